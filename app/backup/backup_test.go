@@ -81,7 +81,7 @@ func TestBackupUnderLoad(t *testing.T) {
 					tray.Discard()
 				}
 				if err != nil {
-					t.Error(err)
+					t.Errorf("upload: %v", err)
 					return
 				}
 			}
@@ -124,7 +124,7 @@ func TestNothingIsSweptFromUnderABackup(t *testing.T) {
 	_, err := v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {
 		looked = true
 		if err := v.Sweeper.Sweep(t.Context()); err != nil {
-			t.Error(err)
+			t.Errorf("sweep: %v", err)
 		}
 		if _, err := os.Stat(path); err != nil {
 			t.Error("it was swept")
@@ -134,7 +134,7 @@ func TestNothingIsSweptFromUnderABackup(t *testing.T) {
 		t.Fatalf("%v, %v", looked, err)
 	}
 	if err := v.Sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sweep: %v", err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error("it was never swept")
@@ -149,7 +149,7 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Plat.pdf", "b"))
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, f.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("move file to trash: %v", err)
 	}
 	to, purged := filepath.Join(t.TempDir(), "b"), false
 	_, err := v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {
@@ -157,22 +157,22 @@ func TestNothingIsPurgedFromUnderABackup(t *testing.T) {
 			purged = true
 			clock.Advance(2 * time.Hour)
 			if err := errors.Join(v.Purge(t.Context()), v.Sweeper.Sweep(t.Context())); err != nil {
-				t.Error(err)
+				t.Errorf("purge: %v", err)
 			}
 		}
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("purge: %v", err)
 	}
 	if err := v.Sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sweep: %v", err)
 	}
 	if left := vaulttest.FilesUnder(t, opts.Dir, "blobs"); len(left) != 1 {
 		t.Errorf("the vault still has %v", left)
 	}
 	back := vaulttest.RestoreLatest(t, to)
 	if _, err := back.Files.Restore(t.Context(), vaulttest.Operator, f.ID, vault.Idempotency[model.File]{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("restore file: %v", err)
 	}
 	if !bytes.Equal(vaulttest.Content(t, back, f.ID), vaulttest.PDF(1, "a")) {
 		t.Error("it differs")
@@ -185,7 +185,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	defer v.Close() //nolint:errcheck // its damage is the test
 	early, late := filepath.Join(t.TempDir(), "early"), filepath.Join(t.TempDir(), "late")
@@ -193,7 +193,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 	vaulttest.CreateBackup(t, v, early)
 	path := filepath.Join(opts.Dir, "blobs", files[0].Digest[:2], files[0].Digest)
 	if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, []byte("no deed"), 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("chmod: %v", err)
 	}
 	vaulttest.CreateBackup(t, v, early)
 	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, late, func(backup.Progress) {})
@@ -203,7 +203,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 	}
 	a, err := archive.Open(late, archive.Options{Now: time.Now})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open archive: %v", err)
 	}
 	if names, err := a.Snapshots(); err != nil || len(names) != 0 {
 		t.Errorf("%v, %v", names, err)
@@ -214,7 +214,7 @@ func TestBackupOfADamagedDocument(t *testing.T) {
 	// And it comes back from the earlier backup.
 	out := filepath.Join(t.TempDir(), "deed.pdf")
 	if _, err := backup.RestoreFile(t.Context(), early, archive.Latest, archive.Options{Now: time.Now}, files[0].ID, out); err != nil {
-		t.Fatal(err)
+		t.Fatalf("restore file: %v", err)
 	}
 	if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, vaulttest.PDF(1, "a")) {
 		t.Errorf("%q, %v", got, err)
@@ -226,7 +226,7 @@ func TestBackupRefusals(t *testing.T) {
 	v, opts := vaulttest.OpenVerified(t, nil)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	rows := []struct {
 		name, to string
@@ -253,7 +253,7 @@ func TestBackupRefusals(t *testing.T) {
 			vaulttest.WantKind(t, "a second", err, errs.Locked)
 		})
 		if err != nil {
-			t.Error(err)
+			t.Errorf("create backup: %v", err)
 		}
 	})
 	t.Run("no room", func(t *testing.T) {
@@ -284,7 +284,7 @@ func TestCloseEndsABackup(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.PDFDoc("Plat.pdf", "b"))
 	to := filepath.Join(t.TempDir(), "b")
@@ -308,7 +308,7 @@ func TestCloseEndsABackup(t *testing.T) {
 	}
 	again, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	defer again.Close() //nolint:errcheck // nothing was written
 	vaulttest.CreateBackup(t, again, to)
@@ -344,14 +344,14 @@ func TestBackupPlan(t *testing.T) {
 		return len(names)
 	}
 	if err := os.WriteFile(filepath.Dir(to), nil, 0o600); err != nil { // in the way
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	v.Backups.RunIfDue(t.Context())
 	if s := state(); s.LastGood != nil || s.Failed == nil || !s.Next.Equal(clock.Now().Add(15*time.Minute)) {
 		t.Errorf("after a failure: %+v", s)
 	}
 	if err := os.Remove(filepath.Dir(to)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	v.Backups.RunIfDue(t.Context())
 	if n := snapshots(); n != 0 {
@@ -391,7 +391,7 @@ func TestBackupStateOfNothing(t *testing.T) {
 	for _, content := range []string{"", `{"good":`} {
 		if content != "" {
 			if err := os.WriteFile(filepath.Join(opts.Dir, "backup.json"), []byte(content), 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 		}
 		s, err := v.Backups.State()
@@ -439,7 +439,7 @@ func TestPassphraseFile(t *testing.T) {
 	}
 	for content, want := range map[string]string{"correct horse\n": "correct horse", "two words \r\n": "two words ", "": "", "\n": ""} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		opts, err := backup.ArchiveOptions(nil, set, "")
 		if (err != nil) != (want == "") || opts.Encryption.Passphrase != want {
@@ -460,7 +460,7 @@ func TestBackupElsewhereLeavesThePlan(t *testing.T) {
 		o.Settings.Backup = backup.Settings{To: to, Every: 24 * time.Hour}
 	})
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	v.Backups.RunIfDue(t.Context())
 	planned := clock.Now()

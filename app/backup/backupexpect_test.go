@@ -39,31 +39,31 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	}
 	away := to + "-away"
 	if err := os.Rename(to, away); err != nil {
-		t.Fatal(err)
+		t.Fatalf("rename: %v", err)
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	gone("an empty mount point")
 	if err := os.Remove(to); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	if err := os.CopyFS(to, os.DirFS(other)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("copy directory: %v", err)
 	}
 	gone("another archive")
 	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	if err := os.Rename(away, to); err != nil {
-		t.Fatal(err)
+		t.Fatalf("rename: %v", err)
 	}
 	vaulttest.CreateBackup(t, v, to) // it is back
 	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	if err := v.Backups.ForgetArchive(to); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Backups.ForgetArchive: %v", err)
 	}
 	vaulttest.CreateBackup(t, v, to)
 	vaulttest.CreateBackup(t, v, other)
@@ -75,7 +75,7 @@ func TestABackupLeavesRoomForUploads(t *testing.T) {
 	v, opts := vaulttest.OpenVerified(t, nil)
 	free, err := blobstore.FreeSpace(opts.Dir)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("free space: %v", err)
 	}
 	to := filepath.Join(t.TempDir(), "b")
 	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {

@@ -33,7 +33,7 @@ func TestBackupSettingsAgree(t *testing.T) {
 			v := vaulttest.Open(t, opts)
 			asked, err := row.asks.Encryption(vaulttest.Rand())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("asks.Encryption: %v", err)
 			}
 			if strings.Contains(asked.PassphraseFingerprint, "horse") {
 				t.Errorf("the secret is told: %s", asked.PassphraseFingerprint)

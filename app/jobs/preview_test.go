@@ -31,13 +31,13 @@ func TestDeletedPreviewsComeBack(t *testing.T) {
 	vaulttest.WaitProcessed(t, v)
 	vaulttest.WaitIndexed(t, v) // the index asks for texts that it misses, too
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	if got, err := vaulttest.PageTexts(t, v, file.ID); err != nil || got != vaulttest.FakeText(vaulttest.PDF(1, "a")) {
 		t.Errorf("text %q, %v", got, err)
 	}
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	picture, err := v.Previews.Thumbnail(t.Context(), vaulttest.Operator, file.ID)
 	if got := body(t, picture, err); !strings.HasPrefix(got, "page 1 at 400") {
@@ -78,10 +78,10 @@ func TestDamagedTextIsMadeAgain(t *testing.T) {
 		path := derivedFile(opts, file, blobstore.TextFile)
 		whole, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read file: %v", err)
 		}
 		if err := os.WriteFile(path, tt.spoil(whole), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		if got, err := vaulttest.PageTexts(t, v, file.ID); err != nil || got != want {
 			t.Errorf("%s: %.100q, %v", tt.name, got, err)
@@ -182,7 +182,7 @@ func TestPicturesAreTrimmed(t *testing.T) {
 	for _, path := range pictures {
 		info, err := os.Stat(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("stat: %v", err)
 		}
 		total += info.Size()
 	}
@@ -211,13 +211,13 @@ func TestSweepDropsWhatWasDerived(t *testing.T) {
 	digest := filepath.Base(path)
 	folder := filepath.Join(opts.Dir, "previews", digest[:2], digest)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, blobstore.TextFile), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	if err := v.Sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sweep: %v", err)
 	}
 	for _, gone := range []string{path, folder} {
 		if _, err := os.Stat(gone); !errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ func processed(t *testing.T, v *instance.Instance, id uint64) bool {
 	t.Helper()
 	f, err := v.Files.Get(t.Context(), id)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get file: %v", err)
 	}
 	return !f.Processing
 }
@@ -63,7 +63,7 @@ func TestProcessingSurvivesAReopen(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	vaulttest.Close(t, v)
@@ -96,13 +96,13 @@ func TestProcessingPassesDamageBy(t *testing.T) {
 			opts := vaulttest.Options(t)
 			v, err := instance.Open(t.Context(), opts)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("open instance: %v", err)
 			}
 			files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 			vaulttest.Close(t, v)
 			vaulttest.ReplaceInDatabase(t, opts.Dir, tt.old, tt.changed)
 			if v, err = instance.Open(t.Context(), opts); err != nil {
-				t.Fatal(err)
+				t.Fatalf("open instance: %v", err)
 			}
 			defer vaulttest.Close(t, v)
 			v.Start(time.Hour)
@@ -126,7 +126,7 @@ func TestProcessingOfNoFile(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.AddTask(model.ProcessingTask{FileID: 99}) })
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("update store: %v", err)
 	}
 	v.Start(time.Hour)
 	vaulttest.Eventually(t, "an empty queue", func() bool { return vaulttest.Status(t, v).Queue == 0 })
@@ -160,7 +160,7 @@ func TestProcessingBesideSlowDocuments(t *testing.T) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("AddTask: %v", err)
 	}
 	file := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("quick.txt", []byte("quick")))[0]
 	v.Start(time.Hour)

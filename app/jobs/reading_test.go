@@ -46,7 +46,7 @@ func TestPictureIsMadeOnceForMany(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		if err := read(t.Context()); err != nil {
-			t.Error(err)
+			t.Errorf("read: %v", err)
 		}
 	})
 	<-begun
@@ -58,7 +58,7 @@ func TestPictureIsMadeOnceForMany(t *testing.T) {
 	for range 5 {
 		all.Go(func() {
 			if err := read(t.Context()); err != nil {
-				t.Error(err)
+				t.Errorf("read: %v", err)
 			}
 		})
 	}
@@ -80,11 +80,11 @@ func TestSizesAreKept(t *testing.T) {
 		case "":
 		case "gone":
 			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
+				t.Fatalf("remove file: %v", err)
 			}
 		default:
 			if err := os.WriteFile(path, []byte(spoil), 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 		}
 		sizes, err := v.Previews.PageSizes(t.Context(), vaulttest.Operator, file.ID)
@@ -207,7 +207,7 @@ func TestFindIsDoneOnceAtATime(t *testing.T) {
 		}
 	})
 	if err != nil {
-		t.Error(err)
+		t.Errorf("Previews.Find: %v", err)
 	}
 	if spots, _, err := v.Previews.Find(t.Context(), vaulttest.Operator, small.ID, "zebra"); err != nil || len(spots) != 1 {
 		t.Errorf("afterwards: %d, %v", len(spots), err)
@@ -226,7 +226,7 @@ func TestTrashedFile(t *testing.T) {
 	_, err := v.Files.Trashed(t.Context(), file.ID)
 	vaulttest.WantKind(t, "live", err, errs.NotFound)
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("move file to trash: %v", err)
 	}
 	if got, err := v.Files.Trashed(t.Context(), file.ID); err != nil || got.Filename != "Deed.pdf" || got.Trashed == nil {
 		t.Errorf("%+v, %v", got, err)

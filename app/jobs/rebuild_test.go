@@ -73,7 +73,7 @@ func TestAVaultOfAnotherVersionIsSound(t *testing.T) {
 				os.WriteFile(thumbnails[3], []byte("\x89PNG\r\n\x1a\n of an earlier version"), 0o600),
 				vaulttest.FlipByte(0.9)(thumbnails[0]))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("index: %v", err)
 			}
 
 			check := func(what string, r integrity.Report, err error, version, damaged int) {
@@ -150,7 +150,7 @@ func TestADamagedPreviewIsRebuilt(t *testing.T) {
 			err = vaulttest.FlipByte(0.9)(path)
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("vaulttest.FlipByte: %v", err)
 		}
 		sizes()
 		page()

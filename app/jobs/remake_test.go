@@ -36,7 +36,7 @@ func texted(t *testing.T, f *vaulttest.FakeReader, count int) instance.Options {
 		t.Fatalf("the last of %d is found %d times at first", count, got)
 	}
 	if err := v.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close: %v", err)
 	}
 	return opts
 }
@@ -46,7 +46,7 @@ func begun(t *testing.T, opts instance.Options) *instance.Instance {
 	t.Helper()
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	v.Start(time.Hour)
 	return v
@@ -56,7 +56,7 @@ func foundCount(t *testing.T, v *instance.Instance, text string) int {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: text, Limit: 1})
 	if err != nil && errs.KindOf(err) != errs.Unavailable {
-		t.Fatal(err)
+		t.Fatalf("search: %v", err)
 	}
 	return page.Counts["file"]
 }
@@ -72,7 +72,7 @@ func TestTheTextsOfARestoredVaultAreFoundAgain(t *testing.T) {
 	opts := vaulttest.RestoreOptions(t, to)
 	vaulttest.WithFakeReader(f)(&opts.Vault)
 	if _, err := instance.Restore(t.Context(), opts); err != nil {
-		t.Fatal(err)
+		t.Fatalf("restore: %v", err)
 	}
 	v = vaulttest.Open(t, opts.Vault)
 	// Nobody serves: what can be told is told.
@@ -115,7 +115,7 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 		"previews and index are deleted": func(t *testing.T, dir string) {
 			for _, folder := range []string{"previews", "search"} {
 				if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
-					t.Fatal(err)
+					t.Fatalf("remove directory: %v", err)
 				}
 			}
 		},
@@ -125,7 +125,7 @@ func TestTextsThatAreLostComeBack(t *testing.T) {
 				err = errors.Join(vaulttest.FlipByte(0.6)(kept[0]), os.RemoveAll(filepath.Join(dir, "search")))
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("vaulttest.FlipByte: %v", err)
 			}
 		},
 	} {
@@ -158,7 +158,7 @@ func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	})
 	opts := texted(t, f, 3)
 	if err := errors.Join(os.RemoveAll(filepath.Join(opts.Dir, "previews")), os.RemoveAll(filepath.Join(opts.Dir, "search"))); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	before := f.Count(vaulttest.IsTextCall)
 	v := vaulttest.Open(t, opts)
@@ -166,7 +166,7 @@ func TestDocumentsWithoutATextAreNotTriedForEver(t *testing.T) {
 	vaulttest.WaitSearchHits(t, v, "walrus", "file 3")
 	for range 3 {
 		if err := v.Search.Rebuild(t.Context(), vaulttest.Operator); err != nil {
-			t.Fatal(err)
+			t.Fatalf("rebuild search index: %v", err)
 		}
 		vaulttest.WaitIndexed(t, v)
 		vaulttest.WaitTextsRebuilt(t, v)

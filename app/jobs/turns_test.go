@@ -25,7 +25,7 @@ func TestCloseInTheMiddleOfWork(t *testing.T) {
 	vaulttest.WithFakeReader(f)(&opts)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	var docs []vaulttest.Doc
 	for n := range 60 {
@@ -82,7 +82,7 @@ func TestAttemptsSurviveAReopen(t *testing.T) {
 	vaulttest.WithFakeReader(f)(&opts)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	v.Start(time.Hour)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("d.pdf", "a"))
@@ -148,7 +148,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	vaulttest.UploadDocs(t, v, docs...)
 	other := model.Actor{Kind: "operator", ID: 8, Name: "other"}
 	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("o.pdf", "other")), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("upload: %v", err)
 	}
 	v.Start(time.Hour)
 	vaulttest.WaitProcessed(t, v)
@@ -173,7 +173,7 @@ func TestReadOnlyRests(t *testing.T) {
 	vaulttest.WithFakeReader(f)(&opts)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	defer vaulttest.Close(t, v)
 	entered, fail := make(chan struct{}), make(chan struct{})
@@ -206,7 +206,7 @@ func body(t *testing.T, f *blobstore.PreviewFile, err error) string {
 	defer f.Close() //nolint:errcheck // only read
 	b := make([]byte, f.Size())
 	if _, err := f.ReadAt(b, 0); err != nil {
-		t.Fatal(err)
+		t.Fatalf("read: %v", err)
 	}
 	return string(b)
 }

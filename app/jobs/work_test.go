@@ -179,7 +179,7 @@ func only(t *testing.T, v *instance.Instance) (task model.ProcessingTask) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Tasks: %v", err)
 	}
 	return task
 }
@@ -240,7 +240,7 @@ func TestRetryInACommitThatIsRunAgain(t *testing.T) {
 		all.Go(func() { // holds the writer, so that the next ones share a commit
 			err := v.Store.Update(context.Background(), func(*store.Tx) error { close(entered); <-release; return nil }, nil)
 			if err != nil {
-				t.Error(err)
+				t.Errorf("update store: %v", err)
 			}
 		})
 		<-entered
@@ -299,7 +299,7 @@ func TestFailedPassesDamageBy(t *testing.T) {
 	vaulttest.WithFakeReader(f)(&opts)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	v.Start(time.Hour)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
@@ -307,7 +307,7 @@ func TestFailedPassesDamageBy(t *testing.T) {
 	vaulttest.Close(t, v)
 	vaulttest.ReplaceInDatabase(t, opts.Dir, `"filename":"1.pdf"`, `"filename":"7.pdf"`)
 	if v, err = instance.Open(t.Context(), opts); err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	defer vaulttest.Close(t, v)
 	if list, err := v.Processing.Failed(t.Context(), 1, 10); err != nil || len(list) != 1 || list[0].ID != 2 {

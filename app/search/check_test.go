@@ -35,7 +35,7 @@ func TestCheckReportsDamagedCurrentFile(t *testing.T) {
 					err = errors.Join(err, os.WriteFile(s.search("current"), []byte(row.content), 0o600))
 				}
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("write file: %v", err)
 				}
 			}
 			check := func(what string, damaged bool) {

@@ -24,7 +24,7 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 	want := s.searchRebuilt(t)
 	whole := t.TempDir()
 	if err := os.CopyFS(whole, os.DirFS(s.search())); err != nil {
-		t.Fatal(err)
+		t.Fatalf("copy directory: %v", err)
 	}
 	type damage struct {
 		name string
@@ -53,7 +53,7 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 	}
 	for _, row := range damages {
 		if err := errors.Join(os.RemoveAll(s.search()), os.CopyFS(s.search(), os.DirFS(whole))); err != nil {
-			t.Fatal(err)
+			t.Fatalf("remove directory: %v", err)
 		}
 		if err := row.do(); err != nil {
 			t.Fatalf("%s: %v", row.name, err)
@@ -83,7 +83,7 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 	h.catchUp()
 	folder := s.search()
 	if err := os.RemoveAll(folder); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	if more, err := h.RunPass(t.Context()); err != nil || !more {
 		t.Errorf("the turn that meets it: more %v, %v", more, err)
@@ -93,7 +93,7 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 	}
 	for range 10 {
 		if more, err := h.RunPass(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("RunPass: %v", err)
 		} else if !more {
 			break
 		}
@@ -135,7 +135,7 @@ func TestMalformedCurrentFile(t *testing.T) {
 			h.catchUp()
 			h.closeAll()
 			if err := row.spoil(s.search(filepath.FromSlash(row.file))); err != nil {
-				t.Fatal(err)
+				t.Fatalf("spoil: %v", err)
 			}
 			for life := range 2 { // the repair is permanent
 				h = s.open(t)
@@ -166,18 +166,18 @@ func TestCompleteIndexServesWithoutCurrentFile(t *testing.T) {
 	h.Rebuild()
 	for range 3 {
 		if _, err := h.RunPass(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("RunPass: %v", err)
 		}
 	}
 	h.closeAll()
 	s.wantEntries(t, 3)
 	if err := os.Remove(s.search("current")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	h = s.open(t)
 	defer h.closeAll()
 	if _, err := h.RunPass(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("RunPass: %v", err)
 	}
 	if st, err := h.State(t.Context()); err != nil || !st.Ready || !st.Building {
 		t.Fatalf("%+v, %v", st, err)

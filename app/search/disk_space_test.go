@@ -128,7 +128,7 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	}
 	h.Rebuild()
 	if _, err := h.RunPass(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("RunPass: %v", err)
 	}
 	h.site.wantEntries(t, 3)
 	h.site.free.Store(3*reserve - 1)
@@ -139,7 +139,7 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	h.site.wantEntries(t, 2)
 	for more := true; more; {
 		if more, err = h.RunPass(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("RunPass: %v", err)
 		}
 	}
 	h.wantHits("KX200", "order 2")

@@ -20,7 +20,7 @@ func filedAbstract(t *testing.T, v *instance.Instance, number, parcel string, at
 	}
 	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	return made.Abstract
 }

@@ -17,10 +17,10 @@ func others(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "1"), 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "1", "theirs"), []byte("deeds"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	return dir
 }
@@ -89,7 +89,7 @@ func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 					}
 				}
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("remove directory: %v", err)
 				}
 				if !running {
 					if s, err := h.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failure, "must be a folder") {
@@ -109,7 +109,7 @@ func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 				}
 				untouched(t, theirs)
 				if err := os.Remove(s.search()); err != nil {
-					t.Fatal(err)
+					t.Fatalf("remove file: %v", err)
 				}
 				h.order("KX200", "", elm("", ""))
 				h.Wake()

@@ -64,7 +64,7 @@ func (s *site) open(t testing.TB) *harness {
 	db, err := store.Open(t.Context(), filepath.Join(s.dir, "vault.db"),
 		store.Options{Now: now, Fingerprint: "x", Workspace: model.NewWorkspace()})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Open: %v", err)
 	}
 	h := &harness{t: t, site: s, store: db, stop: func() {}}
 	h.opts = search.IndexerOptions{
@@ -307,7 +307,7 @@ func (h *harness) searchAll() map[string]string {
 func (s *site) searchRebuilt(t *testing.T) map[string]string {
 	t.Helper()
 	if err := os.RemoveAll(s.search()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	h := s.open(t)
 	defer h.closeAll()
@@ -320,12 +320,12 @@ func (s *site) files(t testing.TB) (list []string) {
 	t.Helper()
 	current, err := os.ReadFile(s.search("current"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	folder := s.search(strings.TrimSpace(string(current)))
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read directory: %v", err)
 	}
 	for _, e := range entries {
 		list = append(list, filepath.Join(folder, e.Name()))

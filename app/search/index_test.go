@@ -33,7 +33,7 @@ func finds(t testing.TB, v *instance.Instance, text string, want ...string) {
 func shut(t testing.TB, v *instance.Instance) {
 	t.Helper()
 	if err := v.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close: %v", err)
 	}
 }
 
@@ -45,7 +45,7 @@ func furnished(t *testing.T, v *instance.Instance) (questions []string) {
 		draft := model.AbstractDraft{PropertyDraft: elmStreet("Albany", "Albany"), Custom: vaulttest.CustomText("file_number", fmt.Sprintf(`"F-%04d"`, i))}
 		_, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc(fmt.Sprintf("Deed Bk%d-Pg7.pdf", 100+i), fmt.Sprint(i))), vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create abstract: %v", err)
 		}
 		vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(fmt.Sprintf("Plat %s.pdf", []string{"north", "south"}[i%2]), fmt.Sprint("p", i)))
 	}
@@ -74,7 +74,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	filed, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"26-0017"`)},
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed Bk1022-Pg311.pdf", "1")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	o := vaulttest.CreateOrderForProperty(t, v, "A-77", "", "12-3-045", elmStreet("Troy", "Rensselaer"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Survey.pdf", "2"))[0]
@@ -82,7 +82,7 @@ func TestTheIndexFollowsEveryVerb(t *testing.T) {
 	in := func(county string) (list []string) {
 		answer, err := v.Search.SearchIndex(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
 		if err != nil {
-			t.Error(err)
+			t.Errorf("Search.SearchIndex: %v", err)
 		}
 		for _, h := range answer.Hits {
 			list = append(list, fmt.Sprint(h.ID))
@@ -158,11 +158,11 @@ func TestAPurgeIsFollowed(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now, o.Settings.TrashKeep = clock.Now, time.Hour })
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Survey.pdf", "2"), vaulttest.PDFDoc("Other survey.pdf", "3"))
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, f[0].ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("move file to trash: %v", err)
 	}
 	clock.Advance(2 * time.Hour)
 	if err := v.Purge(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("purge: %v", err)
 	}
 	if s := vaulttest.WaitIndexed(t, v); s.Documents != 1 {
 		t.Errorf("%d documents", s.Documents)
@@ -188,10 +188,10 @@ func TestWhatAServerIsToldIsFoundSoon(t *testing.T) {
 	// The text goes, and the index is made anew: the old one answers until it is there
 	// again.
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	if err := v.Search.Rebuild(t.Context(), vaulttest.Operator); err != nil {
-		t.Fatal(err)
+		t.Fatalf("rebuild search index: %v", err)
 	}
 	if s, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil || !s.Ready {
 		t.Errorf("%+v, %v", s, err)
@@ -206,12 +206,12 @@ func indexFiles(t testing.TB, dir string) (list []string) {
 	t.Helper()
 	current, err := os.ReadFile(filepath.Join(dir, "search", "current"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	folder := filepath.Join(dir, "search", strings.TrimSpace(string(current)))
 	entries, err := os.ReadDir(folder)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read directory: %v", err)
 	}
 	for _, e := range entries {
 		list = append(list, filepath.Join(folder, e.Name()))
@@ -256,7 +256,7 @@ func TestAnIndexThatIsDamagedUnderAServer(t *testing.T) {
 			vaulttest.WaitIndexed(t, v)
 			want := answers(t, v, questions)
 			if err := do(opts.Dir); err != nil {
-				t.Fatal(err)
+				t.Fatalf("do: %v", err)
 			}
 			for q, list := range want {
 				if list == "" {
@@ -304,7 +304,7 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 			shut(t, v)
 			older, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read file: %v", err)
 			}
 			v = vaulttest.OpenUnchecked(t, opts)
 			vaulttest.CreateOrderForProperty(t, v, "BRAVO88", "", "", elmStreet("", ""))
@@ -315,7 +315,7 @@ func TestADatabaseOfAnotherDay(t *testing.T) {
 			finds(t, v, "BRAVO88", "order 2")
 			shut(t, v)
 			if err := os.WriteFile(filepath.Join(opts.Dir, "vault.db"), older, 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 			v = vaulttest.OpenUnchecked(t, opts)
 			row.after(t, v)
@@ -435,7 +435,7 @@ func TestANewIndexIsAnEvent(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	if err := v.Search.Rebuild(t.Context(), vaulttest.Operator); err != nil {
-		t.Fatal(err)
+		t.Fatalf("rebuild search index: %v", err)
 	}
 	vaulttest.WaitIndexed(t, v)
 	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Filters: []vault.Filter{{Column: store.ColumnKind, Value: "search.reindexed"}}})
@@ -471,7 +471,7 @@ func TestEachAskerHasAShare(t *testing.T) {
 		for range 5 { // one more than his share
 			all.Go(func() {
 				if _, err := v.Search.Records(t.Context(), actor, search.Query{Text: "deed"}); err != nil {
-					t.Error(err)
+					t.Errorf("search: %v", err)
 				}
 			})
 		}
@@ -493,7 +493,7 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 	opts := vaulttest.Options(t)
 	path := filepath.Join(opts.Dir, "search")
 	if err := os.WriteFile(path, []byte("theirs"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	v := vaulttest.Open(t, opts)
 	vaulttest.CreateOrderForProperty(t, v, "KX100", "", "", elmStreet("", ""))
@@ -508,7 +508,7 @@ func TestAFileInPlaceOfTheIndex(t *testing.T) {
 		t.Errorf("the file is %q, %v", raw, err)
 	}
 	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	vaulttest.WaitSearchHits(t, v, "KX100", "order 1")
 }

@@ -19,7 +19,7 @@ func spoilIndex(t *testing.T, dir string) {
 		if strings.HasSuffix(path, ".segment") {
 			spoiled++
 			if err := vaulttest.FlipByte(0.5)(path); err != nil {
-				t.Fatal(err)
+				t.Fatalf("vaulttest.FlipByte: %v", err)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func TestVerifyReadsTheIndex(t *testing.T) {
 	shut(t, v)
 
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	v = vaulttest.OpenUnchecked(t, opts)
 	if r := vaulttest.VerifyReport(t, v); !r.OK() {

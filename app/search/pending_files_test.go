@@ -24,7 +24,7 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 		t.Helper()
 		list, err := h.query(query.Query{Text: "deed", County: county, Kind: query.File})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("query: %v", err)
 		}
 		return list
 	}
@@ -47,7 +47,7 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 			t.Fatal("what came later is not found")
 		}
 		if _, err := h.RunPass(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("RunPass: %v", err)
 		}
 		if list, err := h.query(query.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{late}) {
 			break
@@ -58,7 +58,7 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	}
 	for range 4 {
 		if _, err := h.RunPass(t.Context()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("RunPass: %v", err)
 		}
 	}
 	if s, err := h.State(t.Context()); err != nil || s.PendingChanges == 0 {
@@ -85,7 +85,7 @@ func TestDatabaseErrorKeepsPendingFiles(t *testing.T) {
 		t.Errorf("of one that is not there: %v, %v", list, err)
 	}
 	if err := h.store.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close: %v", err)
 	}
 	if list, err := h.NextFiles(t.Context(), id); err == nil {
 		t.Errorf("of a database that is closed: %v", list)

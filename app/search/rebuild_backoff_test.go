@@ -103,7 +103,7 @@ func TestLiveIndexIsUpdatedWhileRebuildIsDelayed(t *testing.T) {
 	}
 	h.order("KX200", "", elm("", ""))
 	if _, err := h.RunPass(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("RunPass: %v", err)
 	}
 	h.wantHits("KX200", "order 2")
 }

@@ -47,7 +47,7 @@ func TestFolderMayBeDeletedRepeatedly(t *testing.T) {
 	h.catchUp()
 	for range 8 {
 		if err := os.RemoveAll(h.site.search()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("remove directory: %v", err)
 		}
 		h.catchUp()
 		h.wantHits("KX100", "order 1")
@@ -87,12 +87,12 @@ func TestUnknownFoldersAreIgnored(t *testing.T) {
 	h.catchUp()
 	h.closeAll()
 	if err := errors.Join(os.WriteFile(s.search("2"), nil, 0o600), os.MkdirAll(filepath.Join(s.search("9"), "manifest"), 0o700)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	h = s.open(t)
 	defer h.closeAll()
 	if _, err := h.RunPass(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("RunPass: %v", err)
 	}
 	h.wantHits("KX100", "order 1")
 	h.Rebuild()
@@ -151,7 +151,7 @@ func TestSearchReportsWhyIndexIsUnavailable(t *testing.T) {
 	}
 	says("The search index is being made; try again soon.")
 	if err := os.WriteFile(s.search(), nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	h.serve()
 	h.failed(true)

@@ -42,7 +42,7 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 		t.Errorf("answers %v", want)
 	}
 	if err := os.RemoveAll(s.search()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	runs := 0
 	for complete := false; !complete; runs++ {
@@ -83,7 +83,7 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 			return t.PutOrder(o)
 		})
 		if _, err := h.await(); err != nil && !errors.Is(err, errKilled) {
-			t.Fatal(err)
+			t.Fatalf("await: %v", err)
 		}
 		h.closeAll()
 	}

@@ -86,7 +86,7 @@ func unopenable(t *testing.T, renew bool) {
 	h.closeAll()
 	folder := s.search("1")
 	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // a file instead of a folder
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	h = s.open(t)
 	defer h.closeAll()

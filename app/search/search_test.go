@@ -97,7 +97,7 @@ func searchedIn(t *testing.T, deadline time.Duration) (*instance.Instance, *fake
 	})
 	v.Start(1 << 40)
 	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("wait for search index: %v", err)
 	}
 	return v, f
 }
@@ -119,7 +119,7 @@ func look(t *testing.T, v *instance.Instance, q search.Query) search.Page {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), vaulttest.Operator, q)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("search: %v", err)
 	}
 	return page
 }
@@ -171,7 +171,7 @@ func TestSearchIsTakenDown(t *testing.T) {
 		look(t, v, search.Query{Text: "nightingale"})
 	}
 	if _, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Search.Orders: %v", err)
 	}
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: " "}); err == nil {
 		t.Error("nothing was searched for")
@@ -204,7 +204,7 @@ func TestSearchAsks(t *testing.T) {
 	day := func(text string) int32 {
 		at, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Parse: %v", err)
 		}
 		return int32(at.Unix() / 86400)
 	}
@@ -270,10 +270,10 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	}
 	// At once, before any index hears of it.
 	if err := v.Orders.Trash(t.Context(), vaulttest.Operator, gone.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("move order to trash: %v", err)
 	}
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, loose.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("move file to trash: %v", err)
 	}
 	if got := kinds(look(t, v, search.Query{Text: "elm"})); !slices.Equal(got, []string{"order 1", "abstract 1"}) {
 		t.Errorf("%q", got)
@@ -305,7 +305,7 @@ func TestSearchDocumentsOfAnAbstract(t *testing.T) {
 	draft := model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"F-7"`)}
 	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	file := made.Files[0]
 	vaulttest.ProcessingFailure(t, v, file.ID)
@@ -355,7 +355,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("e.pdf", "elm"))[0]
 	vaulttest.ProcessingFailure(t, v, file.ID)
 	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Previews.RemovePreviews: %v", err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}
 	if h := look(t, v, search.Query{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
@@ -412,7 +412,7 @@ func inItsTurn[T any](t *testing.T, find func() (T, error)) (found T) {
 		var err error
 		found, err = find()
 		if err != nil && errs.KindOf(err) != errs.Unavailable {
-			t.Fatal(err)
+			t.Fatalf("find: %v", err)
 		}
 		return err == nil
 	})
@@ -429,7 +429,7 @@ func TestSearchLists(t *testing.T) {
 		f.hits = append(f.hits, hit(query.Order, o.ID), hit(query.File, uint64(i)))
 		if i == 3 {
 			if err := v.Orders.Trash(t.Context(), vaulttest.Operator, o.ID, vault.Match{}); err != nil {
-				t.Fatal(err)
+				t.Fatalf("move order to trash: %v", err)
 			}
 			continue
 		}
@@ -450,7 +450,7 @@ func TestSearchLists(t *testing.T) {
 		for q.Text = "elm"; ; {
 			m, err := v.Search.Orders(t.Context(), vaulttest.Operator, q)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Search.Orders: %v", err)
 			}
 			if m.Offset != q.Offset || q.Bytes > 1 && len(m.Items) > 2 || m.Truncated != (q.Bytes > 0 && m.NextOffset > 0) {
 				t.Errorf("%s: %+v", name, m)
@@ -503,7 +503,7 @@ func TestSearchSnippetIsCutOut(t *testing.T) {
 		draft := model.OrderDraft{Number: model.StringInput(row.name), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
 		order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create order: %v", err)
 		}
 		f.hits = []query.Hit{hit(query.File, file.ID), hit(query.Order, order.ID)}
 		for _, h := range look(t, v, search.Query{Text: "elm"}).Hits {
@@ -527,7 +527,7 @@ func TestSearchSnippetOfLongField(t *testing.T) {
 		draft := model.OrderDraft{Number: model.StringInput("26-1"), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
 		made, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create order: %v", err)
 		}
 		f.hits = []query.Hit{hit(query.Order, made.ID)}
 		h := look(t, v, search.Query{Text: "elm"}).Hits[0]
@@ -545,11 +545,11 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 		Custom: several("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
 	made, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create order: %v", err)
 	}
 	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	f.hits = []query.Hit{hit(query.Order, made.ID), hit(query.Abstract, a.Abstract.ID)}
 	for _, row := range []struct{ text, order, abstract string }{
@@ -580,7 +580,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
 	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	f.hits = []query.Hit{hit(query.Abstract, a.Abstract.ID)}
 	for text, want := range map[string]string{

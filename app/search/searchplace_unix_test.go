@@ -33,10 +33,10 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	}
 	// Its reading waits for whoever writes there.
 	if err := os.Remove(kept[0]); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove file: %v", err)
 	}
 	if err := syscall.Mkfifo(kept[0], 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Mkfifo: %v", err)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -53,10 +53,10 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 		// Neither waits: who reads, or begins to, is told that this is the end.
 		w, err := os.OpenFile(kept[0], os.O_RDWR|syscall.O_NONBLOCK, 0)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open file: %v", err)
 		}
 		if err := w.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close: %v", err)
 		}
 		select {
 		case err := <-done:
@@ -68,7 +68,7 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 		}
 	}
 	if err := os.Remove(kept[0]); err != nil {
-		t.Error(err)
+		t.Errorf("remove file: %v", err)
 	}
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "octopus"}); err != nil {
 		t.Errorf("the place is not given back: %v", err)

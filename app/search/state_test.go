@@ -42,7 +42,7 @@ func TestStateWritesNothing(t *testing.T) {
 	dir := s.search("1")
 	left := filepath.Join(dir, "manifest.new")
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	h = s.open(t)
 	defer h.closeAll()
@@ -65,11 +65,11 @@ func TestStateOfOtherFormat(t *testing.T) {
 	path := s.search("1", "manifest")
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	raw[bytes.IndexByte(raw, '\n')+1] ^= 0x40 // the format, after the magic bytes
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	h = s.open(t)
 	defer h.closeAll()
