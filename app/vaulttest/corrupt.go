@@ -2,6 +2,10 @@ package vaulttest
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -45,7 +49,7 @@ func DeleteBySuffix(t testing.TB, path, bucket string, suffix []byte) {
 				return c.Delete()
 			}
 		}
-		t.Fatalf("%s has no key that ends with %x", bucket, suffix)
+		t.Fatalf("bucket %s has no key with the suffix %x", bucket, suffix)
 		return nil
 	})
 }
@@ -55,12 +59,53 @@ func updateBucket(t testing.TB, path, bucket string, change func(*bolt.Bucket) e
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open the database: %v", err)
 	}
 	if err := db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket([]byte(bucket))) }); err != nil {
-		t.Fatal(err)
+		t.Fatalf("update bucket %s: %v", bucket, err)
 	}
 	if err := db.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close the database: %v", err)
+	}
+}
+
+// ReplaceInDatabase replaces all occurrences of old in the database file of a closed vault. replacement must have the
+// same length.
+func ReplaceInDatabase(t *testing.T, dir, old, replacement string) {
+	t.Helper()
+	path := filepath.Join(dir, "vault.db")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("read the database: %v", err)
+	}
+	if len(old) != len(replacement) || !bytes.Contains(raw, []byte(old)) {
+		t.Fatalf("the database doesn't contain %q, or %q has another length", old, replacement)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(raw, []byte(old), []byte(replacement)), 0o600); err != nil {
+		t.Fatalf("write the database: %v", err)
+	}
+}
+
+// AddOrphan stores a document that no record refers to, and returns its path.
+func AddOrphan(t *testing.T, dir string, body []byte) string {
+	t.Helper()
+	sum := sha256.Sum256(body)
+	name := hex.EncodeToString(sum[:])
+	path := filepath.Join(dir, "blobs", name[:2], name)
+	if err := os.WriteFile(path, body, 0o400); err != nil {
+		t.Fatalf("store an orphan: %v", err)
+	}
+	return path
+}
+
+// FlipByte returns a function that changes one byte of a file. at is its position as a fraction of the size, 0 to 1.
+func FlipByte(at float64) func(path string) error {
+	return func(path string) error {
+		raw, err := os.ReadFile(path)
+		if err != nil || len(raw) == 0 {
+			return err
+		}
+		raw[int(at*float64(len(raw)-1))] ^= 0x40
+		return os.WriteFile(path, raw, 0o600)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Firm is the size of a generated vault, such as that of a busy title firm after ten years. Equal values generate equal
+// Firm is the size of a generated vault, for example that of a title firm after ten years. Equal values generate equal
 // records.
 type Firm struct {
 	Abstracts, Orders, Files int
@@ -79,10 +79,10 @@ type firm struct {
 	templates []model.Template
 	statuses  []string
 	folders   []model.Folder
-	filed     int // files so far
+	fileCount int // files so far
 }
 
-// documents stores the contents that the files share.
+// documents stores the documents that the files share.
 func (g *firm) documents(ctx context.Context, dir string) error {
 	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), blobstore.Options{})
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *firm) documents(ctx context.Context, dir string) error {
 	return nil
 }
 
-// readDefaults reads the records of a new vault.
+// readDefaults reads the templates, statuses, and folders of a new vault.
 func (g *firm) readDefaults(ctx context.Context) error {
 	return g.db.View(ctx, func(t *store.Tx) (err error) {
 		if g.templates, err = t.Templates(); err != nil {
@@ -127,11 +127,11 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 		// The function of a transaction may run twice and must generate the same records.
 		seed := [32]byte{}
 		copy(seed[:], strconv.Itoa(from))
-		filed := g.filed
+		fileCount := g.fileCount
 		err := g.db.Update(ctx, nil, func(t *store.Tx) error {
-			g.rand, g.filed = mathrand.New(mathrand.NewChaCha8(seed)), filed
+			g.rand, g.fileCount = mathrand.New(mathrand.NewChaCha8(seed)), fileCount
 			for n := from; n < min(from+firmBatch, total); n++ {
-				if err := g.writeMoment(t, n, total); err != nil {
+				if err := g.writeRecords(t, n, total); err != nil {
 					return err
 				}
 			}
@@ -145,19 +145,19 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 	return nil
 }
 
-// writeMoment writes the records of moment n of total.
-func (g *firm) writeMoment(t *store.Tx, n, total int) error {
+// writeRecords writes the records of step n of total. Each step has at most one order and one abstract, or one file.
+func (g *firm) writeRecords(t *store.Tx, n, total int) error {
 	at := g.Until.Add(-g.step * time.Duration(total-n)).UTC().Truncate(time.Microsecond)
-	share := func(of int) bool { return (n+1)*of/total > n*of/total }
-	if share(g.Orders) {
+	due := func(count int) bool { return (n+1)*count/total > n*count/total }
+	if due(g.Orders) {
 		if err := g.order(t, at, n); err != nil {
 			return err
 		}
 	}
-	if share(g.Abstracts) {
+	if due(g.Abstracts) {
 		return g.abstract(t, at, n, total)
 	}
-	if g.filed < (n+1)*g.Files/total {
+	if g.fileCount < (n+1)*g.Files/total {
 		_, err := g.file(t, at, model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID})
 		return err
 	}
@@ -191,31 +191,32 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, total int) error {
 		abstract.Status = template.Statuses[g.status(len(template.Statuses), at)]
 	}
 	// One in nine files is in a folder.
-	for want := (n + 1) * g.Files / total; g.filed < want; {
-		place := model.File{AbstractID: id}
-		if g.filed%9 == 0 {
-			place = model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID}
+	for want := (n + 1) * g.Files / total; g.fileCount < want; {
+		location := model.File{AbstractID: id}
+		if g.fileCount%9 == 0 {
+			location = model.File{FolderID: g.folders[g.rand.IntN(len(g.folders))].ID}
 		}
-		file, err := g.file(t, at, place)
+		file, err := g.file(t, at, location)
 		if err != nil {
 			return err
 		}
-		if place.AbstractID != 0 {
+		if location.AbstractID != 0 {
 			abstract.Files = append(abstract.Files, file)
 		}
 	}
 	return errors.Join(t.PutAbstract(abstract), g.event(t, at, "abstract.created", "abstract", id))
 }
 
-func (g *firm) file(t *store.Tx, at time.Time, place model.File) (uint64, error) {
+func (g *firm) file(t *store.Tx, at time.Time, location model.File) (uint64, error) {
 	id, err := t.NewFileID()
 	if err != nil {
 		return 0, err
 	}
-	content, pages := g.filed%len(g.digests), 1+g.filed%len(g.digests)%40
-	g.filed++
+	content, pages := g.fileCount%len(g.digests), 1+g.fileCount%len(g.digests)%40
+	g.fileCount++
 	file := model.File{ID: id, Filename: fmt.Sprintf("Deed Book %d Page %d.pdf", 1+id/600, 1+id%600), MIME: "application/pdf", Pages: &pages,
-		Size: g.sizes[content], Digest: g.digests[content], FolderID: place.FolderID, AbstractID: place.AbstractID, Version: 1, CreatedAt: at}
+		Size: g.sizes[content], Digest: g.digests[content], FolderID: location.FolderID, AbstractID: location.AbstractID, Version: 1,
+		CreatedAt: at}
 	return id, errors.Join(t.PutFile(file), g.event(t, at, "file.filed", "file", id))
 }
 
@@ -224,7 +225,7 @@ func (g *firm) event(t *store.Tx, at time.Time, kind, recordKind string, id uint
 	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", recordKind, id)})
 }
 
-// status returns the index of a status: the second to last for old records, and any for recent ones.
+// status returns a random index below of for a recent record, and mostly the second to last for an old record.
 func (g *firm) status(of int, at time.Time) int {
 	if g.Until.Sub(at) > 60*24*time.Hour && g.rand.IntN(50) > 0 {
 		return max(of-2, 0)
@@ -239,7 +240,7 @@ var (
 	firmStreets = []string{"Oak", "Main", "Church", "Mill Creek", "Peachtree", "Old Ferry", "Lakeview", "Walnut"}
 )
 
-// property returns a property in one of 1,000 counties, a few of which have the largest share.
+// property returns a random property in one of 1,000 counties. Most properties are in a few counties.
 func (g *firm) property() model.Property {
 	county := int(float64(1000) * math.Pow(g.rand.Float64(), 4))
 	return model.Property{

@@ -8,54 +8,54 @@ import (
 	"time"
 )
 
-// MixUntil is the time of the last record in a mix that is kept between runs.
+// MixUntil is the time of the last record in a mix that tests generate once and use in several runs.
 var MixUntil = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Mix generates the records of a title firm with realistic numbers, parcels, names, and counties. Each record depends
-// only on its number, so that a test of searches knows the expected results.
+// only on its number, so that tests of searches know the expected results.
 type Mix struct {
 	Until  time.Time // the time of the last record
-	Orders int       // number of moments; each has an order, an abstract, and FilesPerOrder files
+	Orders int       // number of orders; each has an abstract and FilesPerOrder files
 	Texts  int       // number of files with text, all different; see Vocabulary
 }
 
 // MixRecord is the content of a record of the mix.
 type MixRecord struct {
 	At                  time.Time
-	Number              string // of the order, 24-012345, or of the file, 2024-012345
-	Parcel              string // 12-3-045
+	Number              string // order number, such as 24-012345, or file number, such as 2024-012345
+	Parcel              string // such as 12-3-045
 	County, State, City string
 	Address             string
 	Owner, Borrower     string // first and last name
 	Client              string // of an order
 	Book, Page          int    // of the vesting deed
-	Commercial          bool   // has the second template
+	Commercial          bool   // whether the abstract has the second template
 }
 
-// MixCounties is the number of counties. A few have the largest share of the records.
+// MixCounties is the number of counties. Most records are in a few of them.
 const MixCounties = 88
 
-// At returns the time of moment n.
+// At returns the creation time of order n, its abstract, and its files.
 func (m Mix) At(n int) time.Time {
 	step := firmYears * 365 * 24 * time.Hour / time.Duration(max(m.Orders, 1))
 	return m.Until.Add(-step * time.Duration(m.Orders-n)).UTC().Truncate(time.Microsecond)
 }
 
-// Abstract returns the abstract of moment n.
+// Abstract returns the abstract of order n.
 func (m Mix) Abstract(n int) MixRecord {
 	s := m.record(n, 1)
 	s.Number = fmt.Sprintf("%d-%06d", s.At.Year(), n)
 	return s
 }
 
-// Order returns the order of moment n.
+// Order returns order n.
 func (m Mix) Order(n int) MixRecord {
 	s := m.record(n, 2)
 	s.Number = fmt.Sprintf("%02d-%06d", s.At.Year()%100, n)
 	return s
 }
 
-// File returns the values in the name of file k.
+// File returns the values for the name of file k.
 func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerOrder, 3+uint64(k%FilesPerOrder)) } // #nosec G115 -- not negative
 
 // Filename returns a realistic file name for file n.
@@ -67,7 +67,7 @@ func (s MixRecord) Filename(n int) string {
 // lastName returns the part of name after the last blank.
 func lastName(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
 
-// record returns the random content of moment n. Kinds of records have different contents.
+// record returns the random content of a record of order n. kind distinguishes its order, its abstract, and its files.
 func (m Mix) record(n int, kind uint64) MixRecord {
 	rng := rand.New(rand.NewPCG(uint64(n), kind)) // #nosec G115 -- not negative
 	county := int(MixCounties * math.Pow(rng.Float64(), 3))
@@ -91,14 +91,17 @@ const MixNames = 2000
 var (
 	mixCountyA = strings.Fields("Wex Ash Brad Cor Dun El Farn Gran Hol Kings Lan")
 	mixCountyB = strings.Fields("combe ford bury wick stead mere dale shaw")
-	mixFirstA  = strings.Fields(
-		"Al Am Ar Bel Ber Car Cel Cor Dar Del Dor Ed El Em Er Fel Fer Gar Gil Har Hel Her Is Jan Jer Jol Kar Kel Lor Lu Mar Mel Mil Nor Or Pat Per Ray Ron Ros Sam Sel Ter Val Wil")
-	mixFirstB = strings.Fields(
-		"a an andra ard bert bina cia da dine don dra elle en eric ette fred gail ia ian ice ina is ita jamin la lene lie lyn man mina mond na nard nell ney nice nold o on ora rence ric rina ris son tha ton vin ward")
-	mixLastA = strings.Fields(
-		"Abber Alder Bar Bick Bram Brigg Carl Chad Clay Cray Dal Den Drum Eck Ever Fair Fen Gar Glen Gold Hag Hart Haw Hen Hib Ing Jar Kel Kirk Lam Lang Lock Mal Mor New Oak Pem Pres Rad Rock Sand Shel Stan Thorn Tre Wal War Wes Whit Yar")
-	mixLastB = strings.Fields(
-		"ard bee bell berg bourne brook by croft dell den ell er ett feld field ford gate ham hurst ing inger ington ison kin land ley lock low man mar mont more ner ney nolds over quist ridge row sen shire son stock ton vale wall well wick win wood worth")
+	mixFirstA  = strings.Fields(`Al Am Ar Bel Ber Car Cel Cor Dar Del Dor Ed El Em Er Fel Fer Gar Gil Har Hel Her Is Jan Jer Jol Kar
+		Kel Lor Lu Mar Mel Mil Nor Or Pat Per Ray Ron Ros Sam Sel Ter Val Wil`)
+	mixFirstB = strings.Fields(`a an andra ard bert bina cia da dine don dra elle en eric ette fred gail ia ian ice ina is ita jamin
+		la lene lie lyn man mina mond na nard nell ney nice nold o on ora rence ric rina ris son tha ton vin
+		ward`)
+	mixLastA = strings.Fields(`Abber Alder Bar Bick Bram Brigg Carl Chad Clay Cray Dal Den Drum Eck Ever Fair Fen Gar Glen Gold Hag
+		Hart Haw Hen Hib Ing Jar Kel Kirk Lam Lang Lock Mal Mor New Oak Pem Pres Rad Rock Sand Shel Stan
+		Thorn Tre Wal War Wes Whit Yar`)
+	mixLastB = strings.Fields(`ard bee bell berg bourne brook by croft dell den ell er ett feld field ford gate ham hurst ing inger
+		ington ison kin land ley lock low man mar mont more ner ney nolds over quist ridge row sen shire son
+		stock ton vale wall well wick win wood worth`)
 )
 
 // MixCounty returns the name of county n, 0 to 87.

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-//go:generate go run samplefolder.go
+//go:generate go run sample_folder.go
 
 // Sample is a row of MANIFEST.tsv, which lists the sample documents.
 type Sample struct {
@@ -139,7 +139,7 @@ func moduleRoot(t testing.TB) string {
 	dir, err := os.Getwd()
 	for {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("find go.mod: %v", err)
 		}
 		if _, err = os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestSampleFolder logs whether the tests read documents outside this repository, for "go test -v".
+// TestSampleFolder prints whether the tests read documents outside this repository, for "go test -v".
 func TestSampleFolder(t *testing.T) {
 	own, others := 0, 0
 	for _, s := range Samples(t) {
@@ -27,8 +27,8 @@ func TestSampleFolder(t *testing.T) {
 	fmt.Printf("samples: the tests read the %d documents of this repository; there is no folder of more (DEEDKEEP_SAMPLES)\n", own)
 }
 
-// TestRepositorySamples checks the documents of this repository against their manifest, and that Samples returns them if there
-// is no other folder.
+// TestRepositorySamples checks that the documents of this repository match their manifest, and that Samples returns them
+// all.
 func TestRepositorySamples(t *testing.T) {
 	listed := map[string]bool{}
 	kinds := map[string]bool{}
@@ -42,7 +42,7 @@ func TestRepositorySamples(t *testing.T) {
 		}
 		content, err := os.ReadFile(s.File)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read %s: %v", s.Path, err)
 		}
 		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != s.sha256 {
 			t.Errorf("%s: SHA-256 %x, want %s", s.Path, sum, s.sha256)
@@ -50,18 +50,18 @@ func TestRepositorySamples(t *testing.T) {
 	}
 	for _, kind := range []string{"pdf", "tiff", "png", "jpg", "gif", "bmp", "webp", "docx", "doc", "xlsx", "txt"} {
 		if !kinds[kind] {
-			t.Errorf("no accepted document is of the type %s", kind)
+			t.Errorf("accepted documents of type %s: got none, want at least 1", kind)
 		}
 	}
 	files, err := filepath.Glob("testdata/documents/*/*")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list the documents: %v", err)
 	}
 	var size int64
 	for _, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("stat %s: %v", file, err)
 		}
 		size += info.Size()
 		name := filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
@@ -73,7 +73,7 @@ func TestRepositorySamples(t *testing.T) {
 		}
 	}
 	if size > 2_000_000 {
-		t.Errorf("%d bytes of documents, want at most 2,000,000", size)
+		t.Errorf("size of all documents: got %d bytes, want at most 2,000,000", size)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestSamplesFromFolder(t *testing.T) {
 		own.Path + "\tdiffers\taccept\tpng\timage/png\t\t\t\t\n" +
 		"more/deed.pdf\tdiffers\taccept\tpdf\tapplication/pdf\t7\t\t\t\n"
 	if err := os.WriteFile(filepath.Join(folder, "MANIFEST.tsv"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write the manifest: %v", err)
 	}
 	t.Setenv("DEEDKEEP_SAMPLES", folder)
 	var got []string
@@ -96,6 +96,6 @@ func TestSamplesFromFolder(t *testing.T) {
 		}
 	}
 	if want := []string{own.Path + " 0", "more/deed.pdf 7"}; fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("samples from the folder: got %q, want %q", got, want)
 	}
 }

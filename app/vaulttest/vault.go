@@ -1,15 +1,10 @@
 package vaulttest
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"regexp"
-	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -17,10 +12,15 @@ import (
 	"deedkeep/app/auth"
 	"deedkeep/app/document"
 	"deedkeep/app/instance"
-	"deedkeep/app/pdf"
-	"deedkeep/app/sandbox"
+	"deedkeep/app/integrity"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
+)
+
+// Lengths of periods in tests of retention.
+const (
+	Day  = 24 * time.Hour
+	Year = 365 * Day
 )
 
 // Clock is a clock that tests advance. It is safe for concurrent use.
@@ -88,7 +88,7 @@ func Open(t testing.TB, opts instance.Options) *instance.Instance {
 	t.Helper()
 	v, err := instance.Open(context.Background(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open the vault: %v", err)
 	}
 	t.Cleanup(func() {
 		Verify(t, v)
@@ -97,6 +97,52 @@ func Open(t testing.TB, opts instance.Options) *instance.Instance {
 		}
 	})
 	return v
+}
+
+// OpenVerified is like Open with Options that change modifies; change may be nil. It returns the options too.
+func OpenVerified(t *testing.T, change func(*instance.Options)) (*instance.Instance, instance.Options) {
+	t.Helper()
+	opts := Options(t)
+	if change != nil {
+		change(&opts)
+	}
+	return Open(t, opts), opts
+}
+
+// OpenWithClock is like OpenVerified with a clock that the test advances.
+func OpenWithClock(t *testing.T) (*instance.Instance, instance.Options, *Clock) {
+	t.Helper()
+	clock := NewClock()
+	v, opts := OpenVerified(t, func(o *instance.Options) { o.Now = clock.Now })
+	return v, opts, clock
+}
+
+// OpenUnchecked opens a vault that the test must close. Unlike Open, it doesn't verify the vault.
+func OpenUnchecked(t testing.TB, opts instance.Options) *instance.Instance {
+	t.Helper()
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("open the vault: %v", err)
+	}
+	return v
+}
+
+// Close closes a vault.
+func Close(t *testing.T, v *instance.Instance) {
+	t.Helper()
+	if err := v.Close(); err != nil {
+		t.Fatalf("close the vault: %v", err)
+	}
+}
+
+// Status returns the status of a vault.
+func Status(t *testing.T, v *instance.Instance) instance.Status {
+	t.Helper()
+	s, err := v.Status(t.Context())
+	if err != nil {
+		t.Fatalf("status: %v", err)
+	}
+	return s
 }
 
 // Verify fails the test for every finding of a verification.
@@ -111,87 +157,18 @@ func Verify(t testing.TB, v *instance.Instance) {
 	}
 }
 
-// Reader inspects documents in the test process. It uses a fake in place of PDFium, which reads only documents from
-// PDF. It renders no pages, and extracts text only from text files.
-type Reader struct{}
-
-// Picture returns ErrUnsupported.
-func (Reader) Picture(context.Context, sandbox.Request, int, int, document.ExtractLimits) (document.Image, error) {
-	return document.Image{}, document.ErrUnsupported
-}
-
-// Sizes returns the letter size for every page of a document from PDF.
-func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
-	head := make([]byte, min(r.Size, 1024))
-	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	found := fakePages.FindSubmatch(head)
-	if found == nil {
-		return nil, document.ErrUnsupported
-	}
-	pages, err := strconv.Atoi(string(found[1]))
-	return slices.Repeat([]document.PageSize{document.USLetter}, pages), err
-}
-
-// Marks returns ErrUnsupported.
-func (Reader) Marks(context.Context, sandbox.Request, int, string, document.ExtractLimits) ([][]document.Rect, error) {
-	return nil, document.ErrUnsupported
-}
-
-// Text returns the content of a text file.
-func (Reader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
-	if r.MIME != "text/plain" {
-		return document.ErrUnsupported
-	}
-	text, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
+// VerifyReport verifies a vault, checks the progress that it reports, and returns the report, which may have findings.
+func VerifyReport(t *testing.T, v *instance.Instance) integrity.Report {
+	t.Helper()
+	report, err := v.Integrity.Verify(t.Context(), func(done, total int) {
+		if done < 1 || done > total {
+			t.Errorf("progress of the verification: got %d of %d, want 1 to %[2]d", done, total)
+		}
+	})
 	if err != nil {
-		return err
+		t.Fatalf("verify: %v", err)
 	}
-	return emit(1, string(text))
+	return report
 }
-
-// Inspect inspects a document with the fake PDF engine.
-func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
-	return document.Inspect(ctx, doc, size, ext, fakePDFium{}, lim)
-}
-
-// PDF returns a document with a number of pages that Reader can inspect. Different salts result in different contents.
-func PDF(pages int, salt string) []byte {
-	return []byte("%PDF-1.7\n%toy pages=" + strconv.Itoa(pages) + " " + salt + "\n%%EOF\n")
-}
-
-var fakePages = regexp.MustCompile(`%toy pages=(\d+)`)
-
-// fakePDFium implements the PDF engine for documents from PDF.
-type fakePDFium struct{}
-
-func (fakePDFium) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
-	head := make([]byte, min(size, 1024))
-	if _, err := doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	found := fakePages.FindSubmatch(head)
-	switch {
-	case bytes.Contains(head, []byte("/Encrypt")):
-		return nil, pdf.ErrPassword
-	case found == nil:
-		return nil, pdf.ErrUnreadable
-	}
-	pages, err := strconv.Atoi(string(found[1]))
-	if err != nil || pages == 0 {
-		return nil, pdf.ErrUnreadable
-	}
-	return fakeDocument{pages: pages}, nil
-}
-
-type fakeDocument struct {
-	document.PDF // not called: nil
-	pages        int
-}
-
-func (d fakeDocument) Pages() int                               { return d.pages }
-func (d fakeDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
-func (d fakeDocument) Close(context.Context) error              { return nil }
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -90,11 +90,11 @@ func newDisk(t testing.TB, size int64) *Disk {
 		}
 	})
 	if d.base, err = os.MkdirTemp("", "dk"); err != nil { // short, because the path of a socket is limited
-		t.Fatal(err)
+		t.Fatalf("create the directory of a disk: %v", err)
 	}
 	for _, folder := range []string{fuseFolder, mountFolder} {
 		if err := os.Mkdir(filepath.Join(d.base, folder), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create a mount point: %v", err)
 		}
 	}
 	return d
@@ -149,7 +149,7 @@ func (d *Disk) Mount(t testing.TB) string {
 	t.Helper()
 	folder, err := d.TryMount()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("mount: %v", err)
 	}
 	return folder
 }
@@ -172,7 +172,7 @@ func (d *Disk) TryMount() (folder string, err error) {
 func (d *Disk) Unmount(t testing.TB) {
 	t.Helper()
 	if err := d.TryUnmount(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("unmount: %v", err)
 	}
 }
 
@@ -212,7 +212,7 @@ func (d *Disk) CutPower(t testing.TB) {
 	t.Helper()
 	folder, err := os.Open(filepath.Join(d.base, mountFolder))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open the mount point: %v", err)
 	}
 	err = errors.Join(unix.IoctlSetPointerInt(int(folder.Fd()), shutdown, shutdownNoLogFlush), folder.Close())
 	if err != nil {
@@ -236,13 +236,13 @@ func (d *Disk) attach(file *os.File, flags uint32) error {
 	for {
 		n, err := unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE)
 		if err != nil {
-			return fmt.Errorf("free loop device: %w", err)
+			return fmt.Errorf("get a free loop device: %w", err)
 		}
 		loop, err := os.OpenFile(fmt.Sprintf("/dev/loop%d", n), os.O_RDWR, 0)
 		if err != nil {
 			return err
 		}
-		// The kernel detaches the device after its last user, also if this process is killed.
+		// The kernel detaches the device after its last user, even if this process is killed.
 		config := unix.LoopConfig{Fd: uint32(file.Fd()), Info: unix.LoopInfo64{Flags: flags | unix.LO_FLAGS_AUTOCLEAR}}
 		err = unix.IoctlLoopConfigure(int(loop.Fd()), &config)
 		if err == nil {

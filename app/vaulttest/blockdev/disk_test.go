@@ -19,25 +19,25 @@ const size = 64 << 20
 
 var text = bytes.Repeat([]byte("a deed of trust "), 4096)
 
-// write writes a file without a sync.
+// write writes a file but doesn't sync it.
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write %s: %v", path, err)
 	}
 }
 
-// sync returns the error of a file's sync.
+// sync syncs a file or directory.
 func sync(t *testing.T, path string) error {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open %s: %v", path, err)
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// attached reports whether a device has a file attached.
+// attached reports whether a loop device has a backing file.
 func attached(device string) bool {
 	_, err := os.Stat(filepath.Join("/sys/block", filepath.Base(device), "loop/backing_file"))
 	return err == nil
@@ -60,7 +60,7 @@ func TestFailWrites(t *testing.T) {
 		t.Errorf("sync: got %v, want %v", err, syscall.EIO)
 	}
 	if seen == 0 {
-		t.Error("no write was seen")
+		t.Error("writes that FailWrites saw: got 0, want at least 1")
 	}
 	// The kernel marks its pages as written, but the disk doesn't have them.
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, text) {
@@ -69,68 +69,68 @@ func TestFailWrites(t *testing.T) {
 	d.FailWrites(nil)
 	write(t, path+"2", text)
 	if err := sync(t, path+"2"); err != nil {
-		t.Errorf("sync of a sound disk: %v", err)
+		t.Errorf("sync of a healthy disk: %v", err)
 	}
 	d.Unmount(t)
 	folder := d.Mount(t)
 	if got, err := os.ReadFile(filepath.Join(folder, "deed")); err != nil || bytes.Equal(got, text) {
-		t.Errorf("on the disk: got %d bytes, %v, want others than were written", len(got), err)
+		t.Errorf("on the disk: got %d bytes, %v, want other content than was written", len(got), err)
 	}
 	if got, err := os.ReadFile(filepath.Join(folder, "deed2")); err != nil || !bytes.Equal(got, text) {
-		t.Errorf("on the sound disk: got %d bytes, %v, want %d", len(got), err, len(text))
+		t.Errorf("on the healthy disk: got %d bytes, %v, want %d", len(got), err, len(text))
 	}
 }
 
-// Synced data is present at every later position. Most unsynced data is missing.
+// At every position after a sync, the synced data is present. Unsynced data is missing at some positions.
 func TestReplay(t *testing.T) {
 	for _, row := range []struct {
 		kind string
-		size int64 // the smallest
-		step int   // between the moments that are played
+		size int64 // minimum for the file system
+		step int   // distance of the replayed positions
 	}{{"ext4", size, 3}, {"xfs", 320 << 20, 8}} {
 		t.Run(row.kind, func(t *testing.T) {
 			d := blockdev.New(t, row.size)
 			d.Mkfs(t, row.kind)
 			folder := d.Mount(t)
 			record := d.Record(t)
-			var since []int // by file, the moment of its sync
+			var syncs []int // for each file, the position after its sync
 			for n := range 5 {
 				path := filepath.Join(folder, strings.Repeat("x", n+1))
 				write(t, path, text)
 				if err := errors.Join(sync(t, path), sync(t, folder)); err != nil {
-					t.Fatal(err)
+					t.Fatalf("sync %s: %v", path, err)
 				}
-				since = append(since, record.Len())
+				syncs = append(syncs, record.Len())
 			}
 			write(t, filepath.Join(folder, "unsynced"), text)
 			record.Stop()
 			flushes := record.Flushes()
-			if len(flushes) < len(since) || flushes[len(flushes)-1] > record.Len() {
-				t.Fatalf("flushes at %v, syncs at %v", flushes, since)
+			if len(flushes) < len(syncs) || flushes[len(flushes)-1] > record.Len() {
+				t.Fatalf("got flushes at %v, want one before each sync of %v", flushes, syncs)
 			}
-			player := record.Replayer(t)
+			replayer := record.Replayer(t)
 			rng := rand.New(rand.NewPCG(1, 2))
 			missing := 0
-			for moment := 0; moment <= record.Len(); moment += row.step {
-				state, err := player.Replay(moment, rng)
+			for position := 0; position <= record.Len(); position += row.step {
+				state, err := replayer.Replay(position, rng)
 				if err != nil {
-					t.Fatal(err)
+					t.Fatalf("replay %d: %v", position, err)
 				}
 				folder := state.Mount(t)
-				for n, at := range since {
+				for n, at := range syncs {
 					got, err := os.ReadFile(filepath.Join(folder, strings.Repeat("x", n+1)))
 					if bytes.Equal(got, text) {
 						continue
 					}
 					missing++
-					if moment >= at {
-						t.Errorf("at %d, file %d synced at %d: %d bytes, %v", moment, n, at, len(got), err)
+					if position >= at {
+						t.Errorf("position %d, file %d synced at %d: got %d bytes, %v, want %d", position, n, at, len(got), err, len(text))
 					}
 				}
 				state.Unmount(t)
 			}
 			if missing == 0 {
-				t.Error("nothing was ever missing")
+				t.Error("missing files at all positions: got 0, want at least 1")
 			}
 		})
 	}
@@ -142,7 +142,7 @@ func TestCopyOmitsUnwrittenData(t *testing.T) {
 	folder := d.Mount(t)
 	write(t, filepath.Join(folder, "synced"), text)
 	if err := errors.Join(sync(t, filepath.Join(folder, "synced")), sync(t, folder)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("sync: %v", err)
 	}
 	write(t, filepath.Join(folder, "unsynced"), text)
 	after := d.Copy(t).Mount(t)
@@ -154,7 +154,7 @@ func TestCopyOmitsUnwrittenData(t *testing.T) {
 	}
 }
 
-// The test cleanup removes mounted and unmounted disks completely.
+// The cleanup of a test must unmount its disks and remove their files and devices.
 func TestCleanup(t *testing.T) {
 	var device, folder string
 	t.Run("disk", func(t *testing.T) {
@@ -162,13 +162,13 @@ func TestCleanup(t *testing.T) {
 		d.Mkfs(t, "ext4")
 		device, folder = d.Device(), d.Mount(t)
 		if !attached(device) {
-			t.Errorf("%s is not attached", device)
+			t.Errorf("backing file of %s: got none, want one", device)
 		}
 	})
 	if _, err := os.Stat(filepath.Dir(folder)); !os.IsNotExist(err) {
-		t.Errorf("%s: got %v, want that it is gone", filepath.Dir(folder), err)
+		t.Errorf("%s: got %v, want that it does not exist", filepath.Dir(folder), err)
 	}
 	if attached(device) {
-		t.Errorf("%s is attached still", device)
+		t.Errorf("backing file of %s after the cleanup: got one, want none", device)
 	}
 }

@@ -31,11 +31,11 @@ func (d *Disk) Record(t testing.TB) *Recording {
 	t.Helper()
 	before, err := newMemory(d.size)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("memory for a recording: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := before.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close the memory of a recording: %v", err)
 		}
 	})
 	d.mu.Lock()
@@ -99,15 +99,15 @@ func (r *Recording) Replayer(t testing.TB) *Replayer {
 	p.target.kind = r.disk.kind
 	var err error
 	if p.flushed, err = newMemory(r.disk.size); err != nil {
-		t.Fatal(err)
+		t.Fatalf("memory for a replayer: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := p.flushed.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close the memory of a replayer: %v", err)
 		}
 	})
 	if err := copyData(p.flushed, r.before, r.disk.size); err != nil {
-		t.Fatal(err)
+		t.Fatalf("copy the disk: %v", err)
 	}
 	return p
 }

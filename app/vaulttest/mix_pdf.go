@@ -40,8 +40,8 @@ func (g *mixFiller) storePDFs(ctx context.Context, dir string, progress func(ste
 		if err := previews.Put(doc.digest, blobstore.TextFile, func(w io.Writer) error { return writeText(w, pages) }); err != nil {
 			return err
 		}
-		if g.kept = append(g.kept, doc); len(g.kept)%firmBatch == 0 {
-			progress("documents", len(g.kept), g.Texts)
+		if g.stored = append(g.stored, doc); len(g.stored)%firmBatch == 0 {
+			progress("documents", len(g.stored), g.Texts)
 		}
 	}
 	return nil

@@ -1,6 +1,6 @@
 //go:build ignore
 
-// Command samplefolder prints whether the tests read sample documents outside this repository. go generate runs it,
+// Command sample_folder prints whether the tests read sample documents outside this repository. go generate runs it,
 // because "go test ./..." prints nothing for packages that pass.
 package main
 

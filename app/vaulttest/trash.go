@@ -10,22 +10,15 @@ import (
 	"deedkeep/app/vault"
 )
 
+// TrashKeep is how long test vaults keep records in the trash.
 const TrashKeep = 30 * 24 * time.Hour
 
-// timed opens a vault whose time the test moves.
-func OpenWithClock(t *testing.T) (*instance.Instance, instance.Options, *Clock) {
-	t.Helper()
-	clock := NewClock()
-	v, opts := OpenVerified(t, func(o *instance.Options) { o.Now = clock.Now })
-	return v, opts, clock
-}
-
-// inTheTrash lists it as "noun id heading".
+// TrashList returns the records in the trash, each as "kind id heading".
 func TrashList(t *testing.T, v *instance.Instance) (list []string) {
 	t.Helper()
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list the trash: %v", err)
 	}
 	for _, item := range page.Items {
 		list = append(list, fmt.Sprintf("%s %d %s", item.Type, item.ID, item.Heading))
@@ -33,19 +26,13 @@ func TrashList(t *testing.T, v *instance.Instance) (list []string) {
 	return list
 }
 
+// WantTrash checks the records in the trash, each as "kind id heading", and their number in the status.
 func WantTrash(t *testing.T, v *instance.Instance, want ...string) {
 	t.Helper()
-	if have := TrashList(t, v); !slices.Equal(have, want) {
-		t.Errorf("in the trash %q, want %q", have, want)
+	if got := TrashList(t, v); !slices.Equal(got, want) {
+		t.Errorf("trash: got %q, want %q", got, want)
 	}
 	if n := Status(t, v).Trashed; n != uint64(len(want)) {
-		t.Errorf("counted in the trash: %d, want %d", n, len(want))
-	}
-}
-
-func NoError(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		t.Errorf("status: got %d records in the trash, want %d", n, len(want))
 	}
 }

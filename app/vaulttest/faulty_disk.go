@@ -1,19 +1,23 @@
 package vaulttest
 
-import (
-	"io/fs"
+import "deedkeep/app/blobstore"
 
-	"deedkeep/app/blobstore"
-)
-
-// disk is the system's disk under the documents, with a say before each step.
+// FaultyDisk is the file system of the document store with a hook for every operation.
 type FaultyDisk struct {
 	blobstore.Files
-	before func(step, path string) error
+	hook func(operation, path string) error
 }
 
+// NewFaultyDisk returns a disk that calls hook for each "create", "write", "sync", "syncdir", and "rename". An error
+// from hook is the error of the operation. For "rename" the hook runs after the rename, and for the others before the
+// operation, which an error prevents.
+func NewFaultyDisk(files blobstore.Files, hook func(operation, path string) error) FaultyDisk {
+	return FaultyDisk{files, hook}
+}
+
+// Create implements blobstore.Files, as do the following methods.
 func (d FaultyDisk) Create(path string) (blobstore.File, error) {
-	if err := d.before("create", path); err != nil {
+	if err := d.hook("create", path); err != nil {
 		return nil, err
 	}
 	f, err := d.Files.Create(path)
@@ -31,16 +35,15 @@ func (d FaultyDisk) Open(path string) (blobstore.File, error) {
 	return faultyFile{f, d, path}, nil
 }
 
-// Rename has its say afterward: the document has its name then.
 func (d FaultyDisk) Rename(from, to string) error {
 	if err := d.Files.Rename(from, to); err != nil {
 		return err
 	}
-	return d.before("rename", to)
+	return d.hook("rename", to)
 }
 
 func (d FaultyDisk) SyncDir(path string) error {
-	if err := d.before("syncdir", path); err != nil {
+	if err := d.hook("syncdir", path); err != nil {
 		return err
 	}
 	return d.Files.SyncDir(path)
@@ -53,22 +56,15 @@ type faultyFile struct {
 }
 
 func (f faultyFile) Write(p []byte) (int, error) {
-	if err := f.disk.before("write", f.path); err != nil {
+	if err := f.disk.hook("write", f.path); err != nil {
 		return 0, err
 	}
 	return f.File.Write(p)
 }
 
-func (f faultyFile) Chmod(mode fs.FileMode) error { return f.File.Chmod(mode) }
-
 func (f faultyFile) Sync() error {
-	if err := f.disk.before("sync", f.path); err != nil {
+	if err := f.disk.hook("sync", f.path); err != nil {
 		return err
 	}
 	return f.File.Sync()
-}
-
-// NewFaultyDisk returns a disk that calls before ahead of each step; an error of it fails the step.
-func NewFaultyDisk(files blobstore.Files, before func(step, path string) error) FaultyDisk {
-	return FaultyDisk{files, before}
 }

@@ -10,32 +10,34 @@ import (
 	"deedkeep/app/instance"
 )
 
+// NoProgress ignores the progress of a restore.
 func NoProgress(int64, int64) {}
 
-// taken makes a backup that must come about.
+// CreateBackup creates a backup in directory to.
 func CreateBackup(t *testing.T, v *instance.Instance, to string) backup.Backup {
 	t.Helper()
-	made, err := v.Backups.Create(t.Context(), Operator, to, func(backup.Progress) {})
+	created, err := v.Backups.Create(t.Context(), Operator, to, func(backup.Progress) {})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create backup: %v", err)
 	}
-	return made
+	return created
 }
 
-// restoring are the options of a restore into a directory of its own.
+// RestoreOptions returns the options to restore the latest backup in directory from to a new data directory.
 func RestoreOptions(t *testing.T, from string) instance.RestoreOptions {
 	t.Helper()
 	opts := Options(t)
 	opts.Dir = filepath.Join(t.TempDir(), "restored")
-	return instance.RestoreOptions{From: from, Snapshot: archive.Latest, Archive: archive.Options{Now: time.Now}, Vault: opts, Progress: NoProgress}
+	return instance.RestoreOptions{From: from, Snapshot: archive.Latest, Archive: archive.Options{Now: time.Now}, Vault: opts,
+		Progress: NoProgress}
 }
 
-// restored brings the newest backup back and opens the vault.
+// RestoreLatest restores the latest backup in directory from and opens the vault.
 func RestoreLatest(t *testing.T, from string) *instance.Instance {
 	t.Helper()
 	opts := RestoreOptions(t, from)
 	if _, err := instance.Restore(t.Context(), opts); err != nil {
-		t.Fatal(err)
+		t.Fatalf("restore: %v", err)
 	}
 	return Open(t, opts.Vault)
 }

@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// OldText returns the stored text of a one-page document in an older version of the text format (package blobstore).
-func OldText(t testing.TB, form int, text string) []byte {
+// OldText returns the stored text of a one-page document in an older version of the format of package blobstore.
+func OldText(t testing.TB, version int, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	page := fmt.Appendf(nil, "deedkeep-text-%d\n\x01", form)
+	page := fmt.Appendf(nil, "deedkeep-text-%d\n\x01", version)
 	page = binary.AppendUvarint(page, uint64(len(text)))
-	if form > 1 {
+	if version > 1 {
 		page = binary.BigEndian.AppendUint32(page, crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))
 	}
 	_, err := z.Write(append(page, text...))
 	if err = errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("compress the text: %v", err)
 	}
 	return b.Bytes()
 }

@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// FilesPerOrder is the number of files in each moment of the mix.
+// FilesPerOrder is the number of files of each order in the mix.
 const FilesPerOrder = 2
 
 // Text returns the number of the text of file k; has is false if the file has no text.
@@ -36,7 +36,7 @@ func (m Mix) FileOf(n int) int {
 	}
 }
 
-// InFolder reports whether file k is in a folder. The other files belong to the abstract of their moment.
+// InFolder reports whether file k is in a folder. The other files belong to the abstract of their order.
 func (m Mix) InFolder(k int) bool { return k%9 == 0 }
 
 // Fill creates a vault in an empty directory and writes the records of the mix and their events through the store, as
@@ -67,7 +67,7 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(step string, do
 	}
 	for from := 0; from < m.Orders; from += firmBatch {
 		until := min(from+firmBatch, m.Orders)
-		if err := g.db.Update(ctx, nil, func(t *store.Tx) error { return g.moments(t, from, until) }); err != nil {
+		if err := g.db.Update(ctx, nil, func(t *store.Tx) error { return g.writeRecords(t, from, until) }); err != nil {
 			return err
 		}
 		progress("records", until, m.Orders)
@@ -79,7 +79,7 @@ func (m Mix) Fill(ctx context.Context, dir string, progress func(step string, do
 type mixFiller struct {
 	Mix
 	*firm
-	kept []storedPDF // the documents with text, by number of the text
+	stored []storedPDF // the documents with text, by number of the text
 }
 
 type storedPDF struct {
@@ -87,8 +87,8 @@ type storedPDF struct {
 	size   int64
 }
 
-// moments writes the records of some moments. It writes the same records if it runs twice.
-func (g *mixFiller) moments(t *store.Tx, from, until int) error {
+// writeRecords writes the records of orders from to until-1. It writes the same records if it runs twice.
+func (g *mixFiller) writeRecords(t *store.Tx, from, until int) error {
 	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
 	for n := from; n < until; n++ {
 		if err := errors.Join(g.mixedOrder(t, n), g.mixedAbstract(t, n)); err != nil {
@@ -101,7 +101,7 @@ func (g *mixFiller) moments(t *store.Tx, from, until int) error {
 func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
 	id, err := t.NewOrderID()
 	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
-		return errors.Join(err, fmt.Errorf("order %d is the number %d of the mix", id, n))
+		return errors.Join(err, fmt.Errorf("order %d of the mix got ID %d", n, id))
 	}
 	s := g.Mix.Order(n)
 	order := model.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
@@ -114,7 +114,7 @@ func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
 func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 	id, err := t.NewAbstractID()
 	if err != nil || id != uint64(n)+1 { // #nosec G115 -- not negative
-		return errors.Join(err, fmt.Errorf("abstract %d is the number %d of the mix", id, n))
+		return errors.Join(err, fmt.Errorf("abstract %d of the mix got ID %d", n, id))
 	}
 	s := g.Mix.Abstract(n)
 	template := g.templates[0]
@@ -143,13 +143,13 @@ func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 func (g *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, error) {
 	id, err := t.NewFileID()
 	if err != nil || id != uint64(k)+1 { // #nosec G115 -- not negative
-		return 0, errors.Join(err, fmt.Errorf("file %d is the number %d of the mix", id, k))
+		return 0, errors.Join(err, fmt.Errorf("file %d of the mix got ID %d", k, id))
 	}
 	content := k % len(g.digests)
 	pages, doc := 1+content%40, storedPDF{g.digests[content], g.sizes[content]}
-	failure := model.FailureNoText + "." // otherwise a server would extract it
+	failure := model.FailureNoText + "." // without it, a server would extract the text
 	if n, has := g.Text(k); has {
-		pages, doc, failure = TextPages, g.kept[n], ""
+		pages, doc, failure = TextPages, g.stored[n], ""
 	}
 	s := g.Mix.File(k)
 	file := model.File{ID: id, Filename: s.Filename(k), MIME: model.MIMEPDF, Pages: &pages, Size: doc.size, Digest: doc.digest,

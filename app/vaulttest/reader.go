@@ -1,0 +1,119 @@
+package vaulttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/document"
+	"deedkeep/app/pdf"
+	"deedkeep/app/sandbox"
+)
+
+// Reader inspects documents in the test process. Instead of PDFium it uses a fake engine that reads only documents from
+// the function PDF. It renders no pages, and extracts text only from text files.
+type Reader struct{}
+
+// Picture returns ErrUnsupported.
+func (Reader) Picture(context.Context, sandbox.Request, int, int, document.ExtractLimits) (document.Image, error) {
+	return document.Image{}, document.ErrUnsupported
+}
+
+// Sizes returns the letter size for every page of a document from the function PDF.
+func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
+	head := make([]byte, min(r.Size, 1024))
+	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	found := fakePages.FindSubmatch(head)
+	if found == nil {
+		return nil, document.ErrUnsupported
+	}
+	pages, err := strconv.Atoi(string(found[1]))
+	return slices.Repeat([]document.PageSize{document.USLetter}, pages), err
+}
+
+// Marks returns ErrUnsupported.
+func (Reader) Marks(context.Context, sandbox.Request, int, string, document.ExtractLimits) ([][]document.Rect, error) {
+	return nil, document.ErrUnsupported
+}
+
+// Text returns the content of a text file.
+func (Reader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
+	if r.MIME != "text/plain" {
+		return document.ErrUnsupported
+	}
+	text, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
+	if err != nil {
+		return err
+	}
+	return emit(1, string(text))
+}
+
+// Inspect inspects a document with the fake PDF engine.
+func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
+	return document.Inspect(ctx, doc, size, ext, fakePDFium{}, lim)
+}
+
+// HookedReader is a Reader with a hook for inspections.
+type HookedReader struct {
+	Reader
+	hook func(ctx context.Context, ext string) error
+}
+
+// NewHookedReader returns a reader that calls hook before each inspection, with the extension of the file name. An
+// error from hook is the error of the inspection.
+func NewHookedReader(hook func(ctx context.Context, ext string) error) HookedReader {
+	return HookedReader{hook: hook}
+}
+
+// Inspect calls the hook and inspects a document.
+func (h HookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string,
+	lim document.InspectLimits) (document.Report, error) {
+	if err := h.hook(ctx, ext); err != nil {
+		return document.Report{}, err
+	}
+	return h.Reader.Inspect(ctx, doc, size, ext, lim)
+}
+
+// PDF returns a document with a number of pages that Reader can inspect. Different salts result in different contents.
+func PDF(pages int, salt string) []byte {
+	return []byte("%PDF-1.7\n%toy pages=" + strconv.Itoa(pages) + " " + salt + "\n%%EOF\n")
+}
+
+var fakePages = regexp.MustCompile(`%toy pages=(\d+)`)
+
+// fakePDFium is a PDF engine for documents from the function PDF.
+type fakePDFium struct{}
+
+func (fakePDFium) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
+	head := make([]byte, min(size, 1024))
+	if _, err := doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	found := fakePages.FindSubmatch(head)
+	switch {
+	case bytes.Contains(head, []byte("/Encrypt")):
+		return nil, pdf.ErrPassword
+	case found == nil:
+		return nil, pdf.ErrUnreadable
+	}
+	pages, err := strconv.Atoi(string(found[1]))
+	if err != nil || pages == 0 {
+		return nil, pdf.ErrUnreadable
+	}
+	return fakeDocument{pages: pages}, nil
+}
+
+type fakeDocument struct {
+	document.PDF // not called: nil
+	pages        int
+}
+
+func (d fakeDocument) Pages() int                               { return d.pages }
+func (d fakeDocument) ImageHeavy(context.Context) (bool, error) { return false, nil }
+func (d fakeDocument) Close(context.Context) error              { return nil }

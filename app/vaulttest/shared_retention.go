@@ -1,9 +1,0 @@
-package vaulttest
-
-import (
-	"time"
-)
-
-const Day = 24 * time.Hour
-
-const Year = 365 * Day

@@ -1,0 +1,192 @@
+package vaulttest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pquerna/otp/totp"
+
+	"deedkeep/app/auth"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// GoodPassword is the password of every user of a UserFixture.
+const GoodPassword = "a long walk to the courthouse"
+
+// UserFixture is a vault with a test clock, for tests of users and their sessions.
+type UserFixture struct {
+	*instance.Instance
+	Clock *Clock
+}
+
+// NewUserFixture opens a vault with test options that change modifies; it may be nil.
+func NewUserFixture(t *testing.T, change func(*instance.Options)) *UserFixture {
+	t.Helper()
+	clock := NewClock()
+	v, _ := OpenVerified(t, func(o *instance.Options) {
+		o.Now = clock.Now
+		if change != nil {
+			change(o)
+		}
+	})
+	return &UserFixture{v, clock}
+}
+
+// CreateUser creates a user.
+func (p *UserFixture) CreateUser(t *testing.T, name string, role model.Role) model.User {
+	t.Helper()
+	password := GoodPassword
+	_, user, err := p.Users.Create(t.Context(), Operator, model.UserDraft{Name: name, Role: role, Password: &password})
+	if err != nil {
+		t.Fatalf("create user %s: %v", name, err)
+	}
+	return user
+}
+
+// Put stores a user without the checks of the service.
+func (p *UserFixture) Put(t *testing.T, user model.User) {
+	t.Helper()
+	if err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
+		t.Fatalf("store user %s: %v", user.Name, err)
+	}
+}
+
+// TrySignIn signs a user in and returns the error.
+func (p *UserFixture) TrySignIn(t *testing.T, name, password, code, address string) (auth.SignedIn, error) {
+	t.Helper()
+	return p.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: password, Code: code, Address: address,
+		Device: "Firefox on Windows"})
+}
+
+// SignIn signs a user in.
+func (p *UserFixture) SignIn(t *testing.T, name string) auth.SignedIn {
+	t.Helper()
+	in, err := p.TrySignIn(t, name, GoodPassword, "", "192.0.2.1")
+	if err != nil {
+		t.Fatalf("sign in %s: %v", name, err)
+	}
+	return in
+}
+
+// SignInFrom signs a user in from an address.
+func (p *UserFixture) SignInFrom(t *testing.T, name, address string) {
+	t.Helper()
+	if _, err := p.TrySignIn(t, name, GoodPassword, "", address); err != nil {
+		t.Fatalf("sign in %s from %s: %v", name, address, err)
+	}
+}
+
+// BeginSignIn signs a user with two-factor authentication in with the password only, and returns the challenge for
+// FinishSignIn.
+func (p *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
+	t.Helper()
+	_, err := p.TrySignIn(t, name, GoodPassword, "", address)
+	WantSignInError(t, "the password alone", err, auth.CodeNeeded)
+	var needed *auth.SignInError
+	if !errors.As(err, &needed) || needed.Challenge == "" {
+		t.Fatalf("sign in %s: got %v, want a challenge", name, err)
+	}
+	return needed.Challenge
+}
+
+// FinishSignIn continues BeginSignIn with a verification code.
+func (p *UserFixture) FinishSignIn(t *testing.T, challenge, code, address string) (auth.SignedIn, error) {
+	t.Helper()
+	return p.Users.SignIn(t.Context(), auth.SignInDraft{Challenge: challenge, Code: code, Address: address})
+}
+
+// ExhaustAttempts uses up the failed sign-in attempts of an address, with usernames that don't exist.
+func (p *UserFixture) ExhaustAttempts(t *testing.T, address string) {
+	t.Helper()
+	for i := range 60 {
+		_, err := p.TrySignIn(t, fmt.Sprintf("random %d", i), "wrong password", "", address)
+		WantSignInError(t, "a random name", err, auth.WrongPassword)
+	}
+}
+
+// WantSignInError checks the reason of a failed sign-in. what names the attempt in the failure message.
+func WantSignInError(t *testing.T, what string, err error, want auth.Reason) {
+	t.Helper()
+	r, ok := errors.AsType[*auth.SignInError](err)
+	if !ok || r.Reason != want || errs.KindOf(err) != errs.Unauthenticated {
+		t.Errorf("%s: got %v, want reason %s", what, err, want)
+	}
+}
+
+// Actor signs a user in and returns the actor of the session.
+func (p *UserFixture) Actor(t *testing.T, name string) model.Actor {
+	t.Helper()
+	return p.Authenticate(t, p.SignIn(t, name).Token)
+}
+
+// Authenticate returns the actor of a session token.
+func (p *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
+	t.Helper()
+	actor, err := p.Sessions.Authenticate(t.Context(), token)
+	if err != nil {
+		t.Fatalf("authenticate: %v", err)
+	}
+	return actor
+}
+
+// WantSignedOut checks that a session token is not valid. what names the session in the failure message.
+func (p *UserFixture) WantSignedOut(t *testing.T, what, token string) {
+	t.Helper()
+	_, err := p.Sessions.Authenticate(t.Context(), token)
+	WantKind(t, what, err, errs.Unauthenticated)
+}
+
+// EnableTwoFactor enables two-factor authentication for a user.
+func (p *UserFixture) EnableTwoFactor(t *testing.T, actor model.Actor) (secret string, recovery []string) {
+	t.Helper()
+	offer, err := p.Users.BeginTwoFactor(t.Context(), actor, GoodPassword)
+	if err != nil {
+		t.Fatalf("begin two-factor setup: %v", err)
+	}
+	recovery, err = p.Users.ConfirmTwoFactor(t.Context(), actor, p.TOTPCode(t, offer.Secret))
+	if err != nil || len(recovery) != 10 {
+		t.Fatalf("confirm two-factor setup: got %v, %v, want 10 recovery codes", recovery, err)
+	}
+	return offer.Secret, recovery
+}
+
+// TOTPCode returns the current verification code of a secret.
+func (p *UserFixture) TOTPCode(t *testing.T, secret string) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, p.Clock.Now())
+	if err != nil {
+		t.Fatalf("generate a verification code: %v", err)
+	}
+	return code
+}
+
+// SessionCount returns the number of stored sessions.
+func (p *UserFixture) SessionCount(t *testing.T) (n int) {
+	t.Helper()
+	err := p.Store.View(t.Context(), func(tx *store.Tx) error {
+		tx.EachSession(func(model.Session) bool { n++; return true })
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("count sessions: %v", err)
+	}
+	return n
+}
+
+// AuditEvents returns the audit log, oldest entry first, up to 1,000 entries.
+func (p *UserFixture) AuditEvents(t *testing.T) []model.Event {
+	t.Helper()
+	var page store.Page[model.Event]
+	err := p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+		page, err = tx.ListEvents(store.Query{Limit: 1000})
+		return err
+	})
+	if err != nil {
+		t.Fatalf("list the audit log: %v", err)
+	}
+	return page.Items
+}
