@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -93,18 +94,25 @@ var nonPageRoutes = map[string]string{
 
 // Every route that is looked at is among the screens: so no page goes untested.
 func TestEveryPageIsListed(t *testing.T) {
-	table, err := os.ReadFile("../app/ui/routes.go")
-	if err != nil {
-		t.Fatal(err)
+	sources, err := filepath.Glob("../app/ui/*/routes.go")
+	if err != nil || len(sources) < 4 {
+		t.Fatalf("route tables of the pages: got %q, %v, want at least 4", sources, err)
 	}
 	mux := http.NewServeMux()
 	missing := map[string]bool{}
-	for _, found := range regexp.MustCompile(`"(GET /[^"]*)"`).FindAllStringSubmatch(string(table), -1) {
-		mux.Handle(found[1], http.NotFoundHandler())
-		missing[found[1]] = true
-	}
-	if len(missing) < 2 {
-		t.Fatalf("routes.go reads otherwise than before: %v", missing)
+	for _, source := range append(sources, "../app/ui/ui.go") {
+		table, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatalf("read route table: %v", err)
+		}
+		found := regexp.MustCompile(`NewRoute\("(GET /[^"]*)"`).FindAllStringSubmatch(string(table), -1)
+		if len(found) == 0 {
+			t.Errorf("%s: got no routes", source)
+		}
+		for _, route := range found {
+			mux.Handle(route[1], http.NotFoundHandler())
+			missing[route[1]] = true
+		}
 	}
 	for ending := range nonPageRoutes {
 		for pattern := range missing {
