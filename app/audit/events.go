@@ -35,8 +35,8 @@ type Pending interface {
 	Drain() (write func(*store.Tx) error, undo func())
 }
 
-// WriteWith has pending entries of another kind written with those of the audit log.
-// It is called before Run.
+// WriteWith makes Flush also write p, in the same commit as the buffered entries. Call it
+// before Run.
 func (e *Events) WriteWith(p Pending) { e.writer.pending = p }
 
 // RecordSearch records that a user searched. It omits the search text, which contains
@@ -45,12 +45,11 @@ func (e *Events) RecordSearch(actor model.Actor) {
 	e.buffer.record(model.Event{Actor: actor, Kind: searched}, false)
 }
 
-// Flush writes the buffered entries; an error that means the vault accepts no writes is
-// returned as well.
+// Flush writes the buffered entries. It returns an error if the database accepts no writes.
 func (e *Events) Flush(ctx context.Context) error { return e.writer.flush(ctx, false) }
 
-// FlushViews is Flush if views are waiting; a vault that accepts no writes still shows
-// its audit log.
+// FlushViews writes the buffered entries if views are due. It returns no error if the
+// database accepts no writes, so that the audit log can still be read.
 func (e *Events) FlushViews(ctx context.Context) error {
 	if err := e.writer.flushViews(ctx); err != nil && !txn.NotWritable(err) {
 		return err

@@ -16,31 +16,33 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"deedkeep/app/audit"
+	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
-// tampered is a closed vault whose log somebody alters.
-type tampered struct {
+// closedLog is the audit log of a closed instance, whose database a test alters.
+type closedLog struct {
 	t    *testing.T
 	opts instance.Options
 }
 
-// longLog makes a closed vault whose log has n entries.
-func longLog(t *testing.T, n int) tampered {
+// newClosedLog creates a log of n entries.
+func newClosedLog(t *testing.T, n int) closedLog {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
-	for made := 1; made < n; { // the first is there
-		batch := min(10_000, n-made)
+	for written := 1; written < n; { // opening the instance wrote the first entry
+		batch := min(10_000, n-written)
 		err := v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
 			for i := range batch {
-				e := model.Event{At: opts.Now(), Actor: vaulttest.Operator, Kind: "order.changed", Record: fmt.Sprint("order:", made+i),
+				e := model.Event{At: opts.Now(), Actor: vaulttest.Operator, Kind: "order.changed", Record: fmt.Sprint("order:", written+i),
 					Changes: []model.Change{{Field: "county", From: []byte(`null`), To: []byte(`"Kent"`)}}}
 				if err := tx.AddEvent(e); err != nil {
 					return err
@@ -49,139 +51,147 @@ func longLog(t *testing.T, n int) tampered {
 			return nil
 		})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("add entries: %v", err)
 		}
-		made += batch
+		written += batch
 	}
 	vaulttest.Close(t, v)
-	return tampered{t, opts}
+	return closedLog{t, opts}
 }
 
-// alter changes the closed database as somebody with an editor for it would.
-func (l tampered) alter(change func(*bolt.Bucket)) {
+// alter changes the closed database with a tool other than deedkeep.
+func (l closedLog) alter(change func(*bolt.Bucket)) {
 	l.t.Helper()
 	db, err := bolt.Open(filepath.Join(l.opts.Dir, "vault.db"), 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("open database: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error { change(tx.Bucket([]byte("events"))); return nil })
 	if err := errors.Join(err, db.Close()); err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("alter database: %v", err)
 	}
 }
 
-func place(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
+// entryKey returns the database key of an entry.
+func entryKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
-func (l tampered) get(b *bolt.Bucket, seq uint64) (e model.Event) {
+func (l closedLog) get(b *bolt.Bucket, seq uint64) (e model.Event) {
 	l.t.Helper()
-	if err := json.Unmarshal(b.Get(place(seq))[5:], &e); err != nil {
-		l.t.Fatal(err)
+	if err := json.Unmarshal(b.Get(entryKey(seq))[5:], &e); err != nil {
+		l.t.Fatalf("read entry %d: %v", seq, err)
 	}
 	return e
 }
 
-// put writes an entry with a checksum that holds (app/store/record.go draws it).
-func (l tampered) put(b *bolt.Bucket, seq uint64, e model.Event) {
+// put writes an entry with a valid checksum. app/store/record.go describes the format.
+func (l closedLog) put(b *bolt.Bucket, seq uint64, e model.Event) {
 	l.t.Helper()
 	payload, err := json.Marshal(e)
 	if err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("marshal entry %d: %v", seq, err)
 	}
-	key := place(seq)
+	key := entryKey(seq)
 	sum := crc32.Checksum(slices.Concat([]byte("events\x00"), key, payload), crc32.MakeTable(crc32.Castagnoli))
 	if err := b.Put(key, slices.Concat([]byte{1}, binary.BigEndian.AppendUint32(nil, sum), payload)); err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("write entry %d: %v", seq, err)
 	}
 }
 
-func (l tampered) seal(e model.Event, prev string) model.Event {
+// rehash returns the entry with the hash that follows prev.
+func (l closedLog) rehash(e model.Event, prev string) model.Event {
 	l.t.Helper()
 	e, err := e.WithHash(prev)
 	if err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("hash entry %d: %v", e.Seq, err)
 	}
 	return e
 }
 
-// verify opens the vault and verifies its log.
-func (l tampered) verify() (r audit.LogReport, named []string) {
+// verify opens the instance, verifies its log, and returns the report and its findings as
+// "kind subject".
+func (l closedLog) verify() (r audit.LogReport, findings []string) {
 	l.t.Helper()
 	v, err := instance.Open(l.t.Context(), l.opts)
 	if err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("open instance: %v", err)
 	}
 	defer vaulttest.Close(l.t, v)
 	var last uint64
 	r, err = v.Events.Verify(l.t.Context(), func(done, total uint64) {
 		if done < last || total == 0 {
-			l.t.Errorf("progress %d of %d after %d", done, total, last)
+			l.t.Errorf("progress = %d of %d after %d, want it to increase", done, total, last)
 		}
 		last = done
 	})
 	if err != nil || last != r.Entries {
-		l.t.Errorf("%v, progress ended at %d of %d", err, last, r.Entries)
+		l.t.Errorf("Verify(): error %v, last progress %d; want no error and %d", err, last, r.Entries)
 	}
 	for _, f := range r.Findings {
-		named = append(named, f.Kind+" "+f.Subject)
+		findings = append(findings, f.Kind+" "+f.Subject)
 	}
-	return r, named
+	return r, findings
 }
 
-// One changed, one missing, one added of a hundred thousand are found and named,
-// also when whoever did it made the checksums right.
-func TestEventsVerifyFindsOneOfAHundredThousand(t *testing.T) {
+// Verify finds single changed, missing, and added entries in a long log, also if their
+// checksums and hashes were updated.
+func TestEventsVerifyLongLog(t *testing.T) {
 	t.Parallel()
 	const n = longLogEntries
-	l := longLog(t, n)
-	whole, named := l.verify()
-	if !whole.OK() || whole.Entries != n || whole.Last != n || len(whole.Head) != 64 {
-		t.Fatalf("%+v, %v", whole, named)
+	l := newClosedLog(t, n)
+	intact, findings := l.verify()
+	if !intact.OK() || intact.Entries != n || intact.Last != n || len(intact.Head) != 64 {
+		t.Fatalf("Verify() of the intact log = %+v, findings %q; want %d entries and no findings", intact, findings, n)
 	}
 	var want []string
-	for _, step := range []struct {
-		name   string
+	for _, tt := range []struct {
 		change func(b *bolt.Bucket)
 		want   string
 	}{
-		{"one changed", func(b *bolt.Bucket) {
+		// Changed, with a valid checksum.
+		{func(b *bolt.Bucket) {
 			e := l.get(b, n/3)
-			e.Actor.Name = "somebody else"
+			e.Actor.Name = "someone else"
 			l.put(b, n/3, e)
 		}, fmt.Sprint("changed ", n/3)},
-		{"one changed and sealed anew", func(b *bolt.Bucket) {
+		// Changed, with a valid checksum and hash.
+		{func(b *bolt.Bucket) {
 			e := l.get(b, n/2)
 			e.Changes[0].To = []byte(`"Essex"`)
-			l.put(b, n/2, l.seal(e, e.Prev))
+			l.put(b, n/2, l.rehash(e, e.Prev))
 		}, fmt.Sprint("changed ", n/2)},
-		{"one changed, its checksum not", func(b *bolt.Bucket) {
-			raw := bytes.Clone(b.Get(place(n * 3 / 5)))
-			if err := b.Put(place(n*3/5), bytes.Replace(raw, []byte("Kent"), []byte("Lent"), 1)); err != nil {
-				t.Error(err)
+		// Changed, with an invalid checksum.
+		{func(b *bolt.Bucket) {
+			raw := bytes.Clone(b.Get(entryKey(n * 3 / 5)))
+			if err := b.Put(entryKey(n*3/5), bytes.Replace(raw, []byte("Kent"), []byte("Lent"), 1)); err != nil {
+				t.Errorf("write entry %d: %v", n*3/5, err)
 			}
 		}, fmt.Sprint("changed ", n*3/5)},
-		{"one missing", func(b *bolt.Bucket) {
-			if err := b.Delete(place(n * 3 / 4)); err != nil {
-				t.Error(err)
+		// Missing.
+		{func(b *bolt.Bucket) {
+			if err := b.Delete(entryKey(n * 3 / 4)); err != nil {
+				t.Errorf("delete entry %d: %v", n*3/4, err)
 			}
 		}, fmt.Sprint("missing ", n*3/4)},
-		{"one added", func(b *bolt.Bucket) {
+		// Added at the end.
+		{func(b *bolt.Bucket) {
 			last := l.get(b, n)
-			l.put(b, n+1, l.seal(model.Event{Seq: n + 1, At: last.At, Kind: "key.created", Record: "key:1"}, last.Hash))
+			l.put(b, n+1, l.rehash(model.Event{Seq: n + 1, At: last.At, Kind: "key.created", Record: "key:1"}, last.Hash))
 		}, fmt.Sprint("added ", n+1)},
 	} {
-		l.alter(step.change)
-		want = append(want, step.want)
+		l.alter(tt.change)
+		want = append(want, tt.want)
 	}
-	if _, named = l.verify(); !slices.Equal(named, want) {
-		t.Errorf("found %q, want %q", named, want)
+	if _, findings = l.verify(); !slices.Equal(findings, want) {
+		t.Errorf("findings = %q, want %q", findings, want)
 	}
 }
 
-// Who takes out or puts in an entry and numbers all others anew is found as well.
-func TestEventsVerifyFindsWhatWasNumberedAnew(t *testing.T) {
+// Verify finds a removed or inserted entry also if all later entries were renumbered. A log
+// that was rehashed to its end has no findings, but another head hash.
+func TestEventsVerifyRewrittenLog(t *testing.T) {
 	t.Parallel()
 	const n = 1200
-	shift := func(l tampered, b *bolt.Bucket, from, to uint64, by int64) {
+	renumber := func(l closedLog, b *bolt.Bucket, from, to uint64, by int64) {
 		for i := range to - from {
 			seq := from + i
 			if by > 0 {
@@ -192,121 +202,125 @@ func TestEventsVerifyFindsWhatWasNumberedAnew(t *testing.T) {
 			l.put(b, e.Seq, e)
 		}
 	}
-	for _, row := range []struct {
+	for _, tt := range []struct {
 		name   string
-		change func(l tampered, b *bolt.Bucket)
+		change func(l closedLog, b *bolt.Bucket)
 		want   []string
+		more   int // findings beyond the limit of a report; their text is not compared
 	}{
-		{"taken out", func(l tampered, b *bolt.Bucket) {
-			shift(l, b, 1001, n+1, -1)
-			if err := errors.Join(b.Delete(place(n)), b.SetSequence(n-1)); err != nil {
-				t.Error(err)
+		{name: "removed", change: func(l closedLog, b *bolt.Bucket) {
+			renumber(l, b, 1001, n+1, -1)
+			if err := errors.Join(b.Delete(entryKey(n)), b.SetSequence(n-1)); err != nil {
+				t.Errorf("remove the last entry: %v", err)
 			}
-		}, []string{"missing 1000"}},
-		{"put in", func(l tampered, b *bolt.Bucket) {
+		}, want: []string{"missing 1000"}},
+		{name: "inserted", change: func(l closedLog, b *bolt.Bucket) {
 			before := l.get(b, 999)
-			shift(l, b, 1000, n+1, 1)
-			l.put(b, 1000, l.seal(model.Event{Seq: 1000, At: before.At, Kind: "key.created"}, before.Hash))
+			renumber(l, b, 1000, n+1, 1)
+			l.put(b, 1000, l.rehash(model.Event{Seq: 1000, At: before.At, Kind: "key.created"}, before.Hash))
 			if err := b.SetSequence(n + 1); err != nil {
-				t.Error(err)
+				t.Errorf("set the sequence: %v", err)
 			}
-		}, []string{"added 1000"}},
-		{"the end cut off", func(_ tampered, b *bolt.Bucket) {
+		}, want: []string{"added 1000"}},
+		{name: "truncated", change: func(_ closedLog, b *bolt.Bucket) {
 			for seq := uint64(1100); seq <= n; seq++ {
-				if err := b.Delete(place(seq)); err != nil {
-					t.Error(err)
+				if err := b.Delete(entryKey(seq)); err != nil {
+					t.Errorf("delete entry %d: %v", seq, err)
 				}
 			}
-		}, []string{"missing 1100-1200"}},
-		{"sealed anew to the end", func(l tampered, b *bolt.Bucket) { // only its head tells
+		}, want: []string{"missing 1100-1200"}},
+		{name: "rehashed to the end", change: func(l closedLog, b *bolt.Bucket) {
 			prev := l.get(b, 999).Hash
 			for seq := uint64(1000); seq <= n; seq++ {
 				e := l.get(b, seq)
-				e.Actor.Name = "somebody else"
-				e = l.seal(e, prev)
+				e.Actor.Name = "someone else"
+				e = l.rehash(e, prev)
 				l.put(b, seq, e)
 				prev = e.Hash
 			}
-		}, nil},
-		{"all changed", func(l tampered, b *bolt.Bucket) {
+		}},
+		{name: "all entries changed", change: func(l closedLog, b *bolt.Bucket) {
 			for seq := uint64(1); seq <= n; seq++ {
 				e := l.get(b, seq)
 				e.Kind = "x"
 				l.put(b, seq, e)
 			}
-		}, nil},
+		}, more: n - 1000},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			l := longLog(t, n)
-			whole, _ := l.verify()
-			l.alter(func(b *bolt.Bucket) { row.change(l, b) })
-			r, named := l.verify()
+		t.Run(tt.name, func(t *testing.T) {
+			l := newClosedLog(t, n)
+			intact, _ := l.verify()
+			l.alter(func(b *bolt.Bucket) { tt.change(l, b) })
+			r, findings := l.verify()
 			switch {
-			case row.name == "all changed":
-				if len(named) != 1000 || r.More != n-1000 {
-					t.Errorf("%d named, %d more", len(named), r.More)
+			case tt.more > 0:
+				if len(findings) != 1000 || r.More != tt.more {
+					t.Errorf("Verify() listed %d findings and %d more, want 1000 and %d", len(findings), r.More, tt.more)
 				}
-			case !slices.Equal(named, row.want):
-				t.Errorf("found %q, want %q", named, row.want)
-			case r.Head == whole.Head && r.Last == whole.Last:
-				t.Error("the head is as before")
+			case !slices.Equal(findings, tt.want):
+				t.Errorf("findings = %q, want %q", findings, tt.want)
+			case r.Head == intact.Head && r.Last == intact.Last:
+				t.Errorf("head = %s, last = %d: want another head or last entry than before the change", r.Head, r.Last)
 			}
 		})
 	}
 }
 
-// seqs reads the log from an entry on.
-func seqs(t *testing.T, v *instance.Instance, from uint64) (list []model.Event) {
+// entriesFrom returns the entries of the log from a sequence number on.
+func entriesFrom(t *testing.T, v *instance.Instance, from uint64) (list []model.Event) {
 	t.Helper()
 	err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
 		list = append(list, e)
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read the log from %d: %v", from, err)
 	}
 	return list
 }
 
 func TestEventsEach(t *testing.T) {
 	t.Parallel()
-	l := longLog(t, 1234)
+	l := newClosedLog(t, 1234)
 	l.alter(func(b *bolt.Bucket) {
-		if err := b.Put(place(700), []byte("x")); err != nil {
-			t.Error(err)
+		if err := b.Put(entryKey(700), []byte("x")); err != nil {
+			t.Errorf("damage entry 700: %v", err)
 		}
 	})
 	v, err := instance.Open(t.Context(), l.opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	defer vaulttest.Close(t, v)
 	for _, from := range []uint64{0, 1, 2, 500, 501, 1234, 1235} {
-		next, damaged := max(from, 1), 0
-		err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
-			if e.Seq != next || (err != nil) != (e.Seq == 700) || err == nil && e.Hash == "" {
-				return fmt.Errorf("entry %d, want %d: %w", e.Seq, next, err)
+		t.Run(fmt.Sprint("from ", from), func(t *testing.T) {
+			next, damaged := max(from, 1), 0
+			err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
+				if e.Seq != next || (err != nil) != (e.Seq == 700) || err == nil && e.Hash == "" {
+					return fmt.Errorf("entry %d, want %d: %w", e.Seq, next, err)
+				}
+				if err != nil {
+					damaged++
+				}
+				if next++; from == 1 { // a write must not wait until the log is read
+					return v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return nil })
+				}
+				return nil
+			})
+			if err != nil || next != 1235 || damaged != 1 && from <= 700 {
+				t.Errorf("Each(%d): error %v, next entry %d, %d damaged; want no error, 1235, and 1 if it reads entry 700",
+					from, err, next, damaged)
 			}
-			if err != nil {
-				damaged++
-			}
-			if next++; from == 1 { // what comes later is not waited for
-				return v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return nil })
-			}
-			return nil
 		})
-		if err != nil || next != 1235 || damaged != 1 && from <= 700 {
-			t.Errorf("from %d: to %d, %d damaged, %v", from, next, damaged, err)
-		}
 	}
-	enough := errors.New("enough")
-	if err := v.Events.Each(t.Context(), 1, func(model.Event, error) error { return enough }); !errors.Is(err, enough) {
-		t.Errorf("%v", err)
+	errStop := errors.New("stop")
+	if err := v.Events.Each(t.Context(), 1, func(model.Event, error) error { return errStop }); !errors.Is(err, errStop) {
+		t.Errorf("Each() = %v, want the error of the callback, %v", err, errStop)
 	}
 }
 
-// An export ends although entries keep coming.
-func TestEventsEachEnds(t *testing.T) {
+// Each ends although new entries are added while it runs.
+func TestEventsEachSkipsNewEntries(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	count := 0
@@ -316,7 +330,7 @@ func TestEventsEachEnds(t *testing.T) {
 		return nil
 	})
 	if err != nil || count != 1 {
-		t.Errorf("%d entries, %v", count, err)
+		t.Errorf("Each() read %d entries, %v; want 1", count, err)
 	}
 }
 
@@ -327,34 +341,72 @@ func TestEventsList(t *testing.T) {
 	v.Events.RecordAccess(model.Actor{Kind: model.ActorLink, Address: "192.0.2.1"}, "file.opened", "file:2", nil)
 	page, err := v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Descending: true, Limit: 10})
 	if err != nil || len(page.Items) != 4 || page.Items[0].Kind != "file.opened" {
-		t.Errorf("%+v, %v", page.Items, err)
+		t.Errorf("List(), newest first = %+v, %v; want 4 entries, file.opened first", page.Items, err)
 	}
-	page, err = v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Limit: 10, Filters: []store.Filter{{Column: store.ColumnRecord, Value: "file:2"}}})
+	page, err = v.Events.List(t.Context(), store.Query{Sort: store.SortCreated, Limit: 10,
+		Filters: []store.Filter{{Column: store.ColumnRecord, Value: "file:2"}}})
 	if err != nil || len(page.Items) != 2 || page.Items[1].Kind != "file.opened" {
-		t.Errorf("%+v, %v", page.Items, err)
+		t.Errorf("List() of file:2 = %+v, %v; want 2 entries, file.opened last", page.Items, err)
 	}
 }
 
-// A page of the log costs no commit when only the use of a key waits, which is the
-// request's own.
-func TestReadingTheLogWritesNothing(t *testing.T) {
+// Listing the log commits nothing if only the use of a key is buffered, because every request
+// with a key has such a use.
+func TestEventsListDoesNotCommitKeyUse(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	text, _ := vaulttest.CreateKey(t, v, model.KeyDraft{})
-	database := func() []byte {
+	readDatabase := func() []byte {
 		t.Helper()
 		raw, err := os.ReadFile(filepath.Join(opts.Dir, "vault.db"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read database: %v", err)
 		}
 		return raw
 	}
-	before := database()
+	before := readDatabase()
 	vaulttest.WantKeyValid(t, v, text, true)
 	if _, err := v.Events.List(t.Context(), store.Query{Limit: 10}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("list the log: %v", err)
 	}
-	if !bytes.Equal(before, database()) {
-		t.Error("reading the log wrote to the database")
+	if !bytes.Equal(before, readDatabase()) {
+		t.Error("List() changed the database, want no write")
+	}
+}
+
+// Entries state the name or number of a new record, and the backups that were pruned.
+func TestEventDetails(t *testing.T) {
+	v := vaulttest.Open(t, vaulttest.Options(t))
+	ctx, operator := t.Context(), model.Actor{Kind: "operator", Name: "Kim"}
+	_, key, err := v.Keys.Create(ctx, operator, model.KeyDraft{Name: "Closing", Abilities: []string{model.AbilityAPI}})
+	if err != nil {
+		t.Fatalf("create key: %v", err)
+	}
+	if _, _, err := v.Keys.Rotate(ctx, operator, key.ID, 0); err != nil {
+		t.Fatalf("rotate key: %v", err)
+	}
+	folder := model.FolderDraft{Name: model.StringInput("Smith")}
+	if _, err := v.Folders.Create(ctx, operator, folder, vault.Idempotency[model.Folder]{}); err != nil {
+		t.Fatalf("create folder: %v", err)
+	}
+	order := model.OrderDraft{Number: model.StringInput("2026-17")}
+	if _, err := v.Orders.Create(ctx, operator, order, vault.Idempotency[model.Order]{}); err != nil {
+		t.Fatalf("create order: %v", err)
+	}
+	if err := v.Backups.LogPruned(ctx, operator, "/b", []string{"x", "y"}); err != nil {
+		t.Fatalf("log pruned backups: %v", err)
+	}
+	vaulttest.WantKind(t, "log zero pruned backups", v.Backups.LogPruned(ctx, operator, "/b", nil), errs.Invalid)
+	want := []string{
+		"key.created map[abilities:" + model.AbilityAPI + " name:Closing]",
+		"key.rotated map[abilities:" + model.AbilityAPI + " from:key:1 name:Closing]",
+		"folder.created map[name:Smith]", "order.created map[number:2026-17]", "backup.pruned map[from:/b removed:x, y]",
+	}
+	var got []string
+	for _, e := range vaulttest.AuditEntries(t, v, len(want)) {
+		got = append(got, fmt.Sprint(e.Kind, " ", e.Detail))
+	}
+	if slices.Reverse(got); !slices.Equal(got, want) {
+		t.Errorf("entries = %q, want %q", got, want)
 	}
 }

@@ -2,6 +2,6 @@
 
 package audit_test
 
-// Less under the race detector, which makes everything ten times as dear: one goroutine
-// reads the log, and one files and trashes.
+// The race detector slows the test down about ten times. It needs no long log, because one
+// goroutine reads it.
 const longLogEntries = 3_000

@@ -2,4 +2,5 @@
 
 package audit_test
 
-const longLogEntries = 100_000 // of the log in which one entry is looked for
+// longLogEntries is the length of the log in which Verify must find a single altered entry.
+const longLogEntries = 100_000

@@ -50,7 +50,8 @@ func (g *auditWriter) flush(ctx context.Context, last bool) error {
 	return g.write(ctx, last)
 }
 
-// flushViews is flush if views are due. Key uses alone are not worth an fsync.
+// flushViews writes the buffered entries if views are due. Key uses alone are not worth an
+// fsync.
 func (g *auditWriter) flushViews(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
