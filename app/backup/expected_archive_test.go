@@ -12,9 +12,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A share that is not mounted leaves an empty directory: nothing goes into it, and
-// the note says why. The same for one that holds another archive of this vault.
-func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
+// If a network share isn't mounted, its mount point is an empty directory. No backup is written to it, nor to another
+// archive of the same vault, and the state has the reason.
+func TestBackupToMissingArchive(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
@@ -22,19 +22,19 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	vaulttest.CreateBackup(t, v, to)
 	other := filepath.Join(t.TempDir(), "other")
 	vaulttest.CreateBackup(t, v, other)
-	gone := func(what string) {
+	wantConflict := func(name string) {
 		t.Helper()
 		before := vaulttest.FilesUnder(t, to, ".")
 		_, err := v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {})
-		vaulttest.WantKind(t, what, err, errs.Conflict)
+		vaulttest.WantKind(t, name, err, errs.Conflict)
 		if err == nil || !strings.Contains(err.Error(), "mounted") || !strings.Contains(err.Error(), "--new") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v, want \"mounted\" and \"--new\" in it", name, err)
 		}
 		if after := vaulttest.FilesUnder(t, to, "."); len(after) != len(before) {
-			t.Errorf("%s: %v", what, after)
+			t.Errorf("%s: files = %v, want %v", name, after, before)
 		}
 		if s, err := v.Backups.State(); err != nil || s.Failed == nil || s.Failed.To != to {
-			t.Errorf("%s: %+v, %v", what, s, err)
+			t.Errorf("%s: State() = %+v, %v; want a failure for %s", name, s, err, to)
 		}
 	}
 	away := to + "-away"
@@ -44,21 +44,21 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		t.Fatalf("create directory: %v", err)
 	}
-	gone("an empty mount point")
+	wantConflict("an empty mount point")
 	if err := os.Remove(to); err != nil {
 		t.Fatalf("remove file: %v", err)
 	}
 	if err := os.CopyFS(to, os.DirFS(other)); err != nil {
 		t.Fatalf("copy directory: %v", err)
 	}
-	gone("another archive")
+	wantConflict("another archive")
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
 	if err := os.Rename(away, to); err != nil {
 		t.Fatalf("rename: %v", err)
 	}
-	vaulttest.CreateBackup(t, v, to) // it is back
+	vaulttest.CreateBackup(t, v, to) // the first archive again
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
@@ -69,8 +69,8 @@ func TestABackupDirectoryThatLostItsArchive(t *testing.T) {
 	vaulttest.CreateBackup(t, v, other)
 }
 
-// A backup takes nothing of the reserve of the data's own disk.
-func TestABackupLeavesRoomForUploads(t *testing.T) {
+// A backup doesn't use the reserved disk space of the data directory.
+func TestBackupKeepsDiskReserve(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	free, err := blobstore.FreeSpace(opts.Dir)
@@ -81,12 +81,12 @@ func TestABackupLeavesRoomForUploads(t *testing.T) {
 	for _, reserve := range []uint64{2 * free, 1<<64 - 1} {
 		v.MinFree = reserve
 		_, err = v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {})
-		vaulttest.WantKind(t, "no room for the copy", err, errs.InsufficientStorage)
+		vaulttest.WantKind(t, "no free space for the copy", err, errs.InsufficientStorage)
 		if err == nil || !strings.Contains(err.Error(), "first copies") || !strings.Contains(err.Error(), "disk.reserve") {
-			t.Errorf("%v", err)
+			t.Errorf("Create: %v, want \"first copies\" and \"disk.reserve\" in it", err)
 		}
 	}
 	if left := vaulttest.FilesUnder(t, opts.Dir, "tmp"); len(left) != 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("files in tmp = %v, want none", left)
 	}
 }
