@@ -16,210 +16,217 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// tools is where "npm ci" put what .ci/tools/package-lock.json pins.
+// tools is the directory of the npm packages that .ci/tools/package-lock.json pins.
 const tools = "../../.ci/tools/node_modules"
 
-// served gives openapi.json as a server answers it, in a file of its own folder.
-func served(t *testing.T, r *running) (room, file string) {
+// writeOpenAPI downloads openapi.json from the server and writes it to a file in a new directory.
+func writeOpenAPI(t *testing.T, r *running) (dir, file string) {
 	t.Helper()
-	answer, err := http.Get("http://" + r.address + "/openapi.json")
+	resp, err := http.Get("http://" + r.address + "/openapi.json")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("send request: %v", err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatal(answer.Status, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET /openapi.json: %s, %v", resp.Status, err)
 	}
-	room = t.TempDir()
-	file = filepath.Join(room, "openapi.json")
+	dir = t.TempDir()
+	file = filepath.Join(dir, "openapi.json")
 	if err := os.WriteFile(file, body, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
-	return room, file
+	return dir, file
 }
 
-// npm runs a tool, which asks nobody.
-func npm(t *testing.T, room, name string, args ...string) (out string, err error) {
+// npm runs a tool of an npm package, without telemetry and update checks, and returns its output.
+func npm(t *testing.T, dir, name string, args ...string) (output string, err error) {
 	t.Helper()
 	bin, err := filepath.Abs(filepath.Join(tools, ".bin", name))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("absolute path: %v", err)
 	}
 	if _, err := os.Stat(bin); err != nil {
 		t.Fatalf(`run "npm ci" in .ci/tools: %v`, err)
 	}
 	c := exec.CommandContext(t.Context(), bin, args...)
-	c.Dir, c.Env = room, append(os.Environ(), "NO_COLOR=1", "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "SCARF_ANALYTICS=false")
-	said, err := c.CombinedOutput()
-	return string(said), err
+	c.Dir = dir
+	c.Env = append(os.Environ(), "NO_COLOR=1", "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "SCARF_ANALYTICS=false")
+	combined, err := c.CombinedOutput()
+	return string(combined), err
 }
 
-// linters are the two that judge the description: Redocly with what it recommends,
-// spectral with everything but what its rules say.
-var linters = map[string]func(t *testing.T, room, file string) (problems int, said string){
-	"redocly": func(t *testing.T, room, file string) (int, string) {
-		said, _ := npm(t, room, "redocly", "lint", "--extends=recommended", "--format=json", file)
+// linters run over openapi.json: Redocly with its recommended rules, Spectral with all rules
+// except those that spectral.yaml turns off.
+var linters = map[string]func(t *testing.T, dir, file string) (problems int, output string){
+	"redocly": func(t *testing.T, dir, file string) (int, string) {
+		output, _ := npm(t, dir, "redocly", "lint", "--extends=recommended", "--format=json", file)
 		var report struct {
 			Totals struct{ Errors, Warnings *int }
 		}
-		if err := json.Unmarshal([]byte(embraced(said)), &report); err != nil || report.Totals.Errors == nil || report.Totals.Warnings == nil {
-			t.Fatalf("%v\n%s", err, said)
+		if err := json.Unmarshal([]byte(extractJSON(output)), &report); err != nil || report.Totals.Errors == nil ||
+			report.Totals.Warnings == nil {
+			t.Fatalf("decode report of Redocly: %v\n%s", err, output)
 		}
-		return *report.Totals.Errors + *report.Totals.Warnings, said
+		return *report.Totals.Errors + *report.Totals.Warnings, output
 	},
-	"spectral": func(t *testing.T, room, file string) (int, string) {
+	"spectral": func(t *testing.T, dir, file string) (int, string) {
 		rules, err := filepath.Abs(filepath.Join(tools, "..", "spectral.yaml"))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("absolute path: %v", err)
 		}
-		said, err := npm(t, room, "spectral", "lint", "--ruleset", rules, "--fail-severity=hint", file)
-		found := regexp.MustCompile(`(?m)^ *\d+:\d+ +(error|warning|information|hint) `).FindAllString(said, -1)
+		output, err := npm(t, dir, "spectral", "lint", "--ruleset", rules, "--fail-severity=hint", file)
+		found := regexp.MustCompile(`(?m)^ *\d+:\d+ +(error|warning|information|hint) `).FindAllString(output, -1)
 		if (err == nil) != (len(found) == 0) {
-			t.Fatalf("%v\n%s", err, said)
+			t.Fatalf("spectral: %v with %d problems\n%s", err, len(found), output)
 		}
-		return len(found), said
+		return len(found), output
 	},
 }
 
-// embraced cuts what a tool says around its JSON.
-func embraced(text string) string {
-	begin, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
-	if begin < 0 || end < begin {
+// extractJSON returns text from its first to its last brace, without the messages around the JSON.
+func extractJSON(text string) string {
+	begin, deadline := strings.Index(text, "{"), strings.LastIndex(text, "}")
+	if begin < 0 || deadline < begin {
 		return text
 	}
-	return text[begin : end+1]
+	return text[begin : deadline+1]
 }
 
-// The document as it is served has no error and no warning; one with a fault has.
-func TestDescriptionIsLinted(t *testing.T) {
+// The served openapi.json has no error and no warning. The linters find an introduced error.
+func TestLintOpenAPI(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
 	for name, lint := range linters {
 		t.Run(name, func(t *testing.T) {
-			room, file := served(t, r)
-			if n, said := lint(t, room, file); n > 0 {
-				t.Errorf("%d problems:\n%s", n, said)
+			dir, file := writeOpenAPI(t, r)
+			if n, output := lint(t, dir, file); n > 0 {
+				t.Errorf("got %d problems, want 0:\n%s", n, output)
 			}
 			good, err := os.ReadFile(file)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read file: %v", err)
 			}
 			bad := strings.Replace(string(good), `"operationId":"listOrders"`, `"operationId":"listAbstracts"`, 1)
 			if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
-			if n, said := lint(t, room, file); n == 0 || bad == string(good) {
-				t.Errorf("a fault is not found:\n%s", said)
+			if n, output := lint(t, dir, file); n == 0 || bad == string(good) {
+				t.Errorf("a duplicate operationId is not found:\n%s", output)
 			}
 		})
 	}
 }
 
-// A client that is generated from the served document, and a program that uses it, are
-// type-checked in strict mode and work.
-func TestGeneratedClient(t *testing.T) {
+// A TypeScript client that is generated from the served openapi.json, and a program that uses
+// it, pass the type check in strict mode and work.
+func TestGeneratedTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
-	room, file := served(t, r)
+	dir, file := writeOpenAPI(t, r)
 	modules, err := filepath.Abs(tools)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("absolute path: %v", err)
 	}
 	program, err := os.ReadFile(filepath.Join("testdata", "client", "client.ts"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
-	document := filepath.Join(room, "Deed.pdf")
+	document := filepath.Join(dir, "Deed.pdf")
 	for path, content := range map[string]string{
-		filepath.Join(room, "client.ts"): string(program), filepath.Join(room, "package.json"): `{"type":"module"}`, document: string(vaulttest.PDF(2, "generated")),
+		filepath.Join(dir, "client.ts"):    string(program),
+		filepath.Join(dir, "package.json"): `{"type":"module"}`,
+		document:                           string(vaulttest.PDF(2, "generated")),
 	} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
-	if err := os.Symlink(modules, filepath.Join(room, "node_modules")); err != nil {
-		t.Fatal(err)
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatalf("create symlink: %v", err)
 	}
 	for _, step := range [][]string{
-		{"openapi-typescript", file, "--output", filepath.Join(room, "contract.ts")},
+		{"openapi-typescript", file, "--output", filepath.Join(dir, "contract.ts")},
 		{"tsc", "--strict", "--noUncheckedIndexedAccess", "--target", "es2022", "--module", "nodenext", "--types", "node", "client.ts"},
 	} {
-		if said, err := npm(t, room, step[0], step[1:]...); err != nil {
-			t.Fatalf("%s: %v\n%s", step[0], err, said)
+		if output, err := npm(t, dir, step[0], step[1:]...); err != nil {
+			t.Fatalf("%s: %v\n%s", step[0], err, output)
 		}
 	}
 	c := exec.CommandContext(t.Context(), "node", "client.js", "http://"+r.address+"/v1", r.key, document)
-	c.Dir = room
-	said, err := c.CombinedOutput()
-	if err != nil || !strings.HasSuffix(string(said), " Deed.pdf 1\n") {
-		t.Errorf("%v\n%s", err, said)
+	c.Dir = dir
+	output, err := c.CombinedOutput()
+	if err != nil || !strings.HasSuffix(string(output), " Deed.pdf 1\n") {
+		t.Errorf("client.js: %v, want output that ends with \"Deed.pdf 1\":\n%s", err, output)
 	}
 }
 
-// A Go client that oapi-codegen generates from the served document compiles, and a
-// program that uses it works.
+// A Go client that oapi-codegen generates from the served openapi.json compiles, and a program
+// that uses it works.
 func TestGeneratedGoClient(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
-	room, file := served(t, r)
-	if err := os.CopyFS(room, os.DirFS(filepath.Join("testdata", "goclient"))); err != nil {
-		t.Fatal(err)
+	dir, file := writeOpenAPI(t, r)
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "goclient"))); err != nil {
+		t.Fatalf("copy directory: %v", err)
 	}
-	// No tool takes it for a package of this module.
-	if err := os.Rename(filepath.Join(room, "main.go.txt"), filepath.Join(room, "main.go")); err != nil {
-		t.Fatal(err)
+	// The suffix .txt keeps tools from reading it as a package of this module.
+	if err := os.Rename(filepath.Join(dir, "main.go.txt"), filepath.Join(dir, "main.go")); err != nil {
+		t.Fatalf("rename file: %v", err)
 	}
-	document := filepath.Join(room, "Deed.pdf")
+	document := filepath.Join(dir, "Deed.pdf")
 	if err := os.WriteFile(document, vaulttest.PDF(2, "generated"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
-	client := filepath.Join(room, "vault")
+	client := filepath.Join(dir, "vault")
 	if err := os.Mkdir(client, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	for _, step := range []struct {
-		folder string
-		name   string
-		args   []string
+		dir  string
+		name string
+		args []string
 	}{
-		{"", "go", []string{"tool", "-modfile=" + filepath.Join(filepath.Dir(tools), "go.mod"), "oapi-codegen", "-generate=types,client", "-package=vault", "-o=" + filepath.Join(client, "vault.go"), file}},
-		{room, "go", []string{"build", "-o", "integrator", "."}},
-		{room, filepath.Join(room, "integrator"), []string{"http://" + r.address + "/v1", r.key, document}},
+		{"", "go", []string{
+			"tool", "-modfile=" + filepath.Join(filepath.Dir(tools), "go.mod"), "oapi-codegen",
+			"-generate=types,client", "-package=vault", "-o=" + filepath.Join(client, "vault.go"), file,
+		}},
+		{dir, "go", []string{"build", "-o", "integrator", "."}},
+		{dir, filepath.Join(dir, "integrator"), []string{"http://" + r.address + "/v1", r.key, document}},
 	} {
 		c := exec.CommandContext(t.Context(), step.name, step.args...)
-		c.Dir = step.folder
-		if said, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", step.name, err, said)
+		c.Dir = step.dir
+		if output, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", step.name, err, output)
 		}
 	}
 }
 
-// The protocol's own client uploads a document, stops, resumes, and cancels another.
+// The official tus client uploads a document, pauses, resumes, and cancels another upload.
 func TestTusClient(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
-	room := t.TempDir()
+	dir := t.TempDir()
 	modules, err := filepath.Abs(tools)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("absolute path: %v", err)
 	}
 	program, err := os.ReadFile(filepath.Join("testdata", "client", "tus.js"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	document := append(vaulttest.PDF(2, "tus"), strings.Repeat("deed ", 1000)...)
 	for name, content := range map[string][]byte{"tus.js": program, "package.json": []byte(`{"type":"module"}`), "Deed.pdf": document} {
-		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
-			t.Fatal(err)
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatalf("write file: %v", err)
 		}
 	}
-	if err := os.Symlink(modules, filepath.Join(room, "node_modules")); err != nil {
-		t.Fatal(err)
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatalf("create symlink: %v", err)
 	}
 	c := exec.CommandContext(t.Context(), "node", "tus.js", "http://"+r.address+"/v1", r.key, "Deed.pdf")
-	c.Dir = room
-	if said, err := c.CombinedOutput(); err != nil || string(said) != "Deed.pdf 2\n" {
-		t.Errorf("%v\n%s", err, said)
+	c.Dir = dir
+	if output, err := c.CombinedOutput(); err != nil || string(output) != "Deed.pdf 2\n" {
+		t.Errorf("tus.js: got %v and %q, want \"Deed.pdf 2\"", err, output)
 	}
 }

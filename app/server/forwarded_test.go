@@ -10,12 +10,12 @@ import (
 	"deedkeep/app/control"
 )
 
-// The doctor learns at the control socket which address sent forwarding headers that the
-// server could not use; the metrics count them.
-func TestForwardedHeadersAreReported(t *testing.T) {
+// The control socket reports which address sent forwarding headers that the server could not
+// use, and how many.
+func TestUnusableForwardedHeadersAreReported(t *testing.T) {
 	for _, row := range []struct {
 		name, trusted, header string
-		want                  string
+		want                  string // peer, number of untrusted, number of unreadable headers
 	}{
 		{"no trusted proxy", "10.0.0.1/32", "1.2.3.4", "127.0.0.1 1 0"},
 		{"unreadable", "127.0.0.1/32", "unknown", "127.0.0.1 0 1"},
@@ -23,20 +23,21 @@ func TestForwardedHeadersAreReported(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := serve(t, func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix(row.trusted)} })
-			answer, _ := r.raw(t, http.MethodGet, "GET /healthz HTTP/1.1\r\nHost: vault.test\r\nX-Forwarded-For: "+row.header+"\r\nConnection: close\r\n\r\n")
-			if answer.StatusCode != http.StatusOK {
-				t.Fatal(answer.Status)
+			resp, _ := r.raw(t, http.MethodGet,
+				"GET /healthz HTTP/1.1\r\nHost: vault.test\r\nX-Forwarded-For: "+row.header+"\r\nConnection: close\r\n\r\n")
+			if resp.StatusCode != http.StatusOK {
+				t.Fatalf("GET /healthz: got %s, want 200", resp.Status)
 			}
 			found, err := control.NewClient(control.RoundTripper(r.vault.Dir)).Checkup(t.Context())
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("get checkup: %v", err)
 			}
 			got := ""
 			for _, from := range found.Forwarded {
 				got += fmt.Sprint(from.Peer, " ", from.Untrusted, " ", from.Unreadable)
 			}
 			if got != row.want {
-				t.Errorf("got %q, want %q", got, row.want)
+				t.Errorf("Forwarded: got %q, want %q", got, row.want)
 			}
 		})
 	}

@@ -10,63 +10,64 @@ import (
 	"deedkeep/app/config"
 )
 
+// limitedTCP listens on a free port of this machine, with a limit of connections.
 func limitedTCP(t *testing.T, connections int) *limitedListener {
 	t.Helper()
 	tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("listen: %v", err)
 	}
 	return newLimitedListener(tcp, newConnLimiter(config.Limits{ConnectionsPerAddress: 1, Connections: connections}, nil))
 }
 
-// net/http sends by sendfile only through a connection that has a ReadFrom.
-func TestLimitKeepsReadFrom(t *testing.T) {
+// net/http uses sendfile only if the connection implements io.ReaderFrom.
+func TestLimitedConnImplementsReaderFrom(t *testing.T) {
 	l := limitedTCP(t, 1)
 	defer l.Close()
-	near, err := net.Dial("tcp", l.Addr().String())
+	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("dial: %v", err)
 	}
 	conn, err := l.Accept()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("accept: %v", err)
 	}
 	if _, ok := conn.(io.ReaderFrom); !ok {
 		t.Errorf("%T has no ReadFrom", conn)
 	}
-	// Closed twice, it gives back one slot.
-	if err := errors.Join(conn.Close(), near.Close()); err != nil {
-		t.Fatal(err)
+	// A connection that is closed twice releases one slot.
+	if err := errors.Join(conn.Close(), client.Close()); err != nil {
+		t.Fatalf("close both ends: %v", err)
 	}
 	if err := conn.Close(); err == nil || len(l.limiter.slots) != 0 {
-		t.Errorf("closed again: %v, %d slots taken", err, len(l.limiter.slots))
+		t.Errorf("second Close = %v with %d slots in use, want an error and 0", err, len(l.limiter.slots))
 	}
 }
 
-// Close ends an Accept that waits for a slot.
-func TestLimitEnds(t *testing.T) {
+// Close interrupts an Accept that waits for a slot.
+func TestCloseInterruptsAccept(t *testing.T) {
 	l := limitedTCP(t, 1)
 	l.limiter.slots <- struct{}{}
-	near, err := net.Dial("tcp", l.Addr().String())
+	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("dial: %v", err)
 	}
-	defer near.Close()
-	ended := make(chan error, 1)
+	defer client.Close()
+	accepted := make(chan error, 1)
 	go func() {
 		_, err := l.Accept()
-		ended <- err
+		accepted <- err
 	}()
-	l.waits(t)
+	l.waitPending(t)
 	if err := l.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close listener: %v", err)
 	}
 	select {
-	case err := <-ended:
+	case err := <-accepted:
 		if !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
+			t.Errorf("Accept = %v, want net.ErrClosed", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("Accept still waits")
+		t.Error("Accept still waits after Close")
 	}
 }

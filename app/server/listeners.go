@@ -48,8 +48,8 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 		return f, nil
 	}
 	both := newTLSMux(listener, tlsConfig(f.certificate))
-	elsewhere := redirect(c, f.address, f.isOwn)
-	f.add(opts, both.plain, elsewhere) // stopped before the listener whose port it shares
+	redirectHandler := redirect(c, f.address, f.isOwn)
+	f.add(opts, both.plain, redirectHandler) // stopped before the listener whose port it shares
 	f.add(opts, both, withHSTS(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
 		plain, err := listen(ctx, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
@@ -57,7 +57,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 			return f, err
 		}
 		f.redirect = plain.Addr().String()
-		f.add(opts, plain, elsewhere)
+		f.add(opts, plain, redirectHandler)
 	}
 	return f, nil
 }

@@ -17,33 +17,34 @@ import (
 	"deedkeep/app/server"
 )
 
+// get200 sends a GET request with header lines and returns the body of the response, which has
+// to have the status 200.
 func get200(t *testing.T, r *running, path string, lines ...string) string {
 	t.Helper()
 	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", path, r.address)
 	for _, line := range lines {
 		request += line + "\r\n"
 	}
-	answer, body := r.raw(t, "GET", request+"\r\n")
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %s", path, answer.StatusCode, body)
+	resp, body := r.raw(t, "GET", request+"\r\n")
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: got %d %s, want 200", path, resp.StatusCode, body)
 	}
 	return body
 }
 
-// Metrics name routes by pattern and contain nothing about clients and records.
-func TestMetricsTellRoutes(t *testing.T) {
+// Metrics contain the pattern of a route, and nothing about clients and records.
+func TestMetricsNameRoutePatterns(t *testing.T) {
 	opts := options(t, func(c *config.Config) { c.Metrics.Loopback = true })
 	opts.Sandbox = func() sandbox.Stats { return sandbox.Stats{Started: 3} }
 	r := serveWith(t, opts)
-	_, metricsKey, err := withKey(t, r, model.AbilityMetrics)
-	if err != nil {
-		t.Fatal(err)
-	}
+	metricsKey := createKey(t, r, model.AbilityMetrics)
 	for _, path := range []string{
-		"/v1/orders?county=Mary", "/v1/orders/secretid", "/api/v1//orders/", "/v1/nowhere/Mary", "/healthz", "/readyz", "/openapi.json", "/sign-in", "/Mary",
+		"/v1/orders?county=Mary", "/v1/orders/secretid", "/api/v1//orders/", "/v1/nowhere/Mary", "/healthz", "/readyz", "/openapi.json",
+		"/sign-in", "/Mary",
 		"/dl/7/17/abc/Mary.pdf", "/assets/123/Mary.css", "/orders/Mary",
 	} {
-		r.raw(t, "GET", fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAuthorization: Bearer %s\r\n\r\n", path, r.address, r.key))
+		r.raw(t, "GET", fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAuthorization: Bearer %s\r\n\r\n", path,
+			r.address, r.key))
 	}
 	r.raw(t, "BREW", fmt.Sprintf("BREW /v1/orders HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", r.address))
 	text := get200(t, r, "/metrics")
@@ -64,12 +65,12 @@ func TestMetricsTellRoutes(t *testing.T) {
 		`deedkeep_reader_processes_started_total 3`,
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("no line %s", line)
+			t.Errorf("metrics have no line %s", line)
 		}
 	}
 	for _, secret := range []string{"Mary", "secretid", r.key, metricsKey} {
 		if strings.Contains(text, secret) {
-			t.Errorf("it tells %q", secret)
+			t.Errorf("metrics contain %q", secret)
 		}
 	}
 	if t.Failed() {
@@ -79,16 +80,11 @@ func TestMetricsTellRoutes(t *testing.T) {
 			}
 		}
 	}
-	// Compressed as other answers are, and with a key from anywhere.
-	if body := get200(t, r, "/metrics", "X-Forwarded-For: 192.0.2.1", "Authorization: Bearer "+metricsKey, "Accept-Encoding: gzip"); !strings.HasPrefix(body, "\x1f\x8b") {
-		t.Errorf("%.40q", body)
+	// Compressed like other responses, and with a key from any address.
+	body := get200(t, r, "/metrics", "X-Forwarded-For: 192.0.2.1", "Authorization: Bearer "+metricsKey, "Accept-Encoding: gzip")
+	if !strings.HasPrefix(body, "\x1f\x8b") {
+		t.Errorf("with Accept-Encoding: got %.40q, want gzip", body)
 	}
-}
-
-func withKey(t *testing.T, r *running, ability string) (model.Key, string, error) {
-	t.Helper()
-	text, key, err := r.vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: ability, Abilities: []string{ability}})
-	return key, text, err
 }
 
 // Unknown paths and methods don't create new series.
@@ -100,74 +96,75 @@ func TestMetricsAreBounded(t *testing.T) {
 		r.RemoteAddr, r.Host = "127.0.0.1:9", "localhost"
 		handler.ServeHTTP(w, r)
 		if w.Code != http.StatusOK {
-			t.Fatal(w.Code, w.Body)
+			t.Fatalf("GET /metrics: got %d %s, want 200", w.Code, w.Body)
 		}
 		return strings.Count(w.Body.String(), "\ndeedkeep_")
 	}
-	ask := func(n int) int {
+	seriesAfter := func(n int) int {
 		handler, err := server.Handler(opts)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("server.Handler: %v", err)
 		}
 		for i := range n {
+			method := []string{"GET", "POST", fmt.Sprintf("M%d", i)}[i%3]
 			for _, path := range []string{"/v1/orders/x%d", "/v1/x%d", "/x%d", "/orders/x%d", "/dl/x%d", "/assets/x%d", "/documents/%d/pages/%d"} {
-				r := httptest.NewRequestWithContext(t.Context(), []string{"GET", "POST", fmt.Sprintf("M%d", i)}[i%3], fmt.Sprintf(strings.ReplaceAll(path, "%d", "%[1]d"), i), nil)
+				r := httptest.NewRequestWithContext(t.Context(), method, fmt.Sprintf(strings.ReplaceAll(path, "%d", "%[1]d"), i), nil)
 				r.Header.Set("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))
 				handler.ServeHTTP(httptest.NewRecorder(), r)
 			}
 		}
 		return series(handler)
 	}
-	few := ask(3)
-	if many := ask(300); many != few {
-		t.Errorf("%d series after a few requests, %d after many", few, many)
+	few := seriesAfter(3)
+	if many := seriesAfter(300); many != few {
+		t.Errorf("got %d series after 300 requests, want %d as after 3", many, few)
 	}
 }
 
-// A scrape walks no table: what it costs is bounded, and those that come together
-// share it.
-func TestMetricsCostLittle(t *testing.T) {
+// A scrape reads no table of the store, so its duration is bounded.
+func TestMetricsAreFast(t *testing.T) {
 	opts := options(t, nil)
 	handler, err := server.Handler(opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("server.Handler: %v", err)
 	}
 	took := make([]time.Duration, 0, 50)
 	for range cap(took) {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), "GET", api.MetricsPath, nil)
 		r.RemoteAddr, r.Host = "127.0.0.1:9", "localhost"
-		begun := time.Now()
+		start := time.Now()
 		handler.ServeHTTP(w, r)
-		took = append(took, time.Since(begun))
+		took = append(took, time.Since(start))
 		if w.Code != http.StatusOK {
-			t.Fatal(w.Code)
+			t.Fatalf("GET /metrics: got %d, want 200", w.Code)
 		}
 	}
 	slices.Sort(took)
 	if median := took[len(took)/2]; median > 20*time.Millisecond {
-		t.Errorf("the median of %d scrapes is %v", len(took), median)
+		t.Errorf("median of %d scrapes is %v, want at most 20ms", len(took), median)
 	}
 	t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
 }
 
-// Requests through a proxy or for a host name need a key to read the metrics.
-func TestMetricsNeedAKeyBehindAProxy(t *testing.T) {
+// Requests for the metrics need a key if a proxy or a host name is configured.
+func TestMetricsNeedKeyWithProxy(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		set  func(*config.Config)
 		want int
 	}{
-		{"nothing is set", func(*config.Config) {}, http.StatusOK},
-		{"a name", func(c *config.Config) { c.PublicURL = "https://vault.example.com" }, http.StatusUnauthorized},
-		{"a proxy elsewhere", func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} }, http.StatusUnauthorized},
-		{"closed", func(c *config.Config) { c.Metrics.Loopback = false }, http.StatusUnauthorized},
+		{"defaults", func(*config.Config) {}, http.StatusOK},
+		{"public_url", func(c *config.Config) { c.PublicURL = "https://vault.example.com" }, http.StatusUnauthorized},
+		{"trusted proxy", func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")} },
+			http.StatusUnauthorized},
+		{"loopback disabled", func(c *config.Config) { c.Metrics.Loopback = false }, http.StatusUnauthorized},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r := serve(t, func(c *config.Config) { c.Metrics.Loopback = true; row.set(c) })
-			answer, body := r.raw(t, "GET", fmt.Sprintf("GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", r.address))
-			if answer.StatusCode != row.want {
-				t.Errorf("%d %s", answer.StatusCode, body)
+			resp, body := r.raw(t, "GET", fmt.Sprintf("GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", r.address))
+			if resp.StatusCode != row.want {
+				t.Errorf("GET /metrics: got %d %s, want %d", resp.StatusCode, body, row.want)
 			}
 		})
 	}

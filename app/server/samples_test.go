@@ -1,7 +1,6 @@
 //go:build !race
 
-// The real reader under the race detector takes minutes: its children are this
-// binary.
+// The reader processes are this test binary: with the race detector, they take minutes.
 
 package server_test
 
@@ -9,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif"  // measured
-	_ "image/jpeg" // measured, and made
-	_ "image/png"  // measured, and made
+	_ "image/gif"  // decodes samples
+	_ "image/jpeg" // decodes samples and thumbnails
+	_ "image/png"  // decodes samples and thumbnails
 	"net/http/httptest"
 	"os"
 	"path"
@@ -19,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	_ "golang.org/x/image/bmp"  // measured
-	_ "golang.org/x/image/webp" // measured
+	_ "golang.org/x/image/bmp"  // decodes samples
+	_ "golang.org/x/image/webp" // decodes samples
 
 	"deedkeep/app/client"
 	"deedkeep/app/errs"
@@ -34,22 +33,22 @@ import (
 
 func TestMain(m *testing.M) { vaulttest.Main(m) }
 
-// otherwise are the samples with which we disagree with the manifest, what about,
-// and why. One that has begun to agree must leave the list.
-var otherwise = map[string]struct{ about, reason string }{
-	"ArabicCIDTrueType.pdf": {"phrase", "PDFium gives letters where pdftotext gives their presentation forms; letters are what is searched for"},
+// knownDifferences lists the samples whose outcome differs from the manifest in one field, and
+// why. The test fails if a sample of the list doesn't differ.
+var knownDifferences = map[string]struct{ field, reason string }{
+	"ArabicCIDTrueType.pdf": {"phrase", "PDFium returns letters where pdftotext returns their presentation forms; users search for letters"},
 }
 
-// withoutPicture are the samples of kinds that have pictures of which there is none,
-// and what is said of them: they are bombs.
-var withoutPicture = map[string]string{
+// withoutThumbnail lists decompression bombs: samples that have no thumbnail although their type
+// has, with the message of the failure.
+var withoutThumbnail = map[string]string{
 	"flate-bomb-content.pdf":     "No text: the document is damaged. No picture: the document is damaged.",
 	"image-bomb-60000x60000.png": "No picture: the document is beyond the limits.",
 }
 
-// sampled is the whole way of a document: a server's handler, a vault, and a reader
-// with children.
-type sampled struct {
+// sampleServer is everything that processes a document: the handler of the server, a vault, and
+// a reader with its processes.
+type sampleServer struct {
 	t      *testing.T
 	client *client.Client
 	vault  *instance.Instance
@@ -57,72 +56,73 @@ type sampled struct {
 
 var operator = model.Actor{Kind: "operator", Name: "test"}
 
-func newSampled(t *testing.T) *sampled {
+func newSampleServer(t *testing.T) *sampleServer {
 	t.Helper()
 	pool := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir()})
 	t.Cleanup(func() {
 		if err := pool.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close pool: %v", err)
 		}
 	})
 	opts := options(t, nil)
-	set := vaulttest.Options(t)
-	set.Dir, set.Now, set.Reader, set.Settings.PreviewSize = shortDir(t), time.Now, pool, 64<<20
-	opts.Vault = vaulttest.Open(t, set)
+	vaultOpts := vaulttest.Options(t)
+	vaultOpts.Dir, vaultOpts.Now, vaultOpts.Reader, vaultOpts.Settings.PreviewSize = shortDir(t), time.Now, pool, 64<<20
+	opts.Vault = vaulttest.Open(t, vaultOpts)
 	handler, err := server.Handler(opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("server.Handler: %v", err)
 	}
 	key, _, err := opts.Vault.Keys.Create(t.Context(), operator, model.KeyDraft{Name: "samples"})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create key: %v", err)
 	}
 	opts.Vault.Start(time.Hour)
-	listening := httptest.NewServer(handler)
-	t.Cleanup(listening.Close)
-	return &sampled{t, client.New(listening.URL, key, nil), opts.Vault}
+	httpServer := httptest.NewServer(handler)
+	t.Cleanup(httpServer.Close)
+	return &sampleServer{t, client.New(httpServer.URL, key, nil), opts.Vault}
 }
 
-// outcome is what became of a sample, in the manifest's terms.
+// outcome is the result of the upload of a sample, in the terms of the manifest.
 type outcome struct {
-	refusal, mime string
-	pages         int
-	failure       string // of the processing
-	text          string // lower case, runs of white space as one blank
-	thumbnail     image.Config
+	rejection, mime string
+	pages           int
+	failure         string // message of failed processing
+	text            string // lower case, white space normalized
+	thumbnail       image.Config
 }
 
-func (s *sampled) file(sample vaulttest.Sample) outcome {
+// upload uploads a sample and waits until it is processed.
+func (s *sampleServer) upload(sample vaulttest.Sample) outcome {
 	s.t.Helper()
 	content, err := os.Open(sample.File)
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Fatalf("open file: %v", err)
 	}
 	defer content.Close() //nolint:errcheck // only read
 	up, err := s.client.Upload(s.t.Context(), nil, []client.Upload{{Filename: path.Base(sample.Path), Reader: content}})
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Fatalf("upload: %v", err)
 	}
 	if len(up.Errors) == 1 && len(up.Files) == 0 {
-		return outcome{refusal: up.Errors[0].Error}
+		return outcome{rejection: up.Errors[0].Error}
 	}
 	if len(up.Files) != 1 || !up.Files[0].IsProcessing {
-		s.t.Fatalf("%+v", up)
+		s.t.Fatalf("upload: got %+v, want one file that is being processed", up)
 	}
 	id := uint64(up.Files[0].ID)
-	got := outcome{mime: up.Files[0].MimeType, failure: s.processed(id), text: s.text(id), thumbnail: s.thumbnail(id)}
+	got := outcome{mime: up.Files[0].MimeType, failure: s.waitProcessed(id), text: s.text(id), thumbnail: s.thumbnail(id)}
 	if pages := up.Files[0].PageCount; pages != nil {
 		got.pages = *pages
 	}
 	return got
 }
 
-// processed waits for the end of the processing.
-func (s *sampled) processed(id uint64) (failure string) {
+// waitProcessed waits until a file is processed and returns the message of its failure, if any.
+func (s *sampleServer) waitProcessed(id uint64) (failure string) {
 	s.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		file, err := s.vault.Files.Get(s.t.Context(), id)
-		if err != nil || time.Now().After(end) {
+		if err != nil || time.Now().After(deadline) {
 			s.t.Fatalf("file %d is not processed: %v", id, err)
 		}
 		if !file.Processing {
@@ -131,7 +131,8 @@ func (s *sampled) processed(id uint64) (failure string) {
 	}
 }
 
-func (s *sampled) text(id uint64) string {
+// text returns the normalized text of a file, or "" if it has none.
+func (s *sampleServer) text(id uint64) string {
 	s.t.Helper()
 	var all strings.Builder
 	err := s.vault.Previews.Text(s.t.Context(), operator, id, func(_ int, text string) error {
@@ -139,75 +140,79 @@ func (s *sampled) text(id uint64) string {
 		return nil
 	})
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		s.t.Error(err)
+		s.t.Errorf("read text of file %d: %v", id, err)
 	}
-	return plain(all.String())
+	return normalize(all.String())
 }
 
-func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+// normalize returns text in lower case, with each run of white space as one space.
+func normalize(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-func (s *sampled) thumbnail(id uint64) image.Config {
+// thumbnail returns the size of the thumbnail of a file, or zero if it has none.
+func (s *sampleServer) thumbnail(id uint64) image.Config {
 	s.t.Helper()
-	picture, err := s.vault.Previews.Thumbnail(s.t.Context(), operator, id)
+	thumbnail, err := s.vault.Previews.Thumbnail(s.t.Context(), operator, id)
 	if errs.KindOf(err) == errs.NotFound && err != nil {
 		return image.Config{}
 	}
 	if err != nil {
-		s.t.Error(err)
+		s.t.Errorf("open thumbnail of file %d: %v", id, err)
 		return image.Config{}
 	}
-	config, _, err := image.DecodeConfig(picture)
-	if err = errors.Join(err, picture.Close()); err != nil {
-		s.t.Error(err)
+	config, _, err := image.DecodeConfig(thumbnail)
+	if err = errors.Join(err, thumbnail.Close()); err != nil {
+		s.t.Errorf("decode thumbnail of file %d: %v", id, err)
 	}
 	return config
 }
 
-// disagreements are about what an outcome differs from the manifest.
-func disagreements(sample vaulttest.Sample, got outcome) map[string]string {
+// differences returns a message for each field in which an outcome differs from the manifest.
+func differences(sample vaulttest.Sample, got outcome) map[string]string {
 	found := map[string]string{}
-	if got.refusal != sample.Rejection || sample.Accept == (got.refusal != "") {
-		found["refusal"] = fmt.Sprintf("%q, want %q", got.refusal, sample.Rejection)
+	if got.rejection != sample.Rejection || sample.Accept == (got.rejection != "") {
+		found["rejection"] = fmt.Sprintf("got %q, want %q", got.rejection, sample.Rejection)
 	}
-	if got.refusal != "" {
+	if got.rejection != "" {
 		return found
 	}
 	if got.mime != sample.MIME {
-		found["mime"] = fmt.Sprintf("%s, want %s", got.mime, sample.MIME)
+		found["mime"] = fmt.Sprintf("got %s, want %s", got.mime, sample.MIME)
 	}
 	if got.pages != sample.Pages {
-		found["pages"] = fmt.Sprintf("%d, want %d", got.pages, sample.Pages)
+		found["pages"] = fmt.Sprintf("got %d, want %d", got.pages, sample.Pages)
 	}
-	if sample.Phrase != "" && !strings.Contains(sample.Note, "tesseract") && !strings.Contains(got.text, plain(sample.Phrase)) {
-		found["phrase"] = fmt.Sprintf("no %q in %.200q", sample.Phrase, got.text)
+	scanned := strings.Contains(sample.Note, "tesseract")
+	if sample.Phrase != "" && !scanned && !strings.Contains(got.text, normalize(sample.Phrase)) {
+		found["phrase"] = fmt.Sprintf("got text %.200q, want %q in it", got.text, sample.Phrase)
 	}
 	return found
 }
 
-// pictured reports whether there are pictures of documents of a type.
-func pictured(mime string) bool {
+// hasThumbnail reports whether documents of a type have thumbnails.
+func hasThumbnail(mime string) bool {
 	return mime == "application/pdf" || strings.HasPrefix(mime, "image/")
 }
 
+// The server accepts, rejects, and processes each sample as the manifest says.
 func TestEverySample(t *testing.T) {
-	s := newSampled(t)
+	s := newSampleServer(t)
 	rows, phrases := 0, 0
 	for _, sample := range vaulttest.Samples(t) {
 		name := path.Base(sample.Path)
 		t.Run(name, func(t *testing.T) {
 			s.t = t
-			got := s.file(sample)
-			found := disagreements(sample, got)
-			listed, is := otherwise[name]
-			for about, how := range found {
-				if !is || listed.about != about {
-					t.Errorf("%s: %s", about, how)
+			got := s.upload(sample)
+			found := differences(sample, got)
+			known, ok := knownDifferences[name]
+			for field, message := range found {
+				if !ok || known.field != field {
+					t.Errorf("%s: %s", field, message)
 				}
 			}
-			if is && found[listed.about] == "" {
-				t.Errorf("listed as different in its %s (%s), but it agrees", listed.about, listed.reason)
+			if ok && found[known.field] == "" {
+				t.Errorf("known difference in %s (%s) no longer exists", known.field, known.reason)
 			}
-			s.look(sample, got)
+			s.checkThumbnail(sample, got)
 			rows++
 			if sample.Phrase != "" && got.text != "" {
 				phrases++
@@ -215,39 +220,39 @@ func TestEverySample(t *testing.T) {
 		})
 	}
 	if rows < 35 || phrases < 10 {
-		t.Errorf("%d rows, %d with a phrase looked at", rows, phrases)
+		t.Errorf("got %d samples and %d checked phrases, want at least 35 and 10", rows, phrases)
 	}
 }
 
-// look looks at the picture of a sample that was taken.
-func (s *sampled) look(sample vaulttest.Sample, got outcome) {
+// checkThumbnail checks the thumbnail of a sample that was accepted.
+func (s *sampleServer) checkThumbnail(sample vaulttest.Sample, got outcome) {
 	s.t.Helper()
-	want, without := withoutPicture[path.Base(sample.Path)]
+	want, without := withoutThumbnail[path.Base(sample.Path)]
 	switch {
-	case got.refusal != "":
+	case got.rejection != "":
 	case without:
 		if got.failure != want || got.thumbnail.Width != 0 {
-			s.t.Errorf("processed with %q, want %q; a picture %d wide", got.failure, want, got.thumbnail.Width)
+			s.t.Errorf("got failure %q and a thumbnail %d wide, want %q and none", got.failure, got.thumbnail.Width, want)
 		}
 	case got.failure != "":
-		s.t.Errorf("processing failed: %s", got.failure)
-	case !pictured(got.mime):
+		s.t.Errorf("got failure %q, want none", got.failure)
+	case !hasThumbnail(got.mime):
 		if got.thumbnail.Width != 0 {
-			s.t.Errorf("a picture %d wide", got.thumbnail.Width)
+			s.t.Errorf("got a thumbnail %d wide, want none", got.thumbnail.Width)
 		}
 	default:
-		s.wide(sample, got.thumbnail)
+		s.checkSize(sample, got.thumbnail)
 	}
 }
 
-// wide looks at the width: that of thumbnails, or its own of a smaller image.
-func (s *sampled) wide(sample vaulttest.Sample, thumbnail image.Config) {
+// checkSize checks the width of a thumbnail: that of all thumbnails, or that of a smaller image.
+func (s *sampleServer) checkSize(sample vaulttest.Sample, thumbnail image.Config) {
 	s.t.Helper()
 	want := jobs.ThumbnailWidth
 	if thumbnail.Width != want {
 		file, err := os.Open(sample.File)
 		if err != nil {
-			s.t.Fatal(err)
+			s.t.Fatalf("open file: %v", err)
 		}
 		defer file.Close() //nolint:errcheck // only read
 		if natural, _, err := image.DecodeConfig(file); err == nil {
@@ -255,6 +260,6 @@ func (s *sampled) wide(sample vaulttest.Sample, thumbnail image.Config) {
 		}
 	}
 	if thumbnail.Width != want || thumbnail.Height < 1 {
-		s.t.Errorf("the picture is %d wide and %d high, want a width of %d", thumbnail.Width, thumbnail.Height, want)
+		s.t.Errorf("got a thumbnail of %d x %d pixels, want a width of %d", thumbnail.Width, thumbnail.Height, want)
 	}
 }

@@ -69,7 +69,7 @@ func Serve(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	door, err := control.Listen(opts.Vault.Dir, rand.Reader)
+	controlSocket, err := control.Listen(opts.Vault.Dir, rand.Reader)
 	if err != nil {
 		return errors.Join(err, front.close())
 	}
@@ -77,12 +77,12 @@ func Serve(ctx context.Context, opts Options) error {
 	control := control.Guard(control.NewHandler(control.HandlerOptions{
 		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.certificateInfo,
 		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
-	}), door.Token)
+	}), controlSocket.Token)
 	opts.Vault.Start(opts.Config.Sweep.Every)
 	if opts.OnStarted != nil {
 		opts.OnStarted(answering)
 	}
-	return run(ctx, opts, front.drain, append(front.services, service{door, newServer(opts, control)}))
+	return run(ctx, opts, front.drain, append(front.services, service{controlSocket, newServer(opts, control)}))
 }
 
 type service struct {

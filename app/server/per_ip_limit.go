@@ -94,7 +94,7 @@ func (c *connLimiter) register(conn *limitedConn) bool {
 	conn.group = c.addressGroup(conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for at, most := c.groups[conn.group], c.limitOf(conn.group); at != nil && at.open >= most; at = c.groups[conn.group] {
+	for at, limit := c.groups[conn.group], c.limitOf(conn.group); at != nil && at.open >= limit; at = c.groups[conn.group] {
 		first := at.idle.Front()
 		if first == nil {
 			return false
@@ -124,14 +124,14 @@ func (c *connLimiter) limitOf(from netip.Prefix) int {
 // oldest returns the oldest idle connection among the groups that have the most of them, or
 // nil if no connection is idle. The caller holds c.mu.
 func (c *connLimiter) oldest() (oldest *limitedConn) {
-	most := 1
+	maxIdle := 1
 	for _, at := range c.groups {
-		if at.idle.Len() < most {
+		if at.idle.Len() < maxIdle {
 			continue
 		}
 		first := at.idle.Front().Value.(*limitedConn)
-		if at.idle.Len() > most || oldest == nil || first.sequence < oldest.sequence {
-			most, oldest = at.idle.Len(), first
+		if at.idle.Len() > maxIdle || oldest == nil || first.sequence < oldest.sequence {
+			maxIdle, oldest = at.idle.Len(), first
 		}
 	}
 	return oldest

@@ -1,0 +1,331 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"deedkeep/app/config"
+)
+
+// acceptConn dials the listener and returns both ends of the connection.
+func acceptConn(t *testing.T, l *limitedListener) (other net.Conn, conn *limitedConn) {
+	t.Helper()
+	other, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatalf("dial: %v", err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	accepted, err := l.Accept()
+	if err != nil {
+		t.Fatalf("accept: %v", err)
+	}
+	return other, accepted.(*limitedConn)
+}
+
+func TestAddressGroupOf(t *testing.T) {
+	c := newConnLimiter(config.Default().Limits, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
+	for _, row := range []struct{ address, group string }{ // group "" is trustedGroup
+		{"127.0.0.1", ""},
+		{"::1", ""},
+		{"::ffff:127.0.0.1", ""},
+		{"10.1.2.3", ""},
+		{"::ffff:10.1.2.3", ""},
+		{"fd12::1", ""},
+		{"10.2.2.3", "10.2.2.3/32"},
+		{"::ffff:10.2.2.3", "10.2.2.3/32"},
+		{"2001:db8:1:2:3::4", "2001:db8:1:2::/64"},
+		{"fe80::1%eth0", "fe80::/64"},
+	} {
+		t.Run(row.address, func(t *testing.T) {
+			group := c.addressGroupOf(netip.MustParseAddr(row.address))
+			if group == trustedGroup != (row.group == "") || group != trustedGroup && group.String() != row.group {
+				t.Errorf("addressGroupOf(%s) = %s, want %q", row.address, group, row.group)
+			}
+		})
+	}
+	if group := c.addressGroupOf(netip.Addr{}); group != trustedGroup {
+		t.Errorf("addressGroupOf(netip.Addr{}) = %s, want trustedGroup", group)
+	}
+}
+
+// serveLimited starts a server with a limit of connections and returns a function that opens
+// one. If limitLoopback is set, this machine is limited like any other address, to maxIdle
+// idle connections; otherwise its limit is three quarters of all connections.
+func serveLimited(t *testing.T, maxIdle, connections int, limitLoopback bool) (*limitedListener, func() net.Conn) {
+	t.Helper()
+	l := limitedTCP(t, connections)
+	l.limiter.maxIdlePerAddress, l.limiter.loopback = maxIdle, limitLoopback
+	opts := Options{Config: config.Default(), Log: slog.New(slog.DiscardHandler)}
+	opts.Config.Timeouts.Header = 20 * time.Second
+	server := newServer(opts, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // the client sees an error
+	}))
+	result := make(chan error, 1)
+	go func() { result <- server.Serve(l) }()
+	t.Cleanup(func() {
+		if err := errors.Join(server.Close()); err != nil {
+			t.Errorf("close server: %v", err)
+		}
+		if err := <-result; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("Serve = %v, want http.ErrServerClosed", err)
+		}
+		if n := len(l.limiter.groups); n != 0 || len(l.limiter.slots) != 0 || l.limiter.pending != 0 {
+			t.Errorf("after Close: got %d groups, %d slots in use, and %d pending, want 0", n, len(l.limiter.slots), l.limiter.pending)
+		}
+	})
+	return l, func() net.Conn {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatalf("dial: %v", err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatalf("set deadline: %v", err)
+		}
+		return conn
+	}
+}
+
+// roundTrip sends a request and returns an error unless the response has the status 200.
+func roundTrip(conn net.Conn, request string) error {
+	if _, err := io.WriteString(conn, request); err != nil {
+		return err
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.New(resp.Status)
+	}
+	return err
+}
+
+const shortRequest = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+// isClosed reports whether the server has closed a connection. It waits 10 seconds for that if
+// wantClosed is set, otherwise 50 ms. It doesn't close the connection.
+func isClosed(t *testing.T, conn net.Conn, wantClosed bool) bool {
+	t.Helper()
+	timeout := 50 * time.Millisecond
+	if wantClosed {
+		timeout = 10 * time.Second
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+		t.Fatalf("set read deadline: %v", err)
+	}
+	_, err := conn.Read(make([]byte, 1))
+	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatalf("set read deadline: %v", err)
+	}
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// waitOpen waits until the listener has n connections.
+func (l *limitedListener) waitOpen(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); len(l.limiter.slots) != n; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("got %d connections after 10 seconds, want %d", len(l.limiter.slots), n)
+		}
+	}
+}
+
+// waitPending waits until a connection waits for a slot.
+func (l *limitedListener) waitPending(t *testing.T) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		l.limiter.mu.Lock()
+		pending := l.limiter.pending == 1
+		l.limiter.mu.Unlock()
+		if pending {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no connection waits for a slot")
+		}
+	}
+}
+
+// The oldest idle connections of an address are closed above its limit. A connection with a
+// request in progress is not idle.
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	l, dial := serveLimited(t, 3, 1000, true)
+	waitOpen := func(n int) { l.waitOpen(t, n) }
+	silent, idle, active := dial(), dial(), dial()
+	waitOpen(3)
+	if err := roundTrip(idle, shortRequest); err != nil {
+		t.Fatalf("request: %v", err)
+	}
+	// Without its body the request is in progress, so the connection is no longer idle.
+	startRequest(t, active)
+	third := dial()
+	waitOpen(4)
+	fourth := dial()
+	if !isClosed(t, silent, true) {
+		t.Error("the oldest idle connection is still open")
+	}
+	waitOpen(4)
+	for name, conn := range map[string]net.Conn{"idle": idle, "third": third, "fourth": fourth} {
+		if isClosed(t, conn, false) {
+			t.Errorf("connection %q was closed", name)
+		}
+	}
+	for range 3 { // each one gets a response, and an older connection is closed
+		if err := roundTrip(dial(), shortRequest); err != nil {
+			t.Errorf("request on a new connection: %v", err)
+		}
+	}
+	if !isClosed(t, idle, true) || !isClosed(t, third, true) || !isClosed(t, fourth, true) {
+		t.Error("an older idle connection is still open")
+	}
+	if err := roundTrip(active, "ok"); err != nil {
+		t.Errorf("complete the request in progress: %v", err)
+	}
+}
+
+// startRequest sends the header of a request whose body is the two bytes "ok", and waits until
+// the server asks for the body.
+func startRequest(t *testing.T, conn net.Conn) net.Conn {
+	t.Helper()
+	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"); err != nil {
+		t.Fatalf("write request header: %v", err)
+	}
+	if resp, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || resp.StatusCode != 100 {
+		t.Fatalf("read response: got %v, %v, want status 100", resp, err)
+	}
+	return conn
+}
+
+// Requests that never complete use no more connections than the limit of their address. An idle
+// connection of the address is closed first.
+func TestConnectionsPerAddressLimit(t *testing.T) {
+	_, dial := serveLimited(t, 3, 4*4, true)
+	var active []net.Conn
+	startOne := func() {
+		t.Helper()
+		active = append(active, startRequest(t, dial()))
+	}
+	startOne()
+	startOne()
+	startOne()
+	silent := dial()
+	startOne() // which closes the idle connection
+	if !isClosed(t, silent, true) {
+		t.Error("the idle connection is still open")
+	}
+	for range 20 {
+		if !isClosed(t, dial(), true) {
+			t.Fatal("an address has more connections than its limit")
+		}
+	}
+	if err := active[0].Close(); err != nil {
+		t.Fatalf("close connection: %v", err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if err := roundTrip(dial(), shortRequest); err == nil {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("request after a connection was closed: %v", err)
+		}
+	}
+	for _, conn := range active[1:] {
+		if err := roundTrip(conn, "ok"); err != nil {
+			t.Errorf("complete a request in progress: %v", err)
+		}
+	}
+}
+
+// More idle connections of this machine than there are slots block no other client: above the
+// limit of this machine, the oldest idle ones are closed, and the other slots stay free.
+func TestIdleConnectionsOfThisMachine(t *testing.T) {
+	const connections, idle = 1024, 1100
+	l, dial := serveLimited(t, 128, connections, false)
+	active := startRequest(t, dial())
+	var silent []net.Conn
+	for range idle {
+		silent = append(silent, dial())
+	}
+	l.waitOpen(t, connections*3/4)
+	if err := roundTrip(dial(), shortRequest); err != nil {
+		t.Errorf("request with %d idle connections: %v", idle, err)
+	}
+	closed := idle + 2 - connections*3/4 // the active one and the new one stay open
+	for _, i := range []int{0, closed - 1} {
+		if !isClosed(t, silent[i], true) {
+			t.Errorf("idle connection %d is still open", i)
+		}
+	}
+	for _, i := range []int{closed, idle - 1} {
+		if isClosed(t, silent[i], false) {
+			t.Errorf("idle connection %d was closed", i)
+		}
+	}
+	if err := roundTrip(active, "ok"); err != nil {
+		t.Errorf("complete the request in progress: %v", err)
+	}
+}
+
+// When no slot is free, the oldest idle connection of the address with the most of them is
+// closed. Without an idle one, a new connection waits until a request completes.
+func TestConnectionsWithoutFreeSlot(t *testing.T) {
+	l, dial := serveLimited(t, 3, 5, false)
+	l.limiter.maxTrusted = 6 // above the number of slots: this limit never applies
+	// A connection of another address is idle for longer than all others.
+	otherConn, _ := acceptConn(t, limitedTCP(t, 1))
+	other := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, hasSlot: true,
+		group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
+	l.limiter.groups[other.group] = &connGroup{open: 1}
+	l.limiter.slots <- struct{}{}
+	l.limiter.markIdle(other)
+
+	first, second, third := startRequest(t, dial()), dial(), dial()
+	l.waitOpen(t, 4)
+	fourth := startRequest(t, dial())
+	fifth := startRequest(t, dial())
+	if !isClosed(t, second, true) {
+		t.Error("the oldest idle connection of the address with the most is still open")
+	}
+	sixth := startRequest(t, dial())
+	if _, err := other.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("read from the oldest idle connection: got %v, want net.ErrClosed", err)
+	}
+	startRequest(t, third) // now a request is in progress on each connection
+	last, responded := dial(), make(chan error)
+	go func() { responded <- roundTrip(last, shortRequest) }()
+	l.waitPending(t)
+	if err := roundTrip(first, "ok"); err != nil {
+		t.Errorf("complete the first request: %v", err)
+	}
+	if err := <-responded; err != nil {
+		t.Errorf("request that waited for a slot: %v", err)
+	}
+	for _, conn := range []net.Conn{third, fourth, fifth, sixth} {
+		if err := roundTrip(conn, "ok"); err != nil {
+			t.Errorf("complete a request in progress: %v", err)
+		}
+	}
+}
+
+// A closed connection no longer counts, even if its state is reported again.
+func TestClosedConnectionIsNotCounted(t *testing.T) {
+	l := limitedTCP(t, 4)
+	defer l.Close()
+	l.limiter.loopback = true
+	other, conn := acceptConn(t, l)
+	if conn.idleElement == nil || len(l.limiter.groups) != 1 {
+		t.Fatalf("new connection: idle element %v, groups %v, want one group with it", conn.idleElement, l.limiter.groups)
+	}
+	if err := errors.Join(conn.Close(), other.Close()); err != nil {
+		t.Fatalf("close both ends: %v", err)
+	}
+	trackState(conn, http.StateIdle)
+	if len(l.limiter.groups) != 0 {
+		t.Errorf("after Close: got groups %v, want none", l.limiter.groups)
+	}
+}
