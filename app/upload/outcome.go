@@ -193,7 +193,8 @@ func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Ide
 func (u *Uploads) reject(ctx context.Context, actor model.Actor, open *openUpload, reason string) error {
 	recorder := u.outcomeRecorder(actor, open)
 	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return recorder.CheckUnused(t, u.vault) }, func(t *store.Tx) error {
-		return recorder.SaveResponse(t, u.vault.Now(), vault.AbstractWithFiles{Failures: []model.RejectedFile{{Filename: open.Filename, Reason: reason}}})
+		rejected := model.RejectedFile{Filename: open.Filename, Reason: reason}
+		return recorder.SaveResponse(t, u.vault.Now(), vault.AbstractWithFiles{Failures: []model.RejectedFile{rejected}})
 	})
 	if errors.Is(err, vault.ErrAlreadyProcessed) {
 		return nil

@@ -291,9 +291,10 @@ func (u *Uploads) statusOr(id string, open *openUpload, err error) (Upload, erro
 	return u.status(id, open), nil
 }
 
-// Offset is Get for a client that needs only the offset to resume. While all bytes are
-// received but not yet durable, it returns Conflict with ErrUploadBusy, because the offset
-// may still change.
+// Offset returns the offset at which a client resumes an upload, and the outcome once the
+// upload has ended. Unlike Get, it never finishes the upload. While all bytes are received
+// but not yet durable, it returns Conflict with ErrUploadBusy, because the offset may still
+// change.
 func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err

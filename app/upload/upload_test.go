@@ -8,35 +8,52 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/iotest"
-	"time"
 
-	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
-	"deedkeep/app/sandbox"
 	"deedkeep/app/upload"
 	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
+// otherUser is an actor who doesn't own the uploads of vaulttest.Operator.
+var otherUser = model.Actor{Kind: "user", ID: 8}
+
 func write(t *testing.T, v *instance.Instance, id string, offset int64, part []byte) upload.Upload {
 	t.Helper()
 	up, err := v.Uploads.Write(t.Context(), vaulttest.Operator, id, offset, bytes.NewReader(part))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("write %d bytes at %d: %v", len(part), offset, err)
 	}
 	return up
 }
 
-// big is a good document of several settlings.
-func big(n int) []byte {
-	return append(vaulttest.PDF(3, "big"), bytes.Repeat([]byte("0123456789abcdef"), n/16)...)
+// largePDF returns a valid PDF of 3 pages and more than n bytes.
+func largePDF(n int) []byte {
+	return append(vaulttest.PDF(3, "large"), bytes.Repeat([]byte("0123456789abcdef"), n/16)...)
+}
+
+// wantNoPartialFiles checks that no file of an upload is left in the data directory.
+func wantNoPartialFiles(t *testing.T, dir string) {
+	t.Helper()
+	if paths := vaulttest.FilesUnder(t, dir, "uploads"); len(paths) > 0 {
+		t.Errorf("files left in uploads = %v, want none", paths)
+	}
+}
+
+// wantStored checks that the upload ended with a file of the given content.
+func wantStored(t *testing.T, v *instance.Instance, up upload.Upload, content []byte) {
+	t.Helper()
+	if up.File == nil {
+		t.Fatalf("upload = %+v, want a stored file", up)
+	}
+	if got := vaulttest.Content(t, v, up.File.ID); !bytes.Equal(got, content) {
+		t.Errorf("content of the file: got %d bytes, want the %d uploaded bytes", len(got), len(content))
+	}
 }
 
 func TestUpload(t *testing.T) {
@@ -44,433 +61,175 @@ func TestUpload(t *testing.T) {
 	v, opts := vaulttest.OpenVerified(t, nil)
 	a := vaulttest.CreateAbstract(t, v)
 	deeds := vaulttest.CreateFolder(t, v, "Deeds", 0)
-	for i, row := range []struct {
+	for i, tt := range []struct {
 		name string
 		plan upload.Plan
 	}{
-		{"with an abstract", upload.Plan{Abstract: a.Abstract.ID}},
-		{"in a folder", upload.Plan{Folder: deeds.ID}},
-		{"in none", upload.Plan{}},
+		{"to an abstract", upload.Plan{Abstract: a.Abstract.ID}},
+		{"to a folder", upload.Plan{Folder: deeds.ID}},
+		{"without a folder", upload.Plan{}},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			body := append(big(40_000), byte(i))
-			row.plan.Filename, row.plan.Size = "Deed.pdf", int64(len(body))
-			up := vaulttest.BeginUpload(t, v, row.plan)
-			if up.Offset != 0 || up.Size != row.plan.Size || up.Ended() || len(up.ID) != 43 {
-				t.Fatalf("%+v", up)
+		t.Run(tt.name, func(t *testing.T) {
+			body := append(largePDF(40_000), byte(i))
+			tt.plan.Filename, tt.plan.Size = "Deed.pdf", int64(len(body))
+			up := vaulttest.BeginUpload(t, v, tt.plan)
+			if up.Offset != 0 || up.Size != tt.plan.Size || up.Ended() || len(up.ID) != 43 {
+				t.Fatalf("Begin() = %+v, want an open upload of %d bytes with an ID of 43 bytes", up, tt.plan.Size)
 			}
 			if up = write(t, v, up.ID, 0, body[:1000]); up.Offset != 1000 || up.Ended() {
-				t.Fatalf("%+v", up)
+				t.Fatalf("first Write() = %+v, want an open upload at offset 1000", up)
 			}
 			if up = write(t, v, up.ID, 1000, body[1000:]); up.File == nil || up.Offset != up.Size {
-				t.Fatalf("%+v", up)
+				t.Fatalf("last Write() = %+v, want a stored file", up)
 			}
-			if up.File.AbstractID != row.plan.Abstract || up.File.FolderID != row.plan.Folder || up.File.Filename != "Deed.pdf" || *up.File.Pages != 3 {
-				t.Errorf("%+v", up.File)
+			if f := up.File; f.AbstractID != tt.plan.Abstract || f.FolderID != tt.plan.Folder || f.Filename != "Deed.pdf" || *f.Pages != 3 {
+				t.Errorf("stored file = %+v, want Deed.pdf with 3 pages, abstract %d, and folder %d", f, tt.plan.Abstract, tt.plan.Folder)
 			}
-			if !bytes.Equal(vaulttest.Content(t, v, up.File.ID), body) {
-				t.Error("other bytes")
-			}
-			// The last answer was lost: the same is told, however it is asked, and nothing happens.
-			for _, ask := range []func() (upload.Upload, error){
-				func() (upload.Upload, error) { return v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID) },
-				func() (upload.Upload, error) { return v.Uploads.Offset(t.Context(), vaulttest.Operator, up.ID) },
-				func() (upload.Upload, error) {
-					return v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 1000, bytes.NewReader(body[1000:]))
-				},
-			} {
-				if again, err := ask(); err != nil || again.File == nil || again.File.ID != up.File.ID || again.Offset != up.Size {
-					t.Errorf("%+v, %v", again, err)
-				}
-			}
+			wantStored(t, v, up, body)
+			wantSameOutcome(t, v, up, body[1000:])
 			if err := v.Uploads.Cancel(t.Context(), vaulttest.Operator, up.ID); err != nil {
-				t.Error(err)
+				t.Errorf("cancel an upload that has ended: %v", err)
 			}
-			_, err := v.Uploads.Get(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
-			vaulttest.WantKind(t, "another user", err, errs.NotFound)
+			_, err := v.Uploads.Get(t.Context(), otherUser, up.ID)
+			vaulttest.WantKind(t, "get an upload of another user", err, errs.NotFound)
 		})
 	}
 	if page, err := v.Files.List(t.Context(), vault.Query{Limit: 10}); err != nil || len(page.Items) != 3 {
-		t.Errorf("%d files, %v", len(page.Items), err)
+		t.Errorf("listed files = %d, %v; want 3", len(page.Items), err)
 	}
 	if got, err := v.Abstracts.Get(t.Context(), a.Abstract.ID); err != nil || len(got.Files) != 1 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("abstract = %+v, %v; want 1 file", got, err)
 	}
-	if paths := vaulttest.FilesUnder(t, opts.Dir, "uploads"); len(paths) > 0 {
-		t.Errorf("left %v", paths)
+	wantNoPartialFiles(t, opts.Dir)
+}
+
+// wantSameOutcome checks that a client that lost the response to its last write gets the same
+// outcome from every call, and that the document isn't stored again.
+func wantSameOutcome(t *testing.T, v *instance.Instance, up upload.Upload, lastPart []byte) {
+	t.Helper()
+	for name, call := range map[string]func() (upload.Upload, error){
+		"Get":    func() (upload.Upload, error) { return v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID) },
+		"Offset": func() (upload.Upload, error) { return v.Uploads.Offset(t.Context(), vaulttest.Operator, up.ID) },
+		"Write": func() (upload.Upload, error) {
+			return v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, up.Size-int64(len(lastPart)), bytes.NewReader(lastPart))
+		},
+	} {
+		if got, err := call(); err != nil || got.File == nil || got.File.ID != up.File.ID || got.Offset != up.Size {
+			t.Errorf("%s() after the end = %+v, %v; want file %d", name, got, err, up.File.ID)
+		}
 	}
 }
 
-func TestUploadForesees(t *testing.T) {
+func TestBeginRejects(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, func(o *instance.Options) {
 		o.Settings.FileSize, o.Settings.FilesPerAbstract = 1000, 1
 	})
 	v := p.Instance
 	full := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", "a"))
-	gone := vaulttest.CreateAbstract(t, v)
-	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, gone.Abstract.ID, vault.Match{}))
+	trashed := vaulttest.CreateAbstract(t, v)
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, trashed.Abstract.ID, vault.Match{}))
 	p.CreateUser(t, "admin", model.RoleAdmin)
 	p.CreateUser(t, "vera", model.RoleViewer)
 	viewer := p.Actor(t, "vera")
-	for _, row := range []struct {
-		name  string
-		actor model.Actor
-		plan  upload.Plan
-		kind  errs.Kind
-		says  string
+	for _, tt := range []struct {
+		name    string
+		actor   model.Actor
+		plan    upload.Plan
+		kind    errs.Kind
+		message string
 	}{
-		{"an extension", vaulttest.Operator, upload.Plan{Filename: "a.exe", Size: 1}, errs.Invalid, document.ReasonUnsupportedType},
-		{"nothing", vaulttest.Operator, upload.Plan{Filename: "a.pdf"}, errs.Invalid, document.ReasonEmpty},
+		{"unsupported extension", vaulttest.Operator, upload.Plan{Filename: "a.exe", Size: 1}, errs.Invalid, document.ReasonUnsupportedType},
+		{"empty document", vaulttest.Operator, upload.Plan{Filename: "a.pdf"}, errs.Invalid, document.ReasonEmpty},
 		{"too large", vaulttest.Operator, upload.Plan{Filename: "a.pdf", Size: 1001}, errs.Invalid, document.ReasonTooLarge(1000)},
-		{"a full abstract", vaulttest.Operator, upload.Plan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.Invalid, document.ReasonAbstractFull},
-		{"an abstract in the trash", vaulttest.Operator, upload.Plan{Abstract: gone.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
-		{"no abstract", vaulttest.Operator, upload.Plan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
-		{"no folder", vaulttest.Operator, upload.Plan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
-		{"a viewer", viewer, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
+		{"full abstract", vaulttest.Operator, upload.Plan{Abstract: full.Abstract.ID, Filename: "a.pdf", Size: 1},
+			errs.Invalid, document.ReasonAbstractFull},
+		{"abstract in the trash", vaulttest.Operator, upload.Plan{Abstract: trashed.Abstract.ID, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"unknown abstract", vaulttest.Operator, upload.Plan{Abstract: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"unknown folder", vaulttest.Operator, upload.Plan{Folder: 99, Filename: "a.pdf", Size: 1}, errs.NotFound, ""},
+		{"viewer", viewer, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Forbidden, ""},
 		{"signed out", model.Actor{Kind: model.ActorUser, ID: 1}, upload.Plan{Filename: "a.pdf", Size: 1}, errs.Unauthenticated, ""},
 	} {
-		_, err := v.Uploads.Begin(t.Context(), row.actor, row.plan)
-		vaulttest.WantKind(t, row.name, err, row.kind)
-		if err != nil && !strings.Contains(err.Error(), row.says) {
-			t.Errorf("%s: %v", row.name, err)
-		}
-	}
-}
-
-// The room on the disk is counted with what was promised to others.
-func TestUploadReservesRoom(t *testing.T) {
-	t.Parallel()
-	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })
-	_, err := v.Uploads.Begin(t.Context(), vaulttest.Operator, upload.Plan{Filename: "a.pdf", Size: 1 << 59})
-	vaulttest.WantKind(t, "more than there is", err, errs.InsufficientStorage)
-	status, err := v.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	most := int64(status.DiskFree) * 2 / 3
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: most})
-	_, err = v.Uploads.Begin(t.Context(), vaulttest.Operator, upload.Plan{Filename: "b.pdf", Size: most})
-	vaulttest.WantKind(t, "as much again", err, errs.InsufficientStorage)
-	vaulttest.NoError(t, v.Uploads.Cancel(t.Context(), vaulttest.Operator, up.ID))
-	vaulttest.BeginUpload(t, v, upload.Plan{Filename: "b.pdf", Size: most})
-}
-
-// What is found out with the bytes is a result, told as often as it is asked for.
-func TestUploadRefused(t *testing.T) {
-	t.Parallel()
-	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 1 })
-	a, trashed, deeds := vaulttest.CreateAbstract(t, v), vaulttest.CreateAbstract(t, v), vaulttest.CreateFolder(t, v, "Deeds", 0)
-	for _, row := range []struct {
-		name  string
-		plan  upload.Plan
-		body  []byte
-		after func() error
-		says  string
-	}{
-		{"a password", upload.Plan{}, []byte("%PDF-1.7\n/Encrypt %toy pages=1\n%%EOF\n"), nil, document.ReasonPDFPassword},
-		{"other content", upload.Plan{}, []byte("hello"), nil, document.ReasonMismatch("pdf")},
-		{"the abstract is full by now", upload.Plan{Abstract: a.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
-			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("b.pdf", "b")), vault.Idempotency[vault.AbstractWithFiles]{})
-			return err
-		}, document.ReasonAbstractFull},
-		{"the abstract has gone", upload.Plan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
-			return v.Abstracts.Trash(t.Context(), vaulttest.Operator, trashed.Abstract.ID, vault.Match{})
-		}, "The abstract is no longer there"},
-		{"the folder has gone", upload.Plan{Folder: deeds.ID}, vaulttest.PDF(1, "x"), func() error {
-			return v.Folders.Remove(t.Context(), vaulttest.Operator, deeds.ID, vault.Match{})
-		}, "The folder is no longer there"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			row.plan.Filename, row.plan.Size = "a.pdf", int64(len(row.body))
-			up := vaulttest.BeginUpload(t, v, row.plan)
-			if row.after != nil {
-				vaulttest.NoError(t, row.after())
-			}
-			for range 2 {
-				if up = write(t, v, up.ID, 0, row.body); up.Rejection != row.says || up.File != nil {
-					t.Errorf("%+v", up)
-				}
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := v.Uploads.Begin(t.Context(), tt.actor, tt.plan)
+			vaulttest.WantKind(t, "begin", err, tt.kind)
+			if err != nil && !strings.Contains(err.Error(), tt.message) {
+				t.Errorf("Begin(%+v): got %v, want an error with %q", tt.plan, err, tt.message)
 			}
 		})
 	}
-	if paths := vaulttest.FilesUnder(t, opts.Dir, "uploads"); len(paths) > 0 {
-		t.Errorf("left %v", paths)
-	}
 }
 
-// A server that is killed in the middle goes on at an offset whose bytes are true, and
-// no zeros of a power cut get into the document.
-func TestUploadAfterAPowerCut(t *testing.T) {
+// After the server was killed during a write, the upload resumes at an offset up to which all
+// bytes are durable. Bytes that a power failure replaced by zeros don't get into the document.
+func TestUploadResumesAfterPowerFailure(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
-	body := big(3_000_000)
+	body := largePDF(3_000_000)
 	v, err := instance.Open(t.Context(), opts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
-	broke := errors.New("broke off")
-	told, err := v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 0, io.MultiReader(bytes.NewReader(body[:2_000_000]), iotest.ErrReader(broke)))
-	if !errors.Is(err, broke) || told.Offset != 2_000_000 {
-		t.Fatalf("%+v, %v", told, err)
+	created := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
+	errConnection := errors.New("connection lost")
+	r := io.MultiReader(bytes.NewReader(body[:2_000_000]), iotest.ErrReader(errConnection))
+	up, err := v.Uploads.Write(t.Context(), vaulttest.Operator, created.ID, 0, r)
+	if !errors.Is(err, errConnection) || up.Offset != 2_000_000 {
+		t.Fatalf("Write() = %+v, %v; want offset 2,000,000 and %v", up, err, errConnection)
 	}
 	parts, err := filepath.Glob(filepath.Join(opts.Dir, "uploads", "*.part"))
-	if err != nil || len(parts) != 1 || strings.Contains(parts[0], up.ID) {
-		t.Fatalf("%v, %v", parts, err)
+	if err != nil || len(parts) != 1 || strings.Contains(parts[0], created.ID) {
+		t.Fatalf("partial files = %v, %v; want one without the ID in its name", parts, err)
 	}
 	vaulttest.Close(t, v)
-	// What came after the last sync is there in its length alone.
+	// After the power failure the file is longer than its synced bytes: the rest is zeros.
 	vaulttest.NoError(t, os.Truncate(parts[0], 2_500_000))
 
 	v = vaulttest.Open(t, opts)
-	if told, err = v.Uploads.Offset(t.Context(), vaulttest.Operator, up.ID); err != nil || told.Offset != 2_000_000 {
-		t.Fatalf("%+v, %v", told, err)
+	if up, err = v.Uploads.Offset(t.Context(), vaulttest.Operator, created.ID); err != nil || up.Offset != 2_000_000 {
+		t.Fatalf("Offset() after a restart = %+v, %v; want 2,000,000", up, err)
 	}
-	_, err = v.Uploads.Offset(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID)
-	vaulttest.WantKind(t, "another user", err, errs.NotFound)
-	if _, err = v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 2_500_000, bytes.NewReader(body[2_500_000:])); !errors.Is(err, upload.ErrOffset) {
-		t.Errorf("another offset: %v", err)
+	_, err = v.Uploads.Offset(t.Context(), otherUser, created.ID)
+	vaulttest.WantKind(t, "offset of an upload of another user", err, errs.NotFound)
+	_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, created.ID, 2_500_000, bytes.NewReader(body[2_500_000:]))
+	if !errors.Is(err, upload.ErrOffset) {
+		t.Errorf("Write() at a wrong offset: got %v, want %v", err, upload.ErrOffset)
 	}
-	told = write(t, v, up.ID, 2_000_000, body[2_000_000:])
-	if told.File == nil || !bytes.Equal(vaulttest.Content(t, v, told.File.ID), body) {
-		t.Errorf("%+v", told)
-	}
+	wantStored(t, v, write(t, v, created.ID, 2_000_000, body[2_000_000:]), body)
 }
 
-// Two that send the same document do not mix.
-func TestUploadTwoWriters(t *testing.T) {
+// Only one request at a time can write to an upload.
+func TestUploadConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	body := big(10_000)
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
+	body := largePDF(10_000)
+	created := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
 	r, w := io.Pipe()
 	first := make(chan error, 1)
 	go func() {
-		_, err := v.Uploads.Write(context.Background(), vaulttest.Operator, up.ID, 0, r)
+		_, err := v.Uploads.Write(context.Background(), vaulttest.Operator, created.ID, 0, r)
 		first <- err
 	}()
-	if _, err := w.Write(body[:1]); err != nil { // it reads
-		t.Fatal(err)
+	if _, err := w.Write(body[:1]); err != nil { // returns once the first request reads
+		t.Fatalf("send a byte: %v", err)
 	}
-	if _, err := v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 0, bytes.NewReader(body)); !errors.Is(err, upload.ErrUploadBusy) {
-		t.Errorf("the second: %v", err)
+	_, err := v.Uploads.Write(t.Context(), vaulttest.Operator, created.ID, 0, bytes.NewReader(body))
+	if !errors.Is(err, upload.ErrUploadBusy) {
+		t.Errorf("second Write(): got %v, want %v", err, upload.ErrUploadBusy)
 	}
-	if told, err := v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID); err != nil || told.Offset != 0 {
-		t.Errorf("meanwhile %+v, %v", told, err)
+	if up, err := v.Uploads.Get(t.Context(), vaulttest.Operator, created.ID); err != nil || up.Offset != 0 {
+		t.Errorf("Get() during the first write = %+v, %v; want offset 0", up, err)
 	}
 	vaulttest.NoError(t, w.Close())
 	if err := <-first; err != nil {
-		t.Error(err)
+		t.Errorf("first Write(): %v", err)
 	}
-	if told := write(t, v, up.ID, 1, body[1:]); told.File == nil || !bytes.Equal(vaulttest.Content(t, v, told.File.ID), body) {
-		t.Errorf("%+v", told)
-	}
+	wantStored(t, v, write(t, v, created.ID, 1, body[1:]), body)
 }
 
-func TestUploadCancel(t *testing.T) {
-	t.Parallel()
-	v, opts := vaulttest.OpenVerified(t, nil)
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: 100})
-	write(t, v, up.ID, 0, []byte("abc"))
-	vaulttest.WantKind(t, "another user's", v.Uploads.Cancel(t.Context(), model.Actor{Kind: "user", ID: 8}, up.ID), errs.NotFound)
-	vaulttest.NoError(t, v.Uploads.Cancel(t.Context(), vaulttest.Operator, up.ID))
-	vaulttest.WantKind(t, "twice", v.Uploads.Cancel(t.Context(), vaulttest.Operator, up.ID), errs.NotFound)
-	vaulttest.WantKind(t, "no id", v.Uploads.Cancel(t.Context(), vaulttest.Operator, "x"), errs.NotFound)
-
-	up = vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: 100})
-	r, w := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		_, err := v.Uploads.Write(context.Background(), vaulttest.Operator, up.ID, 0, r)
-		ended <- err
-	}()
-	if _, err := w.Write([]byte("abc")); err != nil {
-		t.Fatal(err)
-	}
-	vaulttest.NoError(t, v.Uploads.Cancel(t.Context(), vaulttest.Operator, up.ID)) // under way
-	vaulttest.NoError(t, w.CloseWithError(io.ErrUnexpectedEOF))
-	if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("its writer: %v", err)
-	}
-	_, err := v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID)
-	vaulttest.WantKind(t, "afterwards", err, errs.NotFound)
-	if paths := vaulttest.FilesUnder(t, opts.Dir, "uploads"); len(paths) > 0 {
-		t.Errorf("left %v", paths)
-	}
-}
-
-func TestUploadExpires(t *testing.T) {
-	t.Parallel()
-	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Uploads = upload.Settings{Keep: time.Hour, PerUser: 2} })
-	v := p.Instance
-	plan := upload.Plan{Filename: "a.pdf", Size: 10}
-	first := vaulttest.BeginUpload(t, v, plan)
-	p.Clock.Advance(40 * time.Minute)
-	write(t, v, first.ID, 0, []byte("abc"))
-	second := vaulttest.BeginUpload(t, v, plan)
-	_, err := v.Uploads.Begin(t.Context(), vaulttest.Operator, plan)
-	vaulttest.WantKind(t, "too many", err, errs.Conflict)
-	p.Clock.Advance(40 * time.Minute)
-	if told, err := v.Uploads.Offset(t.Context(), vaulttest.Operator, first.ID); err != nil || told.Offset != 3 || !told.ExpiresAt.Equal(p.Clock.Now().Add(20*time.Minute)) {
-		t.Errorf("%+v, %v", told, err)
-	}
-	write(t, v, second.ID, 0, []byte("abcd"))
-	vaulttest.BeginUpload(t, v, plan) // the first stood still and makes room
-	_, err = v.Uploads.Offset(t.Context(), vaulttest.Operator, first.ID)
-	vaulttest.WantKind(t, "the first", err, errs.NotFound)
-	p.Clock.Advance(time.Hour)
-	_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, second.ID, 4, strings.NewReader("x"))
-	vaulttest.WantKind(t, "over", err, errs.NotFound)
-	vaulttest.NoError(t, v.Uploads.Expire())
-	if paths := vaulttest.FilesUnder(t, v.Dir, "uploads"); len(paths) > 0 {
-		t.Errorf("left %v", paths)
-	}
-}
-
-// A server that stops ends what arrives, and waits until it is settled.
-func TestUploadPause(t *testing.T) {
-	t.Parallel()
-	opts := vaulttest.Options(t)
-	v, err := instance.Open(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: 100})
-	r, w := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		told, err := v.Uploads.Write(context.Background(), vaulttest.Operator, up.ID, 0, r)
-		if told.Offset != 3 {
-			err = errors.Join(err, errors.New("another offset"))
-		}
-		ended <- err
-	}()
-	if _, err := w.Write([]byte("abc")); err != nil {
-		t.Fatal(err)
-	}
-	v.Uploads.Pause()
-	<-v.Uploads.Paused()
-	vaulttest.NoError(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as the voice does
-	vaulttest.Close(t, v)
-	vaulttest.WantKind(t, "what was under way", <-ended, errs.Unavailable)
-	_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 3, strings.NewReader("x"))
-	vaulttest.WantKind(t, "afterwards", err, errs.Unavailable)
-	v = vaulttest.Open(t, opts)
-	if told, err := v.Uploads.Offset(t.Context(), vaulttest.Operator, up.ID); err != nil || told.Offset != 3 {
-		t.Errorf("%+v, %v", told, err)
-	}
-}
-
-// A document that cannot be read just now is filed later, without its bytes again.
-func TestUploadFiledLater(t *testing.T) {
-	t.Parallel()
-	busy := &busyReader{}
-	opts := vaulttest.Options(t)
-	opts.Reader = busy
-	busy.fail.Store(true)
-	v, err := instance.Open(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	body := big(1000)
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
-	if told := write(t, v, up.ID, 0, body); told.Ended() || told.Offset != told.Size {
-		t.Fatalf("%+v", told)
-	}
-	_, err = v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID)
-	vaulttest.WantKind(t, "still busy", err, errs.Unavailable)
-	vaulttest.Close(t, v)
-	v = vaulttest.Open(t, opts)
-	busy.fail.Store(false)
-	told, err := v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID)
-	if err != nil || told.File == nil || !bytes.Equal(vaulttest.Content(t, v, told.File.ID), body) {
-		t.Errorf("%+v, %v", told, err)
-	}
-}
-
-// All bytes are acknowledged only where they are durable: not after a sync that failed,
-// even where a later one succeeds.
-func TestUploadAcknowledgesWhatIsDurable(t *testing.T) {
-	t.Parallel()
-	for name, failing := range map[string]int32{"every sync fails": 1 << 30, "the first sync fails": 1, "no sync fails": 0} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			busy, left := &busyReader{}, atomic.Int32{}
-			busy.fail.Store(true)
-			opts := vaulttest.Options(t)
-			opts.Reader = busy
-			opts.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, path string) error {
-				if step == "sync" && strings.HasSuffix(path, ".part") && left.Add(-1) >= 0 {
-					return syscall.EIO
-				}
-				return nil
-			})
-			v, err := instance.Open(t.Context(), opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer vaulttest.Close(t, v)
-			body := big(1000)
-			up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
-			left.Store(failing)
-			told, err := v.Uploads.Write(t.Context(), vaulttest.Operator, up.ID, 0, bytes.NewReader(body))
-			if sound := failing == 0; (err == nil) != sound || (told.Offset == told.Size) != sound {
-				t.Errorf("got offset %d of %d, %v; want all of it: %v", told.Offset, told.Size, err, sound)
-			}
-			if err != nil {
-				vaulttest.WantKind(t, "the last part", err, errs.Unavailable)
-			}
-		})
-	}
-}
-
-// While a document is added to the vault, no offset is sent: none is right for long.
-func TestUploadOffsetWhileFiling(t *testing.T) {
-	t.Parallel()
-	looks, goOn := make(chan struct{}), make(chan struct{})
-	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
-		o.Reader = vaulttest.NewHookedReader(func(context.Context, string) error { close(looks); <-goOn; return nil })
-	})
-	body := big(1000)
-	up := vaulttest.BeginUpload(t, v, upload.Plan{Filename: "a.pdf", Size: int64(len(body))})
-	ended := make(chan upload.Upload, 1)
-	go func() {
-		told, err := v.Uploads.Write(context.WithoutCancel(t.Context()), vaulttest.Operator, up.ID, 0, bytes.NewReader(body))
-		if err != nil {
-			t.Error(err)
-		}
-		ended <- told
-	}()
-	<-looks
-	if _, err := v.Uploads.Offset(t.Context(), vaulttest.Operator, up.ID); !errors.Is(err, upload.ErrUploadBusy) {
-		t.Errorf("got %v, want ErrUploadBusy", err)
-	}
-	if told, err := v.Uploads.Get(t.Context(), vaulttest.Operator, up.ID); err != nil || !told.Received || told.Offset != 0 {
-		t.Errorf("got %+v, %v; want all arrived, and 0 durable bytes", told, err)
-	}
-	close(goOn)
-	if told := <-ended; told.File == nil || told.Offset != told.Size {
-		t.Errorf("got %+v, want it uploaded", told)
-	}
-}
-
-// busyReader has no time to look at anything while it fails.
-type busyReader struct {
-	vaulttest.Reader
-	fail atomic.Bool
-}
-
-func (b *busyReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
-	if b.fail.Load() {
-		return document.Report{}, sandbox.ErrBusy
-	}
-	return b.Reader.Inspect(ctx, doc, size, ext, lim)
-}
-
-// Documents that were chosen together stand in their order, whichever is there first,
-// behind those of another time.
-func TestUploadTurns(t *testing.T) {
+// Documents of a batch appear in the order of their positions after the existing documents,
+// regardless of which one arrives first.
+func TestUploadBatchOrder(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("0.pdf", "0"))
@@ -479,49 +238,52 @@ func TestUploadTurns(t *testing.T) {
 		body := vaulttest.PDF(1, names[n])
 		plan := upload.Plan{Abstract: a.Abstract.ID, Filename: names[n], Size: int64(len(body)), Batch: "x", Position: n}
 		if up := write(t, v, vaulttest.BeginUpload(t, v, plan).ID, 0, body); up.File == nil || up.File.Filename != names[n] {
-			t.Fatalf("%+v", up)
+			t.Fatalf("upload %s: got %+v, want a stored file", names[n], up)
 		}
 	}
-	got, err := v.Abstracts.Get(t.Context(), a.Abstract.ID)
+	stored, err := v.Abstracts.Get(t.Context(), a.Abstract.ID)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get abstract: %v", err)
 	}
-	order := ""
-	for _, f := range got.Files {
-		order += f.Filename[:1]
+	got := ""
+	for _, f := range stored.Files {
+		got += f.Filename[:1]
 	}
-	if order != "0abcd" {
-		t.Errorf("in the order %s", order)
+	if want := "0abcd"; got != want {
+		t.Errorf("order of the documents = %s, want %s", got, want)
 	}
 }
 
-func TestTwins(t *testing.T) {
+func TestUploadDuplicates(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "same")), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "same")),
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	deeds := vaulttest.CreateFolder(t, v, "Deeds", 0)
 	body := vaulttest.PDF(1, "same")
-	in := func(plan upload.Plan) model.File {
+	uploadSame := func(plan upload.Plan) model.File {
 		plan.Filename, plan.Size = "b.pdf", int64(len(body))
 		return *write(t, v, vaulttest.BeginUpload(t, v, plan).ID, 0, body).File
 	}
-	inFolder := in(upload.Plan{Folder: deeds.ID})
-	gone := in(upload.Plan{})
-	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, gone.ID, vault.Match{}))
-	again := in(upload.Plan{Folder: deeds.ID})
-	twins, err := v.Files.Duplicates(t.Context(), again, 5)
-	if err != nil || len(twins) != 2 || twins[0].File.ID != inFolder.ID || twins[0].Location != "Deeds" || twins[1].File.AbstractID != a.Abstract.ID || twins[1].Location != "12 Oak St" {
-		t.Errorf("%+v, %v", twins, err)
+	inFolder := uploadSame(upload.Plan{Folder: deeds.ID})
+	trashed := uploadSame(upload.Plan{})
+	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}))
+	file := uploadSame(upload.Plan{Folder: deeds.ID})
+	got, err := v.Files.Duplicates(t.Context(), file, 5)
+	if err != nil || len(got) != 2 || got[0].File.ID != inFolder.ID || got[0].Location != "Deeds" ||
+		got[1].File.AbstractID != a.Abstract.ID || got[1].Location != "12 Oak St" {
+		t.Errorf("Duplicates() = %+v, %v; want file %d in Deeds and the file of abstract %d at 12 Oak St",
+			got, err, inFolder.ID, a.Abstract.ID)
 	}
-	if twins, err = v.Files.Duplicates(t.Context(), again, 1); err != nil || len(twins) != 1 {
-		t.Errorf("%+v, %v", twins, err)
+	if got, err = v.Files.Duplicates(t.Context(), file, 1); err != nil || len(got) != 1 {
+		t.Errorf("Duplicates() with limit 1 = %+v, %v; want 1", got, err)
 	}
 	other := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("c.pdf", "other"))[0]
-	if twins, err = v.Files.Duplicates(t.Context(), other, 5); err != nil || len(twins) != 0 {
-		t.Errorf("%+v, %v", twins, err)
+	if got, err = v.Files.Duplicates(t.Context(), other, 5); err != nil || len(got) != 0 {
+		t.Errorf("Duplicates() of other content = %+v, %v; want none", got, err)
 	}
 }
