@@ -1,0 +1,198 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// An instance that is closed during processing continues where it stopped. It neither loses nor repeats work.
+func TestProcessingContinuesAfterClose(t *testing.T) {
+	t.Parallel()
+	f := &vaulttest.FakeReader{}
+	opts := vaulttest.Options(t)
+	vaulttest.WithFakeReader(f)(&opts)
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
+	var docs []vaulttest.Doc
+	for n := range 60 {
+		docs = append(docs, vaulttest.PDFDoc("d.pdf", fmt.Sprintf("document %d;", n)))
+	}
+	files := vaulttest.UploadDocs(t, v, docs...)
+	// Some calls succeed. The others block until they are canceled.
+	f.SetHandler(func(ctx context.Context, _ vaulttest.ReaderCall) error {
+		if f.Count(vaulttest.IsImageCall) < 20 {
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	v.Start(time.Hour)
+	vaulttest.Eventually(t, "some processed documents", func() bool { return f.Count(vaulttest.IsImageCall) >= 20 })
+	vaulttest.Close(t, v)
+	f.SetHandler(nil)
+
+	v = vaulttest.Open(t, opts)
+	total, stored := vaulttest.Status(t, v).Queue, map[string]int{}
+	for _, file := range files {
+		if isProcessed(t, v, file.ID) {
+			total++
+		}
+		texts, _ := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", file.Digest, "text"))
+		thumbnails, _ := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", file.Digest, "thumbnail"))
+		stored["text"], stored["picture"] = stored["text"]+len(texts), stored["picture"]+len(thumbnails)
+	}
+	if total != 60 {
+		t.Errorf("processed and queued documents = %d, want 60", total)
+	}
+	before := map[string]int{"text": f.Count(vaulttest.IsTextCall), "picture": f.Count(vaulttest.IsImageCall)}
+	v.Start(time.Hour)
+	vaulttest.WaitProcessed(t, v)
+	for kind, calls := range map[string]int{"text": f.Count(vaulttest.IsTextCall), "picture": f.Count(vaulttest.IsImageCall)} {
+		if got, want := calls-before[kind], 60-stored[kind]; got != want {
+			t.Errorf("calls after the restart of kind %s = %d, want %d", kind, got, want)
+		}
+	}
+	for _, file := range files {
+		if failure := vaulttest.ProcessingFailure(t, v, file.ID); failure != "" {
+			t.Errorf("processing of file %d failed: %s", file.ID, failure)
+		}
+	}
+}
+
+// A task that waits for its next attempt keeps its due time and its number of attempts over a restart.
+func TestAttemptsSurviveRestart(t *testing.T) {
+	t.Parallel()
+	f := &vaulttest.FakeReader{}
+	f.SetHandler(failRead)
+	opts := vaulttest.Options(t)
+	vaulttest.WithFakeReader(f)(&opts)
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
+	v.Start(time.Hour)
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("d.pdf", "a"))
+	var task model.ProcessingTask
+	vaulttest.Eventually(t, "an attempt", func() bool { task = singleTask(t, v); return task.Attempts == 1 })
+	vaulttest.Close(t, v)
+	v = vaulttest.Open(t, opts)
+	if got := singleTask(t, v); got != task {
+		t.Errorf("task after the restart = %+v, want %+v", got, task)
+	}
+}
+
+func TestSlowDocumentsDoNotDelayOthers(t *testing.T) {
+	t.Parallel()
+	f := &vaulttest.FakeReader{}
+	release := make(chan struct{})
+	f.SetHandler(func(ctx context.Context, c vaulttest.ReaderCall) error {
+		if strings.Contains(c.Body, "slow") {
+			select {
+			case <-release:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	v, _ := vaulttest.StartWithFakeReader(t, f)
+	slow := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "slow 1"), vaulttest.PDFDoc("2.pdf", "slow 2"),
+		vaulttest.PDFDoc("3.pdf", "slow 3"))
+	vaulttest.Eventually(t, "calls for the slow documents", func() bool { return f.Count(vaulttest.IsTextCall) == 3 })
+	for n := range 20 {
+		file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("d.pdf", fmt.Sprint(n)))[0]
+		if failure := vaulttest.ProcessingFailure(t, v, file.ID); failure != "" {
+			t.Errorf("processing of file %d failed: %s", file.ID, failure)
+		}
+	}
+	for _, file := range slow {
+		if isProcessed(t, v, file.ID) {
+			t.Errorf("slow file %d is already processed", file.ID)
+		}
+	}
+	close(release)
+	vaulttest.WaitProcessed(t, v)
+}
+
+// The documents of two owners are processed in turn, even if one of them has uploaded many.
+func TestQueueIsFairToOwners(t *testing.T) {
+	t.Parallel()
+	f := &vaulttest.FakeReader{}
+	var owners []string
+	var mu sync.Mutex
+	f.SetHandler(func(_ context.Context, c vaulttest.ReaderCall) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.Kind == "text" {
+			owners = append(owners, c.Owner)
+		}
+		return nil
+	})
+	v, _ := vaulttest.OpenVerified(t, vaulttest.WithFakeReader(f))
+	var docs []vaulttest.Doc
+	for n := range 100 {
+		docs = append(docs, vaulttest.PDFDoc("d.pdf", fmt.Sprint(n)))
+	}
+	vaulttest.UploadDocs(t, v, docs...)
+	other := model.Actor{Kind: "operator", ID: 8, Name: "other"}
+	if _, err := v.Files.Upload(t.Context(), other, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("o.pdf", "other")),
+		vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+		t.Fatalf("upload: %v", err)
+	}
+	v.Start(time.Hour)
+	vaulttest.WaitProcessed(t, v)
+	position := -1
+	for n, owner := range owners {
+		if owner == other.Record() {
+			position = n
+		}
+	}
+	// The document is among the first in the queue. On a busy machine, the running tasks and a few others may finish first.
+	if position < 0 || position > 24 {
+		t.Errorf("position of the other owner's document = %d of %d, want at most 24", position, len(owners))
+	}
+}
+
+// When the store has become read-only, a failed task isn't retried immediately.
+func TestReadOnlyStorePausesProcessing(t *testing.T) {
+	t.Parallel()
+	f := &vaulttest.FakeReader{}
+	opts := vaulttest.Options(t)
+	vaulttest.WithFakeReader(f)(&opts)
+	v, err := instance.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
+	defer vaulttest.Close(t, v)
+	entered, fail := make(chan struct{}), make(chan struct{})
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))
+	f.SetHandler(func(_ context.Context, c vaulttest.ReaderCall) error {
+		if c.Kind == "text" {
+			entered <- struct{}{}
+			<-fail
+		}
+		return errReader
+	})
+	v.Start(time.Hour)
+	<-entered
+	v.Store.Fail(errReader)
+	close(fail)
+	select {
+	case <-entered:
+		t.Error("the task was retried immediately")
+	case <-time.After(50 * time.Millisecond): // nothing shows that no retry follows
+	}
+	f.SetHandler(nil)
+}
