@@ -35,7 +35,7 @@ func plant(t *testing.T) string {
 	for n := range importDocuments {
 		folder := filepath.Join(dir, fmt.Sprintf("county %d", n%7), fmt.Sprintf("book %d", n%30))
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 		salt := n
 		if n%10 == 9 {
@@ -43,7 +43,7 @@ func plant(t *testing.T) string {
 		}
 		text := fmt.Sprintf("This deed, number %d.\n", salt)
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("deed %d.txt", n)), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	return dir
@@ -58,7 +58,7 @@ func (h *harness) importing(dir string) (cmd *exec.Cmd, out, said *bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, said
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("start cmd: %v", err)
 	}
 	return cmd, out, said
 }
@@ -172,7 +172,7 @@ func TestImportInterrupted(t *testing.T) {
 	cmd, _, said := h.importing(dir)
 	h.filing()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Signal: %v", err)
 	}
 	begun := time.Now()
 	err := cmd.Wait()

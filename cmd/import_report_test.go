@@ -13,7 +13,7 @@ func TestRefusalsReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.csv")
 	list, err := newRejectionReport(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("newRejectionReport: %v", err)
 	}
 	for _, name := range []string{"=1+1.pdf", "a\nb,c.pdf", "caf\xe9.pdf", "Stra\u00dfe.pdf", "\t-x.pdf"} {
 		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: name, What: "refused", Reason: "File is empty"}))

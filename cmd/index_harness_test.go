@@ -35,12 +35,12 @@ func TestIndexKilled(t *testing.T) {
 	h := newHarness(t, "")
 	var err error
 	if h.dir, err = os.MkdirTemp("", "dk"); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create temporary directory: %v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(h.dir) })
 	firm := vaulttest.Firm{Abstracts: indexRecords, Orders: indexRecords, Files: 2 * indexRecords, Documents: 50, Until: time.Now()}
 	if err := firm.Fill(t.Context(), h.dir, func(int, int) {}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("firm.Fill: %v", err)
 	}
 	h.key = strings.TrimSpace(string(h.command("keys", "create", "harness", "--quiet")))
 
@@ -67,7 +67,7 @@ func TestIndexKilled(t *testing.T) {
 		for end := time.Now().Add(time.Duration(h.rng.IntN(200)) * time.Millisecond); ; {
 			number := fmt.Sprintf("KILL%d-%d", life, len(acked))
 			if _, err := s.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: number}); err != nil {
-				t.Fatal(err)
+				t.Fatalf("create order: %v", err)
 			}
 			if acked = append(acked, number); time.Now().After(end) {
 				break
@@ -83,7 +83,7 @@ func TestIndexKilled(t *testing.T) {
 	t.Logf("all of %d acknowledged orders are found %v after the last start", len(acked), time.Since(begun))
 	number := "LAST-1"
 	if _, err := s.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: number}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create order: %v", err)
 	}
 	begun = time.Now()
 	h.finds(s, "order", number)
@@ -107,7 +107,7 @@ func TestIndexKilled(t *testing.T) {
 func (h *harness) status() (status apitypes.Status) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("decode JSON: %v", err)
 	}
 	return status
 }
@@ -130,12 +130,12 @@ func (h *harness) finds(s *served, kind, text string) {
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		ask, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, s.base+"/v1/search?"+url.Values{"q": {text}, "kind": {kind}}.Encode(), nil)
 		if err != nil {
-			h.t.Fatal(err)
+			h.t.Fatalf("create request: %v", err)
 		}
 		ask.Header.Set("Authorization", "Bearer "+h.key)
 		answer, err := (&http.Client{Transport: s.transport}).Do(ask)
 		if err != nil {
-			h.t.Fatal(err)
+			h.t.Fatalf("send request: %v", err)
 		}
 		var page struct{ Data []json.RawMessage }
 		err = json.NewDecoder(answer.Body).Decode(&page)

@@ -109,7 +109,7 @@ func TestHarnessCatchesALostDocument(t *testing.T) {
 				digest = a.digest
 			}
 			if err := tt.spoil(filepath.Join(h.dir, "blobs", digest[:2], digest)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("spoil: %v", err)
 			}
 			h.missing = map[int64]bool{}
 			h.cycle()
@@ -189,7 +189,7 @@ func (h *harness) move() {
 	h.t.Helper()
 	dir, err := os.MkdirTemp("", "dk")
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("create temporary directory: %v", err)
 	}
 	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // gone already, mostly
 	h.dir, h.acked, h.missing, h.fresh = dir, map[int64]acknowledged{}, map[int64]bool{}, nil
@@ -220,7 +220,7 @@ func (h *harness) leave() {
 	h.judge(s, all)
 	s.kill()
 	if err := os.RemoveAll(h.dir); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("remove directory: %v", err)
 	}
 	h.dir = ""
 }
@@ -266,7 +266,7 @@ func (h *harness) lose(id int64, why string) {
 func (h *harness) verify() (report apitypes.Verify) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("verify", "--json"), &report); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("decode JSON: %v", err)
 	}
 	return report
 }

@@ -35,10 +35,10 @@ func (h *harness) spawn() *served {
 	ownGroup(s.cmd)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("StdoutPipe: %v", err)
 	}
 	if err := s.cmd.Start(); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("start cmd: %v", err)
 	}
 	go func() {
 		defer close(s.address)

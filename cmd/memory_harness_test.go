@@ -25,7 +25,7 @@ func resident(t *testing.T, pid int) int {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	status, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if peak == nil {
@@ -33,11 +33,11 @@ func resident(t *testing.T, pid int) int {
 	}
 	kb, err := strconv.Atoi(string(peak[1]))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("parse number: %v", err)
 	}
 	const reset = "5" // proc_pid_clear_refs(5)
 	if err := os.WriteFile(filepath.Join(dir, "clear_refs"), []byte(reset), 0); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	return kb << 10
 }
@@ -83,7 +83,7 @@ func TestMemoryOfBodies(t *testing.T) {
 		all.Go(func() {
 			ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/v1/"+kind.path, strings.NewReader(kind.body))
 			if err != nil {
-				t.Error(err)
+				t.Errorf("create request: %v", err)
 				return
 			}
 			ask.Header.Set("Content-Type", kind.media)

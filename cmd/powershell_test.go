@@ -39,7 +39,7 @@ func TestGuidesForPowerShell(t *testing.T) {
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("helpTopic: %v", err)
 		}
 		list := fences(text)
 		for n, f := range list {

@@ -35,11 +35,11 @@ func startProgram(t *testing.T, data string) *program {
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("StdoutPipe: %v", err)
 	}
 	begun := time.Now()
 	if err := p.process.Start(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("start process: %v", err)
 	}
 	line := make([]byte, 100)
 	n, err := out.Read(line) // the one line, written at once
@@ -66,7 +66,7 @@ func startProgram(t *testing.T, data string) *program {
 func (p *program) signal(t *testing.T, s os.Signal) {
 	t.Helper()
 	if err := p.process.Process.Signal(s); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Signal: %v", err)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestTermFinishesAnUpload(t *testing.T) {
 		done <- err
 	}()
 	if _, err := body.Write(content[:5]); err != nil { // It is read once the server has asked for it.
-		t.Fatal(err)
+		t.Fatalf("write to body: %v", err)
 	}
 	p.signal(t, syscall.SIGTERM)
 	for end := time.Now().Add(10 * time.Second); ; {
@@ -155,7 +155,7 @@ func TestTermFinishesAnUpload(t *testing.T) {
 	}
 	_, err := body.Write(content[5:])
 	if err = errors.Join(err, body.Close(), <-done); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close body: %v", err)
 	}
 	if code := p.code(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.messages)

@@ -55,12 +55,12 @@ SSL_CERT_FILE=$CA deedkeep doctor --through https://vault.example.com --key "$KE
 func TestProxyRecipes(t *testing.T) {
 	text, err := helpTopic("proxy")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("helpTopic: %v", err)
 	}
 	room := t.TempDir()
 	tiff, err := os.ReadFile(sampleFile(t, "title/warranty-deed-g4-300dpi.tiff"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	blocks, _ := topicScript(text)
 	cert, key := proxyCertificate(t)
@@ -71,7 +71,7 @@ func TestProxyRecipes(t *testing.T) {
 		"scan2.tiff": append(bytes.Clone(tiff), make([]byte, 2<<20)...), "scan60.tiff": append(bytes.Clone(tiff), make([]byte, 60<<20)...),
 	} {
 		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	for _, row := range []struct{ name, begin string }{
@@ -104,7 +104,7 @@ deedkeep users create owner --role admin --password-stdin < password
 			cmd.Dir, cmd.Stdin = room, strings.NewReader(script)
 			self, err := os.Executable()
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("path of the test binary: %v", err)
 			}
 			cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.CacheDir())
 			content, err := cmd.CombinedOutput()
@@ -158,14 +158,14 @@ func fenced(t *testing.T, text, language string) string {
 func TestProxyRecipeForIIS(t *testing.T) {
 	text, err := helpTopic("proxy")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("helpTopic: %v", err)
 	}
 	decoder := xml.NewDecoder(strings.NewReader(fenced(t, text, "xml")))
 	for {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			t.Fatal(err)
+			t.Fatalf("decoder.Token: %v", err)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func proxyCertificate(t *testing.T) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("ecdsa.GenerateKey: %v", err)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "vault.example.com"}, DNSNames: []string{"vault.example.com"},
@@ -183,11 +183,11 @@ func proxyCertificate(t *testing.T) (cert, key []byte) {
 	}
 	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create certificate: %v", err)
 	}
 	secret, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("marshal PKCS8 private key: %v", err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
 }

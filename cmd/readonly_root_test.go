@@ -21,16 +21,16 @@ func TestCommandsOnAnUnwritableDisk(t *testing.T) {
 	const nobody = 65534
 	base, err := os.MkdirTemp("", "dk") //nolint:usetesting // open to the other user
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create temporary directory: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := os.RemoveAll(base); err != nil {
-			t.Error(err)
+			t.Errorf("remove directory: %v", err)
 		}
 	})
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	program, disk := filepath.Join(base, "deedkeep"), filepath.Join(base, "disk")
 	data, aside, backups := filepath.Join(disk, "data"), filepath.Join(disk, "tmp"), filepath.Join(base, "backups")

@@ -104,11 +104,11 @@ func shortData(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk") //nolint:usetesting // t.TempDir is too long for a socket
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create temporary directory: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+			t.Errorf("remove directory: %v", err)
 		}
 	})
 	return filepath.Join(dir, "d")
@@ -117,7 +117,7 @@ func shortData(t *testing.T) string {
 func TestInterrupted(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("seed: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -17,10 +17,10 @@ func sample(t *testing.T, path string) (file string, content []byte) {
 		if s.Path == path {
 			absolute, err := filepath.Abs(s.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("absolute path: %v", err)
 			}
 			if content, err = os.ReadFile(absolute); err != nil {
-				t.Fatal(err)
+				t.Fatalf("read file: %v", err)
 			}
 			return absolute, content
 		}

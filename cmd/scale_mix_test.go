@@ -51,7 +51,7 @@ func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 	}
 	begun, said, unfinished := time.Now(), time.Now(), dir+".unfinished"
 	if err := os.RemoveAll(unfinished); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	err := m.Fill(t.Context(), unfinished, func(what string, done, total int) {
 		if time.Since(said) > 10*time.Second || done == total {
@@ -60,7 +60,7 @@ func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 		}
 	})
 	if err := errors.Join(err, os.WriteFile(note, []byte(what), 0o600), os.Rename(unfinished, dir)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file and rename file: %v", err)
 	}
 	return dir
 }

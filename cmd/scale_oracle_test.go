@@ -51,7 +51,7 @@ func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 	t.Helper()
 	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("load keys: %v", err)
 	}
 	return &oracle{m, vaulttest.NewVocabulary(), map[string]*secret.IDs{"abstract": ring.IDs("abstracts"), "order": ring.IDs("orders")}}
 }

@@ -62,12 +62,12 @@ func (p *program) signIn(t *testing.T) browser {
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("cookiejar.New: %v", err)
 	}
 	b := browser{&http.Client{Jar: jar}}
 	answer, err := b.PostForm(p.url+"/sign-in", url.Values{"name": {name}, "password": {password}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("PostForm: %v", err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/" {
@@ -80,7 +80,7 @@ func (b browser) get(t *testing.T, address string) string {
 	t.Helper()
 	answer, err := b.Get(address)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get: %v", err)
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
@@ -134,7 +134,7 @@ func (b browser) read(t *testing.T, p *program) {
 		}
 		file, err := os.Open(s.File)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open file: %v", err)
 		}
 		got, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: filepath.Base(s.File), Reader: file}})
 		if closed := file.Close(); err != nil || closed != nil {

@@ -68,7 +68,7 @@ func (l *losing) row(what string, took time.Duration) time.Duration {
 
 func (l *losing) remove() {
 	if err := os.RemoveAll(filepath.Join(l.dir, "search")); err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("remove directory: %v", err)
 	}
 }
 
@@ -142,7 +142,7 @@ func (l *losing) segment() (path string, size int64) {
 func (l *losing) withoutSegment() time.Duration {
 	path, _ := l.segment()
 	if err := os.Remove(path); err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("remove file: %v", err)
 	}
 	return l.start()
 }
@@ -151,11 +151,11 @@ func (l *losing) flipped(part int64) time.Duration {
 	path, size := l.segment()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("open file: %v", err)
 	}
 	one := make([]byte, 1)
 	if _, err := f.ReadAt(one, size/part); err != nil {
-		l.t.Fatal(err)
+		l.t.Fatalf("read at: %v", err)
 	}
 	one[0] ^= 0x10
 	_, err = f.WriteAt(one, size/part)

@@ -63,7 +63,7 @@ func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	t.Helper()
 	index := filepath.Join(dir, "search")
 	if err := os.RemoveAll(index); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove directory: %v", err)
 	}
 	begun := time.Now()
 	p := startProgram(t, dir)
@@ -255,11 +255,11 @@ func (p *program) follows(t *testing.T, key string) {
 		number := fmt.Sprintf("Follow %d-%d", time.Now().UnixNano(), n)
 		abstract, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"file_number": number}})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create abstract: %v", err)
 		}
 		p.untilHits(t, key, number, 1, &made)
 		if err := c.TrashAbstract(t.Context(), abstract.Data.ID); err != nil {
-			t.Fatal(err)
+			t.Fatalf("trash abstract: %v", err)
 		}
 		p.untilHits(t, key, number, 0, &gone)
 	}

@@ -67,7 +67,7 @@ func scrape(t *testing.T, p *program) *stopwatch {
 		begun := time.Now()
 		answer, err := scaleClient.Get(p.url + "/metrics")
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("get scale client: %v", err)
 		}
 		text, err := io.ReadAll(answer.Body)
 		if closed := answer.Body.Close(); err != nil || closed != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte("\ndeedkeep_vault_up 1\n")) {
@@ -97,13 +97,13 @@ func fill(t *testing.T, dir string, size int) {
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 		firm := vaulttest.Firm{Abstracts: size, Orders: size, Files: 2 * size, Documents: 1000, Until: time.Now()}
 		if err := firm.Fill(context.Background(), dir, func(int, int) {}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("firm.Fill: %v", err)
 		}
 		fmt.Printf("filled in %s: %d abstracts, %d orders, %d files\n", time.Since(begun).Round(time.Second), size, size, 2*size)
 	}
 	info, err := os.Stat(database)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("stat file: %v", err)
 	}
 	fmt.Printf("vault.db has %d MB\n", info.Size()>>20)
 }
@@ -150,7 +150,7 @@ func walk(t *testing.T, p *program, key, list string, s *stopwatch) {
 			}
 			next, err := url.Parse(*page.Links.Next)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("parse URL: %v", err)
 			}
 			from = strings.TrimPrefix(next.RequestURI(), "/v1")
 		}
@@ -164,7 +164,7 @@ func getList(t *testing.T, p *program, key, path string, into any) {
 		t.Fatalf("GET %s: %d %s", path, status, answer)
 	}
 	if err := json.Unmarshal(answer, into); err != nil {
-		t.Fatal(err)
+		t.Fatalf("decode JSON: %v", err)
 	}
 }
 
@@ -172,7 +172,7 @@ func send(t *testing.T, p *program, key, method, path string, body []byte) (int,
 	t.Helper()
 	req, err := http.NewRequest(method, p.url+"/v1"+path, bytes.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create request: %v", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+key)
 	if body != nil {
@@ -180,7 +180,7 @@ func send(t *testing.T, p *program, key, method, path string, body []byte) (int,
 	}
 	answer, err := scaleClient.Do(req)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("send request: %v", err)
 	}
 	raw, err := io.ReadAll(answer.Body)
 	if closed := answer.Body.Close(); err != nil || closed != nil {
@@ -245,7 +245,7 @@ func (p *program) memory(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	var said []string
 	for line := range strings.Lines(string(raw)) {

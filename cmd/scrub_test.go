@@ -15,7 +15,7 @@ import (
 func TestDamageInCommands(t *testing.T) {
 	data, to := shortData(t), t.TempDir()
 	if _, err := seed(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("seed: %v", err)
 	}
 	run := func(want int, args ...string) result {
 		t.Helper()
@@ -28,7 +28,7 @@ func TestDamageInCommands(t *testing.T) {
 	known := func() (s apitypes.Status) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(run(exitDone, "status", "--json").out), &s); err != nil {
-			t.Fatal(err)
+			t.Fatalf("decode JSON: %v", err)
 		}
 		return s
 	}
@@ -42,13 +42,13 @@ func TestDamageInCommands(t *testing.T) {
 	}
 	content, err := os.ReadFile(paths[0])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	if err := os.Chmod(paths[0], 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("change file mode: %v", err)
 	}
 	if err := os.WriteFile(paths[0], content[1:], 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	run(exitDone, "backup", "create", "--to", to) // no one knows it yet, and it has the older copy
 	run(exitFailed, "backup", "create", "--to", t.TempDir())

@@ -13,11 +13,11 @@ func TestSettingsFile(t *testing.T) {
 	data, filled, own := filepath.Join(dir, "data"), filepath.Join(dir, "filled"), filepath.Join(dir, "own.yaml")
 	inFilled := filepath.Join(filled, "config.yaml")
 	if err := os.Mkdir(filled, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory: %v", err)
 	}
 	for _, path := range []string{own, inFilled} {
 		if err := os.WriteFile(path, []byte("log: {level: warn}\n"), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	for _, row := range []struct {

@@ -24,11 +24,11 @@ func slowPDFs(t testing.TB, many int) (list []client.Upload) {
 	states := bytes.Repeat([]byte("q Q "), 1<<18)
 	for n := 20_000_000 * len("q Q "); n > 0; n -= len(states) {
 		if _, err := z.Write(states[:min(n, len(states))]); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write to z: %v", err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close: %v", err)
 	}
 	for n := range many {
 		var b bytes.Buffer
@@ -76,7 +76,7 @@ func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
 		t.Helper()
 		file, err := c.File(t.Context(), f.ID)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("File: %v", err)
 		}
 		return file.IsProcessing
 	}
@@ -100,15 +100,15 @@ func metrics(t *testing.T, p *program) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", http.NoBody)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create request: %v", err)
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("send request: %v", err)
 	}
 	text, err := io.ReadAll(answer.Body)
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close body: %v", err)
 	}
 	return string(text)
 }

@@ -12,7 +12,7 @@ import (
 func TestStatusOfAnIdleIndex(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("seed: %v", err)
 	}
 	if got := ran(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
 		t.Fatalf("reindex: %+v", got)

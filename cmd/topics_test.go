@@ -76,7 +76,7 @@ func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("listen: %v", err)
 	}
 	defer l.Close()
 	return l.Addr().String()
@@ -94,7 +94,7 @@ func TestTopics(t *testing.T) {
 			t.Parallel()
 			text, err := helpTopic(name)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("helpTopic: %v", err)
 			}
 			script, blocks := topicScript(text)
 			if blocks < 3 && name != "searching" && name != "proxy" || blocks < 1 { // for people at a screen, and for another program
@@ -139,19 +139,19 @@ func run(t *testing.T, name, script string) (room string) {
 	begin := ""
 	if name != "installing" {
 		if _, err := seed(data); err != nil {
-			t.Fatal(err)
+			t.Fatalf("seed: %v", err)
 		}
 	}
 	if slices.Contains(installed, name) {
 		begin = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
 		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(room, "mnt", "nas", "deedkeep"))
 		if err := errors.Join(os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600), os.MkdirAll(filepath.Join(room, "mnt", "nas"), 0o700)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file and create directory: %v", err)
 		}
 	}
 	documents(t, room)
 	if err := errors.Join(os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700), programs(room)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create directory and programs: %v", err)
 	}
 	address := freeAddress(t)
 	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "/usr/local/bin/", filepath.Join(room, "bin")+"/", "127.0.0.1:8080", address).Replace(script)
@@ -186,7 +186,7 @@ func documents(t *testing.T, dir string) {
 		content, err := os.ReadFile(sampleFile(t, from))
 		to = filepath.Join(dir, filepath.FromSlash(to))
 		if err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory and write file: %v", err)
 		}
 	}
 }

@@ -23,29 +23,29 @@ import (
 func discarded(t *testing.T, data string) (order, file, abstract string) {
 	t.Helper()
 	if _, err := seed(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("seed: %v", err)
 	}
 	v, err := instance.Open(t.Context(), instance.Options{
 		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open instance: %v", err)
 	}
 	ann := model.Actor{Kind: "operator", Name: "ann"}
 	empty, err := v.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("stage file: %v", err)
 	}
 	defer empty.Discard()
 	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}, empty, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	err = errors.Join(v.Orders.Trash(t.Context(), ann, 1, vault.Match{}), v.Files.Trash(t.Context(), ann, 1, vault.Match{}),
 		v.Abstracts.Trash(t.Context(), ann, a.Abstract.ID, vault.Match{}))
 	ids := v.Secrets
 	if err = errors.Join(err, v.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close: %v", err)
 	}
 	return "order:" + ids.IDs("orders").Encode(1), "file:1", "abstract:" + ids.IDs("abstracts").Encode(a.Abstract.ID)
 }
@@ -55,7 +55,7 @@ func TestTrashCommands(t *testing.T) {
 	order, file, abstract := discarded(t, data)
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open file: %v", err)
 	}
 	defer nothing.Close() //nolint:errcheck // only read
 	says := func(text string) func(*shell) {

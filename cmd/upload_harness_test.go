@@ -41,7 +41,7 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 			broke <- err
 		}()
 		if _, err := to.Write(body[at : at+200_000]); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write to to: %v", err)
 		}
 		s.kill()
 		_ = to.CloseWithError(io.ErrUnexpectedEOF)
@@ -60,7 +60,7 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 	h.patched(s, path, at, bytes.NewReader(body[at:]))
 	raw, err := io.ReadAll(h.tus(s, http.MethodGet, path, nil).Body)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read body: %v", err)
 	}
 	var end apitypes.UploadBody
 	if err := json.Unmarshal(raw, &end); err != nil || end.Data.File == nil {
@@ -68,7 +68,7 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 	}
 	answer, err = h.request(s, http.MethodGet, fmt.Sprintf("/file-vault/files/%d/download", end.Data.File.ID), nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("request: %v", err)
 	}
 	defer answer.Body.Close() //nolint:errcheck // it was read
 	if back, err := io.ReadAll(answer.Body); err != nil || !bytes.Equal(back, body) {
@@ -99,7 +99,7 @@ func (h *harness) tus(s *served, method, path string, body io.Reader, header ...
 	h.t.Helper()
 	answer, err := h.request(s, method, path, body, header...)
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("request: %v", err)
 	}
 	h.t.Cleanup(func() { _ = answer.Body.Close() })
 	if answer.StatusCode >= http.StatusMultipleChoices {
@@ -115,7 +115,7 @@ func (h *harness) patched(s *served, path string, at int, body io.Reader) int {
 	answer := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(at), "Content-Type", "application/offset+octet-stream")
 	now, err := strconv.Atoi(answer.Header.Get("Upload-Offset"))
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("parse number: %v", err)
 	}
 	return now
 }

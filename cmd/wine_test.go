@@ -101,10 +101,10 @@ func (w *windows) serve(t *testing.T, env ...string) *servedThere {
 	s.process.Env, s.process.Stderr = append(w.env, env...), s.messages
 	out, err := s.process.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("StdoutPipe: %v", err)
 	}
 	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("start process: %v", err)
 	}
 	patience := time.AfterFunc(time.Minute, func() { _ = s.process.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -131,7 +131,7 @@ func (w *windows) serve(t *testing.T, env ...string) *servedThere {
 func (s *servedThere) stop(t *testing.T) {
 	t.Helper()
 	if err := s.process.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Signal: %v", err)
 	}
 	select {
 	case err := <-s.ended:
@@ -184,7 +184,7 @@ func TestWine(t *testing.T) {
 	again := w.serve(t, "DEEDKEEP_TLS_SELF_SIGNED=true")
 	same(t, client.New(again.url, key, w.trusting(t)), id, document)
 	if err := again.process.Process.Kill(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("kill proces: %v", err)
 	}
 	t.Logf("killed: %v", <-again.ended)
 	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); !strings.Contains(got, "a server did not stop cleanly") {
@@ -205,7 +205,7 @@ func filed(t *testing.T, c *client.Client, document []byte) int64 {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		f, err := c.File(t.Context(), up.Files[0].ID)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("File: %v", err)
 		}
 		if !f.IsProcessing {
 			return f.ID
@@ -221,7 +221,7 @@ func same(t *testing.T, c *client.Client, id int64, document []byte) {
 	t.Helper()
 	body, err := c.Download(t.Context(), id)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("download: %v", err)
 	}
 	back, err := io.ReadAll(body)
 	if err = errors.Join(err, body.Close()); err != nil || !bytes.Equal(back, document) {

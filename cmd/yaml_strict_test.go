@@ -99,7 +99,7 @@ func FuzzSheet(f *testing.F) {
 		for _, asJSON := range []bool{false, true} {
 			var out bytes.Buffer
 			if err := (&shell{out: &out, json: asJSON}).printTemplates(list, false); err != nil {
-				t.Fatal(err)
+				t.Fatalf("print templates: %v", err)
 			}
 			got, _, err := templatesOf(out.String())
 			if err != nil {

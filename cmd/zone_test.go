@@ -11,7 +11,7 @@ import (
 func TestTimeZoneOfCommands(t *testing.T) {
 	data := shortData(t)
 	if _, err := seed(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("seed: %v", err)
 	}
 	t.Setenv("DEEDKEEP_TIME_ZONE", "Pacific/Kiritimati") // 14 hours before UTC, all year
 	var events []struct {
