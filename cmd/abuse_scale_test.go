@@ -39,7 +39,7 @@ import (
 // abuse is one run of the test.
 type abuse struct {
 	t        *testing.T
-	p        *program
+	p        *serverProcess
 	mu       sync.Mutex
 	statuses map[string]map[int]int // statuses by who was given them; 0: no answer
 }
@@ -98,8 +98,8 @@ func (a *abuse) upload(ctx context.Context, who string, c *http.Client, key, nam
 // runHonestClient uploads a document every second, lists, and waits until it is processed.
 func (a *abuse) runHonestClient(part, key string, until time.Duration) {
 	c := clientFrom("127.0.0.1")
-	var upload, list, processing stopwatch
-	timed := func(s *stopwatch, want string, call func() (int, []byte)) []byte {
+	var upload, list, processing latencies
+	timed := func(s *latencies, want string, call func() (int, []byte)) []byte {
 		begun := time.Now()
 		status, text := call()
 		s.add(time.Since(begun))
@@ -199,8 +199,8 @@ func TestHonestClientDuringAbuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &abuse{t: t, p: startProgram(t, shortData(t)), statuses: map[string]map[int]int{}}
-	key, slowKey, stallKey, badKey := a.p.key(t, "honest"), a.p.key(t, "slow"), a.p.key(t, "stalling"), a.p.key(t, "hostile")
+	a := &abuse{t: t, p: startServer(t, shortDataDir(t)), statuses: map[string]map[int]int{}}
+	key, slowKey, stallKey, badKey := a.p.createKey(t, "honest"), a.p.createKey(t, "slow"), a.p.createKey(t, "stalling"), a.p.createKey(t, "hostile")
 	fmt.Printf("| part | what | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- | --- |\n")
 	a.p.signIn(t) // creates a user: before the first one there is no sign-in
 	a.runHonestClient("alone", key, long/4)

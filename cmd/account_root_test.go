@@ -41,7 +41,7 @@ func TestRootRunsAsOwner(t *testing.T) {
 		}
 	}
 	each(os.Chmod(base, 0o755), os.WriteFile(program, self, 0o755)) // #nosec G302 G306 -- the other user runs it
-	_, err = seed(data)
+	_, err = seedVault(data)
 	each(err, os.Mkdir(scans, 0o755), os.WriteFile(filepath.Join(scans, "Deed.txt"), []byte("a deed"), 0o644), os.Mkdir(secret, 0o700), os.WriteFile(filepath.Join(secret, "Deed.txt"), []byte("a deed"), 0o600)) // #nosec G301 G306 -- the other user reads it
 	each(filepath.WalkDir(data, func(path string, _ os.DirEntry, err error) error {
 		if err == nil {

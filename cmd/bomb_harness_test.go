@@ -75,7 +75,7 @@ func processes(choose func(pid, parent, group int) bool) (pids []int) {
 	return pids
 }
 
-func (s *served) childPIDs() []int {
+func (s *serverProcess) childPIDs() []int {
 	return processes(func(_, parent, _ int) bool { return parent == s.cmd.Process.Pid })
 }
 
@@ -92,7 +92,7 @@ func resident(pids ...int) (sum int64) {
 }
 
 // watchMemory notes the peaks of memory until it is told to stop.
-func (s *served) watchMemory() (stop func() (server, children int64)) {
+func (s *serverProcess) watchMemory() (stop func() (server, children int64)) {
 	over, done := make(chan struct{}), make(chan struct{})
 	var server, children int64
 	go func() {
@@ -112,7 +112,7 @@ func (s *served) watchMemory() (stop func() (server, children int64)) {
 }
 
 // stop ends the server as an operator does; nothing of it may be left.
-func (s *served) stop(t *testing.T) {
+func (s *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func (s *served) stop(t *testing.T) {
 	for range s.address { // Wait closes the pipe, so its reader comes first
 	}
 	if err := s.cmd.Wait(); err != nil {
-		t.Errorf("serve: %v\n%s", err, s.said)
+		t.Errorf("serve: %v\n%s", err, s.stderr)
 	}
 	s.transport.CloseIdleConnections()
 	if left := processes(func(_, _, group int) bool { return group == s.cmd.Process.Pid }); len(left) > 0 {
@@ -132,7 +132,7 @@ func (s *served) stop(t *testing.T) {
 const tryAgain = "try again"
 
 // upload sends one document; nil and the reason when it is refused.
-func (s *served) upload(t *testing.T, name string, content []byte) (*apitypes.File, string) {
+func (s *serverProcess) upload(t *testing.T, name string, content []byte) (*apitypes.File, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -179,10 +179,10 @@ func (h *harness) waitIdle(within time.Duration) (failures []apitypes.ProcessFai
 }
 
 // uploadHonest sends small documents one after another until it is told to stop.
-func (h *harness) uploadHonest(s *served, stop func() bool) (took []time.Duration) {
+func (h *harness) uploadHonest(s *serverProcess, stop func() bool) (took []time.Duration) {
 	for !stop() {
 		h.seed++
-		content := document(h.seed, 20<<10)
+		content := makePDF(h.seed, 20<<10)
 		begun := time.Now()
 		if file, why := s.upload(h.t, "honest.pdf", content); file == nil {
 			h.t.Errorf("an honest document was refused: %s", why)
@@ -211,7 +211,7 @@ func TestBombs(t *testing.T) {
 		all[path.Base(sample.Path)] = content
 	}
 	h := newHarness(t, "")
-	h.move()
+	h.newVault()
 	s := h.start()
 	alone := 0
 	quiet := h.uploadHonest(s, func() bool { alone++; return alone > 100 })
@@ -279,7 +279,7 @@ func TestBombs(t *testing.T) {
 func TestChildProcessesKilled(t *testing.T) {
 	kills := envNumber(t, "DEEDKEEP_TEST_KILLS", 30)
 	h := newHarness(t, "")
-	h.move()
+	h.newVault()
 	s := h.start()
 	before := h.storedFiles()
 	ids := map[int64]bool{}
@@ -297,7 +297,7 @@ func TestChildProcessesKilled(t *testing.T) {
 				default:
 				}
 				seed++
-				file, why := s.upload(t, "deed.pdf", document(seed, 20<<10))
+				file, why := s.upload(t, "deed.pdf", makePDF(seed, 20<<10))
 				mu.Lock()
 				switch {
 				case file == nil:

@@ -89,7 +89,7 @@ func (srv *testServer) start() {
 	srv.process = exec.Command(srv.program, "serve", "--data", srv.dir, "--listen", srv.address, "--log-level", "warn")
 	srv.stderr, srv.exited = &buffer{}, make(chan struct{})
 	srv.process.Env, srv.process.Stderr = srv.environment(), srv.stderr
-	ownGroup(srv.process)
+	setProcessGroup(srv.process)
 	out, err := srv.process.StdoutPipe()
 	if err != nil {
 		srv.t.Fatal(err)
@@ -151,7 +151,7 @@ func (srv *testServer) kill() {
 		return // its number may be another's by now
 	default:
 	}
-	killGroup(srv.process)
+	killProcessGroup(srv.process)
 	<-srv.exited
 }
 

@@ -16,9 +16,9 @@ import (
 // A client of another language than ours files a document, follows its
 // download_url, and gets the same bytes; without a key or the ability it does not.
 func TestClientsInOtherLanguages(t *testing.T) {
-	server := startProgram(t, shortData(t))
-	key, weak := server.key(t, "harness"), server.key(t, "harness", "--ability", "events")
-	document, content := sample(t, "title/open-end-mortgage.pdf")
+	server := startServer(t, shortDataDir(t))
+	key, weak := server.createKey(t, "harness"), server.createKey(t, "harness", "--ability", "events")
+	document, content := readSample(t, "title/open-end-mortgage.pdf")
 	dir := filepath.Join("testdata", "clients")
 	for name, call := range map[string][]string{
 		"curl":             {"bash", filepath.Join(dir, "curl.sh")},
@@ -66,13 +66,13 @@ func TestReadme(t *testing.T) {
 	for name, from := range map[string]string{
 		"deed.pdf": "title/warranty-deed-scan-100dpi.pdf", "plat.tiff": "title/warranty-deed-g4-300dpi.tiff", "setup.exe": "refuse/setup.exe",
 	} {
-		_, content := sample(t, from)
+		_, content := readSample(t, from)
 		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	data := shortData(t)
-	server := startProgram(t, data)
+	data := shortDataDir(t)
+	server := startServer(t, data)
 	t.Setenv("DEEDKEEP_DATA", data)
 	script := "set -e\ngo() { shift 2; deedkeep \"$@\"; }\n" + strings.ReplaceAll(block, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
 	said := runTool(t, room, "bash", "-c", script)

@@ -95,8 +95,8 @@ func TestExamplesParse(t *testing.T) {
 // fails the test: it has to be thought of.
 func TestEveryCommandHasJSON(t *testing.T) {
 	const none = "-" // prints no data, or is for a shell
-	dir := shortData(t)
-	if _, err := seed(dir); err != nil {
+	dir := shortDataDir(t)
+	if _, err := seedVault(dir); err != nil {
 		t.Fatal(err)
 	}
 	scratch, backups := t.TempDir(), t.TempDir()
@@ -139,7 +139,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		}
 		t.Run(row.path, func(t *testing.T) {
 			args := append(strings.Fields(row.path+" "+row.args), "--json", "--data", dir)
-			got := ran(t.Context(), t, nil, args...)
+			got := runCLI(t.Context(), t, nil, args...)
 			if code, may := unwell[row.path]; got.code != exitDone && !(may && got.code == code) {
 				t.Fatalf("%+v", got)
 			}
@@ -155,8 +155,8 @@ func TestEveryCommandHasJSON(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	dir := shortData(t)
-	if _, err := seed(dir); err != nil {
+	dir := shortDataDir(t)
+	if _, err := seedVault(dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ name, line, want string }{
@@ -173,7 +173,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			args := append([]string{"__complete"}, strings.Split(row.line, " ")...)
-			if got := ran(t.Context(), t, nil, args...); got.code != 0 || got.out != row.want {
+			if got := runCLI(t.Context(), t, nil, args...); got.code != 0 || got.out != row.want {
 				t.Errorf("%+v", got)
 			}
 		})

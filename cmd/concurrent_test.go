@@ -20,18 +20,18 @@ func TestConcurrentCommands(t *testing.T) {
 		{"without a server", false, 3, []int{exitDone, exitLocked}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			dir, to := shortData(t), t.TempDir()
-			if _, err := seed(dir); err != nil {
+			dir, to := shortDataDir(t), t.TempDir()
+			if _, err := seedVault(dir); err != nil {
 				t.Fatal(err)
 			}
 			if row.served {
-				startProgram(t, dir)
+				startServer(t, dir)
 			}
 			for range row.tries {
 				var beside sync.WaitGroup
 				for _, args := range []string{"verify --repair", "verify", "reindex", "backup create --to " + to} {
 					beside.Go(func() {
-						got := ran(t.Context(), t, nil, append(strings.Fields(args), "--data", dir)...)
+						got := runCLI(t.Context(), t, nil, append(strings.Fields(args), "--data", dir)...)
 						if !slices.Contains(row.codes, got.code) {
 							t.Errorf("%s: got %+v, want an exit code of %v", args, got, row.codes)
 						}

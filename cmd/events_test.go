@@ -40,7 +40,7 @@ func runCommand(t *testing.T, dir string, args ...string) (code int, out string)
 func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := filepath.Join(t.TempDir(), "d")
-	if _, err := seed(dir); err != nil {
+	if _, err := seedVault(dir); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 6 {

@@ -17,7 +17,7 @@ import (
 // The help names every exit code.
 func TestHelpHasTheExitCodes(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"help"}} {
-		got := ran(t.Context(), t, nil, args...)
+		got := runCLI(t.Context(), t, nil, args...)
 		for _, code := range []int{exitDone, exitFailed, exitUsage, exitDamage, exitRejected, exitNoVault, exitLocked, exitInterrupted} {
 			if !regexp.MustCompile(`[\s:]` + strconv.Itoa(code) + ` [a-z]`).MatchString(got.out) {
 				t.Errorf("%v: got no exit code %d:\n%s", args, code, got.out)
@@ -28,8 +28,8 @@ func TestHelpHasTheExitCodes(t *testing.T) {
 
 // With --json a refusal is one document too, and still a sentence and an exit code.
 func TestErrorsAsJSON(t *testing.T) {
-	dir := shortData(t)
-	if _, err := seed(dir); err != nil {
+	dir := shortDataDir(t)
+	if _, err := seedVault(dir); err != nil {
 		t.Fatal(err)
 	}
 	bad := filepath.Join(t.TempDir(), "t.yaml")
@@ -56,8 +56,8 @@ func TestErrorsAsJSON(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			args := append([]string{"--data", dir}, strings.Fields(row.args)...)
-			plain := ran(t.Context(), t, nil, args...)
-			got := ran(t.Context(), t, nil, append(args, "--json")...)
+			plain := runCLI(t.Context(), t, nil, args...)
+			got := runCLI(t.Context(), t, nil, append(args, "--json")...)
 			if got.code != row.code || plain.code != row.code || got.messages != plain.messages || plain.out != "" || got.messages == "" {
 				t.Fatalf("plain %+v\nJSON  %+v", plain, got)
 			}
@@ -75,7 +75,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		})
 	}
 	// What was printed already is the one document.
-	got := ran(t.Context(), t, nil, "import", t.TempDir(), "--json", "--data", dir)
+	got := runCLI(t.Context(), t, nil, "import", t.TempDir(), "--json", "--data", dir)
 	if got.code != exitDone || strings.Contains(got.out, `"error"`) {
 		t.Errorf("%+v", got)
 	}
@@ -86,13 +86,13 @@ func TestErrorsAsJSON(t *testing.T) {
 func TestServeExisting(t *testing.T) {
 	for name, made := range map[string]bool{"an empty directory": true, "no directory": false} {
 		t.Run(name, func(t *testing.T) {
-			dir := shortData(t)
+			dir := shortDataDir(t)
 			if made {
 				if err := os.Mkdir(dir, 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
-			got := ran(t.Context(), t, nil, "serve", "--existing", "--data", dir, "--listen", "127.0.0.1:0")
+			got := runCLI(t.Context(), t, nil, "serve", "--existing", "--data", dir, "--listen", "127.0.0.1:0")
 			if got.code != exitNoVault || !strings.HasPrefix(got.messages, "deedkeep: no vault in "+dir) {
 				t.Errorf("got %+v, want exit code %d", got, exitNoVault)
 			}

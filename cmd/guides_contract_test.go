@@ -23,7 +23,7 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range fences(text) {
+		for _, f := range codeBlocks(text) {
 			if f.language == "powershell" {
 				scripts = append(scripts, f.text)
 			}

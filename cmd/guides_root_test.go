@@ -96,7 +96,7 @@ func TestGuidesAsRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	room := t.TempDir()
-	documents(t, room)
+	copyDocuments(t, room)
 	checked := []string{"installing", "security"} // the first, and the last of all
 	var script strings.Builder
 	script.WriteString(guideMachine)

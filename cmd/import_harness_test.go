@@ -27,9 +27,9 @@ import (
 
 const importDocuments = 3000
 
-// plant makes a tree of small documents in folders; every tenth has the bytes of
+// writeDocumentTree makes a tree of small documents in folders; every tenth has the bytes of
 // another, in another folder, and so is a document of its own.
-func plant(t *testing.T) string {
+func writeDocumentTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for n := range importDocuments {
@@ -49,24 +49,24 @@ func plant(t *testing.T) string {
 	return dir
 }
 
-// importing starts an import, without waiting for it.
-func (h *harness) importing(dir string) (cmd *exec.Cmd, out, said *bytes.Buffer) {
+// startImport starts an import, without waiting for it.
+func (h *harness) startImport(dir string) (cmd *exec.Cmd, out, said *bytes.Buffer) {
 	h.t.Helper()
 	cmd = exec.Command(h.program, "import", dir, "--folder", "Old/Files", "--data", h.dir, "--json")
 	cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
 	out, said = new(bytes.Buffer), new(bytes.Buffer)
 	cmd.Stdout, cmd.Stderr = out, said
-	ownGroup(cmd)
+	setProcessGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		h.t.Fatalf("start cmd: %v", err)
 	}
 	return cmd, out, said
 }
 
-// whole imports to the end and gives the report.
-func (h *harness) whole(dir string) (r apitypes.ImportReport) {
+// importAll imports to the end and gives the report.
+func (h *harness) importAll(dir string) (r apitypes.ImportReport) {
 	h.t.Helper()
-	cmd, out, said := h.importing(dir)
+	cmd, out, said := h.startImport(dir)
 	if err := cmd.Wait(); err != nil {
 		h.t.Fatalf("import: %v\n%s", err, said)
 	}
@@ -85,17 +85,17 @@ func TestImportKilled(t *testing.T) {
 		}
 		kills = n
 	}
-	dir := plant(t)
+	dir := writeDocumentTree(t)
 	h := newHarness(t, "")
-	h.move()
+	h.newVault()
 	had := h.verify().Files
 	inTheMiddle := 0
 	for n := range kills {
-		var s *served
+		var s *serverProcess
 		if n%3 > 0 {
 			s = h.start()
 		}
-		cmd, _, said := h.importing(dir)
+		cmd, _, said := h.startImport(dir)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -112,11 +112,11 @@ func TestImportKilled(t *testing.T) {
 				case err := <-ended:
 					t.Logf("kill %d: it ended: %v", n, err)
 				case <-time.After(time.Duration(h.rng.IntN(100)) * time.Millisecond):
-					killGroup(cmd)
+					killProcessGroup(cmd)
 					t.Logf("kill %d: %v", n, <-ended)
 				}
 			} else {
-				killGroup(cmd)
+				killProcessGroup(cmd)
 				t.Logf("kill %d: %v", n, <-ended)
 			}
 		}
@@ -124,19 +124,19 @@ func TestImportKilled(t *testing.T) {
 			s.kill()
 		}
 	}
-	last := h.whole(dir)
+	last := h.importAll(dir)
 	t.Logf("killed %d times, %d in the middle; the last run filed %d, found %d there", kills, inTheMiddle, last.Imported, last.Existing)
 	if last.Imported+last.Existing != importDocuments || last.Existing == 0 || inTheMiddle < kills/2 {
 		t.Errorf("%+v", last)
 	}
-	again := h.whole(dir)
+	again := h.importAll(dir)
 	if again.Existing != importDocuments || again.Imported != 0 {
 		t.Errorf("once more: %+v", again)
 	}
 	s := h.start() // whose sweep takes away what the kills left
 	defer s.kill()
 	report := h.verify()
-	for end := time.Now().Add(cleanLimit); report.Orphans+report.Leftovers > 0 && time.Now().Before(end); report = h.verify() {
+	for end := time.Now().Add(sweepLimit); report.Orphans+report.Leftovers > 0 && time.Now().Before(end); report = h.verify() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if !report.OK || report.Orphans+report.Leftovers > 0 {
@@ -148,10 +148,10 @@ func TestImportKilled(t *testing.T) {
 	}
 }
 
-// filing waits until an import has filed its first document. So many have their bytes
+// waitImported waits until an import has filed its first document. So many have their bytes
 // kept at once as there are workers, whose records may not be there yet; with more,
 // one is.
-func (h *harness) filing() {
+func (h *harness) waitImported() {
 	h.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		kept, err := filepath.Glob(filepath.Join(h.dir, "blobs", "*", "*"))
@@ -166,11 +166,11 @@ func (h *harness) filing() {
 
 // Ctrl-C ends an import at once and cleanly.
 func TestImportInterrupted(t *testing.T) {
-	dir := plant(t)
+	dir := writeDocumentTree(t)
 	h := newHarness(t, "")
-	h.move()
-	cmd, _, said := h.importing(dir)
-	h.filing()
+	h.newVault()
+	cmd, _, said := h.startImport(dir)
+	h.waitImported()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatalf("Signal: %v", err)
 	}
@@ -183,7 +183,7 @@ func TestImportInterrupted(t *testing.T) {
 	if report := h.verify(); !report.OK || report.Leftovers > 0 {
 		t.Errorf("%+v", report)
 	}
-	if last := h.whole(dir); last.Imported+last.Existing != importDocuments || last.Existing == 0 {
+	if last := h.importAll(dir); last.Imported+last.Existing != importDocuments || last.Existing == 0 {
 		t.Errorf("%+v", last)
 	}
 }

@@ -24,10 +24,10 @@ import (
 )
 
 const (
-	indexRecords = 1000 // abstracts, orders; twice as many files
-	indexKills   = 4    // while it is made, at most
-	followKills  = 2
-	indexSoon    = 2 * time.Second // from the answer to a write to its being found
+	indexRecords   = 1000 // abstracts, orders; twice as many files
+	indexKills     = 4    // while it is made, at most
+	followKills    = 2
+	maxSearchDelay = 2 * time.Second // from the answer to a write to its being found
 )
 
 func TestIndexKilled(t *testing.T) {
@@ -55,12 +55,12 @@ func TestIndexKilled(t *testing.T) {
 		midway++
 	}
 	s := h.start()
-	took := h.indexed(s)
+	took := h.waitIndexed(s)
 	t.Logf("killed %d times while the index was made; whole %v after the last start", midway, took)
 	if midway == 0 {
 		t.Error("no kill met an index that was being made")
 	}
-	h.finds(s, "abstract", "F0000017")
+	h.waitFound(s, "abstract", "F0000017")
 
 	var acked []string
 	for life := range followKills {
@@ -78,7 +78,7 @@ func TestIndexKilled(t *testing.T) {
 	}
 	begun := time.Now()
 	for _, number := range acked {
-		h.finds(s, "order", number)
+		h.waitFound(s, "order", number)
 	}
 	t.Logf("all of %d acknowledged orders are found %v after the last start", len(acked), time.Since(begun))
 	number := "LAST-1"
@@ -86,13 +86,13 @@ func TestIndexKilled(t *testing.T) {
 		t.Fatalf("create order: %v", err)
 	}
 	begun = time.Now()
-	h.finds(s, "order", number)
-	if took := time.Since(begun); took > indexSoon {
+	h.waitFound(s, "order", number)
+	if took := time.Since(begun); took > maxSearchDelay {
 		t.Errorf("an order is found %v after it was taken", took)
 	} else {
 		t.Logf("an order is found %v after it was taken", took)
 	}
-	h.indexed(s)
+	h.waitIndexed(s)
 	before := h.status().Search.Records
 	var anew apitypes.SearchIndex
 	if err := json.Unmarshal(h.command("reindex", "--json"), &anew); err != nil || anew.Records != before {
@@ -112,8 +112,8 @@ func (h *harness) status() (status apitypes.Status) {
 	return status
 }
 
-// indexed waits until the index is whole and behind nothing.
-func (h *harness) indexed(s *served) time.Duration {
+// waitIndexed waits until the index is whole and behind nothing.
+func (h *harness) waitIndexed(s *serverProcess) time.Duration {
 	h.t.Helper()
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		if i := h.status().Search; i.Ready && !i.Building && i.Behind == 0 {
@@ -124,11 +124,11 @@ func (h *harness) indexed(s *served) time.Duration {
 	}
 }
 
-// finds asks until a text finds a record of a kind.
-func (h *harness) finds(s *served, kind, text string) {
+// waitFound asks until a text finds a record of a kind.
+func (h *harness) waitFound(s *serverProcess, kind, text string) {
 	h.t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		ask, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, s.base+"/v1/search?"+url.Values{"q": {text}, "kind": {kind}}.Encode(), nil)
+		ask, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, s.baseURL+"/v1/search?"+url.Values{"q": {text}, "kind": {kind}}.Encode(), nil)
 		if err != nil {
 			h.t.Fatalf("create request: %v", err)
 		}

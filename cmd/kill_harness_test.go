@@ -29,22 +29,22 @@ import (
 )
 
 const (
-	mutant     = "record-before-bytes"
-	readyLimit = 2 * time.Second
-	killBefore = 1200 * time.Millisecond // after the server was ready
-	// houseCycles is after how many kills the data directory is given up for a new
+	mutant       = "record-before-bytes"
+	startLimit   = 2 * time.Second
+	maxUntilKill = 1200 * time.Millisecond // after the server was ready
+	// cyclesPerVault is after how many kills the data directory is given up for a new
 	// one, so that a long run fits on a disk.
-	houseCycles = 10
-	cleanLimit  = 10 * time.Second // for the sweep of the start
+	cyclesPerVault = 10
+	sweepLimit     = 10 * time.Second // for the sweep of the start
 )
 
-// tally is what a run counts.
-type tally struct {
+// stats is what a run counts.
+type stats struct {
 	acked, lost, stray, cycles int
 	worstReady                 time.Duration
 }
 
-func (c tally) String() string {
+func (c stats) String() string {
 	return fmt.Sprintf("acked=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.lost, c.stray, c.cycles, c.worstReady.Milliseconds())
 }
 
@@ -67,19 +67,19 @@ func TestKill(t *testing.T) {
 	}
 	h := newHarness(t, tags)
 	h.run(cycles, nil)
-	fmt.Println(h.count)
-	if h.count.lost > 0 || h.count.stray > 0 || h.count.acked == 0 || h.count.worstReady > readyLimit {
-		t.Error(h.count)
+	fmt.Println(h.stats)
+	if h.stats.lost > 0 || h.stats.stray > 0 || h.stats.acked == 0 || h.stats.worstReady > startLimit {
+		t.Error(h.stats)
 	}
 }
 
 // The harness itself is tested: a vault that commits the record first must be caught.
 func TestHarnessCatchesRecordBeforeBytes(t *testing.T) {
 	h := newHarness(t, "mutant")
-	h.run(20, func() bool { return h.count.lost > 0 })
-	fmt.Println(mutant+":", h.count)
-	if h.count.lost == 0 {
-		t.Errorf("not caught: %v", h.count)
+	h.run(20, func() bool { return h.stats.lost > 0 })
+	fmt.Println(mutant+":", h.stats)
+	if h.stats.lost == 0 {
+		t.Errorf("not caught: %v", h.stats)
 	}
 }
 
@@ -94,13 +94,13 @@ func TestHarnessCatchesALostDocument(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				return err
 			}
-			return os.WriteFile(path, document(1, 2000), 0o400)
+			return os.WriteFile(path, makePDF(1, 2000), 0o400)
 		}},
 	}
 	h := newHarness(t, "")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h.move()
+			h.newVault()
 			for len(h.acked) == 0 {
 				h.cycle()
 			}
@@ -125,14 +125,14 @@ type harness struct {
 	t       *testing.T
 	program string
 	rng     *rand.Rand
-	count   tally
+	stats   stats
 
-	dir     string // the data directory
-	key     string
-	acked   map[int64]acknowledged // in this data directory, by file
-	missing map[int64]bool         // of them, or of the records: without the right bytes
-	fresh   []int64                // acknowledged since the last restart
-	seed    uint64                 // of the next document
+	dir       string // the data directory
+	key       string
+	acked     map[int64]ackedDocument // in this data directory, by file
+	missing   map[int64]bool          // of them, or of the records: without the right bytes
+	unchecked []int64                 // acknowledged since the last restart
+	seed      uint64                  // of the next document
 }
 
 func newHarness(t *testing.T, tags string) *harness {
@@ -151,63 +151,63 @@ func newHarness(t *testing.T, tags string) *harness {
 // run kills the server so many times, or until enough says so.
 func (h *harness) run(cycles int, enough func() bool) {
 	for n := range cycles {
-		if n%houseCycles == 0 {
-			h.leave()
-			h.move()
+		if n%cyclesPerVault == 0 {
+			h.removeVault()
+			h.newVault()
 		}
 		h.cycle()
 		if enough != nil && enough() {
 			break
 		}
 	}
-	h.leave()
+	h.removeVault()
 }
 
 // cycle starts the server, judges what the kill before left, loads it and kills it.
 func (h *harness) cycle() {
 	h.t.Helper()
-	h.stillborn()
+	h.killDuringStart()
 	s := h.start()
-	h.judge(s, h.fresh)
-	h.fresh = nil
-	h.load(s, time.Duration(h.rng.Int64N(int64(killBefore))))
-	h.count.cycles++
+	h.check(s, h.unchecked)
+	h.unchecked = nil
+	h.uploadUntilKilled(s, time.Duration(h.rng.Int64N(int64(maxUntilKill))))
+	h.stats.cycles++
 }
 
-// stillborn kills one start in eight before it answers.
-func (h *harness) stillborn() {
+// killDuringStart kills one start in eight before it answers.
+func (h *harness) killDuringStart() {
 	if h.rng.IntN(8) > 0 {
 		return
 	}
-	s := h.spawn()
+	s := h.startNoWait()
 	time.Sleep(time.Duration(h.rng.Int64N(int64(80 * time.Millisecond))))
 	s.kill()
 }
 
-// move begins a new data directory. Its path is short: a socket is to fit.
-func (h *harness) move() {
+// newVault begins a new data directory. Its path is short: a socket is to fit.
+func (h *harness) newVault() {
 	h.t.Helper()
 	dir, err := os.MkdirTemp("", "dk")
 	if err != nil {
 		h.t.Fatalf("create temporary directory: %v", err)
 	}
 	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // gone already, mostly
-	h.dir, h.acked, h.missing, h.fresh = dir, map[int64]acknowledged{}, map[int64]bool{}, nil
+	h.dir, h.acked, h.missing, h.unchecked = dir, map[int64]ackedDocument{}, map[int64]bool{}, nil
 	s := h.start()
 	h.key = strings.TrimSpace(string(h.command("keys", "create", "harness", "--quiet")))
 	s.kill()
 	// The first document of all waits for the engine to be compiled and cached: it
 	// may take longer than a cycle.
 	s = h.start()
-	warm := []client.Upload{{Filename: "first.pdf", Reader: bytes.NewReader(document(0, smallest))}}
+	warm := []client.Upload{{Filename: "first.pdf", Reader: bytes.NewReader(makePDF(0, minSize))}}
 	if done, err := s.client.Upload(h.t.Context(), nil, warm); err != nil || !done.Success {
 		h.t.Fatalf("%+v, %v", done, err)
 	}
 	s.kill()
 }
 
-// leave judges everything in the data directory once more, and removes it.
-func (h *harness) leave() {
+// removeVault judges everything in the data directory once more, and removes it.
+func (h *harness) removeVault() {
 	h.t.Helper()
 	if h.dir == "" {
 		return
@@ -217,7 +217,7 @@ func (h *harness) leave() {
 	for id := range h.acked {
 		all = append(all, id)
 	}
-	h.judge(s, all)
+	h.check(s, all)
 	s.kill()
 	if err := os.RemoveAll(h.dir); err != nil {
 		h.t.Fatalf("remove directory: %v", err)
@@ -225,13 +225,13 @@ func (h *harness) leave() {
 	h.dir = ""
 }
 
-// judge waits for the sweep, downloads the documents and has the vault verified.
-func (h *harness) judge(s *served, ids []int64) {
+// check waits for the sweep, downloads the documents and has the vault verified.
+func (h *harness) check(s *serverProcess, ids []int64) {
 	h.t.Helper()
-	for _, id := range h.download(s, ids) {
-		h.lose(id, "is not what was acknowledged")
+	for _, id := range h.findDamaged(s, ids) {
+		h.recordLoss(id, "is not what was acknowledged")
 	}
-	end := time.Now().Add(cleanLimit)
+	end := time.Now().Add(sweepLimit)
 	report := h.verify()
 	for report.Orphans+report.Leftovers > 0 && time.Now().Before(end) {
 		time.Sleep(20 * time.Millisecond)
@@ -243,21 +243,21 @@ func (h *harness) judge(s *served, ids []int64) {
 			h.t.Errorf("verify: %s %s: %s", f.Kind, f.Subject, f.Problem)
 			continue
 		}
-		h.lose(id, f.Problem)
+		h.recordLoss(id, f.Problem)
 	}
 	if n := int(report.Orphans + report.Leftovers); n > 0 {
 		h.t.Logf("%d orphans, %d leftovers stay", report.Orphans, report.Leftovers)
-		h.count.stray += n
+		h.stats.stray += n
 	}
 	if int(report.Files) < len(h.acked) {
 		h.t.Errorf("%d records of %d acknowledged files", report.Files, len(h.acked))
 	}
 }
 
-func (h *harness) lose(id int64, why string) {
+func (h *harness) recordLoss(id int64, why string) {
 	if !h.missing[id] {
 		h.missing[id] = true
-		h.count.lost++
+		h.stats.lost++
 		h.t.Logf("file %d: %s", id, why)
 	}
 }

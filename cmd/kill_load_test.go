@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	uploaders  = 8
-	smallest   = 1 << 10 // bytes of a document
-	largest    = 2 << 20
-	ofAbstract = 3 // documents of an abstract
+	uploaders        = 8
+	minSize          = 1 << 10 // bytes of a document
+	maxSize          = 2 << 20
+	filesPerAbstract = 3 // documents of an abstract
 )
 
-// acknowledged is a document that the server said it has.
-type acknowledged struct {
+// ackedDocument is a document that the server said it has.
+type ackedDocument struct {
 	seed     uint64
 	size     int
 	digest   string
 	abstract string // that lists it; "" for none
 }
 
-// document makes a PDF of about so many bytes which no other seed gives.
-func document(seed uint64, size int) []byte {
+// makePDF makes a PDF of about so many bytes which no other seed gives.
+func makePDF(seed uint64, size int) []byte {
 	var b bytes.Buffer
 	var at []int
 	object := func(format string, args ...any) {
@@ -65,9 +65,9 @@ func document(seed uint64, size int) []byte {
 	return b.Bytes()
 }
 
-// load uploads from all sides, kills the server after a while, and remembers what
+// uploadUntilKilled uploads from all sides, kills the server after a while, and remembers what
 // was acknowledged until then.
-func (h *harness) load(s *served, until time.Duration) {
+func (h *harness) uploadUntilKilled(s *serverProcess, until time.Duration) {
 	h.t.Helper()
 	// Broken off by the kill; the time is for a server that hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -78,7 +78,7 @@ func (h *harness) load(s *served, until time.Duration) {
 	for n := range uploaders {
 		seed := h.seed + uint64(n)<<32
 		all.Go(func() {
-			u := &uploader{client: s.client, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), acked: map[int64]acknowledged{}}
+			u := &uploader{client: s.client, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), acked: map[int64]ackedDocument{}}
 			err := error(nil)
 			for err == nil {
 				err = u.request(ctx, n%2 == 0)
@@ -90,7 +90,7 @@ func (h *harness) load(s *served, until time.Duration) {
 			defer mu.Unlock()
 			for id, a := range u.acked {
 				h.acked[id] = a
-				h.fresh = append(h.fresh, id)
+				h.unchecked = append(h.unchecked, id)
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func (h *harness) load(s *served, until time.Duration) {
 	killed.Store(true)
 	s.kill()
 	all.Wait()
-	h.count.acked += len(h.fresh)
+	h.stats.acked += len(h.unchecked)
 }
 
 // uploader is one program that sends documents, one request after the other.
@@ -107,24 +107,24 @@ type uploader struct {
 	client *client.Client
 	seed   uint64
 	rng    *rand.Rand
-	acked  map[int64]acknowledged
+	acked  map[int64]ackedDocument
 }
 
 // request sends one document, or an abstract with several. Its error is the end.
 func (u *uploader) request(ctx context.Context, abstract bool) error {
 	n := 1
 	if abstract {
-		n = ofAbstract
+		n = filesPerAbstract
 	}
-	var docs []acknowledged
+	var docs []ackedDocument
 	var parts []client.Upload
 	for range n {
 		u.seed++
 		// As many of each order of magnitude.
-		size := int(smallest * math.Pow(largest/smallest, u.rng.Float64()))
-		body := document(u.seed, size)
+		size := int(minSize * math.Pow(maxSize/minSize, u.rng.Float64()))
+		body := makePDF(u.seed, size)
 		sum := sha256.Sum256(body)
-		docs = append(docs, acknowledged{seed: u.seed, size: size, digest: hex.EncodeToString(sum[:])})
+		docs = append(docs, ackedDocument{seed: u.seed, size: size, digest: hex.EncodeToString(sum[:])})
 		parts = append(parts, client.Upload{Filename: fmt.Sprintf("Deed %d.pdf", u.seed), Reader: bytes.NewReader(body)})
 	}
 	var parent string
@@ -153,15 +153,15 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 	return nil
 }
 
-// download gets the documents and gives those that are not what was sent.
-func (h *harness) download(s *served, ids []int64) (wrong []int64) {
+// findDamaged gets the documents and gives those that are not what was sent.
+func (h *harness) findDamaged(s *serverProcess, ids []int64) (wrong []int64) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	next := make(chan int64)
 	for range uploaders {
 		all.Go(func() {
 			for id := range next {
-				if h.same(s, id) {
+				if h.isIntact(s, id) {
 					continue
 				}
 				mu.Lock()
@@ -178,7 +178,7 @@ func (h *harness) download(s *served, ids []int64) (wrong []int64) {
 	return wrong
 }
 
-func (h *harness) same(s *served, id int64) bool {
+func (h *harness) isIntact(s *serverProcess, id int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	stream, err := s.client.Download(ctx, id)
@@ -195,5 +195,5 @@ func (h *harness) same(s *served, id int64) bool {
 			return false
 		}
 	}
-	return err == nil && hex.EncodeToString(sum[:]) == a.digest && bytes.Equal(body, document(a.seed, a.size))
+	return err == nil && hex.EncodeToString(sum[:]) == a.digest && bytes.Equal(body, makePDF(a.seed, a.size))
 }

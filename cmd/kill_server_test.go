@@ -15,24 +15,24 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// served is one run of `deedkeep serve`.
-type served struct {
+// serverProcess is one run of `deedkeep serve`.
+type serverProcess struct {
 	cmd       *exec.Cmd
-	said      *bytes.Buffer // standard error; to be read after the end
+	stderr    *bytes.Buffer // standard error; to be read after the end
 	address   chan string   // of the line that it answers; closed at the end of its output
 	transport *http.Transport
 	client    *client.Client
-	base      string // of its public address
+	baseURL   string // of its public address
 }
 
-// spawn starts the server and waits for nothing.
-func (h *harness) spawn() *served {
+// startNoWait starts the server and waits for nothing.
+func (h *harness) startNoWait() *serverProcess {
 	h.t.Helper()
-	s := &served{said: &bytes.Buffer{}, address: make(chan string, 1), transport: &http.Transport{}}
+	s := &serverProcess{stderr: &bytes.Buffer{}, address: make(chan string, 1), transport: &http.Transport{}}
 	s.cmd = exec.Command(h.program, "serve", "--data", h.dir, "--listen", "127.0.0.1:0", "--log-level", "warn")
 	s.cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=64 MB")
-	s.cmd.Stderr = s.said
-	ownGroup(s.cmd)
+	s.cmd.Stderr = s.stderr
+	setProcessGroup(s.cmd)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		h.t.Fatalf("StdoutPipe: %v", err)
@@ -52,26 +52,26 @@ func (h *harness) spawn() *served {
 }
 
 // start starts the server and waits until it is ready, against the clock.
-func (h *harness) start() *served {
+func (h *harness) start() *serverProcess {
 	h.t.Helper()
 	begun := time.Now()
-	s := h.spawn()
+	s := h.startNoWait()
 	select {
 	case address, ok := <-s.address:
 		if !ok {
 			s.kill()
-			h.t.Fatalf("serve ended:\n%s", s.said)
+			h.t.Fatalf("serve ended:\n%s", s.stderr)
 		}
-		s.base, s.client = address, client.New(address, h.key, s.transport)
+		s.baseURL, s.client = address, client.New(address, h.key, s.transport)
 		if err := ready(s.transport, address); err != nil {
 			s.kill()
-			h.t.Fatalf("%v\n%s", err, s.said)
+			h.t.Fatalf("%v\n%s", err, s.stderr)
 		}
 	case <-time.After(20 * time.Second):
 		s.kill()
-		h.t.Fatalf("serve does not answer:\n%s", s.said)
+		h.t.Fatalf("serve does not answer:\n%s", s.stderr)
 	}
-	h.count.worstReady = max(h.count.worstReady, time.Since(begun))
+	h.stats.worstReady = max(h.stats.worstReady, time.Since(begun))
 	h.t.Cleanup(s.kill)
 	return s
 }
@@ -92,11 +92,11 @@ func ready(transport http.RoundTripper, address string) error {
 }
 
 // kill ends the server and all its children without a word, and waits for it.
-func (s *served) kill() {
+func (s *serverProcess) kill() {
 	if s.cmd.ProcessState != nil {
 		return
 	}
-	killGroup(s.cmd)
+	killProcessGroup(s.cmd)
 	for range s.address { // Wait closes the pipe, so its reader comes first
 	}
 	_ = s.cmd.Wait() // it was killed: that is no news

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-func killGroup(cmd *exec.Cmd) {
+func killProcessGroup(cmd *exec.Cmd) {
 	// The group is the harness's own making and has not been waited for: the number
 	// is nobody else's.
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

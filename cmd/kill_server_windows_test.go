@@ -4,8 +4,8 @@ package cmd_test
 
 import "os/exec"
 
-func ownGroup(*exec.Cmd) {}
+func setProcessGroup(*exec.Cmd) {}
 
-func killGroup(cmd *exec.Cmd) {
+func killProcessGroup(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill() // its children end with it
 }

@@ -16,11 +16,11 @@ import (
 	"testing"
 )
 
-// mostResident is the memory that a server may have, however hard its bodies are to read.
-const mostResident = 256 << 20
+// maxResident is the memory that a server may have, however hard its bodies are to read.
+const maxResident = 256 << 20
 
-// resident is the peak of a process's memory since it was last asked for.
-func resident(t *testing.T, pid int) int {
+// peakMemory is the peak of a process's memory since it was last asked for.
+func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	status, err := os.ReadFile(filepath.Join(dir, "status"))
@@ -45,9 +45,9 @@ func resident(t *testing.T, pid int) int {
 // What decoding makes of bodies is bounded: 50 at the same time, of two keys, of the kinds
 // that become the most.
 func TestMemoryOfBodies(t *testing.T) {
-	server := startProgram(t, shortData(t))
-	keys := []string{server.key(t, "one"), server.key(t, "two")}
-	begun := resident(t, server.process.Process.Pid)
+	server := startServer(t, shortDataDir(t))
+	keys := []string{server.createKey(t, "one"), server.createKey(t, "two")}
+	begun := peakMemory(t, server.process.Process.Pid)
 	const size = 79 << 20 / 10
 	fill := func(open, shut string, most int, item func(int) string) string {
 		var b strings.Builder
@@ -102,10 +102,10 @@ func TestMemoryOfBodies(t *testing.T) {
 		})
 	}
 	all.Wait()
-	peak := resident(t, server.process.Process.Pid)
+	peak := peakMemory(t, server.process.Process.Pid)
 	t.Logf("%d MB before, %d MB at most, answers %v", begun>>20, peak>>20, said)
-	if peak > mostResident {
-		t.Errorf("%d MB at most, want no more than %d MB", peak>>20, mostResident>>20)
+	if peak > maxResident {
+		t.Errorf("%d MB at most, want no more than %d MB", peak>>20, maxResident>>20)
 	}
 	if said["201"]+said["400"]+said["422"] < 10 {
 		t.Errorf("answers are %v, want most of them read", said)

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// fence is one block of a guide, with the language after its first fence.
-type fence struct{ language, text string }
+// codeBlock is one block of a guide, with the language after its first fence.
+type codeBlock struct{ language, text string }
 
-func fences(text string) (list []fence) {
+func codeBlocks(text string) (list []codeBlock) {
 	inside := false
 	for line := range strings.Lines(text) {
 		mark, is := strings.CutPrefix(strings.TrimSpace(line), "```")
@@ -17,7 +17,7 @@ func fences(text string) (list []fence) {
 		case is && inside:
 			inside = false
 		case is:
-			inside, list = true, append(list, fence{language: mark})
+			inside, list = true, append(list, codeBlock{language: mark})
 		case inside:
 			list[len(list)-1].text += line
 		}
@@ -41,7 +41,7 @@ func TestGuidesForPowerShell(t *testing.T) {
 		if err != nil {
 			t.Fatalf("helpTopic: %v", err)
 		}
-		list := fences(text)
+		list := codeBlocks(text)
 		for n, f := range list {
 			switch {
 			case strings.HasPrefix(f.language, "sh") && name != "integrating": // its requests are the same, in curl.exe

@@ -18,20 +18,20 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// program is "deedkeep serve" as a process of its own: the test binary.
-type program struct {
+// serverProcess is "deedkeep serve" as a process of its own: the test binary.
+type serverProcess struct {
 	url, data string
 	process   *exec.Cmd
 	messages  *bytes.Buffer
-	took      time.Duration // until it answered
-	ended     chan struct{}
+	startup   time.Duration // until it answered
+	done      chan struct{}
 }
 
-func startProgram(t *testing.T, data string) *program {
+func startServer(t *testing.T, data string) *serverProcess {
 	t.Helper()
-	p := &program{data: data, messages: new(bytes.Buffer), ended: make(chan struct{})}
+	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
 	p.process = exec.Command("deedkeep", "serve", "--data", data, "--listen", "127.0.0.1:0")
-	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+quickExit)
+	p.process.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions)
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()
 	if err != nil {
@@ -43,38 +43,38 @@ func startProgram(t *testing.T, data string) *program {
 	}
 	line := make([]byte, 100)
 	n, err := out.Read(line) // the one line, written at once
-	p.took = time.Since(begun)
+	p.startup = time.Since(begun)
 	url, ok := strings.CutPrefix(strings.TrimSpace(string(line[:n])), "listening on ")
 	p.url = url
 	go func() {
-		defer close(p.ended)
+		defer close(p.done)
 		_, _ = io.Copy(io.Discard, out) // Nothing more comes.
 		_ = p.process.Wait()            // Its state tells.
 	}()
 	t.Cleanup(func() {
 		_ = p.process.Process.Kill() // It may have ended.
-		<-p.ended
+		<-p.done
 	})
 	if err != nil || !ok {
 		_ = p.process.Process.Kill() // The failure is told.
-		<-p.ended
+		<-p.done
 		t.Fatalf("serve: %v\n%s", err, p.messages)
 	}
 	return p
 }
 
-func (p *program) signal(t *testing.T, s os.Signal) {
+func (p *serverProcess) signal(t *testing.T, s os.Signal) {
 	t.Helper()
 	if err := p.process.Process.Signal(s); err != nil {
 		t.Fatalf("Signal: %v", err)
 	}
 }
 
-// code waits for the end.
-func (p *program) code(t *testing.T) int {
+// waitExit waits for the end.
+func (p *serverProcess) waitExit(t *testing.T) int {
 	t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.done:
 		return p.process.ProcessState.ExitCode()
 	case <-time.After(30 * time.Second):
 		t.Fatal("serve does not stop")
@@ -82,10 +82,10 @@ func (p *program) code(t *testing.T) int {
 	}
 }
 
-// key makes one through the door.
-func (p *program) key(t *testing.T, name string, flags ...string) string {
+// createKey makes one through the door.
+func (p *serverProcess) createKey(t *testing.T, name string, flags ...string) string {
 	t.Helper()
-	got := ran(t.Context(), t, nil, append([]string{"keys", "create", name, "--quiet", "--data", p.data}, flags...)...)
+	got := runCLI(t.Context(), t, nil, append([]string{"keys", "create", name, "--quiet", "--data", p.data}, flags...)...)
 	if got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
@@ -93,15 +93,15 @@ func (p *program) key(t *testing.T, name string, flags ...string) string {
 }
 
 func TestSecondStartIsQuick(t *testing.T) {
-	data := shortData(t)
+	data := shortDataDir(t)
 	quickest := time.Hour
 	for range 6 {
-		p := startProgram(t, data)
-		if p.key(t, "try"); p.took < quickest {
-			quickest = p.took
+		p := startServer(t, data)
+		if p.createKey(t, "try"); p.startup < quickest {
+			quickest = p.startup
 		}
 		p.signal(t, os.Interrupt)
-		if code := p.code(t); code != 0 {
+		if code := p.waitExit(t); code != 0 {
 			t.Fatalf("exit code %d\n%s", code, p.messages)
 		}
 	}
@@ -114,11 +114,11 @@ func TestSecondStartIsQuick(t *testing.T) {
 
 // serve says that it created a vault, and says nothing of one that was there.
 func TestServeSaysThatItCreatedAVault(t *testing.T) {
-	data := shortData(t)
+	data := shortDataDir(t)
 	for start, want := range []bool{true, false} {
-		p := startProgram(t, data)
+		p := startServer(t, data)
 		p.signal(t, os.Interrupt)
-		code := p.code(t)
+		code := p.waitExit(t)
 		says := "created a new vault in " + data + "; for a service, start with --existing"
 		if got := strings.Contains(p.messages.String(), says); code != 0 || got != want {
 			t.Errorf("start %d: got %v (exit code %d), want %v: %q\n%s", start, got, code, want, says, p.messages)
@@ -128,9 +128,9 @@ func TestServeSaysThatItCreatedAVault(t *testing.T) {
 
 // An upload that is under way at SIGTERM is acknowledged, and is there afterward.
 func TestTermFinishesAnUpload(t *testing.T) {
-	data := shortData(t)
-	p := startProgram(t, data)
-	c := client.New(p.url, p.key(t, "upload"), nil)
+	data := shortDataDir(t)
+	p := startServer(t, data)
+	c := client.New(p.url, p.createKey(t, "upload"), nil)
 	content := []byte("This deed, made the first day of May.\n")
 	rest, body := io.Pipe()
 	done := make(chan error, 1)
@@ -157,10 +157,10 @@ func TestTermFinishesAnUpload(t *testing.T) {
 	if err = errors.Join(err, body.Close(), <-done); err != nil {
 		t.Fatalf("close body: %v", err)
 	}
-	if code := p.code(t); code != 0 {
+	if code := p.waitExit(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.messages)
 	}
-	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != 0 || !strings.Contains(got.out, "1 document (38 B)") {
+	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != 0 || !strings.Contains(got.out, "1 document (38 B)") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -168,10 +168,10 @@ func TestTermFinishesAnUpload(t *testing.T) {
 // While a server starts and stops again and again, a command is done or says that
 // the vault is locked; what it said it did is there.
 func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
-	data := shortData(t)
-	first := startProgram(t, data)
+	data := shortDataDir(t)
+	first := startServer(t, data)
 	first.signal(t, syscall.SIGTERM)
-	if code := first.code(t); code != 0 {
+	if code := first.waitExit(t); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, first.messages)
 	}
 	var makers sync.WaitGroup
@@ -183,7 +183,7 @@ func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
 	for range 3 {
 		makers.Go(func() {
 			for ctx.Err() == nil {
-				got := ran(t.Context(), t, nil, "keys", "create", "storm", "--quiet", "--data", data)
+				got := runCLI(t.Context(), t, nil, "keys", "create", "storm", "--quiet", "--data", data)
 				mu.Lock()
 				codes[got.code]++
 				if got.code == 0 {
@@ -197,17 +197,17 @@ func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
 	}
 	const rounds = 8
 	for range rounds {
-		p := startProgram(t, data)
-		p.key(t, "storm")
+		p := startServer(t, data)
+		p.createKey(t, "storm")
 		p.signal(t, syscall.SIGTERM)
-		if code := p.code(t); code != 0 {
+		if code := p.waitExit(t); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.messages)
 		}
 	}
 	cancel()
 	makers.Wait()
 	t.Logf("exit codes: %v", codes)
-	got := ran(t.Context(), t, nil, "keys", "list", "--json", "--data", data)
+	got := runCLI(t.Context(), t, nil, "keys", "list", "--json", "--data", data)
 	if have := strings.Count(got.out, `"name": "storm"`); have != len(made)+rounds {
 		t.Errorf("%d keys said to be made, %d there", len(made)+rounds, have)
 	}

@@ -66,7 +66,7 @@ func TestProxyRecipes(t *testing.T) {
 	cert, key := proxyCertificate(t)
 	for name, content := range map[string][]byte{
 		"vault.pem": cert, "vault.key": key, "password": []byte("wexcombe county deeds since 1911"),
-		"nginx": []byte(fenced(t, text, "nginx")), "caddy": []byte(fenced(t, text, "caddyfile")),
+		"nginx": []byte(singleBlock(t, text, "nginx")), "caddy": []byte(singleBlock(t, text, "caddyfile")),
 		// Nothing reads what follows the last image of a TIFF.
 		"scan2.tiff": append(bytes.Clone(tiff), make([]byte, 2<<20)...), "scan60.tiff": append(bytes.Clone(tiff), make([]byte, 60<<20)...),
 	} {
@@ -143,8 +143,8 @@ deedkeep users create owner --role admin --password-stdin < password
 	}
 }
 
-// fenced is the one block of a language in a guide.
-func fenced(t *testing.T, text, language string) string {
+// singleBlock is the one block of a language in a guide.
+func singleBlock(t *testing.T, text, language string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, "\n```"+language+"\n")
 	block, rest, closed := strings.Cut(rest, "\n```\n")
@@ -160,7 +160,7 @@ func TestProxyRecipeForIIS(t *testing.T) {
 	if err != nil {
 		t.Fatalf("helpTopic: %v", err)
 	}
-	decoder := xml.NewDecoder(strings.NewReader(fenced(t, text, "xml")))
+	decoder := xml.NewDecoder(strings.NewReader(singleBlock(t, text, "xml")))
 	for {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return

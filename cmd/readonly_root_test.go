@@ -43,7 +43,7 @@ func TestCommandsOnAnUnwritableDisk(t *testing.T) {
 	each(os.Chmod(base, 0o755), os.WriteFile(program, self, 0o755), os.Mkdir(disk, 0o755), os.Mkdir(backups, 0o700), os.Chown(backups, nobody, nobody)) // #nosec G302 G306 G301 -- the other user runs it
 	each(syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"))
 	t.Cleanup(func() { each(syscall.Unmount(disk, syscall.MNT_DETACH)) })
-	_, err = seed(data)
+	_, err = seedVault(data)
 	each(err, os.Mkdir(aside, 0o777))
 	own := func(uid int, files, folders os.FileMode) {
 		t.Helper()

@@ -34,8 +34,8 @@ func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	}, out, messages
 }
 
-// ran runs a command line in this process, over a directory that is handed in.
-func ran(ctx context.Context, t *testing.T, change func(*shell), args ...string) result {
+// runCLI runs a command line in this process, over a directory that is handed in.
+func runCLI(ctx context.Context, t *testing.T, change func(*shell), args ...string) result {
 	t.Helper()
 	s, out, messages := testShell()
 	if change != nil {
@@ -63,14 +63,14 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 
 func TestMissingAssets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	got := ran(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "serve", "--data", dir)
+	got := runCLI(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "serve", "--data", dir)
 	if want := (result{1, "", "deedkeep: assets are missing: run \"go generate ./...\"\n"}); got != want {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("it made %s: %v", dir, err)
 	}
-	got = ran(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "version")
+	got = runCLI(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "version")
 	if got.code != 0 || !strings.Contains(got.out, "engines: missing") {
 		t.Errorf("%+v", got)
 	}
@@ -79,7 +79,7 @@ func TestMissingAssets(t *testing.T) {
 func TestNetworkFileSystem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	nfs := func(s *shell) { s.fileSystemType = func(string) (string, bool, error) { return "nfs", true, nil } }
-	got := ran(t.Context(), t, nfs, "serve", "--data", dir)
+	got := runCLI(t.Context(), t, nfs, "serve", "--data", dir)
 	if got.code != exitUsage || !strings.Contains(got.messages, "network file system (nfs)") || !strings.Contains(got.messages, "disk.allow_network: true") {
 		t.Errorf("%+v", got)
 	}
@@ -89,18 +89,18 @@ func TestNetworkFileSystem(t *testing.T) {
 	failing := func(s *shell) {
 		s.fileSystemType = func(string) (string, bool, error) { return "", false, errors.New("no answer") }
 	}
-	if got := ran(t.Context(), t, failing, "serve", "--data", dir); got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
+	if got := runCLI(t.Context(), t, failing, "serve", "--data", dir); got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
 		t.Errorf("%+v", got)
 	}
 	t.Setenv("DEEDKEEP_DISK_ALLOW_NETWORK", "true")
 	t.Setenv("DEEDKEEP_LISTEN", "192.0.2.1:1") // an address that is not this machine's
-	if got := ran(t.Context(), t, nfs, "serve", "--data", shortData(t)); got.code != exitFailed || !strings.Contains(got.messages, "--listen") {
+	if got := runCLI(t.Context(), t, nfs, "serve", "--data", shortDataDir(t)); got.code != exitFailed || !strings.Contains(got.messages, "--listen") {
 		t.Errorf("where it is allowed: %+v", got)
 	}
 }
 
-// shortData is a data directory in which the path of a socket fits.
-func shortData(t *testing.T) string {
+// shortDataDir is a data directory in which the path of a socket fits.
+func shortDataDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk") //nolint:usetesting // t.TempDir is too long for a socket
 	if err != nil {
@@ -115,32 +115,32 @@ func shortData(t *testing.T) string {
 }
 
 func TestInterrupted(t *testing.T) {
-	data := shortData(t)
-	if _, err := seed(data); err != nil {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
 		t.Fatalf("seed: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range [][]string{{"status"}, {"verify"}, {"keys", "list"}, {"keys", "create", "x"}} {
-		got := ran(ctx, t, nil, append(args, "--data", data)...)
+		got := runCLI(ctx, t, nil, append(args, "--data", data)...)
 		if want := (result{exitInterrupted, "", "deedkeep: interrupted\n"}); got != want {
 			t.Errorf("%v: %+v", args, got)
 		}
 	}
 	// A failure is not hidden by an interruption.
-	if got := ran(ctx, t, nil, "keys", "revoke", "x"); got.code != exitUsage {
+	if got := runCLI(ctx, t, nil, "keys", "revoke", "x"); got.code != exitUsage {
 		t.Errorf("%+v", got)
 	}
 }
 
-// failing is a standard output that is full.
-type failing struct{}
+// fullWriter is a standard output that is full.
+type fullWriter struct{}
 
-func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }
+func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestOutputThatFails(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"config", "check"}, {"config", "show"}} {
-		got := ran(t.Context(), t, func(s *shell) { s.out = failing{} }, append(args, "--data", t.TempDir())...)
+		got := runCLI(t.Context(), t, func(s *shell) { s.out = fullWriter{} }, append(args, "--data", t.TempDir())...)
 		if got.code != exitFailed || got.messages != "deedkeep: no room\n" {
 			t.Errorf("%v: %+v", args, got)
 		}

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// sample is a document of the samples and where it lies.
-func sample(t *testing.T, path string) (file string, content []byte) {
+// readSample is a document of the samples and where it lies.
+func readSample(t *testing.T, path string) (file string, content []byte) {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
 		if s.Path == path {

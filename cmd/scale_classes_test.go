@@ -13,78 +13,78 @@ import (
 // scaleClass is a kind of search, and how one is made up of a moment of the mix.
 type scaleClass struct {
 	name string
-	make func(o *oracle, chance *rand.Rand) (asked, record)
+	make func(o *oracle, chance *rand.Rand) (searchCase, record)
 }
 
 // Between these ranks words are called common, and rare.
 const (
-	commonest = 50
-	rare      = 30_000
+	maxCommonRank   = 50
+	maxFrequentRank = 30_000
 )
 
 var scaleClasses = []scaleClass{
-	{"exact number", func(o *oracle, chance *rand.Rand) (asked, record) {
+	{"exact number", func(o *oracle, chance *rand.Rand) (searchCase, record) {
 		r, number := o.number(chance)
 		if chance.IntN(3) == 0 {
-			return asked{text: squeezed(number), words: []string{squeezed(number)}, first: number}, r
+			return searchCase{text: compact(number), words: []string{compact(number)}, first: number}, r
 		}
-		return asked{text: number, words: []string{squeezed(number)}, first: number}, r
+		return searchCase{text: number, words: []string{compact(number)}, first: number}, r
 	}},
-	{"number, 2 characters", beginning(2)},
-	{"number, 3 characters", beginning(3)},
-	{"number, 6 characters", beginning(6)},
-	{"rare word", func(o *oracle, chance *rand.Rand) (asked, record) {
-		return o.worded(chance, rare, vaulttest.TextWords*50)
+	{"number, 2 characters", numberPrefix(2)},
+	{"number, 3 characters", numberPrefix(3)},
+	{"number, 6 characters", numberPrefix(6)},
+	{"rare word", func(o *oracle, chance *rand.Rand) (searchCase, record) {
+		return o.wordSearch(chance, maxFrequentRank, vaulttest.TextWords*50)
 	}},
-	{"one of the 50 commonest", func(o *oracle, chance *rand.Rand) (asked, record) { return o.worded(chance, 0, commonest) }},
-	{"two words", func(o *oracle, chance *rand.Rand) (asked, record) {
-		return o.worded(chance, commonest, 1000, 1000, rare)
+	{"one of the 50 commonest", func(o *oracle, chance *rand.Rand) (searchCase, record) { return o.wordSearch(chance, 0, maxCommonRank) }},
+	{"two words", func(o *oracle, chance *rand.Rand) (searchCase, record) {
+		return o.wordSearch(chance, maxCommonRank, 1000, 1000, maxFrequentRank)
 	}},
-	{"two of the 50 commonest", func(o *oracle, chance *rand.Rand) (asked, record) {
-		return o.worded(chance, 0, commonest/2, commonest/2, commonest)
+	{"two of the 50 commonest", func(o *oracle, chance *rand.Rand) (searchCase, record) {
+		return o.wordSearch(chance, 0, maxCommonRank/2, maxCommonRank/2, maxCommonRank)
 	}},
-	{"first and last name", func(o *oracle, chance *rand.Rand) (asked, record) {
+	{"first and last name", func(o *oracle, chance *rand.Rand) (searchCase, record) {
 		r := record{"abstract", chance.IntN(o.Orders)}
-		owner := o.said(r).Owner
-		return asked{text: owner, words: wordsOf(owner)}, r
+		owner := o.mixRecord(r).Owner
+		return searchCase{text: owner, words: wordsOf(owner)}, r
 	}},
-	{"phrase of common words", func(o *oracle, chance *rand.Rand) (asked, record) {
+	{"phrase of common words", func(o *oracle, chance *rand.Rand) (searchCase, record) {
 		for {
 			r := o.document(chance)
 			ranks := o.text(r)
 			for at := chance.IntN(len(ranks) / 2); at+3 <= len(ranks); at++ {
 				said := ranks[at : at+3]
-				if slices.Max(said) < commonest && vaulttest.PageOf(at) == vaulttest.PageOf(at+2) {
+				if slices.Max(said) < maxCommonRank && vaulttest.PageOf(at) == vaulttest.PageOf(at+2) {
 					words := []string{o.words.Word(int(said[0])), o.words.Word(int(said[1])), o.words.Word(int(said[2]))}
-					return asked{text: `"` + strings.Join(words, " ") + `"`, words: words, phrase: true}, r
+					return searchCase{text: `"` + strings.Join(words, " ") + `"`, words: words, phrase: true}, r
 				}
 			}
 		}
 	}},
-	{"one typing error", func(o *oracle, chance *rand.Rand) (asked, record) {
+	{"one typing error", func(o *oracle, chance *rand.Rand) (searchCase, record) {
 		for {
 			r := record{"abstract", chance.IntN(o.Orders)}
-			owner := wordsOf(o.said(r).Owner)
-			if typed := mistyped(owner[1], chance); len(typed) >= 4 && !o.called(typed) {
-				return asked{text: typed, words: []string{typed}}, r
+			owner := wordsOf(o.mixRecord(r).Owner)
+			if typed := withTypo(owner[1], chance); len(typed) >= 4 && !o.isPrefix(typed) {
+				return searchCase{text: typed, words: []string{typed}}, r
 			}
 		}
 	}},
 }
 
-// beginning asks for what a number begins with.
-func beginning(length int) func(o *oracle, chance *rand.Rand) (asked, record) {
-	return func(o *oracle, chance *rand.Rand) (asked, record) {
+// numberPrefix asks for what a number begins with.
+func numberPrefix(length int) func(o *oracle, chance *rand.Rand) (searchCase, record) {
+	return func(o *oracle, chance *rand.Rand) (searchCase, record) {
 		r, number := o.number(chance)
-		begun := squeezed(number)[:length]
-		return asked{text: begun, words: []string{begun}}, r
+		begun := compact(number)[:length]
+		return searchCase{text: begun, words: []string{begun}}, r
 	}
 }
 
 // number is a file number, an order number or a parcel, and whose it is.
 func (o *oracle) number(chance *rand.Rand) (record, string) {
 	r := record{[]string{"abstract", "order"}[chance.IntN(2)], chance.IntN(o.Orders)}
-	s := o.said(r)
+	s := o.mixRecord(r)
 	return r, []string{s.Number, s.Number, s.Parcel}[chance.IntN(3)]
 }
 
@@ -97,8 +97,8 @@ func (o *oracle) document(chance *rand.Rand) record {
 	}
 }
 
-// worded asks for words that stand in a document, each of ranks from one bound to the next.
-func (o *oracle) worded(chance *rand.Rand, bounds ...int) (asked, record) {
+// wordSearch asks for words that stand in a document, each of ranks from one bound to the next.
+func (o *oracle) wordSearch(chance *rand.Rand, bounds ...int) (searchCase, record) {
 	for {
 		r := o.document(chance)
 		ranks := o.text(r)
@@ -114,13 +114,13 @@ func (o *oracle) worded(chance *rand.Rand, bounds ...int) (asked, record) {
 			}
 		}
 		if len(words) == len(bounds)/2 && (len(words) < 2 || words[0] != words[1]) {
-			return asked{text: strings.Join(words, " "), words: words}, r
+			return searchCase{text: strings.Join(words, " "), words: words}, r
 		}
 	}
 }
 
-// mistyped puts a letter in, leaves one out, takes another or swaps two: behind the first.
-func mistyped(word string, chance *rand.Rand) string {
+// withTypo puts a letter in, leaves one out, takes another or swaps two: behind the first.
+func withTypo(word string, chance *rand.Rand) string {
 	at, other := 1+chance.IntN(len(word)-2), string(rune('a'+chance.IntN(26)))
 	switch chance.IntN(4) {
 	case 0:
@@ -134,8 +134,8 @@ func mistyped(word string, chance *rand.Rand) string {
 	}
 }
 
-// called says whether somebody is called so or begins so, or something is.
-func (o *oracle) called(typed string) bool {
+// isPrefix says whether somebody is called so or begins so, or something is.
+func (o *oracle) isPrefix(typed string) bool {
 	for n := range vaulttest.MixNames {
 		if strings.HasPrefix(strings.ToLower(vaulttest.MixFirst(n)), typed) || strings.HasPrefix(strings.ToLower(vaulttest.MixLast(n)), typed) {
 			return true
@@ -149,9 +149,9 @@ func (o *oracle) called(typed string) bool {
 	return false
 }
 
-// scaleSearches makes up so many searches of each class, and as many with filters, which
+// makeSearches makes up so many searches of each class, and as many with filters, which
 // the record fits that each was made up of.
-func (o *oracle) scaleSearches(each int) (list []*asked) {
+func (o *oracle) makeSearches(each int) (list []*searchCase) {
 	chance := rand.New(rand.NewPCG(5, 6))
 	for _, class := range scaleClasses {
 		for n := range 2 * each {
@@ -159,9 +159,9 @@ func (o *oracle) scaleSearches(each int) (list []*asked) {
 				a, of := class.make(o, chance)
 				a.class = class.name
 				if n >= each {
-					a.filter(o, of)
+					a.addFilters(o, of)
 				}
-				if a.fits(o, of) {
+				if a.matchesFilters(o, of) {
 					list = append(list, &a)
 					break
 				}
@@ -171,9 +171,9 @@ func (o *oracle) scaleSearches(each int) (list []*asked) {
 	return list
 }
 
-// filter asks for the county of a record, and about two years.
-func (a *asked) filter(o *oracle, of record) {
-	s := o.said(of)
+// addFilters asks for the county of a record, and about two years.
+func (a *searchCase) addFilters(o *oracle, of record) {
+	s := o.mixRecord(of)
 	if a.county = s.County; of.kind == "file" {
 		a.county = o.Abstract(of.n / vaulttest.FilesPerOrder).County
 	}

@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// asked is one search, and what is to be found by it.
-type asked struct {
+// searchCase is one search, and what is to be found by it.
+type searchCase struct {
 	class, text string
 	words       []string // of the text: small letters and digits
 	phrase      bool
@@ -31,8 +31,8 @@ type asked struct {
 	latest      record   // the last of them
 }
 
-// mostWanted is what fits on a page.
-const mostWanted = 100
+// maxWanted is what fits on a page.
+const maxWanted = 100
 
 // record is the n-th of a kind, from 0.
 type record struct {
@@ -43,8 +43,8 @@ type record struct {
 // oracle knows what the vault of a mix holds.
 type oracle struct {
 	vaulttest.Mix
-	words  *vaulttest.Vocabulary
-	opaque map[string]*secret.IDs
+	words *vaulttest.Vocabulary
+	ids   map[string]*secret.IDs
 }
 
 func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
@@ -59,7 +59,7 @@ func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 // record is the one that a hit names.
 func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 	var n uint64
-	if ids := o.opaque[kind]; ids != nil {
+	if ids := o.ids[kind]; ids != nil {
 		var text string
 		if err := json.Unmarshal(id, &text); err != nil {
 			return record{}, err
@@ -74,12 +74,12 @@ func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 	return record{kind, int(n) - 1}, nil // #nosec G115 -- counts from 1
 }
 
-// fits judges the filters of a search.
-func (a *asked) fits(o *oracle, r record) bool {
+// matchesFilters judges the filters of a search.
+func (a *searchCase) matchesFilters(o *oracle, r record) bool {
 	if a.county == "" {
 		return true
 	}
-	s := o.said(r)
+	s := o.mixRecord(r)
 	if r.kind == "file" {
 		s.County = o.Abstract(r.n / vaulttest.FilesPerOrder).County
 		if o.InFolder(r.n) {
@@ -89,7 +89,7 @@ func (a *asked) fits(o *oracle, r record) bool {
 	return s.County == a.county && !s.At.Before(a.from) && s.At.Before(a.to.AddDate(0, 0, 1))
 }
 
-func (o *oracle) said(r record) vaulttest.MixRecord {
+func (o *oracle) mixRecord(r record) vaulttest.MixRecord {
 	switch r.kind {
 	case "abstract":
 		return o.Abstract(r.n)
@@ -102,16 +102,16 @@ func (o *oracle) said(r record) vaulttest.MixRecord {
 
 // names are the numbers of a record without punctuation, and the words of its fields.
 func (o *oracle) names(r record, into []string) []string {
-	s, into := o.said(r), into[:0]
+	s, into := o.mixRecord(r), into[:0]
 	switch r.kind {
 	case "abstract":
-		into = append(into, squeezed(s.Number), squeezed(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
+		into = append(into, compact(s.Number), compact(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
 		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner, s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20))...)
 	case "order":
-		into = append(into, squeezed(s.Number), squeezed(s.Parcel))
+		into = append(into, compact(s.Number), compact(s.Parcel))
 		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client))...)
 	default:
-		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book), "pg", strconv.Itoa(s.Page), squeezed(s.At.Format(time.DateOnly)))
+		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book), "pg", strconv.Itoa(s.Page), compact(s.At.Format(time.DateOnly)))
 		return append(into, wordsOf(s.Filename(r.n))...)
 	}
 	return append(into, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
@@ -131,25 +131,25 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-func squeezed(text string) string { return strings.Join(wordsOf(text), "") }
+func compact(text string) string { return strings.Join(wordsOf(text), "") }
 
-// likeness is how much of what was asked a hit has.
-type likeness int
+// matchLevel is how much of what was asked a hit has.
+type matchLevel int
 
 const (
-	whole  likeness = iota // every word
-	begun                  // the last one as a beginning
-	erring                 // a word with an error, or without the last one where that is short
+	exactMatch  matchLevel = iota // every word
+	prefixMatch                   // the last one as a beginning
+	typoMatch                     // a word with an error, or without the last one where that is short
 )
 
-// explains says whether a hit has that much; the page of a document has the phrase.
-func (o *oracle) explains(a *asked, r record, page int, like likeness) error {
-	if !a.fits(o, r) {
+// checkHit says whether a hit has that much; the page of a document has the phrase.
+func (o *oracle) checkHit(a *searchCase, r record, page int, like matchLevel) error {
+	if !a.matchesFilters(o, r) {
 		return fmt.Errorf("%v is not of %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
 	}
 	names, ranks := o.names(r, nil), o.text(r)
 	if a.phrase {
-		if len(ranks) > 0 && len(o.phrase(a, ranks, page)) == 0 {
+		if len(ranks) > 0 && len(o.phrasePositions(a, ranks, page)) == 0 {
 			return fmt.Errorf("%v has no %q on page %d", r, a.words, page)
 		}
 		return nil
@@ -157,24 +157,24 @@ func (o *oracle) explains(a *asked, r record, page int, like likeness) error {
 	for _, rank := range ranks {
 		names = append(names, o.words.Word(int(rank)))
 	}
-	names = append(names, o.drawn(r)...)
+	names = append(names, o.derivedWords(r)...)
 	for i, word := range a.words {
 		last := i == len(a.words)-1
 		has := func(have string) bool {
-			return have == word || like >= begun && last && strings.HasPrefix(have, word) || like == erring && (near(have, word) || last && begins(have, word))
+			return have == word || like >= prefixMatch && last && strings.HasPrefix(have, word) || like == typoMatch && (isTypo(have, word) || last && hasPrefixWithTypo(have, word))
 		}
-		if missing := like == erring && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
+		if missing := like == typoMatch && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
 			return fmt.Errorf("%v has no %q: %.300q", r, word, names)
 		}
 	}
 	return nil
 }
 
-// drawn is what a record may have besides: its status, and when an order is due, are not
+// derivedWords is what a record may have besides: its status, and when an order is due, are not
 // of the mix. Bk, Pg and Rd are also found when they are written out, and short first names
 // together with the last, and numbers without the zeros before them.
-func (o *oracle) drawn(r record) []string {
-	s := o.said(r)
+func (o *oracle) derivedWords(r record) []string {
+	s := o.mixRecord(r)
 	names := wordsOf("book page road new in search in exam needs curative complete cancelled active on hold completed")
 	for days := 3; r.kind == "order" && days < 23; days++ {
 		names = append(names, wordsOf(s.At.AddDate(0, 0, days).Format(time.DateOnly))...)
@@ -195,8 +195,8 @@ func (o *oracle) drawn(r record) []string {
 	return names
 }
 
-// phrase is where the words stand one behind the other, on a page or, for page 0, on any.
-func (o *oracle) phrase(a *asked, ranks []uint16, page int) (places []int) {
+// phrasePositions is where the words stand one behind the other, on a page or, for page 0, on any.
+func (o *oracle) phrasePositions(a *searchCase, ranks []uint16, page int) (places []int) {
 	for at := 0; at+len(a.words) <= len(ranks); at++ {
 		here := vaulttest.PageOf(at)
 		if here != vaulttest.PageOf(at+len(a.words)-1) || page != 0 && here != page {
@@ -214,18 +214,18 @@ func (o *oracle) phrase(a *asked, ranks []uint16, page int) (places []int) {
 	return places
 }
 
-// begins says whether a word begins with another that has an error.
-func begins(have, word string) bool {
+// hasPrefixWithTypo says whether a word begins with another that has an error.
+func hasPrefixWithTypo(have, word string) bool {
 	for n := len(word) - 1; n <= min(len(word)+1, len(have)); n++ {
-		if near(have[:n], word) {
+		if isTypo(have[:n], word) {
 			return true
 		}
 	}
 	return false
 }
 
-// near says whether two words are one insertion, removal, exchange or swap apart.
-func near(a, b string) bool {
+// isTypo says whether two words are one insertion, removal, exchange or swap apart.
+func isTypo(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}

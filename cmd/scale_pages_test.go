@@ -28,43 +28,43 @@ func TestScalePages(t *testing.T) {
 	if dir == "" {
 		dir = filepath.Join(t.TempDir(), "full")
 	}
-	fill(t, dir, scaleSize(t))
-	p := startProgram(t, dir)
+	fillVault(t, dir, scaleSize(t))
+	p := startServer(t, dir)
 	staff := p.signIn(t)
 	fmt.Printf("\n| page | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- |\n")
 	for _, path := range scalePages(t, p) {
-		s := &stopwatch{}
+		s := &latencies{}
 		at := path
 		for range 30 {
 			begun := time.Now()
 			body := staff.get(t, p.url+at)
 			s.add(time.Since(begun))
 			if at = path; strings.Contains(path, "?") || path == "/orders" || path == "/abstracts" {
-				at = next(body, path)
+				at = nextPage(body, path)
 			}
 		}
 		fmt.Printf("| `%s` | %s\n", path, s)
 	}
 	fmt.Printf("\nafter them: %s\n", p.memory(t))
-	staff.read(t, p)
+	staff.measureViewer(t, p)
 }
 
-// browser is somebody who is signed in.
-type browser struct{ *http.Client }
+// signedInClient is somebody who is signed in.
+type signedInClient struct{ *http.Client }
 
 // signIn makes an administrator, who sees every page, and signs in.
-func (p *program) signIn(t *testing.T) browser {
+func (p *serverProcess) signIn(t *testing.T) signedInClient {
 	t.Helper()
 	const password = "the scale of a firm"
 	name := fmt.Sprintf("scale %d", time.Now().UnixNano())
-	if got := ran(t.Context(), t, func(s *shell) { s.in = strings.NewReader(password + "\n") }, "users", "create", name, "--role", "admin", "--password-stdin", "--data", p.data); got.code != 0 {
+	if got := runCLI(t.Context(), t, func(s *shell) { s.in = strings.NewReader(password + "\n") }, "users", "create", name, "--role", "admin", "--password-stdin", "--data", p.data); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatalf("cookiejar.New: %v", err)
 	}
-	b := browser{&http.Client{Jar: jar}}
+	b := signedInClient{&http.Client{Jar: jar}}
 	answer, err := b.PostForm(p.url+"/sign-in", url.Values{"name": {name}, "password": {password}})
 	if err != nil {
 		t.Fatalf("PostForm: %v", err)
@@ -76,7 +76,7 @@ func (p *program) signIn(t *testing.T) browser {
 	return b
 }
 
-func (b browser) get(t *testing.T, address string) string {
+func (b signedInClient) get(t *testing.T, address string) string {
 	t.Helper()
 	answer, err := b.Get(address)
 	if err != nil {
@@ -92,8 +92,8 @@ func (b browser) get(t *testing.T, address string) string {
 
 var nextLink = regexp.MustCompile(`href="([^"]*)" rel="next"`)
 
-// next is where a list goes on; its beginning after the end.
-func next(body, path string) string {
+// nextPage is where a list goes on; its beginning after the end.
+func nextPage(body, path string) string {
 	if found := nextLink.FindStringSubmatch(body); found != nil {
 		return html.UnescapeString(found[1])
 	}
@@ -101,9 +101,9 @@ func next(body, path string) string {
 }
 
 // scalePages are the pages of all kinds, with records from the middle of the vault.
-func scalePages(t *testing.T, p *program) []string {
+func scalePages(t *testing.T, p *serverProcess) []string {
 	t.Helper()
-	key := p.key(t, "pages")
+	key := p.createKey(t, "pages")
 	var abstracts, orders struct{ Data []struct{ ID string } }
 	getList(t, p, key, "/abstracts?created_to=2022-01-01", &abstracts)
 	getList(t, p, key, "/orders?created_to=2022-01-01", &orders)
@@ -122,11 +122,11 @@ func scalePages(t *testing.T, p *program) []string {
 	return append(list, fmt.Sprintf("/documents/%d", files.Data[0].ID))
 }
 
-// read turns the pages of samples at 300 dpi as the viewer does: the first picture of a
+// measureViewer turns the pages of samples at 300 dpi as the viewer does: the first picture of a
 // document, the next one while somebody looks at the first, and that once it is turned to.
-func (b browser) read(t *testing.T, p *program) {
+func (b signedInClient) measureViewer(t *testing.T, p *serverProcess) {
 	t.Helper()
-	c := client.New(p.url, p.key(t, "read"), nil)
+	c := client.New(p.url, p.createKey(t, "read"), nil)
 	fmt.Printf("\n| 2,550 pixels of | first, ms | looking ahead, ms | turned to, ms |\n| --- | --- | --- | --- |\n")
 	for _, s := range vaulttest.Samples(t) {
 		if !s.Accept || s.Pages < 3 {

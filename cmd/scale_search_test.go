@@ -34,27 +34,27 @@ import (
 
 const day = 24 * time.Hour
 
-// scaleEach is how many searches of a class are made, without filters and with them.
-const scaleEach = 30
+// searchesPerClass is how many searches of a class are made, without filters and with them.
+const searchesPerClass = 30
 
 func TestScaleSearch(t *testing.T) {
 	m := scaleMix(scaleSize(t))
 	dir := fillMix(t, m, "")
 	o := newOracle(t, m, dir)
-	searches := o.scaleSearches(scaleEach)
+	searches := o.makeSearches(searchesPerClass)
 	o.expect(searches)
 	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Orders, m.Orders, m.Orders*vaulttest.FilesPerOrder, m.Texts, vaulttest.TextWords)
-	startProgram(t, dir).stop(t) // compiles the engine and changes the schema, if it must
+	startServer(t, dir).stop(t) // compiles the engine and changes the schema, if it must
 	if os.Getenv("DEEDKEEP_TEST_INDEX") != "kept" {
 		buildIndex(t, dir, m)
 	}
-	p := startProgram(t, dir)
-	key := p.key(t, "scale")
-	p.untilSearched(t, key)
-	fmt.Printf("started and searched after %d ms; then %s\n", p.took.Milliseconds(), p.memory(t))
-	p.measure(t, o, key, searches)
-	p.allFound(t, o, key, searches)
-	p.follows(t, key)
+	p := startServer(t, dir)
+	key := p.createKey(t, "scale")
+	p.waitSearchable(t, key)
+	fmt.Printf("started and searched after %d ms; then %s\n", p.startup.Milliseconds(), p.memory(t))
+	p.measureSearches(t, o, key, searches)
+	p.checkCompleteness(t, o, key, searches)
+	p.measureVisibility(t, key)
 	p.stop(t)
 }
 
@@ -66,20 +66,20 @@ func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 		t.Fatalf("remove directory: %v", err)
 	}
 	begun := time.Now()
-	p := startProgram(t, dir)
-	memory := p.watch(t)
-	key := p.key(t, "scale")
-	p.untilSearched(t, key)
+	p := startServer(t, dir)
+	memory := p.watchMemory(t)
+	key := p.createKey(t, "scale")
+	p.waitSearchable(t, key)
 	took := time.Since(begun)
-	words, size := float64(m.Texts*vaulttest.TextWords), float64(sizeOf(t, index))
-	p.settled(t, index)
+	words, size := float64(m.Texts*vaulttest.TextWords), float64(dirSize(t, index))
+	p.waitMerged(t, index)
 	fmt.Printf("indexed in %.0f s: %.0f words of text a second, with %.0f records a second; memory of its own at most %d MB; %.0f MB, %.1f bytes per word of text; %.0f MB when it had settled\n",
-		took.Seconds(), words/took.Seconds(), float64(m.Orders*(2+vaulttest.FilesPerOrder))/took.Seconds(), memory.most(), size/1e6, size/words, float64(sizeOf(t, index))/1e6)
+		took.Seconds(), words/took.Seconds(), float64(m.Orders*(2+vaulttest.FilesPerOrder))/took.Seconds(), memory.peakMB(), size/1e6, size/words, float64(dirSize(t, index))/1e6)
 	p.stop(t)
 }
 
-// untilSearched waits for a whole index and prints how far it came.
-func (p *program) untilSearched(t *testing.T, key string) {
+// waitSearchable waits for a whole index and prints how far it came.
+func (p *serverProcess) waitSearchable(t *testing.T, key string) {
 	t.Helper()
 	begun, said := time.Now(), time.Now()
 	for {
@@ -93,17 +93,17 @@ func (p *program) untilSearched(t *testing.T, key string) {
 			t.Fatal("there is no index after two hours")
 		case time.Since(said) > 10*time.Second:
 			said = time.Now()
-			fmt.Printf("%6.0f s: index of %d MB, %s\n", time.Since(begun).Seconds(), sizeOf(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
+			fmt.Printf("%6.0f s: index of %d MB, %s\n", time.Since(begun).Seconds(), dirSize(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// settled waits until nothing is merged any more.
-func (*program) settled(t *testing.T, index string) {
+// waitMerged waits until nothing is merged any more.
+func (*serverProcess) waitMerged(t *testing.T, index string) {
 	t.Helper()
 	for last := int64(-1); ; time.Sleep(3 * time.Second) {
-		size := sizeOf(t, index)
+		size := dirSize(t, index)
 		if size == last {
 			return
 		}
@@ -111,7 +111,7 @@ func (*program) settled(t *testing.T, index string) {
 	}
 }
 
-func sizeOf(t *testing.T, dir string) (size int64) {
+func dirSize(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -125,8 +125,8 @@ func sizeOf(t *testing.T, dir string) (size int64) {
 	return size
 }
 
-// found is an answer of /v1/search.
-type found struct {
+// searchResponse is an answer of /v1/search.
+type searchResponse struct {
 	Data []struct {
 		Kind    string
 		ID      json.RawMessage
@@ -136,8 +136,8 @@ type found struct {
 	}
 }
 
-// address is where a search is asked for.
-func (a *asked) address(most int) string {
+// path is where a search is asked for.
+func (a *searchCase) path(most int) string {
 	q := url.Values{"q": {a.text}, "per_page": {strconv.Itoa(most)}}
 	if a.county != "" {
 		q.Set("county", a.county)
@@ -147,34 +147,34 @@ func (a *asked) address(most int) string {
 	return "/search?" + q.Encode()
 }
 
-func (p *program) search(t *testing.T, key string, a *asked, most int) (got found, took time.Duration) {
+func (p *serverProcess) search(t *testing.T, key string, a *searchCase, most int) (got searchResponse, took time.Duration) {
 	t.Helper()
 	begun := time.Now()
-	getList(t, p, key, a.address(most), &got)
+	getList(t, p, key, a.path(most), &got)
 	return got, time.Since(begun)
 }
 
-// measure asks every search once, prints how long each class took and judges every answer.
-func (p *program) measure(t *testing.T, o *oracle, key string, searches []*asked) {
+// measureSearches asks every search once, prints how long each class took and judges every answer.
+func (p *serverProcess) measureSearches(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
-	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", scaleEach)
-	memory := p.watch(t)
-	for class := range slices.Chunk(searches, 2*scaleEach) {
-		watches := [2]stopwatch{}
+	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", searchesPerClass)
+	memory := p.watchMemory(t)
+	for class := range slices.Chunk(searches, 2*searchesPerClass) {
+		watches := [2]latencies{}
 		memory.peak.Store(0)
 		for i, a := range class {
 			got, took := p.search(t, key, a, 25)
-			watches[i/scaleEach].add(took)
-			if err := o.judge(a, got); err != nil {
-				t.Errorf("%s %s: %v", a.class, a.address(25), err)
+			watches[i/searchesPerClass].add(took)
+			if err := o.checkResponse(a, got); err != nil {
+				t.Errorf("%s %s: %v", a.class, a.path(25), err)
 			}
 		}
-		fmt.Printf("| %s | %s | %s | %d |\n", class[0].class, watches[0].percentiles(), watches[1].percentiles(), memory.most())
+		fmt.Printf("| %s | %s | %s | %d |\n", class[0].class, watches[0].percentiles(), watches[1].percentiles(), memory.peakMB())
 	}
 }
 
-// judge holds an answer against what there is.
-func (o *oracle) judge(a *asked, got found) error {
+// checkResponse holds an answer against what there is.
+func (o *oracle) checkResponse(a *searchCase, got searchResponse) error {
 	if len(got.Data) == 0 {
 		return fmt.Errorf("nothing was found")
 	}
@@ -188,14 +188,14 @@ func (o *oracle) judge(a *asked, got found) error {
 		if hit.Page != nil {
 			page = *hit.Page
 		}
-		if err := o.explains(a, r, page, begun); err != nil {
-			if behind = err; o.explains(a, r, page, erring) != nil {
+		if err := o.checkHit(a, r, page, prefixMatch); err != nil {
+			if behind = err; o.checkHit(a, r, page, typoMatch) != nil {
 				return fmt.Errorf("hit %d, %s: %w", i+1, hit.Heading, err)
 			}
-		} else if behind != nil && o.explains(a, r, page, whole) == nil {
+		} else if behind != nil && o.checkHit(a, r, page, exactMatch) == nil {
 			return fmt.Errorf("hit %d, %s, has what was asked and stands behind one that has not: %w", i+1, hit.Heading, behind)
 		}
-		if s := o.said(r); i == 0 && a.first != "" && s.Number != a.first && s.Parcel != a.first {
+		if s := o.mixRecord(r); i == 0 && a.first != "" && s.Number != a.first && s.Parcel != a.first {
 			return fmt.Errorf("the first hit is %+v", s)
 		}
 		if a.phrase && hit.Kind == "file" && (hit.Snippet == nil || !strings.Contains(*hit.Snippet, "<mark>") || page == 0) {
@@ -208,25 +208,25 @@ func (o *oracle) judge(a *asked, got found) error {
 	return nil
 }
 
-// allFound asks for all that is to be found, where that fits on a page.
-func (p *program) allFound(t *testing.T, o *oracle, key string, searches []*asked) {
+// checkCompleteness asks for all that is to be found, where that fits on a page.
+func (p *serverProcess) checkCompleteness(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
 	judged := 0
 	for _, a := range searches {
-		if a.count == 0 || len(a.want) > mostWanted || strings.HasPrefix(a.class, "number, ") {
+		if a.count == 0 || len(a.want) > maxWanted || strings.HasPrefix(a.class, "number, ") {
 			continue
 		}
-		got, _ := p.search(t, key, a, mostWanted)
-		if err := o.complete(a, got); err != nil {
-			t.Errorf("%s %s: %v", a.class, a.address(mostWanted), err)
+		got, _ := p.search(t, key, a, maxWanted)
+		if err := o.checkComplete(a, got); err != nil {
+			t.Errorf("%s %s: %v", a.class, a.path(maxWanted), err)
 		}
 		judged++
 	}
 	fmt.Printf("\n%d answers judged; of %d every record that is to be found was found\n", len(searches), judged)
 }
 
-func (o *oracle) complete(a *asked, got found) error {
-	if len(got.Data) == mostWanted {
+func (o *oracle) checkComplete(a *searchCase, got searchResponse) error {
+	if len(got.Data) == maxWanted {
 		return nil // others fit as well, such as those that have a longer word
 	}
 	have := map[record]bool{}
@@ -239,17 +239,17 @@ func (o *oracle) complete(a *asked, got found) error {
 	}
 	for _, want := range a.want {
 		if !have[want] {
-			return fmt.Errorf("%v %+v is not among %d hits", want, o.said(want), len(got.Data))
+			return fmt.Errorf("%v %+v is not among %d hits", want, o.mixRecord(want), len(got.Data))
 		}
 	}
 	return nil
 }
 
-// follows says how long it is until an abstract that was made is found, and until one
+// measureVisibility says how long it is until an abstract that was made is found, and until one
 // that was thrown away is not. What it made is thrown away.
-func (p *program) follows(t *testing.T, key string) {
+func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 	t.Helper()
-	var made, gone stopwatch
+	var made, gone latencies
 	c := client.New(p.url, key, nil)
 	for n := range 20 {
 		number := fmt.Sprintf("Follow %d-%d", time.Now().UnixNano(), n)
@@ -257,19 +257,19 @@ func (p *program) follows(t *testing.T, key string) {
 		if err != nil {
 			t.Fatalf("create abstract: %v", err)
 		}
-		p.untilHits(t, key, number, 1, &made)
+		p.waitHits(t, key, number, 1, &made)
 		if err := c.TrashAbstract(t.Context(), abstract.Data.ID); err != nil {
 			t.Fatalf("trash abstract: %v", err)
 		}
-		p.untilHits(t, key, number, 0, &gone)
+		p.waitHits(t, key, number, 0, &gone)
 	}
 	fmt.Printf("what was made is found after (p50, p95, max) %s ms; what was thrown away is not found any more after %s ms\n", made.percentiles(), gone.percentiles())
 }
 
-func (p *program) untilHits(t *testing.T, key, text string, hits int, s *stopwatch) {
+func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *latencies) {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		var got found
+		var got searchResponse
 		if getList(t, p, key, "/search?q="+url.QueryEscape(text), &got); len(got.Data) == hits {
 			s.add(time.Since(begun))
 			return
@@ -281,7 +281,7 @@ func (p *program) untilHits(t *testing.T, key, text string, hits int, s *stopwat
 }
 
 // percentiles are the half, 95 of a hundred, and all.
-func (s *stopwatch) percentiles() string {
+func (s *latencies) percentiles() string {
 	slices.Sort(s.all)
 	at := func(part float64) float64 {
 		return float64(s.all[min(int(part*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
@@ -289,15 +289,15 @@ func (s *stopwatch) percentiles() string {
 	return fmt.Sprintf("%.1f | %.1f | %.1f", at(0.5), at(0.95), at(1))
 }
 
-// watcher looks at how much memory of its own a process has.
-type watcher struct{ peak atomic.Int64 }
+// memoryWatcher looks at how much memory of its own a process has.
+type memoryWatcher struct{ peak atomic.Int64 }
 
-func (w *watcher) most() int64 { return w.peak.Load() >> 20 }
+func (w *memoryWatcher) peakMB() int64 { return w.peak.Load() >> 20 }
 
-// watch looks until the test ends.
-func (p *program) watch(t *testing.T) *watcher {
+// watchMemory looks until the test ends.
+func (p *serverProcess) watchMemory(t *testing.T) *memoryWatcher {
 	t.Helper()
-	w, stop := new(watcher), make(chan struct{})
+	w, stop := new(memoryWatcher), make(chan struct{})
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		tick := time.NewTicker(10 * time.Millisecond)
@@ -307,7 +307,7 @@ func (p *program) watch(t *testing.T) *watcher {
 			case <-stop:
 				return
 			case <-tick.C:
-				w.peak.Store(max(w.peak.Load(), p.anonymous()))
+				w.peak.Store(max(w.peak.Load(), p.anonymousMemory()))
 			}
 		}
 	})
@@ -315,8 +315,8 @@ func (p *program) watch(t *testing.T) *watcher {
 	return w
 }
 
-// anonymous is RssAnon in bytes; 0 of a process that has ended.
-func (p *program) anonymous() int64 {
+// anonymousMemory is RssAnon in bytes; 0 of a process that has ended.
+func (p *serverProcess) anonymousMemory() int64 {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid)) // it may have ended
 	_, rest, _ := strings.Cut(string(raw), "RssAnon:")
 	size, _, _ := strings.Cut(strings.TrimSpace(rest), " ")

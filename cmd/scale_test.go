@@ -42,26 +42,26 @@ func TestScale(t *testing.T) {
 	if kept := os.Getenv("DEEDKEEP_TEST_VAULT"); kept != "" {
 		full = kept
 	}
-	fill(t, full, size)
-	startProgram(t, full).stop(t) // compiles the engine, if it must
-	big, small := startProgram(t, full), startProgram(t, empty)
-	fmt.Printf("start until it answers: %d ms; idle: %s\n", big.took.Milliseconds(), big.memory(t))
+	fillVault(t, full, size)
+	startServer(t, full).stop(t) // compiles the engine, if it must
+	big, small := startServer(t, full), startServer(t, empty)
+	fmt.Printf("start until it answers: %d ms; idle: %s\n", big.startup.Milliseconds(), big.memory(t))
 	fmt.Printf("\n| list | pages | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- |\n")
-	key := big.key(t, "scale")
+	key := big.createKey(t, "scale")
 	for _, list := range scaleLists {
-		s := &stopwatch{}
-		walk(t, big, key, list, s)
+		s := &latencies{}
+		measurePages(t, big, key, list, s)
 		fmt.Printf("| `%s` | %s\n", list, s)
 	}
-	fmt.Printf("| `/metrics` | %s\n", scrape(t, big))
+	fmt.Printf("| `/metrics` | %s\n", measureMetrics(t, big))
 	fmt.Printf("\nafter them: %s\n", big.memory(t))
-	createPairs(t, big, small, key)
+	compareCreation(t, big, small, key)
 }
 
-// scrape reads the metrics as often as each reading gathers them anew.
-func scrape(t *testing.T, p *program) *stopwatch {
+// measureMetrics reads the metrics as often as each reading gathers them anew.
+func measureMetrics(t *testing.T, p *serverProcess) *latencies {
 	t.Helper()
-	s := &stopwatch{}
+	s := &latencies{}
 	for range 12 {
 		time.Sleep(1100 * time.Millisecond)
 		begun := time.Now()
@@ -91,7 +91,7 @@ func scaleSize(t *testing.T) int {
 	return n
 }
 
-func fill(t *testing.T, dir string, size int) {
+func fillVault(t *testing.T, dir string, size int) {
 	t.Helper()
 	database, begun := filepath.Join(dir, "vault.db"), time.Now()
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
@@ -121,9 +121,9 @@ var scaleLists = []string{
 	"/file-vault/files?folder_id=3&created_from=2021-06-01", "/file-vault/files?per_page=100", "/trash",
 }
 
-// walk turns pages of a list: the first ones, and then, where the list can be
+// measurePages turns pages of a list: the first ones, and then, where the list can be
 // entered by a time, some from anywhere in it.
-func walk(t *testing.T, p *program, key, list string, s *stopwatch) {
+func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies) {
 	t.Helper()
 	chance := rand.New(rand.NewPCG(1, 2))
 	const entries, pages = 12, 10
@@ -157,7 +157,7 @@ func walk(t *testing.T, p *program, key, list string, s *stopwatch) {
 	}
 }
 
-func getList(t *testing.T, p *program, key, path string, into any) {
+func getList(t *testing.T, p *serverProcess, key, path string, into any) {
 	t.Helper()
 	status, answer := send(t, p, key, "GET", path, nil)
 	if status != http.StatusOK {
@@ -168,7 +168,7 @@ func getList(t *testing.T, p *program, key, path string, into any) {
 	}
 }
 
-func send(t *testing.T, p *program, key, method, path string, body []byte) (int, []byte) {
+func send(t *testing.T, p *serverProcess, key, method, path string, body []byte) (int, []byte) {
 	t.Helper()
 	req, err := http.NewRequest(method, p.url+"/v1"+path, bytes.NewReader(body))
 	if err != nil {
@@ -189,26 +189,26 @@ func send(t *testing.T, p *program, key, method, path string, body []byte) (int,
 	return answer.StatusCode, raw
 }
 
-// createPairs makes orders in the full vault and in an empty one by turns, one
+// compareCreation makes orders in the full vault and in an empty one by turns, one
 // caller and then sixteen.
-func createPairs(t *testing.T, big, small *program, key string) {
+func compareCreation(t *testing.T, big, small *serverProcess, key string) {
 	t.Helper()
-	keys := map[*program]string{big: key, small: small.key(t, "scale")}
+	keys := map[*serverProcess]string{big: key, small: small.createKey(t, "scale")}
 	fmt.Printf("\n| orders created | empty, a second | full, a second | cost |\n| --- | --- | --- | --- |\n")
 	for _, callers := range []int{1, 16} {
-		took := map[*program]time.Duration{}
+		took := map[*serverProcess]time.Duration{}
 		const rounds, each = 10, 200
 		for round := range rounds {
-			for _, p := range []*program{small, big} {
-				took[p] += create(t, p, keys[p], callers, each, round)
+			for _, p := range []*serverProcess{small, big} {
+				took[p] += createOrders(t, p, keys[p], callers, each, round)
 			}
 		}
-		rate := func(p *program) float64 { return float64(callers*each*rounds) / took[p].Seconds() }
+		rate := func(p *serverProcess) float64 { return float64(callers*each*rounds) / took[p].Seconds() }
 		fmt.Printf("| %d at a time | %.0f | %.0f | %.2f |\n", callers, rate(small), rate(big), rate(small)/rate(big))
 	}
 }
 
-func create(t *testing.T, p *program, key string, callers, each, round int) time.Duration {
+func createOrders(t *testing.T, p *serverProcess, key string, callers, each, round int) time.Duration {
 	begun := time.Now()
 	var all sync.WaitGroup
 	for caller := range callers {
@@ -228,11 +228,11 @@ func create(t *testing.T, p *program, key string, callers, each, round int) time
 	return time.Since(begun)
 }
 
-type stopwatch struct{ all []time.Duration }
+type latencies struct{ all []time.Duration }
 
-func (s *stopwatch) add(d time.Duration) { s.all = append(s.all, d) }
+func (s *latencies) add(d time.Duration) { s.all = append(s.all, d) }
 
-func (s *stopwatch) String() string {
+func (s *latencies) String() string {
 	slices.Sort(s.all)
 	at := func(part float64) float64 {
 		return float64(s.all[min(int(part*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
@@ -241,7 +241,7 @@ func (s *stopwatch) String() string {
 }
 
 // memory is what the serving process holds, as Linux counts it.
-func (p *program) memory(t *testing.T) string {
+func (p *serverProcess) memory(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
 	if err != nil {
@@ -257,10 +257,10 @@ func (p *program) memory(t *testing.T) string {
 	return strings.Join(said, ", ")
 }
 
-func (p *program) stop(t *testing.T) {
+func (p *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	p.signal(t, os.Interrupt)
-	if code := p.code(t); code != 0 {
+	if code := p.waitExit(t); code != 0 {
 		t.Fatalf("serve ended with %d\n%s", code, p.messages)
 	}
 }

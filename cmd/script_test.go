@@ -33,9 +33,9 @@ import (
 	"deedkeep/web"
 )
 
-// quickExit keeps the race detector from sleeping a second at the end of every
+// raceOptions keeps the race detector from sleeping a second at the end of every
 // process.
-const quickExit = "atexit_sleep_ms=0"
+const raceOptions = "atexit_sleep_ms=0"
 
 // scriptExample is in the place of config.example.yaml, which only the program has inside.
 const scriptExample = "# The settings.\ndata: ./data\n"
@@ -71,9 +71,9 @@ func scripts(t *testing.T, dir, mode string) {
 			}
 			env.Defer(func() { _ = os.RemoveAll(short) }) // A killed server may still be writing.
 			data := filepath.Join(short, "d")
-			env.Values[sceneKey{}] = new(scene)
+			env.Values[scriptStateKey{}] = new(scriptState)
 			env.Setenv("SHORT", short)
-			env.Setenv("GORACE", quickExit)
+			env.Setenv("GORACE", raceOptions)
 			env.Setenv("DATA", data)
 			env.Setenv("MODE", mode)
 			env.Setenv("DEEDKEEP_DATA", data)
@@ -84,19 +84,19 @@ func scripts(t *testing.T, dir, mode string) {
 			if mode == "" {
 				return nil
 			}
-			key, err := seed(data)
+			key, err := seedVault(data)
 			env.Setenv("KEY", key)
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"begin": begin, "start": start, "end": end, "code": code, "json": jsonField, "flip": flip, "rewrite": rewrite,
-			"drop": drop, "upload": uploadFile, "get": get, "keep": keep, "picture": picture, "idle": idle, "page": page,
+			"begin": cmdBegin, "start": cmdStart, "end": cmdEnd, "code": cmdCode, "json": cmdJSON, "flip": cmdFlip, "rewrite": cmdRewrite,
+			"drop": cmdDrop, "upload": cmdUpload, "get": cmdGet, "keep": cmdKeep, "picture": cmdPicture, "idle": cmdIdle, "page": cmdPage,
 		},
 	})
 }
 
-// seed makes a vault with a key, an order and a document.
-func seed(dir string) (key string, err error) {
+// seedVault makes a vault with a key, an order and a document.
+func seedVault(dir string) (key string, err error) {
 	ctx := context.Background()
 	v, err := instance.Open(ctx, instance.Options{
 		Dir: dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader,
@@ -114,7 +114,7 @@ func seed(dir string) (key string, err error) {
 	if err != nil {
 		return "", err
 	}
-	c := client.New("http://seed", key, handled{h})
+	c := client.New("http://seed", key, handlerTransport{h})
 	if _, err := c.CreateOrder(ctx, client.OrderDraft{OrderNumber: "SEED-0001"}); err != nil {
 		return "", err
 	}
@@ -125,10 +125,10 @@ func seed(dir string) (key string, err error) {
 	return key, err
 }
 
-// handled is a transport without a network.
-type handled struct{ http.Handler }
+// handlerTransport is a transport without a network.
+type handlerTransport struct{ http.Handler }
 
-func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
+func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	r.RequestURI = r.URL.RequestURI()
 	if r.Host == "" {
@@ -138,22 +138,22 @@ func (h handled) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// served is the server that a script has started.
-type served struct {
+// scriptServer is the server that a script has started.
+type scriptServer struct {
 	process *exec.Cmd
-	ended   chan error
+	done    chan error
 }
 
-// begin starts the server of a script that runs with one.
-func begin(ts *testscript.TestScript, _ bool, args []string) {
+// cmdBegin starts the server of a script that runs with one.
+func cmdBegin(ts *testscript.TestScript, _ bool, args []string) {
 	if ts.Getenv("MODE") == "up" {
-		start(ts, false, args)
+		cmdStart(ts, false, args)
 	}
 }
 
-// start starts "deedkeep serve" with flags; $URL is its address, serve.out and
+// cmdStart starts "deedkeep serve" with flags; $URL is its address, serve.out and
 // serve.err what it says.
-func start(ts *testscript.TestScript, neg bool, args []string) {
+func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	program, err := exec.LookPath("deedkeep")
 	ts.Check(err)
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
@@ -169,15 +169,15 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	begun := time.Now()
 	ts.Check(process.Start())
 	ts.Check(errors.Join(out.Close(), messages.Close()))
-	s := &served{process, make(chan error, 1)}
+	s := &scriptServer{process, make(chan error, 1)}
 	go func() {
-		s.ended <- process.Wait()
-		close(s.ended)
+		s.done <- process.Wait()
+		close(s.done)
 	}()
-	now(ts).server = s
+	stateOf(ts).server = s
 	ts.Defer(func() {
 		_ = process.Process.Kill() // It may have ended.
-		if err := <-s.ended; err != nil {
+		if err := <-s.done; err != nil {
 			ts.Logf("serve: %v", err)
 		}
 	})
@@ -191,7 +191,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		select {
-		case err := <-s.ended:
+		case err := <-s.done:
 			ts.Fatalf("serve ended: %v\n%s", err, ts.ReadFile("serve.err"))
 		case <-time.After(2 * time.Millisecond): // Nobody tells when a file grows.
 		}
@@ -201,16 +201,18 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scene is what a script has under way; scripts run at the same time.
-type scene struct{ server *served }
+// scriptState is what a script has under way; scripts run at the same time.
+type scriptState struct{ server *scriptServer }
 
-type sceneKey struct{}
+type scriptStateKey struct{}
 
-func now(ts *testscript.TestScript) *scene { return ts.Value(sceneKey{}).(*scene) }
+func stateOf(ts *testscript.TestScript) *scriptState {
+	return ts.Value(scriptStateKey{}).(*scriptState)
+}
 
-// end sends a signal (TERM, INT, KILL), waits, and wants an exit code (0).
-func end(ts *testscript.TestScript, _ bool, args []string) {
-	s := now(ts).server
+// cmdEnd sends a signal (TERM, INT, KILL), waits, and wants an exit code (0).
+func cmdEnd(ts *testscript.TestScript, _ bool, args []string) {
+	s := stateOf(ts).server
 	want := 0
 	if len(args) > 1 {
 		n, err := strconv.Atoi(args[1])
@@ -219,7 +221,7 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(s.process.Process.Signal(signals[args[0]]))
 	select {
-	case err := <-s.ended:
+	case err := <-s.done:
 		if code := s.process.ProcessState.ExitCode(); code != want {
 			ts.Fatalf("serve ended with %d: %v\n%s", code, err, ts.ReadFile("serve.err"))
 		}
@@ -229,8 +231,8 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// code runs a command and wants its exit code: code 3 deedkeep verify.
-func code(ts *testscript.TestScript, _ bool, args []string) {
+// cmdCode runs a command and wants its exit code: code 3 deedkeep verify.
+func cmdCode(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := 0
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -243,9 +245,9 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// jsonField wants one JSON document in a file and a value in it: json stdout data.id 2.
+// cmdJSON wants one JSON document in a file and a value in it: json stdout data.id 2.
 // The value "keys" of the path "" are the names of its members.
-func jsonField(ts *testscript.TestScript, neg bool, args []string) {
+func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	var value any
 	ts.Check(decoder.Decode(&value))
@@ -281,8 +283,8 @@ func jsonField(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// flip changes one bit in the middle of the one file that a pattern names.
-func flip(ts *testscript.TestScript, _ bool, args []string) {
+// cmdFlip changes one bit in the middle of the one file that a pattern names.
+func cmdFlip(ts *testscript.TestScript, _ bool, args []string) {
 	found, err := filepath.Glob(args[0])
 	ts.Check(err)
 	if len(found) != 1 {
@@ -295,8 +297,8 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(found[0], content, 0o600))
 }
 
-// drop removes the one file that a pattern names.
-func drop(ts *testscript.TestScript, _ bool, args []string) {
+// cmdDrop removes the one file that a pattern names.
+func cmdDrop(ts *testscript.TestScript, _ bool, args []string) {
 	found, err := filepath.Glob(args[0])
 	ts.Check(err)
 	if len(found) != 1 {
@@ -305,8 +307,8 @@ func drop(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Remove(found[0]))
 }
 
-// rewrite changes bytes of a file where they are, whoever has it open.
-func rewrite(ts *testscript.TestScript, _ bool, args []string) {
+// cmdRewrite changes bytes of a file where they are, whoever has it open.
+func cmdRewrite(ts *testscript.TestScript, _ bool, args []string) {
 	content, err := os.ReadFile(args[0])
 	ts.Check(err)
 	file, err := os.OpenFile(args[0], os.O_WRONLY, 0)
@@ -330,7 +332,7 @@ func rewrite(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // upload sends a file of the script with $KEY.
-func uploadFile(ts *testscript.TestScript, _ bool, args []string) {
+func cmdUpload(ts *testscript.TestScript, _ bool, args []string) {
 	c := client.New(ts.Getenv("URL"), ts.Getenv("KEY"), nil)
 	up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: args[0], Reader: strings.NewReader(ts.ReadFile(args[0]))}})
 	ts.Check(err)
@@ -339,8 +341,8 @@ func uploadFile(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// get asks for a path with a key and wants a status: get 401 /v1/order-fields $KEY.
-func get(ts *testscript.TestScript, _ bool, args []string) {
+// cmdGet asks for a path with a key and wants a status: get 401 /v1/order-fields $KEY.
+func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
 	ask, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+args[1], nil)
 	ts.Check(err)
 	ask.Header.Set("Authorization", "Bearer "+args[2])
@@ -352,8 +354,8 @@ func get(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// page asks for an address and wants a status and a text: page 200 $LINK 'Choose'.
-func page(ts *testscript.TestScript, _ bool, args []string) {
+// cmdPage asks for an address and wants a status and a text: page 200 $LINK 'Choose'.
+func cmdPage(ts *testscript.TestScript, _ bool, args []string) {
 	ask, err := http.NewRequest(http.MethodGet, args[1], nil)
 	ts.Check(err)
 	answer, err := http.DefaultClient.Do(ask)
@@ -366,20 +368,20 @@ func page(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// keep puts what the last command printed into a variable.
-func keep(ts *testscript.TestScript, _ bool, args []string) {
+// cmdKeep puts what the last command printed into a variable.
+func cmdKeep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// picture writes a PNG that says what it is and breaks off then.
-func picture(ts *testscript.TestScript, _ bool, args []string) {
+// cmdPicture writes a PNG that says what it is and breaks off then.
+func cmdPicture(ts *testscript.TestScript, _ bool, args []string) {
 	var whole bytes.Buffer
 	ts.Check(png.Encode(&whole, image.NewGray(image.Rect(0, 0, 500, 500))))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), whole.Bytes()[:whole.Len()-40], 0o600))
 }
 
-// idle waits until nothing waits for its processing.
-func idle(ts *testscript.TestScript, _ bool, _ []string) {
+// cmdIdle waits until nothing waits for its processing.
+func cmdIdle(ts *testscript.TestScript, _ bool, _ []string) {
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		ts.Check(ts.Exec("deedkeep", "status", "--json"))
 		if strings.Contains(ts.ReadFile("stdout"), `"queue": 0,`) {

@@ -13,13 +13,13 @@ import (
 // What is known of damage is named in status, in doctor, and by a backup that keeps an
 // older, intact copy; uploading the same bytes again ends it.
 func TestDamageInCommands(t *testing.T) {
-	data, to := shortData(t), t.TempDir()
-	if _, err := seed(data); err != nil {
+	data, to := shortDataDir(t), t.TempDir()
+	if _, err := seedVault(data); err != nil {
 		t.Fatalf("seed: %v", err)
 	}
 	run := func(want int, args ...string) result {
 		t.Helper()
-		got := ran(t.Context(), t, nil, append(args, "--data", data)...)
+		got := runCLI(t.Context(), t, nil, append(args, "--data", data)...)
 		if got.code != want {
 			t.Errorf("%v: code %d, want %d: %s %s", args, got.code, want, got.out, got.messages)
 		}
@@ -61,7 +61,7 @@ func TestDamageInCommands(t *testing.T) {
 	if got := run(exitDone, "backup", "create", "--to", to); !strings.Contains(got.messages, "damaged in the vault, intact in this backup: file ") {
 		t.Errorf("got %s", got.messages)
 	}
-	if got := ran(t.Context(), t, nil, "doctor", "--data", data); !strings.Contains(got.out, "1 stored document is damaged") {
+	if got := runCLI(t.Context(), t, nil, "doctor", "--data", data); !strings.Contains(got.out, "1 stored document is damaged") {
 		t.Errorf("got %s", got.out)
 	}
 }

@@ -32,7 +32,7 @@ func TestSettingsFile(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var s *shell
-			if got := ran(t.Context(), t, func(of *shell) { s = of }, append([]string{"config", "check"}, row.args...)...); got.code != exitDone {
+			if got := runCLI(t.Context(), t, func(of *shell) { s = of }, append([]string{"config", "check"}, row.args...)...); got.code != exitDone {
 				t.Fatalf("exit code %d: %s", got.code, got.messages)
 			}
 			if path, exists, err := s.settingsFile(); err != nil || path != row.want || exists != row.exists {

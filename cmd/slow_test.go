@@ -56,8 +56,8 @@ func slowPDFs(t testing.TB, many int) (list []client.Upload) {
 // With ten documents of one key that take until their deadlines, another key's text file
 // is processed before the first of them has come to its deadline.
 func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
-	p := startProgram(t, shortData(t))
-	slow, quick := client.New(p.url, p.key(t, "slow"), nil), client.New(p.url, p.key(t, "quick"), nil)
+	p := startServer(t, shortDataDir(t))
+	slow, quick := client.New(p.url, p.createKey(t, "slow"), nil), client.New(p.url, p.createKey(t, "quick"), nil)
 	up, err := slow.Upload(t.Context(), nil, slowPDFs(t, 10))
 	if err != nil || len(up.Files) != 10 {
 		t.Fatalf("%d files, %v", len(up.Files), err)
@@ -81,7 +81,7 @@ func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
 		return file.IsProcessing
 	}
 	// One is in work, and the others of the key that may be in hand wait for it.
-	await("work on a slow document", func() bool { return strings.Contains(metrics(t, p), "\ndeedkeep_reader_tasks_waiting 7\n") })
+	await("work on a slow document", func() bool { return strings.Contains(readMetrics(t, p), "\ndeedkeep_reader_tasks_waiting 7\n") })
 	begun := time.Now()
 	got, err := quick.Upload(t.Context(), nil, []client.Upload{{Filename: "quick.txt", Reader: strings.NewReader("Lot 7, Block B")}})
 	if err != nil || len(got.Files) != 1 {
@@ -96,7 +96,7 @@ func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
 	}
 }
 
-func metrics(t *testing.T, p *program) string {
+func readMetrics(t *testing.T, p *serverProcess) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", http.NoBody)
 	if err != nil {

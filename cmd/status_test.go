@@ -10,15 +10,15 @@ import (
 // What there is none of is null for a program: no progress of an index that nobody makes,
 // no trouble with it.
 func TestStatusOfAnIdleIndex(t *testing.T) {
-	data := shortData(t)
-	if _, err := seed(data); err != nil {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
 		t.Fatalf("seed: %v", err)
 	}
-	if got := ran(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
+	if got := runCLI(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
 		t.Fatalf("reindex: %+v", got)
 	}
 	var status struct{ Search map[string]any }
-	got := ran(t.Context(), t, nil, "status", "--json", "--data", data)
+	got := runCLI(t.Context(), t, nil, "status", "--json", "--data", data)
 	if err := json.Unmarshal([]byte(got.out), &status); err != nil {
 		t.Fatalf("%v: %+v", err, got)
 	}

@@ -48,8 +48,8 @@ systemctl() {
 }
 `
 
-// installed are the guides for a server that is already installed and runs.
-var installed = []string{"backups", "proxy", "security", "upgrading"}
+// installedGuides are the guides for a server that is already installed and runs.
+var installedGuides = []string{"backups", "proxy", "security", "upgrading"}
 
 // topicScript is every sh block of a guide; "sh down" stops the server before it.
 func topicScript(text string) (script string, blocks int) {
@@ -100,17 +100,17 @@ func TestTopics(t *testing.T) {
 			if blocks < 3 && name != "searching" && name != "proxy" || blocks < 1 { // for people at a screen, and for another program
 				t.Fatalf("%d blocks", blocks)
 			}
-			room := run(t, name, script)
+			room := runGuide(t, name, script)
 			if name == "backups" {
-				nothingInClear(t, filepath.Join(room, "mnt", "cloud", "deedkeep"))
+				checkEncrypted(t, filepath.Join(room, "mnt", "cloud", "deedkeep"))
 			}
 		})
 	}
 }
 
-// nothingInClear wants backups in a folder, and in them no byte of the document that
+// checkEncrypted wants backups in a folder, and in them no byte of the document that
 // the vault was filled with.
-func nothingInClear(t *testing.T, dir string) {
+func checkEncrypted(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -129,35 +129,35 @@ func nothingInClear(t *testing.T, dir string) {
 	}
 }
 
-// run runs the script of a guide beside a few documents. But for "installing",
+// runGuide runs the script of a guide beside a few documents. But for "installing",
 // /srv/deedkeep is a vault already that holds a key, an order and a document.
-func run(t *testing.T, name, script string) (room string) {
+func runGuide(t *testing.T, name, script string) (room string) {
 	t.Helper()
-	short := filepath.Dir(shortData(t))
+	short := filepath.Dir(shortDataDir(t))
 	room = t.TempDir()
 	data := filepath.Join(short, "deedkeep")
 	begin := ""
 	if name != "installing" {
-		if _, err := seed(data); err != nil {
+		if _, err := seedVault(data); err != nil {
 			t.Fatalf("seed: %v", err)
 		}
 	}
-	if slices.Contains(installed, name) {
+	if slices.Contains(installedGuides, name) {
 		begin = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
 		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(room, "mnt", "nas", "deedkeep"))
 		if err := errors.Join(os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600), os.MkdirAll(filepath.Join(room, "mnt", "nas"), 0o700)); err != nil {
 			t.Fatalf("write file and create directory: %v", err)
 		}
 	}
-	documents(t, room)
-	if err := errors.Join(os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700), programs(room)); err != nil {
+	copyDocuments(t, room)
+	if err := errors.Join(os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700), installPrograms(room)); err != nil {
 		t.Fatalf("create directory and programs: %v", err)
 	}
 	address := freeAddress(t)
 	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "/usr/local/bin/", filepath.Join(room, "bin")+"/", "127.0.0.1:8080", address).Replace(script)
 	cmd := exec.CommandContext(t.Context(), "bash")
 	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+topicHost+begin+"set -v\n"+script)
-	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(room, "bin"), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+quickExit)
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(room, "bin"), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -169,15 +169,15 @@ func run(t *testing.T, name, script string) (room string) {
 	return room
 }
 
-// programs puts a new program into dir, and an old one where it is installed.
-func programs(dir string) error {
+// installPrograms puts a new program into dir, and an old one where it is installed.
+func installPrograms(dir string) error {
 	const script = "#!/bin/sh\nexec deedkeep \"$@\"\n"
 	return errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o700),
 		os.WriteFile(filepath.Join(dir, "bin", "deedkeep"), []byte(script), 0o700), os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700)) // #nosec G306 -- it is run
 }
 
-// documents puts those that the guides name into dir.
-func documents(t *testing.T, dir string) {
+// copyDocuments puts those that the guides name into dir.
+func copyDocuments(t *testing.T, dir string) {
 	t.Helper()
 	for from, to := range map[string]string{
 		"title/warranty-deed-scan-100dpi.pdf": "deed.pdf", "title/warranty-deed-g4-300dpi.tiff": "plat.tiff",
@@ -214,14 +214,14 @@ func TestTopicsAreReadable(t *testing.T) {
 			}
 		}
 	}
-	got := ran(t.Context(), t, nil, "help", "backups")
+	got := runCLI(t.Context(), t, nil, "help", "backups")
 	if got.code != 0 || !strings.HasPrefix(got.out, "# Backups") {
 		t.Errorf("%+v", got)
 	}
-	if got := ran(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 || !strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
+	if got := runCLI(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 || !strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
 		t.Errorf("%+v", got)
 	}
-	if got := ran(t.Context(), t, nil, "help", "backing"); got.code != exitUsage || !strings.Contains(got.messages, "the guides are backups, installing, integrating, monitoring, proxy, searching, security, upgrading") {
+	if got := runCLI(t.Context(), t, nil, "help", "backing"); got.code != exitUsage || !strings.Contains(got.messages, "the guides are backups, installing, integrating, monitoring, proxy, searching, security, upgrading") {
 		t.Errorf("%+v", got)
 	}
 }

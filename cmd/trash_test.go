@@ -18,11 +18,11 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// discarded makes a vault with an order, a document and an abstract in the trash, and
+// vaultWithTrash makes a vault with an order, a document and an abstract in the trash, and
 // gives their names for commands.
-func discarded(t *testing.T, data string) (order, file, abstract string) {
+func vaultWithTrash(t *testing.T, data string) (order, file, abstract string) {
 	t.Helper()
-	if _, err := seed(data); err != nil {
+	if _, err := seedVault(data); err != nil {
 		t.Fatalf("seed: %v", err)
 	}
 	v, err := instance.Open(t.Context(), instance.Options{
@@ -51,8 +51,8 @@ func discarded(t *testing.T, data string) (order, file, abstract string) {
 }
 
 func TestTrashCommands(t *testing.T) {
-	data := shortData(t)
-	order, file, abstract := discarded(t, data)
+	data := shortDataDir(t)
+	order, file, abstract := vaultWithTrash(t, data)
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatalf("open file: %v", err)
@@ -96,7 +96,7 @@ func TestTrashCommands(t *testing.T) {
 		{"empty what is empty", nil, []string{"empty", "--yes"}, exitDone, []string{"permanently deleted 0 records"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := ran(t.Context(), t, row.shell, append(append([]string{"trash"}, row.args...), "--data", data)...)
+			got := runCLI(t.Context(), t, row.shell, append(append([]string{"trash"}, row.args...), "--data", data)...)
 			if got.code != row.code {
 				t.Errorf("exit code %d, want %d: %+v", got.code, row.code, got)
 			}
@@ -107,7 +107,7 @@ func TestTrashCommands(t *testing.T) {
 			}
 		})
 	}
-	got := ran(t.Context(), t, nil, "events", "list", "--json", "--limit", "9", "--data", data)
+	got := runCLI(t.Context(), t, nil, "events", "list", "--json", "--limit", "9", "--data", data)
 	var events []apitypes.Event
 	if err := json.Unmarshal([]byte(got.out), &events); err != nil {
 		t.Fatalf("%v: %+v", err, got)

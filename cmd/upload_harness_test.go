@@ -22,13 +22,13 @@ import (
 func TestKillDuringAResumableUpload(t *testing.T) {
 	const first = 200_000 // bytes that are acknowledged before the first kill
 	h := newHarness(t, "")
-	h.move()
+	h.newVault()
 	s := h.start()
-	body := document(7, 1<<20)
+	body := makePDF(7, 1<<20)
 	name := "filename " + base64.StdEncoding.EncodeToString([]byte("Deed.pdf"))
 	answer := h.tus(s, http.MethodPost, "/uploads", nil, "Upload-Length", strconv.Itoa(len(body)), "Upload-Metadata", name)
-	path := "/uploads/" + answer.Header.Get("Location")[len(s.base+"/v1/uploads/"):]
-	at := h.patched(s, path, 0, bytes.NewReader(body[:first]))
+	path := "/uploads/" + answer.Header.Get("Location")[len(s.baseURL+"/v1/uploads/"):]
+	at := h.patchUpload(s, path, 0, bytes.NewReader(body[:first]))
 	if at != first {
 		t.Fatalf("Upload-Offset is %d, want %d", at, first)
 	}
@@ -55,9 +55,9 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 			t.Fatalf("after the kill Upload-Offset is %d, %v; %d were acknowledged", now, err, at)
 		}
 		t.Logf("killed after %d bytes, resumes at %d", at+200_000, now)
-		at = h.patched(s, path, now, bytes.NewReader(body[now:now+50_000]))
+		at = h.patchUpload(s, path, now, bytes.NewReader(body[now:now+50_000]))
 	}
-	h.patched(s, path, at, bytes.NewReader(body[at:]))
+	h.patchUpload(s, path, at, bytes.NewReader(body[at:]))
 	raw, err := io.ReadAll(h.tus(s, http.MethodGet, path, nil).Body)
 	if err != nil {
 		t.Fatalf("read body: %v", err)
@@ -81,8 +81,8 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 }
 
 // request sends one to /v1 with the harness's key.
-func (h *harness) request(s *served, method, path string, body io.Reader, header ...string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(h.t.Context(), method, s.base+"/v1"+path, body)
+func (h *harness) request(s *serverProcess, method, path string, body io.Reader, header ...string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(h.t.Context(), method, s.baseURL+"/v1"+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (h *harness) request(s *served, method, path string, body io.Reader, header
 }
 
 // tus is a request that succeeds.
-func (h *harness) tus(s *served, method, path string, body io.Reader, header ...string) *http.Response {
+func (h *harness) tus(s *serverProcess, method, path string, body io.Reader, header ...string) *http.Response {
 	h.t.Helper()
 	answer, err := h.request(s, method, path, body, header...)
 	if err != nil {
@@ -109,8 +109,8 @@ func (h *harness) tus(s *served, method, path string, body io.Reader, header ...
 	return answer
 }
 
-// patched sends bytes from an offset on, and gives the one that was acknowledged.
-func (h *harness) patched(s *served, path string, at int, body io.Reader) int {
+// patchUpload sends bytes from an offset on, and gives the one that was acknowledged.
+func (h *harness) patchUpload(s *serverProcess, path string, at int, body io.Reader) int {
 	h.t.Helper()
 	answer := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(at), "Content-Type", "application/offset+octet-stream")
 	now, err := strconv.Atoi(answer.Header.Get("Upload-Offset"))

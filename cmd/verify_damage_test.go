@@ -27,8 +27,8 @@ var damages = map[string]func(page []byte){
 // Whatever happens to a page of the database, verify says that it is damaged or that
 // all is well (a page may be free), and never breaks down.
 func TestVerifyDamagedPages(t *testing.T) {
-	data := shortData(t)
-	if _, err := seed(data); err != nil {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(data, "vault.db")
@@ -46,7 +46,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 			if err := errors.Join(os.Remove(path), os.WriteFile(path, content, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			got := ran(t.Context(), t, nil, "verify", "--data", data)
+			got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 			switch {
 			case got.code == exitDamage:
 				found++
@@ -62,11 +62,11 @@ func TestVerifyDamagedPages(t *testing.T) {
 
 // The same under a server, which goes on answering.
 func TestVerifyDamagedPagesWithServer(t *testing.T) {
-	data := shortData(t)
-	if _, err := seed(data); err != nil {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
 		t.Fatal(err)
 	}
-	p := startProgram(t, data)
+	p := startServer(t, data)
 	path := filepath.Join(data, "vault.db")
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -87,13 +87,13 @@ func TestVerifyDamagedPagesWithServer(t *testing.T) {
 			if _, err := file.WriteAt(content, at); err != nil {
 				t.Fatal(err)
 			}
-			got := ran(t.Context(), t, nil, "verify", "--data", data)
+			got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 			if _, err := file.WriteAt(whole[at:at+int64(size)], at); err != nil {
 				t.Fatal(err)
 			}
 			where := fmt.Sprintf("page %d of %d, %s", page, len(whole)/size, name)
 			select {
-			case <-p.ended:
+			case <-p.done:
 				t.Fatalf("%s: the server ended\n%s", where, p.messages)
 			default:
 			}
@@ -109,7 +109,7 @@ func TestVerifyDamagedPagesWithServer(t *testing.T) {
 	if found < 10 {
 		t.Errorf("damage was found %d times", found)
 	}
-	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone {
+	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone {
 		t.Errorf("put back: %+v", got)
 	}
 }
@@ -117,8 +117,8 @@ func TestVerifyDamagedPagesWithServer(t *testing.T) {
 // Where the database cannot even be opened, verify says so as it says all damage, and
 // every other command fails with the same sentence.
 func TestUnreadableDatabase(t *testing.T) {
-	data := shortData(t)
-	if _, err := seed(data); err != nil {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(data, "vault.db")
@@ -126,16 +126,16 @@ func TestUnreadableDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	sentence := "vault.db is damaged (invalid database): restore a backup"
-	got := ran(t.Context(), t, nil, "verify", "--data", data)
+	got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 	if got.code != exitDamage || !strings.HasPrefix(got.out, "database vault.db: ") || !strings.Contains(got.out, sentence) {
 		t.Errorf("verify: %+v", got)
 	}
-	got = ran(t.Context(), t, nil, "verify", "--json", "--data", data)
+	got = runCLI(t.Context(), t, nil, "verify", "--json", "--data", data)
 	if got.code != exitDamage || !strings.Contains(got.out, `"ok": false`) || !strings.Contains(got.out, sentence) {
 		t.Errorf("verify --json: %+v", got)
 	}
 	for _, args := range [][]string{{"status"}, {"keys", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
-		got := ran(t.Context(), t, nil, append(args, "--data", data)...)
+		got := runCLI(t.Context(), t, nil, append(args, "--data", data)...)
 		if got.code != exitFailed || got.out != "" || strings.Count(got.messages, "\n") != 1 || !strings.Contains(got.messages, sentence) {
 			t.Errorf("%v: %+v", args, got)
 		}
@@ -144,14 +144,14 @@ func TestUnreadableDatabase(t *testing.T) {
 
 // Of a damaged search index verify says each thing once: that, where, and what to do.
 func TestVerifyDamagedIndex(t *testing.T) {
-	data := shortData(t)
-	if _, err := seed(data); err != nil {
+	data := shortDataDir(t)
+	if _, err := seedVault(data); err != nil {
 		t.Fatal(err)
 	}
-	if got := ran(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
+	if got := runCLI(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
 		t.Fatalf("reindex: %+v", got)
 	}
-	if got := ran(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone || !strings.Contains(got.out, "events, the search index (") {
+	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone || !strings.Contains(got.out, "events, the search index (") {
 		t.Errorf("whole: %+v", got)
 	}
 	segments, err := filepath.Glob(filepath.Join(data, "search", "*", "*.segment"))
@@ -168,7 +168,7 @@ func TestVerifyDamagedIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := ran(t.Context(), t, nil, "verify", "--data", data)
+	got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 	for word, want := range map[string]int{"damaged": 1, "DAMAGED": 1, "reindex": 1, "checksum": 1, "segment": 1, "search index: no document is lost": 1, "--repair": 0} {
 		if n := strings.Count(got.out, word); n != want || got.code != exitDamage {
 			t.Errorf("%q stands there %d times, want %d: %+v", word, n, want, got)

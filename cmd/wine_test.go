@@ -22,28 +22,28 @@ import (
 	"deedkeep/app/client"
 )
 
-// windows is a Windows of wine in a folder of its own, with our program in it.
-type windows struct {
+// wineEnv is a Windows of wine in a folder of its own, with our program in it.
+type wineEnv struct {
 	prefix string
 	env    []string
 }
 
 // Where things are in it.
 const (
-	vaultThere   = `C:\vault`
-	backupThere  = `C:\backup`
-	restoreThere = `C:\restored`
+	windowsVault    = `C:\vault`
+	windowsBackups  = `C:\backup`
+	windowsRestored = `C:\restored`
 )
 
-func newWindows(t *testing.T) *windows {
+func newWindows(t *testing.T) *wineEnv {
 	t.Helper()
-	w := &windows{prefix: filepath.Join(t.TempDir(), "wine")}
+	w := &wineEnv{prefix: filepath.Join(t.TempDir(), "wine")}
 	w.env = append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEARCH=win64", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=", "DISPLAY=")
-	t.Cleanup(func() { w.tool(t, "wineserver", "--kill", "--wait") })
-	w.tool(t, "wine", "wineboot", "--init")
-	w.tool(t, "wineserver", "--wait") // It writes on for a moment.
+	t.Cleanup(func() { w.runTool(t, "wineserver", "--kill", "--wait") })
+	w.runTool(t, "wine", "wineboot", "--init")
+	w.runTool(t, "wineserver", "--wait") // It writes on for a moment.
 	system := filepath.Join(w.prefix, "drive_c", "windows", "system32")
-	w.tool(t, "x86_64-w64-mingw32-gcc", "-shared", "-O2", "-o", filepath.Join(system, "bcryptprimitives.dll"), "testdata/wine/bcryptprimitives.c", "-ladvapi32")
+	w.runTool(t, "x86_64-w64-mingw32-gcc", "-shared", "-O2", "-o", filepath.Join(system, "bcryptprimitives.dll"), "testdata/wine/bcryptprimitives.c", "-ladvapi32")
 	build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", filepath.Join(w.prefix, "drive_c", "deedkeep.exe"), "..")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
@@ -52,8 +52,8 @@ func newWindows(t *testing.T) *windows {
 	return w
 }
 
-// tool runs what is needed to have a Windows. "wineserver --kill" fails where none runs.
-func (w *windows) tool(t *testing.T, name string, args ...string) {
+// runTool runs what is needed to have a Windows. "wineserver --kill" fails where none runs.
+func (w *wineEnv) runTool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -64,13 +64,13 @@ func (w *windows) tool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// here is where a path of that Windows is.
-func (w *windows) here(path string) string {
+// hostPath is where a path of that Windows is.
+func (w *wineEnv) hostPath(path string) string {
 	return filepath.Join(w.prefix, "drive_c", filepath.FromSlash(strings.ReplaceAll(strings.TrimPrefix(path, `C:\`), `\`, "/")))
 }
 
 // run runs a command of ours there, wants its exit code, and gives what it prints.
-func (w *windows) run(t *testing.T, code int, args ...string) string {
+func (w *wineEnv) run(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -87,17 +87,17 @@ func (w *windows) run(t *testing.T, code int, args ...string) string {
 }
 
 // served there is a server until it is stopped.
-type servedThere struct {
+type wineServer struct {
 	url      string
 	process  *exec.Cmd
 	messages *bytes.Buffer
-	ended    chan error
+	done     chan error
 }
 
-func (w *windows) serve(t *testing.T, env ...string) *servedThere {
+func (w *wineEnv) serve(t *testing.T, env ...string) *wineServer {
 	t.Helper()
-	s := &servedThere{messages: new(bytes.Buffer), ended: make(chan error, 1)}
-	s.process = exec.Command("wine", `C:\deedkeep.exe`, "serve", "--data", vaultThere, "--listen", "127.0.0.1:0")
+	s := &wineServer{messages: new(bytes.Buffer), done: make(chan error, 1)}
+	s.process = exec.Command("wine", `C:\deedkeep.exe`, "serve", "--data", windowsVault, "--listen", "127.0.0.1:0")
 	s.process.Env, s.process.Stderr = append(w.env, env...), s.messages
 	out, err := s.process.StdoutPipe()
 	if err != nil {
@@ -113,28 +113,28 @@ func (w *windows) serve(t *testing.T, env ...string) *servedThere {
 	s.url = url
 	go func() {
 		_, _ = io.Copy(io.Discard, out) // Nothing more comes.
-		s.ended <- s.process.Wait()
-		close(s.ended)
+		s.done <- s.process.Wait()
+		close(s.done)
 	}()
 	t.Cleanup(func() {
 		_ = s.process.Process.Kill() // It may have ended.
-		t.Logf("serve: %v", <-s.ended)
+		t.Logf("serve: %v", <-s.done)
 	})
 	if err != nil || !ok {
 		_ = s.process.Process.Kill() // The failure is told.
-		t.Fatalf("serve: %q, %v, %v\n%s", line, err, <-s.ended, s.messages)
+		t.Fatalf("serve: %q, %v, %v\n%s", line, err, <-s.done, s.messages)
 	}
 	return s
 }
 
 // stop is Ctrl-C at its window.
-func (s *servedThere) stop(t *testing.T) {
+func (s *wineServer) stop(t *testing.T) {
 	t.Helper()
 	if err := s.process.Process.Signal(os.Interrupt); err != nil {
 		t.Fatalf("Signal: %v", err)
 	}
 	select {
-	case err := <-s.ended:
+	case err := <-s.done:
 		if err != nil || !strings.Contains(s.messages.String(), "msg=stopping") {
 			t.Fatalf("serve ended: %v\n%s", err, s.messages)
 		}
@@ -148,55 +148,55 @@ func (s *servedThere) stop(t *testing.T) {
 // and whether a disk keeps what it says it keeps.
 func TestWine(t *testing.T) {
 	w := newWindows(t)
-	w.run(t, exitNoVault, "status", "--data", vaultThere)
+	w.run(t, exitNoVault, "status", "--data", windowsVault)
 	server := w.serve(t)
-	key := w.run(t, exitDone, "keys", "create", "wine", "--quiet", "--data", vaultThere)
-	_, document := sample(t, "title/warranty-deed-g4-ocr-layer.pdf")
+	key := w.run(t, exitDone, "keys", "create", "wine", "--quiet", "--data", windowsVault)
+	_, document := readSample(t, "title/warranty-deed-g4-ocr-layer.pdf")
 	c := client.New(server.url, key, nil)
-	id := filed(t, c, document)
-	if got := w.run(t, exitDone, "process", "list", "--data", vaultThere); got != "nothing failed" {
+	id := uploadAndProcess(t, c, document)
+	if got := w.run(t, exitDone, "process", "list", "--data", windowsVault); got != "nothing failed" {
 		t.Errorf("processing: %s", got)
 	}
 	for pattern, least := range map[string]int{`previews\*\*\thumbnail`: 1, `previews\*\*\text`: 1, `blobs\*\*`: 1} {
-		if found, err := filepath.Glob(w.here(vaultThere + `\` + pattern)); err != nil || len(found) < least {
+		if found, err := filepath.Glob(w.hostPath(windowsVault + `\` + pattern)); err != nil || len(found) < least {
 			t.Errorf("%s: %v, %v", pattern, found, err)
 		}
 	}
-	same(t, c, id, document)
-	w.run(t, exitLocked, "serve", "--data", vaultThere, "--listen", "127.0.0.1:0")
-	w.run(t, exitDone, "backup", "create", "--to", backupThere, "--data", vaultThere)
-	if got := w.run(t, exitDone, "verify", "--data", vaultThere); !strings.HasPrefix(got, "all is well: ") || !strings.Contains(got, "1 document ") {
+	checkDownload(t, c, id, document)
+	w.run(t, exitLocked, "serve", "--data", windowsVault, "--listen", "127.0.0.1:0")
+	w.run(t, exitDone, "backup", "create", "--to", windowsBackups, "--data", windowsVault)
+	if got := w.run(t, exitDone, "verify", "--data", windowsVault); !strings.HasPrefix(got, "all is well: ") || !strings.Contains(got, "1 document ") {
 		t.Errorf("verify: %s", got)
 	}
-	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); strings.Contains(got, "bad ") || !strings.Contains(got, "ok    sandbox ") {
+	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); strings.Contains(got, "bad ") || !strings.Contains(got, "ok    sandbox ") {
 		t.Errorf("doctor: %s", got)
 	}
 	server.stop(t)
-	if _, err := os.Stat(w.here(vaultThere + `\control.json`)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(w.hostPath(windowsVault + `\control.json`)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the door is still written down: %v", err)
 	}
 
 	// Down, restored, and in the next start with https and a power cut.
-	w.run(t, exitDone, "verify", "--data", vaultThere)
-	w.run(t, exitDone, "backup", "verify", "--from", backupThere, "--data", vaultThere)
-	w.run(t, exitDone, "restore", "latest", "--from", backupThere, "--data", restoreThere)
-	w.run(t, exitDone, "verify", "--data", restoreThere)
+	w.run(t, exitDone, "verify", "--data", windowsVault)
+	w.run(t, exitDone, "backup", "verify", "--from", windowsBackups, "--data", windowsVault)
+	w.run(t, exitDone, "restore", "latest", "--from", windowsBackups, "--data", windowsRestored)
+	w.run(t, exitDone, "verify", "--data", windowsRestored)
 	again := w.serve(t, "DEEDKEEP_TLS_SELF_SIGNED=true")
-	same(t, client.New(again.url, key, w.trusting(t)), id, document)
+	checkDownload(t, client.New(again.url, key, w.trustingTransport(t)), id, document)
 	if err := again.process.Process.Kill(); err != nil {
 		t.Fatalf("kill proces: %v", err)
 	}
-	t.Logf("killed: %v", <-again.ended)
-	if got := w.run(t, exitDone, "doctor", "--data", vaultThere); !strings.Contains(got, "a server did not stop cleanly") {
+	t.Logf("killed: %v", <-again.done)
+	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); !strings.Contains(got, "a server did not stop cleanly") {
 		t.Errorf("doctor: %s", got)
 	}
 	last := w.serve(t)
-	same(t, client.New(last.url, key, nil), id, document)
+	checkDownload(t, client.New(last.url, key, nil), id, document)
 	last.stop(t)
 }
 
-// filed uploads a document and waits for its processing.
-func filed(t *testing.T, c *client.Client, document []byte) int64 {
+// uploadAndProcess uploads a document and waits for its processing.
+func uploadAndProcess(t *testing.T, c *client.Client, document []byte) int64 {
 	t.Helper()
 	up, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Return.pdf", Reader: bytes.NewReader(document)}})
 	if err != nil || len(up.Files) != 1 || up.Files[0].PageCount == nil || *up.Files[0].PageCount != 4 {
@@ -216,8 +216,8 @@ func filed(t *testing.T, c *client.Client, document []byte) int64 {
 	}
 }
 
-// same downloads the document and holds it against what was sent.
-func same(t *testing.T, c *client.Client, id int64, document []byte) {
+// checkDownload downloads the document and holds it against what was sent.
+func checkDownload(t *testing.T, c *client.Client, id int64, document []byte) {
 	t.Helper()
 	body, err := c.Download(t.Context(), id)
 	if err != nil {
@@ -229,10 +229,10 @@ func same(t *testing.T, c *client.Client, id int64, document []byte) {
 	}
 }
 
-// trusting believes the certificate that was made there.
-func (w *windows) trusting(t *testing.T) http.RoundTripper {
+// trustingTransport believes the certificate that was made there.
+func (w *wineEnv) trustingTransport(t *testing.T) http.RoundTripper {
 	t.Helper()
-	public, err := os.ReadFile(w.here(vaultThere + `\tls\certificate.pem`))
+	public, err := os.ReadFile(w.hostPath(windowsVault + `\tls\certificate.pem`))
 	roots := x509.NewCertPool()
 	if err != nil || !roots.AppendCertsFromPEM(public) {
 		t.Fatal(fmt.Errorf("certificate: %w", err))

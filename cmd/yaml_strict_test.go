@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// templatesOf reads a file of templates as import does.
-func templatesOf(text string) ([]apitypes.TemplateDraft, *strictYAML, error) {
+// parseTemplateFile reads a file of templates as import does.
+func parseTemplateFile(text string) ([]apitypes.TemplateDraft, *strictYAML, error) {
 	sheet := &strictYAML{name: "t.yaml", lines: map[string]int{}}
 	root, err := sheet.parse([]byte(text))
 	if err != nil {
@@ -50,7 +50,7 @@ func TestSheetRefuses(t *testing.T) {
 		{"too long", "#" + strings.Repeat("x", maxYAMLSize), "t.yaml is longer than 1 MB"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if _, _, err := templatesOf(row.text); err == nil || err.Error() != row.want {
+			if _, _, err := parseTemplateFile(row.text); err == nil || err.Error() != row.want {
 				t.Errorf("got  %v\nwant %v", err, row.want)
 			}
 		})
@@ -67,7 +67,7 @@ func TestSheetReads(t *testing.T) {
 			`{"key":"a","label":"No \ud83d\ude00 \/ 1.50","type":"dropdown","required":true,"options":["yes","2026-01-02",1.50]}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, sheet, err := templatesOf(text)
+			got, sheet, err := parseTemplateFile(text)
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -76,7 +76,7 @@ func TestSheetReads(t *testing.T) {
 			}
 		})
 	}
-	if got, _, err := templatesOf("templates: [{name: x}]"); err != nil || got[0].Statuses != nil || got[0].CustomFields != nil || got[0].Retired != nil {
+	if got, _, err := parseTemplateFile("templates: [{name: x}]"); err != nil || got[0].Statuses != nil || got[0].CustomFields != nil || got[0].Retired != nil {
 		t.Errorf("what is left out: %+v, %v", got, err)
 	}
 }
@@ -90,7 +90,7 @@ func FuzzSheet(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		drafts, sheet, err := templatesOf(text)
+		drafts, sheet, err := parseTemplateFile(text)
 		if err == nil && drafts == nil || sheet == nil {
 			t.Errorf("%q: neither read nor refused", text)
 		}
@@ -101,7 +101,7 @@ func FuzzSheet(f *testing.F) {
 			if err := (&shell{out: &out, json: asJSON}).printTemplates(list, false); err != nil {
 				t.Fatalf("print templates: %v", err)
 			}
-			got, _, err := templatesOf(out.String())
+			got, _, err := parseTemplateFile(out.String())
 			if err != nil {
 				if out.Len() > maxYAMLSize {
 					continue
@@ -150,7 +150,7 @@ func TestSheetIsQuick(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			begun := time.Now()
-			_, _, err := templatesOf("templates: [" + strings.Repeat(unit, (n-20)/len(unit)))
+			_, _, err := parseTemplateFile("templates: [" + strings.Repeat(unit, (n-20)/len(unit)))
 			if took := time.Since(begun); took > time.Minute || err == nil {
 				t.Errorf("%v: %v", took, err)
 			} else {
