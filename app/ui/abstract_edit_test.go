@@ -15,12 +15,12 @@ import (
 )
 
 func jsonStrings(values map[string]string) map[string]json.RawMessage {
-	made := map[string]json.RawMessage{}
+	encoded := map[string]json.RawMessage{}
 	for key, v := range values {
-		raw, _ := json.Marshal(v) // a text always encodes
-		made[key] = raw
+		raw, _ := json.Marshal(v) // encoding a string never fails
+		encoded[key] = raw
 	}
-	return made
+	return encoded
 }
 
 // hiddenFields returns the hidden fields of a group's form.
@@ -38,7 +38,8 @@ func TestEditAbstract(t *testing.T) {
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	_, other := h.newUserCookie(t, "Lee", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"}, model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
+	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"},
+		model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
 	id := filed.Abstract.ID
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
@@ -60,9 +61,10 @@ func TestEditAbstract(t *testing.T) {
 		}
 		return h.submit(t, want, cookie, path, sent, header...)
 	}
-	change(303, map[string]string{"address": "9 Elm St", "city": "Cohoes", "county": "Albany", "state": "NY"}).checkHeaders(t, map[string]string{"Location": path + "#group-property"})
+	change(303, map[string]string{"address": "9 Elm St", "city": "Cohoes", "county": "Albany", "state": "NY"}).checkHeaders(t,
+		map[string]string{"Location": path + "#group-property"})
 	if a := h.getAbstract(t, id).Abstract; a.City != "Cohoes" || a.County != "Albany" {
-		t.Errorf("stored %+v", a)
+		t.Errorf("unexpected city or county: %+v", a)
 	}
 
 	// Another user changes the county while the form is open.
@@ -72,15 +74,16 @@ func TestEditAbstract(t *testing.T) {
 	}
 	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county is unchanged: the other user's value stays
 	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
-		t.Errorf("stored %+v", a)
+		t.Errorf("unexpected city or county: %+v", a)
 	}
 	stale := change(412, map[string]string{"city": "Hudson", "county": "Ulster"})
-	stale.has(t, "Another person saved changes while you were editing", `value="Ulster"`, "Lee changed this to “Greene” on ", "kim changed this to “Catskill” on ", `name="pick.county" value="theirs"> Keep “Greene”`)
+	stale.has(t, "Another person saved changes while you were editing", `value="Ulster"`, "Lee changed this to “Greene” on ",
+		"kim changed this to “Catskill” on ", `name="pick.county" value="theirs"> Keep “Greene”`)
 	change(412, map[string]string{"county": "Ulster"}, "HX-Request: true").lacks(t, "<html")
 	form = hiddenFields(stale)
 	change(303, map[string]string{"city": "Hudson", "county": "Ulster", "pick.city": "theirs", "pick.county": "mine"})
 	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Ulster" {
-		t.Errorf("stored %+v", a)
+		t.Errorf("unexpected city or county: %+v", a)
 	}
 	form = url.Values{"group": {"property"}, "version": {"1"}} // without the fingerprints the version counts
 	change(412, map[string]string{"city": "Troy"})
@@ -90,10 +93,11 @@ func TestEditAbstract(t *testing.T) {
 	version := h.getAbstract(t, id).Abstract.Version
 	change(303, map[string]string{"custom_fields.legal_description": "one\r\ntwo", "custom_fields.names_run": ""})
 	if got := h.getAbstract(t, id).Abstract.Version; got != version {
-		t.Errorf("version %d became %d", version, got)
+		t.Errorf("version = %d, want %d", got, version)
 	}
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=details", cookie))
-	rejected := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01", "custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
+	rejected := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01",
+		"custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
 	rejected.has(t, "This is no date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.has(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
@@ -110,30 +114,33 @@ func TestBlankFieldFilledByAnotherUser(t *testing.T) {
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	lee, _ := h.newUserCookie(t, "Lee", model.RoleStaff)
 	path, filed := h.createAbstract(t, actor, nil, model.Property{})
-	made := h.createOrder(t, "26-1", 2, model.PropertyDraft{})
-	order := h.orderPath(made)
+	created := h.createOrder(t, "26-1", 2, model.PropertyDraft{})
+	order := h.orderPath(created)
 	stored := func() [2]string {
-		o, err := h.vault.Orders.Get(t.Context(), made.ID)
+		o, err := h.vault.Orders.Get(t.Context(), created.ID)
 		if err != nil {
 			t.Fatalf("Orders.Get: %v", err)
 		}
 		return [2]string{string(h.getAbstract(t, filed.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
 	}
-	for _, row := range []struct{ path, theirs, mine, label string }{
+	for _, row := range []struct{ path, otherField, ownField, label string }{
 		{path, "custom_fields.deed_book_page", "custom_fields.borrower", "Vesting Deed Book/Page"},
 		{order, "custom_fields.client", "custom_fields.underwriter", "Client"},
 	} {
-		sheet := hiddenFields(h.request(t, 200, "GET", row.path+"?edit=details", cookie))
-		edit := func(cookie, field, text string, header ...string) reply {
-			form := url.Values{row.theirs: {""}, row.mine: {""}}
-			for name := range sheet {
-				form[name] = sheet[name]
+		t.Run(row.path, func(t *testing.T) {
+			unchanged := hiddenFields(h.request(t, 200, "GET", row.path+"?edit=details", cookie))
+			edit := func(cookie, field, text string, header ...string) reply {
+				form := url.Values{row.otherField: {""}, row.ownField: {""}}
+				for name := range unchanged {
+					form[name] = unchanged[name]
+				}
+				form.Set(field, text)
+				return h.submit(t, map[bool]int{true: 200, false: 303}[len(header) > 0], cookie, row.path, form, header...)
 			}
-			form.Set(field, text)
-			return h.submit(t, map[bool]int{true: 200, false: 303}[len(header) > 0], cookie, row.path, form, header...)
-		}
-		edit(lee, row.theirs, "2417/0883")
-		edit(cookie, row.mine, "Ann Poe", "HX-Request: true").has(t, "Also changed while you were editing: "+row.label+" (by Lee).", "2417/0883", "Ann Poe")
+			edit(lee, row.otherField, "2417/0883")
+			edit(cookie, row.ownField, "Ann Poe", "HX-Request: true").has(t,
+				"Also changed while you were editing: "+row.label+" (by Lee).", "2417/0883", "Ann Poe")
+		})
 	}
 	if got, want := stored(), [2]string{`"2417/0883"`, `"2417/0883"`}; got != want {
 		t.Errorf("stored %q, want %q", got, want)
@@ -145,23 +152,27 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"}, "a.pdf", "b.pdf")
+	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"},
+		"a.pdf", "b.pdf")
 	id := filed.Abstract.ID
 	h.submit(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
-	h.submit(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t, `value="Complete" aria-pressed="true"`)
+	h.submit(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t,
+		`value="Complete" aria-pressed="true"`)
 	h.submit(t, 422, cookie, path+"/status", url.Values{"status": {"Sold"}})
 	if a := h.getAbstract(t, id).Abstract; a.Status != "Complete" {
-		t.Errorf("the status is %q", a.Status)
+		t.Errorf("status = %q, want Complete", a.Status)
 	}
-	gone := h.submit(t, 303, cookie, path+"/trash", nil)
-	gone.checkHeaders(t, map[string]string{"Location": "/abstracts"})
-	notice := "Cookie: " + strings.TrimPrefix(cookie, "Cookie: ") + "; " + strings.Split(gone.Header.Get("Set-Cookie"), ";")[0]
-	h.request(t, 200, "GET", "/abstracts", notice).has(t, "“2026-1” is in the trash, with its 2 documents.", `action="`+path+`/restore"`, "Undo")
+	deleted := h.submit(t, 303, cookie, path+"/trash", nil)
+	deleted.checkHeaders(t, map[string]string{"Location": "/abstracts"})
+	notice := "Cookie: " + strings.TrimPrefix(cookie, "Cookie: ") + "; " + strings.Split(deleted.Header.Get("Set-Cookie"), ";")[0]
+	h.request(t, 200, "GET", "/abstracts", notice).has(t, "“2026-1” is in the trash, with its 2 documents.",
+		`action="`+path+`/restore"`, "Undo")
 	h.request(t, 404, "GET", path, cookie)
 	h.submit(t, 303, cookie, path+"/restore", nil).checkHeaders(t, map[string]string{"Location": path})
 	h.request(t, 200, "GET", path, cookie).has(t, "a.pdf", "b.pdf")
 	history := h.request(t, 200, "GET", path+"/history", cookie)
-	history.has(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash", "took it out of the trash", "b.pdf, a.pdf")
+	history.has(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash",
+		"took it out of the trash", "b.pdf, a.pdf")
 	for i := range 60 {
 		h.submit(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
 	}
@@ -169,7 +180,7 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	first.lacks(t, "made this abstract")
 	next := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindSubmatch(first.body)
 	if next == nil {
-		t.Fatal("the history has no second page")
+		t.Fatal("the history has one page, want a second one")
 	}
 	h.request(t, 200, "GET", string(next[1]), cookie).has(t, "made this abstract")
 	h.request(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
@@ -183,33 +194,36 @@ func TestAbstractDocuments(t *testing.T) {
 	path, filed := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf", "c.pdf")
 	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
 	page := h.request(t, 200, "GET", path, cookie)
-	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`, `enctype="multipart/form-data"`, "Being processed", "every 2s",
+	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`,
+		`enctype="multipart/form-data"`, "Being processed", "every 2s",
 		fmt.Sprintf(`href="/documents/%d?in=abstract:`, a))
-	order := func(want ...uint64) {
+	checkOrder := func(want ...uint64) {
 		t.Helper()
 		if got := h.getAbstract(t, filed.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
-			t.Errorf("order %v, want %v", got, want)
+			t.Errorf("files = %v, want %v", got, want)
 		}
 	}
-	one := func(name string, id uint64, more ...string) url.Values {
-		form := url.Values{name: {fmt.Sprint(id)}}
+	form := func(name string, id uint64, more ...string) url.Values {
+		values := url.Values{name: {fmt.Sprint(id)}}
 		for i := 0; i < len(more); i += 2 {
-			form.Set(more[i], more[i+1])
+			values.Set(more[i], more[i+1])
 		}
-		return form
+		return values
 	}
-	h.submit(t, 303, cookie, path+"/order", one("up", c)).checkHeaders(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, c)})
-	order(a, c, b)
-	h.submit(t, 303, cookie, path+"/order", one("down", a))
-	order(c, a, b)
-	h.submit(t, 303, cookie, path+"/order", one("up", c)) // the first one stays in place
-	order(c, a, b)
-	h.submit(t, 303, cookie, path+"/order", one("move", c, "to", "3"))
-	order(a, b, c)
-	h.submit(t, 303, cookie, path+"/order", one("up", 999))
-	order(a, b, c)
-	h.submit(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t, `id="documents-state"`)
-	order(c, b, a) // the named ones swap positions; the other one stays
+	h.submit(t, 303, cookie, path+"/order", form("up", c)).checkHeaders(t,
+		map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, c)})
+	checkOrder(a, c, b)
+	h.submit(t, 303, cookie, path+"/order", form("down", a))
+	checkOrder(c, a, b)
+	h.submit(t, 303, cookie, path+"/order", form("up", c)) // the first document can't move up
+	checkOrder(c, a, b)
+	h.submit(t, 303, cookie, path+"/order", form("move", c, "to", "3"))
+	checkOrder(a, b, c)
+	h.submit(t, 303, cookie, path+"/order", form("up", 999))
+	checkOrder(a, b, c)
+	h.submit(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t,
+		`id="documents-state"`)
+	checkOrder(c, b, a) // the listed documents swap positions; b stays
 
 	at := func(id uint64, verb string) string { return fmt.Sprintf("/documents/%d/%s", id, verb) }
 	h.submit(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
@@ -220,15 +234,16 @@ func TestAbstractDocuments(t *testing.T) {
 	h.request(t, 200, "GET", at(a, "row?rename=1"), cookie, "HX-Request: true").has(t, "data-stem", `value="Deed 1022-311.pdf"`)
 
 	h.submit(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"1"}})
-	order(a, c, b)
-	h.submit(t, 204, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"3"}}, "HX-Request: true").checkHeaders(t, map[string]string{"HX-Refresh": "true"})
-	order(c, b, a)
+	checkOrder(a, c, b)
+	h.submit(t, 204, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311.pdf"}, "to": {"3"}},
+		"HX-Request: true").checkHeaders(t, map[string]string{"HX-Refresh": "true"})
+	checkOrder(c, b, a)
 
-	gone := h.submit(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
-	gone.has(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
+	deleted := h.submit(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
+	deleted.has(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
 	h.request(t, 200, "GET", path+"/history", cookie).has(t, "moved to the trash: c.pdf")
 	h.submit(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").has(t, "c.pdf", "3 documents")
-	order(c, b, a)
+	checkOrder(c, b, a)
 	plain := h.submit(t, 303, cookie, at(c, "trash"), nil)
 	notice := cookie + "; " + strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]
 	h.request(t, 200, "GET", path, notice).has(t, `action="`+at(c, "restore")+`"`)
@@ -236,10 +251,11 @@ func TestAbstractDocuments(t *testing.T) {
 	h.submit(t, 409, cookie, at(c, "retry"), nil)
 	h.submit(t, 404, cookie, at(999, "trash"), nil)
 	h.request(t, 303, "GET", at(b, "row"), cookie).checkHeaders(t, map[string]string{"Location": fmt.Sprintf("%s#document-%d", path, b)})
-	h.request(t, 303, "GET", at(b, "row?rename=1"), cookie).checkHeaders(t, map[string]string{"Location": fmt.Sprintf("%s?rename=%d#document-%d", path, b, b)})
+	h.request(t, 303, "GET", at(b, "row?rename=1"), cookie).checkHeaders(t,
+		map[string]string{"Location": fmt.Sprintf("%s?rename=%d#document-%d", path, b, b)})
 	blank := h.submit(t, 422, cookie, at(b, "rename"), url.Values{"name": {"  "}, "to": {"1"}, "back": {path}})
 	blank.has(t, "<h1>", "3 documents", `value="  "`, `aria-invalid="true"`, "The name field is required.")
-	order(c, b, a)
+	checkOrder(c, b, a)
 }
 
 // The update request of a page returns only what changed.
@@ -252,7 +268,7 @@ func TestDocumentsState(t *testing.T) {
 		t.Helper()
 		m := regexp.MustCompile(`id="documents-state"[^>]* hx-get="([^"]*)"`).FindSubmatch(r.body)
 		if m == nil {
-			t.Fatalf("no state in %s", r.body)
+			t.Fatalf("no documents-state element in %s", r.body)
 		}
 		return strings.ReplaceAll(string(m[1]), "&amp;", "&")
 	}
@@ -261,19 +277,20 @@ func TestDocumentsState(t *testing.T) {
 	hidden := h.request(t, 200, "GET", empty, cookie)
 	hidden.has(t, `id="download-all" href="`+empty+`/zip" hidden>`)
 	h.request(t, 200, "GET", at, cookie, "HX-Request: true").lacks(t, "<li")
-	tray := h.newStagedUpload(t)
-	if err := tray.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
+	staged := h.newStagedUpload(t)
+	if err := staged.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
 	}
-	came := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
-	came.has(t, `id="download-all" href="`+path+`/zip" hx-swap-oob="true">`, `hx-swap-oob="beforeend:#document-list"`, "c.pdf", "3 documents")
-	came.lacks(t, "a.pdf", "b.pdf")
+	updated := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
+	updated.has(t, `id="download-all" href="`+path+`/zip" hx-swap-oob="true">`, `hx-swap-oob="beforeend:#document-list"`, "c.pdf",
+		"3 documents")
+	updated.lacks(t, "a.pdf", "b.pdf")
 	h.vault.Start(time.Hour)
-	at = state(came)
-	h.waitFor(t, "processing", func() bool {
+	at = state(updated)
+	h.waitFor(t, "end of processing", func() bool {
 		return !slices.ContainsFunc(h.getAbstract(t, filed.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
 	})
 	done := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
@@ -296,19 +313,22 @@ func TestAbstractForViewers(t *testing.T) {
 	_, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	cookie, _ := h.newUserCookie(t, "vera", model.RoleViewer)
 	hostile := `</dd><script>alert(1)</script>` + strings.Repeat("Wwwwwwwwww", 190)
-	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile}, model.Property{Address: hostile}, `"><script>.pdf`)
+	path, filed := h.createAbstract(t, actor,
+		map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile},
+		model.Property{Address: hostile}, `"><script>.pdf`)
 	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
 		page := h.request(t, 200, "GET", at, cookie)
 		page.lacks(t, "<script>", "<img src=x", "data-editing", "data-upload", `action="/abstracts/`, "/trash", `class="handle`)
 		page.has(t, "Wwwwwwwwww")
 	}
 	h.request(t, 403, "GET", "/abstracts/new", cookie)
-	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore", fmt.Sprintf("/documents/%d/trash", filed.Files[0].ID)} {
+	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore",
+		fmt.Sprintf("/documents/%d/trash", filed.Files[0].ID)} {
 		h.submit(t, 403, cookie, at, url.Values{"status": {"Complete"}})
 	}
 	for _, at := range []string{path, path + "/history", "/abstracts"} {
 		if to := h.request(t, 303, "GET", at).Header.Get("Location"); !strings.HasPrefix(to, "/sign-in") {
-			t.Errorf("%s leads strangers to %s", at, to)
+			t.Errorf("%s without a session redirects to %q, want the sign-in page", at, to)
 		}
 	}
 	h.request(t, 404, "GET", "/abstracts/nothing", cookie)
@@ -319,12 +339,12 @@ func TestPriorSearches(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
-	place := model.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
-	h.createAbstract(t, actor, map[string]string{"file_number": "1999-7"}, place)
+	property := model.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
+	h.createAbstract(t, actor, map[string]string{"file_number": "1999-7"}, property)
 	h.createAbstract(t, actor, map[string]string{"file_number": "1999-8"}, model.Property{Address: "9 Elm Street Rear"})
 	h.createAbstract(t, actor, map[string]string{"file_number": "1999-9"}, model.Property{Address: "9 Elm St", City: "Utica"}) // another city
 
-	path, _ := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, place)
+	path, _ := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, property)
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "Also searched", "1999-7")
 	page.lacks(t, "1999-8", "1999-9")

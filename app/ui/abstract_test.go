@@ -16,14 +16,15 @@ import (
 
 const formContentType = "Content-Type: application/x-www-form-urlencoded"
 
-// submit submits a form.
+// submit submits a form and checks the status of the response.
 func (h *testServer) submit(t *testing.T, want int, cookie, path string, form url.Values, header ...string) reply {
 	t.Helper()
 	return h.sendBody(t, want, "POST", path, form.Encode(), append([]string{cookie, formContentType}, header...)...)
 }
 
-// createAbstract creates an abstract with documents of these names and returns the address of its page.
-func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property, documents ...string) (path string, filed vault.AbstractWithFiles) {
+// createAbstract creates an abstract with documents of these names and returns the path of its page.
+func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property,
+	documents ...string) (path string, created vault.AbstractWithFiles) {
 	t.Helper()
 	tray := h.newStagedUpload(t)
 	for _, name := range documents {
@@ -32,22 +33,23 @@ func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[
 		}
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{
-		Address: model.StringInput(property.Address), City: model.StringInput(property.City), County: model.StringInput(property.County), State: model.StringInput(property.State)}}
+		Address: model.StringInput(property.Address), City: model.StringInput(property.City),
+		County: model.StringInput(property.County), State: model.StringInput(property.State)}}
 	draft.Custom.Values = jsonStrings(custom)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed
+	return "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), created
 }
 
 func (h *testServer) getAbstract(t *testing.T, id uint64) vault.AbstractWithFiles {
 	t.Helper()
-	filed, err := h.vault.Abstracts.Get(t.Context(), id)
+	abstract, err := h.vault.Abstracts.Get(t.Context(), id)
 	if err != nil {
 		t.Fatalf("Abstracts.Get: %v", err)
 	}
-	return filed
+	return abstract
 }
 
 // main returns the content of the page without its frame.
@@ -79,7 +81,8 @@ func TestAbstractList(t *testing.T) {
 		{"2026-3", "9 Elm St", "Albany", "NY"}, {"2026-1", "12 Oak Ave", "Rensselaer", "NY"}, {"2026-2", "1 Ash Rd", "Albany", "VT"},
 	} {
 		h.clock.Advance(24 * time.Hour)
-		_, filed := h.createAbstract(t, actor, map[string]string{"file_number": a.number}, model.Property{Address: a.address, County: a.county, State: a.state})
+		_, filed := h.createAbstract(t, actor, map[string]string{"file_number": a.number},
+			model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
 			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}
 			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
@@ -93,47 +96,51 @@ func TestAbstractList(t *testing.T) {
 		{"newest first", "", "2026-2 2026-1 2026-3"},
 		{"by creation", "?sort=created", "2026-3 2026-1 2026-2"},
 		{"by file number", "?sort=file", "2026-1 2026-2 2026-3"},
-		{"by file number, down", "?sort=-file", "2026-3 2026-2 2026-1"},
+		{"by file number, descending", "?sort=-file", "2026-3 2026-2 2026-1"},
 		{"by address", "?sort=address", "2026-2 2026-1 2026-3"},
-		{"an unknown sort", "?sort=magic", "2026-2 2026-1 2026-3"},
+		{"unknown sort", "?sort=magic", "2026-2 2026-1 2026-3"},
 		{"status", "?status=in+exam", "2026-3"},
 		{"county", "?county=albany", "2026-2 2026-3"},
 		{"county and state", "?county=Albany&state=NY", "2026-3"},
 		{"template", "?template=1", "2026-2 2026-1 2026-3"},
 		{"another template", "?template=2", ""},
-		{"no template", "?template=x", "2026-2 2026-1 2026-3"},
+		{"invalid template", "?template=x", "2026-2 2026-1 2026-3"},
 		{"from", "?from=" + day(0), "2026-2"},
 		{"to", "?to=" + day(-1), "2026-1 2026-3"},
 		{"from and to", "?from=" + day(-1) + "&to=" + day(-1), "2026-1"},
 		{"file number", "?q=2026-1", "2026-1"},
-		{"the beginning of a file number", "?q=20261", "2026-1"},
-		{"the beginning of an address", "?q=12+oak", "2026-1"},
-		{"a beginning and a filter", "?q=2026&county=albany", "2026-3 2026-2"},
-		{"nothing fits", "?county=Suffolk", ""},
-		{"a place of another list", "?county=albany&at=xyz", "2026-2 2026-3"},
+		{"prefix of a file number", "?q=20261", "2026-1"},
+		{"prefix of an address", "?q=12+oak", "2026-1"},
+		{"prefix and filter", "?q=2026&county=albany", "2026-3 2026-2"},
+		{"no results", "?county=Suffolk", ""},
+		{"cursor of another list", "?county=albany&at=xyz", "2026-2 2026-3"},
 	} {
-		got := h.request(t, 200, "GET", "/abstracts"+c.query, cookie)
-		list := got.rowNames()
-		if strings.Contains(c.query, "q=2026&") {
-			slices.Sort(list)
-			slices.Reverse(list)
-		}
-		if text := strings.Join(list, " "); text != c.want {
-			t.Errorf("%s: %q, want %q", c.name, text, c.want)
-		}
-		if c.want == "" {
-			got.has(t, "No abstract fits", `href="/abstracts"`)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got := h.request(t, 200, "GET", "/abstracts"+c.query, cookie)
+			list := got.rowNames()
+			if strings.Contains(c.query, "q=2026&") {
+				slices.Sort(list)
+				slices.Reverse(list)
+			}
+			if text := strings.Join(list, " "); text != c.want {
+				t.Errorf("abstracts = %q, want %q", text, c.want)
+			}
+			if c.want == "" {
+				got.has(t, "No abstract fits", `href="/abstracts"`)
+			}
+		})
 	}
 	h.request(t, 200, "GET", "/abstracts?status=in+exam", cookie).has(t, `<option value="In Exam" selected>`)
 	first := h.clock.Now().Local()
-	h.request(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).checkHeaders(t, map[string]string{"Location": "/abstracts?from=" + day(0)})
+	h.request(t, 303, "GET", "/abstracts?go=1&from="+first.Format("1/2/2006"), cookie).checkHeaders(t,
+		map[string]string{"Location": "/abstracts?from=" + day(0)})
 	h.request(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is no date", `id="from-problem"`)
 	h.request(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
 	// The submitted filter form redirects to a short address, or to the only match.
-	h.request(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).checkHeaders(t, map[string]string{"Location": "/abstracts?county=albany"})
+	h.request(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).checkHeaders(t,
+		map[string]string{"Location": "/abstracts?county=albany"})
 	if to := h.request(t, 303, "GET", "/abstracts?go=1&q=2026-1", cookie).Header.Get("Location"); !strings.HasPrefix(to, "/abstracts/") {
-		t.Errorf("the only one leads to %s", to)
+		t.Errorf("search with one match redirects to %q, want an abstract", to)
 	}
 	// A script gets the table and its address.
 	part := h.request(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
@@ -171,11 +178,11 @@ func TestAbstractPages(t *testing.T) {
 			}
 		}
 		if len(all) != 120 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 120 {
-			t.Errorf("%s: %d records", sort, len(all))
+			t.Errorf("sort by %s: %d records, want 120 different ones", sort, len(all))
 		}
 		back := h.request(t, 200, "GET", link(last, "prev"), cookie)
 		if got := back.rowNames(); len(got) != 50 || !slices.Equal(got, all[50:100]) {
-			t.Errorf("%s: back leads to %v", sort, got)
+			t.Errorf("sort by %s: previous page = %v, want %v", sort, got, all[50:100])
 		}
 	}
 }
@@ -186,15 +193,18 @@ func TestNewAbstract(t *testing.T) {
 	h := newTestServer(t)
 	cookie, _ := h.newUserCookie(t, "kim", model.RoleStaff)
 	fields := []model.Field{
-		{Key: "line", Label: "Line", Type: model.Text, Required: true}, {Key: "long", Label: "Long", Type: model.Paragraph}, {Key: "day", Label: "Day", Type: model.Date},
-		{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}}, {Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y"}},
+		{Key: "line", Label: "Line", Type: model.Text, Required: true}, {Key: "long", Label: "Long", Type: model.Paragraph},
+		{Key: "day", Label: "Day", Type: model.Date},
+		{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B"}},
+		{Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y"}},
 		{Key: "amount", Label: "Amount", Type: model.Number}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
 	}
-	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
+	imported, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"},
+		[]model.TemplateDraft{{Name: "Everything", Fields: &fields}}, false)
 	if err != nil {
 		t.Fatalf("Templates.Import: %v", err)
 	}
-	number := fmt.Sprint(made.Changed[0].Template.ID)
+	number := fmt.Sprint(imported.Changed[0].Template.ID)
 	h.request(t, 200, "GET", "/abstracts/new", cookie).has(t, "Residential Abstract", `name="custom_fields.search_type"`, `class="required"`)
 	page := h.request(t, 200, "GET", "/abstracts/new?template="+number, cookie)
 	page.has(t, `type="date"`, "<textarea", `type="radio"`, `type="checkbox"`, `inputmode="decimal"`, `name="county"`)
@@ -204,11 +214,14 @@ func TestNewAbstract(t *testing.T) {
 		t.Fatal("the form has no token")
 	}
 	form := url.Values{
-		"template": {number}, "once": {string(once[1])}, "county": {"Albany"}, "tax_map": {"1-2-3"}, "custom_fields.line": {"<b>x</b>"}, "custom_fields.long": {"one\r\ntwo"},
-		"custom_fields.day": {"2026-02-30"}, "custom_fields.few": {"C"}, "custom_fields.several": {"", "X", "Y"}, "custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
+		"template": {number}, "once": {string(once[1])}, "county": {"Albany"}, "tax_map": {"1-2-3"}, "custom_fields.line": {"<b>x</b>"},
+		"custom_fields.long": {"one\r\ntwo"},
+		"custom_fields.day":  {"2026-02-30"}, "custom_fields.few": {"C"}, "custom_fields.several": {"", "X", "Y"},
+		"custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
 	}
 	rejected := h.submit(t, 422, cookie, "/abstracts", form)
-	rejected.has(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo", "&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
+	rejected.has(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo",
+		"&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
 	if again := h.submit(t, 200, cookie, "/abstracts/new", url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}); true {
 		again.has(t, `value="Albany"`, "search_type", `name="once" value="t"`)
 	}
@@ -217,22 +230,25 @@ func TestNewAbstract(t *testing.T) {
 	form.Set("custom_fields.amount", "1,200.50")
 	to := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location")
 	if twice := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location"); twice != to {
-		t.Errorf("sent twice it leads to %s and %s", to, twice)
+		t.Errorf("same form submitted again: Location = %q, want %q", twice, to)
 	}
 	list, err := h.vault.Abstracts.List(t.Context(), vault.Query{Limit: 10})
 	if err != nil || len(list.Items) != 1 {
-		t.Fatalf("%d abstracts, %v", len(list.Items), err)
+		t.Fatalf("Abstracts.List = %d abstracts, %v, want 1", len(list.Items), err)
 	}
 	a := list.Items[0].Abstract
-	if got := fmt.Sprintf("%s", a.Custom); got != `map[amount:1200.50 day:"2026-02-28" few:"B" line:"<b>x</b>" long:"one\ntwo" several:["X","Y"] yes:true]` || a.County != "Albany" || a.TaxMap != "1-2-3" {
-		t.Errorf("stored %s, %+v", got, a)
+	const want = `map[amount:1200.50 day:"2026-02-28" few:"B" line:"<b>x</b>" long:"one\ntwo" several:["X","Y"] yes:true]`
+	if got := fmt.Sprintf("%s", a.Custom); got != want || a.County != "Albany" || a.TaxMap != "1-2-3" {
+		t.Errorf("custom fields = %s, want %s; abstract: %+v", got, want, a)
 	}
 	form.Set("county", "Greene")
 	if other := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location"); other == to {
-		t.Error("filled in otherwise it is no other abstract")
+		t.Errorf("form with another county: Location = %q, want another abstract", other)
 	}
 	// Required fields may be empty and are then marked as missing.
-	h.submit(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in", `name="bare" value="yes"`)
+	h.submit(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in",
+		`name="bare" value="yes"`)
 	bare := h.submit(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
-	h.request(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:", `<span class="missing">Missing</span>`)
+	h.request(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:",
+		`<span class="missing">Missing</span>`)
 }

@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/ui"
 )
 
-// accessExceptions lists the pages whose access level differs from the one that their address and method
-// suggest (see expected), each with the reason.
+// accessExceptions lists the routes whose access level differs from the one that their address and method
+// suggest (see expectedAccess), each with the reason.
 var accessExceptions = map[string]string{
 	// Uploads report a missing session as tus requires: see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
@@ -29,11 +29,11 @@ func expectedAccess(pattern string) string {
 		return need
 	}
 	method, path, _ := strings.Cut(pattern, " ")
-	within := func(place string) bool { return path == place || strings.HasPrefix(path, place+"/") }
+	within := func(prefix string) bool { return path == prefix || strings.HasPrefix(path, prefix+"/") }
 	switch {
 	case within("/sign-in"):
 		return ""
-	case within("/join"), path == "/docs": // which shows no data
+	case within("/join"), path == "/docs": // shows no data
 		return "invited"
 	case within("/sign-out"), within("/me"):
 		return "signed in"
@@ -51,17 +51,17 @@ func TestRouteAccess(t *testing.T) {
 	table := ui.Routes()
 	for _, r := range table {
 		if want := expectedAccess(r.Pattern); r.Need != want {
-			t.Errorf("%s needs %q, want %q: mend the table, or name the page in otherwise", r.Pattern, r.Need, want)
+			t.Errorf("access level of %s = %q, want %q: fix the table, or add the page to accessExceptions", r.Pattern, r.Need, want)
 		}
 	}
 	for pattern := range accessExceptions {
 		if !slices.ContainsFunc(table, func(r ui.Route) bool { return r.Pattern == pattern }) {
-			t.Errorf("%s in otherwise is no page", pattern)
+			t.Errorf("accessExceptions has %s, which is not a route", pattern)
 		}
 	}
 }
 
-// visitor is a kind of visitor that requests every page.
+// visitor is a user, API key, or anonymous client that requests every page.
 type visitor struct {
 	name   string
 	header http.Header
@@ -70,7 +70,7 @@ type visitor struct {
 	want func(method, need string) (status int, to string)
 }
 
-// accessMatrix is a vault with one user of each kind, and the access check of all pages.
+// accessMatrix is a server with one user of each kind, and the access check of all pages.
 type accessMatrix struct {
 	*testServer
 	gate http.Handler
@@ -110,12 +110,13 @@ func (m *accessMatrix) send(t *testing.T, method, path string, header http.Heade
 		request.Header = http.Header{}
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer := httptest.NewRecorder()
-	m.gate.ServeHTTP(answer, request)
-	return answer.Result()
+	response := httptest.NewRecorder()
+	m.gate.ServeHTTP(response, request)
+	return response.Result()
 }
 
-// anonymousAccess is a visitor without a session, who is redirected to the sign-in page and from there back.
+// anonymousAccess returns the expected response to a visitor without a session, who is redirected
+// to the sign-in page and from there back.
 func anonymousAccess(_, need string) (int, string) {
 	if need == "" || need == "invited" {
 		return ui.Reached, ""
@@ -162,10 +163,11 @@ func examplePath(pattern string) string {
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	m := newAccessMatrix(t, false)
-	for name, role := range map[string]model.Role{"viewer": model.RoleViewer, "staff": model.RoleStaff, "admin": model.RoleAdmin, "gone": model.RoleAdmin, "ended": model.RoleAdmin} {
+	for name, role := range map[string]model.Role{"viewer": model.RoleViewer, "staff": model.RoleStaff, "admin": model.RoleAdmin,
+		"gone": model.RoleAdmin, "ended": model.RoleAdmin} {
 		m.createUser(t, name, role)
 	}
-	askers := []visitor{
+	visitors := []visitor{
 		{"signed out", nil, anonymousAccess},
 		{"viewer", m.cookieHeader(t, "viewer"), roleAccess(model.RoleViewer)},
 		{"staff", m.cookieHeader(t, "staff"), roleAccess(model.RoleStaff)},
@@ -176,21 +178,22 @@ func TestMatrix(t *testing.T) {
 		{"disabled", m.cookieHeader(t, "gone"), anonymousAccess},
 		{"signed out", m.cookieHeader(t, "ended"), anonymousAccess},
 	}
-	for _, site := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}} {
+	for _, site := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}},
+		{"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}} {
 		from := m.cookieHeader(t, "admin")
 		for name, value := range site {
 			from[name] = value
 		}
-		askers = append(askers, visitor{"admin from elsewhere", from, func(method, need string) (int, string) {
+		visitors = append(visitors, visitor{"admin from another site", from, func(method, need string) (int, string) {
 			if isSafe(method) {
 				return ui.Reached, ""
 			}
 			return http.StatusForbidden, ""
 		}})
 	}
-	here := m.cookieHeader(t, "admin")
-	here.Set("Sec-Fetch-Site", "same-origin")
-	askers = append(askers, visitor{"admin from here", here, roleAccess(model.RoleAdmin)})
+	sameOrigin := m.cookieHeader(t, "admin")
+	sameOrigin.Set("Sec-Fetch-Site", "same-origin")
+	visitors = append(visitors, visitor{"admin from this site", sameOrigin, roleAccess(model.RoleAdmin)})
 	operator := model.Actor{Kind: "operator"}
 	gone, err := m.vault.Users.GetByName(t.Context(), "gone")
 	if err != nil {
@@ -199,14 +202,14 @@ func TestMatrix(t *testing.T) {
 	if _, err := m.vault.Users.Disable(t.Context(), operator, gone.ID); err != nil {
 		t.Fatalf("Users.Disable: %v", err)
 	}
-	token := strings.TrimPrefix(askers[8].header.Get("Cookie"), "deedkeep=")
+	token := strings.TrimPrefix(visitors[8].header.Get("Cookie"), "deedkeep=")
 	if err := m.vault.Sessions.SignOut(t.Context(), token, ""); err != nil {
 		t.Fatalf("Sessions.SignOut: %v", err)
 	}
-	m.checkVisitors(t, askers)
-	// And an expired session.
+	m.checkVisitors(t, visitors)
+	// An expired session has no access either.
 	m.clock.Advance(15 * 24 * 3600e9)
-	m.checkVisitors(t, []visitor{{"admin of two weeks ago", askers[3].header, anonymousAccess}})
+	m.checkVisitors(t, []visitor{{"admin with an expired session", visitors[3].header, anonymousAccess}})
 }
 
 // A user who must set up two-factor authentication can use the account page only.
@@ -241,7 +244,8 @@ func TestMatrixUploads(t *testing.T) {
 	h := newTestServer(t)
 	h.createUser(t, "viewer", model.RoleViewer)
 	h.createUser(t, "staff", model.RoleStaff)
-	askers := map[string]int{"X-Nobody: 1": 401, "Cookie: deedkeep=" + strings.Repeat("0", 43): 401, h.cookieFor(t, "viewer"): 403, h.cookieFor(t, "staff"): 0}
+	visitors := map[string]int{"X-No-Session: 1": 401, "Cookie: deedkeep=" + strings.Repeat("0", 43): 401,
+		h.cookieFor(t, "viewer"): 403, h.cookieFor(t, "staff"): 0}
 	found := 0
 	for _, r := range ui.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
@@ -249,49 +253,51 @@ func TestMatrixUploads(t *testing.T) {
 			continue
 		}
 		found++
-		for header, want := range askers {
+		for header, want := range visitors {
 			got := h.send(t, method, examplePath(r.Pattern), header, "Tus-Resumable: 1.0.0", "Content-Length: 0")
 			if want == 0 && (got.StatusCode == 401 || got.StatusCode == 403) || want != 0 && got.StatusCode != want {
 				t.Errorf("%s by %.20s: status %d, want %d", r.Pattern, header, got.StatusCode, want)
 			}
 		}
 		if got := h.send(t, method, examplePath(r.Pattern), h.cookieFor(t, "staff"), "Tus-Resumable: 1.0.0", "Content-Length: 0", "Sec-Fetch-Site: cross-site"); !isSafe(method) && got.StatusCode != 403 {
-			t.Errorf("%s from elsewhere: status %d", r.Pattern, got.StatusCode)
+			t.Errorf("%s from another site: status %d, want 403", r.Pattern, got.StatusCode)
 		}
 	}
 	if found == 0 {
-		t.Error("nothing speaks tus")
+		t.Error("no routes under /uploads, want some")
 	}
 }
 
 // checkVisitors requests every page as every visitor.
-func (m *accessMatrix) checkVisitors(t *testing.T, askers []visitor) {
+func (m *accessMatrix) checkVisitors(t *testing.T, visitors []visitor) {
 	t.Helper()
 	for _, r := range ui.Routes() {
 		for _, method := range patternMethods(r.Pattern) {
-			for _, a := range askers {
+			for _, v := range visitors {
 				path := examplePath(r.Pattern)
-				got := m.send(t, method, path, a.header)
-				status, to := a.want(method, expectedAccess(r.Pattern))
+				got := m.send(t, method, path, v.header)
+				status, to := v.want(method, expectedAccess(r.Pattern))
 				if to == "/sign-in" && isSafe(method) && path != "/" {
 					to += "?to=" + url.QueryEscape(path)
 				}
 				if got.StatusCode != status || to != got.Header.Get("Location") {
-					t.Errorf("%s, %s %s: status %d to %q, want %d to %q", a.name, method, r.Pattern, got.StatusCode, got.Header.Get("Location"), status, to)
+					t.Errorf("%s, %s %s: status %d to %q, want %d to %q", v.name, method, r.Pattern, got.StatusCode,
+						got.Header.Get("Location"), status, to)
 				}
-				a.checkScriptRequest(t, m, method, r.Pattern, to)
+				v.checkScriptRequest(t, m, method, r.Pattern, to)
 			}
 		}
 	}
 }
 
-// checkScriptRequest sends the request as a script does, which gets redirects for the complete page in a header.
-func (a visitor) checkScriptRequest(t *testing.T, m *accessMatrix, method, pattern, to string) {
+// checkScriptRequest sends the request as a script does, which gets redirects for the page in a
+// header.
+func (v visitor) checkScriptRequest(t *testing.T, m *accessMatrix, method, pattern, to string) {
 	t.Helper()
 	if to == "" {
 		return
 	}
-	header := a.header.Clone()
+	header := v.header.Clone()
 	if header == nil {
 		header = http.Header{}
 	}
@@ -299,12 +305,13 @@ func (a visitor) checkScriptRequest(t *testing.T, m *accessMatrix, method, patte
 	header.Set("HX-Current-URL", "http://vault.test/abstracts?status=open")
 	got := m.send(t, method, examplePath(pattern), header)
 	if strings.HasPrefix(to, "/sign-in") && !isSafe(method) {
-		to = "" // the typed text stays in the page
+		to = "" // the page keeps the typed text
 	} else if strings.HasPrefix(to, "/sign-in") {
 		to = "/sign-in?to=%2Fabstracts%3Fstatus%3Dopen"
 	}
 	if got.StatusCode != http.StatusUnauthorized || got.Header.Get("HX-Redirect") != to {
-		t.Errorf("%s, %s %s by a script: %d %q, want %q", a.name, method, pattern, got.StatusCode, got.Header.Get("HX-Redirect"), to)
+		t.Errorf("%s, %s %s by a script: status %d to %q, want 401 to %q", v.name, method, pattern, got.StatusCode,
+			got.Header.Get("HX-Redirect"), to)
 	}
 }
 

@@ -11,23 +11,23 @@ import (
 )
 
 var (
-	// A template action in an attribute may contain quotes.
+	// Template actions in attributes may contain quotes.
 	classText  = regexp.MustCompile(`class="((?:[^"{]|\{[^{]|\{\{[^}]*\}\})*)"`)
 	action     = regexp.MustCompile(`\{\{[^}]*\}\}`)
 	quoted     = regexp.MustCompile("\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
 	word       = regexp.MustCompile(`[a-z][a-z0-9-]*`)
 	cssClass   = regexp.MustCompile(`\.([a-z][a-z-]*)`)
-	cssRemark  = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	blockNamed = regexp.MustCompile(`\{\{-? *(define|template|block) "([^"]+)"`)
 	dataNamed  = regexp.MustCompile(`\b(data-[a-z-]+)[=\s>"{\]]`)
 )
 
-// readFiles returns the files that match a pattern, by name. There must be some.
+// readFiles returns the content of the files that match a pattern, by name. It fails if no file matches.
 func readFiles(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
 	if err != nil || len(names) == 0 {
-		t.Fatalf("%s: %v, %v", pattern, names, err)
+		t.Fatalf("filepath.Glob(%q) = %q, %v, want some files", pattern, names, err)
 	}
 	found := map[string]string{}
 	for _, name := range names {
@@ -46,18 +46,19 @@ func readFiles(t *testing.T, pattern string) map[string]string {
 // Every icon, class, block, and data attribute must be used.
 func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	t.Parallel()
-	pages, scripts, styles, code := readFiles(t, "../../web/pages/*.html"), readFiles(t, "../../web/script/*.js"), readFiles(t, "../../web/style/*.css"), readFiles(t, "*/*.go")
-	// Classes that the libraries set.
-	said := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
+	pages, scripts, styles, code := readFiles(t, "../../web/pages/*.html"), readFiles(t, "../../web/script/*.js"),
+		readFiles(t, "../../web/style/*.css"), readFiles(t, "*/*.go")
+	// The libraries set these classes.
+	words := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
 	icons := map[string]bool{}
 	defined, shown := map[string]string{}, map[string]bool{"layout.html": true, "main": true, "head": true}
 	for name, text := range pages {
 		for _, m := range classText.FindAllStringSubmatch(text, -1) {
-			addWords(said, m[1])
+			addWords(words, m[1])
 		}
 		for _, m := range action.FindAllString(text, -1) {
 			for _, q := range quoted.FindAllString(m, -1) {
-				addWords(said, q)
+				addWords(words, q)
 				icons[strings.Trim(q, `"`)] = true
 			}
 		}
@@ -72,35 +73,36 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	for _, texts := range []map[string]string{scripts, code} {
 		for _, text := range texts {
 			for _, q := range quoted.FindAllString(text, -1) {
-				addWords(said, q)
+				addWords(words, q)
 				shown[strings.Trim(q, `"`)], icons[strings.Trim(q, `"'`)] = true, true
 			}
 		}
 	}
-	viewers := map[string]bool{}
-	addWords(viewers, swaggerUIText(t))
+	swaggerUIWords := map[string]bool{}
+	addWords(swaggerUIWords, swaggerUIText(t))
 	for name, text := range styles {
-		for _, m := range cssClass.FindAllStringSubmatch(cssRemark.ReplaceAllString(text, ""), -1) {
-			if !said[m[1]] && (filepath.Base(name) != "docs.css" || !viewers[m[1]]) {
-				t.Errorf("%s: no page has the class %s", name, m[1])
+		for _, m := range cssClass.FindAllStringSubmatch(cssComment.ReplaceAllString(text, ""), -1) {
+			if !words[m[1]] && (filepath.Base(name) != "docs.css" || !swaggerUIWords[m[1]]) {
+				t.Errorf("%s: class %s is not used", name, m[1])
 			}
 		}
 	}
 	for block, name := range defined {
 		if !shown[block] {
-			t.Errorf("%s: nothing shows the block %q", name, block)
+			t.Errorf("%s: block %q is not used", name, block)
 		}
 	}
 	for name := range readFiles(t, "../../web/icons/*.svg") {
 		if icon := strings.TrimSuffix(filepath.Base(name), ".svg"); !icons[icon] {
-			t.Errorf("no page has the icon %s", icon)
+			t.Errorf("icon %s is not used", icon)
 		}
 	}
 	used := strings.Join([]string{joinFiles(scripts), joinFiles(styles), joinFiles(code)}, "\n")
 	for name, text := range pages {
 		for _, m := range dataNamed.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(used, m[1]) && !strings.Contains(used, "dataset."+datasetKey(m[1])) && !strings.Contains(used, "'"+datasetKey(m[1])+"'") {
-				t.Errorf("%s: nothing reads %s", name, m[1])
+			if !strings.Contains(used, m[1]) && !strings.Contains(used, "dataset."+datasetKey(m[1])) &&
+				!strings.Contains(used, "'"+datasetKey(m[1])+"'") {
+				t.Errorf("%s: data attribute %s is not used", name, m[1])
 			}
 		}
 	}
@@ -115,16 +117,16 @@ func swaggerUIText(t *testing.T) string {
 		if err != nil {
 			t.Fatalf("gzip.NewReader: %v", err)
 		}
-		if _, err := io.Copy(&all, r); err != nil { // #nosec G110 -- what npm brought
+		if _, err := io.Copy(&all, r); err != nil { // #nosec G110 -- the file comes from npm
 			t.Fatalf("io.Copy: %v", err)
 		}
 	}
 	return all.String()
 }
 
-func addWords(said map[string]bool, text string) {
+func addWords(words map[string]bool, text string) {
 	for _, w := range word.FindAllString(text, -1) {
-		said[w] = true
+		words[w] = true
 	}
 }
 

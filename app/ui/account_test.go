@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// matches returns what the group of a pattern matches in a page.
+// matches returns the texts that the group of a pattern matches in a page. It fails if there are none.
 func (r reply) matches(t *testing.T, pattern string) []string {
 	t.Helper()
 	var texts []string
@@ -21,7 +21,7 @@ func (r reply) matches(t *testing.T, pattern string) []string {
 		texts = append(texts, html.UnescapeString(match[1]))
 	}
 	if len(texts) == 0 {
-		t.Fatalf("there is no %s in\n%s", pattern, r.body)
+		t.Fatalf("no match of %s in\n%s", pattern, r.body)
 	}
 	return texts
 }
@@ -35,7 +35,8 @@ func TestAccountPassword(t *testing.T) {
 	h := newTestServer(t)
 	h.createUser(t, "kim", model.RoleViewer)
 	cookie, other := h.cookieFor(t, "kim"), h.cookieFor(t, "kim")
-	h.request(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`, `autocomplete="new-password"`)
+	h.request(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`,
+		`autocomplete="new-password"`)
 	form := newPasswordForm("Canary anew and longer")
 	form.Set("current_password", "Canary wrong")
 	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is wrong.", `aria-describedby="present-problem"`)
@@ -69,7 +70,8 @@ func TestAccountTwoFactor(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie := h.cookieFor(t, "Owner")
-	h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie).has(t, "The current password is wrong.", `aria-describedby="factor-password-problem"`)
+	h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie).has(t, "The current password is wrong.",
+		`aria-describedby="factor-password-problem"`)
 	h.post(t, 409, "/me/second-factor/confirm", url.Values{"code": {"123456"}}, cookie)
 	offer := h.post(t, 200, "/me/second-factor", currentPasswordForm(goodPassword), cookie)
 	offer.checkHeaders(t, map[string]string{"Cache-Control": "no-store", "Content-Security-Policy": policy})
@@ -77,7 +79,7 @@ func TestAccountTwoFactor(t *testing.T) {
 	offer.lacks(t, "otpauth:", "data:", "<img")
 	typed := offer.matches(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0]
 	if groups := strings.Fields(typed); len(groups) != 8 || len(groups[0]) != 4 {
-		t.Errorf("the secret is shown as %q", typed)
+		t.Errorf("secret is shown as %q, want 8 groups of 4 characters", typed)
 	}
 	plain := strings.ReplaceAll(typed, " ", "")
 	wrong := h.post(t, 422, "/me/second-factor/confirm", url.Values{"code": {"000000"}}, cookie)
@@ -87,7 +89,7 @@ func TestAccountTwoFactor(t *testing.T) {
 	shown.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
 	codes := shown.matches(t, `name="code" value="([a-z2-7-]+)"`)
 	if len(codes) != 10 {
-		t.Fatalf("%d codes", len(codes))
+		t.Fatalf("recovery codes = %d, want 10", len(codes))
 	}
 	page := h.request(t, 200, "GET", "/me", cookie)
 	page.has(t, "10 recovery codes are left")
@@ -116,7 +118,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	h.post(t, 409, "/me/second-factor/codes", form, cookie).has(t, "These codes were made already.")
 	again.lacks(t, codes[0])
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
-		t.Error("an old code lets in")
+		t.Error("sign-in with a replaced recovery code succeeds, want an error")
 	}
 	fresh := again.matches(t, `name="code" value="([a-z2-7-]+)"`)
 	h.signIn(t, "owner", fresh[0])
@@ -134,9 +136,9 @@ func TestEnroll(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
 	h.createUser(t, "Owner", model.RoleAdmin)
-	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
-	in.checkHeaders(t, map[string]string{"Location": "/me"})
-	cookie := "Cookie: " + in.cookies()
+	signedIn := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/admin/users"))
+	signedIn.checkHeaders(t, map[string]string{"Location": "/me"})
+	cookie := "Cookie: " + signedIn.cookies()
 	h.request(t, 303, "GET", "/", cookie).checkHeaders(t, map[string]string{"Location": "/me"})
 	h.post(t, 303, "/admin/users", url.Values{"name": {"x"}, "role": {"admin"}}, cookie).checkHeaders(t, map[string]string{"Location": "/me"})
 	page := h.request(t, 200, "GET", "/me", cookie)
@@ -146,9 +148,10 @@ func TestEnroll(t *testing.T) {
 	plain := strings.ReplaceAll(offer.matches(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0], " ", "")
 	h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.totpCode(t, plain)}}, cookie).has(t, `href="/orders"`)
 	h.request(t, 200, "GET", "/", cookie)
-	settled := h.request(t, 200, "GET", "/me", cookie)
-	settled.lacks(t, "Remove it", "is required here")
-	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t, "A second factor is required here; set up another one in its place.")
+	enrolled := h.request(t, 200, "GET", "/me", cookie)
+	enrolled.lacks(t, "Remove it", "is required here")
+	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t,
+		"A second factor is required here; set up another one in its place.")
 }
 
 func TestSessions(t *testing.T) {
@@ -160,23 +163,23 @@ func TestSessions(t *testing.T) {
 	page.has(t, "Firefox on Windows", "192.0.2.9", "This one", "Sign out the others", "Sign out everywhere")
 	ids := page.matches(t, `name="session" value="([0-9a-f]+)"`)
 	if len(ids) != 2 {
-		t.Fatalf("%d other sessions", len(ids))
+		t.Fatalf("other sessions = %d, want 2", len(ids))
 	}
 	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // of another user
-	for _, none := range []string{"", "x", ids[0][:4]} {
-		h.post(t, 303, "/me/sessions/end", url.Values{"session": {none}}, one)
+	for _, unknown := range []string{"", "x", ids[0][:4]} {
+		h.post(t, 303, "/me/sessions/end", url.Values{"session": {unknown}}, one)
 	}
 	h.request(t, 200, "GET", "/me", two)
 	h.request(t, 200, "GET", "/me", three)
 	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, one).checkHeaders(t, map[string]string{"Location": "/me"})
-	in := 0
+	signedIn := 0
 	for _, cookie := range []string{two, three} {
 		if h.send(t, "GET", "/me", cookie).StatusCode == 200 {
-			in++
+			signedIn++
 		}
 	}
-	if in != 1 {
-		t.Errorf("%d of two are still in", in)
+	if signedIn != 1 {
+		t.Errorf("signed-in sessions of two = %d, want 1", signedIn)
 	}
 	h.post(t, 303, "/me/sessions/end-others", nil, one)
 	h.request(t, 303, "GET", "/me", two)
@@ -185,7 +188,7 @@ func TestSessions(t *testing.T) {
 	out := h.post(t, 303, "/me/sessions/end-all", nil, one)
 	out.checkHeaders(t, map[string]string{"Location": "/sign-in"})
 	if gone := out.cookie(t, "deedkeep"); gone.MaxAge != -1 {
-		t.Errorf("%+v", gone)
+		t.Errorf("session cookie = %+v, want it deleted", gone)
 	}
 	h.request(t, 303, "GET", "/me", one)
 	h.request(t, 303, "GET", "/me", again)

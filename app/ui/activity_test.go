@@ -23,16 +23,18 @@ const formula = `=HYPERLINK("http://evil.example")`
 
 func (h *testServer) createAbstractAt(t *testing.T, actor model.Actor, address string) vault.AbstractWithFiles {
 	t.Helper()
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	defer tray.Discard()
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	defer staged.Discard()
+	created, err := h.vault.Abstracts.Create(t.Context(), actor,
+		model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput(address)}}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	return made
+	return created
 }
 
 func TestActivity(t *testing.T) {
@@ -41,8 +43,7 @@ func TestActivity(t *testing.T) {
 	h.clock.Advance(24 * time.Hour)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.newUser(t, formula, model.RoleStaff)
-	made := h.createAbstractAt(t, admin.actor, `12 <b>Mill</b> Road`)
-	id := made.Abstract.ID
+	id := h.createAbstractAt(t, admin.actor, `12 <b>Mill</b> Road`).Abstract.ID
 	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
@@ -55,34 +56,42 @@ func TestActivity(t *testing.T) {
 	h.vault.Events.RecordAccess(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
-	all := admin.get(t, 200, "/admin/activity", `made abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`, `<span class="muted">County:</span> nothing`, "Ada",
-		`opened document <a href="/documents/1">deed &lt;1&gt;.pdf</a>`, "changed the statuses of orders", "signed in", "The operator of the machine", "deedkeep itself")
+	all := admin.get(t, 200, "/admin/activity", `made abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`,
+		`<span class="muted">County:</span> nothing`, "Ada",
+		`opened document <a href="/documents/1">deed &lt;1&gt;.pdf</a>`, "changed the statuses of orders", "signed in",
+		"The operator of the machine", "deedkeep itself")
 	all.lacks(t, "<b>Mill", "abstract.created<")
 	for _, c := range []struct {
-		name, query  string
-		holds, lacks []string
+		name, query string
+		has, lacks  []string
 	}{
-		{"who", "who=operator", []string{"filed document"}, []string{"made abstract <a"}},
-		{"what", "kind=file.opened", []string{"opened document"}, []string{"filed document"}},
-		{"about, by address", "record=" + url.QueryEscape("https://vault.test"+path+"?x=1"), []string{"made abstract <a", "changed abstract <a"}, []string{"filed document"}},
-		{"about, by name", "record=file:1", []string{"filed document"}, []string{"made abstract <a"}},
-		{"about nothing", "record=%3Cscript%3E", []string{"No record has this number", `value="&lt;script&gt;"`}, []string{"<script>"}},
-		{"about another's id", "record=/abstracts/nothing", []string{"No record has this number"}, nil},
-		{"about, by id", "record=" + strings.TrimPrefix(path, "/abstracts/"), []string{"made abstract <a", "Entries about abstract <a href=\"" + path}, []string{"filed document"}},
-		{"about, by address of the property", "record=12+mill+road", []string{"No record"}, nil},
-		{"about an order, by number", "record=26-7", []string{"made order <a", `Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"made abstract <a"}},
-		{"about one of several", "record=26-8", []string{"Several records match", "Records that match", `record=order%3A` + strings.TrimPrefix(h.orderPath(duplicate), "/orders/"), "made abstract <a"}, nil},
-		{"about a user, by name", "record=ADA", []string{"Entries about user <a href=", "added user"}, []string{"made abstract <a"}},
-		{"searched", "kind=search.asked", []string{"never records the words"}, nil},
-		{"from", "from=2026-05-30", []string{"made abstract <a"}, []string{"made the vault"}},
-		{"to", "to=2026-05-29", []string{"made the vault"}, []string{"made abstract <a"}},
-		{"no date", "from=yesterday", []string{"This is no date"}, nil},
-		{"nothing fits", "who=user:99", []string{"No entry fits"}, nil},
-		{"two at once", fmt.Sprintf("who=user:%d&kind=abstract.changed", admin.actor.ID), []string{"changed abstract"}, []string{"made abstract <a"}},
-		{"a place that is none", "at=AAAA", []string{"made abstract <a"}, nil},
+		{"by user", "who=operator", []string{"filed document"}, []string{"made abstract <a"}},
+		{"by kind", "kind=file.opened", []string{"opened document"}, []string{"filed document"}},
+		{"by record, as address of its page", "record=" + url.QueryEscape("https://vault.test"+path+"?x=1"),
+			[]string{"made abstract <a", "changed abstract <a"}, []string{"filed document"}},
+		{"by record, as name", "record=file:1", []string{"filed document"}, []string{"made abstract <a"}},
+		{"by an invalid record", "record=%3Cscript%3E", []string{"No record has this number", `value="&lt;script&gt;"`}, []string{"<script>"}},
+		{"by an invalid ID", "record=/abstracts/nothing", []string{"No record has this number"}, nil},
+		{"by ID", "record=" + strings.TrimPrefix(path, "/abstracts/"),
+			[]string{"made abstract <a", "Entries about abstract <a href=\"" + path}, []string{"filed document"}},
+		{"by property address", "record=12+mill+road", []string{"No record"}, nil},
+		{"by order number", "record=26-7", []string{"made order <a",
+			`Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"made abstract <a"}},
+		{"by the number of two orders", "record=26-8",
+			[]string{"Several records match", "Records that match",
+				`record=order%3A` + strings.TrimPrefix(h.orderPath(duplicate), "/orders/"), "made abstract <a"}, nil},
+		{"by username", "record=ADA", []string{"Entries about user <a href=", "added user"}, []string{"made abstract <a"}},
+		{"searches", "kind=search.asked", []string{"never records the words"}, nil},
+		{"from a day", "from=2026-05-30", []string{"made abstract <a"}, []string{"made the vault"}},
+		{"to a day", "to=2026-05-29", []string{"made the vault"}, []string{"made abstract <a"}},
+		{"invalid date", "from=yesterday", []string{"This is no date"}, nil},
+		{"no results", "who=user:99", []string{"No entry fits"}, nil},
+		{"two filters", fmt.Sprintf("who=user:%d&kind=abstract.changed", admin.actor.ID), []string{"changed abstract"},
+			[]string{"made abstract <a"}},
+		{"invalid cursor", "at=AAAA", []string{"made abstract <a"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := admin.get(t, 200, "/admin/activity?"+c.query, c.holds...)
+			got := admin.get(t, 200, "/admin/activity?"+c.query, c.has...)
 			got.lacks(t, c.lacks...)
 		})
 	}
@@ -110,11 +119,11 @@ func TestActivityPaging(t *testing.T) {
 		}
 	}
 	if len(seen) != 120 || pages != 3 {
-		t.Errorf("%d entries on %d pages", len(seen), pages)
+		t.Errorf("%d entries on %d pages, want 120 on 3", len(seen), pages)
 	}
 	m := prev.FindSubmatch(last.body)
 	if m == nil {
-		t.Fatal("no way back")
+		t.Fatal("the last page has no link to the previous page")
 	}
 	admin.get(t, 200, strings.ReplaceAll(string(m[1]), "&amp;", "&"), "<b>1020</b>", "<b>1069</b>")
 }
@@ -128,25 +137,27 @@ func TestActivityCSV(t *testing.T) {
 		h.vault.Events.RecordAccess(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
 	}
 	got := admin.get(t, 200, "/admin/activity.csv?kind=file.downloaded")
-	got.checkHeaders(t, map[string]string{"Content-Type": "text/csv; charset=utf-8", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"})
-	text, marked := strings.CutPrefix(string(got.body), "\ufeff")
+	got.checkHeaders(t, map[string]string{"Content-Type": "text/csv; charset=utf-8", "X-Content-Type-Options": "nosniff",
+		"Cache-Control": "no-store"})
+	text, hasBOM := strings.CutPrefix(string(got.body), "\ufeff")
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || !marked || len(rows) != 701 {
-		t.Fatalf("%d rows, %v", len(rows), err)
+	if err != nil || !hasBOM || len(rows) != 701 {
+		t.Fatalf("CSV with %d rows, BOM %t, %v, want 701 rows, BOM true", len(rows), hasBOM, err)
 	}
-	if first := rows[1]; first[4] != "'"+formula || first[6] != "file.downloaded" || !strings.HasPrefix(first[7], "abstract:") || first[7] == "abstract:1" || len(first[11]) != 64 || len(first) != 14 {
-		t.Errorf("%q", first)
+	if first := rows[1]; first[4] != "'"+formula || first[6] != "file.downloaded" || !strings.HasPrefix(first[7], "abstract:") ||
+		first[7] == "abstract:1" || len(first[11]) != 64 || len(first) != 14 {
+		t.Errorf("unexpected first row: %q", first)
 	}
 	for i, row := range rows {
 		for _, cell := range row {
 			if strings.IndexAny(cell, "=+-@\t\r") == 0 {
-				t.Errorf("row %d: %q", i, cell)
+				t.Errorf("row %d has the formula %q", i, cell)
 			}
 		}
 	}
 	admin.get(t, 422, "/admin/activity.csv?from=never", "This is no date")
-	if none := admin.get(t, 200, "/admin/activity.csv?who=user:99"); strings.Count(string(none.body), "\n") != 1 {
-		t.Errorf("%q", none.body)
+	if empty := admin.get(t, 200, "/admin/activity.csv?who=user:99"); strings.Count(string(empty.body), "\n") != 1 {
+		t.Errorf("CSV without entries = %q, want only the heading", empty.body)
 	}
 }
 
@@ -164,7 +175,8 @@ func TestActivityVerify(t *testing.T) {
 	admin.get(t, 303, "/admin/activity/verify")
 }
 
-var eventKindPattern = regexp.MustCompile(`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
+var eventKindPattern = regexp.MustCompile(
+	`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
 
 // Every kind of event that the vault writes has a text.
 func TestEventKindsHaveText(t *testing.T) {
@@ -173,7 +185,7 @@ func TestEventKindsHaveText(t *testing.T) {
 	for _, pattern := range []string{"../vault/*.go", "../store/buckets.go", "../api/*.go"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
-			t.Fatal(pattern, err)
+			t.Fatalf("filepath.Glob(%q) = %q, %v, want some files", pattern, names, err)
 		}
 		for _, name := range names {
 			if strings.HasSuffix(name, "_test.go") {
@@ -185,7 +197,7 @@ func TestEventKindsHaveText(t *testing.T) {
 			}
 			for _, m := range eventKindPattern.FindAllSubmatch(text, -1) {
 				if kind := string(m[1]); !known[kind] {
-					t.Errorf("%s: %s has no words", name, kind)
+					t.Errorf("%s: event kind %s has no text", name, kind)
 				}
 			}
 		}
@@ -205,7 +217,8 @@ func TestActivityCSVHasNoDeadline(t *testing.T) {
 	r.Header.Set("Cookie", strings.TrimPrefix(admin.cookie, "Cookie: "))
 	h.server.Config.Handler.ServeHTTP(w, r)
 	if w.Code != http.StatusOK || strings.Count(w.Body.String(), "\n") != 1101 || w.extensions < 3 {
-		t.Errorf("status %d, %d lines, put off %d times", w.Code, strings.Count(w.Body.String(), "\n"), w.extensions)
+		t.Errorf("status %d, %d lines, %d extensions of the deadline, want 200, 1101, at least 3", w.Code,
+			strings.Count(w.Body.String(), "\n"), w.extensions)
 	}
 }
 
@@ -215,13 +228,14 @@ func TestActivityCSVNames(t *testing.T) {
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	order := h.createOrder(t, formula, 1, model.PropertyDraft{})
-	made := order.CreatedAt.In(time.Local).Format(time.DateTime)
+	created := order.CreatedAt.In(time.Local).Format(time.DateTime)
 	got := admin.get(t, 200, "/admin/activity.csv?kind=order.created")
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(got.body), "\ufeff"))).ReadAll()
 	if err != nil || len(rows) != 2 {
-		t.Fatalf("%d rows, %v", len(rows), err)
+		t.Fatalf("CSV with %d rows, %v, want 2", len(rows), err)
 	}
-	for at, want := range map[int][2]string{1: {"at", order.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000Z")}, 12: {"record_name", "'" + formula}, 13: {"local_time", made}} {
+	for at, want := range map[int][2]string{1: {"at", order.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000Z")},
+		12: {"record_name", "'" + formula}, 13: {"local_time", created}} {
 		if rows[0][at] != want[0] || rows[1][at] != want[1] {
 			t.Errorf("column %d is %q: %q, want %q: %q", at, rows[0][at], rows[1][at], want[0], want[1])
 		}

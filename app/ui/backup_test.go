@@ -28,7 +28,7 @@ func waitUntilStopped(t *testing.T, running func() bool) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); running(); time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("it does not end")
+			t.Fatal("the background work doesn't stop")
 		}
 	}
 }
@@ -37,7 +37,8 @@ func TestBackupsWithoutDirectory(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.get(t, 200, "/admin/backups", "No directory is set", "Then write in <code>/etc/deedkeep/own.yaml</code>", "DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
+	admin.get(t, 200, "/admin/backups", "No directory is set", "Then write in <code>/etc/deedkeep/own.yaml</code>",
+		"DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
 	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
 	admin.get(t, 404, "/admin/backups/other")
@@ -49,7 +50,8 @@ func TestBackups(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
-	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost", "Back up now").lacks(t, "nas <1>")
+	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost",
+		"Back up now").lacks(t, "nas <1>")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
 
 	admin.post(t, 303, "/admin/backups", nil)
@@ -58,7 +60,7 @@ func TestBackups(t *testing.T) {
 	page.lacks(t, "There is no backup")
 	state, err := h.vault.Backups.State()
 	if err != nil || state.LastGood == nil {
-		t.Fatal(state, err)
+		t.Fatalf("Backups.State = %+v, %v, want a good backup", state, err)
 	}
 	admin.post(t, 303, "/admin/backups/verify", url.Values{"snapshot": {state.LastGood.Snapshot}})
 	waitUntilStopped(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
@@ -67,7 +69,7 @@ func TestBackups(t *testing.T) {
 
 	blobs, err := filepath.Glob(filepath.Join(to, "blobs", "*", "*"))
 	if err != nil || len(blobs) != 1 {
-		t.Fatal(blobs, err)
+		t.Fatalf("blobs in the backup = %q, %v, want 1", blobs, err)
 	}
 	if err := os.Remove(blobs[0]); err != nil {
 		t.Fatalf("os.Remove: %v", err)
@@ -87,23 +89,24 @@ func TestBackupTwice(t *testing.T) {
 	h, to := newServerWithBackup(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
-	held, release := make(chan struct{}), make(chan struct{})
+	started, release := make(chan struct{}), make(chan struct{})
 	done := make(chan error, 1)
 	go func() {
 		first := true
 		_, err := h.vault.Backups.Create(t.Context(), model.Actor{Kind: "operator"}, "", func(backup.Progress) {
 			if first {
 				first = false
-				close(held)
+				close(started)
 				<-release
 			}
 		})
 		done <- err
 	}()
-	<-held
+	<-started
 	admin.get(t, 200, "/admin/backups", "A backup is being made since", "<progress", "This page may be left")
 	again := admin.post(t, 303, "/admin/backups", nil)
-	admin.testServer.request(t, 200, "GET", "/admin/backups", admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
+	admin.testServer.request(t, 200, "GET", "/admin/backups",
+		admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
 	part := h.request(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
 	part.has(t, "load delay:1s")
 	close(release)
@@ -131,8 +134,10 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set", "Examine it", h.dir, "write it in <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
-	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one", `<span class="badge bad">Wrong</span>`)
+	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set",
+		"Examine it", h.dir, "write it in <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
+	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one",
+		`<span class="badge bad">Wrong</span>`)
 	for _, role := range []model.Role{model.RoleStaff, model.RoleViewer} {
 		other := h.newUser(t, string(role), role)
 		for _, target := range []string{"/admin/settings", "/admin/backups"} {

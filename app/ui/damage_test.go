@@ -36,7 +36,8 @@ func (h *testServer) corrupt(t *testing.T, file model.File, content []byte) {
 	}
 }
 
-// fetch returns the response; err is not nil if the connection was aborted.
+// fetch sends a request and returns the response and its body. The error is not nil if the server
+// aborted the connection.
 func fetch(t *testing.T, client *http.Client, method, target string, header ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
@@ -102,17 +103,21 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	for i, d := range all {
 		for protocol, server := range servers {
 			// The second request gets an error page: the damage is known.
-			target := []string{h.signedLink(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID), fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
+			target := []string{h.signedLink(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID),
+				fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
 			for _, header := range []string{"Accept: */*", "Range: bytes=0-"} {
 				response, body, err := fetch(t, server.Client(), "GET", server.URL+target, header, cookie)
 				if response.Proto != protocol {
 					t.Fatalf("got %s, want %s", response.Proto, protocol)
 				}
 				if err == nil && response.StatusCode != http.StatusInternalServerError || len(body) >= len(d.content) && response.StatusCode < 300 {
-					t.Errorf("document %d, %s, %s: status %d, %d bytes of %d, %v", i, protocol, target, response.StatusCode, len(body), len(d.content), err)
+					t.Errorf("document %d, %s, %s: status %d, %d bytes of %d, %v, want an error or fewer bytes", i, protocol, target,
+						response.StatusCode, len(body), len(d.content), err)
 				}
-				if response.StatusCode == http.StatusInternalServerError && (response.Header.Get("Etag") != "" || !bytes.Contains(body, []byte(d.file.Filename))) {
-					t.Errorf("document %d, %s, %s: ETag %q, and the page doesn't name it:\n%s", i, protocol, target, response.Header.Get("Etag"), body)
+				if response.StatusCode == http.StatusInternalServerError &&
+					(response.Header.Get("Etag") != "" || !bytes.Contains(body, []byte(d.file.Filename))) {
+					t.Errorf("document %d, %s, %s: ETag %q, want none and a page with the filename:\n%s", i, protocol, target,
+						response.Header.Get("Etag"), body)
 				}
 			}
 		}
@@ -120,7 +125,7 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	for _, d := range all {
 		h.upload(t, d.file.Filename, d.content)
 		if got := h.request(t, 200, "GET", h.signedLink(d.file)); !bytes.Equal(got.body, d.content) {
-			t.Errorf("uploaded again: got %d bytes, want %d", len(got.body), len(d.content))
+			t.Errorf("document after a new upload has %d bytes, want %d", len(got.body), len(d.content))
 		}
 	}
 }
@@ -142,23 +147,26 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 			body         []byte
 		}{
 			{"head", "HEAD", "Accept: */*", 200, nil},
-			{"have it", "GET", "If-None-Match: " + tag, 304, nil},
-			{"the beginning", "GET", "Range: bytes=0-3", 206, content[:4]},
-			{"the middle", "GET", "Range: bytes=100000-100009", 206, content[100000:100010]},
-			{"the end", "GET", fmt.Sprintf("Range: bytes=%d-", size-10), 206, content[size-10:]},
-			{"beyond", "GET", fmt.Sprintf("Range: bytes=%d-", size), 416, nil},
-			{"all as a range", "GET", "Range: bytes=0-", 206, content},
-			{"If-Range of another", "GET", `If-Range: "x"`, 200, content},
-			{"all", "GET", "Accept: */*", 200, content},
+			{"ETag matches", "GET", "If-None-Match: " + tag, 304, nil},
+			{"first bytes", "GET", "Range: bytes=0-3", 206, content[:4]},
+			{"bytes in the middle", "GET", "Range: bytes=100000-100009", 206, content[100000:100010]},
+			{"last bytes", "GET", fmt.Sprintf("Range: bytes=%d-", size-10), 206, content[size-10:]},
+			{"range after the end", "GET", fmt.Sprintf("Range: bytes=%d-", size), 416, nil},
+			{"complete range", "GET", "Range: bytes=0-", 206, content},
+			{"If-Range with another ETag", "GET", `If-Range: "x"`, 200, content},
+			{"complete document", "GET", "Accept: */*", 200, content},
 		} {
-			h.clock.Advance(25 * time.Hour) // all verifications have expired
-			response, body, err := fetch(t, server.Client(), row.method, server.URL+h.signedLink(file), row.header)
-			if err != nil || response.StatusCode != row.status || row.status < 300 && !bytes.Equal(body, row.body) {
-				t.Errorf("%s, %s: got %d with %d bytes, %v; want %d with %d", protocol, row.name, response.StatusCode, len(body), err, row.status, len(row.body))
-			}
-			if row.status < 400 && response.Header.Get("Etag") != tag {
-				t.Errorf("%s, %s: ETag %q, want %q", protocol, row.name, response.Header.Get("Etag"), tag)
-			}
+			t.Run(row.name, func(t *testing.T) {
+				h.clock.Advance(25 * time.Hour) // all verifications have expired
+				response, body, err := fetch(t, server.Client(), row.method, server.URL+h.signedLink(file), row.header)
+				if err != nil || response.StatusCode != row.status || row.status < 300 && !bytes.Equal(body, row.body) {
+					t.Errorf("%s, %s: got %d with %d bytes, %v; want %d with %d", protocol, row.name, response.StatusCode, len(body), err,
+						row.status, len(row.body))
+				}
+				if row.status < 400 && response.Header.Get("Etag") != tag {
+					t.Errorf("%s, %s: ETag %q, want %q", protocol, row.name, response.Header.Get("Etag"), tag)
+				}
+			})
 		}
 	}
 }
@@ -170,7 +178,8 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	h := newEmptyTestServer(t, verifyLargeDocuments)
 	h.createUser(t, "Owner", model.RoleAdmin)
 	cookie := h.cookieFor(t, "Owner")
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatalf("Folders.Create: %v", err)
 	}
@@ -186,7 +195,7 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	}
 	target := fmt.Sprintf("%s/vault/%d/zip", h.server.URL, folder.ID)
 	if response, _, err := fetch(t, h.server.Client(), "GET", target, cookie); err != nil || response.StatusCode != 200 {
-		t.Fatalf("sound: %d, %v", response.StatusCode, err)
+		t.Fatalf("zip of intact documents: status %d, %v, want 200", response.StatusCode, err)
 	}
 	for i, content := range contents {
 		bad := bytes.Clone(content)
@@ -194,11 +203,12 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 		h.corrupt(t, files[i], bad)
 		response, _, err := fetch(t, h.server.Client(), "GET", target, cookie)
 		if err == nil && response.StatusCode != http.StatusInternalServerError {
-			t.Errorf("document %d: status %d, complete", i, response.StatusCode)
+			t.Errorf("zip with damaged document %d: status %d and a complete body, want an error", i, response.StatusCode)
 		}
 		response, body, err := fetch(t, h.server.Client(), "GET", target, cookie)
 		if err != nil || response.StatusCode != http.StatusInternalServerError || !bytes.Contains(body, []byte(files[i].Filename)) {
-			t.Errorf("document %d, known: status %d, %v\n%s", i, response.StatusCode, err, body)
+			t.Errorf("zip with known damage of document %d: status %d, %v, want 500 and the filename\n%s", i,
+				response.StatusCode, err, body)
 		}
 		h.upload(t, "again "+files[i].Filename, content)
 	}

@@ -12,15 +12,16 @@ import (
 	"deedkeep/app/vault"
 )
 
-// createOrder creates an order that is due in that many days of the test clock.
+// createOrder creates an order that is due a number of days after the test clock's today.
 func (h *testServer) createOrder(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
-	made, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Idempotency[model.Order]{})
+	created, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: at}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}
-	return made
+	return created
 }
 
 func (h *testServer) orderPath(o model.Order) string {
@@ -34,7 +35,8 @@ func elmStreet() model.PropertyDraft {
 func TestDashboardOfEmptyVault(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups", "/admin/users/new")
+	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups",
+		"/admin/users/new")
 	staff := h.openBrowser(t, model.RoleStaff).get(t, 200, "/")
 	staff.has(t, "Make the first abstract", "/orders/new")
 	staff.lacks(t, `href="/admin/keys/new"`)
@@ -46,7 +48,7 @@ func TestDashboardOfEmptyVault(t *testing.T) {
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	late, soon := h.createOrder(t, "L-1", -3, elmStreet()), h.createOrder(t, "S-1", 1, elmStreet())
+	overdue, dueTomorrow := h.createOrder(t, "L-1", -3, elmStreet()), h.createOrder(t, "S-1", 1, elmStreet())
 	h.createOrder(t, "F-1", 40, elmStreet())
 	for n := range 10 { // more than the dashboard shows
 		h.createOrder(t, fmt.Sprintf("M-%d", n), 7, elmStreet())
@@ -54,11 +56,13 @@ func TestDashboard(t *testing.T) {
 	h.upload(t, "deed <1>.txt", []byte("words"))
 	staff := h.openBrowser(t, model.RoleStaff)
 	page := staff.get(t, 200, "/")
-	page.has(t, h.orderPath(late), "3 days overdue", h.orderPath(soon), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY", "deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`, "/abstracts?status=In%20Search")
+	page.has(t, h.orderPath(overdue), "3 days overdue", h.orderPath(dueTomorrow), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY",
+		"deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`,
+		"/abstracts?status=In%20Search")
 	page.has(t, "Due within 7 days")
-	_, all, _ := strings.Cut(string(page.body), `<a href="/orders?show=open&amp;due_from=`)
-	all, _, _ = strings.Cut(all, `"`)
-	all = "/orders?show=open&due_from=" + html.UnescapeString(all)
+	_, query, _ := strings.Cut(string(page.body), `<a href="/orders?show=open&amp;due_from=`)
+	query, _, _ = strings.Cut(query, `"`)
+	all := "/orders?show=open&due_from=" + html.UnescapeString(query)
 	staff.get(t, 200, all).has(t, "S-1", "M-9")
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
 	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
@@ -68,7 +72,7 @@ func TestDashboard(t *testing.T) {
 	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")
 	part.lacks(t, "<h1", "L-1")
 	if len(part.Cookies()) > 0 {
-		t.Errorf("the list sets %v", part.Cookies())
+		t.Errorf("cookies of the refreshed list = %v, want none", part.Cookies())
 	}
 	staff.get(t, 303, "/documents/latest").checkHeaders(t, map[string]string{"Location": "/"})
 }
@@ -79,7 +83,7 @@ func TestRetryAll(t *testing.T) {
 	h.openBrowser(t, model.RoleViewer).post(t, 403, "/documents/retry", nil)
 	staff := h.openBrowser(t, model.RoleStaff)
 	if got := staff.post(t, 303, "/documents/retry", url.Values{"back": {"/vault"}}); got.Header.Get("Location") != "/vault" {
-		t.Errorf("leads to %s", got.Header.Get("Location"))
+		t.Errorf("Location = %q, want /vault", got.Header.Get("Location"))
 	}
 	staff.post(t, 303, "/documents/retry", url.Values{"back": {"//elsewhere.example"}}).checkHeaders(t, map[string]string{"Location": "/"})
 }

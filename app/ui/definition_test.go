@@ -18,7 +18,7 @@ func (s *testUser) formFingerprint(t *testing.T, target string) string {
 	t.Helper()
 	found := fingerprintField.FindSubmatch(s.get(t, 200, target).body)
 	if found == nil {
-		t.Fatalf("%s has no mark", target)
+		t.Fatalf("%s has no form with a fingerprint", target)
 	}
 	return string(found[1])
 }
@@ -45,15 +45,16 @@ func TestTemplateEditor(t *testing.T) {
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	const hostile = `<script>alert("1")</script> & 'x'`
-	made := admin.post(t, 303, "/admin/templates", url.Values{"name": {hostile}, "from": {"0"}})
-	at := made.Header.Get("Location")
+	at := admin.post(t, 303, "/admin/templates", url.Values{"name": {hostile}, "from": {"0"}}).Header.Get("Location")
 	admin.get(t, 200, at, "&lt;script&gt;alert(").lacks(t, "<script>alert")
 	for _, change := range [][]string{
 		{"do", "name", "name", "Lot search"},
 		{"do", "status-add", "name", "New"}, {"do", "status-add", "name", "Done & sent"}, {"do", "status-up", "status", "Done & sent"},
-		{"do", "status-rename", "status", "New", "name", "Begun"}, {"do", "status-add", "name", "Gone"}, {"do", "status-remove", "status", "Gone"},
+		{"do", "status-rename", "status", "New", "name", "Begun"}, {"do", "status-add", "name", "Gone"},
+		{"do", "status-remove", "status", "Gone"},
 		{"do", "field-save", "label", "Tax Status", "type", "dropdown", "options", "Paid\r\n Due \r\n\r\nUnknown", "required", "1"},
-		{"do", "field-save", "label", "County", "type", "text"}, {"do", "field-save", "label", "3rd party", "type", "checkbox", "options", "left over"},
+		{"do", "field-save", "label", "County", "type", "text"},
+		{"do", "field-save", "label", "3rd party", "type", "checkbox", "options", "left over"},
 		{"do", "field-save", "label", "Tax status", "type", "text"},
 		{"do", "field-up", "field", "county_2"}, {"do", "field-save", "was", "county_2", "label", "County of record", "type", "paragraph"},
 	} {
@@ -62,18 +63,20 @@ func TestTemplateEditor(t *testing.T) {
 	id := uint64(5)
 	got, err := h.vault.Templates.Get(t.Context(), id)
 	if err != nil || templatePath(id) != at {
-		t.Fatalf("%s: %v", at, err)
+		t.Fatalf("created template is at %s, want %s; Templates.Get: %v", at, templatePath(id), err)
 	}
-	if got.Name != "Lot search" || !slices.Equal(got.Statuses, []string{"Done & sent", "Begun"}) || !slices.Equal(fieldKeys(got.Fields), []string{"county_2", "tax_status", "field_3rd_party", "tax_status_2"}) {
-		t.Errorf("%+v", got)
+	if got.Name != "Lot search" || !slices.Equal(got.Statuses, []string{"Done & sent", "Begun"}) ||
+		!slices.Equal(fieldKeys(got.Fields), []string{"county_2", "tax_status", "field_3rd_party", "tax_status_2"}) {
+		t.Errorf("unexpected template: %+v", got)
 	}
 	if f := got.Fields[1]; !f.Required || !slices.Equal(f.Options, []string{"Paid", "Due", "Unknown"}) {
-		t.Errorf("%+v", f)
+		t.Errorf("field 1 = %+v, want required, with the options Paid, Due, Unknown", f)
 	}
 	if f := got.Fields[0]; f.Label != "County of record" || f.Type != model.Paragraph {
-		t.Errorf("%+v", f)
+		t.Errorf("field 0 = %+v, want the paragraph County of record", f)
 	}
-	admin.submitChange(t, 303, at, "do", "fields", "order", "tax_status_2", "order", "tax_status", "order", "county_2", "order", "field_3rd_party")
+	admin.submitChange(t, 303, at, "do", "fields", "order", "tax_status_2", "order", "tax_status", "order", "county_2", "order",
+		"field_3rd_party")
 	admin.get(t, 200, at+"?field=tax_status", "Paid\nDue\nUnknown", `id="options"`, "Tax Status")
 	admin.get(t, 200, "/admin/templates", "Lot search", "Done &amp; sent, Begun")
 }
@@ -89,31 +92,37 @@ func TestTemplateErrors(t *testing.T) {
 		name   string
 		status int
 		form   []string
-		says   []string
+		has    []string
 	}{
-		{"no name", 422, []string{"do", "name", "name", " "}, []string{"The name field is required.", `id="name-problem"`}},
-		{"the name of another", 422, []string{"do", "name", "name", "COMMERCIAL abstract"}, []string{"Another template has the name"}},
-		{"a status twice", 422, []string{"do", "status-add", "name", "complete"}, []string{"is there twice", `id="new-status-problem"`, `value="complete"`}},
-		{"a label is missing", 422, []string{"do", "field-save", "label", "", "type", "text"}, []string{"The label field is required.", `id="label-problem"`}},
-		{"options are missing", 422, []string{"do", "field-save", "label", "Result", "type", "dropdown", "options", " \n"}, []string{"needs options", `id="options-problem"`, `value="Result"`}},
-		{"a key that is no key", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "No Key"}, []string{"begin with a letter", `id="key-problem"`}},
-		{"a key that all have", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "county"}, []string{"a field that every record has"}},
-		{"a type that is none", 422, []string{"do", "field-save", "label", "Result", "type", "<b>"}, []string{"id=\"type-problem\"", "&lt;b&gt;"}},
-		{"a status that is gone", 412, []string{"do", "status-remove", "status", "Never"}, []string{"Somebody else changed this meanwhile"}},
-		{"a field that is gone", 412, []string{"do", "field-up", "field", "never"}, []string{"Somebody else changed this meanwhile"}},
-		{"an order without all", 412, []string{"do", "fields", "order", "tax_status"}, nil},
-		{"an order with one twice", 412, []string{"do", "statuses", "order", "New", "order", "New"}, nil},
-		{"nothing to do", 412, nil, nil},
+		{"blank name", 422, []string{"do", "name", "name", " "}, []string{"The name field is required.", `id="name-problem"`}},
+		{"name of another template", 422, []string{"do", "name", "name", "COMMERCIAL abstract"}, []string{"Another template has the name"}},
+		{"duplicate status", 422, []string{"do", "status-add", "name", "complete"},
+			[]string{"is there twice", `id="new-status-problem"`, `value="complete"`}},
+		{"blank label", 422, []string{"do", "field-save", "label", "", "type", "text"},
+			[]string{"The label field is required.", `id="label-problem"`}},
+		{"blank options", 422, []string{"do", "field-save", "label", "Result", "type", "dropdown", "options", " \n"},
+			[]string{"needs options", `id="options-problem"`, `value="Result"`}},
+		{"invalid key", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "No Key"},
+			[]string{"begin with a letter", `id="key-problem"`}},
+		{"key of a core field", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "county"},
+			[]string{"a field that every record has"}},
+		{"invalid type", 422, []string{"do", "field-save", "label", "Result", "type", "<b>"}, []string{"id=\"type-problem\"", "&lt;b&gt;"}},
+		{"removed status", 412, []string{"do", "status-remove", "status", "Never"}, []string{"Somebody else changed this meanwhile"}},
+		{"removed field", 412, []string{"do", "field-up", "field", "never"}, []string{"Somebody else changed this meanwhile"}},
+		{"incomplete order", 412, []string{"do", "fields", "order", "tax_status"}, nil},
+		{"order with a duplicate", 412, []string{"do", "statuses", "order", "New", "order", "New"}, nil},
+		{"no action", 412, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := h.vault.Templates.Get(t.Context(), 1)
-			admin.submitChange(t, c.status, at, c.form...).has(t, c.says...)
+			admin.submitChange(t, c.status, at, c.form...).has(t, c.has...)
 			if after, _ := h.vault.Templates.Get(t.Context(), 1); after.Fingerprint() != before.Fingerprint() {
-				t.Errorf("it was changed: %+v", after)
+				t.Errorf("template = %+v, want it unchanged", after)
 			}
 		})
 	}
-	admin.post(t, 422, "/admin/templates", url.Values{"name": {"residential abstract"}}).has(t, "Another template has the name", `value="residential abstract"`)
+	admin.post(t, 422, "/admin/templates", url.Values{"name": {"residential abstract"}}).has(t, "Another template has the name",
+		`value="residential abstract"`)
 	admin.get(t, 404, "/admin/templates/99")
 	admin.get(t, 404, "/admin/templates/x")
 }
@@ -123,19 +132,22 @@ func TestTemplateChangeLosingValues(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	defer tray.Discard()
-	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor, model.AbstractDraft{Custom: model.Custom{Values: map[string]rawJSON{"search_type": rawJSON(`"30 Year"`), "tax_status": rawJSON(`"Paid"`)}}}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	defer staged.Discard()
+	_, err = h.vault.Abstracts.Create(t.Context(), admin.actor,
+		model.AbstractDraft{Custom: model.Custom{Values: map[string]rawJSON{"search_type": rawJSON(`"30 Year"`),
+			"tax_status": rawJSON(`"Paid"`)}}}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	const at = "/admin/templates/1"
 	admin.submitChange(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value for it", `role="alert"`)
 	admin.submitChange(t, 409, at, "do", "status-remove", "status", "New").has(t, "1 abstract is in it")
-	admin.submitChange(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options", "Full").has(t, "1 abstract has chosen it", ">Full</textarea>")
+	admin.submitChange(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options",
+		"Full").has(t, "1 abstract has chosen it", ">Full</textarea>")
 	admin.submitChange(t, 303, at, "do", "field-remove", "field", "borrower")
 	admin.get(t, 200, "/admin/templates", `<a href="/abstracts?template=1">1</a>`)
 }
@@ -170,7 +182,7 @@ func TestTemplateUse(t *testing.T) {
 	admin.get(t, 200, "/admin/templates/1", "Retired", "Bring back")
 	list, err := h.vault.Templates.List(t.Context())
 	if err != nil || len(list) != 3 || !list[0].Default {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Templates.List = %+v, %v, want 3 templates with the default first", list, err)
 	}
 	admin.post(t, 303, "/admin/templates", url.Values{"name": {"Residential Abstract"}, "from": {"1"}})
 	admin.post(t, 409, "/admin/templates/1/return", nil).has(t, "Another template has the name")
@@ -188,14 +200,14 @@ func TestOrderDefinitions(t *testing.T) {
 		Number: model.StringInput("2026-1"), Custom: model.Custom{Values: map[string]rawJSON{"rush": rawJSON(`"Rush"`)}},
 	}, vault.Idempotency[model.Order]{})
 	if err != nil || order.Status != "active" {
-		t.Fatal(order, err)
+		t.Fatalf("Orders.Create = %+v, %v, want an active order", order, err)
 	}
 	admin.get(t, 200, "/admin/fields", "Transaction Type", "Every order has its number")
 	admin.submitChange(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value for it")
 	admin.submitChange(t, 303, "/admin/fields", "do", "field-save", "label", "Order number", "type", "text")
 	fields, _ := h.vault.Orders.Fields(t.Context())
 	if !slices.Contains(fieldKeys(fields), "order_number_2") {
-		t.Errorf("%v", fieldKeys(fields))
+		t.Errorf("field keys = %q, want them to contain order_number_2", fieldKeys(fields))
 	}
 	admin.get(t, 200, "/admin/statuses", "On hold", "given to new orders")
 	admin.submitChange(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order is in it")
@@ -217,16 +229,18 @@ func TestAdminPermissions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff, viewer := h.newUser(t, "sue", model.RoleStaff), h.newUser(t, "vic", model.RoleViewer)
-	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/activity", "/admin/activity.csv", "/trash"} {
+	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/activity",
+		"/admin/activity.csv", "/trash"} {
 		if h.request(t, 303, "GET", target).Header.Get("Location") != "/sign-in?to="+url.QueryEscape(target) {
-			t.Errorf("%s does not lead to signing in", target)
+			t.Errorf("%s without a session doesn't redirect to the sign-in page", target)
 		}
 		viewer.get(t, 403, target)
 		if target != "/trash" {
 			staff.get(t, 403, target)
 		}
 	}
-	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/templates/1/retire", "/admin/fields", "/admin/statuses", "/admin/activity/verify", "/trash"} {
+	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/templates/1/retire", "/admin/fields",
+		"/admin/statuses", "/admin/activity/verify", "/trash"} {
 		viewer.post(t, 403, target, url.Values{"do": {"name"}})
 		if target != "/trash" {
 			staff.post(t, 403, target, url.Values{"do": {"name"}})
@@ -235,6 +249,6 @@ func TestAdminPermissions(t *testing.T) {
 	}
 	staff.get(t, 200, "/trash", "The trash is empty", "30 days")
 	if strings.Contains(string(staff.get(t, 200, "/trash").body), `href="/admin`) {
-		t.Error("staff is shown the way to the administration")
+		t.Error("the trash shows staff a link to administration")
 	}
 }

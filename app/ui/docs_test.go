@@ -9,20 +9,21 @@ import (
 // only from this origin.
 func TestDocs(t *testing.T) {
 	t.Parallel()
-	for name, h := range map[string]*testServer{"with an administrator": newTestServer(t), "before there is one": newEmptyTestServer(t, nil)} {
+	for name, h := range map[string]*testServer{"with an administrator": newTestServer(t), "before setup": newEmptyTestServer(t, nil)} {
 		t.Run(name, func(t *testing.T) {
 			got := h.send(t, "GET", "/docs")
 			if got.StatusCode != 200 || !strings.Contains(string(got.body), "swagger-ui.js") || !strings.Contains(string(got.body), "docs.js") {
-				t.Errorf("%d %s", got.StatusCode, got.body)
+				t.Errorf("GET /docs: status %d, want 200 and the scripts: %s", got.StatusCode, got.body)
 			}
 			policy := got.Header.Get("Content-Security-Policy")
-			for _, directive := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
+			for _, directive := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+				"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} {
 				if !strings.Contains(policy+";", directive+";") {
-					t.Errorf("the policy lacks %s: %s", directive, policy)
+					t.Errorf("Content-Security-Policy = %q, want it to contain %q", policy, directive)
 				}
 			}
 			if strings.Contains(policy, "unsafe") || strings.Contains(string(got.body), "<style") || got.Header.Get("Set-Cookie") != "" {
-				t.Errorf("%s\n%v", policy, got.Header)
+				t.Errorf("page has inline styles, cookies, or an unsafe policy: %s\n%v", policy, got.Header)
 			}
 		})
 	}

@@ -60,9 +60,10 @@ func TestDownloadHeaders(t *testing.T) {
 			file := h.upload(t, c.filename, c.content)
 			sum := sha256.Sum256(c.content)
 			for _, method := range []string{"GET", "HEAD"} {
-				got := h.request(t, 200, method, h.signedLink(file), "Authorization: Bearer dk_live_nonsense", "Cookie: session=x", "Accept-Encoding: gzip")
+				got := h.request(t, 200, method, h.signedLink(file), "Authorization: Bearer dk_live_nonsense", "Cookie: session=x",
+					"Accept-Encoding: gzip")
 				if method == "GET" && !bytes.Equal(got.body, c.content) || method == "HEAD" && len(got.body) != 0 {
-					t.Errorf("%s: %d bytes", method, len(got.body))
+					t.Errorf("%s: body has %d bytes, want %d for GET, 0 for HEAD", method, len(got.body), len(c.content))
 				}
 				got.checkHeaders(t, map[string]string{
 					"Content-Type": c.mime, "Content-Security-Policy": c.policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -71,7 +72,8 @@ func TestDownloadHeaders(t *testing.T) {
 				})
 				disposition, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
 				if err != nil || disposition != c.disposition || params["filename"] != c.filename {
-					t.Errorf("Content-Disposition %s: %s %q, %v", got.Header.Get("Content-Disposition"), disposition, params, err)
+					t.Errorf("Content-Disposition = %q (%v), want %s of %q", got.Header.Get("Content-Disposition"), err, c.disposition,
+						c.filename)
 				}
 			}
 		})
@@ -93,53 +95,54 @@ func TestDownloadConditions(t *testing.T) {
 		ranges string
 	}{
 		{"first bytes", []string{"Range: bytes=0-3"}, 206, "%PDF", fmt.Sprintf("bytes 0-3/%d", size)},
-		{"from the middle", []string{fmt.Sprintf("Range: bytes=%d-", size-2)}, 206, "89", fmt.Sprintf("bytes %d-%d/%d", size-2, size-1, size)},
+		{"from an offset", []string{fmt.Sprintf("Range: bytes=%d-", size-2)}, 206, "89", fmt.Sprintf("bytes %d-%d/%d", size-2, size-1, size)},
 		{"last bytes", []string{"Range: bytes=-3"}, 206, "789", fmt.Sprintf("bytes %d-%d/%d", size-3, size-1, size)},
-		{"beyond the end", []string{fmt.Sprintf("Range: bytes=%d-", size)}, 416, "", fmt.Sprintf("bytes */%d", size)},
+		{"after the end", []string{fmt.Sprintf("Range: bytes=%d-", size)}, 416, "", fmt.Sprintf("bytes */%d", size)},
 		{"another unit", []string{"Range: pages=1-2"}, 416, "", ""},
-		{"If-Range that holds", []string{"Range: bytes=0-3", "If-Range: " + tag}, 206, "%PDF", ""},
+		{"If-Range that matches", []string{"Range: bytes=0-3", "If-Range: " + tag}, 206, "%PDF", ""},
 		{"If-Range of another file", []string{"Range: bytes=0-3", `If-Range: "x"`}, 200, string(content), ""},
-		{"If-Range, weak", []string{"Range: bytes=0-3", "If-Range: W/" + tag}, 200, string(content), ""},
-		{"have it", []string{"If-None-Match: " + tag}, 304, "", ""},
-		{"have it among others", []string{`If-None-Match: "x", W/` + tag}, 304, "", ""},
-		{"have any", []string{"If-None-Match: *"}, 304, "", ""},
-		{"have another", []string{`If-None-Match: "x"`}, 200, string(content), ""},
-		{"want this", []string{"If-Match: " + tag}, 200, string(content), ""},
-		{"want another", []string{`If-Match: "x"`}, 412, "", ""},
+		{"weak If-Range", []string{"Range: bytes=0-3", "If-Range: W/" + tag}, 200, string(content), ""},
+		{"If-None-Match", []string{"If-None-Match: " + tag}, 304, "", ""},
+		{"If-None-Match with several ETags", []string{`If-None-Match: "x", W/` + tag}, 304, "", ""},
+		{"If-None-Match, any", []string{"If-None-Match: *"}, 304, "", ""},
+		{"If-None-Match, another file", []string{`If-None-Match: "x"`}, 200, string(content), ""},
+		{"If-Match", []string{"If-Match: " + tag}, 200, string(content), ""},
+		{"If-Match, another file", []string{`If-Match: "x"`}, 412, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := h.request(t, c.status, "GET", h.signedLink(file), c.header...)
 			if c.status < 300 && string(got.body) != c.body {
-				t.Errorf("body %.80q", got.body)
+				t.Errorf("body = %.80q, want %.80q", got.body, c.body)
 			}
 			if c.ranges != "" && got.Header.Get("Content-Range") != c.ranges {
-				t.Errorf("Content-Range %q, want %q", got.Header.Get("Content-Range"), c.ranges)
+				t.Errorf("Content-Range = %q, want %q", got.Header.Get("Content-Range"), c.ranges)
 			}
 			if c.status != 416 && got.Header.Get("Etag") != tag {
-				t.Errorf("ETag %q", got.Header.Get("Etag"))
+				t.Errorf("ETag = %q, want %q", got.Header.Get("Etag"), tag)
 			}
 			head := h.request(t, c.status, "HEAD", h.signedLink(file), c.header...)
 			if len(head.body) != 0 {
-				t.Errorf("HEAD has a body")
+				t.Errorf("body of HEAD has %d bytes, want 0", len(head.body))
 			}
 		})
 	}
 	got := h.request(t, 206, "GET", h.signedLink(file), "Range: bytes=0-1,-1")
 	if kind, _, err := mime.ParseMediaType(got.Header.Get("Content-Type")); err != nil || kind != "multipart/byteranges" {
-		t.Errorf("two ranges are %q", got.Header.Get("Content-Type"))
+		t.Errorf("Content-Type of two ranges = %q, want multipart/byteranges", got.Header.Get("Content-Type"))
 	}
 }
 
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// requestErrorPage requests an error page, which must not show anything of the document.
+// requestErrorPage requests an error page and checks that it shows nothing of the document.
 func (h *testServer) requestErrorPage(t *testing.T, status int, method, target string, header ...string) reply {
 	t.Helper()
 	got := h.request(t, status, method, target, header...)
-	got.checkHeaders(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
+	got.checkHeaders(t, map[string]string{"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy,
+		"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Etag": "", "Content-Disposition": ""})
 	if method != http.MethodHead && (!bytes.Contains(got.body, []byte("<h1>")) || bytes.Contains(got.body, []byte("%PDF"))) {
-		t.Errorf("body %s", got.body)
+		t.Errorf("body = %s, want an error page without the document", got.body)
 	}
 	return got
 }
@@ -151,7 +154,7 @@ func TestDownloadLinkTampered(t *testing.T) {
 	file, other := h.upload(t, "Canary a.pdf", vaulttest.PDF(1, "a")), h.upload(t, "b.pdf", vaulttest.PDF(2, "b"))
 	link := h.signedLink(file)
 	h.request(t, 200, "GET", link)
-	h.request(t, 200, "GET", "http://vault.test"+link) // as a proxy is spoken to
+	h.request(t, 200, "GET", "http://vault.test"+link) // absolute form, as clients send to a proxy
 	for i := len("/dl/"); i < len(link); i++ {
 		for _, c := range []byte{'0', 'A', 'a', '-', '.'} {
 			if link[i] == c {
@@ -161,7 +164,7 @@ func TestDownloadLinkTampered(t *testing.T) {
 			changed[i] = c
 			// net/http responds with 400 to an invalid escape.
 			if got := h.send(t, "GET", string(changed)); got.StatusCode != 403 && got.StatusCode != 400 {
-				t.Errorf("byte %d as %c: status %d", i, c, got.StatusCode)
+				t.Errorf("link with byte %d replaced by %c: status %d, want 403 or 400", i, c, got.StatusCode)
 			}
 		}
 	}
@@ -174,16 +177,21 @@ func TestDownloadLinkTampered(t *testing.T) {
 	p := strings.Split(strings.TrimPrefix(link, "/dl/"), "/")
 	q := strings.Split(strings.TrimPrefix(h.signedLink(other), "/dl/"), "/")
 	for _, target := range []string{
-		link + "?", link + "?x=1", link + "?token=1", link + "/", link + "//", link + "%20", link + ";x=1", "/dl/", "/dl/1", "/dl/1/2/3", "/dl//" + strings.Join(p, "/"),
-		strings.Replace(link, "%20", "+", 1), strings.Replace(link, "%20", "%2520", 1), strings.Replace(link, "/dl/1/", "/dl/01/", 1), strings.Replace(link, "/dl/1/", "/dl/+1/", 1),
-		"/dl/" + q[0] + "/" + p[1] + "/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + q[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/" + q[3],
-		"/dl/" + p[0] + "/9999999999/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/x/../" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "=/" + p[3],
+		link + "?", link + "?x=1", link + "?token=1", link + "/", link + "//", link + "%20", link + ";x=1", "/dl/", "/dl/1",
+		"/dl/1/2/3", "/dl//" + strings.Join(p, "/"),
+		strings.Replace(link, "%20", "+", 1), strings.Replace(link, "%20", "%2520", 1), strings.Replace(link, "/dl/1/", "/dl/01/", 1),
+		strings.Replace(link, "/dl/1/", "/dl/+1/", 1),
+		"/dl/" + q[0] + "/" + p[1] + "/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + q[2] + "/" + p[3],
+		"/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/" + q[3],
+		"/dl/" + p[0] + "/9999999999/" + p[2] + "/" + p[3], "/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "/x/../" + p[3],
+		"/dl/" + p[0] + "/" + p[1] + "/" + p[2] + "=/" + p[3],
 	} {
 		h.requestErrorPage(t, 403, "GET", target)
 		h.requestErrorPage(t, 403, "HEAD", target)
 	}
-	for _, otherHost := range []string{"//dl/" + strings.Join(p, "/"), "/DL/" + strings.Join(p, "/"), "/x/..", "/%64l/" + strings.Join(p, "/"), "/dl", "/v2", "/favicon.ico"} {
-		h.requestErrorPage(t, 404, "GET", otherHost)
+	for _, unknown := range []string{"//dl/" + strings.Join(p, "/"), "/DL/" + strings.Join(p, "/"), "/x/..",
+		"/%64l/" + strings.Join(p, "/"), "/dl", "/v2", "/favicon.ico"} {
+		h.requestErrorPage(t, 404, "GET", unknown)
 	}
 }
 
@@ -197,7 +205,7 @@ func TestDownloadLinkExpires(t *testing.T) {
 	h.clock.Advance(time.Microsecond)
 	got := h.requestErrorPage(t, 403, "GET", link)
 	if !bytes.Contains(got.body, []byte("This link has ended")) {
-		t.Errorf("body %s", got.body)
+		t.Errorf("body = %s, want it to say that the link has expired", got.body)
 	}
 	h.clock.Advance(time.Hour)
 	h.requestErrorPage(t, 403, "GET", link, "Range: bytes=0-1", "Authorization: Bearer dk_live_x")
@@ -221,9 +229,9 @@ func TestDownloadMissing(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	file := h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
-	never := file
-	never.ID = 99
-	h.requestErrorPage(t, 404, "GET", h.signedLink(never))
+	missing := file
+	missing.ID = 99
+	h.requestErrorPage(t, 404, "GET", h.signedLink(missing))
 	link := h.signedLink(file)
 	content, err := os.ReadFile(h.blobPath(file))
 	if err != nil {
@@ -232,9 +240,9 @@ func TestDownloadMissing(t *testing.T) {
 	h.deleteBlob(t, file)
 	got := h.requestErrorPage(t, 500, "GET", link)
 	if bytes.Contains(got.body, []byte(file.Digest)) || bytes.Contains(got.body, []byte("blobs")) {
-		t.Errorf("the page shows the inside: %s", got.body)
+		t.Errorf("error page shows internals: %s", got.body)
 	}
-	// Restored for the final check of the vault.
+	// The cleanup of the test verifies the vault, so the content is restored.
 	if err := os.WriteFile(h.blobPath(file), content, 0o400); err != nil {
 		t.Fatalf("os.WriteFile: %v", err)
 	}
@@ -263,8 +271,8 @@ func TestDownloadUsesReadFrom(t *testing.T) {
 	var from io.Reader
 	pages := h.server.Config.Handler
 	probing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, own := w.(io.ReaderFrom); !own {
-			t.Errorf("%T has no ReadFrom", w)
+		if _, ok := w.(io.ReaderFrom); !ok {
+			t.Errorf("%T doesn't implement io.ReaderFrom", w)
 		}
 		pages.ServeHTTP(readFromRecorder{w, &from}, r)
 	}))
@@ -274,7 +282,7 @@ func TestDownloadUsesReadFrom(t *testing.T) {
 	}
 	body, err := io.ReadAll(got.Body)
 	if err != nil || !bytes.Equal(body, content) {
-		t.Errorf("%d bytes, %v", len(body), err)
+		t.Errorf("GET %s = %d bytes, %v, want %d", link, len(body), err, len(content))
 	}
 	if err := got.Body.Close(); err != nil {
 		t.Errorf("close response body: %v", err)
@@ -282,9 +290,9 @@ func TestDownloadUsesReadFrom(t *testing.T) {
 	probing.Close()
 	limited, ok := from.(*io.LimitedReader)
 	if !ok {
-		t.Fatalf("it read from a %T", from)
+		t.Fatalf("writer read from a %T, want *io.LimitedReader", from)
 	}
 	if _, ok := limited.R.(*os.File); !ok {
-		t.Errorf("it read from a %T", limited.R)
+		t.Errorf("writer read from a %T, want *os.File", limited.R)
 	}
 }

@@ -27,23 +27,24 @@ func TestEveryPageOpens(t *testing.T) {
 			continue
 		}
 		path = strings.ReplaceAll(path, "{$}", "")
-		there := placeholder.ReplaceAllStringFunc(path, func(name string) string { return filled(path, strings.Trim(name, "{}.")) })
-		got := h.send(t, method, there, cookie)
+		existing := placeholder.ReplaceAllStringFunc(path, func(name string) string { return filled(path, strings.Trim(name, "{}.")) })
+		got := h.send(t, method, existing, cookie)
 		if !slices.Contains([]int{200, 303}, got.StatusCode) {
 			if !slices.Contains(otherStatusPages, r.Pattern) {
-				t.Errorf("GET %s (%s): %d\n%s", there, r.Pattern, got.StatusCode, got.body)
+				t.Errorf("GET %s (%s): status %d, want 200 or 303\n%s", existing, r.Pattern, got.StatusCode, got.body)
 			}
 		}
-		if page := strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || got.StatusCode == 303; page && got.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
-			t.Errorf("GET %s: another site keeps hold of its window", there)
+		if page := strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || got.StatusCode == 303; page &&
+			got.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
+			t.Errorf("GET %s: Cross-Origin-Opener-Policy = %q, want same-origin", existing, got.Header.Get("Cross-Origin-Opener-Policy"))
 		}
-		if path == there {
+		if path == existing {
 			continue
 		}
-		for _, none := range []string{"999999", "0", "-1", "01", "x", "%2e%2e", "ABCDEFGH"} {
-			absent := placeholder.ReplaceAllString(path, none)
-			if got := h.send(t, method, absent, cookie); got.StatusCode >= 500 {
-				t.Errorf("GET %s: %d\n%s", absent, got.StatusCode, got.body)
+		for _, id := range []string{"999999", "0", "-1", "01", "x", "%2e%2e", "ABCDEFGH"} {
+			missing := placeholder.ReplaceAllString(path, id)
+			if got := h.send(t, method, missing, cookie); got.StatusCode >= 500 {
+				t.Errorf("GET %s: status %d, want below 500\n%s", missing, got.StatusCode, got.body)
 			}
 		}
 	}
@@ -69,7 +70,7 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 	if err != nil {
 		t.Fatalf("Keys.Create: %v", err)
 	}
-	user := h.createUser(t, "somebody", model.RoleViewer)
+	user := h.createUser(t, "ann", model.RoleViewer)
 	folder := h.createFolder(t)
 	abstract, attached := h.createAbstractWithDocument(t)
 	order := h.createNumberedOrder(t)
@@ -81,8 +82,8 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 		case name == "n" && strings.HasPrefix(path, "/abstracts/"):
 			return strconv.FormatUint(attached, 10)
 		}
-		for place, id := range numbers {
-			if name == "n" && strings.Contains(path, "/"+place+"/{n}") {
+		for section, id := range numbers {
+			if name == "n" && strings.Contains(path, "/"+section+"/{n}") {
 				return strconv.FormatUint(id, 10)
 			}
 		}
@@ -99,24 +100,26 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 // createAbstractWithDocument creates an abstract with a document and returns its ID and the document's number.
 func (h *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
 	t.Helper()
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	defer tray.Discard()
-	if err := tray.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
+	defer staged.Discard()
+	if err := staged.Add("plat.pdf", bytes.NewReader(vaulttest.PDF(1, "plat"))); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	return h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), filed.Files[0].ID
+	return h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), created.Files[0].ID
 }
 
 func (h *testServer) createNumberedOrder(t *testing.T) string {
 	t.Helper()
-	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"}, model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.OrderDraft{Number: model.StringInput("2026-1")}, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}
@@ -125,7 +128,8 @@ func (h *testServer) createNumberedOrder(t *testing.T) string {
 
 func (h *testServer) createFolder(t *testing.T) uint64 {
 	t.Helper()
-	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
+	folder, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.FolderDraft{Name: model.StringInput("Deeds")}, vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatalf("Folders.Create: %v", err)
 	}

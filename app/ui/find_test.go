@@ -15,11 +15,11 @@ import (
 // waitForIndex waits until the search index contains all records.
 func (h *testServer) waitForIndex(t *testing.T) {
 	t.Helper()
-	h.waitFor(t, "an index of all there is", func() bool {
-		// It knows of the changes before the call; some may have come since.
+	h.waitFor(t, "complete search index", func() bool {
+		// The state may lack changes that were made during the call.
 		state, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 		if err != nil || !state.Ready {
-			t.Fatalf("%+v, %v", state, err)
+			t.Fatalf("Search.Await = %+v, %v, want a ready index", state, err)
 		}
 		return state.PendingChanges == 0
 	})
@@ -28,7 +28,7 @@ func (h *testServer) waitForIndex(t *testing.T) {
 // waitForProcessing waits for the text and images of all documents.
 func (h *testServer) waitForProcessing(t *testing.T) {
 	t.Helper()
-	h.waitFor(t, "the end of the processing", func() bool {
+	h.waitFor(t, "end of processing", func() bool {
 		s, err := h.vault.Status(t.Context())
 		return err == nil && s.Queue == 0
 	})
@@ -42,7 +42,8 @@ func TestFindPage(t *testing.T) {
 	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
 	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
-		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one), h.orderPath(other))
+		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one),
+			h.orderPath(other))
 	}
 	// The page polls until there is a search index, and describes names correctly.
 	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
@@ -62,7 +63,8 @@ func TestFindPage(t *testing.T) {
 		viewer.get(t, 200, "/find?kind=order&q="+q).has(t, h.orderPath(other))
 	}
 	page := viewer.get(t, 200, "/find?q=26-")
-	page.has(t, h.orderPath(one), "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", h.orderPath(other), `aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
+	page.has(t, h.orderPath(one), "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", h.orderPath(other),
+		`aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
 	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address doesn't redirect
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
@@ -82,10 +84,12 @@ func TestFindPastTheEnd(t *testing.T) {
 	check := func() {
 		t.Helper()
 		for query, first := range map[string]string{"q=26-&page=9999": "/find?q=26-", "kind=order&page=2&q=26-": "/find?kind=order&amp;q=26-"} {
-			got := viewer.get(t, 200, "/find?"+query)
-			got.has(t, "<h2>"+ends+"</h2>", `<a class="button" href="`+first+`">To its first page</a>`)
-			got.lacks(t, all, "Nothing was found", "Previous", "begins so")
-			viewer.get(t, 200, "/find?"+query, "HX-Request", "true").has(t, `innerHTML">`+ends+"</p>")
+			t.Run(query, func(t *testing.T) {
+				got := viewer.get(t, 200, "/find?"+query)
+				got.has(t, "<h2>"+ends+"</h2>", `<a class="button" href="`+first+`">To its first page</a>`)
+				got.lacks(t, all, "Nothing was found", "Previous", "begins so")
+				viewer.get(t, 200, "/find?"+query, "HX-Request", "true").has(t, `innerHTML">`+ends+"</p>")
+			})
 		}
 	}
 	check() // there is no index yet
@@ -117,18 +121,18 @@ func TestFindApproximateCounts(t *testing.T) {
 	viewer := h.openBrowser(t, model.RoleViewer)
 	h.createOrder(t, "26-1", 5, elmStreet())
 	h.waitForIndex(t)
-	ask := func() (page, box reply) {
+	search := func() (page, box reply) {
 		return viewer.get(t, 200, "/find?q=elm"), viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true")
 	}
-	page, box := ask()
+	page, box := search()
 	page.has(t, `All <span class="found-tally">1</span>`)
 	box.has(t, "All results: 1 order")
 	h.createOrder(t, "26-2", 5, elmStreet())
-	page, box = ask()
+	page, box = search()
 	page.has(t, `All <span class="found-tally">about 1</span>`)
 	box.has(t, "All results: about 1 order")
 	h.waitForIndex(t)
-	page, _ = ask()
+	page, _ = search()
 	page.has(t, `All <span class="found-tally">2</span>`)
 }
 
@@ -141,19 +145,19 @@ func TestFindWhileIndexIsBuilt(t *testing.T) {
 	for _, number := range []string{"26-1", "26-2", "26-3", "26-4"} {
 		h.createOrder(t, number, 5, elmStreet())
 	}
-	said := 0
+	reports := 0
 	_, err := h.vault.Search.Await(t.Context(), func(done, total uint64) {
 		if done == 0 || done == total {
 			return
 		}
-		said++
+		reports++
 		want := fmt.Sprintf("The search index is being made: %d %%, %d of 4 records.", done*25, done)
 		viewer.get(t, 200, "/find?q=26-").has(t, want, "Only numbers, parcels", "<mark>26</mark>-1", `aria-current="page">All</a>`)
 		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Names and words cannot be found yet.")
 		viewer.get(t, 200, "/orders?q=elm").has(t, "/find?all=1")
 	})
-	if err != nil || said == 0 {
-		t.Errorf("said %d times, %v", said, err)
+	if err != nil || reports == 0 {
+		t.Errorf("Search.Await reported progress %d times, %v, want at least once", reports, err)
 	}
 }
 
@@ -168,9 +172,11 @@ func TestFindPartialWord(t *testing.T) {
 	for _, path := range []string{"/find?q=mill+", "/find/box?q=mill+"} {
 		ask(path+"x").has(t, "Mill", "Also shown: what has no word “x”.")
 		for rest, want := range map[string]string{"la": "Mill", "xy": "Nothing was found"} {
-			got := ask(path + rest)
-			got.has(t, want)
-			got.lacks(t, "Also shown")
+			t.Run(rest, func(t *testing.T) {
+				got := ask(path + rest)
+				got.has(t, want)
+				got.lacks(t, "Also shown")
+			})
 		}
 	}
 }
@@ -182,16 +188,17 @@ func TestFindExplains(t *testing.T) {
 	h.createOrder(t, "26-2", 5, elmStreet())
 	h.waitForIndex(t)
 	viewer := h.openBrowser(t, model.RoleViewer)
-	const how, apart = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
-	viewer.get(t, 200, "/find").has(t, how)
+	const help, hint = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
+	viewer.get(t, 200, "/find").has(t, help)
 	for _, path := range []string{"/find?q=", "/find/box?q="} {
-		viewer.get(t, 200, path+"deed+26-2", "HX-Request", "true").has(t, how, apart)
+		viewer.get(t, 200, path+"deed+26-2", "HX-Request", "true").has(t, help, hint)
 		one := viewer.get(t, 200, path+"nowhere", "HX-Request", "true")
-		one.has(t, how)
-		one.lacks(t, apart)
-		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, how)
+		one.has(t, help)
+		one.lacks(t, hint)
+		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, help)
 	}
-	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer", "In a document with a text, <kbd>/</kbd> finds inside it")
+	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer",
+		"In a document with a text, <kbd>/</kbd> finds inside it")
 }
 
 // Names in a list are separated.
@@ -199,7 +206,8 @@ func TestFindSeparatesNames(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	clerk := h.openBrowser(t, model.RoleStaff)
-	h.createAbstract(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"}, model.Property{County: "Albany"})
+	h.createAbstract(t, clerk.actor, map[string]string{"file_number": "26-1", "names_run": "Hebert, Theodore\nO'Neal, Sean"},
+		model.Property{County: "Albany"})
 	h.waitForIndex(t)
 	for _, path := range []string{"/find?q=hebert", "/find/box?q=hebert"} {
 		clerk.get(t, 200, path, "HX-Request", "true").has(t, "Names Run: <mark>Hebert</mark>, Theodore / O&#39;Neal, Sean")
@@ -213,7 +221,8 @@ func TestFindByFiltersOnly(t *testing.T) {
 	viewer := h.openBrowser(t, model.RoleViewer)
 	const abstracts, orders = `href="/abstracts?`, `href="/orders?`
 	for query, want := range map[string][]string{
-		"county=St.+Tammany&state=LA":         {`href="/abstracts?county=St.&#43;Tammany&amp;state=LA">All abstracts in St. Tammany, LA<`, `href="/orders?county=St.&#43;Tammany&amp;state=LA">All orders in St. Tammany, LA<`},
+		"county=St.+Tammany&state=LA": {`href="/abstracts?county=St.&#43;Tammany&amp;state=LA">All abstracts in St. Tammany, LA<`,
+			`href="/orders?county=St.&#43;Tammany&amp;state=LA">All orders in St. Tammany, LA<`},
 		"county=Dane&kind=order":              {"", `href="/orders?county=Dane">All orders in Dane<`},
 		"county=Dane&kind=file":               {`href="/abstracts?county=Dane">All abstracts in Dane<`, ""},
 		"template=7":                          {`href="/abstracts?template=7">All abstracts<`, ""},
@@ -221,14 +230,16 @@ func TestFindByFiltersOnly(t *testing.T) {
 		"kind=order&from=2026-01-02":          {"", ""},
 		"":                                    {"", ""},
 	} {
-		page := viewer.get(t, 200, "/find?"+query)
-		for at, list := range []string{abstracts, orders} {
-			if want := want[at:][0]; want == "" {
-				page.lacks(t, list)
-			} else {
-				page.has(t, want)
+		t.Run(query, func(t *testing.T) {
+			page := viewer.get(t, 200, "/find?"+query)
+			for at, list := range []string{abstracts, orders} {
+				if want := want[at:][0]; want == "" {
+					page.lacks(t, list)
+				} else {
+					page.has(t, want)
+				}
 			}
-		}
+		})
 	}
 	for _, query := range []string{"q=elm&created_from=2026-13-45", "created_from=2026-13-45", "q=elm&created_to=x"} {
 		viewer.get(t, 200, "/find?"+query).has(t, `class="problem"`, "Created ")
@@ -243,22 +254,24 @@ func TestFindRejects(t *testing.T) {
 	h.waitForIndex(t)
 	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, row := range []struct{ name, q, want string }{
-		{"long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
-		{"much", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
-		{"no text", "elm\x00", "That has characters that nothing can be found by."},
-		{"short", "-", "Type at least two letters or digits."},
+		{"too long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
+		{"too many words", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
+		{"invalid characters", "elm\x00", "That has characters that nothing can be found by."},
+		{"too short", "-", "Type at least two letters or digits."},
 	} {
-		for _, path := range []string{"/find?q=", "/find/box?q="} {
-			got := viewer.get(t, 200, path+url.QueryEscape(row.q), "HX-Request", "true")
+		t.Run(row.name, func(t *testing.T) {
+			for _, path := range []string{"/find?q=", "/find/box?q="} {
+				got := viewer.get(t, 200, path+url.QueryEscape(row.q), "HX-Request", "true")
+				got.has(t, row.want)
+				got.lacks(t, "The q", "field")
+			}
+			got := viewer.get(t, 200, "/find?q="+url.QueryEscape(row.q))
 			got.has(t, row.want)
-			got.lacks(t, "The q", "field")
-		}
-		got := viewer.get(t, 200, "/find?q="+url.QueryEscape(row.q))
-		got.has(t, row.want)
-		got.lacks(t, "The q", "field has", "field must")
-		if row.name != "short" {
-			got.has(t, "<h1>Find</h1>")
-		}
+			got.lacks(t, "The q", "field has", "field must")
+			if row.name != "too short" {
+				got.has(t, "<h1>Find</h1>")
+			}
+		})
 	}
 	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Find “"+strings.Repeat("y", 77)+"…”</h1>")
 }
@@ -270,20 +283,22 @@ func TestFindAddress(t *testing.T) {
 	viewer := h.openBrowser(t, model.RoleViewer)
 	viewer.get(t, 303, "/find?go=1&q=elm+tree&kind=file&template=&county=Dane&state=&from=&to=").
 		checkHeaders(t, map[string]string{"Location": "/find?county=Dane&kind=file&q=elm+tree"})
-	for _, row := range []struct{ name, was, now, header string }{
-		{"typed on", "/find?q=el&county=Dane", "/find?q=elm&county=Dane&go=1", "HX-Replace-Url"},
-		{"a filter", "/find?q=elm", "/find?q=elm&county=Dane&go=1", "HX-Push-Url"},
-		{"the first text", "/find", "/find?q=elm&go=1", "HX-Push-Url"},
+	for _, row := range []struct{ name, before, after, header string }{
+		{"more typed", "/find?q=el&county=Dane", "/find?q=elm&county=Dane&go=1", "HX-Replace-Url"},
+		{"filter added", "/find?q=elm", "/find?q=elm&county=Dane&go=1", "HX-Push-Url"},
+		{"first text typed", "/find", "/find?q=elm&go=1", "HX-Push-Url"},
 	} {
-		got := viewer.get(t, 200, row.now, "HX-Request", "true", "HX-Current-URL", "http://vault.test"+row.was)
-		want, _, _ := strings.Cut(row.now, "&go")
-		if len(got.Header.Values("HX-Push-Url"))+len(got.Header.Values("HX-Replace-Url")) != 1 || len(got.Header.Get(row.header)) != len(want) {
-			t.Errorf("%s: %v", row.name, got.Header)
-		}
-		got.has(t, `id="found"`, `id="found-said"`)
-		got.lacks(t, "<html")
+		t.Run(row.name, func(t *testing.T) {
+			got := viewer.get(t, 200, row.after, "HX-Request", "true", "HX-Current-URL", "http://vault.test"+row.before)
+			want, _, _ := strings.Cut(row.after, "&go")
+			if len(got.Header.Values("HX-Push-Url"))+len(got.Header.Values("HX-Replace-Url")) != 1 || len(got.Header.Get(row.header)) != len(want) {
+				t.Errorf("headers = %v, want only %s with the filters that are set", got.Header, row.header)
+			}
+			got.has(t, `id="found"`, `id="found-said"`)
+			got.lacks(t, "<html")
+		})
 	}
-	// An address that redirects to a record would do so again on the way back.
+	// The pushed address must not redirect to the record when the user goes back.
 	h.createOrder(t, "26-2", 5, elmStreet())
 	viewer.get(t, 200, "/find?q=26-2&go=1", "HX-Request", "true").checkHeaders(t, map[string]string{"HX-Push-Url": "/find?all=1&q=26-2"})
 	viewer.get(t, 200, "/find?q=26-2&kind=order").has(t, `href="/find?all=1&amp;q=26-2">All`)
@@ -299,7 +314,8 @@ func TestSearchBox(t *testing.T) {
 		return viewer.get(t, 200, "/find/box?q="+url.QueryEscape(q), "HX-Request", "true")
 	}
 	got := ask("26-")
-	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", `href="/find?all=1&amp;q=26-"`, "1 result")
+	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<bdi><mark>26</mark>-&lt;1&gt;</bdi>",
+		`href="/find?all=1&amp;q=26-"`, "1 result")
 	got.lacks(t, "<html")
 	ask("nowhere").has(t, "Nothing was found for “nowhere”")
 	ask("nowhere ").has(t, "Nothing was found for “nowhere”")
@@ -330,21 +346,24 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=page+2+deed&words=1&page=2", `"page" "2" "deed"*`, 2},
 		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // without a page in the address, all pages count
 	} {
-		var found struct {
-			Hits  []struct{ Page int }
-			Words string
-		}
-		answer := g.get(t, 200, documentPath(deed, "/find?"+row.query))
-		if err := json.Unmarshal(answer.body, &found); err != nil || len(found.Hits) != row.hits || found.Words != row.words {
-			t.Errorf("%s: %s, %v", row.query, answer.body, err)
-		}
+		t.Run(row.query, func(t *testing.T) {
+			var found struct {
+				Hits  []struct{ Page int }
+				Words string
+			}
+			response := g.get(t, 200, documentPath(deed, "/find?"+row.query))
+			if err := json.Unmarshal(response.body, &found); err != nil || len(found.Hits) != row.hits || found.Words != row.words {
+				t.Errorf("find = %s, %v, want %d hits and words %q", response.body, err, row.hits, row.words)
+			}
+		})
 	}
 	g.get(t, 200, documentPath(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
 	text := g.get(t, 200, documentPath(deed, "/text?words=1&find=page+2+deed"))
 	text.has(t, "Page 1: GENERAL", `<mark id="hit-1">Page 2</mark>: GENERAL`, "2 hits")
 	g.get(t, 200, documentPath(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
 	g.get(t, 200, documentPath(files[0], "?find=smith+lien")).lacks(t, "<mark")
-	g.get(t, 200, documentPath(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`, `<mark id="hit-2">Smith</mark>`)
+	g.get(t, 200, documentPath(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`,
+		`<mark id="hit-2">Smith</mark>`)
 }
 
 // A document opens at the match and highlights it as spelled there.
@@ -360,18 +379,23 @@ func TestFindOpensMatchingPage(t *testing.T) {
 		{"general warranty", "GENERAL WARRANTY", "find=general&#43;warranty", "%2Ffind%3Fkind%3Dfile%26q%3Dgeneral%2Bwarranty"},
 		{"waranty", "WARRANTY", "find=WARRANTY", "%2Ffind%3Fkind%3Dfile%26q%3Dwaranty"},
 	} {
-		list := "/find?kind=file&q=" + url.QueryEscape(row.q)
-		shown := []string{"<b>Page 1</b>", "<mark>" + row.mark + "</mark>"}
-		g.get(t, 200, list).has(t, append(shown, documentPath(deed, "?"+row.find)+"&amp;from="+row.from+"&amp;page=1&amp;words=1")...)
-		g.get(t, 200, "/find/box?q="+url.QueryEscape(row.q), "HX-Request", "true").has(t, append(shown, documentPath(deed, "?"+row.find)+"&amp;page=1&amp;words=1")...)
+		t.Run(row.q, func(t *testing.T) {
+			list := "/find?kind=file&q=" + url.QueryEscape(row.q)
+			shown := []string{"<b>Page 1</b>", "<mark>" + row.mark + "</mark>"}
+			g.get(t, 200, list).has(t, append(shown, documentPath(deed, "?"+row.find)+"&amp;from="+row.from+"&amp;page=1&amp;words=1")...)
+			g.get(t, 200, "/find/box?q="+url.QueryEscape(row.q), "HX-Request", "true").has(t,
+				append(shown, documentPath(deed, "?"+row.find)+"&amp;page=1&amp;words=1")...)
+		})
 	}
 	g.get(t, 200, "/find?q=waranty").has(t, "spelled a little differently")
 	g.get(t, 200, "/find?q=warranty").lacks(t, "spelled a little differently")
-	// The way back leads to the search results and to no other site.
+	// The viewer links back to the search results, but never to another site.
 	back := "/find?kind=file&q=general+warranty"
-	g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(back))).has(t, `data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
+	g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(back))).has(t,
+		`data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
 	for _, from := range []string{"https://elsewhere.example/find?q=a", "//elsewhere.example/find", "/me", "javascript:alert(1)", "%"} {
-		g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert", "Back to what was found")
+		g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert",
+			"Back to what was found")
 	}
 	// A document that matches by name only opens at its first page.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+documentPath(deed, "")+`"`)

@@ -17,16 +17,18 @@ func TestFolderPages(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
-	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No document is outside a folder", `data-to="none"`, `action="/vault/documents"`, "New folder")
+	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No document is outside a folder",
+		`data-to="none"`, `action="/vault/documents"`, "New folder")
 
-	made := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}})
-	path := made.Header.Get("Location")
+	path := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}}).Header.Get("Location")
 	if path != "/vault/5" {
-		t.Fatalf("made at %s", path)
+		t.Fatalf("Location of the new folder = %q, want /vault/5", path)
 	}
-	staff.get(t, 200, path).has(t, "<h1>Book &lt;10&gt;</h1>", "This folder is empty", `<a href="/vault/1" data-folder="1">Inbox</a>`, `data-to="folder:5"`, `aria-current="page"`)
+	staff.get(t, 200, path).has(t, "<h1>Book &lt;10&gt;</h1>", "This folder is empty",
+		`<a href="/vault/1" data-folder="1">Inbox</a>`, `data-to="folder:5"`, `aria-current="page"`)
 	staff.get(t, 200, "/vault/1").has(t, "Book &lt;10&gt;", "No documents")
-	staff.post(t, 422, "/vault", url.Values{"name": {"book <10>"}, "parent": {"1"}}).has(t, "has already been taken", `value="book &lt;10&gt;"`, `aria-invalid="true"`)
+	staff.post(t, 422, "/vault", url.Values{"name": {"book <10>"}, "parent": {"1"}}).has(t, "has already been taken",
+		`value="book &lt;10&gt;"`, `aria-invalid="true"`)
 	staff.post(t, 422, "/vault", url.Values{"name": {""}}).has(t, "The name field is required.")
 
 	for i, name := range []string{"Deed 10.pdf", "Deed 9.pdf", "<b>.pdf"} {
@@ -38,29 +40,34 @@ func TestFolderPages(t *testing.T) {
 		}
 	}
 	page := string(staff.get(t, 200, path).body)
-	if !(strings.Index(page, "&lt;b&gt;.pdf") < strings.Index(page, "Deed 9.pdf") && strings.Index(page, "Deed 9.pdf") < strings.Index(page, "Deed 10.pdf")) {
-		t.Error("not in the order of names")
+	if !(strings.Index(page, "&lt;b&gt;.pdf") < strings.Index(page, "Deed 9.pdf") &&
+		strings.Index(page, "Deed 9.pdf") < strings.Index(page, "Deed 10.pdf")) {
+		t.Errorf("documents are not sorted by name:\n%s", page)
 	}
 	staff.get(t, 200, path+"?sort=date&dir=down&rename=1").has(t, `name="name" value="Deed 10.pdf"`, `value="/vault/5?dir=down&amp;sort=date"`)
 	part := staff.get(t, 200, path, "HX-Request", "true")
 	if strings.Contains(string(part.body), "<html") || !strings.Contains(string(part.body), "Deed 9.pdf") {
-		t.Errorf("the part is\n%s", part.body)
+		t.Errorf("partial response = %s, want only the list", part.body)
 	}
 	viewer.get(t, 200, path).lacks(t, "data-upload", "New folder", `type="checkbox"`, "/rename", "upload.js")
 
 	got := staff.post(t, 303, "/documents/move", url.Values{"file": {"1", "2", "77"}, "to": {"2"}, "back": {path + "?sort=date"}})
-	if notice := noticeOf(t, got); got.Header.Get("Location") != path+"?sort=date" || notice != "2 documents were moved. “document 77” was left: It is no longer there." {
-		t.Errorf("%s: %s", got.Header.Get("Location"), notice)
+	if notice := noticeOf(t, got); got.Header.Get("Location") != path+"?sort=date" ||
+		notice != "2 documents were moved. “document 77” was left: It is no longer there." {
+		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
 	staff.get(t, 200, "/vault/2").has(t, "Deed 9.pdf", "Deed 10.pdf")
 	got = staff.post(t, 303, "/documents/trash", url.Values{"file": {"1"}, "back": {"//elsewhere"}})
 	if notice := noticeOf(t, got); got.Header.Get("Location") != "/" || notice != "1 document was moved to the trash." {
-		t.Errorf("%s: %s", got.Header.Get("Location"), notice)
+		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
-	for _, row := range []struct{ path, says string }{{"/documents/move", "No document was chosen."}, {"/documents/trash", "No document was chosen."}} {
-		if notice := noticeOf(t, staff.post(t, 303, row.path, nil)); notice != row.says {
-			t.Errorf("%s: %s", row.path, notice)
-		}
+	for _, row := range []struct{ path, want string }{{"/documents/move", "No document was chosen."},
+		{"/documents/trash", "No document was chosen."}} {
+		t.Run(row.path, func(t *testing.T) {
+			if notice := noticeOf(t, staff.post(t, 303, row.path, nil)); notice != row.want {
+				t.Errorf("notice = %q, want %q", notice, row.want)
+			}
+		})
 	}
 	if notice := noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}})); notice != "Choose the folder to move to." {
 		t.Errorf("notice = %q, want %q", notice, "Choose the folder to move to.")
@@ -78,7 +85,7 @@ func TestFolderPages(t *testing.T) {
 	staff.post(t, 422, path+"/remove", nil).has(t, "The folder is not empty.")
 	staff.post(t, 303, "/documents/trash", url.Values{"file": {"3"}})
 	if got := staff.post(t, 303, path+"/remove", nil); got.Header.Get("Location") != "/vault/2" {
-		t.Errorf("leads to %s", got.Header.Get("Location"))
+		t.Errorf("Location = %q, want /vault/2", got.Header.Get("Location"))
 	}
 	staff.get(t, 200, "/vault/1?do=move").has(t, "Move this folder into", "Plats &amp; Surveys")
 	staff.get(t, 200, "/vault?do=new").has(t, "Name of the new folder")
@@ -92,7 +99,9 @@ func TestFolderZip(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	g := h.openBrowser(t, model.RoleViewer)
-	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"}, model.FolderDraft{Name: model.StringInput("Inner"), ParentID: model.IDInput{Present: true, Valid: true, Value: 1}}, vault.Idempotency[model.Folder]{})
+	inner, err := h.vault.Folders.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.FolderDraft{Name: model.StringInput("Inner"), ParentID: model.IDInput{Present: true, Valid: true, Value: 1}},
+		vault.Idempotency[model.Folder]{})
 	if err != nil {
 		t.Fatalf("Folders.Create: %v", err)
 	}
@@ -112,7 +121,7 @@ func TestFolderZip(t *testing.T) {
 		names = append(names, f.Name)
 	}
 	if strings.Join(names, ",") != "0.pdf,Inner/1.pdf" {
-		t.Errorf("%v", names)
+		t.Errorf("names in the zip = %q, want 0.pdf and Inner/1.pdf", names)
 	}
 	g.get(t, 409, "/vault/3/zip")
 	g.get(t, 404, "/vault/99/zip")

@@ -18,7 +18,7 @@ type browser struct {
 	actor  model.Actor
 }
 
-// openBrowser creates and signs in a user with the role.
+// openBrowser creates a user with the role, signs in, and returns the browser.
 func (h *testServer) openBrowser(t *testing.T, role model.Role) *browser {
 	t.Helper()
 	token, actor := h.createSession(t, "Kim of "+string(role), role)

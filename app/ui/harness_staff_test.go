@@ -16,7 +16,7 @@ type testUser struct {
 	actor      model.Actor
 }
 
-// newUser creates and signs in a user with the role.
+// newUser creates a user with the role and signs in.
 func (h *testServer) newUser(t *testing.T, name string, role model.Role) *testUser {
 	t.Helper()
 	token, actor := h.createSession(t, name, role)

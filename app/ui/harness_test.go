@@ -29,7 +29,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// testServer is a vault with a real HTTP server.
+// testServer serves the pages of a new vault over a real HTTP server.
 type testServer struct {
 	vault     *instance.Instance
 	clock     *vaulttest.Clock
@@ -65,8 +65,10 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 	pages, err := ui.New(ui.Options{
 		Vault: h.vault, Links: h.links, Address: func(r *http.Request) string { return "192.0.2." + r.Header.Get("From") },
 		Origin: func(r *http.Request) (string, error) { return h.scheme + r.Host, nil },
-		Event:  encode.NewIDCodec(h.vault.Secrets).Event, Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml", Version: "9.9.9", Doctor: h.doctor,
-		LimitBody: func(ctx context.Context, owner string, body io.ReadCloser, length int64, granted func(time.Duration)) (io.ReadCloser, func()) {
+		Event:  encode.NewIDCodec(h.vault.Secrets).Event, Settings: config.Default().Show(), SettingsFile: "/etc/deedkeep/own.yaml",
+		Version: "9.9.9", Doctor: h.doctor,
+		LimitBody: func(ctx context.Context, owner string, body io.ReadCloser, length int64,
+			granted func(time.Duration)) (io.ReadCloser, func()) {
 			if h.limitBody == nil {
 				return body, func() {}
 			}
@@ -80,9 +82,9 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 	h.server = httptest.NewServer(pages)
 	t.Cleanup(func() {
 		h.server.Close()
-		for _, never := range append(h.secrets, "/dl/", "/join/", "dk_live_", "Canary") {
-			if strings.Contains(h.log.String(), never) {
-				t.Errorf("the log holds %s", never)
+		for _, secret := range append(h.secrets, "/dl/", "/join/", "dk_live_", "Canary") {
+			if strings.Contains(h.log.String(), secret) {
+				t.Errorf("the log contains %s", secret)
 			}
 		}
 	})
@@ -93,7 +95,8 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 func (h *testServer) createUser(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
-	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: name, Role: role, Password: &password})
+	_, user, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.UserDraft{Name: name, Role: role, Password: &password})
 	if err != nil {
 		t.Fatalf("Users.Create: %v", err)
 	}
@@ -103,12 +106,13 @@ func (h *testServer) createUser(t *testing.T, name string, role model.Role) mode
 // signIn signs a user in and returns the token.
 func (h *testServer) signIn(t *testing.T, name, code string) string {
 	t.Helper()
-	in, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
+	session, err := h.vault.Users.SignIn(t.Context(),
+		auth.SignInDraft{Name: name, Password: goodPassword, Code: code, Address: "192.0.2.9", Device: "Firefox/140.0 Windows"})
 	if err != nil {
 		t.Fatalf("sign in %s: %v", name, err)
 	}
-	h.secrets = append(h.secrets, in.Token)
-	return in.Token
+	h.secrets = append(h.secrets, session.Token)
+	return session.Token
 }
 
 // cookieFor signs a user in and returns the cookie header.
@@ -131,25 +135,27 @@ func (h *testServer) createSession(t *testing.T, name string, role model.Role) (
 
 // doctor returns fixed findings.
 func (h *testServer) doctor(context.Context) (apitypes.Doctor, error) {
-	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"}, {Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
+	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"},
+		{Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
 }
 
 // upload stores a document and returns it.
 func (h *testServer) upload(t *testing.T, filename string, content []byte) model.File {
 	t.Helper()
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	defer tray.Discard()
-	if err := tray.Add(filename, bytes.NewReader(content)); err != nil {
+	defer staged.Discard()
+	if err := staged.Add(filename, bytes.NewReader(content)); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	filed, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
-	if err != nil || len(filed.Files) != 1 {
-		t.Fatalf("%s: %+v, %v", filename, filed, err)
+	uploaded, err := h.vault.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil || len(uploaded.Files) != 1 {
+		t.Fatalf("Files.Upload of %s = %+v, %v, want one file", filename, uploaded, err)
 	}
-	return filed.Files[0]
+	return uploaded.Files[0]
 }
 
 // signedLink returns a signed link that is valid for five minutes.
@@ -157,6 +163,7 @@ func (h *testServer) signedLink(file model.File) string {
 	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
 }
 
+// reply is a response with its body.
 type reply struct {
 	*http.Response
 	body []byte
@@ -210,7 +217,7 @@ func (r reply) checkHeaders(t testing.TB, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
 		if got := r.Header.Get(name); got != value {
-			t.Errorf("%s is %q, want %q", name, got, value)
+			t.Errorf("%s = %q, want %q", name, got, value)
 		}
 	}
 }
@@ -220,7 +227,7 @@ func (r reply) has(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(string(r.body), text) {
-			t.Errorf("there is no %q in\n%s", text, r.main())
+			t.Errorf("page lacks %q:\n%s", text, r.main())
 		}
 	}
 }
@@ -230,7 +237,7 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if strings.Contains(string(r.body), text) {
-			t.Errorf("there is %q in\n%s", text, r.main())
+			t.Errorf("page contains %q:\n%s", text, r.main())
 		}
 	}
 }

@@ -20,7 +20,8 @@ const goodPassword = "Canary on the courthouse steps"
 // invite creates an invited user and returns the path of the link.
 func (h *testServer) invite(t *testing.T) string {
 	t.Helper()
-	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "Kim <Lee>", Role: model.RoleAdmin})
+	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.UserDraft{Name: "Kim <Lee>", Role: model.RoleAdmin})
 	if err != nil {
 		t.Fatalf("Users.Create: %v", err)
 	}
@@ -39,7 +40,8 @@ func (h *testServer) post(t *testing.T, want int, target string, form url.Values
 		t.Fatalf("set deadline: %v", err)
 	}
 	body := form.Encode()
-	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprint("Content-Length: ", len(body))}, header...)
+	lines := append([]string{"Host: vault.test", "Connection: close", "Content-Type: application/x-www-form-urlencoded",
+		fmt.Sprint("Content-Length: ", len(body))}, header...)
 	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%s\r\n\r\n%s", target, strings.Join(lines, "\r\n"), body); err != nil {
 		t.Fatalf("write request: %v", err)
 	}
@@ -64,13 +66,13 @@ func (h *testServer) post(t *testing.T, want int, target string, form url.Values
 
 // cookies returns the cookie header that a browser sends after this response.
 func (r reply) cookies() string {
-	var sent []string
+	var cookies []string
 	for _, cookie := range r.Cookies() {
 		if cookie.MaxAge >= 0 {
-			sent = append(sent, cookie.Name+"="+cookie.Value)
+			cookies = append(cookies, cookie.Name+"="+cookie.Value)
 		}
 	}
-	return strings.Join(sent, "; ")
+	return strings.Join(cookies, "; ")
 }
 
 func newPasswordForm(password string) url.Values {
@@ -86,7 +88,8 @@ func TestInvitation(t *testing.T) {
 		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
 		page.checkHeaders(t, map[string]string{
 			"Content-Security-Policy": policy,
-			"Cache-Control":           "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Content-Type": "text/html; charset=utf-8",
+			"Cache-Control":           "no-store", "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
+			"Content-Type":               "text/html; charset=utf-8",
 			"Cross-Origin-Opener-Policy": "same-origin",
 		})
 		h.request(t, 200, "HEAD", link)
@@ -94,9 +97,9 @@ func TestInvitation(t *testing.T) {
 	h.post(t, 422, link, newPasswordForm("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
 	h.post(t, 422, link, newPasswordForm("Canary")).has(t, "at least 10 characters")
 	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The two passwords differ.")
-	in := h.post(t, 303, link, newPasswordForm(goodPassword))
-	in.checkHeaders(t, map[string]string{"Location": "/"})
-	h.request(t, 200, "GET", "/", "Cookie: "+in.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
+	signedIn := h.post(t, 303, link, newPasswordForm(goodPassword))
+	signedIn.checkHeaders(t, map[string]string{"Location": "/"})
+	h.request(t, 200, "GET", "/", "Cookie: "+signedIn.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
 	h.post(t, 404, link, newPasswordForm(goodPassword)).has(t, "This link does not work")
 	h.request(t, 404, "GET", link).has(t, "Ask your administrator")
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
@@ -181,10 +184,11 @@ func TestInvitationWithoutForm(t *testing.T) {
 			defer response.Body.Close()
 			took := time.Since(began)
 			if response.StatusCode != row.status || !response.Close || took < row.minWait || took > row.minWait+8*time.Second {
-				t.Errorf("status %d, close %v, after %s", response.StatusCode, response.Close, took)
+				t.Errorf("status %d, close %t, after %s, want %d, true, after %s to %s", response.StatusCode, response.Close, took,
+					row.status, row.minWait, row.minWait+8*time.Second)
 			}
 			if _, err := io.Copy(io.Discard, from); err != nil {
-				t.Errorf("the connection stays: %v", err)
+				t.Errorf("read until the server closes the connection: %v", err)
 			}
 		})
 	}

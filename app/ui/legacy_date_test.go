@@ -23,11 +23,12 @@ func TestYearsBefore1600(t *testing.T) {
 	kim.post(t, 422, at, url.Values{"group": {"property"}, "due_date": {"1599-12-31"}}, "HX-Request", "true").has(t, sentence)
 
 	fields := []model.Field{{Key: "day", Label: "Day", Type: model.Date}}
-	made, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"}, []model.TemplateDraft{{Name: "Days", Fields: &fields}}, false)
+	imported, err := h.vault.Templates.Import(t.Context(), model.Actor{Kind: "operator"},
+		[]model.TemplateDraft{{Name: "Days", Fields: &fields}}, false)
 	if err != nil {
 		t.Fatalf("Templates.Import: %v", err)
 	}
-	form := url.Values{"template": {fmt.Sprint(made.Changed[0].Template.ID)}, "custom_fields.day": {"0019-04-17"}}
+	form := url.Values{"template": {fmt.Sprint(imported.Changed[0].Template.ID)}, "custom_fields.day": {"0019-04-17"}}
 	kim.post(t, 422, "/abstracts", form).has(t, sentence)
 	form.Set("custom_fields.day", "2019-04-17")
 	at = kim.post(t, 303, "/abstracts", form).Header.Get("Location")

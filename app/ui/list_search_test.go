@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Lists search words, too, and link to a search in all records.
+// Lists search by words, too, and link to a search in all records.
 func TestListSearch(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -17,7 +17,8 @@ func TestListSearch(t *testing.T) {
 	// Without a search index, lists match the start of numbers and addresses.
 	for _, q := range []string{"lane", "9"} {
 		page := g.get(t, 200, "/orders?q="+q)
-		page.has(t, "The search index is being made", "Only numbers, parcels and the beginnings of addresses", "No number, parcel or address begins so")
+		page.has(t, "The search index is being made", "Only numbers, parcels and the beginnings of addresses",
+			"No number, parcel or address begins so")
 		page.lacks(t, "No order fits", "Nothing has all")
 		g.get(t, 200, "/abstracts?q="+q).has(t, "The search index is being made", "No number, parcel or address begins so")
 	}
@@ -28,8 +29,8 @@ func TestListSearch(t *testing.T) {
 	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // it is the number of one order
 	h.waitForIndex(t)
 	for _, row := range []struct {
-		query    string
-		has, not string
+		query      string
+		has, lacks string
 	}{
 		{"q=lane", h.orderPath(mill), h.orderPath(elm)},
 		{"q=lane&county=dane", h.orderPath(mill), h.orderPath(elm)},
@@ -39,9 +40,11 @@ func TestListSearch(t *testing.T) {
 		{"q=lane&due_to=2020-01-01", "No order fits", h.orderPath(mill)},
 		{"q=%22", "No order fits", "Look for"},
 	} {
-		page := g.get(t, 200, "/orders?"+row.query)
-		page.has(t, row.has)
-		page.lacks(t, row.not)
+		t.Run(row.query, func(t *testing.T) {
+			page := g.get(t, 200, "/orders?"+row.query)
+			page.has(t, row.has)
+			page.lacks(t, row.lacks)
+		})
 	}
 	g.get(t, 200, "/orders?q=lane").has(t, button)
 	g.get(t, 200, "/abstracts?q=lane").has(t, "No abstract fits", button)

@@ -18,16 +18,15 @@ func TestNoticeSignature(t *testing.T) {
 	h := newTestServer(t)
 	h.createUser(t, "Kim", model.RoleStaff)
 	cookie := h.cookieFor(t, "Kim")
-	made := h.post(t, 303, "/abstracts", url.Values{"bare": {"yes"}}, cookie)
-	path := made.Header.Get("Location")
+	path := h.post(t, 303, "/abstracts", url.Values{"bare": {"yes"}}, cookie).Header.Get("Location")
 	value := h.post(t, 303, path+"/trash", nil, cookie).cookie(t, "deedkeep_notice").Value
 	show := func(value string) reply {
 		return h.request(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value)
 	}
 	show(value).has(t, `action="`+path+`/restore"`, "is in the trash")
-	text, proof, _ := strings.Cut(value, ".")
+	text, signature, _ := strings.Cut(value, ".")
 	forged := base64.RawURLEncoding.EncodeToString([]byte(path + "/restore\nCanary"))
-	for _, other := range []string{text, text + ".", forged, forged + "." + proof, text + "A." + proof, "." + proof, "x", "."} {
+	for _, other := range []string{text, text + ".", forged, forged + "." + signature, text + "A." + signature, "." + signature, "x", "."} {
 		show(other).lacks(t, "/restore", "is in the trash", "Canary", "Undo")
 	}
 	// With https, the cookie name has the prefix that restricts it to this host.
@@ -38,9 +37,9 @@ func TestNoticeSignature(t *testing.T) {
 }
 
 // undo submits the Undo of a response's notice, as the page does.
-func (g *browser) undo(t *testing.T, left reply) reply {
+func (g *browser) undo(t *testing.T, changed reply) reply {
 	t.Helper()
-	shown := g.get(t, 200, left.Header.Get("Location"), "Cookie", "deedkeep_notice="+left.cookie(t, "deedkeep_notice").Value)
+	shown := g.get(t, 200, changed.Header.Get("Location"), "Cookie", "deedkeep_notice="+changed.cookie(t, "deedkeep_notice").Value)
 	form := shown.matches(t, `(?s)class="notice" role="status">.*?(<form method="post" action="[^"]*">.*?</form>)`)[0]
 	fields := url.Values{}
 	for _, m := range regexp.MustCompile(`name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
@@ -55,35 +54,38 @@ func TestUndo(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
-	for _, row := range []struct{ path, to, was, other string }{
+	for _, row := range []struct{ path, to, before, other string }{
 		{kim.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"), "In Exam", "New", "Complete"},
 		{kim.post(t, 303, "/orders", url.Values{"order_number": {"1"}}).Header.Get("Location"), "on_hold", "active", "completed"},
 	} {
-		set := func(status string) reply { return kim.post(t, 303, row.path+"/status", url.Values{"status": {status}}) }
-		is := func(want string) {
-			t.Helper()
-			kim.get(t, 200, row.path).has(t, `name="was" value="`+want+`"`)
-		}
-		kim.undo(t, set(row.to))
-		is(row.was)
-		kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").has(t, "Undo", `name="status" value="`+row.was+`"`)
-		kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").lacks(t, "Undo")
-		set(row.was)
-		left := set(row.to)
-		set(row.other)
-		kim.undo(t, left) // another user was faster
-		is(row.other)
+		t.Run(row.path, func(t *testing.T) {
+			set := func(status string) reply { return kim.post(t, 303, row.path+"/status", url.Values{"status": {status}}) }
+			checkStatus := func(want string) {
+				t.Helper()
+				kim.get(t, 200, row.path).has(t, `name="was" value="`+want+`"`)
+			}
+			kim.undo(t, set(row.to))
+			checkStatus(row.before)
+			kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").has(t, "Undo",
+				`name="status" value="`+row.before+`"`)
+			kim.post(t, 200, row.path+"/status", url.Values{"status": {row.to}}, "HX-Request", "true").lacks(t, "Undo")
+			set(row.before)
+			changed := set(row.to)
+			set(row.other)
+			kim.undo(t, changed) // another user has changed the status since
+			checkStatus(row.other)
+		})
 	}
 
 	one, two := h.upload(t, "a.txt", []byte("one")), h.upload(t, "b.txt", []byte("two"))
 	outer := kim.post(t, 303, "/vault", url.Values{"name": {"Outer"}}).Header.Get("Location")
 	inner := kim.post(t, 303, "/vault", url.Values{"name": {"Inner"}}).Header.Get("Location")
 	number := func(path string) string { return strings.TrimPrefix(path, "/vault/") }
-	place := func(want string, files ...model.File) {
+	checkFolder := func(want string, files ...model.File) {
 		t.Helper()
 		for _, f := range files {
-			if now, err := h.vault.Files.Get(t.Context(), f.ID); err != nil || fmt.Sprint(now.FolderID) != want {
-				t.Errorf("%s is in %d, want %s (%v)", f.Filename, now.FolderID, want, err)
+			if got, err := h.vault.Files.Get(t.Context(), f.ID); err != nil || fmt.Sprint(got.FolderID) != want {
+				t.Errorf("folder of %s = %d, %v, want %s", f.Filename, got.FolderID, err, want)
 			}
 		}
 	}
@@ -91,27 +93,29 @@ func TestUndo(t *testing.T) {
 	move := func(to string) reply {
 		return kim.post(t, 303, "/documents/move", url.Values{"file": both, "to": {to}, "back": {"/vault"}})
 	}
-	left := move(number(outer))
-	place(number(outer), one, two)
-	kim.undo(t, left)
-	place("0", one, two)
-	left = move(number(outer))
+	moved := move(number(outer))
+	checkFolder(number(outer), one, two)
+	kim.undo(t, moved)
+	checkFolder("0", one, two)
+	moved = move(number(outer))
 	kim.post(t, 303, "/documents/move", url.Values{"file": both[:1], "to": {number(inner)}})
-	if said := noticeOf(t, kim.undo(t, left)); !strings.Contains(said, "1 document was moved back.") || !strings.Contains(said, "“a.txt” was left") {
-		t.Errorf("said %q", said)
+	if notice := noticeOf(t, kim.undo(t, moved)); !strings.Contains(notice, "1 document was moved back.") ||
+		!strings.Contains(notice, "“a.txt” was left") {
+		t.Errorf("notice = %q, want one document moved back and a.txt left", notice)
 	}
-	place(number(inner), one)
-	place("0", two)
-	move(number(inner)) // one is there already: only the other one is moved, and moved back
+	checkFolder(number(inner), one)
+	checkFolder("0", two)
+	move(number(inner)) // one is there already, so only two is moved, and moved back
 	kim.undo(t, move(number(outer)))
-	place(number(inner), one, two)
+	checkFolder(number(inner), one, two)
 
 	kim.undo(t, kim.post(t, 303, inner+"/move", url.Values{"parent": {number(outer)}}))
 	folder, err := h.vault.Folders.Get(t.Context(), h.pathNumber(t, inner))
 	if err != nil || folder.ParentID != 0 {
-		t.Errorf("%+v, %v", folder, err)
+		t.Errorf("Folders.Get = %+v, %v, want a folder at the top", folder, err)
 	}
-	kim.get(t, 200, "/vault", "Cookie", "deedkeep_notice="+kim.post(t, 303, inner+"/move", url.Values{"parent": {"0"}}).cookie(t, "deedkeep_notice").Value).lacks(t, "Undo")
+	kim.get(t, 200, "/vault", "Cookie",
+		"deedkeep_notice="+kim.post(t, 303, inner+"/move", url.Values{"parent": {"0"}}).cookie(t, "deedkeep_notice").Value).lacks(t, "Undo")
 }
 
 func (h *testServer) pathNumber(t *testing.T, path string) uint64 {

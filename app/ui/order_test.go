@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// asked by a script, for a part of a page.
+// scriptHeader is the header of requests that htmx sends for a part of a page.
 var scriptHeader = []string{"HX-Request", "true"}
 
 func TestOrderPages(t *testing.T) {
@@ -23,18 +23,21 @@ func TestOrderPages(t *testing.T) {
 	viewer.get(t, 200, "/orders").lacks(t, "/orders/new")
 	viewer.get(t, 403, "/orders/new")
 	form := staff.get(t, 200, "/orders/new")
-	form.has(t, `name="order_number"`, `type="date"`, `name="custom_fields.rush"`, `<textarea id="custom_fields-notes"`, `<select id="custom_fields-product"`)
+	form.has(t, `name="order_number"`, `type="date"`, `name="custom_fields.rush"`, `<textarea id="custom_fields-notes"`,
+		`<select id="custom_fields-product"`)
 	once := regexp.MustCompile(`name="once" value="([^"]+)"`).FindStringSubmatch(string(form.body))
 	if once == nil {
 		t.Fatal("the form has no token")
 	}
-	wrong := staff.post(t, 422, "/orders", url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
-	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is no date", `value="3/14"`, "1 &lt;Elm&gt;", "The selected product is invalid.")
+	wrong := staff.post(t, 422, "/orders",
+		url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
+	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is no date", `value="3/14"`, "1 &lt;Elm&gt;",
+		"The selected product is invalid.")
 	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"6/2/2026"}, "address": {"12 Elm St"}, "city": {"Troy"},
 		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
 	made := staff.post(t, 303, "/orders", filled).Header.Get("Location")
 	if again := staff.post(t, 303, "/orders", filled).Header.Get("Location"); again != made {
-		t.Errorf("sent twice it leads to %s, then %s", made, again)
+		t.Errorf("same form submitted again: Location = %q, want %q", again, made)
 	}
 	page := viewer.get(t, 200, made)
 	page.has(t, "<h1>26-&lt;1&gt;</h1>", "12 Elm St, Troy", "Jun 2, 2026", "Due in 4 days", "Rush", "made this order")
@@ -81,12 +84,12 @@ func TestEditOrder(t *testing.T) {
 	// A change of the same field is a conflict: both values are shown.
 	second.Set("city", "Utica")
 	for _, header := range [][]string{nil, scriptHeader} {
-		clash := staff.post(t, 412, path, second, header...)
-		clash.has(t, "Another person saved changes while you were editing", "Kim of staff changed this to “Albany” on ", `value="Utica"`)
+		conflict := staff.post(t, 412, path, second, header...)
+		conflict.has(t, "Another person saved changes while you were editing", "Kim of staff changed this to “Albany” on ", `value="Utica"`)
 	}
 	now, err := h.vault.Orders.Get(t.Context(), o.ID)
 	if err != nil || now.City != "Albany" || now.State != "VT" || now.Version != 3 {
-		t.Errorf("%+v, %v", now, err)
+		t.Errorf("Orders.Get = %+v, %v, want Albany, VT, version 3", now, err)
 	}
 	first.Set("order_number", "")
 	staff.post(t, 422, path, first, scriptHeader...).has(t, "The order number field is required.", `aria-invalid="true"`)
@@ -102,8 +105,8 @@ func TestOrderStatus(t *testing.T) {
 	staff := h.openBrowser(t, model.RoleStaff)
 	path := h.orderPath(h.createOrder(t, "26-1", -2, elmStreet()))
 	staff.get(t, 200, path).has(t, "2 days overdue")
-	turned := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, scriptHeader...)
-	turned.has(t, `value="on_hold" aria-pressed="true"`, "Status from <q>Active</q> to <q>On hold</q>", "2 days overdue")
+	changed := staff.post(t, 200, path+"/status", url.Values{"status": {"on_hold"}}, scriptHeader...)
+	changed.has(t, `value="on_hold" aria-pressed="true"`, "Status from <q>Active</q> to <q>On hold</q>", "2 days overdue")
 	staff.post(t, 303, path+"/status", url.Values{"status": {"completed"}}).checkHeaders(t, map[string]string{"Location": path})
 	staff.get(t, 200, path).lacks(t, "overdue")
 	staff.post(t, 422, path+"/status", url.Values{"status": {"lost"}})
@@ -128,7 +131,8 @@ func TestRelatedOrders(t *testing.T) {
 	three := h.createOrder(t, "26-3", 3, elmStreet())
 	viewer := h.openBrowser(t, model.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
-	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three), "No abstract has this parcel or address yet.")
+	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three),
+		"No abstract has this parcel or address yet.")
 	page.lacks(t, "New abstract")
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
 	tray, err := h.vault.Files.Stage(t.Context())
@@ -136,11 +140,12 @@ func TestRelatedOrders(t *testing.T) {
 		t.Fatalf("Files.Stage: %v", err)
 	}
 	defer tray.Discard()
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, model.AbstractDraft{PropertyDraft: elmStreet()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"},
+		model.AbstractDraft{PropertyDraft: elmStreet()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	viewer.get(t, 200, abstract).has(t, h.orderPath(one), h.orderPath(three))
 	viewer.get(t, 200, h.orderPath(one)).has(t, abstract)
 	viewer.get(t, 200, h.orderPath(one)).lacks(t, "No abstract has")
@@ -170,12 +175,13 @@ func TestOrderList(t *testing.T) {
 		at     model.PropertyDraft
 		status string
 	}{
-		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"}, {"D", 40, at("", ""), ""},
+		{"C", -3, at("3 Oak", "Albany"), ""}, {"B", -5, at("1 Oak", "Troy"), "completed"}, {"A", 2, at("2 Oak", "Albany"), "on_hold"},
+		{"D", 40, at("", ""), ""},
 	} {
 		h.clock.Advance(time.Second)
 		made := h.createOrder(t, o.number, o.days, o.at)
 		if made.ID != uint64(i+1) {
-			t.Fatal(made.ID)
+			t.Fatalf("ID of order %s = %d, want %d", o.number, made.ID, i+1)
 		}
 		if o.status != "" {
 			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, model.OrderPatch{Status: model.Some(model.StringInput(o.status))}, vault.Match{}); err != nil {
@@ -190,7 +196,7 @@ func TestOrderList(t *testing.T) {
 		return h.clock.Now().In(time.Local).AddDate(0, 0, days).Format("01/02/2006")
 	}
 	viewer := h.openBrowser(t, model.RoleViewer)
-	for asked, want := range map[string]string{
+	for query, want := range map[string]string{
 		"":                             "D A B C",
 		"?sort=created_at":             "C B A D",
 		"?sort=order_number":           "A B C D",
@@ -215,9 +221,11 @@ func TestOrderList(t *testing.T) {
 		"?q=a&county=Troy":   "",
 		"?county=nowhere":    "",
 	} {
-		if got := orderNumbers(viewer.get(t, 200, "/orders"+asked)); got != want {
-			t.Errorf("%s lists %q, want %q", asked, got, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			if got := orderNumbers(viewer.get(t, 200, "/orders"+query)); got != want {
+				t.Errorf("orders = %q, want %q", got, want)
+			}
+		})
 	}
 	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is no date")
 	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No order fits")
@@ -252,16 +260,16 @@ func TestOrderListPages(t *testing.T) {
 		}
 	}
 	if got := strings.Join(seen, " "); got != strings.Join(want, " ") || len(pages) != 3 {
-		t.Errorf("%d pages: %s", len(pages), got)
+		t.Errorf("%d pages with %s, want 3 with %s", len(pages), got, strings.Join(want, " "))
 	}
 	last := viewer.get(t, 200, pages[2])
 	prev := regexp.MustCompile(`href="([^"]+)" rel="prev"`).FindStringSubmatch(string(last.body))
 	if prev == nil || orderNumbers(viewer.get(t, 200, strings.ReplaceAll(prev[1], "&amp;", "&"))) != seen[1] {
-		t.Errorf("back from the last: %v", prev)
+		t.Errorf("previous link of the last page = %q, want the second page", prev)
 	}
 	// A cursor is valid for its list only.
 	if got := orderNumbers(viewer.get(t, 200, strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1))); !strings.HasPrefix(got, "N119") {
-		t.Errorf("of another list: %s", got)
+		t.Errorf("page with the cursor of another list = %s, want its first page", got)
 	}
 }
 
@@ -277,26 +285,30 @@ func TestOrderNumberLookup(t *testing.T) {
 	own := strings.TrimPrefix(h.orderPath(one), "/orders/")
 	staff.get(t, 200, h.orderPath(one)+"?edit=property").has(t, `hx-get="/orders/number?not=`+own+`"`)
 	for _, row := range []struct {
-		name, asked string
+		name, query string
 		want        []string
 		lacks       string
 	}{
-		{"another's", "?order_number=26-1", []string{"Another order has the number 26-1", h.orderPath(one), "12 Elm &lt;St&gt;"}, "26-2"},
-		{"as people may type it", "?order_number=+26-1+", []string{"Another order has the number 26-1"}, "26-2"},
-		{"its own", "?order_number=26-1&not=" + own, nil, "warning"},
-		{"another's, of an order that there is", "?order_number=26-2&not=" + own, []string{"Another order has the number 26-2"}, "26-1"},
+		{"number of another order", "?order_number=26-1",
+			[]string{"Another order has the number 26-1", h.orderPath(one), "12 Elm &lt;St&gt;"}, "26-2"},
+		{"with spaces", "?order_number=+26-1+", []string{"Another order has the number 26-1"}, "26-2"},
+		{"number of this order", "?order_number=26-1&not=" + own, nil, "warning"},
+		{"number of another order, in the form of an existing one", "?order_number=26-2&not=" + own,
+			[]string{"Another order has the number 26-2"}, "26-1"},
 		{"free", "?order_number=26-3", nil, "warning"},
 		{"blank", "?order_number=", nil, "warning"},
 		{"too long", "?order_number=" + strings.Repeat("x", 300), nil, "warning"},
 	} {
-		got := staff.get(t, 200, "/orders/number"+row.asked, scriptHeader...)
-		got.has(t, row.want...)
-		if got.lacks(t, row.lacks, "<html"); t.Failed() {
-			t.Fatal(row.name)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			got := staff.get(t, 200, "/orders/number"+row.query, scriptHeader...)
+			got.has(t, row.want...)
+			if got.lacks(t, row.lacks, "<html"); t.Failed() {
+				t.FailNow()
+			}
+		})
 	}
 	staff.get(t, 303, "/orders/number?order_number=26-1").checkHeaders(t, map[string]string{"Location": "/orders"})
-	viewer.get(t, 200, "/orders/number?order_number=26-1", scriptHeader...).has(t, "Another order") // who reads them all
+	viewer.get(t, 200, "/orders/number?order_number=26-1", scriptHeader...).has(t, "Another order") // viewers can read all orders
 	if err := h.vault.Orders.Trash(t.Context(), staff.actor, one.ID, vault.Match{}); err != nil {
 		t.Fatalf("Orders.Trash: %v", err)
 	}

@@ -26,12 +26,12 @@ func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 			return cookie
 		}
 	}
-	t.Fatalf("no cookie %s in %v", name, r.Header["Set-Cookie"])
+	t.Fatalf("Set-Cookie = %q, want the cookie %s", r.Header["Set-Cookie"], name)
 	return nil
 }
 
 // setUpTwoFactor sets up two-factor authentication for a user.
-func (h *testServer) setUpTwoFactor(t *testing.T, name string) (plain string, codes []string) {
+func (h *testServer) setUpTwoFactor(t *testing.T, name string) (totpSecret string, codes []string) {
 	t.Helper()
 	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.signIn(t, name, ""))
 	if err != nil {
@@ -48,9 +48,9 @@ func (h *testServer) setUpTwoFactor(t *testing.T, name string) (plain string, co
 	return offer.Secret, codes
 }
 
-func (h *testServer) totpCode(t *testing.T, plain string) string {
+func (h *testServer) totpCode(t *testing.T, secret string) string {
 	t.Helper()
-	code, err := totp.GenerateCode(plain, h.clock.Now())
+	code, err := totp.GenerateCode(secret, h.clock.Now())
 	if err != nil {
 		t.Fatalf("totp.GenerateCode: %v", err)
 	}
@@ -90,22 +90,24 @@ func TestSessionCookie(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	for scheme, name := range map[string]string{"http://": "deedkeep", "https://": "__Host-deedkeep"} {
-		h.scheme = scheme
-		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Origin: "+scheme+"vault.test")
-		got := in.cookie(t, name)
-		if !got.HttpOnly || got.Secure != (scheme == "https://") || got.SameSite != http.SameSiteLaxMode || got.Path != "/" || got.Domain != "" || got.MaxAge != 0 || !got.Expires.IsZero() {
-			t.Errorf("%s: %+v", scheme, got)
-		}
-		h.request(t, 200, "GET", "/", "Cookie: "+name+"="+got.Value)
-		if scheme == "https://" { // what a page of another port or host put there is no session
-			h.request(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
-		}
-		out := h.post(t, 303, "/sign-out", nil, "Cookie: "+name+"="+got.Value)
-		if gone := out.cookie(t, name); gone.MaxAge != -1 || gone.Value != "" || !gone.HttpOnly || gone.Secure != (scheme == "https://") {
-			t.Errorf("%s: %+v", scheme, gone)
-		}
-		h.request(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
-		h.request(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
+		t.Run(scheme, func(t *testing.T) {
+			h.scheme = scheme
+			got := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Origin: "+scheme+"vault.test").cookie(t, name)
+			if !got.HttpOnly || got.Secure != (scheme == "https://") || got.SameSite != http.SameSiteLaxMode || got.Path != "/" ||
+				got.Domain != "" || got.MaxAge != 0 || !got.Expires.IsZero() {
+				t.Errorf("unexpected session cookie: %+v", got)
+			}
+			h.request(t, 200, "GET", "/", "Cookie: "+name+"="+got.Value)
+			if scheme == "https://" { // a page of another port or host may have set this cookie
+				h.request(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
+			}
+			out := h.post(t, 303, "/sign-out", nil, "Cookie: "+name+"="+got.Value)
+			if gone := out.cookie(t, name); gone.MaxAge != -1 || gone.Value != "" || !gone.HttpOnly || gone.Secure != (scheme == "https://") {
+				t.Errorf("session cookie after sign-out = %+v, want it deleted", gone)
+			}
+			h.request(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
+			h.request(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
+		})
 	}
 }
 
@@ -116,10 +118,9 @@ func TestSessionFixation(t *testing.T) {
 	h := newTestServer(t)
 	h.createUser(t, "mallory", model.RoleViewer)
 	for _, before := range []string{h.signIn(t, "mallory", ""), h.signIn(t, "Owner", ""), strings.Repeat("0", 43), "x"} {
-		in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Cookie: deedkeep="+before)
-		fresh := in.cookie(t, "deedkeep").Value
+		fresh := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Cookie: deedkeep="+before).cookie(t, "deedkeep").Value
 		if fresh == before {
-			t.Error("the token stays")
+			t.Error("the session token is the same after sign-in, want a new one")
 		}
 		h.request(t, 303, "GET", "/", "Cookie: deedkeep="+before)
 		h.request(t, 200, "GET", "/", "Cookie: deedkeep="+fresh).has(t, "Owner")
@@ -133,12 +134,12 @@ func TestSessionFixation(t *testing.T) {
 func TestSignInRedirectsBack(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	sent := h.request(t, 303, "GET", "/admin/users?status=open&page=2")
-	sent.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fadmin%2Fusers%3Fstatus%3Dopen%26page%3D2"})
-	if len(sent.Cookies()) != 0 {
-		t.Errorf("%v", sent.Cookies())
+	redirect := h.request(t, 303, "GET", "/admin/users?status=open&page=2")
+	redirect.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fadmin%2Fusers%3Fstatus%3Dopen%26page%3D2"})
+	if len(redirect.Cookies()) != 0 {
+		t.Errorf("cookies = %v, want none", redirect.Cookies())
 	}
-	h.request(t, 200, "GET", sent.Header.Get("Location")).has(t, `name="to" value="/admin/users?status=open&amp;page=2"`,
+	h.request(t, 200, "GET", redirect.Header.Get("Location")).has(t, `name="to" value="/admin/users?status=open&amp;page=2"`,
 		`autocomplete="username"`, `type="password" autocomplete="current-password"`)
 	form := credentials("owner", goodPassword, "/abstracts?status=open&page=2")
 	h.post(t, 303, "/sign-in", form).checkHeaders(t, map[string]string{"Location": "/abstracts?status=open&page=2"})
@@ -146,7 +147,7 @@ func TestSignInRedirectsBack(t *testing.T) {
 	late := h.post(t, 303, "/me/password", nil, "Cookie: deedkeep="+strings.Repeat("0", 43), "Referer: http://vault.test/me?x=1")
 	late.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
 	if gone := late.cookie(t, "deedkeep"); gone.MaxAge != -1 {
-		t.Errorf("the ended cookie stays: %+v", gone)
+		t.Errorf("expired session cookie = %+v, want it deleted", gone)
 	}
 	h.request(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
 	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").checkHeaders(t, map[string]string{"Location": "/sign-in"})
@@ -158,8 +159,8 @@ func TestSignInRedirectsBack(t *testing.T) {
 func TestSignInRedirectsWithinSite(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	in := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "//elsewhere.example/"))
-	in.checkHeaders(t, map[string]string{"Location": "/"})
+	signedIn := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "//elsewhere.example/"))
+	signedIn.checkHeaders(t, map[string]string{"Location": "/"})
 }
 
 func TestSignInRejects(t *testing.T) {
@@ -168,7 +169,7 @@ func TestSignInRejects(t *testing.T) {
 	wrong := h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
 	wrong.has(t, "The name or the password is wrong.", `value="owner"`, `value="/orders"`, `role="alert"`)
 	if len(wrong.Cookies()) != 0 {
-		t.Errorf("%v", wrong.Cookies())
+		t.Errorf("cookies = %v, want none", wrong.Cookies())
 	}
 	h.post(t, 422, "/sign-in", credentials("absent", "Canary wrong", "")).has(t, "The name or the password is wrong.")
 	h.post(t, 422, "/sign-in", nil).has(t, "The name or the password is wrong.")
@@ -183,7 +184,8 @@ func TestSignInRejects(t *testing.T) {
 	h.clock.Advance(time.Second)
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	// Other sites can't sign a user in or out.
-	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example", "Origin: null"} {
+	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example",
+		"Origin: null"} {
 		h.post(t, 403, "/sign-in", credentials("owner", goodPassword, ""), from)
 		h.post(t, 403, "/sign-out", nil, from, h.cookieFor(t, "Owner"))
 	}
@@ -194,40 +196,41 @@ func TestSignInRejects(t *testing.T) {
 func TestSignInTwoSteps(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	plain, codes := h.setUpTwoFactor(t, "Owner")
+	totpSecret, codes := h.setUpTwoFactor(t, "Owner")
 	step := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "/orders"))
 	step.checkHeaders(t, map[string]string{"Location": "/sign-in/code?to=%2Forders"})
-	waiting := step.cookie(t, "deedkeep_step")
-	if !waiting.HttpOnly || waiting.SameSite != http.SameSiteStrictMode || waiting.MaxAge != 300 || waiting.Path != "/" || len(step.Cookies()) != 1 {
-		t.Errorf("%+v", step.Cookies())
+	challenge := step.cookie(t, "deedkeep_step")
+	if !challenge.HttpOnly || challenge.SameSite != http.SameSiteStrictMode || challenge.MaxAge != 300 || challenge.Path != "/" ||
+		len(step.Cookies()) != 1 {
+		t.Errorf("unexpected cookies of the challenge: %+v", step.Cookies())
 	}
-	cookie := "Cookie: deedkeep_step=" + waiting.Value
+	cookie := "Cookie: deedkeep_step=" + challenge.Value
 	page := h.request(t, 200, "GET", "/sign-in/code?to=%2Forders", cookie)
 	page.has(t, "Enter your code", `autocomplete="one-time-code"`, `value="/orders"`)
-	page.lacks(t, waiting.Value, `type="password"`)
+	page.lacks(t, challenge.Value, `type="password"`)
 	h.request(t, 303, "GET", "/", cookie) // not signed in yet
-	h.request(t, 303, "GET", "/", "Cookie: deedkeep="+waiting.Value)
-	answer := url.Values{"code": {"000000"}, "to": {"/orders"}}
-	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "This code is wrong or was used already.", `aria-invalid="true"`)
-	answer.Set("code", h.totpCode(t, plain))
-	in := h.post(t, 303, "/sign-in/code", answer, cookie)
-	in.checkHeaders(t, map[string]string{"Location": "/orders"})
-	if gone := in.cookie(t, "deedkeep_step"); gone.MaxAge != -1 {
-		t.Errorf("%+v", gone)
+	h.request(t, 303, "GET", "/", "Cookie: deedkeep="+challenge.Value)
+	form := url.Values{"code": {"000000"}, "to": {"/orders"}}
+	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "This code is wrong or was used already.", `aria-invalid="true"`)
+	form.Set("code", h.totpCode(t, totpSecret))
+	signedIn := h.post(t, 303, "/sign-in/code", form, cookie)
+	signedIn.checkHeaders(t, map[string]string{"Location": "/orders"})
+	if gone := signedIn.cookie(t, "deedkeep_step"); gone.MaxAge != -1 {
+		t.Errorf("cookie of the challenge = %+v, want it deleted", gone)
 	}
-	h.request(t, 200, "GET", "/", "Cookie: deedkeep="+in.cookie(t, "deedkeep").Value)
-	h.post(t, 422, "/sign-in/code", answer, cookie).has(t, "The code came too late.", `type="password"`)
+	h.request(t, 200, "GET", "/", "Cookie: deedkeep="+signedIn.cookie(t, "deedkeep").Value)
+	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "The code came too late.", `type="password"`)
 	// Without a challenge there is no code to enter.
 	h.request(t, 303, "GET", "/sign-in/code").checkHeaders(t, map[string]string{"Location": "/sign-in"})
-	h.post(t, 303, "/sign-in/code", answer).checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
+	h.post(t, 303, "/sign-in/code", form).checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
 	// Recovery codes work, too. The challenge expires after five minutes.
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
-	answer.Set("code", strings.ToUpper(codes[0]))
-	h.post(t, 303, "/sign-in/code", answer, "Cookie: "+step.cookies())
+	form.Set("code", strings.ToUpper(codes[0]))
+	h.post(t, 303, "/sign-in/code", form, "Cookie: "+step.cookies())
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	h.clock.Advance(auth.ChallengeTTL)
-	answer.Set("code", codes[1])
-	h.post(t, 422, "/sign-in/code", answer, "Cookie: "+step.cookies()).has(t, "The code came too late.")
+	form.Set("code", codes[1])
+	h.post(t, 422, "/sign-in/code", form, "Cookie: "+step.cookies()).has(t, "The code came too late.")
 }
 
 // With https, the cookie of the challenge is restricted to this host, too.
@@ -238,9 +241,9 @@ func TestStepCookieOverTLS(t *testing.T) {
 	h.scheme = "https://"
 	step := h.post(t, 303, "/sign-in", credentials("owner", goodPassword, "")).cookie(t, "__Host-deedkeep_step")
 	if !step.Secure || !step.HttpOnly || step.Path != "/" || step.Domain != "" {
-		t.Errorf("%+v", step)
+		t.Errorf("cookie of the challenge = %+v, want Secure, HttpOnly, path /, no domain", step)
 	}
 	if _, ok := secret.HashToken(step.Value); !ok {
-		t.Error("the step is no token")
+		t.Errorf("value of the cookie = %q, want a token", step.Value)
 	}
 }

@@ -19,11 +19,11 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 		filled.Set("once", admin.get(t, 200, at).matches(t, onceField)[0])
 		return filled
 	}
-	keys := func(want int) {
+	checkKeyCount := func(want int) {
 		t.Helper()
 		list, err := h.vault.Keys.List(t.Context())
 		if err != nil || len(list) != want {
-			t.Errorf("%d keys, %v, want %d", len(list), err, want)
+			t.Errorf("Keys.List = %d keys, %v, want %d", len(list), err, want)
 		}
 	}
 
@@ -34,14 +34,14 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 	again := admin.post(t, 409, "/admin/keys", filled)
 	again.has(t, "This key was made already. It was shown once", `href="/admin/keys/1"`)
 	again.lacks(t, "dk_live_")
-	keys(1)
+	checkKeyCount(1)
 	admin.post(t, 200, "/admin/keys", form("/admin/keys/new", filled))
-	keys(2)
+	checkKeyCount(2)
 
 	rotation := form("/admin/keys/1", url.Values{"overlap": {"7"}})
 	admin.post(t, 200, "/admin/keys/1/rotate", rotation)
 	admin.post(t, 409, "/admin/keys/1/rotate", rotation).has(t, `href="/admin/keys/3"`)
-	keys(3)
+	checkKeyCount(3)
 
 	invited := form("/admin/users/new", url.Values{"name": {"kim"}, "role": {"staff"}})
 	admin.post(t, 200, "/admin/users", invited)
@@ -54,5 +54,5 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 	reset := form(at, url.Values{})
 	link := admin.post(t, 200, at+"/reset", reset).matches(t, `value="http://[^/]+(/join/[0-9A-Za-z]{43})"`)[0]
 	admin.post(t, 409, at+"/reset", reset).has(t, `href="`+at+`"`)
-	h.request(t, 200, "GET", link) // the key that was shown
+	h.request(t, 200, "GET", link) // the link that was shown still works
 }

@@ -19,43 +19,47 @@ func TestTrash(t *testing.T) {
 	h := newTestServer(t)
 	staff := h.newUser(t, "sue", model.RoleStaff)
 	abstract := h.createAbstractAt(t, staff.actor, "1 <i>Elm</i> Street").Abstract.ID
-	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")}, vault.Idempotency[model.Order]{})
+	order, err := h.vault.Orders.Create(t.Context(), staff.actor, model.OrderDraft{Number: model.StringInput("2026-7")},
+		vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("Orders.Create: %v", err)
 	}
 	file := h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	other := h.upload(t, "b.pdf", vaulttest.PDF(1, "b"))
 	for _, err := range []error{
-		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}), h.vault.Orders.Trash(t.Context(), staff.actor, order.ID, vault.Match{}),
-		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}), h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
+		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}),
+		h.vault.Orders.Trash(t.Context(), staff.actor, order.ID, vault.Match{}),
+		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}),
+		h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
 	} {
 		if err != nil {
 			t.Fatalf("delete to trash: %v", err)
 		}
 	}
 	ids := h.vault.Secrets
-	ofAbstract, ofOrder := "abstract:"+ids.IDs("abstracts").Encode(abstract), "order:"+ids.IDs("orders").Encode(order.ID)
-	ofFile, ofOther := fmt.Sprintf("file:%d", file.ID), fmt.Sprintf("file:%d", other.ID)
-	staff.get(t, 200, "/trash", "1 &lt;i&gt;Elm&lt;/i&gt; Street", "2026-7", "a.pdf", "b.pdf", "sue", ofAbstract, ofOrder, "with its documents").lacks(t, "<i>Elm")
+	abstractName, orderName := "abstract:"+ids.IDs("abstracts").Encode(abstract), "order:"+ids.IDs("orders").Encode(order.ID)
+	fileName, otherName := fmt.Sprintf("file:%d", file.ID), fmt.Sprintf("file:%d", other.ID)
+	staff.get(t, 200, "/trash", "1 &lt;i&gt;Elm&lt;/i&gt; Street", "2026-7", "a.pdf", "b.pdf", "sue", abstractName, orderName,
+		"with its documents").lacks(t, "<i>Elm")
 	staff.get(t, 200, "/trash?noun=order", "2026-7").lacks(t, "a.pdf", "Elm")
 
 	staff.post(t, 422, "/trash", nil).has(t, "Nothing was chosen")
 	// The button of a row affects that row only, whatever is selected.
-	got := staff.post(t, 303, "/trash", url.Values{"only": {ofFile}, "item": {ofOrder, ofAbstract}, "back": {"/trash?noun=file"}})
+	got := staff.post(t, 303, "/trash", url.Values{"only": {fileName}, "item": {orderName, abstractName}, "back": {"/trash?noun=file"}})
 	got.checkHeaders(t, map[string]string{"Location": "/trash?noun=file"})
 	staff.get(t, 200, "/trash", "2026-7", "Elm").lacks(t, "a.pdf")
-	staff.post(t, 303, "/trash", url.Values{"item": {ofOrder, ofAbstract}})
+	staff.post(t, 303, "/trash", url.Values{"item": {orderName, abstractName}})
 	if _, err := h.vault.Orders.Get(t.Context(), order.ID); err != nil {
 		t.Errorf("Orders.Get: %v", err)
 	}
 	if _, err := h.vault.Abstracts.Get(t.Context(), abstract); err != nil {
 		t.Errorf("Abstracts.Get: %v", err)
 	}
-	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", ofOther}}).has(t, "in the trash no longer", "The others: 1 was restored.")
+	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", otherName}}).has(t, "in the trash no longer", "The others: 1 was restored.")
 	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "in the trash no longer")
 	staff.get(t, 200, "/trash", "The trash is empty")
 	// A form with too many records is rejected and restores none of them.
-	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{ofOther}, 201)}).has(t, "Choose at most 200 at a time.")
+	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{otherName}, 201)}).has(t, "Choose at most 200 at a time.")
 }
 
 // Expired records can't be restored.
@@ -82,14 +86,15 @@ func TestPurge(t *testing.T) {
 	abstract := h.createAbstractAt(t, staff.actor, "12 Elm St").Abstract.ID
 	file, other := h.upload(t, "a.pdf", vaulttest.PDF(1, "a")), h.upload(t, "b.pdf", vaulttest.PDF(1, "b"))
 	for _, err := range []error{
-		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}), h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
+		h.vault.Files.Trash(t.Context(), staff.actor, file.ID, vault.Match{}),
+		h.vault.Files.Trash(t.Context(), staff.actor, other.ID, vault.Match{}),
 		h.vault.Abstracts.Trash(t.Context(), staff.actor, abstract, vault.Match{}),
 	} {
 		if err != nil {
 			t.Fatalf("delete to trash: %v", err)
 		}
 	}
-	ofAbstract := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(abstract)
+	abstractName := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(abstract)
 	one := "/admin/trash/purge?item=" + url.QueryEscape(fmt.Sprintf("file:%d", file.ID))
 	staff.get(t, 200, "/trash", "for 30 days", "stay for 20 years", "by retention").lacks(t, "/admin/trash")
 	staff.get(t, 403, one)
@@ -105,9 +110,9 @@ func TestPurge(t *testing.T) {
 	admin.post(t, 409, "/admin/trash/purge", form).has(t, "no longer in the trash")
 	admin.get(t, 404, one)
 
-	kept := "/admin/trash/purge?item=" + url.QueryEscape(ofAbstract)
+	kept := "/admin/trash/purge?item=" + url.QueryEscape(abstractName)
 	admin.get(t, 200, kept, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
-	form = url.Values{"item": {ofAbstract}, "confirm": {"12 elm st"}}
+	form = url.Values{"item": {abstractName}, "confirm": {"12 elm st"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "Enter the reason.", "reason-problem")
 	form.Set("reason", strings.Repeat("x", model.MaxLineLength+1))
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "must not be longer")
@@ -122,7 +127,8 @@ func TestPurge(t *testing.T) {
 	admin.post(t, 303, "/admin/trash/purge", form)
 	admin.get(t, 200, "/trash", "The trash is empty")
 	admin.get(t, 200, "/admin/trash/empty", "The trash is empty.")
-	admin.get(t, 200, "/admin/activity", "permanently deleted", "emptied the trash", "lifted the retention of", "12 Elm St", "Court order 26-117", "1 kept by the retention setting")
+	admin.get(t, 200, "/admin/activity", "permanently deleted", "emptied the trash", "lifted the retention of", "12 Elm St",
+		"Court order 26-117", "1 kept by the retention setting")
 }
 
 // The trash names the abstract of a document and links to it if it exists.

@@ -12,22 +12,22 @@ func TestTrashedByAnotherUser(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	dana, kim, viewer := h.openBrowser(t, model.RoleAdmin), h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
-	for _, made := range []string{
+	for _, path := range []string{
 		dana.post(t, 303, "/abstracts", url.Values{"county": {"Albany"}}).Header.Get("Location"),
 		dana.post(t, 303, "/orders", url.Values{"order_number": {"26-<1>"}}).Header.Get("Location"),
 	} {
-		kim.post(t, 404, made+"A", nil).lacks(t, "Kim of admin")
-		dana.post(t, 303, made+"/trash", nil)
-		part := kim.get(t, 404, made+"?group=property&edit=1", "HX-Request", "true")
-		part.has(t, "Kim of admin moved the ", " to the trash", `href="`+made+`"`, "Restore it")
+		kim.post(t, 404, path+"A", nil).lacks(t, "Kim of admin")
+		dana.post(t, 303, path+"/trash", nil)
+		part := kim.get(t, 404, path+"?group=property&edit=1", "HX-Request", "true")
+		part.has(t, "Kim of admin moved the ", " to the trash", `href="`+path+`"`, "Restore it")
 		form := url.Values{"group": {"property"}, "city": {"Troy"}, "status": {"x"}}
-		kim.post(t, 404, made, form).has(t, "Kim of admin moved the ", `action="`+made+`/restore"`)
-		kim.post(t, 404, made+"/status", form, "HX-Request", "true").has(t, "Nothing was saved")
-		read := viewer.get(t, 404, made)
+		kim.post(t, 404, path, form).has(t, "Kim of admin moved the ", `action="`+path+`/restore"`)
+		kim.post(t, 404, path+"/status", form, "HX-Request", "true").has(t, "Nothing was saved")
+		read := viewer.get(t, 404, path)
 		read.has(t, "Kim of admin moved the ")
-		read.lacks(t, made+"/restore")
-		h.post(t, 303, made, form) // the name is not shown
-		kim.post(t, 303, made+"/restore", nil)
-		kim.post(t, 303, made, form)
+		read.lacks(t, path+"/restore")
+		h.post(t, 303, path, form) // visitors who are signed out don't see the name
+		kim.post(t, 303, path+"/restore", nil)
+		kim.post(t, 303, path, form)
 	}
 }

@@ -44,39 +44,43 @@ func TestDocumentsWithoutText(t *testing.T) {
 	h.createUser(t, "Owner", model.RoleAdmin)
 	g := h.openBrowser(t, model.RoleStaff)
 	scan := h.upload(t, "Scan.pdf", vaulttest.PDF(3, "none"))
-	g.get(t, 200, "/vault").lacks(t, "ot searchable") // while it is unknown
-	partly, all, picture := h.upload(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.upload(t, "All.pdf", vaulttest.PDF(3, "each")), h.upload(t, "Plat.png", []byte(onePixel))
-	g.get(t, 200, documentPath(scan, "/find?q=grant")).has(t, `"unread":3`) // from the stored text, for documents without a count
+	g.get(t, 200, "/vault").lacks(t, "ot searchable") // not known before processing
+	partly, all, picture := h.upload(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.upload(t, "All.pdf", vaulttest.PDF(3, "each")),
+		h.upload(t, "Plat.png", []byte(onePixel))
+	// counted in the stored text, because the document has no count yet
+	g.get(t, 200, documentPath(scan, "/find?q=grant")).has(t, `"unread":3`)
 	h.vault.Start(time.Hour)
 	h.waitForProcessing(t)
 	for _, row := range []struct {
-		file       model.File
-		mark, find string // from its row, and from a search without results
+		file        model.File
+		badge, find string // in its row, and in a search without results
 	}{
 		{scan, "Not searchable", `{"hits":[],"more":false,"unread":3}`},
 		{partly, "2 pages not searchable", `{"hits":[],"more":false,"unread":2}`},
 		{all, "", `{"hits":[],"more":false}`},
 		{picture, "Not searchable", ""},
 	} {
-		got := g.get(t, 200, documentPath(row.file, "/row"), "HX-Request", "true")
-		if row.mark == "" {
-			got.lacks(t, "ot searchable")
-		} else {
-			got.has(t, ">"+row.mark+"</span>")
-		}
-		if row.find != "" {
-			if found := g.get(t, 200, documentPath(row.file, "/find?q=lien")); string(found.body) != row.find {
-				t.Errorf("%s: got %s, want %s", row.file.Filename, found.body, row.find)
+		t.Run(row.badge, func(t *testing.T) {
+			got := g.get(t, 200, documentPath(row.file, "/row"), "HX-Request", "true")
+			if row.badge == "" {
+				got.lacks(t, "ot searchable")
+			} else {
+				got.has(t, ">"+row.badge+"</span>")
 			}
-		}
+			if row.find != "" {
+				if found := g.get(t, 200, documentPath(row.file, "/find?q=lien")); string(found.body) != row.find {
+					t.Errorf("search in %s = %s, want %s", row.file.Filename, found.body, row.find)
+				}
+			}
+		})
 	}
 	g.get(t, 200, documentPath(partly, "/find?q=grant")).has(t, `"unread":2`, `"match":"grant"`)
 	scanned := g.get(t, 200, documentPath(scan, "/text?find=grant"))
 	scanned.has(t, "This document has no searchable text: find has nothing to look in.")
 	scanned.lacks(t, "is not in this text")
-	const passed = "2 documents in the vault have no searchable text"
-	g.get(t, 200, "/find?q=quillfeather").has(t, passed)
-	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, passed)
+	const notSearchable = "2 documents in the vault have no searchable text"
+	g.get(t, 200, "/find?q=quillfeather").has(t, notSearchable)
+	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
 	g.get(t, 200, documentPath(scan, "")).has(t, "None: this is a scan or a picture.")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {

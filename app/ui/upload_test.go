@@ -30,7 +30,7 @@ func (h *testServer) newUserCookie(t *testing.T, name string, role model.Role) (
 	return "Cookie: deedkeep=" + token, actor
 }
 
-// sendBody sends a request with a body and reads the response.
+// sendBody sends a request with a body and checks the status of the response.
 func (h *testServer) sendBody(t *testing.T, want int, method, target, body string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
@@ -56,7 +56,7 @@ func (h *testServer) sendBody(t *testing.T, want int, method, target, body strin
 
 const tus = "Tus-Resumable: 1.0.0"
 
-// uploadMetadata returns the header with the name and place of a document.
+// uploadMetadata returns the header with the filename of a document and where it is uploaded to.
 func uploadMetadata(filename, to string) string {
 	code := base64.StdEncoding.EncodeToString
 	return "Upload-Metadata: filename " + code([]byte(filename)) + ",to " + code([]byte(to)) + ",empty"
@@ -67,7 +67,7 @@ func uploadOffset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
 const chunk = "Content-Type: application/offset+octet-stream"
 
 // uploadState returns the status of an upload.
-func (h *testServer) uploadState(t *testing.T, cookie, path string) (answer struct {
+func (h *testServer) uploadState(t *testing.T, cookie, path string) (state struct {
 	State, Name, Path, Note, Advice string
 	Offset, Size                    int64
 	Number                          uint64
@@ -76,21 +76,23 @@ func (h *testServer) uploadState(t *testing.T, cookie, path string) (answer stru
 }) {
 	t.Helper()
 	got := h.request(t, 200, "GET", path, cookie)
-	if err := json.Unmarshal(got.body, &answer); err != nil {
-		t.Fatalf("%v: %s", err, got.body)
+	if err := json.Unmarshal(got.body, &state); err != nil {
+		t.Fatalf("decode %s: %v", got.body, err)
 	}
-	return answer
+	return state
 }
 
 func TestTus(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleAdmin)
-	filed, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.newStagedUpload(t), vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), actor,
+		model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Oak St")}}, h.newStagedUpload(t),
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	abstract := h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID)
+	abstract := h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	body := string(vaulttest.PDF(2, strings.Repeat("deed ", 1000)))
 	length := "Upload-Length: " + strconv.Itoa(len(body))
 	for i, row := range []struct{ to, in, note, other string }{
@@ -99,41 +101,48 @@ func TestTus(t *testing.T) {
 		{"folder:1", "folder:1", `The same document is already here as "Déed.pdf".`, "/documents/2?in=folder:1"},
 		{"none", "none", `The same document is also in 12 Oak St as "Déed.pdf".`, "/documents/1?in=abstract:" + abstract},
 	} {
-		begun := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, length, uploadMetadata("C:\\scans\\Déed.pdf", row.to))
-		begun.checkHeaders(t, map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Cache-Control": "no-store", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"})
-		path := begun.Header.Get("Location")
-		h.sendBody(t, 204, "PATCH", path, body[:100], cookie, tus, uploadOffset(0), chunk).checkHeaders(t, map[string]string{"Upload-Offset": "100", "Tus-Resumable": "1.0.0"})
-		h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": "100", "Upload-Length": strconv.Itoa(len(body)), "Cache-Control": "no-store"})
-		if got := h.uploadState(t, cookie, path); got.State != "arriving" || got.Offset != 100 {
-			t.Errorf("%+v", got)
-		}
-		h.sendBody(t, 409, "PATCH", path, body[:100], cookie, tus, uploadOffset(0), chunk)
-		h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
-		for range 2 {
-			got := h.uploadState(t, cookie, path)
-			want := fmt.Sprintf("/documents/%d?in=%s", i+1, row.in)
-			if got.State != "filed" || got.Number != uint64(i+1) || got.Name != "Déed.pdf" || got.Path != want || got.Note != row.note || got.Other != row.other {
-				t.Errorf("%+v", got)
+		t.Run(row.to, func(t *testing.T) {
+			started := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, length, uploadMetadata("C:\\scans\\Déed.pdf", row.to))
+			started.checkHeaders(t, map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "0", "Cache-Control": "no-store",
+				"Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"})
+			path := started.Header.Get("Location")
+			h.sendBody(t, 204, "PATCH", path, body[:100], cookie, tus, uploadOffset(0), chunk).checkHeaders(t,
+				map[string]string{"Upload-Offset": "100", "Tus-Resumable": "1.0.0"})
+			h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t,
+				map[string]string{"Upload-Offset": "100", "Upload-Length": strconv.Itoa(len(body)), "Cache-Control": "no-store"})
+			if got := h.uploadState(t, cookie, path); got.State != "arriving" || got.Offset != 100 {
+				t.Errorf("unexpected state of the upload: %+v", got)
 			}
-			// The response to the last part was lost.
-			h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
-			h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk)
-		}
+			h.sendBody(t, 409, "PATCH", path, body[:100], cookie, tus, uploadOffset(0), chunk)
+			h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk).checkHeaders(t,
+				map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+			for range 2 {
+				got := h.uploadState(t, cookie, path)
+				want := fmt.Sprintf("/documents/%d?in=%s", i+1, row.in)
+				if got.State != "filed" || got.Number != uint64(i+1) || got.Name != "Déed.pdf" || got.Path != want || got.Note != row.note ||
+					got.Other != row.other {
+					t.Errorf("unexpected state of the upload: %+v", got)
+				}
+				// The response to the last part was lost.
+				h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
+				h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk)
+			}
+		})
 	}
 	page, err := h.vault.Files.List(t.Context(), vault.Query{Limit: 10})
 	if err != nil || len(page.Items) != 4 {
-		t.Errorf("%d documents, %v", len(page.Items), err)
+		t.Errorf("Files.List = %d documents, %v, want 4", len(page.Items), err)
 	}
 }
 
 func (h *testServer) newStagedUpload(t *testing.T) *vault.StagedUpload {
 	t.Helper()
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	t.Cleanup(tray.Discard)
-	return tray
+	t.Cleanup(staged.Discard)
+	return staged
 }
 
 func TestTusRejects(t *testing.T) {
@@ -150,35 +159,37 @@ func TestTusRejects(t *testing.T) {
 		method string
 		path   string
 		header []string
-		says   string
+		want   string
 	}{
 		{"signed out", 401, "POST", "/uploads", []string{tus, ten, uploadMetadata("a.pdf", "none")}, "Your session has ended."},
-		{"signed out, next chunk", 401, "PATCH", path, []string{tus, uploadOffset(0), chunk}, "Sign in again"},
-		{"a viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, uploadMetadata("a.pdf", "none")}, "role"},
-		{"another user", 404, "HEAD", path, []string{other, tus}, ""},
-		{"another user asks", 404, "GET", path, []string{other}, ""},
-		{"another user cancels", 404, "DELETE", path, []string{other, tus}, ""},
-		{"elsewhere", 403, "PATCH", path, []string{admin, tus, uploadOffset(0), chunk, "Sec-Fetch-Site: cross-site"}, ""},
+		{"next chunk after signing out", 401, "PATCH", path, []string{tus, uploadOffset(0), chunk}, "Sign in again"},
+		{"viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, uploadMetadata("a.pdf", "none")}, "role"},
+		{"HEAD of another user", 404, "HEAD", path, []string{other, tus}, ""},
+		{"GET of another user", 404, "GET", path, []string{other}, ""},
+		{"DELETE of another user", 404, "DELETE", path, []string{other, tus}, ""},
+		{"another site", 403, "PATCH", path, []string{admin, tus, uploadOffset(0), chunk, "Sec-Fetch-Site: cross-site"}, ""},
 		{"another version", 412, "POST", "/uploads", []string{admin, ten}, "Tus-Resumable header must be 1.0.0"},
 		{"no length", 400, "POST", "/uploads", []string{admin, tus, uploadMetadata("a.pdf", "none")}, "Upload-Length"},
-		{"no metadata that is any", 400, "POST", "/uploads", []string{admin, tus, ten, "Upload-Metadata: filename %"}, "Upload-Metadata"},
-		{"a kind", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.exe", "none")}, "Accepted types"},
-		{"nothing", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", uploadMetadata("a.pdf", "none")}, document.ReasonEmpty},
-		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", uploadMetadata("a.pdf", "none")}, document.ReasonTooLarge(100 << 20)},
-		{"no abstract", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:00000000000")}, "no longer there"},
-		{"no id", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:1")}, "no longer there"},
-		{"no folder", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "folder:99")}, "no longer there"},
-		{"another content", 415, "PATCH", path, []string{admin, tus, uploadOffset(0)}, "offset+octet-stream"},
+		{"invalid metadata", 400, "POST", "/uploads", []string{admin, tus, ten, "Upload-Metadata: filename %"}, "Upload-Metadata"},
+		{"unsupported type", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.exe", "none")}, "Accepted types"},
+		{"empty file", 422, "POST", "/uploads", []string{admin, tus, "Upload-Length: 0", uploadMetadata("a.pdf", "none")}, document.ReasonEmpty},
+		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", uploadMetadata("a.pdf", "none")},
+			document.ReasonTooLarge(100 << 20)},
+		{"missing abstract", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:00000000000")},
+			"no longer there"},
+		{"invalid abstract ID", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:1")}, "no longer there"},
+		{"missing folder", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "folder:99")}, "no longer there"},
+		{"another Content-Type", 415, "PATCH", path, []string{admin, tus, uploadOffset(0)}, "offset+octet-stream"},
 		{"no offset", 400, "PATCH", path, []string{admin, tus, chunk}, "Upload-Offset"},
 		{"another offset", 409, "PATCH", path, []string{admin, tus, chunk, uploadOffset(5)}, "byte 0"},
-		{"no upload", 404, "PATCH", "/uploads/x", []string{admin, tus, chunk, uploadOffset(5)}, ""},
+		{"missing upload", 404, "PATCH", "/uploads/x", []string{admin, tus, chunk, uploadOffset(5)}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := h.sendBody(t, row.status, row.method, row.path, "", row.header...)
-			if row.says != "" && !strings.Contains(string(got.body), row.says) {
-				t.Errorf("%s", got.body)
+			if row.want != "" && !strings.Contains(string(got.body), row.want) {
+				t.Errorf("body = %s, want it to contain %q", got.body, row.want)
 			}
-			if strings.Contains(row.name, "elsewhere") {
+			if row.name == "another site" {
 				return
 			}
 			got.checkHeaders(t, map[string]string{"Tus-Resumable": "1.0.0", "X-Content-Type-Options": "nosniff"})
@@ -187,18 +198,21 @@ func TestTusRejects(t *testing.T) {
 	h.sendBody(t, 422, "PATCH", path, "more than ten", admin, tus, uploadOffset(0), chunk)
 	h.sendBody(t, 204, "PATCH", path, "ten bytes.", admin, tus, uploadOffset(0), chunk)
 	if got := h.uploadState(t, admin, path); got.State != "refused" || got.Rejection != document.ReasonMismatch("pdf") || got.Size != 10 {
-		t.Errorf("%+v", got)
+		t.Errorf("unexpected state of the upload: %+v", got)
 	}
-	secret := "%PDF-1.7 /Encrypt\n"
-	path = h.sendBody(t, 201, "POST", "/uploads", "", admin, tus, "Upload-Length: "+strconv.Itoa(len(secret)), uploadMetadata("Payoff.pdf", "")).Header.Get("Location")
-	h.sendBody(t, 204, "PATCH", path, secret, admin, tus, uploadOffset(0), chunk)
-	if got := h.uploadState(t, admin, path); got.Rejection != "PDF is password-protected" || !strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
-		t.Errorf("a PDF with a password: got %+v", got)
+	encrypted := "%PDF-1.7 /Encrypt\n"
+	path = h.sendBody(t, 201, "POST", "/uploads", "", admin, tus, "Upload-Length: "+strconv.Itoa(len(encrypted)),
+		uploadMetadata("Payoff.pdf", "")).Header.Get("Location")
+	h.sendBody(t, 204, "PATCH", path, encrypted, admin, tus, uploadOffset(0), chunk)
+	if got := h.uploadState(t, admin, path); got.Rejection != "PDF is password-protected" ||
+		!strings.Contains(got.Advice, "print it to a new PDF or save a copy without the password") {
+		t.Errorf("state of a PDF with a password = %+v, want it rejected with advice", got)
 	}
 	path = h.sendBody(t, 201, "POST", "/uploads", "", admin, tus, ten, uploadMetadata("a.pdf", "")).Header.Get("Location")
 	h.sendBody(t, 204, "DELETE", path, "", admin, tus)
 	h.sendBody(t, 404, "HEAD", path, "", admin, tus)
-	h.sendBody(t, 204, "OPTIONS", "/uploads", "").checkHeaders(t, map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
+	h.sendBody(t, 204, "OPTIONS", "/uploads", "").checkHeaders(t,
+		map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
 }
 
 // A lost connection keeps the received bytes. A second request for the same upload waits.
@@ -207,23 +221,24 @@ func TestTusConnectionLost(t *testing.T) {
 	h := newTestServer(t)
 	cookie, _ := h.newUserCookie(t, "kim", model.RoleAdmin)
 	body := string(vaulttest.PDF(1, "x"))
-	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), uploadMetadata("a.pdf", "none")).Header.Get("Location")
+	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)),
+		uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
 	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", path, cookie, tus, uploadOffset(0), chunk, len(body), body[:10]); err != nil {
 		t.Fatalf("write request: %v", err)
 	}
-	h.waitFor(t, "it is being written", func() bool {
+	h.waitFor(t, "a locked upload", func() bool {
 		return h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode == 423
 	})
 	if err := conn.Close(); err != nil {
 		t.Fatalf("close connection: %v", err)
 	}
-	h.waitFor(t, "it is settled", func() bool {
+	h.waitFor(t, "10 received bytes", func() bool {
 		return h.send(t, "HEAD", path, cookie, tus).Header.Get("Upload-Offset") == "10"
 	})
 	h.sendBody(t, 204, "PATCH", path, body[10:], cookie, tus, uploadOffset(10), chunk)
 	if got := h.uploadState(t, cookie, path); got.State != "filed" {
-		t.Errorf("%+v", got)
+		t.Errorf("unexpected state of the upload: %+v", got)
 	}
 	_, file, err := h.vault.Files.Open(t.Context(), 1)
 	if err != nil {
@@ -231,7 +246,7 @@ func TestTusConnectionLost(t *testing.T) {
 	}
 	defer file.Close() //nolint:errcheck // only read from
 	if got, err := io.ReadAll(file); err != nil || string(got) != body {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("stored document = %q, %v, want the uploaded one", got, err)
 	}
 }
 
@@ -240,13 +255,14 @@ func TestTusServerStops(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, _ := h.newUserCookie(t, "kim", model.RoleAdmin)
-	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: 100", uploadMetadata("a.pdf", "none")).Header.Get("Location")
+	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: 100",
+		uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
 	defer conn.Close()
 	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.", path, cookie, tus, uploadOffset(0), chunk); err != nil {
 		t.Fatalf("write request: %v", err)
 	}
-	h.waitFor(t, "it is being written", func() bool {
+	h.waitFor(t, "a locked upload", func() bool {
 		return h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode == 423
 	})
 	began := time.Now()
@@ -257,18 +273,19 @@ func TestTusServerStops(t *testing.T) {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || time.Since(began) > 5*time.Second {
-		t.Errorf("status %d after %s", response.StatusCode, time.Since(began))
+		t.Errorf("status %d after %s, want 503 with Retry-After within 5 seconds", response.StatusCode, time.Since(began))
 	}
 	h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": "10"})
 }
 
-func (h *testServer) waitFor(t *testing.T, what string, holds func() bool) {
+// waitFor waits until the condition is met.
+func (h *testServer) waitFor(t *testing.T, description string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); !holds(); <-tick.C {
+	for end := time.Now().Add(30 * time.Second); !condition(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("never came: %s", what)
+			t.Fatalf("wait for %s: not after 30 seconds", description)
 		}
 	}
 }
@@ -277,7 +294,8 @@ func (h *testServer) waitFor(t *testing.T, what string, holds func() bool) {
 func multipartForm(parts ...string) (body, kind string) {
 	var b bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
-		fmt.Fprintf(&b, "--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=%q\r\nContent-Type: application/pdf\r\n\r\n%s\r\n", parts[i], parts[i+1])
+		fmt.Fprintf(&b, "--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=%q\r\nContent-Type: application/pdf\r\n\r\n%s\r\n",
+			parts[i], parts[i+1])
 	}
 	return b.String() + "--XX--\r\n", "Content-Type: multipart/form-data; boundary=XX"
 }
@@ -287,30 +305,34 @@ func TestPlainUpload(t *testing.T) {
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleAdmin)
 	viewer, _ := h.newUserCookie(t, "vera", model.RoleViewer)
-	made, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.newStagedUpload(t), vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), actor, model.AbstractDraft{}, h.newStagedUpload(t),
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(made.Abstract.ID)
+	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	one, two := string(vaulttest.PDF(1, "1")), string(vaulttest.PDF(1, "2"))
 	both, kind := multipartForm("one.pdf", one, "two.pdf", two, "x.exe", "MZ")
 	bad, _ := multipartForm("x.exe", "MZ")
 	none, _ := multipartForm("", "")
-	for _, row := range []struct{ path, to, body, says string }{
-		{abstract + "/documents", abstract, both, "1 document was not uploaded: x.exe (" + document.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
+	for _, row := range []struct{ path, to, body, notice string }{
+		{abstract + "/documents", abstract, both,
+			"1 document was not uploaded: x.exe (" + document.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
 		{abstract + "/documents", abstract, both, "Uploaded 2 documents: one.pdf, two.pdf."},
 		{"/vault/1/documents", "/vault/1", both, "Uploaded 2 documents: one.pdf, two.pdf."},
 		{"/vault/documents", "/vault", both, "Uploaded 2 documents: one.pdf, two.pdf."},
 		{"/vault/documents", "/vault", bad, "1 document was not uploaded: x.exe"},
 		{"/vault/documents", "/vault", none, "No document was chosen."},
 	} {
-		got := h.sendBody(t, 303, "POST", row.path, row.body, cookie, kind)
-		if got.Header.Get("Location") != row.to {
-			t.Errorf("%s leads to %s", row.path, got.Header.Get("Location"))
-		}
-		if notice := noticeOf(t, got); !strings.Contains(notice, row.says) {
-			t.Errorf("%s: %q", row.path, notice)
-		}
+		t.Run(row.path, func(t *testing.T) {
+			got := h.sendBody(t, 303, "POST", row.path, row.body, cookie, kind)
+			if got.Header.Get("Location") != row.to {
+				t.Errorf("Location of %s = %q, want %q", row.path, got.Header.Get("Location"), row.to)
+			}
+			if notice := noticeOf(t, got); !strings.Contains(notice, row.notice) {
+				t.Errorf("notice = %q, want %q", notice, row.notice)
+			}
+		})
 	}
 	h.sendBody(t, 403, "POST", "/vault/documents", both, viewer, kind)
 	h.sendBody(t, 404, "POST", "/abstracts/x/documents", both, cookie, kind)
@@ -318,8 +340,8 @@ func TestPlainUpload(t *testing.T) {
 	h.sendBody(t, 400, "POST", "/vault/documents", both[:200], cookie, kind)
 	h.sendBody(t, 415, "POST", "/vault/documents", "a=b", cookie, "Content-Type: application/x-www-form-urlencoded")
 	h.sendBody(t, 403, "POST", "/vault/documents", both, cookie, kind, "Sec-Fetch-Site: cross-site")
-	if got, err := h.vault.Abstracts.Get(t.Context(), made.Abstract.ID); err != nil || len(got.Files) != 4 {
-		t.Errorf("%d documents, %v", len(got.Files), err)
+	if got, err := h.vault.Abstracts.Get(t.Context(), created.Abstract.ID); err != nil || len(got.Files) != 4 {
+		t.Errorf("Abstracts.Get = %d documents, %v, want 4", len(got.Files), err)
 	}
 }
 
@@ -329,7 +351,8 @@ type killableReader struct {
 	killed *atomic.Bool
 }
 
-func (k killableReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
+func (k killableReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string,
+	lim document.InspectLimits) (document.Report, error) {
 	if k.killed.Load() {
 		return document.Report{}, sandbox.ErrKilled
 	}
@@ -347,12 +370,13 @@ func TestUploadWhileWorkersAreKilled(t *testing.T) {
 	body := string(vaulttest.PDF(1, "1"))
 	form, kind := multipartForm("one.pdf", body)
 	h.sendBody(t, 503, "POST", "/vault/documents", form, cookie, kind).checkHeaders(t, map[string]string{"Retry-After": "10"})
-	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)), uploadMetadata("a.pdf", "none")).Header.Get("Location")
+	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)),
+		uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	h.sendBody(t, 204, "PATCH", path, body, cookie, tus, uploadOffset(0), chunk)
 	h.sendBody(t, 503, "GET", path, "", cookie).checkHeaders(t, map[string]string{"Retry-After": "10"})
 	killed.Store(false)
 	if got := h.uploadState(t, cookie, path); got.State != "filed" {
-		t.Errorf("got %+v, want it uploaded", got)
+		t.Errorf("upload = %+v, want state filed", got)
 	}
 }
 

@@ -16,13 +16,15 @@ func TestInvite(t *testing.T) {
 	cookie := h.cookieFor(t, "Owner")
 	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Owner", "(you)", "Administrator", "Active", "Invite somebody")
 	h.request(t, 200, "GET", "/admin/users/new", cookie).has(t, `value="staff" required checked`)
-	h.post(t, 422, "/admin/users", url.Values{"role": {"staff"}}, cookie).has(t, "The name field is required.", `aria-describedby="name-problem"`)
-	h.post(t, 422, "/admin/users", url.Values{"name": {"kim"}, "role": {"king"}}, cookie).has(t, "The selected role is invalid.", `value="kim"`)
+	h.post(t, 422, "/admin/users", url.Values{"role": {"staff"}}, cookie).has(t, "The name field is required.",
+		`aria-describedby="name-problem"`)
+	h.post(t, 422, "/admin/users", url.Values{"name": {"kim"}, "role": {"king"}}, cookie).has(t, "The selected role is invalid.",
+		`value="kim"`)
 	h.post(t, 422, "/admin/users", url.Values{"name": {"OWNER"}, "role": {"staff"}}, cookie).has(t, "name-problem")
-	made := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}}, cookie)
-	made.has(t, "One-time link for Kim &amp; &lt;Lee&gt;, Viewer", "May 30, 2026", `data-copy="#link"`)
-	made.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
-	link := made.matches(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
+	invited := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}}, cookie)
+	invited.has(t, "One-time link for Kim &amp; &lt;Lee&gt;, Viewer", "May 30, 2026", `data-copy="#link"`)
+	invited.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
+	link := invited.matches(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
 	list := h.request(t, 200, "GET", "/admin/users", cookie)
 	list.has(t, "Kim &amp; &lt;Lee&gt;", "Invited", "Never")
 	list.lacks(t, "/join/")
@@ -36,9 +38,10 @@ func TestInvite(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Users.GetByName: %v", err)
 	}
-	another := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).matches(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
-	in := h.post(t, 303, another, newPasswordForm(goodPassword))
-	h.request(t, 403, "GET", "/admin/users", "Cookie: "+in.cookies()).has(t, "Your role does not allow this.")
+	secondLink := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).matches(t,
+		`value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
+	signedIn := h.post(t, 303, secondLink, newPasswordForm(goodPassword))
+	h.request(t, 403, "GET", "/admin/users", "Cookie: "+signedIn.cookies()).has(t, "Your role does not allow this.")
 }
 
 func TestChangeUser(t *testing.T) {
@@ -48,10 +51,10 @@ func TestChangeUser(t *testing.T) {
 	cookie, theirs := h.cookieFor(t, "Owner"), h.cookieFor(t, "kim")
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
 	h.request(t, 200, "GET", at, cookie).has(t, "Change the role", "Reset", "Disable", `value="admin" required checked`)
-	for _, none := range []string{"/admin/users/99", "/admin/users/0", "/admin/users/x", "/admin/users/01"} {
-		h.request(t, 404, "GET", none, cookie)
+	for _, unknown := range []string{"/admin/users/99", "/admin/users/0", "/admin/users/x", "/admin/users/01"} {
+		h.request(t, 404, "GET", unknown, cookie)
 		for _, verb := range []string{"/name", "/role", "/reset", "/disable", "/enable"} {
-			h.post(t, 404, none+verb, url.Values{"name": {"x"}, "role": {"staff"}}, cookie)
+			h.post(t, 404, unknown+verb, url.Values{"name": {"x"}, "role": {"staff"}}, cookie)
 		}
 	}
 	h.post(t, 422, at+"/name", url.Values{"name": {"owner"}}, cookie).has(t, `aria-describedby="name-problem"`)
@@ -60,7 +63,8 @@ func TestChangeUser(t *testing.T) {
 	h.post(t, 303, at+"/role", url.Values{"role": {"viewer"}}, cookie)
 	h.request(t, 403, "GET", "/admin/users", theirs) // from the next request on
 	done := h.post(t, 303, at+"/disable", nil, cookie)
-	h.request(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t, "Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
+	h.request(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t,
+		"Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
 	h.request(t, 303, "GET", "/", theirs)
 	h.post(t, 409, at+"/reset", nil, cookie).has(t, "The user is disabled; enable the user first.")
 	h.request(t, 200, "GET", at, cookie).has(t, "Enable")
@@ -98,21 +102,23 @@ func TestCreateKey(t *testing.T) {
 	h.request(t, 200, "GET", "/admin/keys/new", cookie).has(t, `value="api:v1" checked`, "90 days", "Never")
 	form := url.Values{"name": {"Closing <b>"}, "ability": {"api:v1:read", "events"}, "life": {"90"}}
 	for field, wrong := range map[string]string{"name": "", "ability": "all", "life": "7"} {
-		bad := url.Values{"name": form["name"], "ability": form["ability"], "life": form["life"]}
-		bad.Set(field, wrong)
-		h.post(t, 422, "/admin/keys", bad, cookie).has(t, `class="problem"`)
+		t.Run(field, func(t *testing.T) {
+			bad := url.Values{"name": form["name"], "ability": form["ability"], "life": form["life"]}
+			bad.Set(field, wrong)
+			h.post(t, 422, "/admin/keys", bad, cookie).has(t, `class="problem"`)
+		})
 	}
 	h.post(t, 422, "/admin/keys", url.Values{"name": {"x"}, "life": {"90"}}, cookie).has(t, "Choose what the key may do.")
-	made := h.post(t, 200, "/admin/keys", form, cookie)
-	made.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
-	made.has(t, "Closing &lt;b&gt;", "Aug 2", `curl -H "Authorization: Bearer $DEEDKEEP_KEY" "http://vault.test/v1/abstracts"`)
-	text := made.matches(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
-	if strings.Count(string(made.body), text) != 1 {
+	created := h.post(t, 200, "/admin/keys", form, cookie)
+	created.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
+	created.has(t, "Closing &lt;b&gt;", "Aug 2", `curl -H "Authorization: Bearer $DEEDKEEP_KEY" "http://vault.test/v1/abstracts"`)
+	text := created.matches(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
+	if strings.Count(string(created.body), text) != 1 {
 		t.Error("the key is shown more than once")
 	}
 	actor, err := h.vault.Keys.Authenticate(t.Context(), text)
 	if err != nil || len(actor.Abilities) != 2 {
-		t.Fatalf("%+v, %v", actor, err)
+		t.Fatalf("Keys.Authenticate = %+v, %v, want two abilities", actor, err)
 	}
 	list := h.request(t, 200, "GET", "/admin/keys", cookie)
 	list.has(t, "Closing &lt;b&gt;", "Active", "<code>api:v1:read</code>, <code>events</code>", text[:12])
@@ -121,9 +127,9 @@ func TestCreateKey(t *testing.T) {
 	page := h.request(t, 200, "GET", at, cookie)
 	page.has(t, "Replace it", "Revoke it")
 	page.lacks(t, text)
-	forever := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
-	forever.has(t, "It does not end by itself.")
-	forever.lacks(t, "curl")
+	permanent := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
+	permanent.has(t, "It does not end by itself.")
+	permanent.lacks(t, "curl")
 }
 
 func TestReplaceAndRevokeKey(t *testing.T) {
@@ -137,29 +143,29 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	at, next := fmt.Sprintf("/admin/keys/%d", key.ID), fmt.Sprintf("/admin/keys/%d", key.ID+1)
 	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Choose one of the list.")
 	fresh := h.post(t, 200, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).matches(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
-	opens := func(text string, want bool) {
+	checkKey := func(text string, want bool) {
 		t.Helper()
 		if _, err := h.vault.Keys.Authenticate(t.Context(), text); (err == nil) != want {
-			t.Errorf("it opens: %v", err)
+			t.Errorf("Keys.Authenticate = %v, want success %t", err, want)
 		}
 	}
-	opens(text, true)
-	opens(fresh, true)
+	checkKey(text, true)
+	checkKey(fresh, true)
 	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Ends soon")
 	h.clock.Advance(7 * 24 * time.Hour)
 	cookie = h.cookieFor(t, "Owner")
-	opens(text, false)
-	opens(fresh, true)
+	checkKey(text, false)
+	checkKey(fresh, true)
 	h.request(t, 200, "GET", at, cookie).lacks(t, "Revoke it")
 	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
 	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Tick this to revoke the key.")
-	opens(fresh, true)
+	checkKey(fresh, true)
 	h.post(t, 303, next+"/revoke", url.Values{"sure": {"yes"}}, cookie)
-	opens(fresh, false)
+	checkKey(fresh, false)
 	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Revoked", "Ended")
-	for _, none := range []string{"/admin/keys/99", "/admin/keys/0", "/admin/keys/x"} {
-		h.request(t, 404, "GET", none, cookie)
-		h.post(t, 404, none+"/rotate", url.Values{"overlap": {"0"}}, cookie)
-		h.post(t, 404, none+"/revoke", url.Values{"sure": {"yes"}}, cookie)
+	for _, unknown := range []string{"/admin/keys/99", "/admin/keys/0", "/admin/keys/x"} {
+		h.request(t, 404, "GET", unknown, cookie)
+		h.post(t, 404, unknown+"/rotate", url.Values{"overlap": {"0"}}, cookie)
+		h.post(t, 404, unknown+"/revoke", url.Values{"sure": {"yes"}}, cookie)
 	}
 }

@@ -44,7 +44,7 @@ func TestEveryReadIsLogged(t *testing.T) {
 		h.clock.Advance(11 * time.Minute)
 		g.get(t, 200, documentPath(deed, address))
 		if got := h.accessEvents(t); len(got) != before+1 || !strings.Contains(got[before], fmt.Sprintf(" user file:%d ", deed.ID)) {
-			t.Errorf("%s: %q", address, got)
+			t.Errorf("access events after GET %s = %q, want one more, of the user and document", address, got)
 		}
 	}
 }
@@ -54,12 +54,12 @@ func TestReadingRateIsLimited(t *testing.T) {
 	t.Parallel()
 	h, _, files := newServerWithDocuments(t)
 	g := h.openBrowser(t, model.RoleViewer)
-	in, err := h.vault.Sessions.Authenticate(t.Context(), g.token)
+	actor, err := h.vault.Sessions.Authenticate(t.Context(), g.token)
 	if err != nil {
 		t.Fatalf("Sessions.Authenticate: %v", err)
 	}
 	for i := range 600 {
-		h.vault.Events.RecordAccess(in, "file.opened", fmt.Sprint("file:", 1000+i), nil)
+		h.vault.Events.RecordAccess(actor, "file.opened", fmt.Sprint("file:", 1000+i), nil)
 	}
 	for _, address := range []string{"", "/pages/1", "/original", "/thumbnail"} {
 		g.get(t, http.StatusTooManyRequests, documentPath(files[1], address)).checkHeaders(t, map[string]string{"Retry-After": "60"})
@@ -107,7 +107,7 @@ func TestReadableThumbnailsAreLogged(t *testing.T) {
 				break
 			}
 			if time.Now().After(until) {
-				t.Fatal("never processed")
+				t.Fatalf("%s is not processed after 20 seconds", file.Filename)
 			}
 		}
 		g.send(t, 200, http.MethodHead, documentPath(file, "/thumbnail"), nil, nil)
@@ -115,6 +115,6 @@ func TestReadableThumbnailsAreLogged(t *testing.T) {
 	}
 	want := []string{fmt.Sprintf("file.opened user file:%d map[]", files[1].ID), fmt.Sprintf("file.opened user file:%d map[]", files[2].ID)}
 	if got := h.accessEvents(t); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("access events = %q, want %q", got, want)
 	}
 }

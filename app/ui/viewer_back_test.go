@@ -26,11 +26,12 @@ func TestViewerLinksBackToRow(t *testing.T) {
 		names[i] = fmt.Sprintf("%03d.pdf", i)
 	}
 	path, filed := h.createAbstract(t, actor, nil, model.Property{}, names...)
-	tray := h.newStagedUpload(t)
-	if err := tray.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
+	staged := h.newStagedUpload(t)
+	if err := staged.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
 	}
@@ -39,7 +40,8 @@ func TestViewerLinksBackToRow(t *testing.T) {
 	for at, want := range map[int]string{0: path + "#read-%d", 99: path + "#read-%d", 100: path + "?page=2#read-%d"} {
 		id := filed.Files[at].ID
 		back := fmt.Sprintf(want, id)
-		h.request(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).has(t, `data-back="`+back+`"`, `href="`+back+`" aria-label="Back to`)
+		h.request(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).has(t, `data-back="`+back+`"`,
+			`href="`+back+`" aria-label="Back to`)
 	}
 	last := fmt.Sprintf(`id="read-%d"`, filed.Files[100].ID)
 	h.request(t, 200, "GET", path+"?page=2", cookie).has(t, last)
@@ -61,7 +63,8 @@ func (failingRenderer) Picture(_ context.Context, r sandbox.Request, _, _ int, _
 	return document.Image{}, sandbox.ErrDeadline
 }
 
-// Permanent failures offer no retry and request no image. After a week the dashboard drops them.
+// Documents that can't be rendered offer no retry and request no image. After a week the dashboard
+// no longer shows them.
 func TestPermanentProcessingFailure(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = failingRenderer{} })
@@ -73,13 +76,13 @@ func TestPermanentProcessingFailure(t *testing.T) {
 		}
 		return vaulttest.PDF(1, salt)
 	}
-	never, slow := h.upload(t, "never.pdf", pdf(0)), h.upload(t, "slow.pdf", pdf(1))
+	impossible, slow := h.upload(t, "never.pdf", pdf(0)), h.upload(t, "slow.pdf", pdf(1))
 	h.vault.Start(time.Hour)
-	for _, f := range []model.File{never, slow} {
+	for _, f := range []model.File{impossible, slow} {
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 			now, err := h.vault.Files.Get(t.Context(), f.ID)
 			if err != nil || time.Now().After(end) {
-				t.Fatalf("%+v, %v", now, err)
+				t.Fatalf("Files.Get = %+v, %v, want processed after 20 seconds", now, err)
 			}
 			if !now.Processing {
 				break
@@ -88,14 +91,14 @@ func TestPermanentProcessingFailure(t *testing.T) {
 	}
 	g := h.openBrowser(t, model.RoleStaff)
 	retry := func(f model.File) string { return documentPath(f, "/retry") }
-	page := g.get(t, 200, documentPath(never, ""))
-	page.has(t, "cannot be shown", "beyond the limits", documentPath(never, "/download"))
-	page.lacks(t, retry(never), "/pages/")
+	page := g.get(t, 200, documentPath(impossible, ""))
+	page.has(t, "cannot be shown", "beyond the limits", documentPath(impossible, "/download"))
+	page.lacks(t, retry(impossible), "/pages/")
 	g.get(t, 200, documentPath(slow, "")).has(t, documentPath(slow, "/pages/1"), `data-as="pages"`)
 	for _, list := range []string{"/vault", "/"} {
 		page := g.get(t, 200, list)
 		page.has(t, "never.pdf", "beyond the limits", retry(slow))
-		page.lacks(t, retry(never))
+		page.lacks(t, retry(impossible))
 	}
 	h.clock.Advance(8 * 24 * time.Hour)
 	g = h.openBrowser(t, model.RoleAdmin)

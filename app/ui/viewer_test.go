@@ -67,25 +67,27 @@ func newServerWithDocuments(t *testing.T) (h *testServer, abstract string, files
 	t.Helper()
 	h = newEmptyTestServer(t, func(o *instance.Options) { o.Reader = pageRenderer{} })
 	h.createUser(t, "Owner", model.RoleAdmin)
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	defer tray.Discard()
-	for name, content := range map[string]string{"b Deed.pdf": string(vaulttest.PDF(3, "a")), "a Search.txt": "Judgments\nnone against <b>Smith</b>\n", "c.png": onePixel} {
-		if err := tray.Add(name, strings.NewReader(content)); err != nil {
+	defer staged.Discard()
+	for name, content := range map[string]string{"b Deed.pdf": string(vaulttest.PDF(3, "a")),
+		"a Search.txt": "Judgments\nnone against <b>Smith</b>\n", "c.png": onePixel} {
+		if err := staged.Add(name, strings.NewReader(content)); err != nil {
 			t.Fatalf("stage file: %v", err)
 		}
 	}
 	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("118 Orchard <Lane>")}}
 	draft.Custom = model.Custom{}
-	filed, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"}, draft, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	files = filed.Files
+	files = created.Files
 	slices.SortFunc(files, func(a, b model.File) int { return strings.Compare(a.Filename, b.Filename) })
-	return h, h.vault.Secrets.IDs("abstracts").Encode(filed.Abstract.ID), files
+	return h, h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID), files
 }
 
 var onePixel = func() string {
@@ -109,7 +111,8 @@ func TestDocument(t *testing.T) {
 	page.has(t, "b Deed.pdf", "118 Orchard &lt;Lane&gt;", "/abstracts/"+abstract, `data-as="pages"`, documentPath(deed, "/pages/2?w=1275"),
 		documentPath(deed, "?page=3"), documentPath(deed, "?page=1"), "of 3", `data-sizes="[[3,612,792,0]]"`, `data-widths="[200,`)
 	page.lacks(t, "/trash\"", "style=", "onclick", "<script>", deed.Digest)
-	g.get(t, 200, documentPath(deed, "?page=99&w=99999&turn=90")).has(t, documentPath(deed, "/pages/3?w=5100"), "rotate(90)", `aria-disabled="true" role="link" aria-label="Next page"`)
+	g.get(t, 200, documentPath(deed, "?page=99&w=99999&turn=90")).has(t, documentPath(deed, "/pages/3?w=5100"), "rotate(90)",
+		`aria-disabled="true" role="link" aria-label="Next page"`)
 	g.get(t, 200, documentPath(deed, "?page=x&w=-1&turn=45")).has(t, documentPath(deed, "/pages/1?w=200"))
 	g.get(t, 200, documentPath(search, "?find=judgments+NONE")).has(t, `<mark id="hit-1">Judgments
 none</mark>`, "&lt;b&gt;Smith", "1 hit")
@@ -121,19 +124,20 @@ none</mark>`, "&lt;b&gt;Smith", "1 hit")
 	staff.get(t, 200, documentPath(deed, "")).has(t, documentPath(deed, "/trash"), documentPath(deed, "/rename"))
 }
 
-// The place in the address determines the previous and next document. A place without the document
+// The list in the address determines the previous and next document. A list that lacks the document
 // is ignored.
 func TestPreviousAndNextDocument(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)
 	g := h.openBrowser(t, model.RoleViewer)
-	filed, err := h.vault.Abstracts.Get(t.Context(), files[0].AbstractID)
+	abstractWithFiles, err := h.vault.Abstracts.Get(t.Context(), files[0].AbstractID)
 	if err != nil {
 		t.Fatalf("Abstracts.Get: %v", err)
 	}
-	first, second, third := filed.Files[0], filed.Files[1], filed.Files[2]
+	first, second, third := abstractWithFiles.Files[0], abstractWithFiles.Files[1], abstractWithFiles.Files[2]
 	got := g.get(t, 200, documentPath(second, "?in=abstract:"+abstract))
-	got.has(t, "2 of 3", documentPath(first, "?in=abstract:"+abstract), documentPath(third, "?in=abstract:"+abstract), `rel="prev"`, `rel="next"`)
+	got.has(t, "2 of 3", documentPath(first, "?in=abstract:"+abstract), documentPath(third, "?in=abstract:"+abstract), `rel="prev"`,
+		`rel="next"`)
 	for _, in := range []string{"", "none", "folder:1", "abstract:nonsense", "abstract:", "folder:x", "desk"} {
 		got := g.get(t, 200, documentPath(first, "?in="+in))
 		got.has(t, "1 of 3", `data-next="`+documentPath(second, `"`))
@@ -152,37 +156,41 @@ func TestPageImages(t *testing.T) {
 		query string
 		width int
 	}{{"", 1275}, {"?w=1", 200}, {"?w=200", 200}, {"?w=201", 425}, {"?w=2550", 2550}, {"?w=2551", 5100}, {"?w=1000000", 5100}} {
-		got := g.get(t, 200, documentPath(deed, "/pages/3"+c.query))
-		drawn, err := png.DecodeConfig(bytes.NewReader(got.body))
-		if err != nil || drawn.Width != c.width || drawn.Height != 3 {
-			t.Errorf("%s: %+v, %v", c.query, drawn, err)
-		}
-		got.checkHeaders(t, map[string]string{
-			"Content-Type": "image/png", "Content-Length": fmt.Sprint(len(got.body)), "Cache-Control": "private, max-age=3600", "Vary": "Cookie",
-			"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox",
+		t.Run(c.query, func(t *testing.T) {
+			got := g.get(t, 200, documentPath(deed, "/pages/3"+c.query))
+			config, err := png.DecodeConfig(bytes.NewReader(got.body))
+			if err != nil || config.Width != c.width || config.Height != 3 {
+				t.Errorf("image = %+v, %v, want %d by 3", config, err, c.width)
+			}
+			got.checkHeaders(t, map[string]string{
+				"Content-Type": "image/png", "Content-Length": fmt.Sprint(len(got.body)), "Cache-Control": "private, max-age=3600", "Vary": "Cookie",
+				"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox",
+			})
+			tag := got.Header.Get("ETag")
+			if len(tag) != 18 || strings.Contains(deed.Digest, strings.Trim(tag, `"`)) {
+				t.Errorf("ETag = %s, want 18 characters that are not part of the digest", tag)
+			}
+			again := g.get(t, 304, documentPath(deed, "/pages/3"+c.query), "If-None-Match", `"x", W/`+tag)
+			if len(again.body) != 0 || again.Header.Get("ETag") != tag {
+				t.Errorf("304 has %d bytes and ETag %q, want none and %q", len(again.body), again.Header.Get("ETag"), tag)
+			}
 		})
-		tag := got.Header.Get("ETag")
-		if len(tag) != 18 || strings.Contains(deed.Digest, strings.Trim(tag, `"`)) {
-			t.Errorf("tag %s", tag)
-		}
-		again := g.get(t, 304, documentPath(deed, "/pages/3"+c.query), "If-None-Match", `"x", W/`+tag)
-		if len(again.body) != 0 || again.Header.Get("ETag") != tag {
-			t.Errorf("%s: %d bytes", c.query, len(again.body))
-		}
 	}
-	one, two := g.get(t, 200, documentPath(deed, "/pages/1?w=200")).Header.Get("ETag"), g.get(t, 200, documentPath(deed, "/pages/2?w=200")).Header.Get("ETag")
+	one, two := g.get(t, 200, documentPath(deed, "/pages/1?w=200")).Header.Get("ETag"),
+		g.get(t, 200, documentPath(deed, "/pages/2?w=200")).Header.Get("ETag")
 	if one == two {
-		t.Error("two pages have one tag")
+		t.Errorf("ETag of two pages = %q, want different ones", one)
 	}
-	for _, bad := range []string{"/pages/0", "/pages/-1", "/pages/4", "/pages/01", "/pages/x", "/pages/1000001", "/pages/99999999999999999999", "/pages/1?w=0", "/pages/1?w=-5", "/pages/1?w=x", "/pages/1?w=1000001", "/pages/1?w=1e3"} {
+	for _, bad := range []string{"/pages/0", "/pages/-1", "/pages/4", "/pages/01", "/pages/x", "/pages/1000001",
+		"/pages/99999999999999999999", "/pages/1?w=0", "/pages/1?w=-5", "/pages/1?w=x", "/pages/1?w=1000001", "/pages/1?w=1e3"} {
 		got := g.get(t, 404, documentPath(deed, bad))
-		if keep := got.Header.Get("Cache-Control"); keep != "no-store" || got.Header.Get("ETag") != "" {
-			t.Errorf("%s is kept: %s, %s", bad, keep, got.Header.Get("ETag"))
+		if cache := got.Header.Get("Cache-Control"); cache != "no-store" || got.Header.Get("ETag") != "" {
+			t.Errorf("%s: Cache-Control %q, ETag %q, want no-store and none", bad, cache, got.Header.Get("ETag"))
 		}
 	}
 	head := g.send(t, 200, http.MethodHead, documentPath(deed, "/pages/2?w=850"), nil, nil)
 	if len(head.body) != 0 || head.Header.Get("Content-Length") == "" {
-		t.Errorf("HEAD: %d bytes, %v", len(head.body), head.Header)
+		t.Errorf("HEAD has %d bytes and the headers %v, want 0 and a Content-Length", len(head.body), head.Header)
 	}
 }
 
@@ -192,21 +200,22 @@ func TestDocumentPermissions(t *testing.T) {
 	h, abstract, files := newServerWithDocuments(t)
 	deed := files[1]
 	tag := h.openBrowser(t, model.RoleViewer).get(t, 200, documentPath(deed, "/pages/1")).Header.Get("ETag")
-	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/find?q=a", "/thumbnail", "/text", "/download", "/original", "/print"} {
+	for _, address := range []string{"", "/pages/1", "/pages/1/marks?q=a", "/find?q=a", "/thumbnail", "/text", "/download",
+		"/original", "/print"} {
 		got := h.send(t, "GET", documentPath(deed, address), "If-None-Match: "+tag)
 		if got.StatusCode != http.StatusSeeOther || !strings.HasPrefix(got.Header.Get("Location"), "/sign-in") {
-			t.Errorf("%s: %d to %s", address, got.StatusCode, got.Header.Get("Location"))
+			t.Errorf("%s without a session: status %d to %q, want 303 to the sign-in page", address, got.StatusCode, got.Header.Get("Location"))
 		}
 	}
 	if got := h.send(t, "GET", "/abstracts/"+abstract+"/zip"); got.StatusCode != http.StatusSeeOther {
-		t.Errorf("zip: %d", got.StatusCode)
+		t.Errorf("zip without a session: status %d, want 303", got.StatusCode)
 	}
 	viewer := &browser{h: h, token: h.signIn(t, "Kim of viewer", ""), client: &http.Client{}}
 	for _, verb := range []string{"/rename", "/trash", "/restore", "/retry"} {
 		viewer.post(t, 403, documentPath(deed, verb), url.Values{"name": {"x.pdf"}})
 	}
 	if file, err := h.vault.Files.Get(t.Context(), deed.ID); err != nil || file.Filename != deed.Filename {
-		t.Errorf("%+v, %v", file, err)
+		t.Errorf("Files.Get = %+v, %v, want the filename %q", file, err, deed.Filename)
 	}
 }
 
@@ -214,7 +223,8 @@ func TestThumbnail(t *testing.T) {
 	t.Parallel()
 	h, _, files := newServerWithDocuments(t)
 	g := h.openBrowser(t, model.RoleViewer)
-	g.get(t, 200, documentPath(files[1], "/thumbnail")).checkHeaders(t, map[string]string{"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
+	g.get(t, 200, documentPath(files[1], "/thumbnail")).checkHeaders(t,
+		map[string]string{"Content-Type": "image/svg+xml", "Cache-Control": "no-store"})
 	h.vault.Start(1 << 40)
 	processed := func(f model.File) bool {
 		f, err := h.vault.Files.Get(t.Context(), f.ID)
@@ -222,18 +232,19 @@ func TestThumbnail(t *testing.T) {
 	}
 	for until := time.Now().Add(20 * time.Second); !processed(files[0]) || !processed(files[1]); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("never processed")
+			t.Fatal("the documents are not processed after 20 seconds")
 		}
 	}
-	drawn := func(f model.File) reply { return g.get(t, 200, documentPath(f, "/thumbnail")) }
-	if got := drawn(files[1]); got.Header.Get("Content-Type") != "image/png" || got.Header.Get("ETag") == "" {
-		t.Errorf("%v", got.Header)
+	thumbnail := func(f model.File) reply { return g.get(t, 200, documentPath(f, "/thumbnail")) }
+	if got := thumbnail(files[1]); got.Header.Get("Content-Type") != "image/png" || got.Header.Get("ETag") == "" {
+		t.Errorf("headers of the thumbnail = %v, want a PNG with an ETag", got.Header)
 	} else {
 		g.get(t, 304, documentPath(files[1], "/thumbnail"), "If-None-Match", got.Header.Get("ETag"))
 	}
-	got := drawn(files[0])
+	got := thumbnail(files[0])
 	got.has(t, "<svg", ">TXT<")
-	got.checkHeaders(t, map[string]string{"Content-Type": "image/svg+xml", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
+	got.checkHeaders(t, map[string]string{"Content-Type": "image/svg+xml", "ETag": "",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
 	g.get(t, 404, "/documents/99/thumbnail")
 }
 
@@ -249,23 +260,24 @@ func TestFindInDocument(t *testing.T) {
 		}
 		More bool
 	}
-	answer := g.get(t, 200, documentPath(deed, "/find?q="+url.QueryEscape("warranty  deed")))
-	if err := json.Unmarshal(answer.body, &found); err != nil || len(found.Hits) != 3 || found.More {
-		t.Fatalf("%s, %v", answer.body, err)
+	response := g.get(t, 200, documentPath(deed, "/find?q="+url.QueryEscape("warranty  deed")))
+	if err := json.Unmarshal(response.body, &found); err != nil || len(found.Hits) != 3 || found.More {
+		t.Fatalf("find = %s, %v, want 3 hits", response.body, err)
 	}
 	if hit := found.Hits[1]; hit.Page != 2 || hit.Match != "WARRANTY DEED" || hit.Before != "Page 2: GENERAL " {
-		t.Errorf("%+v", hit)
+		t.Errorf("hit 1 = %+v, want WARRANTY DEED on page 2", hit)
 	}
 	if got := g.get(t, 200, documentPath(deed, "/find?q=")); string(got.body) != `{"hits":[],"more":false}` {
-		t.Errorf("%s", got.body)
+		t.Errorf("find without text = %s, want no hits", got.body)
 	}
 	if got := g.get(t, 200, documentPath(deed, "/pages/2/marks?q=deed")); string(got.body) != `{"marks":[[[0.25,0.5,0.5,0.5]]]}` {
-		t.Errorf("%s", got.body)
+		t.Errorf("marks of page 2 = %s, want one", got.body)
 	}
 	if got := g.get(t, 200, documentPath(files[0], "/pages/1/marks?q=deed")); string(got.body) != `{"marks":[]}` {
-		t.Errorf("%s", got.body)
+		t.Errorf("marks of a text document = %s, want none", got.body)
 	}
-	g.get(t, 200, documentPath(deed, "/text?find=deed")).has(t, "3 hits", documentPath(deed, "?page=2&amp;find=deed"), `<mark id="hit-3">DEED</mark>`)
+	g.get(t, 200, documentPath(deed, "/text?find=deed")).has(t, "3 hits", documentPath(deed, "?page=2&amp;find=deed"),
+		`<mark id="hit-3">DEED</mark>`)
 	g.get(t, 200, documentPath(deed, "/text?find=lien")).has(t, "is not in this text")
 	g.get(t, 404, "/documents/99/find?q=a")
 	g.get(t, 200, documentPath(files[2], "/text")).has(t, "no text")
@@ -278,16 +290,18 @@ func TestOriginals(t *testing.T) {
 	g := h.openBrowser(t, model.RoleViewer)
 	for _, address := range []string{"/original", "/print"} {
 		got := g.get(t, 200, documentPath(deed, address))
-		got.checkHeaders(t, map[string]string{"Content-Disposition": `inline; filename="` + deed.Filename + `"`, "Content-Type": "application/pdf", "ETag": "", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"})
+		got.checkHeaders(t, map[string]string{"Content-Disposition": `inline; filename="` + deed.Filename + `"`,
+			"Content-Type": "application/pdf", "ETag": "", "Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"})
 		if string(got.body) != string(vaulttest.PDF(3, "a")) {
-			t.Errorf("%s: %q", address, got.body)
+			t.Errorf("body of %s = %q, want the document", address, got.body)
 		}
 		g.get(t, 206, documentPath(deed, address), "Range", "bytes=5-9")
 	}
 	got := g.get(t, 200, documentPath(search, "/download"))
-	got.checkHeaders(t, map[string]string{"Content-Disposition": `attachment; filename="a Search.txt"`, "Content-Type": "text/plain", "ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
+	got.checkHeaders(t, map[string]string{"Content-Disposition": `attachment; filename="a Search.txt"`, "Content-Type": "text/plain",
+		"ETag": "", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'self'; sandbox"})
 	if string(got.body) != "Judgments\nnone against <b>Smith</b>\n" {
-		t.Errorf("%q", got.body)
+		t.Errorf("body = %q, want the document", got.body)
 	}
 	g.get(t, 200, documentPath(search, "/print")).has(t, "&lt;b&gt;Smith")
 	// When the session ends, its documents can't be read anymore.
@@ -302,10 +316,11 @@ func TestZipOfAbstract(t *testing.T) {
 	h, abstract, files := newServerWithDocuments(t)
 	g := h.openBrowser(t, model.RoleViewer)
 	got := g.get(t, 200, "/abstracts/"+abstract+"/zip")
-	got.checkHeaders(t, map[string]string{"Content-Type": "application/zip", "Content-Disposition": `attachment; filename="118 Orchard _Lane_.zip"`})
+	got.checkHeaders(t, map[string]string{"Content-Type": "application/zip",
+		"Content-Disposition": `attachment; filename="118 Orchard _Lane_.zip"`})
 	z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body)))
 	if err != nil || len(z.File) != 3 {
-		t.Fatalf("%v", err)
+		t.Fatalf("zip.NewReader: %v, want 3 files", err)
 	}
 	for _, f := range z.File {
 		r, err := f.Open()
@@ -313,16 +328,16 @@ func TestZipOfAbstract(t *testing.T) {
 			t.Fatalf("open %s: %v", f.Name, err)
 		}
 		if _, err := io.Copy(io.Discard, r); err != nil { // verifies its checksum
-			t.Errorf("%s: %v", f.Name, err)
+			t.Errorf("read %s from the zip: %v", f.Name, err)
 		}
 	}
-	bytesOf, err := os.ReadFile(h.blobPath(files[0]))
+	content, err := os.ReadFile(h.blobPath(files[0]))
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
 	h.deleteBlob(t, files[0])
 	defer func() {
-		if err := os.WriteFile(h.blobPath(files[0]), bytesOf, 0o400); err != nil {
+		if err := os.WriteFile(h.blobPath(files[0]), content, 0o400); err != nil {
 			t.Fatalf("os.WriteFile: %v", err)
 		}
 	}()
@@ -331,12 +346,12 @@ func TestZipOfAbstract(t *testing.T) {
 		t.Fatalf("new request: %v", err)
 	}
 	req.AddCookie(&http.Cookie{Name: "deedkeep", Value: g.token})
-	if answer, err := g.client.Do(req); err == nil {
-		body, broken := io.ReadAll(answer.Body)
-		if answer.StatusCode == 200 && broken == nil {
-			t.Errorf("a zip without a document is whole: %d bytes", len(body))
+	if response, err := g.client.Do(req); err == nil {
+		body, readErr := io.ReadAll(response.Body)
+		if response.StatusCode == 200 && readErr == nil {
+			t.Errorf("zip with a missing document is complete: %d bytes, want an error", len(body))
 		}
-		if err := answer.Body.Close(); err != nil {
+		if err := response.Body.Close(); err != nil {
 			t.Fatalf("close response body: %v", err)
 		}
 	}
@@ -362,13 +377,17 @@ func TestDocumentForms(t *testing.T) {
 		{"02 Deed.pdf", "02 Deed.pdf", 303}, {"03 Deed", "03 Deed.pdf", 303}, {"04_Deed Bk. 12", "04_Deed Bk. 12.pdf", 303},
 		{" ", "04_Deed Bk. 12.pdf", 422},
 	} {
-		got := g.post(t, c.status, documentPath(deed, "/rename"), url.Values{"name": {c.typed}, "back": {documentPath(deed, "?page=2")}})
-		if name() != c.want || c.status == 303 && got.Header.Get("Location") != documentPath(deed, "?page=2") {
-			t.Errorf("%q: %q, to %s", c.typed, name(), got.Header.Get("Location"))
-		}
+		t.Run(c.typed, func(t *testing.T) {
+			got := g.post(t, c.status, documentPath(deed, "/rename"), url.Values{"name": {c.typed}, "back": {documentPath(deed, "?page=2")}})
+			if name() != c.want || c.status == 303 && got.Header.Get("Location") != documentPath(deed, "?page=2") {
+				t.Errorf("filename %q, Location %q, want %q", name(), got.Header.Get("Location"), c.want)
+			}
+		})
 	}
-	g.post(t, 422, documentPath(deed, "/rename"), url.Values{"name": {" "}, "back": {documentPath(deed, "?page=2")}}).has(t, `data-dialog="rename" aria-labelledby="rename-heading" open`,
-		`value=" "`, `aria-invalid="true"`, "field is required", documentPath(deed, "/pages/2?w=1275"), `name="back" value="`+documentPath(deed, "?page=2"))
+	g.post(t, 422, documentPath(deed, "/rename"), url.Values{"name": {" "}, "back": {documentPath(deed, "?page=2")}}).has(t,
+		`data-dialog="rename" aria-labelledby="rename-heading" open`,
+		`value=" "`, `aria-invalid="true"`, "field is required", documentPath(deed, "/pages/2?w=1275"),
+		`name="back" value="`+documentPath(deed, "?page=2"))
 	g.get(t, 200, documentPath(deed, "?page=2&rename=1")).has(t, ` open>`, `name="back" value="`+documentPath(deed, `?page=2"`))
 	g.get(t, 200, documentPath(deed, "?page=2")).lacks(t, ` open>`)
 	g.post(t, 303, documentPath(deed, "/trash"), url.Values{})
@@ -380,7 +399,7 @@ func TestDocumentForms(t *testing.T) {
 	g.get(t, 200, documentPath(deed, "")).has(t, "04_Deed Bk. 12.pdf")
 }
 
-// The forms of a document and their log entries don't depend on its place or on the page.
+// The forms of a document and their log entries don't depend on the list that shows the document.
 func TestDocumentFormsAnywhere(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)
@@ -393,44 +412,47 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 		file model.File
 		list string
 	}{{files[1], "/abstracts/" + abstract}, {foldered, "/vault/2?dir=down&sort=date"}, {loose, "/vault"}} {
-		script := []string{"HX-Request", "true", "HX-Current-URL", h.server.URL + c.list}
-		row := fmt.Sprintf(`id="document-%d"`, c.file.ID)
-		back := url.Values{"back": {c.list}}
-		at := func(verb string) string { return documentPath(c.file, verb) }
-		last := func(want string) {
-			t.Helper()
-			kind := ""
-			if err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error { kind = e.Kind; return err }); err != nil || kind != want {
-				t.Errorf("%s: the log says %s, %v, want %s", c.file.Filename, kind, err, want)
+		t.Run(c.list, func(t *testing.T) {
+			script := []string{"HX-Request", "true", "HX-Current-URL", h.server.URL + c.list}
+			row := fmt.Sprintf(`id="document-%d"`, c.file.ID)
+			back := url.Values{"back": {c.list}}
+			at := func(verb string) string { return documentPath(c.file, verb) }
+			checkLastEvent := func(want string) {
+				t.Helper()
+				kind := ""
+				if err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error { kind = e.Kind; return err }); err != nil || kind != want {
+					t.Errorf("last event of %s = %s, %v, want %s", c.file.Filename, kind, err, want)
+				}
 			}
-		}
-		got := g.send(t, 200, "GET", at("/row?rename=1"), nil, script)
-		got.has(t, row, "data-stem", `value="`+c.file.Filename+`"`, `name="back" value="`+strings.ReplaceAll(c.list, "&", "&amp;")+`"`)
-		got.lacks(t, "<html")
-		for _, headers := range [][]string{nil, script} {
-			got = g.send(t, 422, "POST", at("/rename"), url.Values{"name": {" "}, "back": {c.list}}, headers)
-			got.has(t, row, `value=" "`, `aria-invalid="true"`, "field is required")
-		}
-		g.send(t, 200, "POST", at("/rename"), url.Values{"name": {"New & name"}}, script).has(t, row, "New &amp; name.pdf", "autofocus")
-		last("file.changed")
-		gone := g.send(t, 200, "POST", at("/trash"), nil, script)
-		gone.has(t, row, "is in the trash.", `hx-post="`+at("/restore")+`"`, "autofocus")
-		last("file.trashed")
-		g.send(t, 200, "POST", at("/restore"), nil, script).has(t, row, "New &amp; name.pdf", "autofocus")
-		last("file.restored")
-		plain := g.post(t, 303, at("/trash"), back)
-		if to := plain.Header.Get("Location"); to != c.list {
-			t.Errorf("trash leads to %s", to)
-		}
-		last("file.trashed")
-		h.request(t, 200, "GET", c.list, "Cookie: deedkeep="+g.token+"; "+strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]).has(t, `action="`+at("/restore")+`"`, "is in the trash.")
-		if to := g.post(t, 303, at("/restore"), back).Header.Get("Location"); to != fmt.Sprintf("%s#document-%d", c.list, c.file.ID) {
-			t.Errorf("restore leads to %s", to)
-		}
+			got := g.send(t, 200, "GET", at("/row?rename=1"), nil, script)
+			got.has(t, row, "data-stem", `value="`+c.file.Filename+`"`, `name="back" value="`+strings.ReplaceAll(c.list, "&", "&amp;")+`"`)
+			got.lacks(t, "<html")
+			for _, headers := range [][]string{nil, script} {
+				got = g.send(t, 422, "POST", at("/rename"), url.Values{"name": {" "}, "back": {c.list}}, headers)
+				got.has(t, row, `value=" "`, `aria-invalid="true"`, "field is required")
+			}
+			g.send(t, 200, "POST", at("/rename"), url.Values{"name": {"New & name"}}, script).has(t, row, "New &amp; name.pdf", "autofocus")
+			checkLastEvent("file.changed")
+			gone := g.send(t, 200, "POST", at("/trash"), nil, script)
+			gone.has(t, row, "is in the trash.", `hx-post="`+at("/restore")+`"`, "autofocus")
+			checkLastEvent("file.trashed")
+			g.send(t, 200, "POST", at("/restore"), nil, script).has(t, row, "New &amp; name.pdf", "autofocus")
+			checkLastEvent("file.restored")
+			plain := g.post(t, 303, at("/trash"), back)
+			if to := plain.Header.Get("Location"); to != c.list {
+				t.Errorf("Location after deleting = %q, want %q", to, c.list)
+			}
+			checkLastEvent("file.trashed")
+			h.request(t, 200, "GET", c.list, "Cookie: deedkeep="+g.token+"; "+strings.Split(plain.Header.Get("Set-Cookie"), ";")[0]).has(t,
+				`action="`+at("/restore")+`"`, "is in the trash.")
+			if to := g.post(t, 303, at("/restore"), back).Header.Get("Location"); to != fmt.Sprintf("%s#document-%d", c.list, c.file.ID) {
+				t.Errorf("Location after restoring = %q, want the document in %q", to, c.list)
+			}
+		})
 	}
 }
 
-// A view is one entry, however many pages are read. Prefetching is not a view.
+// Reading a document is logged once, however many pages are read. Prefetching is not logged.
 func TestReadingIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)
@@ -441,9 +463,8 @@ func TestReadingIsLoggedOnce(t *testing.T) {
 	for _, address := range []string{"", "/text", "/original", "/print", "/download"} {
 		g.send(t, 200, http.MethodHead, documentPath(deed, address), nil, nil)
 	}
-	noted := func() []string { return h.accessEvents(t) }
-	if got := noted(); len(got) != 0 {
-		t.Errorf("before: %q", got)
+	if got := h.accessEvents(t); len(got) != 0 {
+		t.Errorf("access events before reading = %q, want none", got)
 	}
 	g.get(t, 200, documentPath(deed, ""))
 	for page := 1; page <= 3; page++ {
@@ -451,12 +472,12 @@ func TestReadingIsLoggedOnce(t *testing.T) {
 	}
 	g.get(t, 200, documentPath(deed, "/find?q=deed"))
 	record := fmt.Sprintf("file:%d", deed.ID)
-	if got := noted(); !slices.Equal(got, []string{"file.opened user " + record + " map[]"}) {
-		t.Errorf("after reading: %q", got)
+	if got := h.accessEvents(t); !slices.Equal(got, []string{"file.opened user " + record + " map[]"}) {
+		t.Errorf("access events after reading = %q, want one of %s", got, record)
 	}
 	g.get(t, 200, documentPath(files[2], "/download"))
 	g.get(t, 200, "/abstracts/"+abstract+"/zip")
-	if got := noted(); len(got) != 5 {
-		t.Errorf("after downloads: %q", got)
+	if got := h.accessEvents(t); len(got) != 5 {
+		t.Errorf("access events after downloads = %q, want 5", got)
 	}
 }

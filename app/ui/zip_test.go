@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// slowReader reads a response, calls a function after a number of bytes, and remembers the last
+// slowReader records a response, calls a function after a number of bytes, and stores the last write
 // deadline.
 type slowReader struct {
 	*httptest.ResponseRecorder
@@ -35,7 +35,7 @@ func (s *slowReader) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// A zip is aborted when its reader loses permission: within a document, and before the next.
+// A zip is aborted when its user signs out: within a document, and before the next one.
 func TestZipStopsWithSession(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -50,39 +50,39 @@ func TestZipStopsWithSession(t *testing.T) {
 		at   int
 	}{{"within a document", 300 << 10}, {"before the next", 2 << 20}, {"never", 0}} {
 		t.Run(row.name, func(t *testing.T) {
-			reader := h.signIn(t, "Owner", "")
-			taker := &slowReader{ResponseRecorder: httptest.NewRecorder(), callAfter: row.at}
+			token := h.signIn(t, "Owner", "")
+			w := &slowReader{ResponseRecorder: httptest.NewRecorder(), callAfter: row.at}
 			if row.at > 0 {
-				taker.callback = func() {
-					if err := h.vault.Sessions.SignOut(t.Context(), reader, "192.0.2.1"); err != nil {
+				w.callback = func() {
+					if err := h.vault.Sessions.SignOut(t.Context(), token, "192.0.2.1"); err != nil {
 						t.Errorf("Sessions.SignOut: %v", err)
 					}
 				}
 			}
-			cut := h.downloadZip(t, taker, reader)
+			aborted := h.downloadZip(t, w, token)
 			if row.at == 0 {
-				got, err := zip.NewReader(bytes.NewReader(taker.Body.Bytes()), int64(taker.Body.Len()))
-				if cut || err != nil || len(got.File) != 2 {
-					t.Errorf("cut %v, %v", cut, err)
+				got, err := zip.NewReader(bytes.NewReader(w.Body.Bytes()), int64(w.Body.Len()))
+				if aborted || err != nil || len(got.File) != 2 {
+					t.Errorf("aborted %t, zip.NewReader: %v, want a complete zip of 2 documents", aborted, err)
 				}
 				return
 			}
-			if maxBytes := row.at + 600<<10; !cut || taker.Body.Len() > maxBytes {
-				t.Errorf("cut %v; %d bytes went out, at most %d may", cut, taker.Body.Len(), maxBytes)
+			if maxBytes := row.at + 600<<10; !aborted || w.Body.Len() > maxBytes {
+				t.Errorf("aborted %t after %d bytes, want true after at most %d", aborted, w.Body.Len(), maxBytes)
 			}
-			if left := time.Until(taker.deadline); left > 10*time.Minute {
-				t.Errorf("it may take %s more", left)
+			if left := time.Until(w.deadline); left > 10*time.Minute {
+				t.Errorf("write deadline is in %s, want at most 10 minutes", left)
 			}
 		})
 	}
 }
 
 // downloadZip downloads a folder and reports whether the response was aborted.
-func (h *testServer) downloadZip(t *testing.T, taker http.ResponseWriter, token string) (cut bool) {
+func (h *testServer) downloadZip(t *testing.T, w http.ResponseWriter, token string) (aborted bool) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)
 	r.AddCookie(&http.Cookie{Name: "deedkeep", Value: token})
-	defer func() { cut = recover() == http.ErrAbortHandler }() //nolint:errorlint // it is compared as net/http does
-	h.server.Config.Handler.ServeHTTP(taker, r)
+	defer func() { aborted = recover() == http.ErrAbortHandler }() //nolint:errorlint // net/http compares it this way
+	h.server.Config.Handler.ServeHTTP(w, r)
 	return false
 }

@@ -15,8 +15,10 @@ func TestDeviceNames(t *testing.T) {
 		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36":                        "Chrome on a Chromebook",
 		"curl/8.14.1": "curl", "": "An unknown browser", "x": "An unknown browser", "Lynx (Windows)": "A browser on Windows",
 	} {
-		if got := deviceName(agent); got != want {
-			t.Errorf("%q: %q, want %q", agent, got, want)
-		}
+		t.Run(agent, func(t *testing.T) {
+			if got := deviceName(agent); got != want {
+				t.Errorf("deviceName(%q) = %q, want %q", agent, got, want)
+			}
+		})
 	}
 }

@@ -17,13 +17,16 @@ func TestTextViewLimits(t *testing.T) {
 		{"Word", office + "wordprocessingml.document", lacks, false},
 		{"old Word", "application/msword", lacks, false},
 		{"PowerPoint", office + "presentationml.presentation", lacks, false},
-		{"Excel", office + "spreadsheetml.sheet", "Cells only: formatting, charts, and pictures are not shown. Download the original to see them.", false},
+		{"Excel", office + "spreadsheetml.sheet",
+			"Cells only: formatting, charts, and pictures are not shown. Download the original to see them.", false},
 		{"text", "text/plain", "", true},
 		{"PDF", model.MIMEPDF, "", false},
 	} {
-		s := viewerData{File: model.File{MIME: row.mime}}
-		if s.Lacks() != row.lacks || s.Plain() != row.plain {
-			t.Errorf("%s: got %q, plain %t, want %q, plain %t", row.name, s.Lacks(), s.Plain(), row.lacks, row.plain)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			data := viewerData{File: model.File{MIME: row.mime}}
+			if data.Lacks() != row.lacks || data.Plain() != row.plain {
+				t.Errorf("Lacks() = %q, Plain() = %t, want %q, %t", data.Lacks(), data.Plain(), row.lacks, row.plain)
+			}
+		})
 	}
 }

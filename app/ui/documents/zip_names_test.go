@@ -29,9 +29,11 @@ func TestSafeName(t *testing.T) {
 		{"bad\xff.pdf", "bad.pdf"},
 		{long + ".tiff", strings.Repeat("é", 87) + ".tiff"},
 	} {
-		if got := safeName(c.name); got != c.want {
-			t.Errorf("%q: %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := safeName(c.name); got != c.want {
+				t.Errorf("safeName(%q) = %q, want %q", c.name, got, c.want)
+			}
+		})
 	}
 }
 
@@ -46,13 +48,16 @@ func TestZipNames(t *testing.T) {
 	}{
 		{"in order", []zipEntry{entry("01 a.pdf"), entry("02 b.pdf")}, []string{"01 a.pdf", "02 b.pdf"}},
 		{"out of order", []zipEntry{entry("b.pdf"), entry("a.pdf")}, []string{"01 b.pdf", "02 a.pdf"}},
-		{"alike", []zipEntry{entry("a.pdf"), entry("A.pdf"), entry("a.pdf")}, []string{"a.pdf", "A (2).pdf", "a (3).pdf"}},
-		{"alike by accident", []zipEntry{entry("a (2).pdf"), entry("a.pdf"), entry("a.pdf")}, []string{"a (2).pdf", "a.pdf", "a (3).pdf"}},
+		{"duplicates", []zipEntry{entry("a.pdf"), entry("A.pdf"), entry("a.pdf")}, []string{"a.pdf", "A (2).pdf", "a (3).pdf"}},
+		{"name of a renamed duplicate", []zipEntry{entry("a (2).pdf"), entry("a.pdf"), entry("a.pdf")},
+			[]string{"a (2).pdf", "a.pdf", "a (3).pdf"}},
 		{"folders", []zipEntry{entry("z.pdf", "Deeds"), entry("a.pdf", "Plats", "..")}, []string{"Deeds/z.pdf", "Plats/unnamed/a.pdf"}},
 	} {
-		if got := zipNames(c.list); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := zipNames(c.list); !slices.Equal(got, c.want) {
+				t.Errorf("zipNames() = %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
@@ -65,11 +70,11 @@ func TestZipNamesBesideFolders(t *testing.T) {
 	}
 	want := []string{"01 deeds.pdf", "Deeds.PDF/Old/a.pdf", "Deeds.PDF/old (2)"}
 	if got := zipNames(list); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("zipNames() = %q, want %q", got, want)
 	}
 	want = []string{"deeds (2).pdf", "Deeds.PDF/Old/a.pdf"}
 	if got := zipNames(list[:2]); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("zipNames() = %q, want %q", got, want)
 	}
 }
 
@@ -82,9 +87,9 @@ func TestZipNamesOfManyDuplicates(t *testing.T) {
 	began := time.Now()
 	names := zipNames(list)
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("zipNames of %d documents took %s, want at most 5s", len(list), took)
 	}
 	if last := names[len(names)-1]; last != "Deed (20000).pdf" {
-		t.Error(last)
+		t.Errorf("last name = %q, want %q", last, "Deed (20000).pdf")
 	}
 }

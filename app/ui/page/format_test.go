@@ -25,33 +25,41 @@ func TestDueLabel(t *testing.T) {
 		{"", "active", dueLabel{}},
 		{"soon", "active", dueLabel{}},
 	} {
-		if got := dueLabelOn(model.Order{DueDate: row.due, Status: row.status}, "2026-05-29"); got != row.want {
-			t.Errorf("%s, %s: %+v", row.due, row.status, got)
-		}
+		t.Run(row.due, func(t *testing.T) {
+			if got := dueLabelOn(model.Order{DueDate: row.due, Status: row.status}, "2026-05-29"); got != row.want {
+				t.Errorf("dueLabelOn(%q, %s) = %+v, want %+v", row.due, row.status, got, row.want)
+			}
+		})
 	}
 }
 
 func TestFormatStatus(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{
-		"active": "Active", "on_hold": "On hold", "Needs Curative": "Needs Curative", "eClosed": "eClosed", "waiting on client": "waiting on client", "": "", "été": "été",
+		"active": "Active", "on_hold": "On hold", "Needs Curative": "Needs Curative", "eClosed": "eClosed",
+		"waiting on client": "waiting on client", "": "", "été": "été",
 	} {
-		if got := FormatStatus(status); got != want {
-			t.Errorf("humane(%q) = %q, want %q", status, got, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			if got := FormatStatus(status); got != want {
+				t.Errorf("FormatStatus(%q) = %q, want %q", status, got, want)
+			}
+		})
 	}
 }
 
-// One table gives the color of every status, of orders and abstracts.
+// The color of a status is the same for orders and abstracts.
 func TestStatusTone(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{
-		"active": "neutral", "on_hold": "warn", "On Hold": "warn", "completed": "good", "Complete": "good", "Delivered": "good", "cancelled": "", "Cancelled (by client)": "",
+		"active": "neutral", "on_hold": "warn", "On Hold": "warn", "completed": "good", "Complete": "good", "Delivered": "good",
+		"cancelled": "", "Cancelled (by client)": "",
 		"void": "", "Withdrawn": "", "In Search": "neutral", "Needs Curative": "warn", "Problem": "warn", "Sold": "neutral", "": "neutral",
 	} {
-		if got := statusTone(status); got != want {
-			t.Errorf("tone(%q) = %q, want %q", status, got, want)
-		}
+		t.Run(status, func(t *testing.T) {
+			if got := statusTone(status); got != want {
+				t.Errorf("statusTone(%q) = %q, want %q", status, got, want)
+			}
+		})
 	}
 }
 
@@ -74,24 +82,27 @@ func TestTimesInOfficeZone(t *testing.T) {
 		{"UTC", "2026-11-22", "Nov 22, 2026, 1:44 AM UTC", "Nov 22, 2026"},
 		{"America/Sao_Paulo", "2026-11-21", "Nov 21, 2026, 10:44 PM UTC-03", "Nov 21, 2026"},
 	} {
-		p := siteInZone(t, row.zone)
-		if got := p.Today(); got != row.today {
-			t.Errorf("%s: today is %s, want %s", row.zone, got, row.today)
-		}
-		const exact = `<time datetime="2026-11-22T01:44:00Z"`
-		if got, want := string(p.formatTime(p.Now())), exact+">"+row.when+"</time>"; got != want {
-			t.Errorf("%s: got %s, want %s", row.zone, got, want)
-		}
-		if got, want := string(p.formatDay(p.Now())), exact+` title="`+row.when+`">`+row.day+"</time>"; got != want {
-			t.Errorf("%s: got %s, want %s", row.zone, got, want)
-		}
+		t.Run(row.zone, func(t *testing.T) {
+			p := siteInZone(t, row.zone)
+			if got := p.Today(); got != row.today {
+				t.Errorf("Today() = %s, want %s", got, row.today)
+			}
+			const exact = `<time datetime="2026-11-22T01:44:00Z"`
+			if got, want := string(p.formatTime(p.Now())), exact+">"+row.when+"</time>"; got != want {
+				t.Errorf("formatTime() = %s, want %s", got, want)
+			}
+			if got, want := string(p.formatDay(p.Now())), exact+` title="`+row.when+`">`+row.day+"</time>"; got != want {
+				t.Errorf("formatDay() = %s, want %s", got, want)
+			}
+		})
 	}
 	p := siteInZone(t, "America/New_York")
-	if got := string(p.formatTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))); got != `<time datetime="2026-07-01T12:00:00Z">Jul 1, 2026, 8:00 AM EDT</time>` {
-		t.Errorf("in summer: got %s", got)
+	const summer = `<time datetime="2026-07-01T12:00:00Z">Jul 1, 2026, 8:00 AM EDT</time>`
+	if got := string(p.formatTime(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC))); got != summer {
+		t.Errorf("formatTime() in summer = %s, want %s", got, summer)
 	}
 	failed := instance.BackupHealth{Failed: &backup.Failure{At: p.Now(), Reason: "no"}}
 	if got, want := BackupWarning(failed, p.LocalNow()), "The backup of Nov 21, 2026, 8:44 PM EST was not made: no"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("BackupWarning() = %q, want %q", got, want)
 	}
 }

@@ -28,31 +28,34 @@ var everyField = []model.Field{
 	{Key: "web", Label: "Web", Type: model.URL},
 }
 
-// Submitted fields become the JSON that app/model validates, and the other way around.
+// Submitted fields become the JSON that package model validates.
 func TestSubmittedCustom(t *testing.T) {
 	t.Parallel()
 	form := url.Values{
 		"custom_fields.line": {" a <b> "}, "custom_fields.long": {"one\r\ntwo"}, "custom_fields.day": {"2026-03-14"},
-		"custom_fields.few": {""}, "custom_fields.several": {"", "X", "Z"}, "custom_fields.amount": {"1,200.50"}, "custom_fields.yes": {"", "true"},
-		"custom_fields.fee": {"$1,234.5"}, "custom_fields.mail": {"a@b.co"}, "custom_fields.phone": {"(985) 555-0142"}, "custom_fields.web": {"https://a.b/"},
+		"custom_fields.few": {""}, "custom_fields.several": {"", "X", "Z"}, "custom_fields.amount": {"1,200.50"},
+		"custom_fields.yes": {"", "true"},
+		"custom_fields.fee": {"$1,234.5"}, "custom_fields.mail": {"a@b.co"}, "custom_fields.phone": {"(985) 555-0142"},
+		"custom_fields.web":     {"https://a.b/"},
 		"custom_fields.unknown": {"no"},
 	}
 	got := SubmittedCustom(everyField, form).Values
 	want := map[string]string{
-		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`, "amount": "1200.50", "yes": "true",
+		"line": `" a \u003cb\u003e "`, "long": `"one\ntwo"`, "day": `"2026-03-14"`, "few": "null", "several": `["X","Z"]`,
+		"amount": "1200.50", "yes": "true",
 		"fee": `"1234.50"`, "mail": `"a@b.co"`, "phone": `"(985) 555-0142"`, "web": `"https://a.b/"`,
 	}
 	for key, raw := range want {
 		if string(got[key]) != raw {
-			t.Errorf("%s is %s, want %s", key, got[key], raw)
+			t.Errorf("SubmittedCustom() of %s = %s, want %s", key, got[key], raw)
 		}
 	}
 	if _, sent := got["many"]; sent || len(got) != len(want) {
-		t.Errorf("sent %v", got)
+		t.Errorf("SubmittedCustom() = %v, want %d fields without many", got, len(want))
 	}
 }
 
-// A date is taken as people in the US write it, and only where it says one day.
+// NormalizeDate accepts unambiguous dates in the formats that are common in the US.
 func TestNormalizeDate(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -60,16 +63,18 @@ func TestNormalizeDate(t *testing.T) {
 		"Mar 14, 2026": "2026-03-14", "march 14, 2026": "2026-03-14", "": "",
 		"3/14/26": "3/14/26", "14/3/2026": "14/3/2026", "2/30/2026": "2/30/2026", "3/14": "3/14", "soon": "soon", "3/14/20261": "3/14/20261",
 	} {
-		if got := NormalizeDate(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := NormalizeDate(text); got != want {
+				t.Errorf("NormalizeDate(%q) = %q, want %q", text, got, want)
+			}
+		})
 	}
 	form := url.Values{"custom_fields.day": {"3/14/2026"}}
 	if got := string(SubmittedCustom(everyField, form).Values["day"]); got != `"2026-03-14"` {
-		t.Errorf("sent as %s", got)
+		t.Errorf("SubmittedCustom() = %s, want the date 2026-03-14", got)
 	}
 	if in := SubmittedInputs(everyField, form, nil)[2]; in.Value() != "2026-03-14" {
-		t.Errorf("shown again as %q", in.Value())
+		t.Errorf("SubmittedInputs() = %q, want 2026-03-14", in.Value())
 	}
 }
 
@@ -77,7 +82,7 @@ func TestNormalizeDate(t *testing.T) {
 // ambiguous ones.
 func TestNumberInput(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct{ typed, sent, shown string }{
+	for _, row := range []struct{ typed, stored, shown string }{
 		{"$387,500.00", "387500.00", "387,500.00"}, {"387,500", "387500", "387,500"}, {"387500", "387500", "387,500"},
 		{" $ 1,250 ", "1250", "1250"},
 		{"387 500", "387500", "387,500"}, {"387\u00a0500.5", "387500.5", "387,500.5"}, {"-$12,000", "-12000", "-12,000"},
@@ -87,16 +92,18 @@ func TestNumberInput(t *testing.T) {
 		{"38,75", `"38,75"`, "38,75"}, {"3,875,00", `"3,875,00"`, "3,875,00"}, {"387.500,00", `"387.500,00"`, "387.500,00"},
 		{"$", `"$"`, "$"}, {"five", `"five"`, "five"}, {"007", `"007"`, "007"},
 	} {
-		sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}).Values["amount"])
-		if sent != row.sent {
-			t.Errorf("%q is sent as %s, want %s", row.typed, sent, row.sent)
-		}
-		if got := FormatValues(model.Number, StoredTexts(json.RawMessage(sent))); got != row.shown {
-			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
-		}
-		if in := NewInput(everyField[6], StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
-			t.Errorf("%q stands in its field as %q, want %q", row.typed, in.Amount(), row.shown)
-		}
+		t.Run(row.typed, func(t *testing.T) {
+			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.amount": {row.typed}}).Values["amount"])
+			if sent != row.stored {
+				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, row.stored)
+			}
+			if got := FormatValues(model.Number, StoredTexts(json.RawMessage(sent))); got != row.shown {
+				t.Errorf("FormatValues of %q = %q, want %q", row.typed, got, row.shown)
+			}
+			if in := NewInput(everyField[6], StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
+				t.Errorf("Amount() of %q = %q, want %q", row.typed, in.Amount(), row.shown)
+			}
+		})
 	}
 }
 
@@ -104,7 +111,7 @@ func TestNumberInput(t *testing.T) {
 // and cents. Rejected text is shown as it was typed.
 func TestMoneyInput(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct{ typed, sent, shown string }{
+	for _, row := range []struct{ typed, stored, shown string }{
 		{"$387,500.00", "387500.00", "$387,500.00"}, {"387500", "387500.00", "$387,500.00"}, {" $ 1,250.5 ", "1250.50", "$1,250.50"},
 		{"387 500", "387500.00", "$387,500.00"},
 		{"12,000.", "12000.00", "$12,000.00"}, {".5", "0.50", "$0.50"}, {"999.99", "999.99", "$999.99"},
@@ -112,16 +119,18 @@ func TestMoneyInput(t *testing.T) {
 		{"-5", "-5", "-5"}, {"38,75", "38,75", "38,75"}, {"1.005", "1.005", "1.005"}, {"five", "five", "five"}, {"$", "$", "$"},
 		{"1e5", "1e5", "1e5"},
 	} {
-		sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}).Values["fee"])
-		if want := string(EncodeJSON(row.sent)); sent != want {
-			t.Errorf("%q is sent as %s, want %s", row.typed, sent, want)
-		}
-		if got := FormatValues(model.Money, StoredTexts(json.RawMessage(sent))); got != row.shown {
-			t.Errorf("%q is shown as %q, want %q", row.typed, got, row.shown)
-		}
-		if in := NewInput(everyField[8], StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
-			t.Errorf("%q stands in its field as %q, want %q", row.typed, in.Amount(), row.shown)
-		}
+		t.Run(row.typed, func(t *testing.T) {
+			sent := string(SubmittedCustom(everyField, url.Values{"custom_fields.fee": {row.typed}}).Values["fee"])
+			if want := string(EncodeJSON(row.stored)); sent != want {
+				t.Errorf("SubmittedCustom(%q) = %s, want %s", row.typed, sent, want)
+			}
+			if got := FormatValues(model.Money, StoredTexts(json.RawMessage(sent))); got != row.shown {
+				t.Errorf("FormatValues of %q = %q, want %q", row.typed, got, row.shown)
+			}
+			if in := NewInput(everyField[8], StoredTexts(json.RawMessage(sent))); in.Amount() != row.shown {
+				t.Errorf("Amount() of %q = %q, want %q", row.typed, in.Amount(), row.shown)
+			}
+		})
 	}
 }
 
@@ -134,37 +143,43 @@ func TestStoredTexts(t *testing.T) {
 		{"", nil}, {"null", nil}, {`"a\r\nb"`, []string{"a\nb"}}, {"1.50", []string{"1.50"}}, {"true", []string{"true"}},
 		{`["a","b"]`, []string{"a", "b"}}, {`{"x":1}`, []string{`{"x":1}`}}, {"[", []string{"["}},
 	} {
-		if got := StoredTexts(json.RawMessage(c.raw)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.raw, got, c.want)
-		}
+		t.Run(c.raw, func(t *testing.T) {
+			if got := StoredTexts(json.RawMessage(c.raw)); !slices.Equal(got, c.want) {
+				t.Errorf("StoredTexts(%s) = %q, want %q", c.raw, got, c.want)
+			}
+		})
 	}
 }
 
-// A web address and an email address are links, where they are such.
+// Valid web and email addresses are shown as links.
 func TestFieldLinks(t *testing.T) {
 	t.Parallel()
-	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" }, "date": FormatDate}).ParseFS(web.Pages(), "part_group.html"))
+	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" },
+		"date": FormatDate}).ParseFS(web.Pages(), "part_group.html"))
 	for _, row := range []struct {
 		name string
 		in   Input
 		want string
 	}{
-		{"url", NewInput(everyField[11], []string{"https://a.b/?c=<d>"}), `<a href="https://a.b/?c=%3cd%3e" rel="noopener noreferrer">https://a.b/?c=&lt;d&gt;</a>`},
+		{"url", NewInput(everyField[11], []string{"https://a.b/?c=<d>"}),
+			`<a href="https://a.b/?c=%3cd%3e" rel="noopener noreferrer">https://a.b/?c=&lt;d&gt;</a>`},
 		{"a script", NewInput(everyField[11], []string{"javascript:alert(1)"}), "javascript:alert(1)"},
 		{"email", NewInput(everyField[9], []string{"a@b.co"}), `<a href="mailto:a@b.co" rel="noopener noreferrer">a@b.co</a>`},
-		{"no email", NewInput(everyField[9], []string{"x"}), "x"},
-		{"none", NewInput(everyField[11], nil), ""},
+		{"invalid email", NewInput(everyField[9], []string{"x"}), "x"},
+		{"no value", NewInput(everyField[11], nil), ""},
 		{"money", NewInput(everyField[8], []string{"1234.50"}), "$1,234.50"},
 		{"phone", NewInput(everyField[10], []string{"(985) 555-0142"}), "(985) 555-0142"},
 	} {
-		var b bytes.Buffer
-		if err := set.ExecuteTemplate(&b, "value", row.in); err != nil || b.String() != row.want {
-			t.Errorf("%s: got %s, %v, want %s", row.name, b.String(), err, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := set.ExecuteTemplate(&b, "value", row.in); err != nil || b.String() != row.want {
+				t.Errorf("template value = %s, %v, want %s", b.String(), err, row.want)
+			}
+		})
 	}
 }
 
-// Each type has its control, keeps its value, escapes it, and says what is wrong.
+// The control of each type shows the value, escaped, and the problem.
 func TestFieldTemplate(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").ParseFS(web.Pages(), "part_field.html"))
@@ -181,37 +196,45 @@ func TestFieldTemplate(t *testing.T) {
 		in   Input
 		want []string
 	}{
-		{"text", NewInput(everyField[0], []string{hostile}), []string{`value="&#34;&gt;&lt;script`, `<abbr class="required"`, `for="custom_fields-line"`}},
+		{"text", NewInput(everyField[0], []string{hostile}),
+			[]string{`value="&#34;&gt;&lt;script`, `<abbr class="required"`, `for="custom_fields-line"`}},
 		{"missing", NewInput(everyField[0], nil), []string{`class="field missing"`}},
 		{"paragraph", NewInput(everyField[1], []string{"\n" + hostile}), []string{"<textarea", ">\n\n&#34;&gt;&lt;script"}},
 		{"date", NewInput(everyField[2], []string{"2026-03-14"}), []string{`type="date"`, `value="2026-03-14"`}},
 		{"radios", NewInput(everyField[3], []string{"B"}), []string{`role="radiogroup"`, `value="B" checked`, "Not filled in"}},
 		{"dropdown", NewInput(everyField[4], []string{"5"}), []string{"<select", `<option value="5" selected>5</option>`}},
-		{"an option that is gone", NewInput(everyField[4], []string{"old"}), []string{`<option value="old" selected>old</option>`}},
-		{"multiselect", NewInput(everyField[5], []string{"X", "Z"}), []string{`type="hidden" name="custom_fields.several" value=""`, `value="X" checked`, `value="Z" checked`}},
+		{"a removed option", NewInput(everyField[4], []string{"old"}), []string{`<option value="old" selected>old</option>`}},
+		{"multiselect", NewInput(everyField[5], []string{"X", "Z"}),
+			[]string{`type="hidden" name="custom_fields.several" value=""`, `value="X" checked`, `value="Z" checked`}},
 		{"number", NewInput(everyField[6], []string{"1.50"}), []string{`inputmode="decimal"`, `value="1.50"`}},
 		{"checkbox", NewInput(everyField[7], []string{"true"}), []string{`value="false"`, `value="true" checked`}},
 		{"money", NewInput(everyField[8], []string{"1234.50"}), []string{`inputmode="decimal"`, `value="$1,234.50"`}},
-		{"refused money", NewInput(everyField[8], []string{"1.005"}), []string{`value="1.005"`}},
+		{"invalid money", NewInput(everyField[8], []string{"1.005"}), []string{`value="1.005"`}},
 		{"email", NewInput(everyField[9], []string{"a@b.co"}), []string{`type="email" inputmode="email"`, `value="a@b.co"`}},
-		{"email in foreign letters", NewInput(everyField[9], []string{"a@bücher.example"}), []string{`type="text" inputmode="email"`, `value="a@bücher.example"`}},
-		{"email of encoded letters", NewInput(everyField[9], []string{"a@xn--bcher-kva.example"}), []string{`type="text" inputmode="email"`}},
-		{"refused email", NewInput(everyField[9], []string{hostile}), []string{`type="text" inputmode="email"`, `value="&#34;&gt;&lt;script`}},
+		{"email in foreign letters", NewInput(everyField[9], []string{"a@bücher.example"}),
+			[]string{`type="text" inputmode="email"`, `value="a@bücher.example"`}},
+		{"email in Punycode", NewInput(everyField[9], []string{"a@xn--bcher-kva.example"}), []string{`type="text" inputmode="email"`}},
+		{"invalid email", NewInput(everyField[9], []string{hostile}), []string{`type="text" inputmode="email"`, `value="&#34;&gt;&lt;script`}},
 		{"phone", NewInput(everyField[10], []string{"(985) 555-0142"}), []string{`type="tel" inputmode="tel"`, `value="(985) 555-0142"`}},
 		{"no phone", NewInput(everyField[10], nil), []string{`type="tel"`, `value=""`}},
-		{"url", NewInput(everyField[11], []string{"https://a.b/?c=d&e"}), []string{`type="url" inputmode="url"`, `value="https://a.b/?c=d&amp;e"`}},
-		{"what is no url", NewInput(everyField[11], []string{"http://192.0.2.999/"}), []string{`type="text" inputmode="url"`}},
-		{"problem", Input{Name: "county", Label: "County", Type: model.Text, Problem: "Too long.", Values: []string{"x"}}, []string{`aria-invalid="true"`, `aria-describedby="county-problem"`, `id="county-problem"`, "Too long."}},
-		{"a wrong date keeps its text", Input{Name: "d", Type: model.Date, Problem: "No.", Values: []string{"3/14"}}, []string{`value="3/14"`}},
+		{"url", NewInput(everyField[11], []string{"https://a.b/?c=d&e"}),
+			[]string{`type="url" inputmode="url"`, `value="https://a.b/?c=d&amp;e"`}},
+		{"invalid url", NewInput(everyField[11], []string{"http://192.0.2.999/"}), []string{`type="text" inputmode="url"`}},
+		{"problem", Input{Name: "county", Label: "County", Type: model.Text, Problem: "Too long.", Values: []string{"x"}},
+			[]string{`aria-invalid="true"`, `aria-describedby="county-problem"`, `id="county-problem"`, "Too long."}},
+		{"an invalid date keeps its text", Input{Name: "d", Type: model.Date, Problem: "No.", Values: []string{"3/14"}},
+			[]string{`value="3/14"`}},
 	} {
-		got := show(c.in)
-		for _, want := range c.want {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s lacks %s:\n%s", c.name, want, got)
+		t.Run(c.name, func(t *testing.T) {
+			got := show(c.in)
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("template field = %s, want it to contain %s", got, want)
+				}
 			}
-		}
-		if strings.Contains(got, "<script") {
-			t.Errorf("%s is not escaped:\n%s", c.name, got)
-		}
+			if strings.Contains(got, "<script") {
+				t.Errorf("template field = %s, want it escaped", got)
+			}
+		})
 	}
 }

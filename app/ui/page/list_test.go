@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// A day that is asked for is one of the office's zone, with the hour that daylight saving
-// adds to it.
+// A range of days is in the office's time zone. A day on which daylight saving ends has 25 hours.
 func TestDayRangeInOfficeZone(t *testing.T) {
 	t.Parallel()
 	p := siteInZone(t, "America/New_York")
-	asked := url.Values{"from": {"2026-10-31"}, "to": {"11/1/2026"}} // the clocks go back
-	from, to := DayRangeParams(asked, map[string]string{}, p.Zone)
+	params := url.Values{"from": {"2026-10-31"}, "to": {"11/1/2026"}} // the clocks go back
+	from, to := DayRangeParams(params, map[string]string{}, p.Zone)
 	if got, want := from.UTC().Format(time.RFC3339Nano), "2026-10-31T04:00:00Z"; got != want {
 		t.Errorf("from: got %s, want %s", got, want)
 	}

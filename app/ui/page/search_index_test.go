@@ -14,41 +14,53 @@ func TestSearchIndexStatus(t *testing.T) {
 		state         search.State
 		missing, late string
 		complete      bool
-		says          string // "": it is tested elsewhere
+		says          string // "" is not checked here
 	}{
-		{"whole", search.State{Ready: true}, "", "", true, ""},
-		{"a little behind", search.State{Ready: true, PendingChanges: 3}, "", "", false, ""},
-		{"far behind", search.State{Ready: true, PendingChanges: 1001}, "", "The search index is catching up: some of what was filed or changed lately is not found yet.", false, ""},
-		{"failed", search.State{Ready: true, PendingChanges: 1, Failure: "/x: no room"}, "", "The search index does not get on for now: what was filed or changed lately is not found yet.", false, ""},
-		{"failed, whole", search.State{Ready: true, Failure: "x"}, "", "", true, ""},
-		{"restored", search.State{Ready: true, Documents: 4, MissingText: 1, MissingTextLive: 1}, "", "1 document is not found by what it says yet, only by name.", false,
+		{"complete", search.State{Ready: true}, "", "", true, ""},
+		{"a few pending changes", search.State{Ready: true, PendingChanges: 3}, "", "", false, ""},
+		{"many pending changes", search.State{Ready: true, PendingChanges: 1001}, "",
+			"The search index is catching up: some of what was filed or changed lately is not found yet.", false, ""},
+		{"failed", search.State{Ready: true, PendingChanges: 1, Failure: "/x: no room"}, "",
+			"The search index does not get on for now: what was filed or changed lately is not found yet.", false, ""},
+		{"failed, complete", search.State{Ready: true, Failure: "x"}, "", "", true, ""},
+		{"restored", search.State{Ready: true, Documents: 4, MissingText: 1, MissingTextLive: 1}, "",
+			"1 document is not found by what it says yet, only by name.", false,
 			"4 records are in the index. 1 document is found by name only until the text is made again, as after a restore."},
-		{"restored, made anew", search.State{Ready: true, Building: true, MissingText: 3, MissingTextLive: 2}, "", "2 documents are not found by what they say yet, only by name.", false,
+		{"restored, rebuilding", search.State{Ready: true, Building: true, MissingText: 3, MissingTextLive: 2}, "",
+			"2 documents are not found by what they say yet, only by name.", false,
 			"The index is being made anew. The old one answers until then. 2 documents are found by name only until the text is made again, as after a restore."},
 		{"restored, stopped", search.State{Ready: true, PendingChanges: 1, Failure: "x", MissingText: 1200, MissingTextLive: 1200}, "",
 			"The search index does not get on for now: what was filed or changed lately is not found yet. 1,200 documents are not found by what they say yet, only by name.", false, ""},
-		{"made anew without texts, the old one has them", search.State{Ready: true, Building: true, Done: 1, Total: 4, MissingText: 3}, "", "", true,
+		{"rebuilding without texts that the old index has",
+			search.State{Ready: true, Building: true, Done: 1, Total: 4, MissingText: 3}, "", "", true,
 			"The index is being made anew: 25 %, 1 of 4 records. The old one answers until then."},
-		{"in processing", search.State{Ready: true, Documents: 4, Processing: 1}, "", "1 document is not found by what it says yet, only by name.", false, ""},
-		{"restored, in processing", search.State{Ready: true, MissingText: 3, MissingTextLive: 3, Processing: 64}, "", "67 documents are not found by what they say yet, only by name.", false, ""},
-		{"none, and none of its texts", search.State{MissingText: 3, MissingTextLive: 3}, "", "", false, ""},
-		{"made anew", search.State{Ready: true, Building: true, Total: 9}, "", "", true, ""},
-		{"not begun", search.State{}, "", "", false, ""},
-		{"begun", search.State{Building: true}, "", "", false, ""},
-		{"half made", search.State{Building: true, Done: 1_250, Total: 5_000}, "The search index is being made: 25 %, 1,250 of 5,000 records.", "", false, ""},
-		{"half made, failed", search.State{Building: true, Done: 1_250, Total: 5_000, Failure: "/x: no room"},
+		{"in processing", search.State{Ready: true, Documents: 4, Processing: 1}, "",
+			"1 document is not found by what it says yet, only by name.", false, ""},
+		{"restored, in processing", search.State{Ready: true, MissingText: 3, MissingTextLive: 3, Processing: 64}, "",
+			"67 documents are not found by what they say yet, only by name.", false, ""},
+		{"no index, no texts", search.State{MissingText: 3, MissingTextLive: 3}, "", "", false, ""},
+		{"rebuilding", search.State{Ready: true, Building: true, Total: 9}, "", "", true, ""},
+		{"not started", search.State{}, "", "", false, ""},
+		{"started", search.State{Building: true}, "", "", false, ""},
+		{"partly built", search.State{Building: true, Done: 1_250, Total: 5_000},
+			"The search index is being made: 25 %, 1,250 of 5,000 records.", "", false, ""},
+		{"partly built, failed", search.State{Building: true, Done: 1_250, Total: 5_000, Failure: "/x: no room"},
 			"The search index does not get on for now: 25 %, 1,250 of 5,000 records. Administrators see why under Settings.", "", false, ""},
-		{"none, failed", search.State{Failure: "/x: no room"}, "The search index does not get on for now. Administrators see why under Settings.", "", false, ""},
+		{"no index, failed", search.State{Failure: "/x: no room"},
+			"The search index does not get on for now. Administrators see why under Settings.", "", false, ""},
 	} {
-		s := SearchIndexStatus{State: row.state}
-		if row.says != "" && s.Says() != row.says {
-			t.Errorf("%s: %s", row.name, s.Says())
-		}
-		if s.Missing() != row.missing || s.Late() != row.late || s.Complete() != row.complete {
-			t.Errorf("%s: %q, %q, %t", row.name, s.Missing(), s.Late(), s.Complete())
-		}
+		t.Run(row.name, func(t *testing.T) {
+			status := SearchIndexStatus{State: row.state}
+			if row.says != "" && status.Says() != row.says {
+				t.Errorf("Says() = %q, want %q", status.Says(), row.says)
+			}
+			if status.Missing() != row.missing || status.Late() != row.late || status.Complete() != row.complete {
+				t.Errorf("Missing() = %q, Late() = %q, Complete() = %t, want %q, %q, %t", status.Missing(), status.Late(), status.Complete(),
+					row.missing, row.late, row.complete)
+			}
+		})
 	}
 	if (SearchIndexStatus{Problem: "x"}).Complete() {
-		t.Error("what nothing is known of is complete")
+		t.Error("Complete() of an unknown state = true, want false")
 	}
 }

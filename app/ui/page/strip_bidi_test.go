@@ -19,9 +19,11 @@ func TestStripBidi(t *testing.T) {
 		"\xe2":                            "\xe2",
 		"\xc2":                            "\xc2",
 	} {
-		if got := StripBidi([]byte(text)); string(got) != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := StripBidi([]byte(text)); string(got) != want {
+				t.Errorf("StripBidi(%q) = %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 
@@ -31,12 +33,13 @@ func FuzzStripBidi(f *testing.F) {
 	f.Add("\u2067\u2028\u0085")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := string(StripBidi([]byte(text)))
-		if utf8.ValidString(text) && !utf8.ValidString(got) || strings.ContainsAny(got, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\x00\x07\x1b") {
-			t.Errorf("%q of %q", got, text)
+		if utf8.ValidString(text) && !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\x00\x07\x1b") {
+			t.Errorf("StripBidi(%q) = %q, want valid UTF-8 without controls", text, got)
 		}
 		raw, err := json.Marshal(text)
 		if err != nil || !json.Valid(StripBidi(raw)) {
-			t.Errorf("%q is no JSON any more", StripBidi(raw))
+			t.Errorf("StripBidi(%q) = %q, want valid JSON", raw, StripBidi(raw))
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"deedkeep/web"
 )
 
-// Pages are parsed when they are first shown: none may fail then.
+// Pages are parsed when they are first shown. All of them must parse.
 func TestAllPagesParse(t *testing.T) {
 	assets, err := web.OpenAssets()
 	if err != nil {

@@ -15,31 +15,33 @@ func TestDashboardWarnings(t *testing.T) {
 	as := func(role model.Role) page.Visitor {
 		return page.Visitor{Actor: model.Actor{Kind: model.ActorUser, Role: role}}
 	}
-	roomy := instance.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
+	healthy := instance.Status{DiskFree: 100 << 30, DiskReserve: 1 << 30}
 	full := instance.Status{DiskFree: 1, DiskReserve: 1 << 30}
-	stuck := roomy
-	stuck.ReadOnly = true
-	gone := roomy
-	gone.Denied = &errs.Error{Kind: errs.Unavailable, Message: "The data directory is gone."}
-	missing := instance.BackupHealth{Missing: true}
+	readOnly := healthy
+	readOnly.ReadOnly = true
+	closed := healthy
+	closed.Denied = &errs.Error{Kind: errs.Unavailable, Message: "The data directory is gone."}
+	noBackup := instance.BackupHealth{Missing: true}
 	for _, row := range []struct {
 		name         string
-		desk         instance.Dashboard
+		dashboard    instance.Dashboard
 		admin, staff int
 	}{
-		{"all is well", instance.Dashboard{Status: roomy}, 0, 0},
-		{"no backup", instance.Dashboard{Status: roomy, Backup: missing}, 1, 0},
-		{"little room", instance.Dashboard{Status: roomy, LowDisk: true}, 1, 0},
-		{"no room", instance.Dashboard{Status: full, LowDisk: true}, 1, 1},
-		{"read-only", instance.Dashboard{Status: stuck}, 1, 1},
-		{"data directory gone", instance.Dashboard{Status: gone}, 1, 1},
-		{"no room, no backup", instance.Dashboard{Status: full, Backup: missing}, 2, 1},
+		{"healthy", instance.Dashboard{Status: healthy}, 0, 0},
+		{"no backup", instance.Dashboard{Status: healthy, Backup: noBackup}, 1, 0},
+		{"low disk", instance.Dashboard{Status: healthy, LowDisk: true}, 1, 0},
+		{"full disk", instance.Dashboard{Status: full, LowDisk: true}, 1, 1},
+		{"read-only", instance.Dashboard{Status: readOnly}, 1, 1},
+		{"data directory missing", instance.Dashboard{Status: closed}, 1, 1},
+		{"full disk, no backup", instance.Dashboard{Status: full, Backup: noBackup}, 2, 1},
 	} {
-		if got := dashboardWarnings(row.desk, as(model.RoleAdmin), time.Now()); len(got) != row.admin {
-			t.Errorf("%s: an administrator sees %+v", row.name, got)
-		}
-		if got := dashboardWarnings(row.desk, as(model.RoleStaff), time.Now()); len(got) != row.staff {
-			t.Errorf("%s: staff sees %+v", row.name, got)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if got := dashboardWarnings(row.dashboard, as(model.RoleAdmin), time.Now()); len(got) != row.admin {
+				t.Errorf("warnings for an administrator = %+v, want %d", got, row.admin)
+			}
+			if got := dashboardWarnings(row.dashboard, as(model.RoleStaff), time.Now()); len(got) != row.staff {
+				t.Errorf("warnings for staff = %+v, want %d", got, row.staff)
+			}
+		})
 	}
 }

@@ -19,43 +19,48 @@ func TestLooseNotice(t *testing.T) {
 		"book 7 page 3 ":   "Also shown: what has the number without the word before it.",
 		`"right of way" s`: "Also shown: what has no word “s”. Type on to narrow it.",
 	} {
-		if got := looseNotice(text); got != want {
-			t.Errorf("%q: %s", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := looseNotice(text); got != want {
+				t.Errorf("looseNotice(%q) = %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 
-// Text of separate lines must not read as one.
+// A snippet separates the lines of its text.
 func TestSingleLine(t *testing.T) {
 	t.Parallel()
-	of := func(mime string) search.Hit {
+	fileHit := func(mime string) search.Hit {
 		return search.Hit{Kind: "file", File: &model.File{MIME: mime}}
 	}
 	for _, row := range []struct {
-		name      string
-		hit       search.Hit
-		in, wants string
+		name     string
+		hit      search.Hit
+		in, want string
 	}{
-		{"names of a record", search.Hit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry", "*Hébert*, Théodore / O'Neal, Sean / Landry"},
-		{"at a mark", search.Hit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
-		{"lines of a page", of(model.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
-		{"paragraphs of a page", of(model.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
-		{"a letter", of("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},
-		{"a sheet", of("application/vnd.ms-excel"), "Hébert\t*O'Neal*\nLot\t14", "Hébert · *O'Neal* / Lot · 14"},
+		{"names of a record", search.Hit{Kind: "abstract"}, "*Hébert*, Théodore\nO'Neal, Sean\r\n\n Landry",
+			"*Hébert*, Théodore / O'Neal, Sean / Landry"},
+		{"next to a match", search.Hit{Kind: "order"}, "one\n*two*\nthree", "one / *two* / three"},
+		{"lines of a page", fileHit(model.MIMEPDF), "of the County\nof *Wexcombe*,\nGrantors", "of the County\nof *Wexcombe*,\nGrantors"},
+		{"paragraphs of a page", fileHit(model.MIMEPDF), "the *end*.\n \nNext\tone\n", "the *end*. / Next\tone\n"},
+		{"a letter", fileHit("application/msword"), "Dear\n\tSirs", "Dear / Sirs"},
+		{"a sheet", fileHit("application/vnd.ms-excel"), "Hébert\t*O'Neal*\nLot\t14", "Hébert · *O'Neal* / Lot · 14"},
 	} {
-		var pieces []search.SnippetPiece
-		for i, text := range strings.Split(row.in, "*") {
-			pieces = append(pieces, search.SnippetPiece{Text: text, Marked: i%2 == 1})
-		}
-		var got []string
-		for _, piece := range singleLine(row.hit, pieces) {
-			got = append(got, piece.Text)
-		}
-		if got := strings.Join(got, "*"); got != row.wants {
-			t.Errorf("%s: %q, want %q", row.name, got, row.wants)
-		}
-		if pieces[0].Text != strings.Split(row.in, "*")[0] {
-			t.Errorf("%s: the hit itself has changed", row.name)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			var pieces []search.SnippetPiece
+			for i, text := range strings.Split(row.in, "*") {
+				pieces = append(pieces, search.SnippetPiece{Text: text, Marked: i%2 == 1})
+			}
+			var got []string
+			for _, piece := range singleLine(row.hit, pieces) {
+				got = append(got, piece.Text)
+			}
+			if got := strings.Join(got, "*"); got != row.want {
+				t.Errorf("singleLine() = %q, want %q", got, row.want)
+			}
+			if pieces[0].Text != strings.Split(row.in, "*")[0] {
+				t.Errorf("singleLine changed its argument to %q", pieces[0].Text)
+			}
+		})
 	}
 }

@@ -24,41 +24,51 @@ import (
 // mergePairs is the number of random pairs of edits that are merged.
 const mergePairs = 1000
 
-// fieldValue is a value of a field in its spellings: stored by API clients, and entered in a form.
+// fieldValue lists the ways in which API clients may store a value, and users may type it.
 type fieldValue struct {
-	storedAs []string // JSON; "" for no value
-	typedAs  []string // content of the control; the checked boxes of a multiselect
+	storedAs []string // JSON; "": no value
+	typedAs  []string // content of the control; for a multiselect, the checked boxes
 }
 
 // fieldValues are the test values by type of field. The first is blank.
 var fieldValues = map[model.FieldType][]fieldValue{
-	model.Text:        {{[]string{""}, []string{""}}, {[]string{`"Greene"`, `"Gre\nene"`, `"Gre\u202eene"`}, []string{"Greene"}}, {[]string{`"<b>&amp;\"' x"`}, []string{`<b>&amp;"' x`}}},
-	model.Paragraph:   {{[]string{""}, []string{""}}, {[]string{`"one\r\ntwo"`, `"one\ntwo"`, `"one\rtwo"`}, []string{"one\ntwo"}}, {[]string{`"\n three "`}, []string{"\n three "}}},
-	model.Date:        {{[]string{""}, []string{""}}, {[]string{`"2026-03-14"`}, []string{"2026-03-14"}}, {[]string{`"1899-12-01"`}, []string{"1899-12-01"}}},
+	model.Text: {{[]string{""}, []string{""}}, {[]string{`"Greene"`, `"Gre\nene"`, `"Gre\u202eene"`}, []string{"Greene"}},
+		{[]string{`"<b>&amp;\"' x"`}, []string{`<b>&amp;"' x`}}},
+	model.Paragraph: {{[]string{""}, []string{""}}, {[]string{`"one\r\ntwo"`, `"one\ntwo"`, `"one\rtwo"`}, []string{"one\ntwo"}},
+		{[]string{`"\n three "`}, []string{"\n three "}}},
+	model.Date: {{[]string{""}, []string{""}}, {[]string{`"2026-03-14"`}, []string{"2026-03-14"}},
+		{[]string{`"1899-12-01"`}, []string{"1899-12-01"}}},
 	model.Dropdown:    {{[]string{""}, []string{""}}, {[]string{`"A"`}, []string{"A"}}, {[]string{`"B  C"`}, []string{"B  C"}}},
 	model.Multiselect: {{[]string{""}, nil}, {[]string{`["X"]`}, []string{"X"}}, {[]string{`["X","Z"]`, `["Z","X"]`}, []string{"X", "Z"}}},
-	model.Number:      {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}}, {[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
-	model.Checkbox:    {{[]string{""}, nil}, {[]string{`true`}, nil}, {[]string{`false`}, nil}},
-	model.Money:       {{[]string{""}, []string{""}}, {[]string{`"387500.00"`}, []string{"387500", "$387,500.00", "387,500.0"}}, {[]string{`"0.05"`}, []string{".05", "$0.05"}}},
-	model.Email:       {{[]string{""}, []string{""}}, {[]string{`"a@b.co"`}, []string{"a@b.co", " a@b.co "}}, {[]string{`"ä@bücher.example"`}, []string{"ä@bücher.example"}}},
-	model.Phone:       {{[]string{""}, []string{""}}, {[]string{`"(985) 555-0142"`}, []string{"(985) 555-0142", "(985)  555-0142 "}}, {[]string{`"+1 985.555.0142 x7"`}, []string{"+1 985.555.0142 x7"}}},
-	model.URL:         {{[]string{""}, []string{""}}, {[]string{`"https://a.b/?c=d&e=\"f\""`}, []string{`https://a.b/?c=d&e="f"`}}, {[]string{`"http://gis01/ü"`}, []string{"http://gis01/ü"}}},
+	model.Number: {{[]string{""}, []string{""}}, {[]string{`387500`, `"387500"`}, []string{"387500", "387,500", "$387,500"}},
+		{[]string{`-1.50`, `"-1.50"`}, []string{"-1.50"}}},
+	model.Checkbox: {{[]string{""}, nil}, {[]string{`true`}, nil}, {[]string{`false`}, nil}},
+	model.Money: {{[]string{""}, []string{""}}, {[]string{`"387500.00"`}, []string{"387500", "$387,500.00", "387,500.0"}},
+		{[]string{`"0.05"`}, []string{".05", "$0.05"}}},
+	model.Email: {{[]string{""}, []string{""}}, {[]string{`"a@b.co"`}, []string{"a@b.co", " a@b.co "}},
+		{[]string{`"ä@bücher.example"`}, []string{"ä@bücher.example"}}},
+	model.Phone: {{[]string{""}, []string{""}}, {[]string{`"(985) 555-0142"`}, []string{"(985) 555-0142", "(985)  555-0142 "}},
+		{[]string{`"+1 985.555.0142 x7"`}, []string{"+1 985.555.0142 x7"}}},
+	model.URL: {{[]string{""}, []string{""}}, {[]string{`"https://a.b/?c=d&e=\"f\""`}, []string{`https://a.b/?c=d&e="f"`}},
+		{[]string{`"http://gis01/ü"`}, []string{"http://gis01/ü"}}},
 }
 
 var mergeFields = []model.Field{
-	{Key: "line", Label: "Line", Type: model.Text}, {Key: "long", Label: "Long", Type: model.Paragraph}, {Key: "day", Label: "Day", Type: model.Date},
+	{Key: "line", Label: "Line", Type: model.Text}, {Key: "long", Label: "Long", Type: model.Paragraph},
+	{Key: "day", Label: "Day", Type: model.Date},
 	{Key: "few", Label: "Few", Type: model.Dropdown, Options: []string{"A", "B  C"}},
 	{Key: "many", Label: "Many", Type: model.Dropdown, Options: []string{"1", "2", "3", "A", "B  C"}},
 	{Key: "several", Label: "Several", Type: model.Multiselect, Options: []string{"X", "Y", "Z"}},
 	{Key: "amount", Label: "Amount", Type: model.Number}, {Key: "yes", Label: "Yes", Type: model.Checkbox},
-	{Key: "fee", Label: "Fee", Type: model.Money}, {Key: "mail", Label: "Mail", Type: model.Email}, {Key: "phone", Label: "Phone", Type: model.Phone}, {Key: "web", Label: "Web", Type: model.URL},
+	{Key: "fee", Label: "Fee", Type: model.Money}, {Key: "mail", Label: "Mail", Type: model.Email},
+	{Key: "phone", Label: "Phone", Type: model.Phone}, {Key: "web", Label: "Web", Type: model.URL},
 }
 
 // mergeRecord is an abstract or an order that two users edit.
 type mergeRecord interface {
 	groups() []fieldGroup
 	apply(sent map[string][]string) (mergeRecord, errs.Fields)
-	storedJSON(field string) string // the stored JSON; "" for no value
+	storedJSON(field string) string // JSON of the value; "": no value
 }
 
 type mergeAbstract struct{ model.Abstract }
@@ -73,7 +83,8 @@ func (a mergeAbstract) apply(sent map[string][]string) (mergeRecord, errs.Fields
 }
 
 func (a mergeAbstract) storedJSON(field string) string {
-	return storedField(field, map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}, a.Custom)
+	return storedField(field, map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State,
+		"tax_map": a.TaxMap}, a.Custom)
 }
 
 type mergeOrder struct{ model.Order }
@@ -86,7 +97,8 @@ func (o mergeOrder) apply(sent map[string][]string) (mergeRecord, errs.Fields) {
 }
 
 func (o mergeOrder) storedJSON(field string) string {
-	return storedField(field, map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}, o.Custom)
+	return storedField(field, map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address,
+		"city": o.City, "county": o.County, "state": o.State}, o.Custom)
 }
 
 func storedField(field string, core map[string]string, custom model.Values) string {
@@ -105,8 +117,8 @@ func randomRecord(random *rand.Rand, order bool) mergeRecord {
 		if random.IntN(2) == 0 {
 			return ""
 		}
-		of := fieldValues[kind]
-		return pickOne(random, of[1+random.IntN(len(of)-1)].storedAs)
+		values := fieldValues[kind]
+		return pickOne(random, values[1+random.IntN(len(values)-1)].storedAs)
 	}
 	line := func(kind model.FieldType) string {
 		var text string
@@ -121,11 +133,11 @@ func randomRecord(random *rand.Rand, order bool) mergeRecord {
 			custom[def.Key] = json.RawMessage(raw)
 		}
 	}
-	place := model.Property{Address: line(model.Text), City: line(model.Text), County: line(model.Text), State: line(model.Text)}
+	property := model.Property{Address: line(model.Text), City: line(model.Text), County: line(model.Text), State: line(model.Text)}
 	if order {
-		return mergeOrder{model.Order{Number: "26-1", DueDate: line(model.Date), Property: place, Custom: custom}}
+		return mergeOrder{model.Order{Number: "26-1", DueDate: line(model.Date), Property: property, Custom: custom}}
 	}
-	return mergeAbstract{model.Abstract{Property: place, TaxMap: line(model.Text), Custom: custom}}
+	return mergeAbstract{model.Abstract{Property: property, TaxMap: line(model.Text), Custom: custom}}
 }
 
 func pickOne[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
@@ -148,26 +160,26 @@ func parseForm(t *testing.T, page []byte) *browserForm {
 	}
 	b := &browserForm{}
 	for n := range root.Descendants() {
-		at := map[string]string{}
+		attrs := map[string]string{}
 		for _, a := range n.Attr {
-			at[a.Key] = a.Val
+			attrs[a.Key] = a.Val
 		}
-		_, checked := at["checked"]
+		_, checked := attrs["checked"]
 		switch n.Data {
 		case "input":
-			value, kind := at["value"], at["type"]
+			value, kind := attrs["value"], attrs["type"]
 			if kind == "" {
 				value = strings.NewReplacer("\r", "", "\n", "").Replace(value)
 			}
-			b.controls = append(b.controls, &control{at["name"], kind, value, checked})
+			b.controls = append(b.controls, &control{attrs["name"], kind, value, checked})
 		case "textarea":
 			text := ""
 			if n.FirstChild != nil {
 				text = n.FirstChild.Data
 			}
-			b.controls = append(b.controls, &control{name: at["name"], kind: "textarea", value: text})
+			b.controls = append(b.controls, &control{name: attrs["name"], kind: "textarea", value: text})
 		case "select":
-			c := &control{name: at["name"], kind: "select"}
+			c := &control{name: attrs["name"], kind: "select"}
 			for option := range n.Descendants() {
 				for _, a := range option.Attr {
 					if a.Key == "selected" {
@@ -185,18 +197,18 @@ func parseForm(t *testing.T, page []byte) *browserForm {
 func (b *browserForm) clone() *browserForm {
 	other := &browserForm{}
 	for _, c := range b.controls {
-		one := *c
-		other.controls = append(other.controls, &one)
+		controlCopy := *c
+		other.controls = append(other.controls, &controlCopy)
 	}
 	return other
 }
 
 // fill fills in a field as a user does. It reports whether the form allows that value: a checkbox
 // can't be set to blank.
-func (b *browserForm) fill(random *rand.Rand, field string, kind model.FieldType, of int) bool {
-	m := fieldValues[kind][of]
+func (b *browserForm) fill(random *rand.Rand, field string, kind model.FieldType, index int) bool {
+	value := fieldValues[kind][index]
 	wasBlank := b.hidden(field) == ""
-	if kind == model.Checkbox && (of == 0 && !wasBlank || of == 2 && wasBlank) {
+	if kind == model.Checkbox && (index == 0 && !wasBlank || index == 2 && wasBlank) {
 		return false
 	}
 	for _, c := range b.controls {
@@ -206,11 +218,11 @@ func (b *browserForm) fill(random *rand.Rand, field string, kind model.FieldType
 		switch c.kind {
 		case "hidden":
 		case "radio":
-			c.checked = c.value == m.typedAs[0]
+			c.checked = c.value == value.typedAs[0]
 		case "checkbox":
-			c.checked = kind == model.Checkbox && of == 1 || slices.Contains(m.typedAs, c.value)
+			c.checked = kind == model.Checkbox && index == 1 || slices.Contains(value.typedAs, c.value)
 		default:
-			c.value = pickOne(random, m.typedAs)
+			c.value = pickOne(random, value.typedAs)
 		}
 	}
 	return true
@@ -251,7 +263,7 @@ func (b *browserForm) submit(t *testing.T) url.Values {
 	return form
 }
 
-// editTest are two users who edit a group of a record.
+// editTest simulates two users who edit a group of a record.
 type editTest struct {
 	t           *testing.T
 	set         *template.Template
@@ -272,7 +284,7 @@ func (e *editTest) group(r mergeRecord, name string) fieldGroup {
 			return g
 		}
 	}
-	e.t.Fatalf("there is no group %q", name)
+	e.t.Fatalf("record has no group %q", name)
 	return fieldGroup{}
 }
 
@@ -285,28 +297,28 @@ func (e *editTest) open(g fieldGroup) *browserForm {
 	return parseForm(e.t, page.StripBidi(b.Bytes()))
 }
 
-// edit fills in some of the fields and returns the indexes of the meanings by field.
+// edit fills in some of the fields and returns the indexes of their values in fieldValues.
 func (e *editTest) edit(b *browserForm, g fieldGroup) map[string]int {
-	done := map[string]int{}
+	edited := map[string]int{}
 	for _, in := range g.Fields {
-		of := e.random.IntN(len(fieldValues[in.Type]))
-		if e.random.IntN(3) == 0 && in.Name != "order_number" && b.fill(e.random, in.Name, in.Type, of) {
-			done[in.Name] = of
+		index := e.random.IntN(len(fieldValues[in.Type]))
+		if e.random.IntN(3) == 0 && in.Name != "order_number" && b.fill(e.random, in.Name, in.Type, index) {
+			edited[in.Name] = index
 		}
 	}
-	return done
+	return edited
 }
 
-// valueIndex returns the index of the stored value's meaning, -1 if it has none of them.
+// valueIndex returns the index of the stored value in fieldValues, or -1.
 func (e *editTest) valueIndex(r mergeRecord, in page.Input) int {
 	return slices.IndexFunc(fieldValues[in.Type], func(m fieldValue) bool {
-		spelled := slices.Clone(m.storedAs)
+		texts := slices.Clone(m.storedAs)
 		if in.Type == model.Text || in.Type == model.Paragraph {
 			for _, text := range m.typedAs {
-				spelled = append(spelled, string(page.EncodeJSON(text)))
+				texts = append(texts, string(page.EncodeJSON(text)))
 			}
 		}
-		return slices.ContainsFunc(spelled, func(s string) bool { return normalizeJSON(s) == normalizeJSON(r.storedJSON(in.Name)) })
+		return slices.ContainsFunc(texts, func(s string) bool { return normalizeJSON(s) == normalizeJSON(r.storedJSON(in.Name)) })
 	})
 }
 
@@ -322,7 +334,7 @@ func normalizeJSON(raw string) string {
 func (e *editTest) save(r mergeRecord, m mergedForm) mergeRecord {
 	now, rejected := r.apply(m.changes)
 	if len(rejected) > 0 {
-		e.t.Fatalf("refused: %v", rejected)
+		e.t.Fatalf("apply: rejected fields %v, want none", rejected)
 	}
 	return now
 }
@@ -335,22 +347,24 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	one := e.edit(first, g)
 	m := mergeForm(e.group(base, name), first.submit(e.t), e.fingerprint)
 	if m.conflict {
-		e.fail("a form alone is in conflict")
+		e.fail("the first form is in conflict")
 	}
 	now := e.save(base, m)
 	for _, in := range g.Fields {
-		if of, edited := one[in.Name]; !edited && now.storedJSON(in.Name) != base.storedJSON(in.Name) || edited && e.valueIndex(now, in) != of {
-			e.fail("first %s (%s): %q became %q", in.Name, in.Type, base.storedJSON(in.Name), now.storedJSON(in.Name))
+		if index, edited := one[in.Name]; !edited && now.storedJSON(in.Name) != base.storedJSON(in.Name) || edited &&
+			e.valueIndex(now, in) != index {
+			e.fail("first user, %s (%s): %q became %q", in.Name, in.Type, base.storedJSON(in.Name), now.storedJSON(in.Name))
 		}
 	}
 	two := e.edit(second, g)
 	m = mergeForm(e.group(now, name), second.submit(e.t), e.fingerprint)
 	picked := map[string]string{}
 	for i, in := range g.Fields {
-		of, edited := two[in.Name]
-		was, is := e.valueIndex(base, in), e.valueIndex(now, in)
-		if want := edited && of != was && is != was && of != is; m.group.Fields[i].Clash != want {
-			e.fail("%s (%s): conflict is %t, want %t; it was %q, is %q", in.Name, in.Type, !want, want, base.storedJSON(in.Name), now.storedJSON(in.Name))
+		index, edited := two[in.Name]
+		before, current := e.valueIndex(base, in), e.valueIndex(now, in)
+		if want := edited && index != before && current != before && index != current; m.group.Fields[i].Clash != want {
+			e.fail("%s (%s): conflict = %t, want %t; the value was %q, is %q", in.Name, in.Type, !want, want, base.storedJSON(in.Name),
+				now.storedJSON(in.Name))
 		}
 		if m.group.Fields[i].Clash {
 			picked[in.Name] = pickOne(e.random, []string{"mine", pickTheirs})
@@ -362,7 +376,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 			again.pick(field, which)
 		}
 		if m = mergeForm(e.group(now, name), again.submit(e.t), e.fingerprint); m.conflict {
-			e.fail("a conflict is not settled by choosing")
+			e.fail("the form is still in conflict after choosing values")
 		}
 	}
 	e.check(base, now, e.save(now, m), g, two, picked)
@@ -371,13 +385,15 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 // check compares each field after the second save with the expected value.
 func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, two map[string]int, picked map[string]string) {
 	for _, in := range g.Fields {
-		of, edited := two[in.Name]
-		if !edited || of == e.valueIndex(base, in) || picked[in.Name] == pickTheirs {
+		index, edited := two[in.Name]
+		if !edited || index == e.valueIndex(base, in) || picked[in.Name] == pickTheirs {
 			if after.storedJSON(in.Name) != now.storedJSON(in.Name) {
-				e.fail("%s (%s): the second, who left it alone, made %q of %q", in.Name, in.Type, after.storedJSON(in.Name), now.storedJSON(in.Name))
+				e.fail("%s (%s): value = %q, want %q, which the second user didn't edit", in.Name, in.Type, after.storedJSON(in.Name),
+					now.storedJSON(in.Name))
 			}
-		} else if e.valueIndex(after, in) != of {
-			e.fail("%s (%s): the second entered %q, and %q is stored", in.Name, in.Type, fieldValues[in.Type][of].typedAs, after.storedJSON(in.Name))
+		} else if e.valueIndex(after, in) != index {
+			e.fail("%s (%s): the second user typed %q, but %q is stored", in.Name, in.Type, fieldValues[in.Type][index].typedAs,
+				after.storedJSON(in.Name))
 		}
 	}
 }
@@ -387,7 +403,7 @@ func mergeRandomEdits(t *testing.T, by page.FingerprintFunc, pairs int) []string
 	t.Helper()
 	functions := template.FuncMap{"icon": func(string) string { return "" }, "date": page.FormatDate}
 	set := template.Must(template.New("").Funcs(functions).ParseFS(web.Pages(), "part_field.html", "part_group.html"))
-	e := &editTest{t: t, set: set, fingerprint: by, random: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- a test that is the same each time
+	e := &editTest{t: t, set: set, fingerprint: by, random: rand.New(rand.NewPCG(1, 2))} // #nosec G404 -- a repeatable test needs a fixed seed
 	for n := range 2 * pairs {
 		base := randomRecord(e.random, n%2 == 0)
 		names := []string{}
@@ -410,16 +426,18 @@ func TestConcurrentEdits(t *testing.T) {
 		t.Error(problem)
 	}
 	for name, mutant := range map[string]page.FingerprintFunc{
-		"takes an absent value for another than a blank one": func(kind model.FieldType, values []string) string {
+		"distinguishes missing from blank values": func(kind model.FieldType, values []string) string {
 			return fmt.Sprint(values == nil, page.Fingerprint(kind, values))
 		},
-		"compares what is stored with what a browser sends, byte by byte": func(_ model.FieldType, values []string) string {
+		"compares stored with submitted bytes": func(_ model.FieldType, values []string) string {
 			sum := sha256.Sum256(page.EncodeJSON(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })))
 			return hex.EncodeToString(sum[:6])
 		},
 	} {
-		if wrong := mergeRandomEdits(t, mutant, mergePairs); len(wrong) == 0 {
-			t.Errorf("a fingerprint that %s is not noticed", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if wrong := mergeRandomEdits(t, mutant, mergePairs); len(wrong) == 0 {
+				t.Errorf("no failures with a fingerprint that %s, want some", name)
+			}
+		})
 	}
 }
