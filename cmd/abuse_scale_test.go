@@ -1,17 +1,17 @@
 //go:build scale && linux
 
-// An honest client alone, and then beside abuse of all kinds that comes from other keys
-// and addresses: PDFs that take until their deadline, bodies that stall, wrong passwords,
-// and documents that are made to be rejected.
+// Measures an honest client alone, and then while other keys and addresses abuse the
+// server: PDFs that take until their deadline, bodies that stall, wrong passwords, and
+// documents that the server rejects.
 //
 //	go test -tags scale -run TestHonestClientDuringAbuse -timeout 60m -v ./cmd
 //
-//	DEEDKEEP_TEST_ABUSE   how long both parts take together, a quarter of it alone; 30s when not set
+//	DEEDKEEP_TEST_ABUSE   total duration, a quarter of it without abuse; default 30s
 //
 // It prints how long the honest client's uploads, lists, and processing took in each part,
-// and how often each status was given. Times depend on the machine and decide nothing:
-// the test fails when an honest request is not 2xx, or an honest document isn't processed.
-// Addresses of 127.0.0.0/8 are not limited in their number of connections.
+// and how often the server returned each status. Times depend on the machine and are not
+// checked: the test fails if an honest request doesn't get a 2xx status or an honest
+// document isn't processed. The server doesn't limit connections from 127.0.0.0/8.
 package cmd
 
 import (
@@ -36,15 +36,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// abuse is one run of the test.
+// abuse is the state of one run of the test.
 type abuse struct {
 	t        *testing.T
 	p        *serverProcess
 	mu       sync.Mutex
-	statuses map[string]map[int]int // statuses by who was given them; 0: no answer
+	statuses map[string]map[int]int // responses by client and status; 0 is no response
 }
 
-// clientFrom is a client with an address of its own.
+// clientFrom returns a client that connects from the address host.
 func clientFrom(host string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
 	return &http.Client{
@@ -53,36 +53,43 @@ func clientFrom(host string) *http.Client {
 	}
 }
 
-// do sends a request, counts its status, and returns it with the body.
-func (a *abuse) do(ctx context.Context, who string, c *http.Client, method, target, key, kind string, content io.Reader) (int, []byte) {
+// count adds one response with the status to those of a client.
+func (a *abuse) count(client string, status int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.statuses[client] == nil {
+		a.statuses[client] = map[int]int{}
+	}
+	a.statuses[client][status]++
+}
+
+// do sends a request, counts its status, and returns the status and the body.
+func (a *abuse) do(
+	ctx context.Context, client string, c *http.Client, method, target, key, contentType string, content io.Reader,
+) (int, []byte) {
 	status, text := 0, []byte(nil)
 	request, err := http.NewRequestWithContext(ctx, method, a.p.url+target, content)
 	if err != nil {
-		a.t.Error(err)
+		a.t.Errorf("create request: %v", err)
 		return 0, nil
 	}
-	request.Header.Set("Content-Type", kind)
+	request.Header.Set("Content-Type", contentType)
 	if key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)
 	}
-	if answer, err := c.Do(request); err == nil {
-		text, err = io.ReadAll(answer.Body)
-		if closed := answer.Body.Close(); err == nil && closed == nil {
-			status = answer.StatusCode
+	if response, err := c.Do(request); err == nil {
+		text, err = io.ReadAll(response.Body)
+		if closeErr := response.Body.Close(); err == nil && closeErr == nil {
+			status = response.StatusCode
 		}
 	}
 	if status > 0 || ctx.Err() == nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.statuses[who] == nil {
-			a.statuses[who] = map[int]int{}
-		}
-		a.statuses[who][status]++
+		a.count(client, status)
 	}
 	return status, text
 }
 
-func (a *abuse) upload(ctx context.Context, who string, c *http.Client, key, name string, content []byte) (int, []byte) {
+func (a *abuse) upload(ctx context.Context, client string, c *http.Client, key, name string, content []byte) (int, []byte) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
 	part, err := form.CreateFormFile("files[]", name)
@@ -90,21 +97,22 @@ func (a *abuse) upload(ctx context.Context, who string, c *http.Client, key, nam
 		_, err = part.Write(content)
 	}
 	if err != nil || form.Close() != nil {
-		a.t.Error("form", err)
+		a.t.Errorf("build form: %v", err)
 	}
-	return a.do(ctx, who, c, http.MethodPost, "/v1/file-vault/upload", key, form.FormDataContentType(), &b)
+	return a.do(ctx, client, c, http.MethodPost, "/v1/file-vault/upload", key, form.FormDataContentType(), &b)
 }
 
-// runHonestClient uploads a document every second, lists, and waits until it is processed.
-func (a *abuse) runHonestClient(part, key string, until time.Duration) {
+// runHonestClient uploads a document every second for a duration, lists the documents, and
+// waits until the new one is processed.
+func (a *abuse) runHonestClient(part, key string, duration time.Duration) {
 	c := clientFrom("127.0.0.1")
 	var upload, list, processing latencies
-	timed := func(s *latencies, want string, call func() (int, []byte)) []byte {
-		begun := time.Now()
+	timed := func(s *latencies, name string, call func() (int, []byte)) []byte {
+		start := time.Now()
 		status, text := call()
-		s.add(time.Since(begun))
+		s.add(time.Since(start))
 		if status/100 != 2 {
-			a.t.Errorf("%s: honest %s: got %d, want 2xx: %.200s", part, want, status, text)
+			a.t.Errorf("%s: honest %s: got %d, want 2xx: %.200s", part, name, status, text)
 		}
 		return text
 	}
@@ -112,77 +120,75 @@ func (a *abuse) runHonestClient(part, key string, until time.Duration) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	n := 0
-	for end := time.Now().Add(until); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(duration); time.Now().Before(end); <-tick.C {
 		n++
 		content := strings.Repeat(fmt.Sprintf("Lot %d, Block B, %s\n", n, part), 50<<10/24)
-		begun := time.Now()
-		text := timed(&upload, "upload", func() (int, []byte) { return a.upload(ctx, "honest", c, key, "deed.txt", []byte(content)) })
+		start := time.Now()
+		text := timed(&upload, "upload", func() (int, []byte) {
+			return a.upload(ctx, "honest", c, key, "deed.txt", []byte(content))
+		})
 		timed(&list, "list", func() (int, []byte) {
 			return a.do(ctx, "honest", c, http.MethodGet, "/v1/file-vault/files", key, "", http.NoBody)
 		})
-		var up struct{ Files []struct{ ID int64 } }
-		if err := json.Unmarshal(text, &up); err != nil || len(up.Files) != 1 {
-			a.t.Errorf("%s: upload: %v: %.300s", part, err, text)
+		var uploaded struct{ Files []struct{ ID int64 } }
+		if err := json.Unmarshal(text, &uploaded); err != nil || len(uploaded.Files) != 1 {
+			a.t.Errorf("%s: upload: got %.300s, %v, want one file", part, text, err)
 			continue
 		}
-		var one struct {
+		var file struct {
 			Data struct {
 				IsProcessing bool `json:"is_processing"`
 			}
 		}
-		for one.Data.IsProcessing = true; one.Data.IsProcessing; time.Sleep(20 * time.Millisecond) {
-			if time.Since(begun) > 5*time.Minute {
+		for file.Data.IsProcessing = true; file.Data.IsProcessing; time.Sleep(20 * time.Millisecond) {
+			if time.Since(start) > 5*time.Minute {
 				a.t.Errorf("%s: honest document is not processed after 5 minutes", part)
 				break
 			}
-			status, text := a.do(ctx, "honest", c, http.MethodGet, fmt.Sprint("/v1/file-vault/files/", up.Files[0].ID), key, "", http.NoBody)
-			if err := json.Unmarshal(text, &one); err != nil || status != http.StatusOK {
-				a.t.Errorf("%s: honest look: %d, %v", part, status, err)
+			target := fmt.Sprint("/v1/file-vault/files/", uploaded.Files[0].ID)
+			status, text := a.do(ctx, "honest", c, http.MethodGet, target, key, "", http.NoBody)
+			if err := json.Unmarshal(text, &file); err != nil || status != http.StatusOK {
+				a.t.Errorf("%s: get honest document: got %d, %v, want 200", part, status, err)
 				break
 			}
 		}
-		processing.add(time.Since(begun))
+		processing.add(time.Since(start))
 	}
 	fmt.Printf("| %s | upload | %s\n| %[1]s | list | %[3]s\n| %[1]s | until processed | %[4]s\n", part, &upload, &list, &processing)
 }
 
-// stallBody sends 60,000 bytes of a body of 64,000, and then nothing until ctx ends.
+// stallBody sends 60,000 bytes of a 64,000-byte body, and then nothing until ctx is done.
 func (a *abuse) stallBody(ctx context.Context, key string) {
 	c := clientFrom("127.0.0.3")
 	content, rest := io.Pipe()
 	defer context.AfterFunc(ctx, func() { _ = rest.Close() })()
-	go func() { _, _ = rest.Write(bytes.Repeat([]byte(" "), 60_000)) }() // it may be cut off
+	go func() { _, _ = rest.Write(bytes.Repeat([]byte(" "), 60_000)) }() // fails once the server closes the connection
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.p.url+"/v1/orders", content)
 	if err != nil {
-		a.t.Error(err)
+		a.t.Errorf("create request: %v", err)
 		return
 	}
 	request.ContentLength = 64_000
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+key)
 	status := 0
-	if answer, err := c.Do(request); err == nil {
-		status = answer.StatusCode
-		_ = answer.Body.Close() // only the status counts
+	if response, err := c.Do(request); err == nil {
+		status = response.StatusCode
+		_ = response.Body.Close() // only the status counts
 	}
 	_ = rest.Close()
 	c.CloseIdleConnections()
 	if ctx.Err() == nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if a.statuses["stalled"] == nil {
-			a.statuses["stalled"] = map[int]int{}
-		}
-		a.statuses["stalled"][status]++
+		a.count("stalled", status)
 	}
 }
 
 func TestHonestClientDuringAbuse(t *testing.T) {
-	long := 30 * time.Second
+	total := 30 * time.Second
 	if text := os.Getenv("DEEDKEEP_TEST_ABUSE"); text != "" {
 		var err error
-		if long, err = time.ParseDuration(text); err != nil || long < 4*time.Second {
-			t.Fatalf("DEEDKEEP_TEST_ABUSE is %q", text)
+		if total, err = time.ParseDuration(text); err != nil || total < 4*time.Second {
+			t.Fatalf("DEEDKEEP_TEST_ABUSE: got %q, want a duration of at least 4s", text)
 		}
 	}
 	hostile := map[string][]byte{}
@@ -190,27 +196,27 @@ func TestHonestClientDuringAbuse(t *testing.T) {
 		if strings.HasPrefix(sample.Path, "refuse/") {
 			content, err := os.ReadFile(sample.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("read sample: %v", err)
 			}
 			hostile[path.Base(sample.Path)] = content
 		}
 	}
 	slow, err := io.ReadAll(slowPDFs(t, 1)[0].Reader)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read slow PDF: %v", err)
 	}
 	a := &abuse{t: t, p: startServer(t, shortDataDir(t)), statuses: map[string]map[int]int{}}
 	key, slowKey, stallKey, badKey := a.p.createKey(t, "honest"), a.p.createKey(t, "slow"), a.p.createKey(t, "stalling"), a.p.createKey(t, "hostile")
 	fmt.Printf("| part | what | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- | --- |\n")
-	a.p.signIn(t) // creates a user: before the first one there is no sign-in
-	a.runHonestClient("alone", key, long/4)
+	a.p.signIn(t) // creates the first user: without one the sign-in page is not available
+	a.runHonestClient("alone", key, total/4)
 
 	ctx, stop := context.WithCancel(t.Context())
 	var abusers sync.WaitGroup
-	abuser := func(pause time.Duration, again func(n int)) {
+	abuser := func(pause time.Duration, send func(n int)) {
 		abusers.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				again(n)
+				send(n)
 				select {
 				case <-time.After(pause):
 				case <-ctx.Done():
@@ -218,9 +224,9 @@ func TestHonestClientDuringAbuse(t *testing.T) {
 			}
 		})
 	}
-	one := clientFrom("127.0.0.2")
+	uploader := clientFrom("127.0.0.2")
 	abuser(time.Second, func(n int) {
-		a.upload(ctx, "slow PDFs", one, slowKey, "slow.pdf", fmt.Appendf(slices.Clone(slow), "%% again %d\n", n))
+		a.upload(ctx, "slow PDFs", uploader, slowKey, "slow.pdf", fmt.Appendf(slices.Clone(slow), "%% again %d\n", n))
 	})
 	for range 150 {
 		abuser(time.Second, func(int) { a.stallBody(ctx, stallKey) })
@@ -228,17 +234,18 @@ func TestHonestClientDuringAbuse(t *testing.T) {
 	guesser := clientFrom("127.0.0.4")
 	abuser(100*time.Millisecond, func(n int) {
 		guess := url.Values{"name": {fmt.Sprint("user", n%10)}, "password": {fmt.Sprint("wrong password ", n)}}.Encode()
-		a.do(ctx, "wrong passwords", guesser, http.MethodPost, "/sign-in", "", "application/x-www-form-urlencoded", strings.NewReader(guess))
+		const form = "application/x-www-form-urlencoded"
+		a.do(ctx, "wrong passwords", guesser, http.MethodPost, "/sign-in", "", form, strings.NewReader(guess))
 	})
-	names, bad := slices.Sorted(maps.Keys(hostile)), clientFrom("127.0.0.5")
+	names, attacker := slices.Sorted(maps.Keys(hostile)), clientFrom("127.0.0.5")
 	abuser(200*time.Millisecond, func(n int) {
 		name := names[n%len(names)]
-		a.upload(ctx, "hostile files", bad, badKey, name, hostile[name])
+		a.upload(ctx, "hostile files", attacker, badKey, name, hostile[name])
 	})
-	a.runHonestClient("beside abuse", key, long-long/4)
+	a.runHonestClient("during abuse", key, total-total/4)
 	stop()
 	abusers.Wait()
-	for _, who := range slices.Sorted(maps.Keys(a.statuses)) {
-		fmt.Printf("%s, by status: %v\n", who, a.statuses[who])
+	for _, client := range slices.Sorted(maps.Keys(a.statuses)) {
+		fmt.Printf("%s, by status: %v\n", client, a.statuses[client])
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// bombs are documents that are small and want to be large, made here. None must
-// be refused or taken in particular: each must end.
+// bombs returns small files, by name, that take a lot of memory or time to open. The server
+// may accept or reject each of them, but must finish processing it.
 func bombs(t *testing.T) map[string][]byte {
 	t.Helper()
 	spaces := bytes.Repeat([]byte("q "), 20<<20)
@@ -24,42 +24,49 @@ func bombs(t *testing.T) map[string][]byte {
 		"forms-in-a-ring.pdf":    pdfOf(page("/X5 Do"), form("/X5 Do", 5)),
 		"forms-that-double.pdf":  pdfOf(append([]string{page("/X5 Do")}, doublingForms(5, 40)...)...),
 		"states-without-end.pdf": pdfOf(page("%"), stream("/Filter /FlateDecode", deflated(t, spaces))),
-		"thrice-deflated.pdf":    pdfOf(page("%"), stream("/Filter [/FlateDecode /FlateDecode /FlateDecode]", deflated(t, deflated(t, deflated(t, make([]byte, 256<<20)))))),
+		"thrice-deflated.pdf": pdfOf(page("%"), stream("/Filter [/FlateDecode /FlateDecode /FlateDecode]",
+			deflated(t, deflated(t, deflated(t, make([]byte, 256<<20)))))),
 		"image-of-gigabytes.pdf": pdfOf(page("600 0 0 600 0 0 cm /X5 Do"), stream("/Type /XObject /Subtype /Image /Width 40000 /Height 40000 "+
 			"/ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode", deflated(t, make([]byte, 64<<20)))),
 		"wide.png":          hugePNG(t, 100_000, 100_000),
 		"pages-in-ring.tif": ringTIFF(60_000),
 		"letter.docx": officeBomb(t, "word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
-			`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>`, "deed ", 60<<20, `</w:t></w:r></w:p></w:body></w:document>`),
+			`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>`,
+			"deed ", 60<<20, `</w:t></w:r></w:p></w:body></w:document>`),
 		"laughs.xlsx": officeBomb(t, "xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml",
-			billionLaughs()+`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheets>`, `<sheet name="&j;" sheetId="1"/>`, 1<<20, `</sheets></workbook>`),
+			billionLaughs()+`<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheets>`,
+			`<sheet name="&j;" sheetId="1"/>`, 1<<20, `</sheets></workbook>`),
 	}
 }
 
-// pdfOf makes a PDF of a page (object 3) with what it needs from object 5 on.
+// pdfOf returns a PDF of one page. The first element is the result of page (objects 3 and
+// 4), the others are objects 5 and up.
 func pdfOf(objects ...string) []byte {
-	all := append([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>"}, strings.Split(objects[0], "\x00")...)
+	all := append([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>"},
+		strings.Split(objects[0], "\x00")...)
 	return pdfFile(append(all, objects[1:]...))
 }
 
+// pdfFile returns a PDF of objects, the first of which is its catalog.
 func pdfFile(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.5\n")
-	at := make([]int, 0, len(objects))
+	offsets := make([]int, 0, len(objects))
 	for n, object := range objects {
-		at = append(at, b.Len())
+		offsets = append(offsets, b.Len())
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", n+1, object)
 	}
 	table := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, offset := range at {
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, offset := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
 	}
-	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, table)
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, table)
 	return b.Bytes()
 }
 
-// page is the page and its content; "%" takes object 5 for the content.
+// page returns a page object and its content stream, separated by a zero byte. If content
+// is "%", the content of the page is object 5.
 func page(content string) string {
 	contents := 4
 	if content == "%" {
@@ -69,15 +76,18 @@ func page(content string) string {
 		contents, stream("", []byte(content)))
 }
 
+// stream returns a stream object with more entries in its dictionary.
 func stream(entries string, content []byte) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", entries, len(content), content)
 }
 
+// form returns a form XObject whose content may draw the object with the number draws.
 func form(content string, draws int) string {
-	return stream(fmt.Sprintf("/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X%d %[1]d 0 R >> >>", draws), []byte(content))
+	const entries = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X%d %[1]d 0 R >> >>"
+	return stream(fmt.Sprintf(entries, draws), []byte(content))
 }
 
-// doublingForms are forms each of which draws the next one twice.
+// doublingForms returns forms, each of which draws the next one twice.
 func doublingForms(from, levels int) (list []string) {
 	for n := from; n < from+levels; n++ {
 		list = append(list, form(fmt.Sprintf("/X%d Do /X%[1]d Do", n+1), n+1))
@@ -85,6 +95,7 @@ func doublingForms(from, levels int) (list []string) {
 	return append(list, stream("/Type /XObject /Subtype /Form /BBox [0 0 612 792]", []byte("0 0 9 9 re f")))
 }
 
+// deepTree returns a PDF with a page tree of many levels.
 func deepTree(levels int) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>"}
 	for n := 2; n < levels; n++ {
@@ -93,28 +104,29 @@ func deepTree(levels int) []byte {
 	return pdfFile(append(objects, fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 612 792] >>", levels-1)))
 }
 
+// deflated returns content, compressed by zlib.
 func deflated(t *testing.T, content []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
 	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
+		t.Fatalf("compress: %v", err)
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("finish compressing: %v", err)
 	}
 	return b.Bytes()
 }
 
-// hugePNG says a size and has but a little of it.
+// hugePNG returns a PNG whose header declares the size but that has few pixels.
 func hugePNG(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	b := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
-	chunk := func(kind string, content []byte) {
-		_ = binary.Write(b, binary.BigEndian, uint32(len(content))) // a buffer takes all
-		b.WriteString(kind)
+	chunk := func(name string, content []byte) {
+		_ = binary.Write(b, binary.BigEndian, uint32(len(content))) // a buffer accepts every write
+		b.WriteString(name)
 		b.Write(content)
-		_ = binary.Write(b, binary.BigEndian, crc32.ChecksumIEEE(append([]byte(kind), content...)))
+		_ = binary.Write(b, binary.BigEndian, crc32.ChecksumIEEE(append([]byte(name), content...)))
 	}
 	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
 	chunk("IHDR", append(head, 8, 6, 0, 0, 0))
@@ -123,7 +135,7 @@ func hugePNG(t *testing.T, width, height uint32) []byte {
 	return b.Bytes()
 }
 
-// ringTIFF has so many pages, the last of which is followed by the first.
+// ringTIFF returns a TIFF with a number of pages whose last page links to the first.
 func ringTIFF(pages int) []byte {
 	const size = 2 + 3*12 + 4
 	b := binary.LittleEndian.AppendUint32([]byte("II*\x00"), 8)
@@ -140,7 +152,7 @@ func ringTIFF(pages int) []byte {
 	return b
 }
 
-// billionLaughs is a document type whose entity j stands for a thousand million words.
+// billionLaughs returns an XML document type whose entity j expands to a billion words.
 func billionLaughs() string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE w [<!ENTITY a "ha">`)
@@ -150,28 +162,30 @@ func billionLaughs() string {
 	return b.String() + "]>"
 }
 
-// officeBomb is a package whose main part goes on for so many bytes.
-func officeBomb(t *testing.T, main, kind, head, body string, size int, tail string) []byte {
+// officeBomb returns an Office document whose main part repeats body until it has size
+// bytes.
+func officeBomb(t *testing.T, main, contentType, head, body string, size int, tail string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, part := range [][2]string{
-		{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
-			`<Override PartName="/` + main + `" ContentType="` + kind + `"/></Types>`},
+		{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+			`<Default Extension="xml" ContentType="application/xml"/>` +
+			`<Override PartName="/` + main + `" ContentType="` + contentType + `"/></Types>`},
 		{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" ` +
 			`Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="` + main + `"/></Relationships>`},
 		{main, head + strings.Repeat(body, size/len(body)) + tail},
 	} {
 		w, err := z.Create(part[0])
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create ZIP entry: %v", err)
 		}
 		if _, err := io.WriteString(w, part[1]); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write ZIP entry: %v", err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close ZIP: %v", err)
 	}
 	return b.Bytes()
 }

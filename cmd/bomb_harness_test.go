@@ -1,12 +1,13 @@
 //go:build harness && linux
 
-// Two harnesses of the whole server, over its API. Bombs arrive beside honest
-// documents, and the processes in which documents are opened are killed at random:
+// Two tests of a server over its API: one sends decompression bombs and similar files
+// while a client uploads ordinary documents, the other kills the child processes that
+// open documents at random moments.
 //
-//	go test -tags harness -run 'TestBombs|TestChildren' -v ./cmd
+//	go test -tags harness -run 'TestBombs|TestChildProcesses' -v ./cmd
 //
-//	DEEDKEEP_TEST_BOMBS   how often each bomb is sent; 3 when not set
-//	DEEDKEEP_TEST_KILLS   how many children are killed; 30 when not set
+//	DEEDKEEP_TEST_BOMBS   how often to send each bomb; default 3
+//	DEEDKEEP_TEST_KILLS   how many child processes to kill; default 30
 
 package cmd_test
 
@@ -35,40 +36,44 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func envNumber(t *testing.T, name string, otherwise int) int {
+// envNumber returns the positive number in an environment variable, or the default if the
+// variable is not set.
+func envNumber(t *testing.T, name string, defaultValue int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {
-		return otherwise
+		return defaultValue
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s is %q", name, text)
+		t.Fatalf("%s: got %q, want a positive number", name, text)
 	}
 	return n
 }
 
-// state is what /proc says of a living process: its parent and its group.
-func state(pid string) (parent, group int, lives bool) {
+// processState returns the parent and the group of a process from /proc, and whether it is
+// running.
+func processState(pid string) (parent, group int, running bool) {
 	content, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {
-		return 0, 0, false // it has ended meanwhile
+		return 0, 0, false // the process has exited
 	}
 	_, rest, _ := strings.Cut(string(content), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 3 || fields[0] == "Z" {
 		return 0, 0, false
 	}
-	parent, _ = strconv.Atoi(fields[1]) // the system's own numbers
+	parent, _ = strconv.Atoi(fields[1]) // the kernel writes valid numbers
 	group, _ = strconv.Atoi(fields[2])
 	return parent, group, true
 }
 
-func processes(choose func(pid, parent, group int) bool) (pids []int) {
-	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is good
+// processes returns the running processes for which match returns true.
+func processes(match func(pid, parent, group int) bool) (pids []int) {
+	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(path.Base(entry))
-		if parent, group, lives := state(path.Base(entry)); err == nil && lives && choose(pid, parent, group) {
+		if parent, group, running := processState(path.Base(entry)); err == nil && running && match(pid, parent, group) {
 			pids = append(pids, pid)
 		}
 	}
@@ -79,21 +84,22 @@ func (s *serverProcess) childPIDs() []int {
 	return processes(func(_, parent, _ int) bool { return parent == s.cmd.Process.Pid })
 }
 
-// resident are the bytes of memory that processes hold together.
+// resident returns the sum of the resident memory of processes, in bytes.
 func resident(pids ...int) (sum int64) {
 	for _, pid := range pids {
 		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 		if fields := strings.Fields(string(content)); err == nil && len(fields) > 1 {
-			pages, _ := strconv.ParseInt(fields[1], 10, 64) // the system's own number
+			pages, _ := strconv.ParseInt(fields[1], 10, 64) // the kernel writes a valid number
 			sum += pages * int64(os.Getpagesize())
 		}
 	}
 	return sum
 }
 
-// watchMemory notes the peaks of memory until it is told to stop.
+// watchMemory samples the memory of the server and of its child processes. The function
+// that it returns stops that and returns the peaks in bytes.
 func (s *serverProcess) watchMemory() (stop func() (server, children int64)) {
-	over, done := make(chan struct{}), make(chan struct{})
+	quit, done := make(chan struct{}), make(chan struct{})
 	var server, children int64
 	go func() {
 		defer close(done)
@@ -101,178 +107,183 @@ func (s *serverProcess) watchMemory() (stop func() (server, children int64)) {
 		defer tick.Stop()
 		for {
 			select {
-			case <-over:
+			case <-quit:
 				return
 			case <-tick.C:
-				server, children = max(server, resident(s.cmd.Process.Pid)), max(children, resident(s.childPIDs()...))
+				server = max(server, resident(s.cmd.Process.Pid))
+				children = max(children, resident(s.childPIDs()...))
 			}
 		}
 	}()
-	return func() (int64, int64) { close(over); <-done; return server, children }
+	return func() (int64, int64) { close(quit); <-done; return server, children }
 }
 
-// stop ends the server as an operator does; nothing of it may be left.
+// stop stops the server with SIGTERM and checks that no process of its group remains.
 func (s *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
+		t.Fatalf("send signal: %v", err)
 	}
-	for range s.address { // Wait closes the pipe, so its reader comes first
+	for range s.address { // Wait closes the pipe, so the reader must finish first
 	}
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("serve: %v\n%s", err, s.stderr)
 	}
 	s.transport.CloseIdleConnections()
 	if left := processes(func(_, _, group int) bool { return group == s.cmd.Process.Pid }); len(left) > 0 {
-		t.Errorf("processes left: %v", left)
+		t.Errorf("processes after stop: got %v, want none", left)
 	}
 }
 
-// tryAgain is what upload gives for a 503: nothing was stored.
+// tryAgain is the reason that upload returns for a 503: the server stored nothing.
 const tryAgain = "try again"
 
-// upload sends one document; nil and the reason when it is refused.
+// upload uploads one document. If the server rejects it, upload returns nil and the
+// reason.
 func (s *serverProcess) upload(t *testing.T, name string, content []byte) (*apitypes.File, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	up, err := s.client.Upload(ctx, nil, []client.Upload{{Filename: name, Reader: bytes.NewReader(content)}})
+	uploaded, err := s.client.Upload(ctx, nil, []client.Upload{{Filename: name, Reader: bytes.NewReader(content)}})
 	unavailable, ok := errors.AsType[*client.Error](err)
 	switch {
 	case ok && unavailable.Status == http.StatusServiceUnavailable:
 		return nil, tryAgain
 	case err != nil:
-		t.Errorf("%s got no answer: %v", name, err)
-	case len(up.Files) == 1:
-		return &up.Files[0], ""
-	case len(up.Errors) == 1 && up.Errors[0].Error != "":
-		return nil, up.Errors[0].Error
+		t.Errorf("%s: upload: %v", name, err)
+	case len(uploaded.Files) == 1:
+		return &uploaded.Files[0], ""
+	case len(uploaded.Errors) == 1 && uploaded.Errors[0].Error != "":
+		return nil, uploaded.Errors[0].Error
 	default:
-		t.Errorf("%s: %+v", name, up)
+		t.Errorf("%s: got %+v, want one file or one error", name, uploaded)
 	}
 	return nil, "?"
 }
 
-// waitIdle waits until nothing waits for its processing, and gives what failed.
-func (h *harness) waitIdle(within time.Duration) (failures []apitypes.ProcessFailure, stored apitypes.Status) {
+// waitIdle waits until the processing queue is empty, and returns the documents that
+// failed and the status of the vault.
+func (h *harness) waitIdle(timeout time.Duration) (failures []apitypes.ProcessFailure, status apitypes.Status) {
 	h.t.Helper()
-	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
-		if err := json.Unmarshal(h.command("status", "--json"), &stored); err != nil {
-			h.t.Fatal(err)
+	for end := time.Now().Add(timeout); ; time.Sleep(20 * time.Millisecond) {
+		if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
+			h.t.Fatalf("decode status: %v", err)
 		}
-		if stored.Queue == 0 {
+		if status.Queue == 0 {
 			break
 		}
 		if time.Now().After(end) {
-			h.t.Fatalf("%d are still waiting", stored.Queue)
+			h.t.Fatalf("after %v: got %d documents in the queue, want none", timeout, status.Queue)
 		}
 	}
 	if err := json.Unmarshal(h.command("process", "list", "--json"), &failures); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("decode failures: %v", err)
 	}
 	for _, f := range failures {
 		if f.Reason == "" {
-			h.t.Errorf("file %d failed without a reason", f.ID)
+			h.t.Errorf("file %d: got no reason for its failure", f.ID)
 		}
 	}
-	return failures, stored
+	return failures, status
 }
 
-// uploadHonest sends small documents one after another until it is told to stop.
+// uploadHonest uploads small documents one after another until stop returns true, and
+// returns how long each upload took.
 func (h *harness) uploadHonest(s *serverProcess, stop func() bool) (took []time.Duration) {
 	for !stop() {
 		h.seed++
 		content := makePDF(h.seed, 20<<10)
-		begun := time.Now()
-		if file, why := s.upload(h.t, "honest.pdf", content); file == nil {
-			h.t.Errorf("an honest document was refused: %s", why)
+		start := time.Now()
+		if file, reason := s.upload(h.t, "honest.pdf", content); file == nil {
+			h.t.Errorf("honest document: got rejected: %s", reason)
 		}
-		took = append(took, time.Since(begun))
+		took = append(took, time.Since(start))
 	}
 	return took
 }
 
+// percentile sorts durations and returns the one at a share from 0 to 1.
 func percentile(list []time.Duration, share float64) time.Duration {
 	slices.Sort(list)
 	return list[int(share*float64(len(list)-1))].Round(100 * time.Microsecond)
 }
 
 func TestBombs(t *testing.T) {
-	times := envNumber(t, "DEEDKEEP_TEST_BOMBS", 3)
-	all := bombs(t)
+	rounds := envNumber(t, "DEEDKEEP_TEST_BOMBS", 3)
+	files := bombs(t)
 	for _, sample := range vaulttest.Samples(t) {
 		if !strings.HasPrefix(sample.Path, "refuse/") && sample.Path != "real/bomb_giant.pdf" {
 			continue
 		}
 		content, err := os.ReadFile(sample.File)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read sample: %v", err)
 		}
-		all[path.Base(sample.Path)] = content
+		files[path.Base(sample.Path)] = content
 	}
 	h := newHarness(t, "")
 	h.newVault()
 	s := h.start()
-	alone := 0
-	quiet := h.uploadHonest(s, func() bool { alone++; return alone > 100 })
+	uploads := 0
+	alone := h.uploadHonest(s, func() bool { uploads++; return uploads > 100 })
 	h.waitIdle(time.Minute)
 
 	peaks := s.watchMemory()
 	var senders sync.WaitGroup
-	var sent, taken atomic.Int64
-	var verdicts sync.Map // by name; "" when it was taken
-	exploding := make(chan struct{})
+	var sent, accepted atomic.Int64
+	var outcomes sync.Map // by name; "" if the server accepted the file
+	allSent := make(chan struct{})
 	work := make(chan string)
 	for range 4 {
 		senders.Go(func() {
 			for name := range work {
-				file, why := s.upload(t, name, all[name])
+				file, reason := s.upload(t, name, files[name])
 				if file != nil {
-					taken.Add(1)
+					accepted.Add(1)
 				}
-				verdicts.Store(name, why)
+				outcomes.Store(name, reason)
 				sent.Add(1)
 			}
 		})
 	}
 	go func() {
-		defer close(exploding)
-		for range times {
-			for name := range all {
+		defer close(allSent)
+		for range rounds {
+			for name := range files {
 				work <- name
 			}
 		}
 		close(work)
 		senders.Wait()
 	}()
-	begun := time.Now()
-	beside := h.uploadHonest(s, func() bool {
+	start := time.Now()
+	during := h.uploadHonest(s, func() bool {
 		select {
-		case <-exploding:
+		case <-allSent:
 			return true
 		default:
 			return false
 		}
 	})
-	uploaded := time.Since(begun)
-	failures, stored := h.waitIdle(time.Duration(times) * time.Minute)
-	took := time.Since(begun)
+	uploaded := time.Since(start)
+	failures, status := h.waitIdle(time.Duration(rounds) * time.Minute)
+	took := time.Since(start)
 	server, children := peaks()
 	for _, f := range failures {
-		verdicts.Store(f.Filename, "taken; "+f.Reason)
+		outcomes.Store(f.Filename, "accepted; "+f.Reason)
 		if f.Filename == "honest.pdf" {
-			t.Errorf("an honest document failed: %s", f.Reason)
+			t.Errorf("honest document: got failure: %s", f.Reason)
 		}
 	}
-	verdicts.Range(func(name, why any) bool { t.Logf("%s: %s", name, why); return true })
+	outcomes.Range(func(name, outcome any) bool { t.Logf("%s: %s", name, outcome); return true })
 	s.stop(t)
-	fmt.Printf("bombs: %d of %d kinds sent in %v, %d taken, all processed after %v; %d files, %d failed with a reason\n",
-		sent.Load(), len(all), uploaded.Round(time.Millisecond), taken.Load(), took.Round(time.Millisecond), stored.Files, len(failures))
-	fmt.Printf("honest uploads alone:  %d, p50 %v, p99 %v\n", len(quiet), percentile(quiet, 0.5), percentile(quiet, 0.99))
-	fmt.Printf("honest uploads beside: %d, p50 %v, p99 %v\n", len(beside), percentile(beside, 0.5), percentile(beside, 0.99))
-	fmt.Printf("peak memory: %d MiB the server, %d MiB its children together\n", server>>20, children>>20)
+	fmt.Printf("bombs: %d of %d types sent in %v, %d accepted, all processed after %v; %d files, %d failed with a reason\n",
+		sent.Load(), len(files), uploaded.Round(time.Millisecond), accepted.Load(), took.Round(time.Millisecond), status.Files, len(failures))
+	fmt.Printf("honest uploads alone:  %d, p50 %v, p99 %v\n", len(alone), percentile(alone, 0.5), percentile(alone, 0.99))
+	fmt.Printf("honest uploads during: %d, p50 %v, p99 %v\n", len(during), percentile(during, 0.5), percentile(during, 0.99))
+	fmt.Printf("peak memory: server %d MiB, child processes in total %d MiB\n", server>>20, children>>20)
 	if server > 1<<30 || children > 2<<30 {
-		t.Error("too much memory")
+		t.Errorf("peak memory: got server %d bytes, child processes %d bytes, want at most %d and %d", server, children, 1<<30, 2<<30)
 	}
 }
 
@@ -283,27 +294,27 @@ func TestChildProcessesKilled(t *testing.T) {
 	s := h.start()
 	before := h.storedFiles()
 	ids := map[int64]bool{}
-	refused := map[string]int{}
+	rejected := map[string]int{} // by reason
 	var mu sync.Mutex
-	var all sync.WaitGroup
-	over := make(chan struct{})
+	var uploaders sync.WaitGroup
+	quit := make(chan struct{})
 	for n := range 4 {
 		seed := h.seed + uint64(n+1)<<32
-		all.Go(func() {
+		uploaders.Go(func() {
 			for {
 				select {
-				case <-over:
+				case <-quit:
 					return
 				default:
 				}
 				seed++
-				file, why := s.upload(t, "deed.pdf", makePDF(seed, 20<<10))
+				file, reason := s.upload(t, "deed.pdf", makePDF(seed, 20<<10))
 				mu.Lock()
 				switch {
 				case file == nil:
-					refused[why]++
+					rejected[reason]++
 				case ids[file.ID]:
-					t.Errorf("file %d twice", file.ID)
+					t.Errorf("got file ID %d twice", file.ID)
 				default:
 					ids[file.ID] = true
 				}
@@ -312,45 +323,46 @@ func TestChildProcessesKilled(t *testing.T) {
 		})
 	}
 	killed := 0
-	for begun := time.Now(); killed < kills && time.Since(begun) < time.Hour; {
+	for start := time.Now(); killed < kills && time.Since(start) < time.Hour; {
 		time.Sleep(time.Duration(rand.Int64N(int64(100 * time.Millisecond))))
 		if pids := s.childPIDs(); len(pids) > 0 && syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
 			killed++
 		}
 	}
-	close(over)
-	all.Wait()
-	again := refused[tryAgain]
-	if delete(refused, tryAgain); len(refused) > 0 {
-		t.Errorf("sound documents were rejected: %v", refused)
+	close(quit)
+	uploaders.Wait()
+	unavailable := rejected[tryAgain]
+	if delete(rejected, tryAgain); len(rejected) > 0 {
+		t.Errorf("rejected documents: got %v, want none", rejected)
 	}
-	failures, stored := h.waitIdle(10 * time.Minute)
-	if got := int(stored.Files) - before; got != len(ids) {
-		t.Errorf("%d files stored, %d acknowledged", got, len(ids))
+	failures, status := h.waitIdle(10 * time.Minute)
+	if got := int(status.Files) - before; got != len(ids) {
+		t.Errorf("stored files: got %d, want the %d that were acknowledged", got, len(ids))
 	}
 	for id := range ids {
 		if file, err := s.client.File(t.Context(), id); err != nil || file.IsProcessing {
-			t.Errorf("file %d: %+v, %v", id, file, err)
+			t.Errorf("file %d: got %+v, %v, want it processed", id, file, err)
 		}
 	}
-	// What two kills did is no fault of the documents.
+	// A document whose process was killed twice counts as failed, although it is intact.
 	h.command("process", "retry")
 	if left, _ := h.waitIdle(10 * time.Minute); len(left) > 0 {
-		t.Errorf("failed in peace: %+v", left)
+		t.Errorf("failures after a retry without kills: got %+v, want none", left)
 	}
 	if report := h.verify(); len(report.Findings) > 0 {
-		t.Errorf("%+v", report.Findings)
+		t.Errorf("verify: got findings %+v, want none", report.Findings)
 	}
 	s.stop(t)
-	fmt.Printf("children: %d killed; %d files taken, %d times 503; %d failed with a reason, none after a retry\n",
-		killed, len(ids), again, len(failures))
+	fmt.Printf("child processes: %d killed; %d files accepted, %d times 503; %d failed with a reason, none after a retry\n",
+		killed, len(ids), unavailable, len(failures))
 }
 
+// storedFiles returns the number of files in the vault.
 func (h *harness) storedFiles() int {
 	h.t.Helper()
 	var status apitypes.Status
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("decode status: %v", err)
 	}
 	return int(status.Files)
 }

@@ -13,27 +13,29 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// documentNames are the documents of the page, in the order in which they are shown.
+// documentNames is a JavaScript expression for the names of the documents on the page, in
+// the order on the page.
 const documentNames = `[...document.querySelectorAll(".documents .document-name")].map(e => e.innerText.trim())`
 
-// drag takes an element by the mouse and lets it go in the middle of another.
+// drag drags an element to the middle of another with the mouse.
 func (b *tab) drag(from, to string) {
 	b.t.Helper()
 	b.waitVisible(from)
 	b.waitVisible(to)
 	at := eval[[]float64](b, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`; f.scrollIntoView({block: "center", behavior: "instant"});
-		const a = f.getBoundingClientRect(), b = t.getBoundingClientRect(); return [a.x + a.width / 2, a.y + a.height / 2, b.x + b.width / 2, b.y + b.height / 2] })()`)
+		const a = f.getBoundingClientRect(), b = t.getBoundingClientRect();
+		return [a.x + a.width / 2, a.y + a.height / 2, b.x + b.width / 2, b.y + b.height / 2] })()`)
 	b.run(chromedp.DragAndDropXY(at[0], at[1], at[2], at[3]))
 }
 
-// An abstract is worked on without its page being loaded anew: its status, a field,
-// the order and the names of its documents, the trash and back.
+// Editing an abstract doesn't reload its page: its status, a field, the sequence and the
+// names of its documents, and moving a document to the trash and back.
 func testEditAbstract(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
 	b.signIn(staff)
 	b.goTo("/abstracts/" + f.abstract)
-	eval[bool](b, `window.stays = true`)
+	eval[bool](b, `window.notReloaded = true`)
 
 	b.click("button | In Exam")
 	b.waitFor(findJS("button | In Exam") + `.ariaPressed == "true"`)
@@ -42,13 +44,14 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	b.press(kb.Enter)
 	b.waitVisible("#group-property dd | Nether Gossamer")
 	if got, err := f.client.Abstract(t.Context(), f.abstract); err != nil || *got.Status != "In Exam" || *got.City != "Nether Gossamer" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("saved abstract: got %+v, %v, want status \"In Exam\" and city \"Nether Gossamer\"", got, err)
 	}
 
 	before := eval[[]string](b, documentNames)
 	b.click(fmt.Sprintf("#document-%d button[name=down]", f.files[chainDocuments[0].name]))
 	b.waitFor(documentNames + `[1] == "` + before[0] + `"`)
-	b.drag(fmt.Sprintf("#document-%d .handle", f.files[chainDocuments[0].name]), fmt.Sprintf("#document-%d .handle", f.files[chainDocuments[4].name]))
+	handle := func(n int) string { return fmt.Sprintf("#document-%d .handle", f.files[chainDocuments[n].name]) }
+	b.drag(handle(0), handle(4))
 	b.waitFor(documentNames + `[1] != "` + before[0] + `"`)
 	moved := eval[[]string](b, documentNames)
 	b.waitVisible(".timeline, #history | order")
@@ -64,25 +67,27 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	b.click("button | Undo")
 	b.waitVisible(trash)
 	b.screenshot("scene-abstract")
-	if !eval[bool](b, `window.stays`) {
-		t.Error("the page was loaded anew")
+	if !eval[bool](b, `window.notReloaded`) {
+		t.Error("got a page that was reloaded, want the same page")
 	}
 
-	// All of it is there for the next who comes.
+	// A reload shows all changes.
 	b.goTo("/abstracts/" + f.abstract)
 	want := strings.Replace(strings.Join(moved, "\n"), chainDocuments[6].name, "07_Judgments and liens.txt", 1)
 	if got := strings.Join(eval[[]string](b, documentNames), "\n"); got != want {
-		t.Errorf("the order is\n%s\nnot\n%s", got, want)
+		t.Errorf("documents after a reload: got\n%s\nwant\n%s", got, want)
 	}
 	if slices.Equal(moved, before) {
-		t.Error("the order stayed")
+		t.Errorf("documents after dragging: got the sequence from before, %q", moved)
 	}
-	if got := eval[string](b, `fetch(`+findJS("a | Download all")+`.href).then(r => r.blob()).then(z => z.slice(0, 2).text())`); got != "PK" {
-		t.Errorf("the archive begins with %q", got)
+	archive := `fetch(` + findJS("a | Download all") + `.href).then(r => r.blob()).then(z => z.slice(0, 2).text())`
+	if got := eval[string](b, archive); got != "PK" {
+		t.Errorf("first bytes of the archive: got %q, want PK", got)
 	}
 }
 
-// Folders are made, filled and emptied: by dropping, choosing and dragging.
+// Documents get into a folder by dropping files, and into another by selecting or dragging
+// them.
 func testEditFolder(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -98,22 +103,22 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	for _, f := range []namedSample{chainDocuments[5], chainDocuments[6], chainDocuments[8]} {
 		b.waitVisible(".documents .document-name | " + f.name)
 	}
-	b.checkAccessible(t, "a folder with documents")
+	b.checkAccessible(t, "folder with documents")
 	b.screenshot("scene-folder")
-	// The same bytes again: filed, and said so.
+	// A duplicate is stored, and the page names the other document.
 	b.dropFiles("h1", copySamples(t, []namedSample{{"Copy.txt", chainDocuments[6].sample}})...)
 	b.waitVisible("li.upload | " + chainDocuments[6].name)
 	b.waitVisible(".documents .document-name | Copy.txt")
 
-	// One is renamed where it stands, goes to the trash and comes back.
+	// Rename a document in its row, move it to the trash, and restore it.
 	b.goTo(eval[string](b, "location.pathname"))
-	eval[bool](b, `window.stays = true`)
+	eval[bool](b, `window.notReloaded = true`)
 	b.click("a | Rename " + chainDocuments[5].name)
 	b.expect("status of 422")
 	b.fill(".document-name input[name=name]", " ")
 	b.press(kb.Enter)
 	b.waitVisible(".document-name .problem | is required")
-	b.checkAccessible(t, "a name that is refused")
+	b.checkAccessible(t, "rejected name")
 	b.fill(".document-name input[name=name]", "Tax map")
 	b.press(kb.Enter)
 	renamed := "Tax map" + filepath.Ext(chainDocuments[5].name)
@@ -124,18 +129,18 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	b.waitFor(`document.activeElement.textContent == "Undo"`)
 	b.click("button | Undo")
 	b.waitVisible(".document-name a | " + renamed)
-	if !eval[bool](b, `window.stays`) {
-		t.Error("the page was loaded anew")
+	if !eval[bool](b, `window.notReloaded`) {
+		t.Error("got a page that was reloaded, want the same page")
 	}
 
-	// Several at once, with the boxes, into another folder.
+	// Move several documents to another folder with the check boxes.
 	b.goTo(eval[string](b, "location.pathname"))
 	for _, name := range []string{chainDocuments[6].name, "Copy.txt"} {
 		b.click(".document label | Choose " + name)
 	}
 	folders, err := c.Folders(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list folders: %v", err)
 	}
 	inbox := ""
 	for _, folder := range folders {
@@ -146,7 +151,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	b.fill("#to", inbox)
 	b.clickLink("button | Move")
 	b.waitFor(`!` + findJS(".documents .document-name | Copy.txt"))
-	// One by the mouse, onto a folder of the tree.
+	// Drag one document onto a folder in the tree.
 	b.waitNavigation(func() { b.drag(".document-name | "+chainDocuments[8].name, ".tree a | Inbox") })
 	b.waitFor(`!` + findJS(".documents .document-name | "+chainDocuments[8].name))
 	b.clickLink(".tree a | Inbox")
@@ -155,7 +160,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	}
 }
 
-// Whoever closes the page in the middle of an upload is warned.
+// The browser warns a user who leaves the page during an upload.
 func testLeaveWarning(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	id := createAbstract(t, srv.apiClient())
@@ -165,7 +170,7 @@ func testLeaveWarning(t *testing.T, env *browserEnv) {
 	b.limitUpload(64 << 10)
 	b.dropFiles("h1", writeTextFile(t, "Long.txt", 4<<20))
 	b.waitFor(progressJS + " > 0")
-	b.click("h1") // a browser asks only for somebody who has touched the page
+	b.click("h1") // a browser shows the warning only after a click or a key on the page
 	b.expect("dialog: beforeunload")
 	b.clickLink("nav a | Abstracts")
 	b.limitUpload(0)

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// axeScript is what looks for barriers in a page: npm's axe-core, as it was locked.
+// axeScript returns axe-core, which checks the accessibility of a page.
 var axeScript = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("../web/node_modules/axe-core/axe.min.js") })
 
-// violation is a violation that axe found, and where.
+// violation is a violation of a rule of axe-core, with the elements that it affects.
 type violation struct {
 	ID, Help string
 	Nodes    []struct {
@@ -24,34 +24,35 @@ type violation struct {
 }
 
 func (v violation) String() string {
-	var where []string
+	var nodes []string
 	for _, n := range v.Nodes {
-		where = append(where, fmt.Sprintf("    %v: %s", n.Target, strings.Join(strings.Fields(n.FailureSummary), " ")))
+		nodes = append(nodes, fmt.Sprintf("    %v: %s", n.Target, strings.Join(strings.Fields(n.FailureSummary), " ")))
 	}
-	return fmt.Sprintf("%s: %s\n%s", v.ID, v.Help, strings.Join(where, "\n"))
+	return fmt.Sprintf("%s: %s\n%s", v.ID, v.Help, strings.Join(nodes, "\n"))
 }
 
-// violations has every rule of axe that is on by default looked at, best practices too, and
-// how large what is clicked is (WCAG 2.2, 2.5.8).
+// violations checks the page by every rule that axe-core enables by default, including best
+// practices, and by the minimum target size (WCAG 2.2, 2.5.8).
 func (b *tab) violations() []violation {
 	b.t.Helper()
 	script, err := axeScript()
 	if err != nil {
 		b.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
 	}
-	// What the debugger evaluates is not subject to the page's policy.
+	// Content-Security-Policy doesn't apply to scripts from the DevTools protocol.
 	if !eval[bool](b, "!!window.axe") {
 		eval[bool](b, string(script)+"; true")
 	}
-	return eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then(r => r.violations.map(v =>
-		({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
+	return eval[[]violation](b, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}})
+		.then(r => r.violations.map(v =>
+			({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
 }
 
-// checkAccessible fails for each barrier in the page but those of the rules that are named.
-func (b *tab) checkAccessible(t *testing.T, page string, but ...string) {
+// checkAccessible fails the test for each violation on the page, except of ignored rules.
+func (b *tab) checkAccessible(t *testing.T, page string, ignored ...string) {
 	t.Helper()
 	for _, v := range b.violations() {
-		if !slices.Contains(but, v.ID) {
+		if !slices.Contains(ignored, v.ID) {
 			t.Errorf("%s: %s", page, v)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// An administrator invites somebody by a link, who chooses a password and sets up a
-// second factor, signs out and comes back with it, and then with a recovery code.
+// An administrator invites a user by a link. The user chooses a password, sets up two-factor
+// authentication, and signs in with a verification code and with a recovery code.
 func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	b := env.newTab(t, srv.origin)
@@ -22,12 +22,12 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	b.expect("status of 422")
 	b.clickLink("main button.primary")
 	b.waitVisible("[role=alert] | taken")
-	b.checkAccessible(t, "a name that is taken")
+	b.checkAccessible(t, "username already taken")
 	b.fill("#name", "Robin Ash")
 	b.click("main input[value=viewer]")
 	b.clickLink("main button.primary")
 	b.waitVisible("label | One-time link for Robin Ash")
-	b.checkAccessible(t, "the link")
+	b.checkAccessible(t, "invite link")
 	b.screenshot("scene-invited")
 	link := eval[string](b, `document.querySelector("#link").value`)
 
@@ -41,7 +41,7 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	other.fill("#factor-password", password)
 	other.clickLink("button | Set it up")
 	other.waitVisible("main svg")
-	other.checkAccessible(t, "setting up a second factor")
+	other.checkAccessible(t, "setup of two-factor authentication")
 	other.screenshot("scene-second-factor")
 	secret := strings.ReplaceAll(eval[string](other, `document.querySelector("#secret").innerText`), " ", "")
 	other.fill("#code", totpCode(t, secret, 0))
@@ -51,9 +51,9 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	other.screenshot("scene-recovery-codes")
 	recovery := strings.Fields(eval[string](other, `document.querySelector("#codes").innerText`))
 	if len(recovery) != 10 {
-		t.Errorf("%d recovery codes", len(recovery))
+		t.Errorf("got %d recovery codes, want 10", len(recovery))
 	}
-	for _, key := range []string{totpCode(t, secret, 1), recovery[0]} {
+	for _, code := range []string{totpCode(t, secret, 1), recovery[0]} {
 		other.goTo("/me")
 		other.click(".person summary")
 		other.clickLink(".person button | Sign out")
@@ -62,25 +62,26 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 		other.fill("input[name=password]", password)
 		other.clickLink("main button | Sign in")
 		other.waitVisible("h1 | Enter your code")
-		other.checkAccessible(t, "the code")
-		other.fill("#code", key)
+		other.checkAccessible(t, "verification code")
+		other.fill("#code", code)
 		other.clickLink("main button | Sign in")
 		other.waitVisible("h1 | Your account")
 	}
 	other.waitText("9 recovery codes are left")
 }
 
-// totpCode is what a phone shows so many steps from now: a code counts once.
+// totpCode returns the verification code for a number of 30-second steps from now. The
+// server accepts each code only once, so every sign-in needs another step.
 func totpCode(t *testing.T, secret string, steps int) string {
 	t.Helper()
 	text, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("generate code: %v", err)
 	}
 	return text
 }
 
-// A key is made on a page, shown once, used by a program, and revoked.
+// A new key is shown once and works for API requests until it is revoked.
 func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	b := env.newTab(t, srv.origin)
@@ -89,11 +90,11 @@ func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	b.fill("#name", "Closing software")
 	b.clickLink("main button.primary")
 	b.waitVisible("main | Copy the key now")
-	b.checkAccessible(t, "a new key")
+	b.checkAccessible(t, "new key")
 	b.screenshot("scene-key")
 	key := eval[string](b, `document.querySelector("#key").value`)
 	if got := statusWithKey(t, srv, key); got != http.StatusOK {
-		t.Errorf("the key that is shown gets %d", got)
+		t.Errorf("request with the new key: got %d, want 200", got)
 	}
 	b.clickLink("a | Done")
 	b.clickLink("main a | Closing software")
@@ -101,24 +102,24 @@ func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	b.clickLink("main button | Revoke")
 	b.waitText("Revoked")
 	if got := statusWithKey(t, srv, key); got != http.StatusUnauthorized {
-		t.Errorf("the key that was revoked gets %d", got)
+		t.Errorf("request with the revoked key: got %d, want 401", got)
 	}
 }
 
-// statusWithKey is the status that a program with the key gets.
+// statusWithKey returns the status of an API request with a key.
 func statusWithKey(t *testing.T, srv *testServer, key string) int {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.origin+"/v1/orders", http.NoBody)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.origin+"/v1/orders", http.NoBody)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create request: %v", err)
 	}
-	r.Header.Set("Authorization", "Bearer "+key)
-	answer, err := http.DefaultClient.Do(r)
+	request.Header.Set("Authorization", "Bearer "+key)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("send request: %v", err)
 	}
-	if err := answer.Body.Close(); err != nil {
-		t.Fatal(err)
+	if err := response.Body.Close(); err != nil {
+		t.Fatalf("close response body: %v", err)
 	}
-	return answer.StatusCode
+	return response.StatusCode
 }

@@ -13,28 +13,29 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// An integrator tries the interface on /docs: with a key, in a browser in which somebody
-// is signed in besides, whose cookie must not count.
+// An integrator tries the API on /docs with a key. The browser is also signed in, but the
+// requests must not carry its cookie.
 func testAPIDocs(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t)
 	srv.createUser("Kim Lee", "admin")
 	key := srv.command("", "keys", "create", "docs", "--quiet")
 	b := env.newTab(t, srv.origin)
 	b.signIn("Kim Lee")
-	sent := b.recordRequests()
+	requests := b.recordRequests()
 
-	// An address that names another description changes nothing: the watch sees who is asked.
+	// The parameters of the viewer that load another description have no effect: the monitor
+	// reports requests to another origin.
 	b.goTo("/docs?url=http://127.0.0.1:9/other.json&configUrl=http://127.0.0.1:9/other.json#/Orders/createOrder")
 	const order = "#operations-Orders-createOrder"
 	b.waitVisible(order + " .execute")
-	b.checkAccessible(t, "an operation in the address")
+	b.checkAccessible(t, "operation in the address")
 	b.expect("401")
 	b.click(order + " .execute")
 	b.waitText("Unauthenticated.")
 
 	b.fill("#key", key)
 	const list = "#operations-Abstracts-listAbstractTemplates"
-	b.tabTo(list + " .opblock-summary-control") // by keyboard alone
+	b.tabTo(list + " .opblock-summary-control") // keyboard only
 	b.press(kb.Enter)
 	b.tabTo(list + " .execute")
 	b.press(kb.Enter)
@@ -53,50 +54,54 @@ func testAPIDocs(t *testing.T, env *browserEnv) {
 	b.click(abstract + " .execute")
 	b.waitVisible(abstract + " .live-responses-table .response-col_status | 201")
 	b.waitVisible(abstract + ` .live-responses-table pre | "filename": "open-end-mortgage.pdf"`)
-	b.checkAccessible(t, "tried")
-	if shown := eval[string](b, "document.body.innerText"); strings.Contains(shown, key) || !strings.Contains(shown, "Bearer YOUR_KEY") {
-		t.Error("the key is shown")
+	b.checkAccessible(t, "responses")
+	text := eval[string](b, "document.body.innerText")
+	if strings.Contains(text, key) || !strings.Contains(text, "Bearer YOUR_KEY") {
+		t.Errorf("text of the page: got %q, want \"Bearer YOUR_KEY\" and not the key", text)
 	}
-	if kept := eval[string](b, "JSON.stringify([localStorage, sessionStorage, document.cookie])"); strings.Contains(kept, "dk_live_") || !strings.HasPrefix(kept, "[{},") {
-		t.Errorf("the page keeps %s", kept)
+	stored := eval[string](b, "JSON.stringify([localStorage, sessionStorage, document.cookie])")
+	if strings.Contains(stored, "dk_live_") || !strings.HasPrefix(stored, "[{},") {
+		t.Errorf("stored by the page: got %s, want no key", stored)
 	}
-	for _, look := range []struct {
+	for _, row := range []struct {
 		name, theme string
 		width       int64
 	}{{"docs-tried", "light", 1280}, {"docs-tried-dark", "dark", 1280}, {"docs-tried-phone", "light", 360}} {
-		b.setSize(look.width, 740)
-		b.setTheme(look.theme)
-		if wide := b.overflow(int(look.width)); len(wide) > 0 {
-			t.Errorf("%s: too wide: %q", look.name, wide)
-		}
-		b.checkAccessible(t, look.name)
-		b.screenshot(look.name)
+		t.Run(row.name, func(t *testing.T) {
+			b.setSize(row.width, 740)
+			b.setTheme(row.theme)
+			if wide := b.overflow(int(row.width)); len(wide) > 0 {
+				t.Errorf("elements wider than the window: got %q, want none", wide)
+			}
+			b.checkAccessible(t, row.name)
+			b.screenshot(row.name)
+		})
 	}
 	b.setSize(1280, 900)
 	b.goTo("/docs#/File%20vault/downloadFile")
 	const download = "#operations-File_vault-downloadFile"
 	b.waitVisible(download + " .execute")
-	if held := eval[string](b, `document.querySelector("#key").value`); held != "" {
-		t.Error("the key outlives its page")
+	if got := eval[string](b, `document.querySelector("#key").value`); got != "" {
+		t.Errorf("key field after a navigation: got %q, want it empty", got)
 	}
 	b.fill("#key", key)
 	b.fill(download+" [data-param-name=n] input", "1")
 	b.click(download + " .execute")
 	b.waitVisible(download + " a[download='open-end-mortgage.pdf'] | Download file")
-	b.waitVisible(download + " .curl | curl -L -O -J -X 'GET'") // else what is pasted gets the redirect alone
-	for request, cookies := range sent() {
+	b.waitVisible(download + " .curl | curl -L -O -J -X 'GET'") // without -L, curl would only get the redirect
+	for request, cookies := range requests() {
 		if cookies > 0 {
-			t.Errorf("%s was sent with %d cookies", request, cookies)
+			t.Errorf("%s: got %d cookies, want none", request, cookies)
 		}
 	}
-	if n := len(sent()); n < 4 {
-		t.Errorf("%d requests were seen", n)
+	if n := len(requests()); n < 4 {
+		t.Errorf("got %d requests to the API, want at least 4", n)
 	}
-	t.Run("under another name", func(t *testing.T) { testDocsWithPublicURL(t, env) })
+	t.Run("with a public URL", func(t *testing.T) { testDocsWithPublicURL(t, env) })
 }
 
-// Where the public address is not that in the browser, what is tried goes to the one in
-// the browser, and what is copied names the public one.
+// If the public URL differs from the address in the browser, requests go to the address in
+// the browser, and the samples to copy have the public URL.
 func testDocsWithPublicURL(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t, "DEEDKEEP_PUBLIC_URL=https://deeds.example")
 	key := srv.command("", "keys", "create", "docs", "--quiet")
@@ -111,19 +116,19 @@ func testDocsWithPublicURL(t *testing.T, env *browserEnv) {
 	b.screenshot("docs-under-another-name")
 }
 
-// recordRequests listens from now on for requests to /v1, and tells with how many cookies each
-// was sent.
+// recordRequests records all further requests to /v1. The function that it returns returns
+// the number of cookies by request.
 func (b *tab) recordRequests() func() map[string]int {
 	b.t.Helper()
 	var mu sync.Mutex
-	asked, cookies := map[network.RequestID]string{}, map[network.RequestID]int{}
+	requests, cookies := map[network.RequestID]string{}, map[network.RequestID]int{}
 	err := chromedp.Listen(b.ctx, func(event any) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			if strings.HasPrefix(e.Request.URL, b.origin+"/v1/") {
-				asked[e.RequestID] = fmt.Sprintf("%s %s (%s)", e.Request.Method, e.Request.URL, e.RequestID)
+				requests[e.RequestID] = fmt.Sprintf("%s %s (%s)", e.Request.Method, e.Request.URL, e.RequestID)
 			}
 		case *network.EventRequestWillBeSentExtraInfo:
 			for name := range e.Headers {
@@ -134,15 +139,15 @@ func (b *tab) recordRequests() func() map[string]int {
 		}
 	})
 	if err != nil {
-		b.t.Fatal(err)
+		b.t.Fatalf("listen for requests: %v", err)
 	}
 	return func() map[string]int {
 		mu.Lock()
 		defer mu.Unlock()
-		seen := map[string]int{}
-		for id, request := range asked {
-			seen[request] = cookies[id]
+		counts := map[string]int{}
+		for id, request := range requests {
+			counts[request] = cookies[id]
 		}
-		return seen
+		return counts
 	}
 }

@@ -12,20 +12,26 @@ import (
 	"deedkeep/app/client"
 )
 
-// Two people have the same card open. What the first enters into a blank field stays
-// when the second saves another; what both enter differently is chosen field by field.
+// Two users edit the same card. When the second one saves, the first one's changes to other
+// fields remain, and for each field that both changed the page asks which value to keep.
 func testEditConflict(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
-	made, err := c.CreateAbstract(t.Context(), client.AbstractDraft{CustomFields: map[string]any{"file_number": "2026-0117", "search_type": "Full Search"}})
+	created, err := c.CreateAbstract(t.Context(), client.AbstractDraft{
+		CustomFields: map[string]any{"file_number": "2026-0117", "search_type": "Full Search"},
+	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
-	book, borrower, vesting := "#group-details [name='custom_fields.deed_book_page']", "#group-details [name='custom_fields.borrower']", "#group-details [name='custom_fields.vesting']"
+	const (
+		book     = "#group-details [name='custom_fields.deed_book_page']"
+		borrower = "#group-details [name='custom_fields.borrower']"
+		vesting  = "#group-details [name='custom_fields.vesting']"
+	)
 	one, two := env.newTab(t, srv.origin), env.newTab(t, srv.origin)
-	for b, who := range map[*tab]string{one: admin, two: staff} {
-		b.signIn(who)
-		b.goTo("/abstracts/" + made.Data.ID)
+	for b, user := range map[*tab]string{one: admin, two: staff} {
+		b.signIn(user)
+		b.goTo("/abstracts/" + created.Data.ID)
 		b.click("#edit-details")
 		b.waitVisible(book)
 	}
@@ -39,9 +45,9 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.expect("status of 412")
 	two.press(kb.Enter)
 	two.waitVisible("#group-details .pick legend | " + admin + " changed this to “Ann Poe” on ")
-	two.checkAccessible(t, "a conflict")
+	two.checkAccessible(t, "conflict")
 	two.setTheme("dark")
-	two.checkAccessible(t, "a conflict, dark")
+	two.checkAccessible(t, "conflict, dark")
 	two.screenshot("scene-conflict-dark")
 	two.setSize(360, 740)
 	two.checkFits(360)
@@ -50,23 +56,23 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.setSize(1280, 900)
 	two.screenshot("scene-conflict")
 	if got := eval[string](two, findJS(book)+".value"); got != "2417/0883" {
-		t.Errorf("the other's book and page is %q", got)
+		t.Errorf("book and page of the first user: got %q, want 2417/0883", got)
 	}
 	two.click("#group-details .pick label | Keep “Ann Poe”")
 	two.click("#group-details button | Save")
 	two.waitVisible("#group-details dd | Dana Birch")
-	got, err := c.Abstract(t.Context(), made.Data.ID)
+	got, err := c.Abstract(t.Context(), created.Data.ID)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get abstract: %v", err)
 	}
 	for name, want := range map[string]string{"deed_book_page": `"2417/0883"`, "borrower": `"Dana Birch"`, "vesting": `"Ann Poe"`} {
-		if is := string(got.CustomFields[name]); is != want {
-			t.Errorf("%s is %s, want %s", name, is, want)
+		if value := string(got.CustomFields[name]); value != want {
+			t.Errorf("%s: got %s, want %s", name, value, want)
 		}
 	}
 
-	// Without a conflict nothing is asked, and the page says what else was saved.
-	one.goTo("/abstracts/" + made.Data.ID)
+	// Without a conflict, the page only lists the fields that the other user changed.
+	one.goTo("/abstracts/" + created.Data.ID)
 	for _, b := range []*tab{one, two} {
 		b.click("#edit-details")
 		b.waitVisible(book)
@@ -80,34 +86,35 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.checkAccessible(t, "merged")
 	two.screenshot("scene-merged")
 
-	// A status is taken back where it was set.
+	// The notice about a new status has an Undo button.
 	two.click("button | In Exam")
 	two.waitVisible("#abstract-top .notice | Status set to “In Exam”.")
-	two.checkAccessible(t, "a status to undo")
+	two.checkAccessible(t, "status with Undo")
 	two.screenshot("scene-status-undo")
 	two.click("#abstract-top button | Undo")
 	two.waitFor(findJS("button | New") + `.ariaPressed == "true"`)
 }
 
-// Who enters an order sees at once that its number is taken, and comes from the order to
-// its abstract; documents that were moved are moved back.
+// The order form warns about a duplicate number while the user types, and a new order leads
+// to its abstract. Undo moves documents back to their folder.
 func testEnterOrder(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
-	if _, err := srv.apiClient().CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "26-1", Address: "14 Orchard Ridge Road", City: "Harlow"}); err != nil {
-		t.Fatal(err)
+	draft := client.OrderDraft{OrderNumber: "26-1", Address: "14 Orchard Ridge Road", City: "Harlow"}
+	if _, err := srv.apiClient().CreateOrder(t.Context(), draft); err != nil {
+		t.Fatalf("create order: %v", err)
 	}
 	b := env.newTab(t, srv.origin)
 	b.signIn(staff)
 	b.goTo("/orders/new")
 	b.fill("#order_number", "26-1")
 	b.waitVisible("#order_number-lookup | Another order has the number 26-1")
-	b.checkAccessible(t, "a number that is taken")
+	b.checkAccessible(t, "order number already taken")
 	b.screenshot("scene-number-taken")
 	b.fill("#order_number", "26-2")
 	b.waitFor(`!document.querySelector("#order_number-lookup .warning")`)
 	b.fill("[name=address]", "3 Ferry Street")
 	b.clickLink("main button.primary")
-	b.checkAccessible(t, "an order without an abstract")
+	b.checkAccessible(t, "order without an abstract")
 	b.screenshot("scene-order-next")
 	b.clickLink("a.primary | New abstract")
 	b.clickLink("main button.primary")
@@ -120,55 +127,62 @@ func testEnterOrder(t *testing.T, env *browserEnv) {
 	b.fill("#folder-name", "Plats")
 	b.clickLink("main form.card button.primary")
 	b.goTo("/vault")
-	eval[bool](b, `window.rates = new Set(), new MutationObserver(() => document.querySelectorAll(".upload .rate").forEach(e => rates.add(e.textContent)))
-		.observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
+	eval[bool](b, `window.rates = new Set(),
+		new MutationObserver(() => document.querySelectorAll(".upload .rate").forEach(e => rates.add(e.textContent)))
+			.observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
 	b.dropFiles("h1", copySamples(t, []namedSample{chainDocuments[5], chainDocuments[6]})...)
 	b.waitVisible(".documents .document-name | " + chainDocuments[6].name)
-	b.waitFor(`[...document.querySelectorAll(".upload")].every(e => e.dataset.state == "filed")`) // leaving before is warned of
-	if shown := eval[[]string](b, `[...rates]`); !slices.Contains(shown, "Checking…") || slices.ContainsFunc(shown, func(s string) bool { sent, of, _ := strings.Cut(s, " of "); return sent == of }) {
-		t.Errorf("while documents were sent, their rows said %q", shown)
+	// Leaving the page during an upload would open a warning.
+	b.waitFor(`[...document.querySelectorAll(".upload")].every(e => e.dataset.state == "filed")`)
+	rates := eval[[]string](b, `[...rates]`)
+	allSent := func(rate string) bool { sent, total, _ := strings.Cut(rate, " of "); return sent == total }
+	if !slices.Contains(rates, "Checking…") || slices.ContainsFunc(rates, allSent) {
+		t.Errorf("progress texts during the upload: got %q, want \"Checking…\" once all bytes are sent", rates)
 	}
 	b.goTo("/vault")
 	b.click(".document label | Choose " + chainDocuments[6].name)
 	b.fill("#to", eval[string](b, `[...document.querySelectorAll("#to option")].find(o => o.text == "Plats").value`))
 	b.clickLink("button[data-move]")
 	b.waitVisible(".notice | 1 document was moved.")
-	b.checkAccessible(t, "a move to undo")
+	b.checkAccessible(t, "move with Undo")
 	b.screenshot("scene-move-undo")
 	b.clickLink(".notice button | Undo")
 	b.waitVisible(".documents .document-name | " + chainDocuments[6].name)
 }
 
-// Money, an email address, a phone number, and a web address are typed as people write
-// them, and keep their values while another field of the card is saved.
+// Money, email, phone, and URL fields accept values as people write them, and keep their
+// values when the user saves another field of the card.
 func testTypedFields(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	const fields = `{"custom_fields":[{"key":"fee","label":"Fee","type":"money"},{"key":"mail","label":"Reply to","type":"email"},
-		{"key":"foreign","label":"Copy to","type":"email"},{"key":"call","label":"Call","type":"phone"},{"key":"portal","label":"Portal","type":"url"},{"key":"note","label":"Note","type":"text"}]}`
+		{"key":"foreign","label":"Copy to","type":"email"},{"key":"call","label":"Call","type":"phone"},
+		{"key":"portal","label":"Portal","type":"url"},{"key":"note","label":"Note","type":"text"}]}`
 	srv.command(fields, "fields", "import", "-")
 	c := srv.apiClient()
-	made, err := c.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: "26-1", CustomFields: map[string]any{"foreign": "änn@bücher.example"}})
+	created, err := c.CreateOrder(t.Context(), client.OrderDraft{
+		OrderNumber: "26-1", CustomFields: map[string]any{"foreign": "änn@bücher.example"},
+	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create order: %v", err)
 	}
 	b := env.newTab(t, srv.origin)
 	b.signIn(staff)
-	b.goTo("/orders/" + made.ID)
+	b.goTo("/orders/" + created.ID)
 	b.click("#edit-details")
 	field := func(key string) string { return "#group-details [name='custom_fields." + key + "']" }
 	b.fill(field("fee"), "$387,500.5")
 	b.fill(field("mail"), "ann.oneil@bayou-title.com")
 	b.fill(field("call"), "(985) 555-0142 x7")
 	b.fill(field("portal"), "https://recorder.example.gov/deeds?book=12&page=7")
-	b.checkAccessible(t, "controls of types")
+	b.checkAccessible(t, "typed fields, editing")
 	b.screenshot("scene-types-edit")
 	b.press(kb.Enter)
 	b.waitVisible("#group-details dd | $387,500.50")
 	b.waitVisible("#group-details dd a | https://recorder.example.gov/deeds?book=12&page=7")
-	b.checkAccessible(t, "values of types")
+	b.checkAccessible(t, "typed fields")
 	b.screenshot("scene-types")
 	b.setTheme("dark")
-	b.checkAccessible(t, "values of types, dark")
+	b.checkAccessible(t, "typed fields, dark")
 	b.setSize(360, 740)
 	b.checkFits(360)
 	b.screenshot("scene-types-narrow")
@@ -178,16 +192,16 @@ func testTypedFields(t *testing.T, env *browserEnv) {
 	b.screenshot("scene-types-edit-narrow")
 	b.press(kb.Enter)
 	b.waitVisible("#group-details dd | call first")
-	got, err := c.Order(t.Context(), made.ID)
+	got, err := c.Order(t.Context(), created.ID)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get order: %v", err)
 	}
 	for name, want := range map[string]string{
 		"fee": `"387500.50"`, "mail": `"ann.oneil@bayou-title.com"`, "foreign": `"änn@bücher.example"`, "call": `"(985) 555-0142 x7"`,
 		"portal": `"https://recorder.example.gov/deeds?book=12&page=7"`, "note": `"call first"`,
 	} {
-		if is := string(got.CustomFields[name]); is != want {
-			t.Errorf("%s is %s, want %s", name, is, want)
+		if value := string(got.CustomFields[name]); value != want {
+			t.Errorf("%s: got %s, want %s", name, value, want)
 		}
 	}
 	b.click("#edit-details")
@@ -195,27 +209,27 @@ func testTypedFields(t *testing.T, env *browserEnv) {
 	b.expect("status of 422")
 	b.press(kb.Enter)
 	b.waitVisible("#group-details .problem | The fee field must be an amount of money.")
-	b.checkAccessible(t, "refused money")
+	b.checkAccessible(t, "invalid amount of money")
 }
 
-// Fields and statuses of a template are added, changed and sorted; the page keeps to its
-// own policy, which the watch sees.
+// An administrator adds, changes, and sorts the fields of a template. The monitor checks
+// that the page complies with its Content-Security-Policy.
 func testEditTemplate(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	b := env.newTab(t, srv.origin)
 	b.signIn(admin)
 	b.goTo("/admin/templates/1")
-	for _, add := range []struct{ label, kind, options string }{
+	for _, field := range []struct{ label, fieldType, options string }{
 		{"Consideration", "number", ""}, {"Recording office", "dropdown", "County clerk"}, {"Certified copies", "checkbox", ""},
 	} {
 		b.click("a | Add a field")
-		b.fill("#label", add.label)
-		b.fill("#type", add.kind)
-		if add.options != "" {
-			b.fill("#options", add.options)
+		b.fill("#label", field.label)
+		b.fill("#type", field.fieldType)
+		if field.options != "" {
+			b.fill("#options", field.options)
 		}
 		b.click("button | Add the field")
-		b.waitVisible("tr .name | " + add.label)
+		b.waitVisible("tr .name | " + field.label)
 	}
 	b.drag("[data-sort=fields] tr:nth-child(2) .grip", "[data-sort=fields] tr:nth-child(4) .grip")
 	b.waitText("The fields stand in the new order.")
@@ -224,5 +238,5 @@ func testEditTemplate(t *testing.T, env *browserEnv) {
 	b.fill("#label", "Consideration paid")
 	b.click("button | Save the field")
 	b.waitVisible("tr .name | Consideration paid")
-	b.checkAccessible(t, "a template")
+	b.checkAccessible(t, "template")
 }

@@ -10,41 +10,45 @@ import (
 	pageproto "github.com/chromedp/cdproto/page"
 )
 
-// setSize is that of the window, in CSS pixels.
+// setSize sets the size of the window in CSS pixels.
 func (b *tab) setSize(width, height int64) {
 	b.t.Helper()
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+	params := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1}
+	call(b, emulation.SetDeviceMetricsOverride, params)
 }
 
-// setTheme is "light" or "dark", as the system would say.
+// setTheme sets the color scheme that the system prefers, "light" or "dark".
 func (b *tab) setTheme(name string) {
 	b.t.Helper()
-	// Colors that fade would be seen on their way.
+	// Without reduced motion, the checks would see colors in transition.
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }
 
-// enableScripts are on at first.
+// enableScripts turns the scripts of pages on or off. They are on by default.
 func (b *tab) enableScripts(on bool) {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
 
-// screenshot keeps the whole page as NAME.png in the folder that DEEDKEEP_SCREENSHOTS
-// names; where it is not set there is none.
+// screenshot saves a picture of the complete page as NAME.png in the directory
+// DEEDKEEP_SCREENSHOTS. If that is not set, screenshot does nothing.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
-	folder := os.Getenv("DEEDKEEP_SCREENSHOTS")
-	if folder == "" {
+	dir := os.Getenv("DEEDKEEP_SCREENSHOTS")
+	if dir == "" {
 		return
 	}
-	// To picture what lies beyond the window Chromium makes that tiny for an instant.
+	// To capture content outside the window, Chromium resizes the window for a moment, so ask
+	// for that only if needed.
 	beyond := eval[bool](b, `document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth`)
-	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond})
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		b.t.Fatal(err)
+	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{
+		Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond,
+	})
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.t.Fatalf("create screenshot directory: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture.Data, 0o644); err != nil {
-		b.t.Fatal(err)
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture.Data, 0o644); err != nil {
+		b.t.Fatalf("write screenshot: %v", err)
 	}
 }

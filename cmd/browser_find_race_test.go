@@ -10,35 +10,36 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Finding in a hurry: keys and clicks that come before the answer, words typed on, and
-// somebody else who comes to the same tab.
+// Races in the find box: keys and clicks that come before a response, more letters in the
+// meantime, and another user in the same tab.
 func testFindRaces(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
 	b.signIn(staff)
 	b.goTo("/orders")
 	f.waitSearchable(b, "lien satisfied")
-	t.Run("keys before the answer", func(t *testing.T) { testKeysBeforeResponse(t, b) })
-	t.Run("clicks before the answer", func(t *testing.T) { testClicksBeforeResponse(t, b) })
-	t.Run("the first answer is slow", func(t *testing.T) { testSlowFirstResponse(t, b) })
-	t.Run("the title", func(t *testing.T) { testTitleFollows(b) })
-	t.Run("somebody else", func(t *testing.T) { f.testFindAfterUserChange(t, b) })
+	t.Run("keys before response", func(t *testing.T) { testKeysBeforeResponse(t, b) })
+	t.Run("clicks before response", func(t *testing.T) { testClicksBeforeResponse(t, b) })
+	t.Run("slow first response", func(t *testing.T) { testSlowFirstResponse(t, b) })
+	t.Run("title", func(t *testing.T) { testTitleFollows(b) })
+	t.Run("another user", func(t *testing.T) { f.testFindAfterUserChange(t, b) })
 }
 
-// delayResponses has the answers of the find box wait until letGo, from when it has a text.
-func (b *tab) delayResponses(from string) {
+// delayResponses delays requests of the find box whose URL includes part until the page's
+// function release is called.
+func (b *tab) delayResponses(part string) {
 	b.t.Helper()
 	eval[bool](b, fmt.Sprintf(`(() => {
-		const real = window.fetch, go = new Promise(r => { window.letGo = r })
+		const realFetch = window.fetch, released = new Promise(r => { window.release = r })
 		window.fetch = async (url, options) => {
-			if (String(url).startsWith("/find/box") && decodeURIComponent(url).includes(%q)) await go
-			return real(url, options)
+			if (String(url).startsWith("/find/box") && decodeURIComponent(url).includes(%q)) await released
+			return realFetch(url, options)
 		}
-		return true })()`, from))
+		return true })()`, part))
 }
 
-// testKeysBeforeResponse types on, chooses and opens while the list is still that of the text
-// before: the keys count for the list that comes.
+// testKeysBeforeResponse presses keys that select and open an option while the list is
+// still that of an earlier text: the keys apply to the list that is loading.
 func testKeysBeforeResponse(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.delayResponses("q=2026-0105")
@@ -46,25 +47,25 @@ func testKeysBeforeResponse(t *testing.T, b *tab) {
 	b.waitFor(findBoxOpen)
 	b.press("2026-01")
 	if first := b.waitResults("All results")[0]; strings.Contains(first, "2026-0105") {
-		t.Fatalf("%q comes first already", first)
+		t.Fatalf("first option of the earlier list: got %q, want another order", first)
 	}
 	b.press("05" + kb.ArrowDown)
 	if eval[bool](b, "!!"+selectedOption) {
-		t.Error("a key chooses of the list before")
+		t.Error("Down before the response: got an option of the earlier list selected, want none")
 	}
-	// It is seen that the list is not that of the text.
+	// The colors show that the list is outdated.
 	b.waitFor(`(() => { const soft = getComputedStyle(document.querySelector(".palette-keys")).color
 		return [...document.querySelectorAll("#palette :is([role=option], .found-name, mark, .badge)")].every(e => getComputedStyle(e).color == soft) })()`)
-	b.checkAccessible(t, "an older list")
+	b.checkAccessible(t, "outdated list")
 	b.screenshot("scene-find-older")
 	b.setTheme("dark")
-	b.checkAccessible(t, "an older list, dark")
+	b.checkAccessible(t, "outdated list, dark")
 	b.setTheme("light")
 	b.press(kb.Enter)
-	b.waitNavigation(func() { eval[bool](b, `letGo() || true`) })
+	b.waitNavigation(func() { eval[bool](b, `release() || true`) })
 	b.waitVisible("h1 | 2026-0105")
 
-	// Whoever types on after such keys means them no more.
+	// Typing more text discards the keys that were pressed before the response.
 	b.goTo("/orders")
 	b.delayResponses("q=2026-0105")
 	b.press("/")
@@ -72,13 +73,14 @@ func testKeysBeforeResponse(t *testing.T, b *tab) {
 	b.press("2026-0105" + kb.ArrowDown + kb.Enter + kb.Backspace)
 	b.waitResults("2026-0101")
 	if eval[bool](b, "!!"+selectedOption) {
-		t.Error("a key chooses of the list of another text")
+		t.Error("Down, Enter, and more text: got an option selected, want none")
 	}
-	eval[bool](b, `letGo() || true`)
+	eval[bool](b, `release() || true`)
 	b.press(kb.Escape)
 }
 
-// testClicksBeforeResponse clicks what was found by the text before.
+// testClicksBeforeResponse clicks options of the list of an earlier text, which must have no
+// effect.
 func testClicksBeforeResponse(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.delayResponses("q=2026-0105")
@@ -90,15 +92,16 @@ func testClicksBeforeResponse(t *testing.T, b *tab) {
 	b.click("#palette-1")
 	b.click("#palette-all")
 	if !eval[bool](b, findBoxOpen) {
-		t.Error("a click before the answer leaves the box")
+		t.Error("find box after a click before the response: got closed, want open")
 	}
-	eval[bool](b, `letGo() || true`)
+	eval[bool](b, `release() || true`)
 	b.waitResults("2026-0105")
 	b.clickLink("#palette-1")
 	b.waitVisible("h1 | 2026-0105")
 }
 
-// testSlowFirstResponse says that it looks, and no more that more has to be typed.
+// testSlowFirstResponse checks that the find box shows that a search is running, and no
+// longer asks for more letters.
 func testSlowFirstResponse(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.delayResponses("q=")
@@ -108,15 +111,17 @@ func testSlowFirstResponse(t *testing.T, b *tab) {
 	b.waitVisible("#palette | at least two letters")
 	b.press("0")
 	b.waitVisible(".palette-wait | Looking")
-	if said := eval[string](b, `document.querySelector("#palette").innerText + document.querySelector("#palette-said").textContent`); strings.Contains(said, "at least two") {
-		t.Errorf("it says %q", said)
+	text := eval[string](b, `document.querySelector("#palette").innerText + document.querySelector("#palette-said").textContent`)
+	if strings.Contains(text, "at least two") {
+		t.Errorf("text of the find box: got %q, want no \"at least two\"", text)
 	}
-	eval[bool](b, `letGo() || true`)
+	eval[bool](b, `release() || true`)
 	b.waitResults("2026-0101")
 	b.press(kb.Escape)
 }
 
-// testTitleFollows types on, on the page of what was found.
+// testTitleFollows changes the text on the results page, which must update the title and
+// the address.
 func testTitleFollows(b *tab) {
 	b.goTo("/find?q=21-4")
 	b.waitFor(`document.title == "Find: 21-4 · deedkeep"`)
@@ -126,7 +131,8 @@ func testTitleFollows(b *tab) {
 	b.waitFor(`document.title == "Find · deedkeep"`)
 }
 
-// testFindAfterUserChange comes to the tab of somebody whose session has ended.
+// testFindAfterUserChange signs another user in without signing out. The find box must not
+// show that user the search of the first one.
 func (f *firm) testFindAfterUserChange(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.press("/")
@@ -136,15 +142,14 @@ func (f *firm) testFindAfterUserChange(t *testing.T, b *tab) {
 	b.waitNavigation(func() { b.press(kb.Enter) })
 	b.press("/")
 	b.waitFor(findBoxOpen + ` && document.querySelector("#palette-q").value == "2026-0101"`)
-	// The session gives way to another's without anybody's signing out.
-	eval[bool](b, fmt.Sprintf(`fetch("/sign-in", {method: "POST", redirect: "manual", body: new URLSearchParams({name: %q, password: %q})}).then(() => true)`, admin, password))
+	b.fetchSignIn(admin)
 	b.goTo("/orders")
-	if kept := eval[string](b, "JSON.stringify(sessionStorage)"); strings.Contains(kept, "2026-0101") {
-		t.Errorf("the tab keeps %s", kept)
+	if got := eval[string](b, "JSON.stringify(sessionStorage)"); strings.Contains(got, "2026-0101") {
+		t.Errorf("session storage after the change of users: got %s, want no search text", got)
 	}
 	b.press("/")
 	b.waitFor(findBoxOpen)
-	if shown := eval[string](b, `document.querySelector("#palette-q").value`); shown != "" {
-		t.Errorf("somebody else sees %q", shown)
+	if got := eval[string](b, `document.querySelector("#palette-q").value`); got != "" {
+		t.Errorf("find box of the second user: got %q, want it empty", got)
 	}
 }

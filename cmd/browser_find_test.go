@@ -13,58 +13,68 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// pressCtrl presses a key with Ctrl held.
-func (b *tab) pressCtrl(key, code string, n int64) {
+// pressCtrl presses a key while holding Ctrl.
+func (b *tab) pressCtrl(key, code string, keyCode int64) {
 	b.t.Helper()
-	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
-		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key, Code: code, Modifiers: 2, WindowsVirtualKeyCode: n, NativeVirtualKeyCode: n})
+	const ctrl = 2
+	for _, event := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{
+			Type: event, Key: key, Code: code, Modifiers: ctrl, WindowsVirtualKeyCode: keyCode, NativeVirtualKeyCode: keyCode,
+		})
 	}
 }
 
-// Expressions of the find box.
+// JavaScript expressions about the find box.
 const (
 	findBoxOpen    = `document.querySelector("#palette").open && document.activeElement.id == "palette-q"`
 	selectedOption = `document.querySelector('#palette [aria-selected="true"]')`
 )
 
-// waitResults waits until the find box has answered and an option says so, and gives all of them.
-func (b *tab) waitResults(words string) []string {
+// waitResults waits until the find box has a response with an option that includes text,
+// and returns the texts of all options.
+func (b *tab) waitResults(text string) []string {
 	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`!document.querySelector("#palette [aria-busy]") && [...document.querySelectorAll("#palette [role=option]")].some(o => %s)`, hasTextJS("o", words)))
+	b.waitFor(fmt.Sprintf(`!document.querySelector("#palette [aria-busy]") &&
+		[...document.querySelectorAll("#palette [role=option]")].some(o => %s)`, hasTextJS("o", text)))
 	return eval[[]string](b, `[...document.querySelectorAll("#palette [role=option]")].map(o => o.innerText.replace(/\s+/g, " "))`)
 }
 
-// waitSelected waits until the option that is chosen says so, and is named by the field.
-func (b *tab) waitSelected(words string) {
+// waitSelected waits until the selected option includes text and is the active descendant
+// of the field.
+func (b *tab) waitSelected(text string) {
 	b.t.Helper()
-	b.waitFor(`(() => { const o = ` + selectedOption + `; return o && ` + hasTextJS("o", words) + ` && document.querySelector("#palette-q").getAttribute("aria-activedescendant") == o.id })()`)
+	b.waitFor(`(() => { const o = ` + selectedOption + `; return o && ` + hasTextJS("o", text) +
+		` && document.querySelector("#palette-q").getAttribute("aria-activedescendant") == o.id })()`)
 }
 
-// waitSearchable waits until a text is found by its words: the index follows within seconds.
+// waitSearchable waits until a search finds a text: the search index is updated within
+// seconds.
 func (f *firm) waitSearchable(b *tab, text string) {
 	f.t.Helper()
+	found := fmt.Sprintf(`fetch("/find/box?q=" + encodeURIComponent(%q), {headers: {"HX-Request": "true"}})
+		.then(r => r.text()).then(t => t.includes('id="palette-1"'))`, text)
 	for end := time.Now().Add(tabTimeout); ; time.Sleep(50 * time.Millisecond) {
-		if eval[bool](b, fmt.Sprintf(`fetch("/find/box?q=" + encodeURIComponent(%q), {headers: {"HX-Request": "true"}}).then(r => r.text()).then(t => t.includes('id="palette-1"'))`, text)) {
+		if eval[bool](b, found) {
 			return
 		}
 		if time.Now().After(end) {
-			f.t.Fatalf("%q is never found", text)
+			f.t.Fatalf("search for %q: got no result after %v", text, tabTimeout)
 		}
 	}
 }
 
-// Finding by keyboard alone, letter by letter.
+// Find by keyboard only, letter by letter.
 func testFind(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
 	b.signIn(staff)
 	b.goTo("/orders")
 	f.waitSearchable(b, "lien satisfied")
-	t.Run("opens and closes", func(t *testing.T) { f.testFindBoxOpens(t, b) })
+	t.Run("open and close", func(t *testing.T) { f.testFindBoxOpens(t, b) })
 	t.Run("letter by letter", func(t *testing.T) { f.testFindByLetter(t, b) })
-	t.Run("slow and broken lines", func(t *testing.T) { testSlowFind(t, b) })
-	t.Run("the page", func(t *testing.T) { f.testFindPage(t, b) })
-	t.Run("on the page", func(t *testing.T) { f.testOpenOnPage(t, b) })
+	t.Run("slow and failed requests", func(t *testing.T) { testSlowFind(t, b) })
+	t.Run("results page", func(t *testing.T) { f.testFindPage(t, b) })
+	t.Run("open on page", func(t *testing.T) { f.testOpenOnPage(t, b) })
 	t.Run("on a phone", func(t *testing.T) { f.testFindOnPhone(t, b) })
 	t.Run("without scripts", func(t *testing.T) { f.testFindWithoutScripts(t, b) })
 }
@@ -73,7 +83,7 @@ func (f *firm) testFindBoxOpens(t *testing.T, b *tab) {
 	b.tabTo("main a | 2026-0199")
 	b.press("/")
 	b.waitFor(findBoxOpen)
-	b.checkAccessible(t, "the find box")
+	b.checkAccessible(t, "find box")
 	b.screenshot("scene-find-start")
 	b.press(kb.Escape)
 	b.waitFor(`!document.querySelector("#palette").open && document.activeElement.innerText.includes("2026-0199")`)
@@ -81,37 +91,38 @@ func (f *firm) testFindBoxOpens(t *testing.T, b *tab) {
 	b.waitFor(findBoxOpen)
 	b.press("/")
 	if got := eval[string](b, `document.querySelector("#palette-q").value`); got != "/" {
-		t.Errorf("a slash in the box writes %q", got)
+		t.Errorf("field after pressing a slash: got %q, want /", got)
 	}
 	b.waitFor(`document.querySelector("#palette").innerText.includes("at least two letters")`)
 	b.press(kb.Escape)
-	// In a field of the page it is a letter.
+	// In a field of the page, a slash is text.
 	b.fill("#q", "2026")
 	b.press("/")
 	b.waitFor(`document.activeElement.id == "q" && document.activeElement.value == "2026/"`)
 	b.goTo("/orders")
 }
 
-// testFindByLetter types a number, looks at what each letter brings, chooses and opens.
+// testFindByLetter types a number, checks the results of each letter, and selects and opens
+// a result.
 func (f *firm) testFindByLetter(t *testing.T, b *tab) {
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	typed := ""
 	for _, letter := range "2026-01" {
 		typed += string(letter)
-		began := time.Now()
+		start := time.Now()
 		b.press(string(letter))
 		if len(typed) < 2 {
 			continue
 		}
 		b.waitResults("2026-0101")
-		t.Logf("%q: %s", typed, time.Since(began).Round(time.Millisecond))
+		t.Logf("%q: %s", typed, time.Since(start).Round(time.Millisecond))
 	}
 	b.screenshot("scene-find-box")
-	b.checkAccessible(t, "what was found")
+	b.checkAccessible(t, "results")
 	options := b.waitResults("All results")
 	if len(options) < 5 {
-		t.Errorf("%q", options)
+		t.Errorf("options: got %q, want at least 5", options)
 	}
 	b.waitVisible("[data-enter] | all results")
 	b.press(kb.ArrowDown)
@@ -126,17 +137,17 @@ func (f *firm) testFindByLetter(t *testing.T, b *tab) {
 	b.screenshot("scene-find-chosen")
 	b.setTheme("dark")
 	b.screenshot("scene-find-chosen-dark")
-	b.checkAccessible(t, "chosen, dark")
+	b.checkAccessible(t, "selected option, dark")
 	b.setTheme("light")
 	b.waitNavigation(func() { b.press(kb.Enter) })
 	if at := eval[string](b, "location.pathname"); !strings.HasPrefix(at, "/orders/") {
-		t.Errorf("Enter leads to %s", at)
+		t.Errorf("page after Enter: got %s, want an order", at)
 	}
-	// What was found is there again, and what was opened is chosen.
+	// The find box keeps the results and the selected option.
 	b.press("/")
 	b.waitFor(findBoxOpen)
 	b.waitSelected(options[1])
-	// Nothing is chosen: all of it on a page of its own; a whole number leads to its record.
+	// Without a selected option, Enter after a complete number opens the record.
 	b.press("2026-0199")
 	b.waitResults("2026-0199")
 	b.waitVisible("[data-enter] | open")
@@ -144,60 +155,62 @@ func (f *firm) testFindByLetter(t *testing.T, b *tab) {
 	b.waitVisible("h1 | 2026-0199")
 }
 
-// What comes late counts for nothing, one question is under way at a time, and a line
-// that fails says so.
+// The find box ignores late responses, sends one request at a time, and shows an error if a
+// request fails.
 func testSlowFind(t *testing.T, b *tab) {
 	b.goTo("/orders")
-	// The answer to one text waits until it is let go, although it was given up.
+	// The response to one search waits for release, even after the page has aborted the
+	// request.
 	eval[bool](b, `(() => {
-		const real = window.fetch; window.asked = 0; window.most = 0; window.late = 0; window.broken = false
+		const realFetch = window.fetch; window.pending = 0; window.maxPending = 0; window.late = 0; window.offline = false
 		window.fetch = async (url, options) => {
-			if (window.broken) throw new TypeError("no line")
-			if (!String(url).startsWith("/find/box")) return real(url, options)
-			window.most = Math.max(window.most, ++window.asked)
-			const done = () => { window.asked-- }
+			if (window.offline) throw new TypeError("offline")
+			if (!String(url).startsWith("/find/box")) return realFetch(url, options)
+			window.maxPending = Math.max(window.maxPending, ++window.pending)
+			const done = () => { window.pending-- }
 			if (url.endsWith("q=2026")) {
 				options.signal.addEventListener("abort", done, {once: true})
-				await new Promise(r => { window.letGo = r })
-				const answer = await real(url, {...options, signal: undefined}), text = await answer.text()
+				await new Promise(r => { window.release = r })
+				const response = await realFetch(url, {...options, signal: undefined}), text = await response.text()
 				setTimeout(() => { window.late++ }, 50)
 				return {ok: true, status: 200, text: async () => text}
 			}
-			try { return await real(url, options) } finally { done() }
+			try { return await realFetch(url, options) } finally { done() }
 		}
 		return true })()`)
 	b.press("/")
 	b.waitFor(findBoxOpen)
 	b.press("2026")
 	b.waitVisible(".palette-wait | Looking")
-	b.waitFor(`window.letGo`)
+	b.waitFor(`window.release`)
 	b.press("-0199")
 	options := b.waitResults("2026-0199")
-	eval[bool](b, `window.letGo() || true`)
+	eval[bool](b, `window.release() || true`)
 	b.waitFor(`window.late == 1`)
 	if now := b.waitResults("2026-0199"); len(now) != len(options) || len(now) != 2 {
-		t.Errorf("an older answer came over a newer one: %q, then %q", options, now)
+		t.Errorf("results after a late response: got %q, want %q", now, options)
 	}
-	if most := eval[int](b, `window.most`); most != 1 {
-		t.Errorf("%d questions at once", most)
+	if got := eval[int](b, `window.maxPending`); got != 1 {
+		t.Errorf("concurrent requests: got %d, want 1", got)
 	}
-	eval[bool](b, `window.broken = true`)
+	eval[bool](b, `window.offline = true`)
 	b.press(kb.Backspace)
 	b.waitVisible(".palette-trouble | The server does not answer.")
-	b.checkAccessible(t, "no answer")
+	b.checkAccessible(t, "failed request")
 	b.screenshot("scene-find-no-answer")
-	eval[bool](b, `(window.broken = false) || true`)
+	eval[bool](b, `(window.offline = false) || true`)
 	b.click(".palette-trouble button")
 	b.waitResults("2026-0199")
 	b.waitFor(findBoxOpen)
 	b.press(kb.Escape)
 }
 
-// The page of what was found: its filters stand in the address, and back leads back.
+// The results page keeps its filters in the address, and the back button restores them.
 func (f *firm) testFindPage(t *testing.T, b *tab) {
 	b.goTo("/find?q=21-4")
 	b.waitVisible("#found .found-row")
-	b.waitFor(`[...document.querySelectorAll("#found :is(mark, .found-name, .found-snippet)")].every(e => getComputedStyle(e).unicodeBidi.startsWith("isolate"))`)
+	b.waitFor(`[...document.querySelectorAll("#found :is(mark, .found-name, .found-snippet)")]
+		.every(e => getComputedStyle(e).unicodeBidi.startsWith("isolate"))`)
 	b.clickLink(".tabs a | Abstracts")
 	b.waitFor(`location.search == "?kind=abstract&q=21-4"`)
 	b.waitVisible("#found .found-row")
@@ -207,8 +220,9 @@ func (f *firm) testFindPage(t *testing.T, b *tab) {
 	b.waitFor(`location.search == "?county=Nowhere&kind=abstract&q=21-4"`)
 	b.screenshot("scene-find-filtered")
 	eval[bool](b, `history.back() || true`)
-	b.waitFor(`location.search == "?kind=abstract&q=21-4" && document.querySelector("#county").value == "" && document.querySelectorAll("#found .found-row").length > 5`)
-	// The find box works on a page that came back, and from within a field.
+	b.waitFor(`location.search == "?kind=abstract&q=21-4" && document.querySelector("#county").value == "" &&
+		document.querySelectorAll("#found .found-row").length > 5`)
+	// The find box works on a page that was restored by the back button, and from a field.
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	b.press("2026-0199")
@@ -218,8 +232,8 @@ func (f *firm) testFindPage(t *testing.T, b *tab) {
 	b.waitFor(`location.search == "?kind=abstract&q=21-4-11" && document.querySelectorAll("#found .found-row").length == 1`)
 }
 
-// testOpenOnPage finds words that stand in documents alone, opens one where they stand, and
-// goes through them.
+// testOpenOnPage finds words that are only in the text of documents, opens a document on the
+// page that has them, and steps through the matches.
 func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.press("/")
@@ -227,22 +241,24 @@ func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	b.press("eudora pennyfarthing")
 	options := b.waitResults("Page 3")
 	b.screenshot("scene-find-words")
-	b.checkAccessible(t, "words in documents")
+	b.checkAccessible(t, "results from the text of documents")
 	at := slices.IndexFunc(options, func(o string) bool {
 		return strings.Contains(o, chainDocuments[4].name) && strings.Contains(o, "Page 3")
 	})
 	if at < 0 {
-		t.Fatalf("%q", options)
+		t.Fatalf("options: got %q, want page 3 of %q", options, chainDocuments[4].name)
 	}
 	b.press(strings.Repeat(kb.ArrowDown, at+1))
 	b.waitSelected(chainDocuments[4].name)
 	b.waitNavigation(func() { b.press(kb.Enter) })
 	b.waitFor(`document.querySelector("#find-in").value == "eudora pennyfarthing" && document.querySelector("[data-number]").value == "3"`)
-	b.waitFor(`(() => { const m = document.querySelector(".viewer-marks i.now"), r = m?.getBoundingClientRect(); return r && r.width > 20 && r.top > 0 && r.bottom < innerHeight })()`)
+	b.waitFor(`(() => { const m = document.querySelector(".viewer-marks i.now"), r = m?.getBoundingClientRect();
+		return r && r.width > 20 && r.top > 0 && r.bottom < innerHeight })()`)
 	b.waitPageImage(3)
 	b.screenshot("scene-find-marked")
 	b.checkAccessible(t, "marked words")
-	// From here too, where "/" is for the document; what was found is there again.
+	// Ctrl+K opens the find box in a document too, where "/" is for the document. The box still
+	// has the results.
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	b.waitSelected(chainDocuments[4].name)
@@ -255,7 +271,7 @@ func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	first := eval[string](b, `document.querySelector("[data-place]").textContent`)
 	b.press(kb.Enter)
 	b.waitFor(`document.querySelector("[data-place]").textContent != "` + first + `"`)
-	// A document that is shown as text, and a letter that is wrong.
+	// A document that is shown as text, and a search with a typo.
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	b.press("prothonotery")
@@ -271,8 +287,8 @@ func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	f.testBackToResults(t, b)
 }
 
-// testBackToResults types other words in a document that was opened from a list of what was
-// found, and goes back to that by keyboard.
+// testBackToResults searches for other words in a document that was opened from the results
+// page, and goes back to the results by keyboard.
 func (f *firm) testBackToResults(t *testing.T, b *tab) {
 	const list = "/find?kind=file&q=quillfeather+instrument"
 	b.goTo(list)
@@ -280,13 +296,14 @@ func (f *firm) testBackToResults(t *testing.T, b *tab) {
 	b.waitFor(`document.querySelector(".viewer-marks i.now")`)
 	b.press("/")
 	b.press("zz")
-	b.waitFor(`document.querySelector("[data-hits]").hidden && !document.querySelector(".viewer-marks i") && document.querySelector("[data-place]").textContent == ""`)
+	b.waitFor(`document.querySelector("[data-hits]").hidden && !document.querySelector(".viewer-marks i") &&
+		document.querySelector("[data-place]").textContent == ""`)
 	b.press(kb.Escape)
 	b.waitNavigation(func() { b.press(kb.Escape) })
 	b.waitFor(fmt.Sprintf(`location.pathname + location.search == %q && location.hash == "#read-%d"`, list, f.files[chainDocuments[4].name]))
 	b.waitVisible("#found .found-row")
 	b.screenshot("scene-find-back")
-	// The words that were looked for stand together further down.
+	// The document opens at the words as a phrase, further down than the single words.
 	b.goTo(fmt.Sprintf("/documents/%d?find=%s&words=1", f.files[chainDocuments[6].name], "municipal+lien"))
 	b.waitFor(`document.querySelector(".viewer-text mark.now")?.textContent.startsWith("municipal")`)
 	b.screenshot("scene-find-text-phrase")
@@ -318,13 +335,15 @@ func (f *firm) testFindOnPhone(t *testing.T, b *tab) {
 	b.waitFor(`(() => { const r = document.querySelector(".viewer-marks i.now").getBoundingClientRect();
 		return document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest(".viewer-paper") })()`)
 	b.checkFits(360)
-	// A window that is nothing for a while, as while a phone is folded, keeps the place.
+	// A window whose height is almost zero for a moment, as while a phone is folded, keeps the
+	// scroll position.
 	for _, height := range []int64{1, 740} {
 		b.setSize(min(height, 360), height)
 		b.waitFor(fmt.Sprintf(`innerHeight == %d`, height))
 		eval[bool](b, `new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))`)
 	}
-	b.waitFor(`document.querySelector("[data-number]").value == "3" && document.querySelector(".viewer-marks i.now")?.getBoundingClientRect().top > 0`)
+	b.waitFor(`document.querySelector("[data-number]").value == "3" &&
+		document.querySelector(".viewer-marks i.now")?.getBoundingClientRect().top > 0`)
 	b.screenshot("scene-find-marked-phone")
 	b.goTo("/orders?q=orchard")
 	b.checkFits(360)

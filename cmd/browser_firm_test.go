@@ -16,25 +16,26 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// sampleFile is where a document of the samples lies.
+// sampleFile returns the path of the file of a sample.
 func sampleFile(t *testing.T, path string) string {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
 		if s.Path == path {
 			file, err := filepath.Abs(s.File)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("resolve path of sample: %v", err)
 			}
 			return file
 		}
 	}
-	t.Fatalf("the manifest has no %s", path)
+	t.Fatalf("got no sample %s in the manifest", path)
 	return ""
 }
 
-// namedSample is a document as a firm names it, and the sample that it is.
+// namedSample is a sample under the name that a title firm would use.
 type namedSample struct{ name, sample string }
 
+// chainDocuments are the documents of an abstract.
 var chainDocuments = []namedSample{
 	{"01_Title report.docx", "title/title-report.docx"},
 	{"02_Deed_2019-03-14_Bk1022-Pg311_Alder-to-Birch.tiff", "title/warranty-deed-g4-300dpi.tiff"},
@@ -47,46 +48,47 @@ var chainDocuments = []namedSample{
 	{"09_Runsheet.xlsx", "title/runsheet.xlsx"},
 }
 
-// Documents that are not as they should be.
+// Names of further documents.
 const (
-	trashedName = "Lost page.png"          // in the trash
-	brokenName  = "Beyond all measure.png" // cannot be processed
+	trashedName = "Lost page.png"          // a document in the trash
+	brokenName  = "Beyond all measure.png" // a document whose processing fails
 )
 
-// openSamples opens the documents; they are closed with the test.
-func openSamples(t *testing.T, filings []namedSample) []client.Upload {
+// openSamples opens samples for an upload. They are closed when the test ends.
+func openSamples(t *testing.T, samples []namedSample) []client.Upload {
 	t.Helper()
-	var sent []client.Upload
-	for _, f := range filings {
-		file, err := os.Open(sampleFile(t, f.sample))
+	var list []client.Upload
+	for _, s := range samples {
+		file, err := os.Open(sampleFile(t, s.sample))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open sample: %v", err)
 		}
 		t.Cleanup(func() { file.Close() })
-		sent = append(sent, client.Upload{Filename: f.name, Reader: file})
+		list = append(list, client.Upload{Filename: s.name, Reader: file})
 	}
-	return sent
+	return list
 }
 
-// firm is a house with a firm's records in it, and where some of them are.
+// firm is a server with the records of a title firm, and the IDs of some of them.
 type firm struct {
 	*testServer
-	client *client.Client
-	// Ids: an abstract with documents and another without any, an order, a folder.
-	abstract, emptyAbstract, order, folder string
-	inviteLink                             string           // the path of somebody's link
-	files                                  map[string]int64 // documents by name
-	lastUser                               int64
+	client        *client.Client
+	abstract      string           // ID of an abstract with documents
+	emptyAbstract string           // ID of an abstract without documents
+	order, folder string           // IDs
+	inviteLink    string           // path of an invite link that wasn't used
+	files         map[string]int64 // IDs of documents by name
+	lastUser      int64            // ID of the viewer
 }
 
-// The people of the firm.
+// Usernames.
 const (
 	admin  = "Kim Lee"
 	staff  = "Sam Reyes"
 	viewer = "Vera Holt"
 )
 
-// newStaffedServer serves an empty vault that has an administrator and somebody of the staff.
+// newStaffedServer serves an empty vault with an administrator and a staff user.
 func (env *browserEnv) newStaffedServer(t *testing.T) *testServer {
 	t.Helper()
 	srv := env.newServer(t)
@@ -95,12 +97,13 @@ func (env *browserEnv) newStaffedServer(t *testing.T) *testServer {
 	return srv
 }
 
-// newFirm makes one, whose documents are processed.
+// newFirm serves a vault with the records of a title firm, and waits until its documents
+// are processed.
 func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	t.Helper()
 	f := &firm{testServer: env.newServer(t, settings...), files: map[string]int64{}}
-	for _, who := range []struct{ name, role string }{{admin, "admin"}, {staff, "staff"}, {viewer, "viewer"}} {
-		f.lastUser = f.testServer.createUser(who.name, who.role)
+	for _, user := range []struct{ name, role string }{{admin, "admin"}, {staff, "staff"}, {viewer, "viewer"}} {
+		f.lastUser = f.testServer.createUser(user.name, user.role)
 	}
 	f.inviteLink = f.inviteUser("Robin Ash", "staff")
 	f.client = f.apiClient()
@@ -112,13 +115,15 @@ func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	return f
 }
 
+// must fails the test if a request failed.
 func (f *firm) must(err error) {
 	f.t.Helper()
 	if err != nil {
-		f.t.Fatal(err)
+		f.t.Fatalf("request to the API: %v", err)
 	}
 }
 
+// addFiles remembers the IDs of uploaded documents.
 func (f *firm) addFiles(files apitypes.List[apitypes.File]) {
 	for _, file := range files {
 		f.files[file.Filename] = file.ID
@@ -126,16 +131,21 @@ func (f *firm) addFiles(files apitypes.List[apitypes.File]) {
 }
 
 func (f *firm) createOrders(ctx context.Context) {
-	streets := []string{"14 Orchard Ridge Road", "220 Mill Pond Lane", "8 Courthouse Square", "1175 Old Stage Highway", "3 Ferry Street", "96 Quarry Hill Road"}
+	streets := []string{
+		"14 Orchard Ridge Road", "220 Mill Pond Lane", "8 Courthouse Square", "1175 Old Stage Highway", "3 Ferry Street", "96 Quarry Hill Road",
+	}
 	for n := range 12 {
-		made, err := f.client.CreateOrder(ctx, client.OrderDraft{
+		created, err := f.client.CreateOrder(ctx, client.OrderDraft{
 			OrderNumber: fmt.Sprintf("2026-%04d", 101+n%11), DueDate: time.Now().AddDate(0, 0, n*2-5).Format(time.DateOnly),
 			Address: streets[n%len(streets)], City: "Harlow", County: "Wexcombe", State: "PA",
-			CustomFields: map[string]any{"client": "Harlow Savings Bank", "product": "Full Search", "buyer_borrower": "Dana Birch", "parcel_id": fmt.Sprintf("21-4-%03d", n)},
+			CustomFields: map[string]any{
+				"client": "Harlow Savings Bank", "product": "Full Search", "buyer_borrower": "Dana Birch",
+				"parcel_id": fmt.Sprintf("21-4-%03d", n),
+			},
 		})
 		f.must(err)
 		if n == 0 {
-			f.order = made.ID
+			f.order = created.ID
 		}
 	}
 	_, err := f.client.CreateOrder(ctx, client.OrderDraft{OrderNumber: "2026-0199"})
@@ -145,35 +155,43 @@ func (f *firm) createOrders(ctx context.Context) {
 func (f *firm) createAbstracts(ctx context.Context) {
 	statuses := []string{"New", "In Search", "In Exam", "Needs Curative", "Complete"}
 	for n := range 9 {
-		made, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
-			Address: fmt.Sprintf("%d Orchard Ridge Road", 2+n), City: "Harlow", County: "Wexcombe", State: "PA", TaxMap: fmt.Sprintf("21-4-%03d", n),
-			CustomFields: map[string]any{"file_number": fmt.Sprintf("A-%04d", 2201+n), "search_type": "60 Year", "current_owner": "Dana and Robin Birch"},
+		created, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
+			Address: fmt.Sprintf("%d Orchard Ridge Road", 2+n), City: "Harlow", County: "Wexcombe", State: "PA",
+			TaxMap: fmt.Sprintf("21-4-%03d", n),
+			CustomFields: map[string]any{
+				"file_number": fmt.Sprintf("A-%04d", 2201+n), "search_type": "60 Year", "current_owner": "Dana and Robin Birch",
+			},
 		})
 		f.must(err)
-		_, err = f.client.PatchAbstract(ctx, made.Data.ID, client.Patch{"status": statuses[n%len(statuses)]})
+		_, err = f.client.PatchAbstract(ctx, created.Data.ID, client.Patch{"status": statuses[n%len(statuses)]})
 		f.must(err)
 	}
-	bare, err := f.client.CreateAbstract(ctx, client.AbstractDraft{})
+	empty, err := f.client.CreateAbstract(ctx, client.AbstractDraft{})
 	f.must(err)
-	f.emptyAbstract = bare.Data.ID
-	made, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
+	f.emptyAbstract = empty.Data.ID
+	created, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
 		Address: "14 Orchard Ridge Road", City: "Harlow", County: "Wexcombe", State: "PA", TaxMap: "21-4-117",
 		CustomFields: map[string]any{
-			"file_number": "A-2026-0117", "search_type": "60 Year", "effective_date": "2026-05-01", "current_owner": "Dana Birch", "vesting": "Fee simple",
-			"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments"}, "names_run": "Dana Birch\nCasey Alder\nMorgan Cedar", "tax_status": "Paid",
-			"legal_description": strings.Repeat("All that certain lot situate in the Township of Harlow, bounded and described as follows. ", 4),
+			"file_number": "A-2026-0117", "search_type": "60 Year", "effective_date": "2026-05-01",
+			"current_owner": "Dana Birch", "vesting": "Fee simple", "tax_status": "Paid",
+			"indices_searched": []string{"Grantor/Grantee", "Mortgages", "Judgments"},
+			"names_run":        "Dana Birch\nCasey Alder\nMorgan Cedar",
+			"legal_description": strings.Repeat(
+				"All that certain lot situate in the Township of Harlow, bounded and described as follows. ", 4),
 		},
 		Files: openSamples(f.t, chainDocuments),
 	})
 	f.must(err)
-	if len(made.Errors) > 0 {
-		f.t.Fatalf("%+v", made.Errors)
+	if len(created.Errors) > 0 {
+		f.t.Fatalf("create abstract with documents: got errors %+v, want none", created.Errors)
 	}
-	f.abstract = made.Data.ID
-	f.addFiles(made.Data.Files)
-	gone, err := f.client.CreateAbstract(ctx, client.AbstractDraft{Address: "1 Nowhere Lane", CustomFields: map[string]any{"file_number": "A-0001"}})
+	f.abstract = created.Data.ID
+	f.addFiles(created.Data.Files)
+	trashed, err := f.client.CreateAbstract(ctx, client.AbstractDraft{
+		Address: "1 Nowhere Lane", CustomFields: map[string]any{"file_number": "A-0001"},
+	})
 	f.must(err)
-	f.must(f.client.TrashAbstract(ctx, gone.Data.ID))
+	f.must(f.client.TrashAbstract(ctx, trashed.Data.ID))
 }
 
 func (f *firm) createFolders(ctx context.Context) {
@@ -182,20 +200,20 @@ func (f *firm) createFolders(ctx context.Context) {
 	f.folder = fmt.Sprint(top.ID)
 	_, err = f.client.CreateFolder(ctx, "Index books", &top.ID)
 	f.must(err)
-	done, err := f.client.Upload(ctx, &top.ID, openSamples(f.t, []namedSample{
+	uploaded, err := f.client.Upload(ctx, &top.ID, openSamples(f.t, []namedSample{
 		{"Index of deeds 1921-1950.pdf", "title/index-of-deeds-500-pages.pdf"}, {"Notes.txt", "title/judgment-search-windows-1252.txt"},
 		{trashedName, "title/deed-page-2-legal-description.png"}, {brokenName, "refuse/image-bomb-60000x60000.png"},
 	}))
 	f.must(err)
-	f.addFiles(done.Files)
+	f.addFiles(uploaded.Files)
 	f.must(f.client.TrashFile(ctx, f.files[trashedName]))
 }
 
-// waitProcessed waits until no document is being processed.
+// waitProcessed waits until all documents are processed.
 func (f *firm) waitProcessed(ctx context.Context) {
 	f.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		busy := 0
+		pending := 0
 		for name, id := range f.files {
 			if name == trashedName {
 				continue
@@ -203,14 +221,14 @@ func (f *firm) waitProcessed(ctx context.Context) {
 			file, err := f.client.File(ctx, id)
 			f.must(err)
 			if file.IsProcessing {
-				busy++
+				pending++
 			}
 		}
-		if busy == 0 {
+		if pending == 0 {
 			return
 		}
 		if time.Now().After(end) {
-			f.t.Fatalf("%d documents are still processed\n%s", busy, f.stderr)
+			f.t.Fatalf("after 2 minutes: got %d documents in processing, want none\n%s", pending, f.stderr)
 		}
 	}
 }

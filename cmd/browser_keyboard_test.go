@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// By keyboard alone from signing in to an uploaded document that is read: Tab, Enter
-// and letters, and wherever the focus goes it can be seen.
+// A user signs in, creates an abstract, uploads a document, and reads it by keyboard only.
+// The focus is always visible.
 func testKeyboardOnly(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -19,7 +19,7 @@ func testKeyboardOnly(t *testing.T, env *browserEnv) {
 	b.waitNavigation(func() { b.press(kb.Enter) })
 	b.press(kb.Tab)
 	if !eval[bool](b, `document.activeElement.matches(".skip") && document.activeElement.getBoundingClientRect().top >= 0`) {
-		t.Error("the first Tab leads not to the link past the head")
+		t.Error("focus after the first Tab: got another element, want the visible link that skips to the content")
 	}
 	b.tabTo("nav a | Abstracts")
 	b.waitNavigation(func() { b.press(kb.Enter) })

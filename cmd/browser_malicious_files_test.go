@@ -19,36 +19,39 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// canaryScript is what a document would do if it ran: the watch sees each of it.
+// canaryScript is a script that must never run. The monitor detects each of its effects.
 const canaryScript = `document.title="canary";new Image().src="/canary";alert("canary")`
 
 const (
-	canaryHTML = `<!doctype html><html><body onload='` + canaryScript + `'><script>` + canaryScript + `</script><img src=x onerror='` + canaryScript + `'></body></html>`
-	canarySVG  = `<svg xmlns="http://www.w3.org/2000/svg" onload='` + canaryScript + `'><script>` + canaryScript + `</script></svg>`
-	canaryXML  = `<?xml version="1.0"?><x:script xmlns:x="http://www.w3.org/1999/xhtml">` + canaryScript + `</x:script>`
+	canaryHTML = `<!doctype html><html><body onload='` + canaryScript + `'><script>` + canaryScript + `</script>` +
+		`<img src=x onerror='` + canaryScript + `'></body></html>`
+	canarySVG = `<svg xmlns="http://www.w3.org/2000/svg" onload='` + canaryScript + `'><script>` + canaryScript + `</script></svg>`
+	canaryXML = `<?xml version="1.0"?><x:script xmlns:x="http://www.w3.org/1999/xhtml">` + canaryScript + `</x:script>`
 )
 
-// maliciousFile is a document that would run, and the name that it comes under.
+// maliciousFile is a document whose content or name tries to run a script.
 type maliciousFile struct {
 	name    string
 	content []byte
 }
 
+// maliciousFiles returns documents that a browser would run if the server sent them with
+// the wrong type or put their names into a page without escaping.
 func maliciousFiles(t *testing.T) []maliciousFile {
 	t.Helper()
 	list := []maliciousFile{
-		{"page.txt", []byte(canaryHTML)}, {"drawing.txt", []byte(canarySVG)}, {"xml.txt", []byte(canaryXML)}, {"script.txt", []byte(canaryScript)},
+		{"page.txt", []byte(canaryHTML)}, {"drawing.txt", []byte(canarySVG)}, {"xml.txt", []byte(canaryXML)},
+		{"script.txt", []byte(canaryScript)},
 		{"bom.txt", []byte("\ufeff" + canaryHTML)}, {"utf7.txt", []byte("+ADw-script+AD4-alert(+ACI-canary+ACI-)+ADw-/script+AD4-")},
 		{"mail.txt", []byte("MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n" + canaryHTML)},
 		{`<img src=x onerror=alert("canary")>.txt`, []byte("a name")}, {`"><script>alert("canary")</script>.txt`, []byte("another name")},
 		{`{{constructor.constructor('alert("canary")')()}}.txt`, []byte("a third name")}, {"javascript:alert(1).txt", []byte("a fourth name")},
 	}
-	wide := utf16.Encode([]rune("\ufeff" + canaryHTML))
-	var sixteen bytes.Buffer
-	for _, unit := range wide {
-		sixteen.Write([]byte{byte(unit), byte(unit >> 8)})
+	var utf16LE bytes.Buffer
+	for _, unit := range utf16.Encode([]rune("\ufeff" + canaryHTML)) {
+		utf16LE.Write([]byte{byte(unit), byte(unit >> 8)})
 	}
-	list = append(list, maliciousFile{"utf16.txt", sixteen.Bytes()})
+	list = append(list, maliciousFile{"utf16.txt", utf16LE.Bytes()})
 	for _, name := range []string{"html.pdf", "html.png", "html.jpg", "html.docx", "html.doc", "html.xls", "html.html", "html.xhtml"} {
 		list = append(list, maliciousFile{name, []byte(canaryHTML)})
 	}
@@ -58,7 +61,7 @@ func maliciousFiles(t *testing.T) []maliciousFile {
 	return append(append(list, maliciousImages(t)...), maliciousPDFs()...)
 }
 
-// maliciousImages are pictures with a page behind them.
+// maliciousImages returns images with an HTML page appended.
 func maliciousImages(t *testing.T) (list []maliciousFile) {
 	t.Helper()
 	dots := image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.Black, color.White})
@@ -69,14 +72,15 @@ func maliciousImages(t *testing.T) (list []maliciousFile) {
 	} {
 		var b bytes.Buffer
 		if err := encode(&b); err != nil {
-			t.Fatal(err)
+			t.Fatalf("encode image: %v", err)
 		}
 		list = append(list, maliciousFile{name, append(b.Bytes(), canaryHTML...)})
 	}
 	return list
 }
 
-// maliciousPDFs are documents that ask their viewer for more than to be seen.
+// maliciousPDFs returns PDFs that run a script or open an address when a viewer opens or
+// clicks them, and PDFs with an HTML page before or after their content.
 func maliciousPDFs() []maliciousFile {
 	const script = `/S /JavaScript /JS (app.alert\("canary"\); this.getURL\("/canary"\); app.launchURL\("/canary"\);)`
 	return []maliciousFile{
@@ -92,7 +96,7 @@ func maliciousPDFs() []maliciousFile {
 	}
 }
 
-// buildPDF is a document of one page, with entries of its own in its catalog and page.
+// buildPDF returns a PDF of one page, with additional entries in its catalog and its page.
 func buildPDF(catalog, page string) []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",

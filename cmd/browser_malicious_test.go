@@ -15,30 +15,31 @@ import (
 	"deedkeep/app/client"
 )
 
-// Nothing that was uploaded runs in the vault's origin (PROMISES.md, row 10): every
-// hostile document that is accepted is opened on every page that shows it, and in
-// every way in which it leaves; the watch sees a canary's dialog, request or breach.
+// No content of an uploaded document runs in the server's origin. The test opens every
+// accepted malicious document on every page that shows it and by every address that serves
+// it. The monitor detects a dialog, request, or policy violation of the canary.
 func testMaliciousUploads(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
 	folder, err := c.CreateFolder(t.Context(), `<script>alert("canary")</script>`, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create folder: %v", err)
 	}
-	filed, refused := uploadAll(t, c, &folder.ID)
-	t.Logf("%d accepted, %d refused", len(filed), refused)
-	if len(filed) < 25 || refused < 10 {
-		t.Errorf("%d accepted, %d refused", len(filed), refused)
+	accepted, rejected := uploadAll(t, c, &folder.ID)
+	t.Logf("%d accepted, %d rejected", len(accepted), rejected)
+	if len(accepted) < 25 || rejected < 10 {
+		t.Errorf("got %d documents accepted and %d rejected, want at least 25 and 10", len(accepted), rejected)
 	}
 	b := env.newTab(t, srv.origin)
-	// Of a picture in its sandbox Chromium tells what it cannot do there itself.
+	// Chromium shows an image in a page of its own, and reports that the sandbox blocks the
+	// style of that page.
 	b.allow("/original", "kInlineViolation style-src-attr", "/favicon.ico")
 	b.signIn(staff)
 	for _, path := range []string{"/", "/vault", fmt.Sprintf("/vault/%d", folder.ID)} {
 		b.goTo(path)
 		b.checkNotRun(path)
 	}
-	for _, f := range filed {
+	for _, f := range accepted {
 		page := fmt.Sprintf("/documents/%d", f.ID)
 		for _, path := range []string{page, page + "/text"} {
 			b.goTo(path)
@@ -51,35 +52,36 @@ func testMaliciousUploads(t *testing.T, env *browserEnv) {
 	}
 }
 
-// uploadAll uploads every hostile document, and counts those that are refused.
-func uploadAll(t *testing.T, c *client.Client, folder *int64) (filed []apitypes.File, refused int) {
+// uploadAll uploads every malicious document and returns those that the server accepted and
+// the number of those that it rejected.
+func uploadAll(t *testing.T, c *client.Client, folder *int64) (accepted []apitypes.File, rejected int) {
 	t.Helper()
-	for _, d := range maliciousFiles(t) {
-		done, err := c.Upload(t.Context(), folder, []client.Upload{{Filename: d.name, Reader: bytes.NewReader(d.content)}})
+	for _, f := range maliciousFiles(t) {
+		result, err := c.Upload(t.Context(), folder, []client.Upload{{Filename: f.name, Reader: bytes.NewReader(f.content)}})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("upload %q: %v", f.name, err)
 		}
-		filed, refused = append(filed, done.Files...), refused+len(done.Errors)
+		accepted, rejected = append(accepted, result.Files...), rejected+len(result.Errors)
 	}
-	return filed, refused
+	return accepted, rejected
 }
 
-// navigate goes where no page may come of it: what is saved ends a navigation.
+// navigate opens an address that may be a download, which aborts the navigation.
 func (b *tab) navigate(path string) {
 	b.t.Helper()
 	result := call(b, pageproto.Navigate, pageproto.NavigateParams{URL: b.origin + path})
 	if result.ErrorText != "" && !strings.Contains(result.ErrorText, "ERR_ABORTED") {
-		b.t.Fatalf("%s: %s", path, result.ErrorText)
+		b.t.Fatalf("open %s: %s", path, result.ErrorText)
 	}
 	b.waitFor(`document.readyState == "complete"`)
 }
 
-// checkNotRun gives a document time to do what it would, and looks whether it did.
-func (b *tab) checkNotRun(what string) {
+// checkNotRun gives a document time to run its script, and checks that it did not.
+func (b *tab) checkNotRun(name string) {
 	b.t.Helper()
-	time.Sleep(30 * time.Millisecond) // nothing says that nothing comes
+	time.Sleep(30 * time.Millisecond) // no event tells that a script will not run
 	title := eval[string](b, `document.title`)
 	if strings.HasPrefix(title, "canary") {
-		b.t.Errorf("%s ran: its title is %q", what, title)
+		b.t.Errorf("%s: got title %q, so its script ran", name, title)
 	}
 }

@@ -16,20 +16,21 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// monitor sees what a page should never do: errors on the console, exceptions, breaches
-// of its own policy, dialogs, and requests to anybody but the house.
+// monitor records what a page must not do: errors on the console, exceptions, violations
+// of its Content-Security-Policy, dialogs, and requests to another origin.
 type monitor struct {
 	sync.Mutex
 	origin   string
 	problems []string
-	expected []string
-	allowed  []string
-	received float64 // bytes over the network
+	expected []string // texts of problems that must occur
+	allowed  []string // texts of problems that may occur
+	received float64  // bytes over the network
 }
 
-func (w *monitor) handle(event any) {
-	w.Lock()
-	defer w.Unlock()
+// handle records the problem, if any, that an event of the browser reports.
+func (m *monitor) handle(event any) {
+	m.Lock()
+	defer m.Unlock()
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == "error" || e.Type == "assert" {
@@ -37,96 +38,97 @@ func (w *monitor) handle(event any) {
 			for _, a := range e.Args {
 				words = append(words, string(a.Value)+a.Description)
 			}
-			w.addProblem("console: %s", strings.Join(words, " "))
+			m.addProblem("console: %s", strings.Join(words, " "))
 		}
 	case *runtime.EventExceptionThrown:
-		what := e.ExceptionDetails.Text
+		text := e.ExceptionDetails.Text
 		if e.ExceptionDetails.Exception != nil {
-			what += " " + e.ExceptionDetails.Exception.Description
+			text += " " + e.ExceptionDetails.Exception.Description
 		}
-		w.addProblem("exception: %s", what)
+		m.addProblem("exception: %s", text)
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError {
-			w.addProblem("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
+			m.addProblem("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 		}
 	case *audits.EventIssueAdded:
 		if policy := e.Issue.Details.ContentSecurityPolicyIssueDetails; policy != nil {
-			w.addProblem("policy: %s %s %s", policy.ContentSecurityPolicyViolationType, policy.ViolatedDirective, policy.BlockedURL)
+			m.addProblem("policy: %s %s %s", policy.ContentSecurityPolicyViolationType, policy.ViolatedDirective, policy.BlockedURL)
 		}
 	case *pageproto.EventJavascriptDialogOpening:
-		w.addProblem("dialog: %s %s", e.Type, e.Message)
+		m.addProblem("dialog: %s %s", e.Type, e.Message)
 	case *inspector.EventTargetCrashed:
-		w.addProblem("the page crashed")
+		m.addProblem("page crashed")
 	case *network.EventRequestWillBeSent:
-		if !w.isOwnURL(e.Request.URL) || strings.HasSuffix(e.Request.URL, "/canary") {
-			w.addProblem("asked elsewhere: %s", e.Request.URL)
+		if !m.isOwnURL(e.Request.URL) || strings.HasSuffix(e.Request.URL, "/canary") {
+			m.addProblem("request to another origin: %s", e.Request.URL)
 		}
 	case *network.EventLoadingFinished:
-		w.received += e.EncodedDataLength
+		m.received += e.EncodedDataLength
 	}
 }
 
-// isOwnURL says whether an address is the house's, or one that leaves the machine's
-// memory never.
-func (w *monitor) isOwnURL(address string) bool {
-	for _, begin := range []string{w.origin + "/", "data:", "blob:" + w.origin + "/", "about:", "chrome-extension://", "chrome://"} {
-		if strings.HasPrefix(address, begin) {
+// isOwnURL reports whether a URL is one of the server, or one that causes no request over
+// the network.
+func (m *monitor) isOwnURL(url string) bool {
+	for _, prefix := range []string{m.origin + "/", "data:", "blob:" + m.origin + "/", "about:", "chrome-extension://", "chrome://"} {
+		if strings.HasPrefix(url, prefix) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *monitor) addProblem(format string, args ...any) {
-	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+// addProblem records a problem. The caller must hold the lock.
+func (m *monitor) addProblem(format string, args ...any) {
+	m.problems = append(m.problems, fmt.Sprintf(format, args...))
 }
 
-// expect lets problems pass that contain the text; at least one must come.
-func (w *monitor) expect(text string) {
-	w.Lock()
-	defer w.Unlock()
-	w.expected = append(w.expected, text)
+// expect permits problems that contain the text, and requires at least one of them.
+func (m *monitor) expect(text string) {
+	m.Lock()
+	defer m.Unlock()
+	m.expected = append(m.expected, text)
 }
 
-// allow lets problems pass that contain one of the texts; none need come.
-func (w *monitor) allow(texts ...string) {
-	w.Lock()
-	defer w.Unlock()
-	w.allowed = append(w.allowed, texts...)
+// allow permits problems that contain one of the texts.
+func (m *monitor) allow(texts ...string) {
+	m.Lock()
+	defer m.Unlock()
+	m.allowed = append(m.allowed, texts...)
 }
 
-// problemText are the problems so far, in lines.
-func (w *monitor) problemText() string {
-	w.Lock()
-	defer w.Unlock()
-	return strings.Join(w.problems, "\n")
+// problemText returns the problems so far, one per line.
+func (m *monitor) problemText() string {
+	m.Lock()
+	defer m.Unlock()
+	return strings.Join(m.problems, "\n")
 }
 
-// check fails for each problem that was not expected, and for each expected
-// one that did not come.
-func (w *monitor) check(fail func(...any)) {
-	w.Lock()
-	defer w.Unlock()
-	came := map[string]bool{}
-	for _, problem := range w.problems {
-		known := slices.ContainsFunc(w.allowed, func(text string) bool { return strings.Contains(problem, text) })
-		for _, text := range w.expected {
+// check calls fail for each problem that was neither expected nor allowed, and for each
+// expected problem that did not occur.
+func (m *monitor) check(fail func(...any)) {
+	m.Lock()
+	defer m.Unlock()
+	occurred := map[string]bool{}
+	for _, problem := range m.problems {
+		permitted := slices.ContainsFunc(m.allowed, func(text string) bool { return strings.Contains(problem, text) })
+		for _, text := range m.expected {
 			if strings.Contains(problem, text) {
-				came[text], known = true, true
+				occurred[text], permitted = true, true
 			}
 		}
-		if !known {
+		if !permitted {
 			fail(problem)
 		}
 	}
-	for _, text := range w.expected {
-		if !came[text] {
-			fail("never came: " + text)
+	for _, text := range m.expected {
+		if !occurred[text] {
+			fail("expected problem did not occur: " + text)
 		}
 	}
 }
 
-// bytesLoaded counts what comes over the network while something is done.
+// bytesLoaded returns the number of bytes received over the network during act.
 func (b *tab) bytesLoaded(act func()) float64 {
 	b.Lock()
 	b.received = 0
@@ -138,9 +140,9 @@ func (b *tab) bytesLoaded(act func()) float64 {
 	return b.received
 }
 
-// reset lets everything pass that came so far.
-func (w *monitor) reset() {
-	w.Lock()
-	defer w.Unlock()
-	w.problems, w.expected = nil, nil
+// reset discards the problems so far, and those that are expected.
+func (m *monitor) reset() {
+	m.Lock()
+	defer m.Unlock()
+	m.problems, m.expected = nil, nil
 }

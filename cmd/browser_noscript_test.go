@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// With scripts off: sign in, fill in an abstract, send documents as a plain form, read
-// one page after another, find in it, and sign out.
+// With scripts off, a user can sign in, create an abstract, upload documents by a plain
+// form, read them page by page, find text in them, and sign out.
 func testWithoutScripts(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -37,10 +37,10 @@ func testWithoutScripts(t *testing.T, env *browserEnv) {
 
 	abstract, err := c.Abstract(t.Context(), path[len("/abstracts/"):])
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get abstract: %v", err)
 	}
 	if got := string(abstract.CustomFields["effective_date"]); got != `"2026-05-01"` {
-		t.Errorf("the effective date is %s", got)
+		t.Errorf("effective date: got %s, want \"2026-05-01\"", got)
 	}
 	id := abstract.Files[0].ID
 	(&firm{testServer: srv, client: c, files: map[string]int64{chainDocuments[4].name: id}}).waitProcessed(t.Context())

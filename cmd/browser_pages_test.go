@@ -15,13 +15,14 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// screen is one page, where it is, and who looks at it.
+// screen is one page, as one user sees it.
 type screen struct {
-	name, path, as string
-	status         int // 200 when not set
+	name, path string
+	as         string // username; signed out if empty
+	status     int    // 200 if not set
 }
 
-// screens is every page. A page of app/ui/routes.go that is missing here fails
+// screens returns every page. A route of a page that is missing here fails
 // TestEveryPageIsListed.
 func (f *firm) screens() []screen {
 	abstract, order, folder := "/abstracts/"+f.abstract, "/orders/"+f.order, "/vault/"+f.folder
@@ -86,13 +87,17 @@ func (f *firm) screens() []screen {
 	}
 }
 
-// nonPageRoutes are the routes that are no page, by how their pattern ends.
+// nonPageRoutes are the ends of the patterns of routes that aren't pages, with what they
+// return.
 var nonPageRoutes = map[string]string{
-	"/pages/{page}": "a picture", "/thumbnail": "a picture", "/download": "a document", "/original": "a document",
-	"/marks": "a part", "GET /find/box": "a part", "GET /orders/number": "a part", "GET /admin/search": "a part", "/latest": "a part", "/documents/{n}/row": "a part", "/{part}": "a part", "GET /abstracts/{id}/documents": "a part", "GET /documents/{n}/find": "a part", "/zip": "an archive", ".csv": "a table for programs", "/uploads/{id}": "resumed uploads",
+	"/pages/{page}": "image", "/thumbnail": "image", "/download": "document", "/original": "document",
+	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
+	"GET /admin/search": "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
+	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",
+	"/zip": "archive", ".csv": "CSV", "/uploads/{id}": "resumable upload",
 }
 
-// Every route that is looked at is among the screens: so no page goes untested.
+// Every route for a page is among the screens, so that no page goes untested.
 func TestEveryPageIsListed(t *testing.T) {
 	sources, err := filepath.Glob("../app/ui/*/routes.go")
 	if err != nil || len(sources) < 4 {
@@ -114,45 +119,50 @@ func TestEveryPageIsListed(t *testing.T) {
 			missing[route[1]] = true
 		}
 	}
-	for ending := range nonPageRoutes {
+	for suffix := range nonPageRoutes {
 		for pattern := range missing {
-			if strings.HasSuffix(pattern, ending) {
+			if strings.HasSuffix(pattern, suffix) {
 				delete(missing, pattern)
 			}
 		}
 	}
-	some := &firm{inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", lastUser: 1, files: map[string]int64{}}
-	for _, name := range []string{chainDocuments[1].name, chainDocuments[4].name, chainDocuments[6].name, chainDocuments[8].name, brokenName, trashedName} {
-		some.files[name] = 1
+	f := &firm{
+		inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", lastUser: 1,
+		files: map[string]int64{brokenName: 1, trashedName: 1},
 	}
-	for _, s := range some.screens() {
+	for _, n := range []int{1, 4, 6, 8} {
+		f.files[chainDocuments[n].name] = 1
+	}
+	for _, s := range f.screens() {
 		r, err := http.NewRequest(http.MethodGet, s.path, http.NoBody)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create request: %v", err)
 		}
 		_, pattern := mux.Handler(r)
 		delete(missing, pattern)
 	}
 	for pattern := range missing {
-		t.Errorf("%s is in no list of screens", pattern)
+		t.Errorf("route %s: got no screen, want one in screens or an entry in nonPageRoutes", pattern)
 	}
 }
 
-// sessionCookies are the cookies of people who have signed in, by name.
+// sessionCookies signs users in and returns their cookies by username.
 func (f *firm) sessionCookies(b *tab, names ...string) map[string][]*network.CookieParam {
 	f.t.Helper()
-	kept := map[string][]*network.CookieParam{}
+	cookies := map[string][]*network.CookieParam{}
 	for _, name := range names {
 		b.signIn(name)
 		for _, c := range call(b, network.GetCookies, network.GetCookiesParams{}).Cookies {
-			kept[name] = append(kept[name], &network.CookieParam{Name: c.Name, Value: c.Value, URL: b.origin, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite})
+			cookies[name] = append(cookies[name], &network.CookieParam{
+				Name: c.Name, Value: c.Value, URL: b.origin, HTTPOnly: c.HTTPOnly, SameSite: c.SameSite,
+			})
 		}
 		call(b, network.ClearBrowserCookies, noParams)
 	}
-	return kept
+	return cookies
 }
 
-// setSession lets a tab go on with somebody's session.
+// setSession signs a tab in by the cookies of a session.
 func (b *tab) setSession(cookies []*network.CookieParam) {
 	b.t.Helper()
 	if len(cookies) > 0 {
@@ -160,8 +170,8 @@ func (b *tab) setSession(cookies []*network.CookieParam) {
 	}
 }
 
-// Every page in both themes has no barrier, fits a phone, and does nothing that a page
-// must not do; with DEEDKEEP_SCREENSHOTS set there are pictures of each.
+// Every page is accessible in both themes, fits on a phone, and does nothing that the
+// monitor reports. With DEEDKEEP_SCREENSHOTS, the test saves screenshots.
 func TestScreens(t *testing.T) {
 	env := newBrowserEnv(t)
 	f := env.newFirm(t)
@@ -180,7 +190,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// checkScreen looks at a page in every theme and at two widths.
+// checkScreen checks a page in every theme and at two widths.
 func (b *tab) checkScreen(s screen) {
 	b.t.Helper()
 	b.openScreen(s)
@@ -190,19 +200,19 @@ func (b *tab) checkScreen(s screen) {
 		b.screenshot(s.name + "-wide-" + theme)
 	}
 	b.setSize(360, 740)
-	b.openScreen(s) // as a phone does: some of it depends on the width when it begins
+	b.openScreen(s) // reload: some parts depend on the width when the page loads
 	for _, theme := range []string{"dark", "light"} {
 		b.setTheme(theme)
 		b.checkFits(360)
 		b.screenshot(s.name + "-narrow-" + theme)
 	}
-	// With every menu and every fold open, as far as that can be at once.
+	// Also check with all menus and sections open.
 	eval[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
-	b.checkAccessible(b.t, "narrow, menus open", "target-size") // a menu covers what lies under it
+	b.checkAccessible(b.t, "narrow, menus open", "target-size") // an open menu covers other targets
 	b.checkFits(360)
 }
 
-// openScreen opens a page, which answers with its status, and waits until it is whole.
+// openScreen opens a page, checks its status, and waits until it is complete.
 func (b *tab) openScreen(s screen) {
 	b.t.Helper()
 	status := max(s.status, http.StatusOK)
@@ -211,32 +221,35 @@ func (b *tab) openScreen(s screen) {
 	}
 	b.goTo(s.path)
 	if got := eval[int](b, `performance.getEntriesByType("navigation")[0].responseStatus`); got != status {
-		b.t.Fatalf("%s answers %d, want %d\n%s", s.path, got, status, b.describe())
+		b.t.Fatalf("status of %s: got %d, want %d\n%s", s.path, got, status, b.describe())
 	}
 	b.waitImages()
 }
 
-// waitImages waits until every picture that is to be seen is there.
+// waitImages waits until every image in the window and all fonts are loaded.
 func (b *tab) waitImages() {
 	b.t.Helper()
 	b.waitFor(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
 	eval[bool](b, `document.fonts.ready.then(() => true)`)
 }
 
-// checkFits fails where the page as a whole scrolls sideways.
+// checkFits fails the test if the page scrolls sideways.
 func (b *tab) checkFits(width int) {
 	b.t.Helper()
 	if wide := b.overflow(width); len(wide) > 0 {
-		b.t.Errorf("scrolls sideways at %d px: %s", width, strings.Join(wide, ", "))
+		b.t.Errorf("elements wider than %d px: got %s, want none", width, strings.Join(wide, ", "))
 	}
 }
 
-// overflow names what makes the page wider than the window; nothing where it is not.
+// overflow returns the width of the page and up to six elements that are too wide, or
+// nothing if the page fits the window.
 func (b *tab) overflow(width int) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf(`(() => {
 		if (document.scrollingElement.scrollWidth <= %d) return [];
-		const found = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > %[1]d + 0.5 && e.getBoundingClientRect().width > 0);
-		return [document.scrollingElement.scrollWidth + " px wide"].concat(found.slice(0, 6).map(e => e.tagName.toLowerCase() + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)));
+		const wide = [...document.body.querySelectorAll("*")].filter(e => {
+			const r = e.getBoundingClientRect(); return r.right > %[1]d + 0.5 && r.width > 0 });
+		return [document.scrollingElement.scrollWidth + " px wide"].concat(wide.slice(0, 6).map(e =>
+			e.tagName.toLowerCase() + "." + e.className + " " + Math.round(e.getBoundingClientRect().right)));
 	})()`, width))
 }

@@ -9,15 +9,16 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Reading is left and taken up again: by keys, with documents turned as they were, and
-// after the session has ended.
+// A user leaves a document and comes back: by keys, with documents still rotated, and after
+// the session has expired.
 func testResumeReading(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
 	b.signIn(admin)
 	scan, deed := f.files[chainDocuments[1].name], f.files[chainDocuments[2].name]
 
-	// Back to the row, and where "next" was pressed the way back stays one step.
+	// Escape leads back to the document's row, also after moving to the next document, which
+	// adds no step to the history.
 	b.goTo("/abstracts/" + f.abstract)
 	b.clickLink(".document-name a | " + chainDocuments[1].name)
 	b.waitPageImage(1)
@@ -36,48 +37,49 @@ func testResumeReading(t *testing.T, env *browserEnv) {
 	eval[bool](b, `setTimeout(() => history.back(), 0) > 0`)
 	b.waitFor(fmt.Sprintf(`location.pathname == "/abstracts/%s"`, f.abstract))
 
-	// A document stays turned; its neighbor is not.
-	turned := `[...document.querySelectorAll("[data-pages] .viewer-paper img")].some(i => i.style.transform.includes("rotate(90deg)"))`
+	// A document stays rotated, and the others don't rotate with it.
+	rotated := `[...document.querySelectorAll("[data-pages] .viewer-paper img")].some(i => i.style.transform.includes("rotate(90deg)"))`
 	b.goTo(fmt.Sprintf("/documents/%d", scan))
 	b.waitPageImage(1)
 	b.press("r")
-	b.waitFor(turned)
+	b.waitFor(rotated)
 	b.goTo(fmt.Sprintf("/documents/%d", deed))
 	b.waitPageImage(1)
-	b.waitFor("!" + turned)
+	b.waitFor("!" + rotated)
 	b.goTo(fmt.Sprintf("/documents/%d", scan))
 	b.waitPageImage(1)
-	b.waitFor(turned)
+	b.waitFor(rotated)
 	b.press("rrr")
-	b.waitFor("!" + turned + ` && localStorage.getItem("viewer.turned") == "[]"`)
+	b.waitFor("!" + rotated + ` && localStorage.getItem("viewer.turned") == "[]"`)
 
 	t.Run("signed out", func(t *testing.T) { f.testSignedOutWhileReading(b) })
-	t.Run("a phone", func(t *testing.T) { f.testOnPhone(t, b) })
+	t.Run("on a phone", func(t *testing.T) { f.testOnPhone(t, b) })
 }
 
-// testSignedOutWhileReading ends the session under a page: it says so, and goes on when
-// somebody has signed in again.
+// testSignedOutWhileReading ends the session while a document is open. The page says so, and
+// resumes loading after the user has signed in again.
 func (f *firm) testSignedOutWhileReading(b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[3].name]))
 	b.waitPageImage(1)
 	eval[bool](b, `fetch("/sign-out", {method: "POST", redirect: "manual", body: new URLSearchParams({})}).then(() => true)`)
 	b.press(kb.End)
 	b.waitVisible(".viewer-out | You were signed out.")
-	b.waitFor(`[...document.querySelectorAll(".viewer-paper.absent")].some(e => getComputedStyle(e, "::after").content.includes("Not loaded"))`)
+	b.waitFor(`[...document.querySelectorAll(".viewer-paper.absent")]
+		.some(e => getComputedStyle(e, "::after").content.includes("Not loaded"))`)
 	b.checkAccessible(b.t, "signed out")
 	b.screenshot("scene-signed-out")
 	b.press("/")
 	b.press("deed" + kb.Enter)
 	b.waitVisible(".viewer-count | no answer")
-	eval[bool](b, fmt.Sprintf(`fetch("/sign-in", {method: "POST", redirect: "manual", body: new URLSearchParams({name: %q, password: %q})}).then(() => true)`, admin, password))
+	b.fetchSignIn(admin)
 	eval[bool](b, `window.dispatchEvent(new Event("focus"))`)
 	b.waitFor("!" + findJS(".viewer-out"))
 	b.waitVisible(".viewer-count | of ")
 	b.waitFor(`document.querySelector(".viewer-paper img") && !document.querySelector(".viewer-paper:is(.absent, .waiting, .failed)")`)
 }
 
-// testOnPhone looks at what a small window shows: a complete warning in two lines at most,
-// and nothing about dropping.
+// testOnPhone checks that a small window shows the complete warning in at most two lines,
+// and nothing about dropping files.
 func (f *firm) testOnPhone(t *testing.T, b *tab) {
 	b.goTo("/abstracts/" + f.emptyAbstract)
 	b.waitVisible(".drops")
@@ -86,12 +88,12 @@ func (f *firm) testOnPhone(t *testing.T, b *tab) {
 	b.waitVisible("main > .warning | There is no backup")
 	const warning = `document.querySelector("main > .warning > span")`
 	if height := eval[float64](b, warning+".getBoundingClientRect().height"); height > 50 {
-		t.Errorf("the warning is %v pixels high, want two lines at most", height)
+		t.Errorf("height of the warning: got %v px, want at most 50 px, which is two lines", height)
 	}
 	if eval[bool](b, warning+".scrollWidth > "+warning+".clientWidth") {
-		t.Error("the warning is cut off")
+		t.Error("warning: got truncated, want the complete text")
 	}
 	if eval[bool](b, "!!"+findJS(".drops")) {
-		t.Error("a phone is told to drop")
+		t.Error("hint to drop files on a phone: got shown, want hidden")
 	}
 }

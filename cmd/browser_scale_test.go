@@ -55,11 +55,11 @@ func readMix(t *testing.T, dir string) vaulttest.Mix {
 	t.Helper()
 	said, err := os.ReadFile(dir + ".mix")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	m := vaulttest.Mix{Until: vaulttest.MixUntil}
 	if _, err := fmt.Sscanf(string(said), "%d moments, %d texts", &m.Orders, &m.Texts); err != nil {
-		t.Fatal(err)
+		t.Fatalf("parse mix: %v", err)
 	}
 	return m
 }

@@ -61,7 +61,7 @@ func (env *browserEnv) newServer(t *testing.T, settings ...string) *testServer {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk") // short: a socket is to fit
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create temporary directory: %v", err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // it lies with the temporary files
 	srv := &testServer{t: t, program: env.binary(t), dir: filepath.Join(dir, "d"), address: "127.0.0.1:0"}
@@ -92,10 +92,10 @@ func (srv *testServer) start() {
 	setProcessGroup(srv.process)
 	out, err := srv.process.StdoutPipe()
 	if err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("open pipe: %v", err)
 	}
 	if err := srv.process.Start(); err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("start server: %v", err)
 	}
 	process, ended := srv.process, srv.exited
 	answers := make(chan string, 1)
@@ -120,11 +120,11 @@ func (srv *testServer) start() {
 	}
 	at, err := url.Parse(srv.origin)
 	if err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("parse URL: %v", err)
 	}
 	srv.address = at.Host
 	if _, _, err := net.SplitHostPort(srv.address); err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("split address: %v", err)
 	}
 }
 
@@ -132,7 +132,7 @@ func (srv *testServer) start() {
 func (srv *testServer) stop() {
 	srv.t.Helper()
 	if err := srv.process.Process.Signal(syscall.SIGTERM); err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("send signal: %v", err)
 	}
 	select {
 	case <-srv.exited:
@@ -191,7 +191,7 @@ func (srv *testServer) createUser(name, role string) int64 {
 	srv.t.Helper()
 	var made apitypes.UserLinked
 	if err := json.Unmarshal([]byte(srv.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin", "--json")), &made); err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("decode JSON: %v", err)
 	}
 	return made.Data.ID
 }
@@ -202,11 +202,11 @@ func (srv *testServer) inviteUser(name, role string) string {
 	srv.t.Helper()
 	var made apitypes.UserLinked
 	if err := json.Unmarshal([]byte(srv.command("", "users", "create", name, "--role", role, "--json")), &made); err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("decode JSON: %v", err)
 	}
 	link, err := url.Parse(made.Link)
 	if err != nil {
-		srv.t.Fatal(err)
+		srv.t.Fatalf("parse URL: %v", err)
 	}
 	return link.Path
 }

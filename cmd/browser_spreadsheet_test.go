@@ -23,7 +23,7 @@ func wideSpreadsheet(t *testing.T) []byte {
 			_, err = w.Write([]byte(text))
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("compress: %v", err)
 		}
 	}
 	const parts = "http://schemas.openxmlformats.org/package/2006/"
@@ -47,7 +47,7 @@ func wideSpreadsheet(t *testing.T) []byte {
 	}
 	part("xl/worksheets/sheet1.xml", `<worksheet xmlns="`+sheets+`"><sheetData>`+strings.Repeat(row+"</row>", 8)+`</sheetData></worksheet>`)
 	if err := z.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close ZIP: %v", err)
 	}
 	return b.Bytes()
 }

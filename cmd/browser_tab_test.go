@@ -19,18 +19,18 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tabTimeout is how long a tab waits for what must come.
+// tabTimeout limits every wait of a tab.
 const tabTimeout = 30 * time.Second
 
-// tab is one page of the browser, with cookies of its own. What goes wrong in it fails
-// the test, whatever the test looks at: see watch.
+// tab is a browser tab with cookies of its own. Its monitor fails the test for every error
+// in a page.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 	*monitor
 }
 
-// newTab opens one for the pages of an origin, as http://host:port.
+// newTab opens a tab for the pages of an origin like http://host:port.
 func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(env.browser, chromedp.WithNewBrowserContext())
@@ -39,19 +39,19 @@ func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 		cancel()
 		b.check(t.Error)
 	})
-	if err := chromedp.Do(ctx); err != nil { // makes it; it lives as long as this context
-		t.Fatal(err)
+	if err := chromedp.Do(ctx); err != nil { // opens the tab, which exists until ctx is canceled
+		t.Fatalf("open tab: %v", err)
 	}
 	call(b, audits.Enable, noParams)
 	if err := chromedp.Listen(ctx, b.handle); err != nil {
-		t.Fatal(err)
+		t.Fatalf("listen for events: %v", err)
 	}
 	b.acceptDialogs()
 	b.setSize(1280, 900)
 	return b
 }
 
-// acceptDialogs says yes to whatever a page asks, so that it goes on.
+// acceptDialogs accepts every dialog of a page, because an open dialog blocks the page.
 func (b *tab) acceptDialogs() {
 	ctx, stop := context.WithCancel(b.ctx)
 	dialogs, done := chromedp.Events(ctx, pageproto.JavascriptDialogOpening), make(chan struct{})
@@ -61,7 +61,8 @@ func (b *tab) acceptDialogs() {
 			if err != nil {
 				return
 			}
-			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, pageproto.HandleJavaScriptDialogParams{Accept: true}) // the tab may be gone
+			params := pageproto.HandleJavaScriptDialogParams{Accept: true}
+			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, params) // the tab may be closed
 		}
 	}()
 	b.t.Cleanup(func() {
@@ -70,20 +71,20 @@ func (b *tab) acceptDialogs() {
 	})
 }
 
-// run runs steps, which end within the patience.
-func (b *tab) run(steps ...chromedp.Action[chromedp.Void]) {
+// run runs actions for at most tabTimeout.
+func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.t.Fatalf("%v\n%s", err, b.describe())
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.t.Fatalf("run actions: %v\n%s", err, b.describe())
 	}
 }
 
-// noParams are the parameters of a command that has none.
+// noParams is for commands without parameters.
 var noParams cdp.Empty
 
-// call is one command of the protocol.
+// call runs one command of the DevTools protocol and returns its result.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
@@ -95,7 +96,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// eval is what an expression gives in the page; a promise is waited for.
+// eval returns the value of a JavaScript expression in the page. It waits for promises.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
@@ -107,23 +108,25 @@ func eval[T any](b *tab, expression string) T {
 	return got
 }
 
-// waitFor waits until an expression is true in the page, through any number of pages.
+// waitFor waits until a JavaScript expression is true in the page or in one that it leads
+// to.
 func (b *tab) waitFor(expression string) {
 	b.t.Helper()
 	var last error
 	for end := time.Now().Add(tabTimeout); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
-		yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
 		cancel()
-		if yes {
+		if ok {
 			return
 		}
-		last = err // while a page gives way to the next, none may be there to ask
+		last = err // expected during a navigation
 	}
-	b.t.Fatalf("never: %s (%v)\n%s", expression, last, b.describe())
+	b.t.Fatalf("not true after %v: %s (%v)\n%s", tabTimeout, expression, last, b.describe())
 }
 
-// describe is what a person would see, for a failure's message.
+// describe returns the address, the visible text, and the problems of the page, for failure
+// messages.
 func (b *tab) describe() string {
 	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
 	defer cancel()
@@ -134,17 +137,18 @@ func (b *tab) describe() string {
 	return text + "\n" + b.problemText()
 }
 
-// pageLoaded says that the page is whole, and another than the one that was marked.
+// pageLoaded is true when a page other than the one marked by waitNavigation is loaded.
 const pageLoaded = `document.readyState == "complete" && !window.leftBehind`
 
-// goTo opens a page of the house, whatever its status.
+// goTo opens a page of the server, whatever its status.
 func (b *tab) goTo(path string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate(b.origin + path))
 	b.waitFor(pageLoaded)
 }
 
-// waitNavigation does what leads to another page (or the same, loaded anew), and waits for it.
+// waitNavigation calls act, which must lead to another page or reload this one, and waits
+// until that page is loaded.
 func (b *tab) waitNavigation(act func()) {
 	b.t.Helper()
 	eval[bool](b, `window.leftBehind = true`)
@@ -152,45 +156,50 @@ func (b *tab) waitNavigation(act func()) {
 	b.waitFor(pageLoaded)
 }
 
-// findJS is the first visible element that a selector finds; after " | " follows what its
-// text, label or value says.
+// findJS returns a JavaScript expression for the first visible element that matches a
+// selector like "CSS | TEXT". The text is optional; it must be part of the element's text,
+// label, or value.
 func findJS(selector string) string {
 	css, text, _ := strings.Cut(selector, " | ")
-	return fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}) && %s)`, strconv.Quote(css), hasTextJS("e", text))
+	return fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}) && %s)`,
+		strconv.Quote(css), hasTextJS("e", text))
 }
 
-// hasTextJS is true where an element's text, label or value has the words.
-func hasTextJS(element, words string) string {
-	return fmt.Sprintf(`[%[1]s.innerText, %[1]s.ariaLabel, %[1]s.value].some(s => (s || "").replace(/\s+/g, " ").includes(%s))`, element, strconv.Quote(words))
+// hasTextJS returns a JavaScript expression that is true if the text, label, or value of an
+// element includes text.
+func hasTextJS(element, text string) string {
+	return fmt.Sprintf(`[%[1]s.innerText, %[1]s.ariaLabel, %[1]s.value].some(s => (s || "").replace(/\s+/g, " ").includes(%s))`,
+		element, strconv.Quote(text))
 }
 
-// waitVisible waits for an element that can be seen.
+// waitVisible waits until an element is visible.
 func (b *tab) waitVisible(selector string) {
 	b.t.Helper()
 	b.waitFor(findJS(selector))
 }
 
-// waitText waits for words anywhere on the page.
-func (b *tab) waitText(words string) {
+// waitText waits for a text anywhere on the page.
+func (b *tab) waitText(text string) {
 	b.t.Helper()
-	b.waitFor(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(words)))
+	b.waitFor(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(text)))
 }
 
-// waitSettled waits for an element, and for a part of the page that is being put into its
-// place: that moves the focus.
+// waitSettled waits for an element and until htmx has swapped in every pending part of the
+// page, which moves the focus.
 func (b *tab) waitSettled(selector string) {
 	b.t.Helper()
 	b.waitFor(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added") && ` + findJS(selector))
 }
 
-// click presses the mouse in the middle of an element, which nothing may cover, once
-// it stands still.
+// click clicks the middle of an element once it no longer moves. Nothing may cover the
+// element.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.waitSettled(selector)
 	var at, before []float64
 	for end := time.Now().Add(tabTimeout); ; before = at {
-		at = eval[[]float64](b, `(() => { const e = `+findJS(selector)+`; if (!e) return []; e.scrollIntoView({block: "center", behavior: "instant"});
+		at = eval[[]float64](b, `(() => { const e = `+findJS(selector)+`; if (!e) return [];
+			e.scrollIntoView({block: "center", behavior: "instant"});
 			const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2, top = document.elementFromPoint(x, y);
 			return top && (e.contains(top) || top.contains(e)) ? [x, y] : [] })()`)
 		if len(at) > 0 && slices.Equal(at, before) {
@@ -203,13 +212,13 @@ func (b *tab) click(selector string) {
 	b.run(chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// clickLink clicks what leads to another page.
+// clickLink clicks a link or button and waits for the page that it leads to.
 func (b *tab) clickLink(selector string) {
 	b.t.Helper()
 	b.waitNavigation(func() { b.click(selector) })
 }
 
-// fill types a text into a field, or picks it in one that is not typed into.
+// fill types a text into a field, or sets the value of a list or of a date or number field.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.waitSettled(selector)
@@ -221,17 +230,17 @@ func (b *tab) fill(selector, text string) {
 		call(b, input.InsertText, input.InsertTextParams{Text: text})
 	}
 	if got := eval[string](b, findJS(selector+" | "+text)+`?.value ?? ""`); got != text {
-		b.t.Fatalf("%s holds %q, not %q", selector, got, text)
+		b.t.Fatalf("value of %s: got %q, want %q", selector, got, text)
 	}
 }
 
-// press presses keys one after another, as on a real keyboard: a page that takes a key
-// for itself keeps its letter out of the field.
+// press presses keys one after another as a keyboard does: if the page handles a key as a
+// shortcut, its letter doesn't get into the field.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	for _, r := range keys {
 		events := kb.Encode(r)
-		if len(events) == 3 { // down, letter, up
+		if len(events) == 3 { // key down, character, key up
 			events[0].Type, events[0].Text = input.DispatchKeyEventTypeKeyDown, events[1].Text
 			events = []*input.DispatchKeyEventParams{events[0], events[2]}
 		}
@@ -241,7 +250,14 @@ func (b *tab) press(keys string) {
 	}
 }
 
-// signIn signs somebody in, and comes to the desk.
+// fetchSignIn signs a user in by a request of the page, without leaving the page.
+func (b *tab) fetchSignIn(name string) {
+	b.t.Helper()
+	eval[bool](b, fmt.Sprintf(`fetch("/sign-in", {method: "POST", redirect: "manual",
+		body: new URLSearchParams({name: %q, password: %q})}).then(() => true)`, name, password))
+}
+
+// signIn signs a user in, which leads to the desk.
 func (b *tab) signIn(name string) {
 	b.t.Helper()
 	b.goTo("/sign-in")
@@ -249,6 +265,6 @@ func (b *tab) signIn(name string) {
 	b.fill("input[name=password]", password)
 	b.clickLink("main button | Sign in")
 	if at := eval[string](b, "location.pathname"); at != "/" {
-		b.t.Fatalf("signed in, and at %s\n%s", at, b.describe())
+		b.t.Fatalf("after signing in: got page %s, want /\n%s", at, b.describe())
 	}
 }

@@ -1,11 +1,10 @@
 //go:build browser
 
-// Real-browser tests: Debian's Chromium, driven over its own protocol, uses the real
-// program as people do.
+// Tests that drive Chromium over the DevTools protocol against a running server.
 //
 //	go test -tags browser -run 'TestBrowser|TestScreens' ./cmd
 //
-//	DEEDKEEP_SCREENSHOTS   a folder for pictures of every page
+//	DEEDKEEP_SCREENSHOTS   a directory for screenshots of every page
 package cmd_test
 
 import (
@@ -20,61 +19,62 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Each scene has a vault and a tab of its own.
+// Each subtest has a server and a browser tab of its own.
 func TestBrowser(t *testing.T) {
-	on := newBrowserEnv(t)
-	for _, scene := range []struct {
+	env := newBrowserEnv(t)
+	for _, row := range []struct {
 		name string
-		play func(*testing.T, *browserEnv)
+		test func(*testing.T, *browserEnv)
 	}{
-		{"the watch sees", testMonitor},
-		{"barriers are found", testAccessibilityChecks},
-		{"scripts are off", testScriptsOff},
+		{"monitor", testMonitor},
+		{"accessibility checks", testAccessibilityChecks},
+		{"scripts off", testScriptsOff},
 		{"first run", testFirstRun},
-		{"first pages are small", testFirstPageSize},
+		{"first page size", testFirstPageSize},
 		{"reading", testReading},
-		{"reading goes on", testResumeReading},
-		{"an abstract is worked on", testEditAbstract},
-		{"a folder is worked on", testEditFolder},
-		{"two edit one card", testEditConflict},
-		{"an order is entered", testEnterOrder},
-		{"a template is changed", testEditTemplate},
-		{"values of types are entered", testTypedFields},
-		{"leaving is warned of", testLeaveWarning},
-		{"invited, with a second factor", testInviteWithTwoFactor},
-		{"a key is made and revoked", testCreateAndRevokeKey},
-		{"docs are tried", testAPIDocs},
-		{"nothing uploaded runs", testMaliciousUploads},
-		{"twelve dropped", testDropDocuments},
-		{"folders dropped", testDropFolder},
-		{"progress moves", testUploadProgress},
-		{"server stops in mid-file", testServerStopsDuringUpload},
+		{"resume reading", testResumeReading},
+		{"edit abstract", testEditAbstract},
+		{"edit folder", testEditFolder},
+		{"edit conflict", testEditConflict},
+		{"enter order", testEnterOrder},
+		{"edit template", testEditTemplate},
+		{"typed fields", testTypedFields},
+		{"leave warning", testLeaveWarning},
+		{"invite with two-factor authentication", testInviteWithTwoFactor},
+		{"create and revoke key", testCreateAndRevokeKey},
+		{"API docs", testAPIDocs},
+		{"malicious uploads", testMaliciousUploads},
+		{"drop documents", testDropDocuments},
+		{"drop folder", testDropFolder},
+		{"upload progress", testUploadProgress},
+		{"server stops during upload", testServerStopsDuringUpload},
 		{"without scripts", testWithoutScripts},
 		{"keyboard only", testKeyboardOnly},
-		{"finding", testFind},
-		{"finding in a hurry", testFindRaces},
+		{"find", testFind},
+		{"find races", testFindRaces},
 	} {
-		t.Run(scene.name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			scene.play(t, on)
+			row.test(t, env)
 		})
 	}
 }
 
-// browserEnv is what scenes share: a browser that runs, and the program, built.
+// browserEnv has what the subtests share: a running browser and the built program.
 type browserEnv struct {
 	browser  context.Context
 	dir      string
 	build    sync.Once
-	program  string
+	program  string // path; set by build
 	buildErr string
 }
 
+// newBrowserEnv starts a browser, which is closed when the test ends.
 func newBrowserEnv(t *testing.T) *browserEnv {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("find Chromium: %v", err)
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("headless", "new"),
@@ -84,24 +84,24 @@ func newBrowserEnv(t *testing.T) *browserEnv {
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
+		t.Fatalf("start Chromium: %v", err)
 	}
 	return &browserEnv{browser: ctx, dir: t.TempDir()}
 }
 
-// binary gives the path of the program, which is built when it is first asked for.
-func (on *browserEnv) binary(t *testing.T) string {
+// binary returns the path of the program. The first call builds it.
+func (env *browserEnv) binary(t *testing.T) string {
 	t.Helper()
-	on.build.Do(func() {
-		on.program = filepath.Join(on.dir, "deedkeep.exe")
-		build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", on.program, "deedkeep")
+	env.build.Do(func() {
+		env.program = filepath.Join(env.dir, "deedkeep.exe")
+		build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", env.program, "deedkeep")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
-			on.buildErr = err.Error() + "\n" + string(out)
+			env.buildErr = err.Error() + "\n" + string(out)
 		}
 	})
-	if on.buildErr != "" {
-		t.Fatalf("build: %s", on.buildErr)
+	if env.buildErr != "" {
+		t.Fatalf("build: %s", env.buildErr)
 	}
-	return on.program
+	return env.program
 }

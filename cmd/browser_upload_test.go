@@ -32,11 +32,11 @@ func copySamples(t *testing.T, filings []namedSample) (paths []string) {
 	for _, f := range filings {
 		content, err := os.ReadFile(sampleFile(t, f.sample))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read file: %v", err)
 		}
 		path := filepath.Join(folder, f.name)
 		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		paths = append(paths, path)
 	}
@@ -48,7 +48,7 @@ func createAbstract(t *testing.T, c *client.Client) string {
 	t.Helper()
 	made, err := c.CreateAbstract(t.Context(), client.AbstractDraft{Address: "14 Orchard Ridge Road", CustomFields: map[string]any{"file_number": "A-1"}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create abstract: %v", err)
 	}
 	return made.Data.ID
 }
@@ -58,7 +58,7 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 	t.Helper()
 	abstract, err := c.Abstract(t.Context(), id)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("get abstract: %v", err)
 	}
 	if len(abstract.Files) != len(paths) {
 		t.Errorf("%d documents are filed, not %d", len(abstract.Files), len(paths))
@@ -66,7 +66,7 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 	for _, path := range paths {
 		want, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read file: %v", err)
 		}
 		at := -1
 		for i, f := range abstract.Files {
@@ -80,7 +80,7 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 		}
 		body, err := c.Download(t.Context(), abstract.Files[at].ID)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("download: %v", err)
 		}
 		got, err := io.ReadAll(body)
 		if err = errors.Join(err, body.Close()); err != nil || !bytes.Equal(got, want) {
@@ -128,7 +128,7 @@ func writeTextFile(t *testing.T, name string, size int) string {
 	}
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(b.String()[:size]), 0o644); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	return path
 }
@@ -210,10 +210,10 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 	for _, name := range []string{"Wexcombe/Twp A/one.txt", "Wexcombe/Twp A/two.txt", "Wexcombe/three.txt", "Refused/setup.exe"} {
 		path := filepath.Join(top, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 		if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	b := env.newTab(t, srv.origin)
@@ -227,7 +227,7 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 	b.checkAccessible(t, "after a folder was dropped")
 	folders, err := c.Folders(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("list folders: %v", err)
 	}
 	var names []string
 	for _, f := range folders {

@@ -54,7 +54,7 @@ func python() string {
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read file: %v", err)
 	}
 	_, rest, found := strings.Cut(string(text), "## The first ten minutes\n")
 	_, rest, opened := strings.Cut(rest, "```sh\n")
@@ -68,7 +68,7 @@ func TestReadme(t *testing.T) {
 	} {
 		_, content := readSample(t, from)
 		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	data := shortDataDir(t)

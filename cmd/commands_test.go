@@ -97,13 +97,13 @@ func TestEveryCommandHasJSON(t *testing.T) {
 	const none = "-" // prints no data, or is for a shell
 	dir := shortDataDir(t)
 	if _, err := seedVault(dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	scratch, backups := t.TempDir(), t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(scratch, name)
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 		return path
 	}
@@ -157,7 +157,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	dir := shortDataDir(t)
 	if _, err := seedVault(dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	for _, row := range []struct{ name, line, want string }{
 		{"keys by number", "keys revoke --data " + dir + " ", "1\tseed\n:4\n"},

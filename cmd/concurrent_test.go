@@ -22,7 +22,7 @@ func TestConcurrentCommands(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			dir, to := shortDataDir(t), t.TempDir()
 			if _, err := seedVault(dir); err != nil {
-				t.Fatal(err)
+				t.Fatalf("create vault: %v", err)
 			}
 			if row.served {
 				startServer(t, dir)

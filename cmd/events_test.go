@@ -41,7 +41,7 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := filepath.Join(t.TempDir(), "d")
 	if _, err := seedVault(dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	for i := range 6 {
 		runCommand(t, dir, "keys", "create", fmt.Sprint("key ", i), "--quiet")
@@ -63,7 +63,7 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 			code, out := runCommand(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
 			var r apitypes.EventVerify
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
-				t.Fatal(err)
+				t.Fatalf("decode JSON: %v", err)
 			}
 			var got []string
 			for _, f := range r.Findings {
@@ -84,7 +84,7 @@ func alterEvents(t *testing.T, dir string, change func(b *bolt.Bucket) error) {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(dir, "vault.db"), 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open database: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket([]byte("events"))) })
 	if err := errors.Join(err, db.Close()); err != nil {
@@ -147,11 +147,11 @@ func TestEventCSVEscapesFormulas(t *testing.T) {
 		e := apitypes.Event{Seq: int64(i + 1), At: apitypes.At(time.Unix(0, 0)), Kind: name, Actor: apitypes.Actor{Kind: "user", Name: &name, Address: &name},
 			Record: &name, Detail: apitypes.Detail{"=x": name}, RequestID: &name, Hash: fmt.Sprintf("%064x", i)}
 		if err := out.write(e); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write event: %v", err)
 		}
 	}
 	if err := out.flush(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("flush: %v", err)
 	}
 	text, marked := strings.CutPrefix(b.String(), apitypes.ByteOrderMark)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()

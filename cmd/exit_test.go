@@ -30,11 +30,11 @@ func TestHelpHasTheExitCodes(t *testing.T) {
 func TestErrorsAsJSON(t *testing.T) {
 	dir := shortDataDir(t)
 	if _, err := seedVault(dir); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	bad := filepath.Join(t.TempDir(), "t.yaml")
 	if err := os.WriteFile(bad, []byte("templates: [{name: X, custom_fields: [{key: A, label: A, type: text}]}]"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	for _, row := range []struct {
 		name, args string
@@ -89,7 +89,7 @@ func TestServeExisting(t *testing.T) {
 			dir := shortDataDir(t)
 			if made {
 				if err := os.Mkdir(dir, 0o700); err != nil {
-					t.Fatal(err)
+					t.Fatalf("create directory: %v", err)
 				}
 			}
 			got := runCLI(t.Context(), t, nil, "serve", "--existing", "--data", dir, "--listen", "127.0.0.1:0")

@@ -21,7 +21,7 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read help topic: %v", err)
 		}
 		for _, f := range codeBlocks(text) {
 			if f.language == "powershell" {
@@ -31,14 +31,14 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 	}
 	in, err := json.Marshal(scripts)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode JSON: %v", err)
 	}
 	// Without the flag, node spends minutes on compiling the parser better before it ends.
 	parser := exec.CommandContext(t.Context(), "node", "--liftoff-only", "../.ci/tools/powershell.mjs")
 	parser.Stdin, parser.Stderr = bytes.NewReader(in), os.Stderr
 	out, err := parser.Output()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("run parser: %v", err)
 	}
 	var results []struct{ Problems, Commands []string }
 	if err := json.Unmarshal(out, &results); err != nil || len(results) != len(scripts) || len(scripts) < 12 {

@@ -93,7 +93,7 @@ systemctl restart deedkeep
 func TestGuidesAsRoot(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("find executable: %v", err)
 	}
 	room := t.TempDir()
 	copyDocuments(t, room)
@@ -103,7 +103,7 @@ func TestGuidesAsRoot(t *testing.T) {
 	for _, name := range []string{"installing", "backups", "upgrading", "security"} {
 		text, err := helpTopic(name)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read help topic: %v", err)
 		}
 		blocks, _ := topicScript(text)
 		fmt.Fprintf(&script, "printf 'GUIDE %s\\n'\nset -v\n%s\nset +v\nrm -rf /srv/restored /srv/decrypted\n", name, blocks)
@@ -143,7 +143,7 @@ func TestGuidesAsRoot(t *testing.T) {
 func TestGuideUnit(t *testing.T) {
 	text, err := helpTopic("installing")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read help topic: %v", err)
 	}
 	_, unit, found := strings.Cut(text, "cat > /etc/systemd/system/deedkeep.service <<'END'\n")
 	unit, _, closed := strings.Cut(unit, "\nEND\n")
@@ -152,12 +152,12 @@ func TestGuideUnit(t *testing.T) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("find executable: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "deedkeep.service")
 	here := strings.Replace(unit, "/usr/local/bin/deedkeep", self, 1)
 	if err := os.WriteFile(file, []byte(here+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	verify, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).CombinedOutput()
 	if err != nil || len(bytes.TrimSpace(verify)) > 0 {
