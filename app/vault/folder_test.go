@@ -17,29 +17,32 @@ func TestFolderCreate(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	tests := []struct {
-		name   string
-		draft  model.FolderDraft
-		refuse bool
+		name    string
+		draft   model.FolderDraft
+		invalid bool
 	}{
 		{"new", model.FolderDraft{Name: model.StringInput("Deeds")}, false},
-		{"same in another case", model.FolderDraft{Name: model.StringInput(" DEEDS ")}, true},
-		{"below it the same name", model.FolderDraft{Name: model.StringInput("deeds"), ParentID: vaulttest.IDInput(5)}, false},
-		{"no name", model.FolderDraft{Name: model.StringInput("  ")}, true},
+		{"same name in capitals", model.FolderDraft{Name: model.StringInput(" DEEDS ")}, true},
+		{"same name as the parent", model.FolderDraft{Name: model.StringInput("deeds"), ParentID: vaulttest.IDInput(5)}, false},
+		{"blank name", model.FolderDraft{Name: model.StringInput("  ")}, true},
 		{"unknown parent", model.FolderDraft{Name: model.StringInput("x"), ParentID: vaulttest.IDInput(77)}, true},
-		{"parent below zero", model.FolderDraft{Name: model.StringInput("x"), ParentID: model.IDInput{Present: true, Valid: true, Value: -5}}, true},
-		{"a seeded one", model.FolderDraft{Name: model.StringInput("inbox")}, true},
+		{"negative parent", model.FolderDraft{Name: model.StringInput("x"),
+			ParentID: model.IDInput{Present: true, Valid: true, Value: -5}}, true},
+		{"name of a default folder", model.FolderDraft{Name: model.StringInput("inbox")}, true},
 	}
 	for _, tt := range tests {
-		made, err := v.Folders.Create(t.Context(), vaulttest.Operator, tt.draft, vault.Idempotency[model.Folder]{})
-		if tt.refuse {
-			vaulttest.WantKind(t, tt.name, err, errs.Invalid)
-		} else if err != nil || made.ID == 0 {
-			t.Errorf("%s: %+v, %v", tt.name, made, err)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			created, err := v.Folders.Create(t.Context(), vaulttest.Operator, tt.draft, vault.Idempotency[model.Folder]{})
+			if tt.invalid {
+				vaulttest.WantKind(t, tt.name, err, errs.Invalid)
+			} else if err != nil || created.ID == 0 {
+				t.Errorf("Folders.Create: got %+v, %v, want a new folder", created, err)
+			}
+		})
 	}
 	list, err := v.Folders.List(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Folders.List: %v", err)
 	}
 	var names []string
 	for _, f := range list {
@@ -47,59 +50,99 @@ func TestFolderCreate(t *testing.T) {
 	}
 	want := []string{"0/Deeds", "0/Inbox", "0/Plats & Surveys", "0/Starters & Prior Abstracts", "0/Underwriter Bulletins", "5/deeds"}
 	if !slices.Equal(names, want) {
-		t.Errorf("%v, want %v", names, want)
+		t.Errorf("folders: got %v, want %v", names, want)
 	}
 	if s := vaulttest.Status(t, v); s.Folders != 6 {
-		t.Errorf("%d folders", s.Folders)
+		t.Errorf("number of folders: got %d, want 6", s.Folders)
 	}
 }
 
+// Of several concurrent requests with the same name, one creates the folder.
 func TestFolderNameRace(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	var won atomic.Int64
+	var successes atomic.Int64
 	var all sync.WaitGroup
 	for n := range 64 {
 		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
 		all.Go(func() {
-			_, err := v.Folders.Create(t.Context(), vaulttest.Operator, model.FolderDraft{Name: model.StringInput(name), ParentID: vaulttest.IDInput(1)}, vault.Idempotency[model.Folder]{})
+			_, err := v.Folders.Create(t.Context(), vaulttest.Operator,
+				model.FolderDraft{Name: model.StringInput(name), ParentID: vaulttest.IDInput(1)}, vault.Idempotency[model.Folder]{})
 			if err == nil {
-				won.Add(1)
+				successes.Add(1)
 				return
 			}
 			if err.Error() != "The name has already been taken." {
-				t.Errorf("%v", err)
+				t.Errorf("Folders.Create: got %q, want %q", err, "The name has already been taken.")
 			}
 		})
 	}
 	all.Wait()
-	if won.Load() != 1 {
-		t.Errorf("%d won", won.Load())
+	if successes.Load() != 1 {
+		t.Errorf("folders created: got %d, want 1", successes.Load())
 	}
 }
 
-// Folders lie no deeper than the rule says, however they come to lie there.
+// No request can create or move a folder below the maximum depth.
 func TestFolderDepth(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	at := uint64(0)
+	deepest := uint64(0)
 	for n := range model.MaxFolderDepth {
-		one, _, err := v.Folders.Ensure(t.Context(), vaulttest.Operator, at, 0, fmt.Sprint("level ", n), false)
+		folder, _, err := v.Folders.Ensure(t.Context(), vaulttest.Operator, deepest, 0, fmt.Sprint("level ", n), false)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Folders.Ensure: %v", err)
 		}
-		at = one.ID
+		deepest = folder.ID
 	}
-	_, err := v.Folders.Create(t.Context(), vaulttest.Operator, model.FolderDraft{Name: model.StringInput("x"), ParentID: vaulttest.IDInput(at)}, vault.Idempotency[model.Folder]{})
-	vaulttest.WantKind(t, "made", err, errs.Invalid)
-	_, _, err = v.Folders.Ensure(t.Context(), vaulttest.Operator, at, 0, "x", false)
-	vaulttest.WantKind(t, "ensured", err, errs.Invalid)
-	low, err := v.Folders.Get(t.Context(), at)
+	_, err := v.Folders.Create(t.Context(), vaulttest.Operator,
+		model.FolderDraft{Name: model.StringInput("x"), ParentID: vaulttest.IDInput(deepest)}, vault.Idempotency[model.Folder]{})
+	vaulttest.WantKind(t, "create below the maximum depth", err, errs.Invalid)
+	_, _, err = v.Folders.Ensure(t.Context(), vaulttest.Operator, deepest, 0, "x", false)
+	vaulttest.WantKind(t, "ensure below the maximum depth", err, errs.Invalid)
+	low, err := v.Folders.Get(t.Context(), deepest)
 	vaulttest.NoError(t, err)
 	top := vaulttest.CreateFolder(t, v, "top", 0)
 	inner := vaulttest.CreateFolder(t, v, "inner", top.ID)
-	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ParentID))}, vault.Match{})
-	vaulttest.WantKind(t, "moved with another in it", err, errs.Invalid)
-	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, inner.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ParentID))}, vault.Match{})
+	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, top.ID,
+		model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ParentID))}, vault.Match{})
+	vaulttest.WantKind(t, "move a folder with a subfolder", err, errs.Invalid)
+	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, inner.ID,
+		model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ParentID))}, vault.Match{})
 	vaulttest.NoError(t, err)
+}
+
+// Ensure returns the folder with a name, and creates it if it doesn't exist.
+func TestFolderEnsure(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	inbox, created, err := v.Folders.Ensure(t.Context(), vaulttest.Operator, 0, 0, " INBOX ", false)
+	if err != nil || created || inbox.Name != "Inbox" {
+		t.Errorf("Folders.Ensure(INBOX): got %+v, created %t, %v, want the existing Inbox", inbox, created, err)
+	}
+	none, created, err := v.Folders.Ensure(t.Context(), vaulttest.Operator, inbox.ID, 0, "2019", true)
+	if err != nil || created || none.ID != 0 {
+		t.Errorf("dry run of Folders.Ensure: got %+v, created %t, %v, want no folder", none, created, err)
+	}
+	var all sync.WaitGroup
+	ids := make([]uint64, 8)
+	for n := range ids {
+		all.Go(func() {
+			folder, _, err := v.Folders.Ensure(t.Context(), vaulttest.Operator, inbox.ID, 0, "2019", false)
+			if err != nil {
+				t.Errorf("Folders.Ensure: %v", err)
+			}
+			ids[n] = folder.ID
+		})
+	}
+	all.Wait()
+	for _, id := range ids {
+		if id == 0 || id != ids[0] {
+			t.Errorf("concurrent Folders.Ensure: got folders %v, want one folder", ids)
+		}
+	}
+	_, _, err = v.Folders.Ensure(t.Context(), vaulttest.Operator, 99, 0, "x", false)
+	vaulttest.WantKind(t, "unknown parent", err, errs.Invalid)
+	_, _, err = v.Folders.Ensure(t.Context(), vaulttest.Operator, 0, 0, " ", false)
+	vaulttest.WantKind(t, "blank name", err, errs.Invalid)
 }

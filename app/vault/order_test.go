@@ -18,74 +18,83 @@ import (
 func TestOrderCreate(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	for n := range 2 { // a repeated number is accepted
-		made, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(" A-1 "), Custom: vaulttest.CustomText("rush", `"Rush"`)}, vault.Idempotency[model.Order]{})
-		if err != nil || made.ID != uint64(n+1) || made.Number != "A-1" || made.Status != "active" || made.Version != 1 || len(made.Custom) != 1 {
-			t.Errorf("%+v, %v", made, err)
+	for n := range 2 { // order numbers need not be unique by default
+		created, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+			model.OrderDraft{Number: model.StringInput(" A-1 "), Custom: vaulttest.CustomText("rush", `"Rush"`)}, vault.Idempotency[model.Order]{})
+		if err != nil || created.ID != uint64(n+1) || created.Number != "A-1" || created.Status != "active" || created.Version != 1 ||
+			len(created.Custom) != 1 {
+			t.Errorf("Orders.Create: got %+v, %v, want version 1 of active order %d, number A-1, with one custom field", created, err, n+1)
 		}
 	}
 	fields, err := v.Orders.Fields(t.Context())
 	if err != nil || len(fields) == 0 || fields[0].Key != "transaction_type" {
-		t.Errorf("%v, %v", fields, err)
+		t.Errorf("Orders.Fields: got %v, %v, want transaction_type first", fields, err)
 	}
-	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{DueDate: model.StringInput("2026-02-30")}, vault.Idempotency[model.Order]{})
-	vaulttest.WantKind(t, "wrong fields", err, errs.Invalid)
+	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{DueDate: model.StringInput("2026-02-30")},
+		vault.Idempotency[model.Order]{})
+	vaulttest.WantKind(t, "order with invalid fields", err, errs.Invalid)
 	if s := vaulttest.Status(t, v); s.Orders != 2 {
-		t.Errorf("%d orders", s.Orders)
+		t.Errorf("number of orders: got %d, want 2", s.Orders)
 	}
 }
 
-// Exactly one of many at once gets the number; the others are told so.
+// If order numbers must be unique, exactly one of many concurrent requests gets the number, and the others fail. Numbers
+// that differ only in case are equal.
 func TestOrderUniqueNumberRace(t *testing.T) {
 	t.Parallel()
 	for _, unique := range []bool{false, true} {
-		t.Run(fmt.Sprint(unique), func(t *testing.T) {
+		t.Run(fmt.Sprintf("unique %t", unique), func(t *testing.T) {
 			t.Parallel()
 			v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.UniqueOrderNumber = unique })
-			const racers = 64
-			var won atomic.Int64
+			const requests = 64
+			var successes atomic.Int64
 			var all sync.WaitGroup
-			for n := range racers {
+			for n := range requests {
 				number := "Straße-9"
 				if n%2 == 1 {
 					number = "STRASSE-9"
 				}
 				all.Go(func() {
-					_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)}, vault.Idempotency[model.Order]{})
+					_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)},
+						vault.Idempotency[model.Order]{})
 					if err == nil {
-						won.Add(1)
+						successes.Add(1)
 						return
 					}
-					var refused *errs.Error
-					if !errors.As(err, &refused) || refused.Message != "The order number has already been taken." || refused.Fields[0].Field != "order_number" {
-						t.Errorf("%v", err)
+					var invalid *errs.Error
+					if !errors.As(err, &invalid) || invalid.Message != "The order number has already been taken." ||
+						invalid.Fields[0].Field != "order_number" {
+						t.Errorf("Orders.Create: got %v, want that the order number has already been taken", err)
 					}
 				})
 			}
 			all.Wait()
-			want := int64(racers)
+			want := int64(requests)
 			if unique {
 				want = 1
 			}
-			if won.Load() != want || vaulttest.Status(t, v).Orders != uint64(want) {
-				t.Errorf("%d won, %d orders, want %d", won.Load(), vaulttest.Status(t, v).Orders, want)
+			if successes.Load() != want || vaulttest.Status(t, v).Orders != uint64(want) {
+				t.Errorf("got %d successful requests, %d orders, want %d", successes.Load(), vaulttest.Status(t, v).Orders, want)
 			}
 		})
 	}
 }
 
-func TestOrderUniqueNumberIsWhole(t *testing.T) {
+// The check for unique order numbers compares complete numbers, not prefixes.
+func TestOrderUniqueNumberComparesCompleteNumbers(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.UniqueOrderNumber = true })
 	long := strings.Repeat("9", 255)
-	for _, number := range []string{"9", "99", " 99x", long} { // none is another's beginning
-		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)}, vault.Idempotency[model.Order]{}); err != nil {
-			t.Errorf("%s: %v", number, err)
+	for _, number := range []string{"9", "99", " 99x", long} {
+		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)},
+			vault.Idempotency[model.Order]{}); err != nil {
+			t.Errorf("create order %s: %v", number, err)
 		}
 	}
-	_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(long + " "), DueDate: model.StringInput("x")}, vault.Idempotency[model.Order]{})
-	var refused *errs.Error
-	if !errors.As(err, &refused) || len(refused.Fields) != 2 || refused.Fields[0].Field != "order_number" {
-		t.Errorf("%v", err)
+	_, err := v.Orders.Create(t.Context(), vaulttest.Operator,
+		model.OrderDraft{Number: model.StringInput(long + " "), DueDate: model.StringInput("x")}, vault.Idempotency[model.Order]{})
+	var invalid *errs.Error
+	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 || invalid.Fields[0].Field != "order_number" {
+		t.Errorf("duplicate number and invalid due date: got %v, want 2 invalid fields, order_number first", err)
 	}
 }

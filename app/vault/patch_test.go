@@ -2,7 +2,6 @@ package vault_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,20 +17,20 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// wantLogged fails the test unless the newest events are these, each as
-// "kind record" with its changes, the last one first.
+// wantLogged checks the newest entries of the audit log, newest first. Each is "kind record", followed by the changes as
+// "field:from>to".
 func wantLogged(t *testing.T, v *instance.Instance, want ...string) {
 	t.Helper()
-	var have []string
+	var got []string
 	for _, e := range vaulttest.AuditEntries(t, v, len(want)) {
 		line := e.Kind + " " + e.Record
 		for _, c := range e.Changes {
 			line += fmt.Sprintf(" %s:%s>%s", c.Field, c.From, c.To)
 		}
-		have = append(have, line)
+		got = append(got, line)
 	}
-	if !slices.Equal(have, want) {
-		t.Errorf("logged\n     %s\nwant %s", strings.Join(have, "\n     "), strings.Join(want, "\n     "))
+	if !slices.Equal(got, want) {
+		t.Errorf("audit log: got\n     %s\nwant %s", strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 	}
 }
 
@@ -47,53 +46,58 @@ func TestAbstractPatch(t *testing.T) {
 	}
 	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vaulttest.MatchVersions(before.Abstract.Version))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	a := after.Abstract
-	if a.Status != "In Search" || a.City != "Troy" || a.Version != 2 || !a.UpdatedAt.After(before.Abstract.UpdatedAt) || after.Files[0].ID != second {
-		t.Errorf("%+v", after)
+	if a.Status != "In Search" || a.City != "Troy" || a.Version != 2 || !a.UpdatedAt.After(before.Abstract.UpdatedAt) ||
+		after.Files[0].ID != second {
+		t.Errorf("Abstracts.Patch: got %+v, want version 2 in Troy, In Search, with file %d first", after, second)
 	}
 	read, err := v.Abstracts.Get(t.Context(), 1)
 	if err != nil || !reflect.DeepEqual(read, after) {
-		t.Errorf("reads %+v, %v\n want %+v", read, err, after)
+		t.Errorf("Abstracts.Get: got %+v, %v\nwant %+v", read, err, after)
 	}
-	wantLogged(t, v, fmt.Sprintf(`abstract.changed abstract:1 status:"New">"In Search" city:null>"Troy" files:[%d,%d]>[%d,%d] custom_fields.file_number:null>"24-1"`,
+	wantLogged(t, v, fmt.Sprintf(
+		`abstract.changed abstract:1 status:"New">"In Search" city:null>"Troy" files:[%d,%d]>[%d,%d] custom_fields.file_number:null>"24-1"`,
 		first, second, second, first))
-	// What is the same is not written, but a stale reader is told.
+	// A patch without changes writes nothing, but its precondition is checked.
 	same, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vault.Match{Given: true, Any: true})
 	if err != nil || !reflect.DeepEqual(same, after) {
-		t.Errorf("the same again: %+v, %v", same, err)
+		t.Errorf("patch without changes: got %+v, %v\nwant %+v", same, err, after)
 	}
 	if n := len(vaulttest.AuditEntries(t, v, 100)); n != 5 {
-		t.Errorf("%d events", n)
+		t.Errorf("audit entries: got %d, want 5", n)
 	}
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vaulttest.MatchVersions(1))
-	vaulttest.WantKind(t, "the same, stale", err, errs.PreconditionFailed)
-	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Status: vaulttest.SomeText("x")}, vaulttest.MatchVersions(1))
-	vaulttest.WantKind(t, "wrong and stale", err, errs.PreconditionFailed)
-	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Status: vaulttest.SomeText("x")}, vaulttest.MatchVersions(7, 2))
-	vaulttest.WantKind(t, "an unknown status", err, errs.Invalid)
+	vaulttest.WantKind(t, "patch without changes of an old version", err, errs.PreconditionFailed)
+	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Status: vaulttest.SomeText("x")},
+		vaulttest.MatchVersions(1))
+	vaulttest.WantKind(t, "invalid patch of an old version", err, errs.PreconditionFailed)
+	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Status: vaulttest.SomeText("x")},
+		vaulttest.MatchVersions(7, 2))
+	vaulttest.WantKind(t, "unknown status", err, errs.Invalid)
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 9, patch, vaulttest.MatchVersions(1))
-	vaulttest.WantKind(t, "no abstract", err, errs.NotFound)
+	vaulttest.WantKind(t, "unknown abstract", err, errs.NotFound)
 }
 
-// A retired template still serves its abstracts.
+// Abstracts with a retired template can still be changed.
 func TestAbstractPatchRetiredTemplate(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.CreateAbstract(t, v)
-	if err := retire(v, 1); err != nil {
-		t.Fatal(err)
+	if err := retireTemplate(v, 1); err != nil {
+		t.Fatalf("retire template 1: %v", err)
 	}
-	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{TemplateID: model.Some(vaulttest.IDInput(1)), Status: vaulttest.SomeText("Complete"),
-		Custom: model.Some(vaulttest.CustomText("search_type", `"Update"`))}, vault.Match{})
+	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{TemplateID: model.Some(vaulttest.IDInput(1)), Status: vaulttest.SomeText("Complete"),
+			Custom: model.Some(vaulttest.CustomText("search_type", `"Update"`))}, vault.Match{})
 	if err != nil || after.Abstract.Status != "Complete" || string(after.Abstract.Custom["search_type"]) != `"Update"` {
-		t.Errorf("%+v, %v", after.Abstract, err)
+		t.Errorf("Abstracts.Patch: got %+v, %v, want a complete abstract of search type Update", after.Abstract, err)
 	}
 }
 
-// Two clients read the same version; the second is told and loses nothing.
-func TestTwoClientsPatchTheSame(t *testing.T) {
+// If two clients change the same version, the second change fails. It succeeds with the new version.
+func TestAbstractPatchConcurrently(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.CreateAbstract(t, v)
@@ -102,22 +106,25 @@ func TestTwoClientsPatchTheSame(t *testing.T) {
 	var both sync.WaitGroup
 	for i, city := range cities {
 		both.Go(func() {
-			_, results[i] = v.Abstracts.Patch(context.Background(), vaulttest.Operator, 1, model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(city)}}, vaulttest.MatchVersions(1))
+			_, results[i] = v.Abstracts.Patch(context.Background(), vaulttest.Operator, 1,
+				model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(city)}}, vaulttest.MatchVersions(1))
 		})
 	}
 	both.Wait()
-	won := slices.Index(results, nil)
-	if won < 0 {
-		t.Fatal(results)
+	winner := slices.Index(results, nil)
+	if winner < 0 {
+		t.Fatalf("concurrent patches: got %v, want one success", results)
 	}
-	vaulttest.WantKind(t, "the other one", results[1-won], errs.PreconditionFailed)
+	vaulttest.WantKind(t, "the second patch", results[1-winner], errs.PreconditionFailed)
 	read, err := v.Abstracts.Get(t.Context(), 1)
-	if err != nil || read.Abstract.City != cities[won] {
-		t.Fatalf("%+v, %v", read.Abstract, err)
+	if err != nil || read.Abstract.City != cities[winner] {
+		t.Fatalf("Abstracts.Get: got %+v, %v, want city %s", read.Abstract, err, cities[winner])
 	}
-	read, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(cities[1-won])}}, vaulttest.MatchVersions(read.Abstract.Version))
-	if err != nil || read.Abstract.City != cities[1-won] || read.Abstract.Version != 3 {
-		t.Errorf("again with the new version: %+v, %v", read.Abstract, err)
+	read, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(cities[1-winner])}},
+		vaulttest.MatchVersions(read.Abstract.Version))
+	if err != nil || read.Abstract.City != cities[1-winner] || read.Abstract.Version != 3 {
+		t.Errorf("patch of the new version: got %+v, %v, want version 3 with city %s", read.Abstract, err, cities[1-winner])
 	}
 }
 
@@ -126,55 +133,62 @@ func TestOrderPatch(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.UniqueOrderNumber = true })
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.CreateOrder(t, v, "A-2")
-	after, err := v.Orders.Patch(t.Context(), vaulttest.Operator, 1, model.OrderPatch{Number: vaulttest.SomeText("a-1"), Status: vaulttest.SomeText("on_hold"), DueDate: vaulttest.SomeText("2026-06-15")}, vaulttest.MatchVersions(1))
+	after, err := v.Orders.Patch(t.Context(), vaulttest.Operator, 1,
+		model.OrderPatch{Number: vaulttest.SomeText("a-1"), Status: vaulttest.SomeText("on_hold"),
+			DueDate: vaulttest.SomeText("2026-06-15")}, vaulttest.MatchVersions(1))
 	if err != nil || after.Number != "a-1" || after.Status != "on_hold" || after.Version != 2 {
-		t.Fatalf("%+v, %v", after, err)
+		t.Fatalf("Orders.Patch: got %+v, %v, want version 2 of order a-1, on hold", after, err)
 	}
 	wantLogged(t, v, `order.changed order:1 order_number:"A-1">"a-1" status:"active">"on_hold" due_date:null>"2026-06-15"`)
 	_, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1, model.OrderPatch{Number: vaulttest.SomeText("a-2 ")}, vault.Match{})
-	vaulttest.WantKind(t, "a number that is taken", err, errs.Invalid)
+	vaulttest.WantKind(t, "number of another order", err, errs.Invalid)
 	if err := v.Orders.Trash(t.Context(), vaulttest.Operator, 2, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Trash: %v", err)
 	}
-	if after, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1, model.OrderPatch{Number: vaulttest.SomeText("A-2")}, vault.Match{}); err != nil {
-		t.Fatal(err)
+	if after, err = v.Orders.Patch(t.Context(), vaulttest.Operator, 1, model.OrderPatch{Number: vaulttest.SomeText("A-2")},
+		vault.Match{}); err != nil {
+		t.Fatalf("Orders.Patch: %v", err)
 	}
 	_, err = v.Orders.Restore(t.Context(), vaulttest.Operator, 2, vault.Idempotency[model.Order]{})
-	vaulttest.WantKind(t, "restored with a number that is taken", err, errs.Invalid)
+	vaulttest.WantKind(t, "restore an order with a number in use", err, errs.Invalid)
 	page, err := v.Orders.List(t.Context(), vault.Query{Limit: 9})
 	if err != nil || len(page.Items) != 1 || !reflect.DeepEqual(page.Items[0], after) {
-		t.Errorf("%+v, %v", page, err)
+		t.Errorf("Orders.List: got %+v, %v, want %+v", page, err, after)
 	}
 }
 
 func TestFilePatch(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	plain := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))[0]
-	of := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("b.pdf", "b")).Files[0]
-	after, err := v.Files.Patch(t.Context(), vaulttest.Operator, plain.ID, model.FilePatch{Filename: vaulttest.SomeText("Deed.PDF"), FolderID: model.Some(vaulttest.IDInput(1))}, vaulttest.MatchVersions(1))
+	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))[0]
+	ofAbstract := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("b.pdf", "b")).Files[0]
+	after, err := v.Files.Patch(t.Context(), vaulttest.Operator, loose.ID,
+		model.FilePatch{Filename: vaulttest.SomeText("Deed.PDF"), FolderID: model.Some(vaulttest.IDInput(1))}, vaulttest.MatchVersions(1))
 	if err != nil || after.Filename != "Deed.PDF" || after.FolderID != 1 || after.Version != 2 {
-		t.Fatalf("%+v, %v", after, err)
+		t.Fatalf("Files.Patch: got %+v, %v, want version 2 of Deed.PDF in folder 1", after, err)
 	}
-	wantLogged(t, v, fmt.Sprintf(`file.changed file:%d filename:"a.pdf">"Deed.PDF" folder_id:null>1`, plain.ID))
+	wantLogged(t, v, fmt.Sprintf(`file.changed file:%d filename:"a.pdf">"Deed.PDF" folder_id:null>1`, loose.ID))
 	for _, row := range []struct {
 		name  string
 		file  uint64
 		patch model.FilePatch
 	}{
-		{"unknown folder", plain.ID, model.FilePatch{FolderID: model.Some(vaulttest.IDInput(99))}},
-		{"another kind", plain.ID, model.FilePatch{Filename: vaulttest.SomeText("a.txt")}},
-		{"of an abstract", of.ID, model.FilePatch{FolderID: model.Some(vaulttest.IDInput(1))}},
+		{"unknown folder", loose.ID, model.FilePatch{FolderID: model.Some(vaulttest.IDInput(99))}},
+		{"other extension", loose.ID, model.FilePatch{Filename: vaulttest.SomeText("a.txt")}},
+		{"file of an abstract", ofAbstract.ID, model.FilePatch{FolderID: model.Some(vaulttest.IDInput(1))}},
 	} {
-		_, err := v.Files.Patch(t.Context(), vaulttest.Operator, row.file, row.patch, vault.Match{})
-		vaulttest.WantKind(t, row.name, err, errs.Invalid)
+		t.Run(row.name, func(t *testing.T) {
+			_, err := v.Files.Patch(t.Context(), vaulttest.Operator, row.file, row.patch, vault.Match{})
+			vaulttest.WantKind(t, row.name, err, errs.Invalid)
+		})
 	}
 	page, err := v.Files.List(t.Context(), vault.Query{Limit: 9, Filters: []store.Filter{{Column: store.ColumnFolder, Value: "1"}}})
-	if err != nil || len(page.Items) != 1 || page.Items[0].ID != plain.ID {
-		t.Errorf("%+v, %v", page, err)
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != loose.ID {
+		t.Errorf("files in folder 1: got %+v, %v, want file %d", page, err, loose.ID)
 	}
-	if after, err = v.Files.Patch(t.Context(), vaulttest.Operator, plain.ID, model.FilePatch{FolderID: model.Some(model.IDInput{})}, vault.Match{}); err != nil || after.FolderID != 0 {
-		t.Errorf("out of its folder: %+v, %v", after, err)
+	if after, err = v.Files.Patch(t.Context(), vaulttest.Operator, loose.ID, model.FilePatch{FolderID: model.Some(model.IDInput{})},
+		vault.Match{}); err != nil || after.FolderID != 0 {
+		t.Errorf("remove from the folder: got %+v, %v, want no folder", after, err)
 	}
 }
 
@@ -189,29 +203,31 @@ func TestFolderPatch(t *testing.T) {
 		name    string
 		folder  uint64
 		patch   model.FolderPatch
-		refused string // a field
+		invalid string // the invalid field; "": none
 	}{
 		{"into itself", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(top.ID))}, "parent_id"},
-		{"beneath itself", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ID))}, "parent_id"},
-		{"into an unknown one", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(99))}, "parent_id"},
-		{"a name taken where it goes", low.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(top.ID))}, "name"},
-		{"a name taken where it is", mid.ID, model.FolderPatch{Name: vaulttest.SomeText("LOW")}, "name"},
-		{"no name", mid.ID, model.FolderPatch{Name: model.Some(model.Input{})}, "name"},
-		{"its own name in capitals", mid.ID, model.FolderPatch{Name: vaulttest.SomeText("MID")}, ""},
+		{"into a folder below itself", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ID))}, "parent_id"},
+		{"into an unknown folder", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(99))}, "parent_id"},
+		{"name in use in the new parent", low.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(top.ID))}, "name"},
+		{"name in use in the same parent", mid.ID, model.FolderPatch{Name: vaulttest.SomeText("LOW")}, "name"},
+		{"blank name", mid.ID, model.FolderPatch{Name: model.Some(model.Input{})}, "name"},
+		{"own name in capitals", mid.ID, model.FolderPatch{Name: vaulttest.SomeText("MID")}, ""},
 		{"to the root", low.ID, model.FolderPatch{ParentID: model.Some(model.IDInput{})}, ""},
-		{"then the other way round", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ID)), Name: vaulttest.SomeText("Under")}, ""},
+		{"former parent into its former child", top.ID,
+			model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ID)), Name: vaulttest.SomeText("Under")}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Folders.Patch(t.Context(), vaulttest.Operator, row.folder, row.patch, vault.Match{})
-			wantRefused(t, err, row.refused)
+			wantInvalidField(t, err, row.invalid)
 		})
 	}
 	got, err := v.Folders.Get(t.Context(), top.ID)
 	if err != nil || got.Name != "Under" || got.ParentID != low.ID || got.Version != 1 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("Folders.Get: got %+v, %v, want version 1 of Under in folder %d", got, err, low.ID)
 	}
 	wantLogged(t, v, fmt.Sprintf(`folder.changed folder:%d name:"Top">"Under" parent_id:null>%d`, top.ID, low.ID))
-	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, top.ID, model.FolderPatch{Name: vaulttest.SomeText("Top")}, vaulttest.MatchVersions(0))
+	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, top.ID, model.FolderPatch{Name: vaulttest.SomeText("Top")},
+		vaulttest.MatchVersions(0))
 	vaulttest.WantKind(t, "stale", err, errs.PreconditionFailed)
 }
 
@@ -220,74 +236,68 @@ func TestFolderRemove(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	top := vaulttest.CreateFolder(t, v, "Top", 0)
 	low := vaulttest.CreateFolder(t, v, "Low", top.ID)
-	filed, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(low.ID)}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
+	uploaded, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{FolderID: vaulttest.IDInput(low.ID)},
+		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", "a")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Files.Upload: %v", err)
 	}
 	remove := func(id uint64) error {
 		return v.Folders.Remove(context.Background(), vaulttest.Operator, id, vault.Match{})
 	}
-	vaulttest.WantKind(t, "with a folder in it", remove(top.ID), errs.Conflict)
-	vaulttest.WantKind(t, "with a document in it", remove(low.ID), errs.Conflict)
-	if err := v.Files.Trash(t.Context(), vaulttest.Operator, filed.Files[0].ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+	vaulttest.WantKind(t, "remove a folder with a subfolder", remove(top.ID), errs.Conflict)
+	vaulttest.WantKind(t, "remove a folder with a document", remove(low.ID), errs.Conflict)
+	if err := v.Files.Trash(t.Context(), vaulttest.Operator, uploaded.Files[0].ID, vault.Match{}); err != nil {
+		t.Fatalf("Files.Trash: %v", err)
 	}
-	vaulttest.WantKind(t, "stale", v.Folders.Remove(t.Context(), vaulttest.Operator, low.ID, vaulttest.MatchVersions(7)), errs.PreconditionFailed)
+	vaulttest.WantKind(t, "stale", v.Folders.Remove(t.Context(), vaulttest.Operator, low.ID, vaulttest.MatchVersions(7)),
+		errs.PreconditionFailed)
 	if err := remove(low.ID); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove folder Low: %v", err)
 	}
 	wantLogged(t, v, fmt.Sprintf("folder.removed folder:%d", low.ID))
-	vaulttest.WantKind(t, "removed", remove(low.ID), errs.NotFound)
+	vaulttest.WantKind(t, "remove a removed folder", remove(low.ID), errs.NotFound)
 	if err := remove(top.ID); err != nil {
-		t.Fatal(err)
+		t.Fatalf("remove folder Top: %v", err)
 	}
-	back, err := v.Files.Restore(t.Context(), vaulttest.Operator, filed.Files[0].ID, vault.Idempotency[model.File]{})
-	if err != nil || back.FolderID != 0 {
-		t.Errorf("a document whose folder is gone: %+v, %v", back, err)
+	restored, err := v.Files.Restore(t.Context(), vaulttest.Operator, uploaded.Files[0].ID, vault.Idempotency[model.File]{})
+	if err != nil || restored.FolderID != 0 {
+		t.Errorf("restore a document of a removed folder: got %+v, %v, want no folder", restored, err)
 	}
 	if again := vaulttest.CreateFolder(t, v, "Low", 0); again.ID <= low.ID {
-		t.Errorf("the number %d is used again", again.ID)
+		t.Errorf("ID of the next folder: got %d, want more than %d", again.ID, low.ID)
 	}
 }
 
-// wantRefused fails the test unless err refuses that field first; "" for no error.
-func wantRefused(t *testing.T, err error, field string) {
+// wantInvalidField checks that field is the first invalid field of err, or that err is nil if field is "".
+func wantInvalidField(t *testing.T, err error, field string) {
 	t.Helper()
 	if field == "" {
 		if err != nil {
-			t.Error(err)
+			t.Errorf("got error %v, want none", err)
 		}
 		return
 	}
 	vaulttest.WantKind(t, field, err, errs.Invalid)
-	if e := refusalOf(err); len(e) == 0 || e[0].Field != field {
-		t.Errorf("refused %v, want %s", e, field)
+	if got := fieldsOf(err); len(got) == 0 || got[0].Field != field {
+		t.Errorf("invalid fields: got %v, want %s first", got, field)
 	}
 }
 
-// A required custom field cannot be cleared where it is enforced, and is not
-// judged where it was not sent.
-func TestPatchEnforcesRequired(t *testing.T) {
+// If required custom fields are enforced, a patch can't clear one. A patch that doesn't contain a required field is valid.
+func TestAbstractPatchEnforcesRequiredFields(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	vaulttest.CreateAbstract(t, v) // without its other required one, search_type
-	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, vault.Match{}); err != nil {
-		t.Fatal(err)
+	vaulttest.CreateAbstract(t, v) // without search_type, which is required too
+	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, vault.Match{}); err != nil {
+		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	v.SetEnforceRequired(true)
-	_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{Custom: model.Some(vaulttest.CustomText("file_number", "null"))}, vault.Match{})
-	wantRefused(t, err, "custom_fields.file_number")
+	_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
+		model.AbstractPatch{Custom: model.Some(vaulttest.CustomText("file_number", "null"))}, vault.Match{})
+	wantInvalidField(t, err, "custom_fields.file_number")
 	after, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{TaxMap: vaulttest.SomeText("9")}, vault.Match{})
 	if err != nil || string(after.Abstract.Custom["file_number"]) != `"24-1"` || after.Abstract.TaxMap != "9" {
-		t.Errorf("%+v, %v", after.Abstract, err)
+		t.Errorf("Abstracts.Patch: got %+v, %v, want file number 24-1, Parcel ID 9", after.Abstract, err)
 	}
-}
-
-// refusalOf gives the fields that an error refuses.
-func refusalOf(err error) errs.Fields {
-	var e *errs.Error
-	if errors.As(err, &e) {
-		return e.Fields
-	}
-	return nil
 }

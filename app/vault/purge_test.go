@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// What is in the trash is no longer due at exactly its time, purged or not.
-func TestRestoreTooLate(t *testing.T) {
+// A record in the trash can't be restored after its expiration, whether or not it has been purged.
+func TestRestoreExpiredRecord(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
 	vaulttest.CreateOrder(t, v, "A-1")
@@ -29,18 +29,18 @@ func TestRestoreTooLate(t *testing.T) {
 	vaulttest.WantTrash(t, v, "order 1 A-1")
 	clock.Advance(time.Microsecond)
 	_, err := v.Orders.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.Order]{})
-	vaulttest.WantKind(t, "too late", err, errs.NotFound)
+	vaulttest.WantKind(t, "restore an expired order", err, errs.NotFound)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
 	wantLogged(t, v, "order.purged order:1", "order.trashed order:1")
 }
 
-// Purged: the abstract, all its documents, their bytes; but not bytes that another
-// record has, live or in the trash.
+// Purging an abstract removes its documents, and the next sweep removes their blobs, except for blobs that another file
+// uses, live or in the trash.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := vaulttest.OpenWithClock(t)
-	gone := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
+	purged := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	live := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("copy of 1.pdf", "1"))[0]
 	trashed := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("copy of 2.pdf", "2"))[0]
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
@@ -51,41 +51,41 @@ func TestPurge(t *testing.T) {
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.Verify(t, v)
 	vaulttest.WantTrash(t, v, fmt.Sprintf("file %d copy of 2.pdf", trashed.ID))
-	wantLogged(t, v, "abstract.purged abstract:1", fmt.Sprintf("file.purged file:%d", gone.Files[2].ID))
+	wantLogged(t, v, "abstract.purged abstract:1", fmt.Sprintf("file.purged file:%d", purged.Files[2].ID))
 	if e := vaulttest.AuditEntries(t, v, 1)[0]; e.Actor.Kind != "system" || e.Detail["files"] != "3" {
-		t.Errorf("%+v", e)
+		t.Errorf("audit entry of the purge: got %+v, want 3 files, by the system", e)
 	}
-	for _, f := range gone.Files {
-		missing(t, v, f.ID)
+	for _, f := range purged.Files {
+		wantNoFile(t, v, f.ID)
 		_, err := v.Files.Restore(t.Context(), vaulttest.Operator, f.ID, vault.Idempotency[model.File]{})
-		vaulttest.WantKind(t, "restore what was purged", err, errs.NotFound)
+		vaulttest.WantKind(t, "restore a purged document", err, errs.NotFound)
 	}
-	bytesOf := func(f model.File) error {
+	statBlob := func(f model.File) error {
 		_, err := os.Stat(opts.Dir + "/blobs/" + f.Digest[:2] + "/" + f.Digest)
 		return err
 	}
-	vaulttest.NoError(t, bytesOf(gone.Files[2])) // until the sweep
+	vaulttest.NoError(t, statBlob(purged.Files[2])) // until the next sweep
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
-	if err := bytesOf(gone.Files[2]); !os.IsNotExist(err) {
-		t.Errorf("bytes that nobody has: %v", err)
+	if err := statBlob(purged.Files[2]); !os.IsNotExist(err) {
+		t.Errorf("unused blob: got %v, want that it does not exist", err)
 	}
-	vaulttest.NoError(t, bytesOf(live))
-	vaulttest.NoError(t, bytesOf(trashed))
+	vaulttest.NoError(t, statBlob(live))
+	vaulttest.NoError(t, statBlob(trashed))
 	vaulttest.Verify(t, v)
 	clock.Advance(time.Hour)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
-	if err := bytesOf(trashed); !os.IsNotExist(err) {
-		t.Errorf("bytes that nobody has any more: %v", err)
+	if err := statBlob(trashed); !os.IsNotExist(err) {
+		t.Errorf("blob that is no longer used: got %v, want that it does not exist", err)
 	}
-	vaulttest.NoError(t, bytesOf(live))
+	vaulttest.NoError(t, statBlob(live))
 	vaulttest.WantTrash(t, v)
 	if again := vaulttest.CreateAbstract(t, v); again.Abstract.ID != 2 {
-		t.Errorf("the next abstract has number %d", again.Abstract.ID)
+		t.Errorf("ID of the next abstract: got %d, want 2", again.Abstract.ID)
 	}
 }
 
-// The background work purges by itself, and the sweep follows soon.
+// A running server purges the trash automatically, and sweeps soon afterward.
 func TestPurgeInTheBackground(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := vaulttest.OpenWithClock(t)
@@ -98,7 +98,7 @@ func TestPurgeInTheBackground(t *testing.T) {
 	vaulttest.WantTrash(t, v)
 }
 
-// More than one commit takes, and an abstract with more documents than that.
+// A purge handles more records than fit in one transaction, and an abstract with more documents than that.
 func TestPurgeMany(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -116,20 +116,20 @@ func TestPurgeMany(t *testing.T) {
 		order := vaulttest.CreateOrder(t, v, fmt.Sprint(i))
 		vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
 	}
-	stays := vaulttest.CreateOrder(t, v, "stays")
+	live := vaulttest.CreateOrder(t, v, "live")
 	clock.Advance(vaulttest.TrashKeep)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
 	if s := vaulttest.Status(t, v); s.Orders != 1 || s.Files != 0 || s.Abstracts != 0 || s.Queue != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("status: got %+v, want 1 order and nothing else", s)
 	}
-	if _, err := v.Orders.Get(t.Context(), stays.ID); err != nil {
-		t.Error(err)
+	if _, err := v.Orders.Get(t.Context(), live.ID); err != nil {
+		t.Errorf("Orders.Get: %v", err)
 	}
 }
 
-// A damaged record in the trash stays, and those behind it need not wait.
-func TestPurgePassesOverTheDamaged(t *testing.T) {
+// A purge skips a damaged record, reports it, and purges the records after it.
+func TestPurgeSkipsDamagedRecords(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
@@ -149,32 +149,33 @@ func TestPurgePassesOverTheDamaged(t *testing.T) {
 	vaulttest.WantTrash(t, v, "order 1 ", "order 2 A-2")
 	clock.Advance(vaulttest.TrashKeep)
 	if err := v.Purge(t.Context()); err == nil {
-		t.Error("nobody is told of a damaged record")
+		t.Error("Purge: got no error, want one about the damaged record")
 	}
 	vaulttest.WantTrash(t, v, "order 1 ")
 }
 
-// Trashing, restoring and removing go on when the disk is full; what grows does not.
-func TestTrashBelowTheReserve(t *testing.T) {
+// If the free space is below the reserve, records can still be deleted, restored, and purged, but not changed.
+func TestTrashBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
-	filed, order, inbox := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.CreateOrder(t, v, "A-1"), vaulttest.CreateFolder(t, v, "Box", 0)
+	created, order, folder := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.CreateOrder(t, v, "A-1"),
+		vaulttest.CreateFolder(t, v, "Box", 0)
 	v.MinFree = 1 << 62
 	_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID, model.OrderPatch{Number: vaulttest.SomeText("A-2")}, vault.Match{})
-	vaulttest.WantKind(t, "a change", err, errs.InsufficientStorage)
+	vaulttest.WantKind(t, "change an order", err, errs.InsufficientStorage)
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, order.ID, vault.Match{}))
-	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, filed.Files[0].ID, vault.Match{}))
-	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, filed.Files[0].ID, vault.Idempotency[model.File]{})
+	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, created.Files[0].ID, vault.Match{}))
+	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, created.Files[0].ID, vault.Idempotency[model.File]{})
 	vaulttest.NoError(t, err)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	vaulttest.NoError(t, v.Folders.Remove(t.Context(), vaulttest.Operator, inbox.ID, vault.Match{}))
+	vaulttest.NoError(t, v.Folders.Remove(t.Context(), vaulttest.Operator, folder.ID, vault.Match{}))
 	clock.Advance(vaulttest.TrashKeep)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.WantTrash(t, v)
 }
 
-// Documents are processed in the trash too: what comes back is as if it had stayed.
-func TestProcessingInTheTrash(t *testing.T) {
+// Documents in the trash are processed, so that they are complete after a restore.
+func TestProcessDocumentsInTrash(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
 	v, _ := vaulttest.OpenVerified(t, vaulttest.WithFakeReader(f))
@@ -182,22 +183,22 @@ func TestProcessingInTheTrash(t *testing.T) {
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
 	v.Start(1 << 40)
 	vaulttest.WaitProcessed(t, v)
-	back, err := v.Files.Restore(t.Context(), vaulttest.Operator, file.ID, vault.Idempotency[model.File]{})
-	if err != nil || back.Processing || back.Failure != "" || f.Count(vaulttest.IsTextCall) != 1 {
-		t.Errorf("%+v, %v, %d texts", back, err, f.Count(vaulttest.IsTextCall))
+	restored, err := v.Files.Restore(t.Context(), vaulttest.Operator, file.ID, vault.Idempotency[model.File]{})
+	if err != nil || restored.Processing || restored.Failure != "" || f.Count(vaulttest.IsTextCall) != 1 {
+		t.Errorf("Files.Restore: got %+v, %v, %d extractions, want a processed file, 1 extraction", restored, err, f.Count(vaulttest.IsTextCall))
 	}
 }
 
-// A document is purged, and its bytes swept, while the reader has it in hand:
-// nothing of it stays, and the queue goes on.
-func TestPurgedWhileProcessed(t *testing.T) {
+// If a document is purged and its blob swept while a worker processes it, nothing of it remains, and processing continues
+// with the next document.
+func TestPurgeDuringProcessing(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name    string
-		trouble error // of the reader, then
+		name string
+		err  error // of the reader
 	}{
-		{"that goes well", nil},
-		{"that would be tried again", errors.New("no process could be started")},
+		{"reader succeeds", nil},
+		{"reader fails with an error that is retried", errors.New("no process could be started")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -210,26 +211,26 @@ func TestPurgedWhileProcessed(t *testing.T) {
 				clock.Advance(vaulttest.TrashKeep)
 				vaulttest.NoError(t, v.Purge(t.Context()))
 				vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
-				return row.trouble
+				return row.err
 			}))
 			v.Start(1 << 40)
 			vaulttest.Eventually(t, "the reader", func() bool { return f.Count(vaulttest.IsTextCall) > 0 })
 			vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("2.pdf", "2"))
 			vaulttest.WaitProcessed(t, v)
 			if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 1 {
-				t.Errorf("%d documents on the disk", n)
+				t.Errorf("blobs: got %d, want 1", n)
 			}
-			for _, path := range previews(t, opts.Dir) {
+			for _, path := range previewFiles(t, opts.Dir) {
 				if strings.Contains(path, file.Digest) {
-					t.Errorf("%s stays", path)
+					t.Errorf("preview of the purged document: got %s, want none", path)
 				}
 			}
 		})
 	}
 }
 
-// previews lists what was derived.
-func previews(t *testing.T, dir string) []string {
+// previewFiles returns the paths of all files in the previews directory.
+func previewFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	if _, err := os.Stat(dir + "/previews"); os.IsNotExist(err) {
 		return nil
@@ -242,45 +243,45 @@ func previews(t *testing.T, dir string) []string {
 		return err
 	})
 	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
+		t.Fatalf("list the previews: %v", err)
 	}
 	return all
 }
 
-// An abstract with thousands of documents goes, comes back and is purged in one
-// commit each, in the time that a caller waits.
-func TestTrashThousandsOfDocuments(t *testing.T) {
+// Deleting, restoring, and purging an abstract with thousands of documents takes one transaction each, and not too long for
+// a request.
+func TestTrashLargeAbstract(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
-	many(t, v, vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), manyDocuments-1)
-	const patience = 20 * time.Second // a hundred times what it takes
-	began := time.Now()
+	attachCopies(t, v, vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), manyDocuments-1)
+	const limit = 20 * time.Second // about a hundred times the usual duration
+	start := time.Now()
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	gone := time.Since(began)
-	back, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
-	if err != nil || len(back.Files) != manyDocuments {
-		t.Fatalf("%d files, %v", len(back.Files), err)
+	trashed := time.Since(start)
+	result, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil || len(result.Files) != manyDocuments {
+		t.Fatalf("Abstracts.Restore: got %d files, %v, want %d", len(result.Files), err, manyDocuments)
 	}
-	restored := time.Since(began)
+	restored := time.Since(start)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	clock.Advance(vaulttest.TrashKeep)
-	began = time.Now()
+	start = time.Now()
 	vaulttest.NoError(t, v.Purge(t.Context()))
-	purged := time.Since(began)
-	t.Logf("into the trash %v, and back %v, purged %v", gone, restored-gone, purged)
-	if gone > patience || restored > patience || purged > patience {
-		t.Error("that is too long")
+	purged := time.Since(start)
+	t.Logf("trash %v, restore %v, purge %v", trashed, restored-trashed, purged)
+	if trashed > limit || restored > limit || purged > limit {
+		t.Errorf("got %v to trash, %v with the restore, %v to purge, want at most %v", trashed, restored, purged, limit)
 	}
 	if s := vaulttest.Status(t, v); s.Files != 0 || s.Queue != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("status: got %+v, want no files and an empty queue", s)
 	}
 }
 
-// many gives an abstract more documents, with the bytes of its first.
-func many(t *testing.T, v *instance.Instance, filed vault.AbstractWithFiles, count int) {
+// attachCopies attaches count copies of the first document of an abstract, directly in the store.
+func attachCopies(t *testing.T, v *instance.Instance, created vault.AbstractWithFiles, count int) {
 	t.Helper()
 	vaulttest.NoError(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error {
-		file, abstract := filed.Files[0], filed.Abstract
+		file, abstract := created.Files[0], created.Abstract
 		abstract.Files = slices.Clone(abstract.Files)
 		for range count {
 			var err error

@@ -16,10 +16,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-const ()
-
-// retaining opens a vault that keeps abstracts for 20 years, those of template 2 for 7.
-func retaining(t *testing.T) (*instance.Instance, instance.Options, *vaulttest.Clock) {
+// openWithRetention opens a vault that retains abstracts for 20 years, and those with template 2 for 7 years.
+func openWithRetention(t *testing.T) (*instance.Instance, instance.Options, *vaulttest.Clock) {
 	t.Helper()
 	clock := vaulttest.NewClock()
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
@@ -29,67 +27,70 @@ func retaining(t *testing.T) (*instance.Instance, instance.Options, *vaulttest.C
 	return v, opts, clock
 }
 
-// item finds one record in the trash.
-func item(t *testing.T, v *instance.Instance, noun string, id uint64) vault.Trashed {
+// trashedRecord returns a record in the trash.
+func trashedRecord(t *testing.T, v *instance.Instance, kind string, id uint64) vault.Trashed {
 	t.Helper()
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100})
 	vaulttest.NoError(t, err)
 	for _, i := range page.Items {
-		if i.Type == noun && i.ID == id {
+		if i.Type == kind && i.ID == id {
 			return i
 		}
 	}
-	t.Fatalf("%s %d is not in the trash: %+v", noun, id, page.Items)
+	t.Fatalf("trash: got %+v, want %s %d", page.Items, kind, id)
 	return vault.Trashed{}
 }
 
-// How long each kind of record stays in the trash, to the microsecond, restorable all the
-// time, and that nothing purges it before.
+// Every record stays in the trash until the end of its retention period, to the microsecond. Until then it can be restored
+// but not purged.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	start := vaulttest.NewClock().Now()
 	years := func(n int) time.Time { return start.AddDate(n, 0, 0) }
-	detach := func(t *testing.T, v *instance.Instance, filed vault.AbstractWithFiles) (string, uint64) {
-		vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}))
-		return "file", filed.Files[0].ID
+	detach := func(t *testing.T, v *instance.Instance, a vault.AbstractWithFiles) (string, uint64) {
+		vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, a.Abstract.ID, a.Files[0].ID, vault.Match{}))
+		return "file", a.Files[0].ID
 	}
 	tests := []struct {
 		name  string
-		trash func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (noun string, id uint64)
+		trash func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (kind string, id uint64)
 		want  time.Time // zero: no retention
 	}{
-		{"an abstract", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
+		{"abstract", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
 		}, years(20)},
-		{"an abstract of another template", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
-			a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+		{"abstract with another template", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
+			a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
+				model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 2}}, vaulttest.StageDocs(t, v),
+				vault.Idempotency[vault.AbstractWithFiles]{})
 			vaulttest.NoError(t, err)
 			_, err = v.Templates.Retire(t.Context(), vaulttest.Operator, 2)
 			vaulttest.NoError(t, err)
 			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
 		}, years(7)},
-		{"an abstract with a later document", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
+		{"abstract with a later document", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			clock.Advance(48 * time.Hour)
-			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+			_, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, a.Abstract.ID, model.UploadDraft{},
+				vaulttest.StageDocs(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 			vaulttest.NoError(t, err)
 			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a.Abstract.ID, vault.Match{}))
 			return "abstract", a.Abstract.ID
 		}, years(20).Add(48 * time.Hour)},
-		{"a document removed after 30 days", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
+		{"document removed after 30 days", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
 			clock.Advance(30*vaulttest.Day + time.Microsecond)
 			return detach(t, v, a)
 		}, years(20)},
-		{"a document removed within 30 days", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
+		{"document removed within 30 days", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			clock.Advance(30 * vaulttest.Day)
 			return detach(t, v, a)
 		}, time.Time{}},
-		{"a document removed early, restored, removed late", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
+		{"document removed early, restored, and removed late", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			detach(t, v, a)
 			_, err := v.Files.Restore(t.Context(), vaulttest.Operator, a.Files[0].ID, vault.Idempotency[model.File]{})
@@ -97,19 +98,19 @@ func TestRetention(t *testing.T) {
 			clock.Advance(31 * vaulttest.Day)
 			return detach(t, v, a)
 		}, years(20)},
-		{"a document that was uploaded in a future that is none", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
+		{"document uploaded while the clock was ahead", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			clock.Advance(365 * vaulttest.Day)
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 			clock.Advance(-365 * vaulttest.Day)
 			return detach(t, v, a)
 		}, years(21)},
-		{"a document on no abstract", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
+		{"document of no abstract", func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (string, uint64) {
 			f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))[0]
 			clock.Advance(90 * vaulttest.Day)
 			vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, f.ID, vault.Match{}))
 			return "file", f.ID
 		}, time.Time{}},
-		{"an order", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
+		{"order", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
 			o := vaulttest.CreateOrder(t, v, "A-1")
 			vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, o.ID, vault.Match{}))
 			return "order", o.ID
@@ -118,26 +119,26 @@ func TestRetention(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			v, _, clock := retaining(t)
-			noun, id := tt.trash(t, v, clock)
-			is := item(t, v, noun, id)
-			if !is.RetainedUntil.Equal(tt.want) {
-				t.Errorf("kept by the retention until %v, want %v", is.RetainedUntil, tt.want)
+			v, _, clock := openWithRetention(t)
+			kind, id := tt.trash(t, v, clock)
+			trashed := trashedRecord(t, v, kind, id)
+			if !trashed.RetainedUntil.Equal(tt.want) {
+				t.Errorf("retained until: got %v, want %v", trashed.RetainedUntil, tt.want)
 			}
 			until := tt.want
 			if until.IsZero() {
-				until = is.At.Add(vaulttest.TrashKeep)
+				until = trashed.At.Add(vaulttest.TrashKeep)
 			}
-			if !is.Until.Equal(until) {
-				t.Errorf("kept until %v, want %v", is.Until, until)
+			if !trashed.Until.Equal(until) {
+				t.Errorf("in the trash until: got %v, want %v", trashed.Until, until)
 			}
 			clock.Advance(until.Sub(clock.Now()) - time.Microsecond)
 			vaulttest.NoError(t, v.Purge(t.Context()))
-			if found, err := v.Trash.Find(t.Context(), noun, id); err != nil || found.ID != id {
-				t.Errorf("just before: %+v, %v", found, err)
+			if found, err := v.Trash.Find(t.Context(), kind, id); err != nil || found.ID != id {
+				t.Errorf("Trash.Find just before the end: got %+v, %v, want %s %d", found, err, kind, id)
 			}
-			if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, noun, id, ""); (errs.KindOf(err) == errs.Conflict) == tt.want.IsZero() {
-				t.Errorf("purged by hand just before: %v", err)
+			if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, kind, id, ""); (errs.KindOf(err) == errs.Conflict) == tt.want.IsZero() {
+				t.Errorf("manual purge just before the end: got %v, want a conflict only for retained records", err)
 			}
 			clock.Advance(time.Microsecond)
 			vaulttest.NoError(t, v.Purge(t.Context()))
@@ -147,11 +148,11 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// An abstract comes back whole long after trash.keep, and a purge by the plan passes over
-// many that are kept to the one behind them.
-func TestRetentionRestoresLate(t *testing.T) {
+// During its retention period an abstract can be restored with its documents, long after trash.keep. The scheduled purge
+// skips many retained records and purges the expired one after them.
+func TestRetentionRestoreAfterTrashKeep(t *testing.T) {
 	t.Parallel()
-	v, _, clock := retaining(t)
+	v, _, clock := openWithRetention(t)
 	var ids []uint64
 	for range 300 {
 		ids = append(ids, vaulttest.CreateAbstract(t, v).Abstract.ID)
@@ -164,23 +165,23 @@ func TestRetentionRestoresLate(t *testing.T) {
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	clock.Advance(19 * vaulttest.Year)
 	_, err := v.Files.Restore(t.Context(), vaulttest.Operator, before.Files[0].ID, vault.Idempotency[model.File]{})
-	vaulttest.WantKind(t, "one of its documents", err, errs.Conflict)
+	vaulttest.WantKind(t, "restore a document of an abstract in the trash", err, errs.Conflict)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1000}); err != nil || len(page.Items) != 301 {
-		t.Errorf("%d records, %v, want the 301 abstracts", len(page.Items), err)
+		t.Errorf("Trash.List: got %d records, %v, want 301 abstracts", len(page.Items), err)
 	}
-	if due, kept, err := v.Trash.Purgeable(t.Context()); due != 0 || kept != 301 || err != nil {
-		t.Errorf("%d may go, %d stay, %v", due, kept, err)
+	if due, retained, err := v.Trash.Purgeable(t.Context()); due != 0 || retained != 301 || err != nil {
+		t.Errorf("Trash.Purgeable: got %d, %d retained, %v, want 0, 301 retained", due, retained, err)
 	}
 	after, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, before.Abstract.ID, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || len(after.Files) != 1 {
-		t.Errorf("%+v, %v", after, err)
+		t.Errorf("Abstracts.Restore: got %+v, %v, want 1 file", after, err)
 	}
 }
 
-// A document whose abstract is purged is kept for the longest time, in the trash and when
-// it comes back and goes there again.
-func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
+// A document whose abstract is purged is retained for the longest period of all templates. That also applies after it is
+// restored and deleted again.
+func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
@@ -188,7 +189,8 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 	opts.Settings.Retention = vault.Retention{Default: 20 * vaulttest.Year, Templates: map[uint64]time.Duration{2: 7 * vaulttest.Year}}
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	late, early := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2")), vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("3.pdf", "3"))
+	late, early := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2")),
+		vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("3.pdf", "3"))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 2, early.Files[0].ID, vault.Match{}))
 	clock.Advance(31 * vaulttest.Day)
 	file := late.Files[0]
@@ -196,73 +198,73 @@ func TestRetentionOfADocumentWithoutItsAbstract(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, file.ID, vault.Match{}))
 	for _, id := range []uint64{1, 2} {
 		vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, id, vault.Match{}))
-		is := item(t, v, "file", late.Files[0].ID)
-		if is.Abstract == nil || is.Abstract.ID != 1 || is.Abstract.Heading == "" || is.Abstract.Live {
-			t.Errorf("on %+v, want abstract 1, which is in the trash", is.Abstract)
+		trashed := trashedRecord(t, v, "file", late.Files[0].ID)
+		if trashed.Abstract == nil || trashed.Abstract.ID != 1 || trashed.Abstract.Heading == "" || trashed.Abstract.Live {
+			t.Errorf("abstract of the document: got %+v, want abstract 1, in the trash", trashed.Abstract)
 		}
 	}
 	for _, id := range []uint64{1, 2} {
 		if _, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", id, "the client asked for it"); err != nil {
-			t.Fatal(err)
+			t.Fatalf("Trash.Purge: %v", err)
 		}
 	}
-	is := item(t, v, "file", file.ID)
-	if !is.RetainedUntil.Equal(want) || is.Abstract == nil || is.Abstract.ID != 1 || is.Abstract.Heading != "" {
-		t.Errorf("%+v, want it kept until %v", is, want)
+	trashed := trashedRecord(t, v, "file", file.ID)
+	if !trashed.RetainedUntil.Equal(want) || trashed.Abstract == nil || trashed.Abstract.ID != 1 || trashed.Abstract.Heading != "" {
+		t.Errorf("document of a purged abstract: got %+v, want it retained until %v", trashed, want)
 	}
 	for range 2 {
-		back, err := v.Files.Restore(t.Context(), vaulttest.Operator, file.ID, vault.Idempotency[model.File]{})
-		if err != nil || back.AbstractID != 0 {
-			t.Fatalf("%+v, %v", back, err)
+		restored, err := v.Files.Restore(t.Context(), vaulttest.Operator, file.ID, vault.Idempotency[model.File]{})
+		if err != nil || restored.AbstractID != 0 {
+			t.Fatalf("Files.Restore: got %+v, %v, want no abstract", restored, err)
 		}
 		vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}))
 	}
-	if is = item(t, v, "file", file.ID); !is.RetainedUntil.Equal(want) {
-		t.Errorf("after a way through the vault: %+v, want it kept until %v", is, want)
+	if trashed = trashedRecord(t, v, "file", file.ID); !trashed.RetainedUntil.Equal(want) {
+		t.Errorf("document restored and deleted again: got %+v, want it retained until %v", trashed, want)
 	}
-	mistake := early.Files[0].ID
-	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, mistake, vault.Idempotency[model.File]{})
-	vaulttest.WantKind(t, "a mistake after its time", err, errs.NotFound)
+	removedEarly := early.Files[0].ID
+	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, removedEarly, vault.Idempotency[model.File]{})
+	vaulttest.WantKind(t, "restore an expired document", err, errs.NotFound)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.Close(t, v)
 
-	// Settings in force count, not those of the day it was deleted.
+	// The current settings apply, not those at the time of the deletion.
 	opts.Settings.Retention = vault.Retention{Default: vaulttest.Year}
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
-	if is = item(t, v, "file", file.ID); !is.RetainedUntil.Equal(file.CreatedAt.AddDate(1, 0, 0)) {
-		t.Errorf("with a shorter time: %+v", is)
+	if trashed = trashedRecord(t, v, "file", file.ID); !trashed.RetainedUntil.Equal(file.CreatedAt.AddDate(1, 0, 0)) {
+		t.Errorf("document with a shorter retention: got %+v, want it retained until %v", trashed, file.CreatedAt.AddDate(1, 0, 0))
 	}
 }
 
-// Two records of the same bytes: the bytes stay as long as the one that is kept.
-func TestRetentionOfSharedBytes(t *testing.T) {
+// If two files share a blob, the blob is kept as long as one of them is retained.
+func TestRetentionOfSharedBlob(t *testing.T) {
 	t.Parallel()
-	v, opts, clock := retaining(t)
+	v, opts, clock := openWithRetention(t)
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("copy.pdf", "1"))[0]
-	filed := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	created := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, loose.ID, vault.Match{}))
 	clock.Advance(vaulttest.TrashKeep)
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 1 {
-		t.Errorf("%d documents on the disk, want the one that is kept", n)
+		t.Errorf("blobs: got %d, want 1, of the retained document", n)
 	}
 	_, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
-	if len(vaulttest.Content(t, v, filed.Files[0].ID)) == 0 {
-		t.Error("the document is empty")
+	if len(vaulttest.Content(t, v, created.Files[0].ID)) == 0 {
+		t.Error("content of the restored document: got 0 bytes, want more")
 	}
 }
 
-// What an older program has put into the trash is kept too, also where its time was over
-// on the day of the upgrade.
-func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
+// Retention also applies to records that an older version put into the trash, even to those that expired before the
+// upgrade.
+func TestRetentionOfTrashFromOlderSchema(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
-	opts := vaulttest.Options(t) // without a retention, as before
+	opts := vaulttest.Options(t) // without retention, as in the older version
 	opts.Now = clock.Now
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
@@ -272,11 +274,11 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	clock.Advance(10 * vaulttest.TrashKeep)
 	_, err = v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
-	vaulttest.WantKind(t, "before", err, errs.NotFound)
+	vaulttest.WantKind(t, "restore before the upgrade", err, errs.NotFound)
 	vaulttest.Close(t, v)
 	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
 	vaulttest.NoError(t, err)
-	vaulttest.NoError(t, db.Update(func(tx *bolt.Tx) error { // schema 4: as 5, without the feed of changes
+	vaulttest.NoError(t, db.Update(func(tx *bolt.Tx) error { // schema 4 is like schema 5 without the change feed
 		return errors.Join(tx.DeleteBucket([]byte("changes")), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 4}))
 	}))
 	vaulttest.NoError(t, db.Close())
@@ -285,25 +287,24 @@ func TestRetentionOfTrashOfAnOlderSchema(t *testing.T) {
 	vaulttest.NoError(t, err)
 	defer vaulttest.Close(t, v)
 	vaulttest.NoError(t, v.Purge(t.Context()))
-	if have, want := vaulttest.TrashList(t, v), []string{"abstract 1 " + v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 1 1.pdf"}; !slices.Equal(sorted(have), want) {
-		t.Errorf("in the trash %q, want %q", have, want)
+	if got, want := vaulttest.TrashList(t, v), []string{"abstract 1 " + v.Heading(model.Abstract{ID: 1}, model.Template{}),
+		"file 1 1.pdf"}; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("trash: got %q, want %q", got, want)
 	}
 	if _, err = v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
-		t.Error(err)
+		t.Errorf("Abstracts.Restore: %v", err)
 	}
 	if _, err = v.Files.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.File]{}); err != nil {
-		t.Error(err)
+		t.Errorf("Files.Restore: %v", err)
 	}
 	vaulttest.Verify(t, v)
 }
 
-func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
-
-// A clock that leaps over the retention is not believed for a day, no matter who asks; what no
-// retention covers goes by hand all the same.
-func TestRetentionAndAClockFarAhead(t *testing.T) {
+// If the clock jumps past the retention period, retained records can't be purged for a day, not even manually. Records
+// without retention can be purged manually anyway.
+func TestRetentionAfterClockJump(t *testing.T) {
 	t.Parallel()
-	v, _, clock := retaining(t)
+	v, _, clock := openWithRetention(t)
 	vaulttest.CreateAbstract(t, v)
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
@@ -311,20 +312,20 @@ func TestRetentionAndAClockFarAhead(t *testing.T) {
 	clock.Advance(21 * vaulttest.Year)
 	vaulttest.NoError(t, v.RunPurgeOnce(t.Context()))
 	_, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, "")
-	vaulttest.WantKind(t, "right after the leap", err, errs.Conflict)
+	vaulttest.WantKind(t, "manual purge right after the jump", err, errs.Conflict)
 	if _, err := v.Trash.Empty(t.Context(), vaulttest.Operator); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Trash.Empty: %v", err)
 	}
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 	clock.Advance(vaulttest.Day)
-	if gone, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, ""); err != nil || gone.Records != 1 {
-		t.Errorf("a day later: %+v, %v", gone, err)
+	if got, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "abstract", 1, ""); err != nil || got.Records != 1 {
+		t.Errorf("manual purge a day after the jump: got %+v, %v, want 1 record", got, err)
 	}
 	vaulttest.WantTrash(t, v)
 }
 
-// What is damaged is neither purged nor in the way.
-func TestRetentionWithADamagedDocument(t *testing.T) {
+// An abstract with a damaged document is not purged, and does not prevent the purge of other records.
+func TestRetentionWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
 	opts := vaulttest.Options(t)
@@ -342,16 +343,16 @@ func TestRetentionWithADamagedDocument(t *testing.T) {
 	defer vaulttest.Close(t, v)
 	clock.Advance(2 * vaulttest.Year)
 	if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
-		t.Errorf("purge: %v", err)
+		t.Errorf("Purge: got %v, want %v", err, store.ErrDamaged)
 	}
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 }
 
-// An abstract in the trash that lists a document without a record hides no other record
-// there, and keeps none from its purge.
-func TestRetentionWithALostDocument(t *testing.T) {
+// An abstract in the trash that refers to a missing document does not hide other records in the trash or prevent their
+// purge.
+func TestRetentionWithMissingDocument(t *testing.T) {
 	t.Parallel()
-	for lost, name := range []string{"the oldest", "the newest"} {
+	for missing, name := range []string{"oldest document", "newest document"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			clock := vaulttest.NewClock()
@@ -360,18 +361,18 @@ func TestRetentionWithALostDocument(t *testing.T) {
 			v, err := instance.Open(t.Context(), opts)
 			vaulttest.NoError(t, err)
 			defer vaulttest.Close(t, v)
-			filed := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
-			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, filed.Abstract.ID, vault.Match{}))
+			created := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
+			vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, created.Abstract.ID, vault.Match{}))
 			clock.Advance(time.Second)
 			vaulttest.CreateOrder(t, v, "A-1")
 			vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-			vaulttest.NoError(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(filed.Files[lost].ID) }))
+			vaulttest.NoError(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveFile(created.Files[missing].ID) }))
 			if page, err := v.Trash.List(t.Context(), vault.Query{Limit: 100}); err != nil || len(page.Items) != 2 {
-				t.Errorf("got %d records, %v, want 2", len(page.Items), err)
+				t.Errorf("Trash.List: got %d records, %v, want 2", len(page.Items), err)
 			}
-			clock.Advance(366 * vaulttest.Day) // past the retention too
+			clock.Advance(366 * vaulttest.Day) // past the retention period
 			if err := v.Purge(t.Context()); !errors.Is(err, store.ErrDamaged) {
-				t.Errorf("purge: got %v, want %v", err, store.ErrDamaged)
+				t.Errorf("Purge: got %v, want %v", err, store.ErrDamaged)
 			}
 			vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 		})

@@ -22,23 +22,25 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-func TestSweepTakesOrphansOnly(t *testing.T) {
+// A sweep removes only blobs that no file uses.
+func TestSweepRemovesOrphansOnly(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	path := vaulttest.AddOrphan(t, opts.Dir, []byte("left by a crash"))
 	if err := v.Sweeper.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Sweeper.Sweep: %v", err)
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Errorf("the orphan stays: %v", err)
+		t.Errorf("orphan after the sweep: got %v, want that it does not exist", err)
 	}
 	if !bytes.Equal(vaulttest.Content(t, v, f.ID), vaulttest.PDF(1, "a")) {
-		t.Error("the document differs")
+		t.Error("content of the document: got other bytes than were uploaded")
 	}
 }
 
-func TestSweepAtTheStartAndInTurns(t *testing.T) {
+// A running server sweeps at its start and then at regular intervals.
+func TestSweepAtStartAndPeriodically(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	first := vaulttest.AddOrphan(t, opts.Dir, []byte("1"))
@@ -50,28 +52,27 @@ func TestSweepAtTheStartAndInTurns(t *testing.T) {
 	vaulttest.Eventually(t, "the next sweep", gone(vaulttest.AddOrphan(t, opts.Dir, []byte("2"))))
 }
 
-// A request that is given up after its bytes were kept leaves them to a sweep that
-// comes soon, and not in a day.
-func TestSweepSoonAfterAFailedRequest(t *testing.T) {
+// If a request is canceled after its blobs were stored, an extra sweep removes them soon, before the next regular one.
+func TestSweepSoonAfterFailedRequest(t *testing.T) {
 	t.Parallel()
-	verbs := []struct {
+	tests := []struct {
 		name string
-		file func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error
+		run  func(ctx context.Context, v *instance.Instance, staged *vault.StagedUpload) error
 	}{
-		{"upload", func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error {
-			_, err := v.Files.Upload(ctx, vaulttest.Operator, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
+		{"upload", func(ctx context.Context, v *instance.Instance, staged *vault.StagedUpload) error {
+			_, err := v.Files.Upload(ctx, vaulttest.Operator, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}},
-		{"create", func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error {
-			_, err := v.Abstracts.Create(ctx, vaulttest.Operator, model.AbstractDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
+		{"create", func(ctx context.Context, v *instance.Instance, staged *vault.StagedUpload) error {
+			_, err := v.Abstracts.Create(ctx, vaulttest.Operator, model.AbstractDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}},
-		{"attach", func(ctx context.Context, v *instance.Instance, tr *vault.StagedUpload) error {
-			_, err := v.Abstracts.Attach(ctx, vaulttest.Operator, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
+		{"attach", func(ctx context.Context, v *instance.Instance, staged *vault.StagedUpload) error {
+			_, err := v.Abstracts.Attach(ctx, vaulttest.Operator, 1, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 			return err
 		}},
 	}
-	for _, tt := range verbs {
+	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
@@ -79,32 +80,32 @@ func TestSweepSoonAfterAFailedRequest(t *testing.T) {
 			v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
 				o.Disk = vaulttest.NewFaultyDisk(blobstore.OSFiles(), func(step, path string) error {
 					if step == "rename" && strings.Contains(path, "blobs") && !strings.HasSuffix(path, "probe") {
-						cancel() // the sender goes away; the tray is another's
+						cancel() // the client disconnects
 					}
 					return nil
 				})
 			})
-			if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
-				t.Fatal(err)
+			if _, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{}, vaulttest.StageDocs(t, v),
+				vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+				t.Fatalf("Abstracts.Create: %v", err)
 			}
 			v.Start(24 * time.Hour)
-			tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
-			if err := tt.file(ctx, v, tr); !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
+			staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
+			if err := tt.run(ctx, v, staged); !errors.Is(err, context.Canceled) {
+				t.Fatalf("%s: got %v, want %v", tt.name, err, context.Canceled)
 			}
-			tr.Discard()
-			vaulttest.Eventually(t, "the sweep of what was kept", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 0 })
+			staged.Discard()
+			vaulttest.Eventually(t, "the sweep of the stored blobs", func() bool { return len(vaulttest.FilesUnder(t, opts.Dir, "blobs")) == 0 })
 			vaulttest.WantNoDocuments(t, opts.Dir)
 			if s := vaulttest.Status(t, v); s.Files != 0 || s.Queue != 0 {
-				t.Errorf("%+v", s)
+				t.Errorf("status: got %+v, want no files and an empty queue", s)
 			}
 		})
 	}
 }
 
-// Nobody's bytes are swept away under him, whoever brings the same ones or others,
-// and no verification sees damage that is none.
-func TestSweepAndVerifyUnderLoad(t *testing.T) {
+// While clients upload the same and other documents, a sweep removes no blob in use, and a verification has no findings.
+func TestSweepAndVerifyDuringUploads(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	v.Start(time.Hour)
@@ -113,7 +114,7 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 	background.Go(func() {
 		for ctx.Err() == nil {
 			if err := v.Sweeper.Sweep(ctx); err != nil && ctx.Err() == nil {
-				t.Error(err)
+				t.Errorf("Sweeper.Sweep: %v", err)
 			}
 		}
 	})
@@ -121,7 +122,7 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 		for ctx.Err() == nil {
 			report, err := v.Integrity.Verify(ctx, func(int, int) {})
 			if ctx.Err() == nil && (err != nil || !report.OK()) {
-				t.Errorf("%+v, %v", report.Findings, err)
+				t.Errorf("Integrity.Verify: got %+v, %v, want no findings", report.Findings, err)
 			}
 		}
 	})
@@ -130,8 +131,8 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 			for i := range 12 {
 				shared, own := vaulttest.PDFDoc("s.pdf", fmt.Sprint(i)), vaulttest.PDFDoc("o.pdf", fmt.Sprint(n, "-", i))
 				for range 2 {
-					if err := give(v, shared, own); err != nil {
-						t.Error(err)
+					if err := upload(v, shared, own); err != nil {
+						t.Errorf("upload: %v", err)
 					}
 				}
 			}
@@ -142,56 +143,57 @@ func TestSweepAndVerifyUnderLoad(t *testing.T) {
 	background.Wait()
 	s := vaulttest.Status(t, v)
 	if s.Files != 8*12*2*2 {
-		t.Errorf("%d files", s.Files)
+		t.Errorf("number of files: got %d, want %d", s.Files, 8*12*2*2)
 	}
 	for n := range s.Files {
 		file, f, err := v.Files.Open(t.Context(), n+1)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Files.Open: %v", err)
 		}
 		h := sha256.New()
 		if _, err := io.Copy(h, f); err != nil || hex.EncodeToString(h.Sum(nil)) != file.Digest {
-			t.Errorf("file %d differs: %v", file.ID, err)
+			t.Errorf("content of file %d: got another digest than %s, %v", file.ID, file.Digest, err)
 		}
 		if err := f.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("close file %d: %v", file.ID, err)
 		}
 	}
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 12+8*12 {
-		t.Errorf("%d blobs", n)
+		t.Errorf("blobs: got %d, want %d", n, 12+8*12)
 	}
 }
 
-// give uploads for itself, in any goroutine.
-func give(v *instance.Instance, docs ...vaulttest.Doc) error {
-	tr, err := v.Files.Stage(context.Background())
+// upload uploads documents. Any goroutine may call it.
+func upload(v *instance.Instance, docs ...vaulttest.Doc) error {
+	staged, err := v.Files.Stage(context.Background())
 	if err != nil {
 		return err
 	}
-	defer tr.Discard()
+	defer staged.Discard()
 	for _, d := range docs {
-		if err := tr.Add(d.Name, bytes.NewReader(d.Body)); err != nil {
+		if err := staged.Add(d.Name, bytes.NewReader(d.Body)); err != nil {
 			return err
 		}
 	}
-	_, err = v.Files.Upload(context.Background(), vaulttest.Operator, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
+	_, err = v.Files.Upload(context.Background(), vaulttest.Operator, model.UploadDraft{}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	return err
 }
 
-// The index of digests has no checksum. A flipped bit in it must not cost a
-// document that its record still names, nor may a record that cannot be read.
-func TestSweepBelievesNoIndexAlone(t *testing.T) {
+// The index of digests has no checksum, so a sweep also reads the records. A flipped bit in the index must not remove a
+// document that a record refers to, and neither must an unreadable record.
+func TestSweepOfDamagedDatabase(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
 		bucket string
 		bit    int // of the bucket's first key, or of its value
 		inKey  bool
-		refuse bool
+		fails  bool // whether the sweep fails
 	}{
 		{"flipped bit in the index", "file_digests", 7, true, false},
 		{"flipped bit in the record", "files", 100, false, true},
-		{"flipped bit in the record's number", "files", 3, true, true},
+		{"flipped bit in the ID of the record", "files", 3, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -199,28 +201,28 @@ func TestSweepBelievesNoIndexAlone(t *testing.T) {
 			opts := vaulttest.Options(t)
 			v, err := instance.Open(t.Context(), opts)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("instance.Open: %v", err)
 			}
 			f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 			if err := v.Close(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Close: %v", err)
 			}
 			vaulttest.FlipBit(t, filepath.Join(opts.Dir, "vault.db"), tt.bucket, tt.bit, tt.inKey)
-			left := vaulttest.AddOrphan(t, opts.Dir, []byte("left by a crash"))
+			orphan := vaulttest.AddOrphan(t, opts.Dir, []byte("left by a crash"))
 			if v, err = instance.Open(t.Context(), opts); err != nil {
-				t.Fatal(err)
+				t.Fatalf("instance.Open: %v", err)
 			}
-			if err := v.Sweeper.Sweep(t.Context()); (err != nil) != tt.refuse {
-				t.Errorf("sweep: %v", err)
+			if err := v.Sweeper.Sweep(t.Context()); (err != nil) != tt.fails {
+				t.Errorf("Sweeper.Sweep: got error %v, want an error: %t", err, tt.fails)
 			}
 			if _, err := os.Stat(filepath.Join(opts.Dir, "blobs", f.Digest[:2], f.Digest)); err != nil {
-				t.Errorf("the document is gone: %v", err)
+				t.Errorf("blob of the document: %v", err)
 			}
-			if _, err := os.Stat(left); os.IsNotExist(err) == tt.refuse {
-				t.Errorf("the orphan: %v", err)
+			if _, err := os.Stat(orphan); os.IsNotExist(err) == tt.fails {
+				t.Errorf("orphan after the sweep: got %v, want it to remain: %t", err, tt.fails)
 			}
 			if err := v.Close(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("Close: %v", err)
 			}
 		})
 	}

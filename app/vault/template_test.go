@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// redraft is a template as a draft, changed.
-func redraft(t model.Template, change func(*model.Template)) model.TemplateDraft {
+// draftOf returns a draft of a template. change, which may be nil, modifies it.
+func draftOf(t model.Template, change func(*model.Template)) model.TemplateDraft {
 	t.Fields, t.Statuses = append([]model.Field{}, t.Fields...), append([]string{}, t.Statuses...)
 	if change != nil {
 		change(&t)
@@ -22,6 +22,7 @@ func redraft(t model.Template, change func(*model.Template)) model.TemplateDraft
 	return model.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: &t.Retired, Statuses: &t.Statuses, Fields: &t.Fields}
 }
 
+// without returns a change that removes a field.
 func without(key string) func(*model.Template) {
 	return func(t *model.Template) {
 		var kept []model.Field
@@ -34,6 +35,7 @@ func without(key string) func(*model.Template) {
 	}
 }
 
+// sentences returns the sentences of all fields, separated by spaces.
 func sentences(f errs.Fields) string {
 	var all []string
 	for _, field := range f {
@@ -42,12 +44,13 @@ func sentences(f errs.Fields) string {
 	return strings.Join(all, " ")
 }
 
+// fieldsOf returns the invalid fields of an error.
 func fieldsOf(err error) errs.Fields {
-	named, _ := errors.AsType[*errs.Error](err)
-	if named == nil {
+	e, _ := errors.AsType[*errs.Error](err)
+	if e == nil {
 		return nil
 	}
-	return named.Fields
+	return e.Fields
 }
 
 func TestTemplatesImport(t *testing.T) {
@@ -55,44 +58,46 @@ func TestTemplatesImport(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	all, err := v.Templates.All(t.Context())
 	if err != nil || len(all) != 4 {
-		t.Fatalf("%v, %v", all, err)
+		t.Fatalf("Templates.All: got %v, %v, want 4 templates", all, err)
 	}
-	var same []model.TemplateDraft
+	var unchanged []model.TemplateDraft
 	for _, template := range all {
-		same = append(same, redraft(template, nil))
+		unchanged = append(unchanged, draftOf(template, nil))
 	}
-	done, err := v.Templates.Import(t.Context(), vaulttest.Operator, same, false)
-	if err != nil || len(done.Changed) > 0 {
-		t.Errorf("of the same: %+v, %v", done, err)
+	result, err := v.Templates.Import(t.Context(), vaulttest.Operator, unchanged, false)
+	if err != nil || len(result.Changed) > 0 {
+		t.Errorf("import of the current templates: got %+v, %v, want no changes", result, err)
 	}
 
 	draft := model.TemplateDraft{Name: "Mineral", Default: true, Fields: &[]model.Field{{Key: "lease", Label: " Lease ", Type: model.Text}}}
 	dry, err := v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{draft}, true)
 	if err != nil || len(dry.Changed) != 2 || !dry.Changed[0].Created || dry.Changed[1].Template.ID != 1 {
-		t.Errorf("dry: %+v, %v", dry, err)
+		t.Errorf("dry run: got %+v, %v, want a new template and a change of template 1", dry, err)
 	}
 	if after, err := v.Templates.All(t.Context()); err != nil || len(after) != 4 {
-		t.Errorf("a dry run wrote: %v, %v", after, err)
+		t.Errorf("templates after a dry run: got %v, %v, want 4", after, err)
 	}
-	done, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{draft}, false)
-	if err != nil || len(done.Changed) != 2 || done.Changed[0].Template.ID != 5 {
-		t.Errorf("%+v, %v", done, err)
+	result, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{draft}, false)
+	if err != nil || len(result.Changed) != 2 || result.Changed[0].Template.ID != 5 {
+		t.Errorf("import of a new template: got %+v, %v, want new template 5 and 1 other change", result, err)
 	}
-	made := vaulttest.CreateAbstractFromTemplate(t, v, 5, map[string]string{"lease": `"7"`})
-	if len(made.Custom) != 1 || made.Status != "" {
-		t.Errorf("%+v", made)
+	created := vaulttest.CreateAbstractFromTemplate(t, v, 5, map[string]string{"lease": `"7"`})
+	if len(created.Custom) != 1 || created.Status != "" {
+		t.Errorf("abstract with the new template: got %+v, want 1 custom field and no status", created)
 	}
-	// By its name, and what is left out stays.
-	done, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{{Name: "MINERAL", Statuses: &[]string{"Open"}}}, false)
-	if err != nil || len(done.Changed) != 1 || done.Changed[0].Template.ID != 5 || len(done.Changed[0].Template.Fields) != 1 || !done.Changed[0].Template.Default {
-		t.Errorf("%+v, %v", done, err)
+	// A draft without an ID changes the template with its name. Omitted properties stay as they are.
+	result, err = v.Templates.Import(t.Context(), vaulttest.Operator,
+		[]model.TemplateDraft{{Name: "MINERAL", Statuses: &[]string{"Open"}}}, false)
+	if err != nil || len(result.Changed) != 1 || result.Changed[0].Template.ID != 5 || len(result.Changed[0].Template.Fields) != 1 ||
+		!result.Changed[0].Template.Default {
+		t.Errorf("import by name: got %+v, %v, want a change of template 5 only, still the default with 1 field", result, err)
 	}
 	if list, err := v.Templates.List(t.Context()); err != nil || len(list) != 5 || list[0].Default || !list[4].Default {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Templates.List: got %+v, %v, want 5 templates, the last one the default", list, err)
 	}
 }
 
-func TestTemplatesImportRefuses(t *testing.T) {
+func TestTemplatesImportRejectsInvalidDrafts(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for _, row := range []struct {
@@ -100,17 +105,20 @@ func TestTemplatesImportRefuses(t *testing.T) {
 		drafts []model.TemplateDraft
 		want   string
 	}{
-		{"an id that is not there", []model.TemplateDraft{{ID: 9, Name: "X"}}, "There is no template 9; without an id a new one is made."},
-		{"one template twice", []model.TemplateDraft{{ID: 2, Name: "X"}, {Name: "Commercial Abstract"}}, "This is template 2 once more, which stands at place 1."},
+		{"unknown ID", []model.TemplateDraft{{ID: 9, Name: "X"}}, "There is no template 9; without an id a new one is made."},
+		{"same template twice", []model.TemplateDraft{{ID: 2, Name: "X"}, {Name: "Commercial Abstract"}},
+			"This is template 2 once more, which stands at place 1."},
 		{"no name", []model.TemplateDraft{{ID: 2}}, "The name field is required."},
-		{"a name that is there", []model.TemplateDraft{{ID: 2, Name: "residential abstract"}}, `Another template has the name "residential abstract"; capital letters make no difference.`},
-		{"a core key", []model.TemplateDraft{{Name: "X", Fields: &[]model.Field{{Key: "county", Label: "C", Type: model.Text}}}}, `The key "county" is a field that every record has.`},
+		{"name of another template", []model.TemplateDraft{{ID: 2, Name: "residential abstract"}},
+			`Another template has the name "residential abstract"; capital letters make no difference.`},
+		{"key of a core field", []model.TemplateDraft{{Name: "X",
+			Fields: &[]model.Field{{Key: "county", Label: "C", Type: model.Text}}}}, `The key "county" is a field that every record has.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Templates.Import(t.Context(), vaulttest.Operator, row.drafts, false)
 			vaulttest.WantKind(t, row.name, err, errs.Invalid)
 			if got := sentences(fieldsOf(err)); got != row.want {
-				t.Errorf("%s", got)
+				t.Errorf("sentences: got %s, want %s", got, row.want)
 			}
 		})
 	}
@@ -120,46 +128,49 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	_, err := v.Templates.Retire(t.Context(), vaulttest.Operator, 1)
-	vaulttest.WantKind(t, "retire the default", err, errs.Conflict)
+	vaulttest.WantKind(t, "retire the default template", err, errs.Conflict)
 	_, err = v.Templates.Retire(t.Context(), vaulttest.Operator, 9)
-	vaulttest.WantKind(t, "retire none", err, errs.NotFound)
-	if one, err := v.Templates.Retire(t.Context(), vaulttest.Operator, 3); err != nil || !one.Retired {
-		t.Errorf("%+v, %v", one, err)
+	vaulttest.WantKind(t, "retire an unknown template", err, errs.NotFound)
+	if got, err := v.Templates.Retire(t.Context(), vaulttest.Operator, 3); err != nil || !got.Retired {
+		t.Errorf("Templates.Retire: got %+v, %v, want a retired template", got, err)
 	}
 	if _, err := v.Templates.Retire(t.Context(), vaulttest.Operator, 3); err != nil {
-		t.Errorf("once more: %v", err)
+		t.Errorf("retire a retired template: %v", err)
 	}
 	_, err = v.Templates.SetDefault(t.Context(), vaulttest.Operator, 3)
-	vaulttest.WantKind(t, "a retired default", err, errs.Conflict)
-	if one, err := v.Templates.SetDefault(t.Context(), vaulttest.Operator, 2); err != nil || !one.Default {
-		t.Errorf("%+v, %v", one, err)
+	vaulttest.WantKind(t, "make a retired template the default", err, errs.Conflict)
+	if got, err := v.Templates.SetDefault(t.Context(), vaulttest.Operator, 2); err != nil || !got.Default {
+		t.Errorf("Templates.SetDefault: got %+v, %v, want the default template", got, err)
 	}
 	if list, err := v.Templates.List(t.Context()); err != nil || len(list) != 3 || list[0].Default || !list[1].Default {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Templates.List: got %+v, %v, want 3 templates, the second one the default", list, err)
 	}
-	// An import brings it back.
-	back := false
-	if _, err := v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{{ID: 3, Name: "Ownership", Retired: &back}}, false); err != nil {
-		t.Error(err)
+	// An import can make a retired template active again.
+	retired := false
+	if _, err := v.Templates.Import(t.Context(), vaulttest.Operator,
+		[]model.TemplateDraft{{ID: 3, Name: "Ownership", Retired: &retired}}, false); err != nil {
+		t.Errorf("Templates.Import: %v", err)
 	}
 	if list, err := v.Templates.List(t.Context()); err != nil || len(list) != 4 {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("Templates.List after the import: got %+v, %v, want 4 templates", list, err)
 	}
 }
 
-// What abstracts have values for cannot go, and is named with their number.
-func TestTemplatesImportOrphans(t *testing.T) {
+// An import can't remove a field, an option, or a status that abstracts use. The error contains its name and the number of
+// abstracts.
+func TestTemplatesImportKeepsDefinitionsInUse(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for n := range 3 {
-		vaulttest.CreateAbstractFromTemplate(t, v, 1, map[string]string{"vesting": fmt.Sprintf(`"v%d"`, n), "tax_status": `"Paid"`, "indices_searched": `["UCC","Plats"]`})
+		vaulttest.CreateAbstractFromTemplate(t, v, 1,
+			map[string]string{"vesting": fmt.Sprintf(`"v%d"`, n), "tax_status": `"Paid"`, "indices_searched": `["UCC","Plats"]`})
 	}
 	vaulttest.CreateAbstractFromTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
 	all, err := v.Templates.All(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Templates.All: %v", err)
 	}
-	change := func(key string, fn func(*model.Field)) func(*model.Template) {
+	changeField := func(key string, fn func(*model.Field)) func(*model.Template) {
 		return func(t *model.Template) {
 			for i := range t.Fields {
 				if t.Fields[i].Key == key {
@@ -169,7 +180,7 @@ func TestTemplatesImportOrphans(t *testing.T) {
 			}
 		}
 	}
-	drop := func(option string) func(*model.Field) {
+	dropOption := func(option string) func(*model.Field) {
 		return func(f *model.Field) {
 			var kept []string
 			for _, o := range f.Options {
@@ -185,21 +196,25 @@ func TestTemplatesImportOrphans(t *testing.T) {
 		change func(*model.Template)
 		want   string
 	}{
-		{"a field with values", without("vesting"), `The field "vesting" of "Residential Abstract" cannot go: 3 abstracts have a value for it.`},
-		{"of another template", without("zoning"), ""},
-		{"a field without values", without("borrower"), ""},
-		{"a type", change("vesting", func(f *model.Field) { f.Type = model.Date }), `The field "vesting" of "Residential Abstract" cannot become a date: 3 abstracts have a value of type text for it.`},
-		{"an option in use", change("tax_status", drop("Paid")), `The option "Paid" of the field "tax_status" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
-		{"an option of many in use", change("indices_searched", drop("UCC")), `The option "UCC" of the field "indices_searched" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
-		{"an option not in use", change("tax_status", drop("Due")), ""},
-		{"a status in use", func(t *model.Template) { t.Statuses = t.Statuses[1:] }, `The status "New" of "Residential Abstract" cannot go: 3 abstracts are in it.`},
-		{"a status not in use", func(t *model.Template) { t.Statuses = t.Statuses[:5] }, ""},
+		{"field with values", without("vesting"), `The field "vesting" of "Residential Abstract" cannot go: 3 abstracts have a value for it.`},
+		{"field of another template", without("zoning"), ""},
+		{"field without values", without("borrower"), ""},
+		{"type of a field with values", changeField("vesting", func(f *model.Field) { f.Type = model.Date }),
+			`The field "vesting" of "Residential Abstract" cannot become a date: 3 abstracts have a value of type text for it.`},
+		{"option in use", changeField("tax_status", dropOption("Paid")),
+			`The option "Paid" of the field "tax_status" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
+		{"option in use among several values", changeField("indices_searched", dropOption("UCC")),
+			`The option "UCC" of the field "indices_searched" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
+		{"option not in use", changeField("tax_status", dropOption("Due")), ""},
+		{"status in use", func(t *model.Template) { t.Statuses = t.Statuses[1:] },
+			`The status "New" of "Residential Abstract" cannot go: 3 abstracts are in it.`},
+		{"status not in use", func(t *model.Template) { t.Statuses = t.Statuses[:5] }, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			drafts := []model.TemplateDraft{redraft(all[0], row.change)}
+			drafts := []model.TemplateDraft{draftOf(all[0], row.change)}
 			dry, err := v.Templates.Import(t.Context(), vaulttest.Operator, drafts, true)
 			if err != nil || sentences(dry.Conflicts) != row.want {
-				t.Errorf("dry: %s, %v", sentences(dry.Conflicts), err)
+				t.Errorf("conflicts of a dry run: got %s, %v, want %s", sentences(dry.Conflicts), err, row.want)
 			}
 			if row.want == "" {
 				return
@@ -207,118 +222,124 @@ func TestTemplatesImportOrphans(t *testing.T) {
 			_, err = v.Templates.Import(t.Context(), vaulttest.Operator, drafts, false)
 			vaulttest.WantKind(t, row.name, err, errs.Conflict)
 			if got := sentences(fieldsOf(err)); got != row.want {
-				t.Errorf("%s", got)
+				t.Errorf("sentences: got %s, want %s", got, row.want)
 			}
 		})
 	}
 	if after, err := v.Templates.All(t.Context()); err != nil || fmt.Sprint(after) != fmt.Sprint(all) {
-		t.Errorf("something was written: %v", err)
+		t.Errorf("Templates.All after rejected imports: got %v, %v, want %v", after, err, all)
 	}
 }
 
-// What is in the trash may come back, and keeps its definitions.
-func TestTemplatesImportOrphansInTheTrash(t *testing.T) {
+// An import can't remove a field that an abstract in the trash uses, because the abstract may be restored.
+func TestTemplatesImportKeepsDefinitionsUsedInTrash(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	made := vaulttest.CreateAbstractFromTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
-	if err := v.Abstracts.Trash(t.Context(), vaulttest.Operator, made.ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+	created := vaulttest.CreateAbstractFromTemplate(t, v, 2, map[string]string{"zoning": `"R1"`})
+	if err := v.Abstracts.Trash(t.Context(), vaulttest.Operator, created.ID, vault.Match{}); err != nil {
+		t.Fatalf("Abstracts.Trash: %v", err)
 	}
 	all, err := v.Templates.All(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Templates.All: %v", err)
 	}
-	_, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{redraft(all[1], without("zoning"))}, false)
-	vaulttest.WantKind(t, "a field of one in the trash", err, errs.Conflict)
+	_, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{draftOf(all[1], without("zoning"))}, false)
+	vaulttest.WantKind(t, "remove a field that an abstract in the trash uses", err, errs.Conflict)
 }
 
-// Abstracts that are made while a field goes are either seen, and it stays, or are
-// made without it: none has a value that no definition knows.
-func TestTemplatesImportRace(t *testing.T) {
+// If abstracts are created while an import removes a field, either the import fails or the abstracts have no value of the
+// field. No abstract has a value without a definition.
+func TestTemplatesImportDuringCreation(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	const rounds = 20
-	refused := 0
+	rejected := 0
 	for n := range rounds {
 		key := fmt.Sprintf("k%d", n)
 		add := model.TemplateDraft{Name: "Race", Fields: &[]model.Field{{Key: key, Label: "K", Type: model.Text}}}
-		done, err := v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{add}, false)
+		result, err := v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{add}, false)
 		if err != nil {
 			if errs.KindOf(err) != errs.Conflict {
-				t.Fatal(err)
+				t.Fatalf("Templates.Import: got %v, want nil or a conflict", err)
 			}
-			add.Name += key // a round left a value: begin another template
-			if done, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{add}, false); err != nil {
-				t.Fatal(err)
+			add.Name += key // a previous round left a value, so use another template
+			if result, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{add}, false); err != nil {
+				t.Fatalf("Templates.Import: %v", err)
 			}
 		}
-		id := done.Changed[0].Template.ID
+		id := result.Changed[0].Template.ID
 		var all sync.WaitGroup
-		made := make([]model.Abstract, 8)
-		for i := range made {
-			all.Go(func() { made[i] = vaulttest.CreateAbstractFromTemplate(t, v, int64(id), map[string]string{key: `"v"`}) })
+		created := make([]model.Abstract, 8)
+		for i := range created {
+			all.Go(func() {
+				created[i] = vaulttest.CreateAbstractFromTemplate(t, v, int64(id), map[string]string{key: `"v"`})
+			})
 		}
-		_, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{{ID: id, Name: add.Name, Fields: &[]model.Field{}}}, false)
+		_, err = v.Templates.Import(t.Context(), vaulttest.Operator,
+			[]model.TemplateDraft{{ID: id, Name: add.Name, Fields: &[]model.Field{}}}, false)
 		all.Wait()
-		with := 0
-		for _, a := range made {
-			with += len(a.Custom)
+		values := 0
+		for _, a := range created {
+			values += len(a.Custom)
 		}
 		switch {
 		case errs.KindOf(err) == errs.Conflict:
-			refused++
+			rejected++
 		case err != nil:
-			t.Fatal(err)
-		case with > 0:
-			t.Fatalf("round %d: the field went, and %d abstracts have a value for it", n, with)
+			t.Fatalf("round %d: Templates.Import: got %v, want nil or a conflict", n, err)
+		case values > 0:
+			t.Fatalf("round %d: got %d abstracts with a value of the removed field, want 0", n, values)
 		}
 	}
-	t.Logf("refused in %d of %d rounds", refused, rounds)
+	t.Logf("rejected in %d of %d rounds", rejected, rounds)
 }
 
 func TestOrderDefinitionsImport(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for n := range 2 {
-		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(fmt.Sprint(n)), Custom: vaulttest.CustomText("rush", `"Rush"`)}, vault.Idempotency[model.Order]{}); err != nil {
-			t.Fatal(err)
+		draft := model.OrderDraft{Number: model.StringInput(fmt.Sprint(n)), Custom: vaulttest.CustomText("rush", `"Rush"`)}
+		if _, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{}); err != nil {
+			t.Fatalf("Orders.Create: %v", err)
 		}
 	}
 	fields, err := v.Orders.Fields(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Orders.Fields: %v", err)
 	}
-	if done, err := v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields, false); err != nil || len(done.Changed) > 0 {
-		t.Errorf("of the same: %+v, %v", done, err)
+	if result, err := v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields, false); err != nil || len(result.Changed) > 0 {
+		t.Errorf("import of the current fields: got %+v, %v, want no changes", result, err)
 	}
 	_, err = v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:8], false)
-	vaulttest.WantKind(t, "a field in use", err, errs.Conflict)
-	if got := sentences(fieldsOf(err)); got != `The field "rush" cannot go: 2 orders have a value for it.` {
-		t.Error(got)
+	vaulttest.WantKind(t, "remove a field in use", err, errs.Conflict)
+	if got, want := sentences(fieldsOf(err)), `The field "rush" cannot go: 2 orders have a value for it.`; got != want {
+		t.Errorf("sentences: got %s, want %s", got, want)
 	}
-	done, err := v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:9], true)
-	if err != nil || len(done.Changed) != 1 || len(done.Changed[0].Changes) != 1 || done.Changed[0].Changes[0].Field != "custom_fields.notes" {
-		t.Errorf("%+v, %v", done, err)
+	result, err := v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:9], true)
+	if err != nil || len(result.Changed) != 1 || len(result.Changed[0].Changes) != 1 ||
+		result.Changed[0].Changes[0].Field != "custom_fields.notes" {
+		t.Errorf("dry run without the last field: got %+v, %v, want one change, of custom_fields.notes", result, err)
 	}
 	if _, err = v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:9], false); err != nil {
-		t.Error(err)
+		t.Errorf("Orders.ImportFields: %v", err)
 	}
 	if after, err := v.Orders.Fields(t.Context()); err != nil || len(after) != 9 {
-		t.Errorf("%v, %v", after, err)
+		t.Errorf("Orders.Fields: got %v, %v, want 9 fields", after, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, []string{"open", "completed"}, false)
-	vaulttest.WantKind(t, "a status in use", err, errs.Conflict)
-	if got := sentences(fieldsOf(err)); got != `The status "active" cannot go: 2 orders are in it.` {
-		t.Error(got)
+	vaulttest.WantKind(t, "remove a status in use", err, errs.Conflict)
+	if got, want := sentences(fieldsOf(err)), `The status "active" cannot go: 2 orders are in it.`; got != want {
+		t.Errorf("sentences: got %s, want %s", got, want)
 	}
 	if _, err := v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, []string{"open", " active"}, false); err != nil {
-		t.Error(err)
+		t.Errorf("Orders.ImportStatuses: %v", err)
 	}
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
-		t.Errorf("%v, %v", list, err)
+		t.Errorf("Orders.Statuses: got %v, %v, want open, active", list, err)
 	}
-	if made, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("n")}, vault.Idempotency[model.Order]{}); err != nil || made.Status != "open" {
-		t.Errorf("%+v, %v", made, err)
+	if created, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("n")},
+		vault.Idempotency[model.Order]{}); err != nil || created.Status != "open" {
+		t.Errorf("Orders.Create: got %+v, %v, want status open", created, err)
 	}
 	_, err = v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, nil, true)
 	vaulttest.WantKind(t, "no statuses", err, errs.Invalid)

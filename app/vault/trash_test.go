@@ -14,20 +14,20 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// missing fails the test unless a document is as good as absent.
-func missing(t *testing.T, v *instance.Instance, id uint64) {
+// wantNoFile checks that a document can't be read, opened, or previewed.
+func wantNoFile(t *testing.T, v *instance.Instance, id uint64) {
 	t.Helper()
 	_, err := v.Files.Get(t.Context(), id)
 	vaulttest.WantKind(t, fmt.Sprintf("read file %d", id), err, errs.NotFound)
 	_, _, err = v.Files.Open(t.Context(), id)
 	vaulttest.WantKind(t, fmt.Sprintf("open file %d", id), err, errs.NotFound)
 	_, err = v.Previews.Thumbnail(t.Context(), vaulttest.Operator, id)
-	vaulttest.WantKind(t, fmt.Sprintf("picture of file %d", id), err, errs.NotFound)
+	vaulttest.WantKind(t, fmt.Sprintf("thumbnail of file %d", id), err, errs.NotFound)
 }
 
-// An abstract with thirty documents comes back as it went; what was detached or
-// trashed before stays in the trash by itself.
-func TestAbstractTrashAndBack(t *testing.T) {
+// A restored abstract and its documents equal those before the deletion. Documents that were detached or deleted before the
+// abstract stay in the trash.
+func TestAbstractTrashAndRestore(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	var docs []vaulttest.Doc
@@ -35,148 +35,153 @@ func TestAbstractTrashAndBack(t *testing.T) {
 		docs = append(docs, vaulttest.PDFDoc(fmt.Sprintf("%02d.pdf", i), fmt.Sprint(i%20)))
 	}
 	before := vaulttest.CreateAbstract(t, v, docs...)
-	detached, alone := before.Files[3], before.Files[11]
+	detached, deleted := before.Files[3], before.Files[11]
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, detached.ID, vault.Match{}))
-	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, alone.ID, vault.Match{}))
+	vaulttest.NoError(t, v.Files.Trash(t.Context(), vaulttest.Operator, deleted.ID, vault.Match{}))
 	before, err := v.Abstracts.Get(t.Context(), 1)
 	if err != nil || len(before.Files) != 28 || before.Abstract.Version != 3 {
-		t.Fatalf("%+v, %v", before, err)
+		t.Fatalf("Abstracts.Get: got %+v, %v, want version 3 with 28 files", before, err)
 	}
-	vaulttest.WantKind(t, "stale", v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(1)), errs.PreconditionFailed)
+	vaulttest.WantKind(t, "trash an old version", v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(1)),
+		errs.PreconditionFailed)
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(3)))
-	wantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", alone.ID), fmt.Sprintf("file.detached file:%d", detached.ID))
+	wantLogged(t, v, "abstract.trashed abstract:1", fmt.Sprintf("file.trashed file:%d", deleted.ID),
+		fmt.Sprintf("file.detached file:%d", detached.ID))
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}), "file 4 03.pdf", "file 12 11.pdf")
 	vaulttest.Verify(t, v)
 	_, err = v.Abstracts.Get(t.Context(), 1)
-	vaulttest.WantKind(t, "an abstract in the trash", err, errs.NotFound)
+	vaulttest.WantKind(t, "get an abstract in the trash", err, errs.NotFound)
 	_, err = v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, model.AbstractPatch{}, vault.Match{})
-	vaulttest.WantKind(t, "change it", err, errs.NotFound)
-	vaulttest.WantKind(t, "trash it again", v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}), errs.NotFound)
-	tr := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("x.pdf", "x"))
-	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, tr, vault.Idempotency[vault.AbstractWithFiles]{})
-	vaulttest.WantKind(t, "attach to it", err, errs.NotFound)
+	vaulttest.WantKind(t, "change an abstract in the trash", err, errs.NotFound)
+	vaulttest.WantKind(t, "trash an abstract in the trash", v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}),
+		errs.NotFound)
+	staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("x.pdf", "x"))
+	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
+	vaulttest.WantKind(t, "attach to an abstract in the trash", err, errs.NotFound)
 	for _, f := range before.Files {
-		missing(t, v, f.ID)
+		wantNoFile(t, v, f.ID)
 		_, err := v.Files.Restore(t.Context(), vaulttest.Operator, f.ID, vault.Idempotency[model.File]{})
-		vaulttest.WantKind(t, "restore one of its documents", err, errs.Conflict)
+		vaulttest.WantKind(t, "restore a document of an abstract in the trash", err, errs.Conflict)
 	}
 	_, err = v.Files.Restore(t.Context(), vaulttest.Operator, detached.ID, vault.Idempotency[model.File]{})
-	vaulttest.WantKind(t, "restore one detached before", err, errs.Conflict)
+	vaulttest.WantKind(t, "restore a document that was detached before", err, errs.Conflict)
 	if s := vaulttest.Status(t, v); s.Abstracts != 0 || s.Files != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("status: got %+v, want no abstracts and no files", s)
 	}
 	after, err := v.Abstracts.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil || !reflect.DeepEqual(after, before) {
-		t.Fatalf("%v: came back as %+v\nwent as %+v", err, after, before)
+		t.Fatalf("Abstracts.Restore: got %+v, %v\nwant %+v", after, err, before)
 	}
 	if read, err := v.Abstracts.Get(t.Context(), 1); err != nil || !reflect.DeepEqual(read, before) {
-		t.Errorf("reads %+v, %v", read, err)
+		t.Errorf("Abstracts.Get: got %+v, %v\nwant %+v", read, err, before)
 	}
 	wantLogged(t, v, "abstract.restored abstract:1")
 	vaulttest.WantTrash(t, v, "file 4 03.pdf", "file 12 11.pdf")
-	missing(t, v, detached.ID)
+	wantNoFile(t, v, detached.ID)
 	for _, f := range after.Files {
-		if _, bytes, err := v.Files.Open(t.Context(), f.ID); err != nil {
-			t.Error(err)
+		if _, content, err := v.Files.Open(t.Context(), f.ID); err != nil {
+			t.Errorf("Files.Open: %v", err)
 		} else {
-			vaulttest.NoError(t, bytes.Close())
+			vaulttest.NoError(t, content.Close())
 		}
 	}
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 20 {
-		t.Errorf("%d documents on the disk", n)
+		t.Errorf("blobs: got %d, want 20", n)
 	}
 }
 
-// A document comes back to its place, as far as the list still reaches.
-func TestRestoreToItsPlace(t *testing.T) {
+// A restored document returns to its position in the abstract, or to the end if the list is now shorter.
+func TestRestoreFileToItsPosition(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	all := numbersOf(vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"), vaulttest.PDFDoc("4.pdf", "4")))
-	for _, id := range all[1:] { // from the second place, each
+	all := fileIDs(vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"),
+		vaulttest.PDFDoc("3.pdf", "3"), vaulttest.PDFDoc("4.pdf", "4")))
+	for _, id := range all[1:] { // each is at the second position
 		vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, id, vault.Match{}))
 	}
-	restored := func(id uint64, want ...uint64) {
+	restore := func(id uint64, want ...uint64) {
 		t.Helper()
 		before, err := v.Abstracts.Get(t.Context(), 1)
 		vaulttest.NoError(t, err)
-		back, err := v.Files.Restore(t.Context(), vaulttest.Operator, id, vault.Idempotency[model.File]{})
-		if err != nil || back.AbstractID != 1 || back.Trashed != nil {
-			t.Fatalf("%+v, %v", back, err)
+		restored, err := v.Files.Restore(t.Context(), vaulttest.Operator, id, vault.Idempotency[model.File]{})
+		if err != nil || restored.AbstractID != 1 || restored.Trashed != nil {
+			t.Fatalf("Files.Restore: got %+v, %v, want a live file of abstract 1", restored, err)
 		}
 		after, err := v.Abstracts.Get(t.Context(), 1)
 		if err != nil || !slices.Equal(after.Abstract.Files, want) || after.Abstract.Version != before.Abstract.Version+1 {
-			t.Errorf("%+v, %v, want files %v", after.Abstract, err, want)
+			t.Errorf("Abstracts.Get: got %+v, %v, want version %d with files %v", after.Abstract, err, before.Abstract.Version+1, want)
 		}
 	}
-	restored(all[3], all[0], all[3])
-	restored(all[2], all[0], all[2], all[3])
+	restore(all[3], all[0], all[3])
+	restore(all[2], all[0], all[2], all[3])
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[0], vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[3], vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[2], vault.Match{}))
-	restored(all[1], all[1]) // beyond the end of an empty list
+	restore(all[1], all[1]) // its position is past the end of the empty list
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
 	same, err := v.Files.Restore(t.Context(), vaulttest.Operator, all[1], vault.Idempotency[model.File]{})
 	if err != nil || same.ID != all[1] {
-		t.Errorf("restore what is live: %+v, %v", same, err)
+		t.Errorf("restore a live file: got %+v, %v, want file %d", same, err, all[1])
 	}
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]), fmt.Sprintf("file.detached file:%d", all[2]))
 }
 
-func numbersOf(f vault.AbstractWithFiles) []uint64 { return slices.Clone(f.Abstract.Files) }
+// fileIDs returns the IDs of the files of an abstract.
+func fileIDs(f vault.AbstractWithFiles) []uint64 { return slices.Clone(f.Abstract.Files) }
 
-// What a document was part of may be gone for good when it comes back: then it is
-// part of nothing. Only a clock that went back lets an abstract go first.
-func TestRestoreToWhatIsGone(t *testing.T) {
+// If the abstract of a document was purged, the restored document belongs to no abstract. This only happens if the clock
+// went back, because otherwise the document is purged first.
+func TestRestoreFileOfPurgedAbstract(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	file := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")).Files[0]
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, file.ID, vault.Match{}))
 	vaulttest.NoError(t, v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.RemoveAbstract(1) }))
 	vaulttest.Verify(t, v)
-	back, err := v.Files.Restore(t.Context(), vaulttest.Operator, file.ID, vault.Idempotency[model.File]{})
-	if err != nil || back.AbstractID != 0 || back.FolderID != 0 {
-		t.Errorf("%+v, %v", back, err)
+	restored, err := v.Files.Restore(t.Context(), vaulttest.Operator, file.ID, vault.Idempotency[model.File]{})
+	if err != nil || restored.AbstractID != 0 || restored.FolderID != 0 {
+		t.Errorf("Files.Restore: got %+v, %v, want no abstract and no folder", restored, err)
 	}
 }
 
-// Lists show what is live, in pages, with the documents of abstracts.
-func TestLists(t *testing.T) {
+// List returns live abstracts in pages, each with its documents.
+func TestAbstractList(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for i := range 5 {
 		vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("a.pdf", fmt.Sprint(i)), vaulttest.PDFDoc("b.pdf", fmt.Sprint(i)))
 	}
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 3, vault.Match{}))
-	var have []uint64
+	var got []uint64
 	q := vault.Query{Limit: 2}
 	for pages := 0; ; pages++ {
 		page, err := v.Abstracts.List(t.Context(), q)
 		vaulttest.NoError(t, err)
-		for _, filed := range page.Items {
-			have = append(have, filed.Abstract.ID)
-			read, err := v.Abstracts.Get(t.Context(), filed.Abstract.ID)
-			if err != nil || !reflect.DeepEqual(filed, read) {
-				t.Errorf("listed %+v\nread %+v, %v", filed, read, err)
+		for _, listed := range page.Items {
+			got = append(got, listed.Abstract.ID)
+			read, err := v.Abstracts.Get(t.Context(), listed.Abstract.ID)
+			if err != nil || !reflect.DeepEqual(listed, read) {
+				t.Errorf("Abstracts.List: got %+v\nwant %+v, %v", listed, read, err)
 			}
 		}
 		if q.Position = page.Next; page.Next == nil {
 			break
 		}
 		if pages > 5 {
-			t.Fatal("there is no end")
+			t.Fatalf("number of pages: got more than %d, want 2", pages)
 		}
 	}
-	if !slices.Equal(have, []uint64{1, 2, 4, 5}) {
-		t.Errorf("listed %v", have)
+	if !slices.Equal(got, []uint64{1, 2, 4, 5}) {
+		t.Errorf("Abstracts.List: got %v, want [1 2 4 5]", got)
 	}
 	files, err := v.Files.List(t.Context(), vault.Query{Limit: 100, Filters: []store.Filter{{Column: store.ColumnAbstract, Value: "3"}}})
 	if err != nil || len(files.Items) != 0 {
-		t.Errorf("documents of an abstract in the trash: %v, %v", files.Items, err)
+		t.Errorf("documents of an abstract in the trash: got %v, %v, want none", files.Items, err)
 	}
 }
 
-// A damaged document hides neither its abstract nor the rest of the list.
-func TestListWithADamagedDocument(t *testing.T) {
+// A damaged document does not prevent the list of its abstract and of other abstracts.
+func TestAbstractListWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
@@ -190,31 +195,36 @@ func TestListWithADamagedDocument(t *testing.T) {
 	defer vaulttest.Close(t, v)
 	page, err := v.Abstracts.List(t.Context(), vault.Query{Limit: 9})
 	if err != nil || len(page.Items) != 2 || page.Items[0].Abstract.ID != 1 || len(page.Items[1].Files) != 1 {
-		t.Errorf("%+v, %v", page.Items, err)
+		t.Errorf("Abstracts.List: got %+v, %v, want both abstracts", page.Items, err)
 	}
 }
 
-func TestDetachRefused(t *testing.T) {
+func TestDetachErrors(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	one, two := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("2.pdf", "2"))
+	first, second := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")),
+		vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("2.pdf", "2"))
 	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("3.pdf", "3"))[0]
 	for _, row := range []struct {
 		name           string
 		abstract, file uint64
 	}{
-		{"another's", one.Abstract.ID, two.Files[0].ID},
-		{"nobody's", one.Abstract.ID, loose.ID},
-		{"no such file", one.Abstract.ID, 99},
-		{"no such abstract", 99, one.Files[0].ID},
+		{"file of another abstract", first.Abstract.ID, second.Files[0].ID},
+		{"file of no abstract", first.Abstract.ID, loose.ID},
+		{"unknown file", first.Abstract.ID, 99},
+		{"unknown abstract", 99, first.Files[0].ID},
 	} {
-		vaulttest.WantKind(t, row.name, v.Abstracts.Detach(t.Context(), vaulttest.Operator, row.abstract, row.file, vault.Match{}), errs.NotFound)
+		t.Run(row.name, func(t *testing.T) {
+			err := v.Abstracts.Detach(t.Context(), vaulttest.Operator, row.abstract, row.file, vault.Match{})
+			vaulttest.WantKind(t, "Abstracts.Detach", err, errs.NotFound)
+		})
 	}
-	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, one.Abstract.ID, one.Files[0].ID, vault.Match{}))
-	vaulttest.WantKind(t, "twice", v.Abstracts.Detach(t.Context(), vaulttest.Operator, one.Abstract.ID, one.Files[0].ID, vault.Match{}), errs.NotFound)
+	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, first.Abstract.ID, first.Files[0].ID, vault.Match{}))
+	vaulttest.WantKind(t, "detach a detached file",
+		v.Abstracts.Detach(t.Context(), vaulttest.Operator, first.Abstract.ID, first.Files[0].ID, vault.Match{}), errs.NotFound)
 }
 
-func TestOrderTrashAndBack(t *testing.T) {
+func TestOrderTrashAndRestore(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.CreateOrder(t, v, "A-1")
@@ -222,31 +232,33 @@ func TestOrderTrashAndBack(t *testing.T) {
 	vaulttest.NoError(t, err)
 	same, err := v.Orders.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.Order]{})
 	if err != nil || !reflect.DeepEqual(same, before) {
-		t.Errorf("restore what is live: %+v, %v", same, err)
+		t.Errorf("restore a live order: got %+v, %v, want %+v", same, err, before)
 	}
-	vaulttest.WantKind(t, "stale", v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(2)), errs.PreconditionFailed)
+	vaulttest.WantKind(t, "trash another version", v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(2)),
+		errs.PreconditionFailed)
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vaulttest.MatchVersions(1)))
 	_, err = v.Orders.Get(t.Context(), 1)
-	vaulttest.WantKind(t, "in the trash", err, errs.NotFound)
+	vaulttest.WantKind(t, "get an order in the trash", err, errs.NotFound)
 	vaulttest.WantTrash(t, v, "order 1 A-1")
 	page, err := v.Trash.List(t.Context(), vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnKind, Value: "order"}}})
 	if err != nil || len(page.Items) != 1 {
-		t.Fatal(page, err)
+		t.Fatalf("Trash.List: got %v, %v, want 1 order", page, err)
 	}
-	if item := page.Items[0]; item.By.Name != vaulttest.Operator.Name || item.By.Record() != vaulttest.Operator.Record() || item.Until.Sub(item.At) != vaulttest.TrashKeep {
-		t.Errorf("%+v", item)
+	if item := page.Items[0]; item.By.Name != vaulttest.Operator.Name || item.By.Record() != vaulttest.Operator.Record() ||
+		item.Until.Sub(item.At) != vaulttest.TrashKeep {
+		t.Errorf("order in the trash: got %+v, want it deleted by %s and kept for %v", item, vaulttest.Operator.Name, vaulttest.TrashKeep)
 	}
-	back, err := v.Orders.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.Order]{})
-	if err != nil || !reflect.DeepEqual(back, before) {
-		t.Errorf("%+v, %v", back, err)
+	restored, err := v.Orders.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[model.Order]{})
+	if err != nil || !reflect.DeepEqual(restored, before) {
+		t.Errorf("Orders.Restore: got %+v, %v, want %+v", restored, err, before)
 	}
 	vaulttest.WantTrash(t, v)
 	_, err = v.Orders.Restore(t.Context(), vaulttest.Operator, 9, vault.Idempotency[model.Order]{})
-	vaulttest.WantKind(t, "no such order", err, errs.NotFound)
+	vaulttest.WantKind(t, "restore an unknown order", err, errs.NotFound)
 }
 
-// A key that ended trashes, restores and changes nothing.
-func TestChangesByAnEndedKey(t *testing.T) {
+// A revoked key can't delete, restore, or change anything.
+func TestChangesWithRevokedKey(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
@@ -259,7 +271,7 @@ func TestChangesByAnEndedKey(t *testing.T) {
 	vaulttest.NoError(t, err)
 	by := model.Actor{Kind: model.ActorKey, ID: key.ID}
 	events := len(vaulttest.AuditEntries(t, v, 100))
-	for name, verb := range map[string]func() error{
+	for name, change := range map[string]func() error{
 		"trash abstract": func() error { return v.Abstracts.Trash(t.Context(), by, 1, vault.Match{}) },
 		"detach":         func() error { return v.Abstracts.Detach(t.Context(), by, 1, 1, vault.Match{}) },
 		"trash file":     func() error { return v.Files.Trash(t.Context(), by, 1, vault.Match{}) },
@@ -274,9 +286,11 @@ func TestChangesByAnEndedKey(t *testing.T) {
 		},
 		"remove folder": func() error { return v.Folders.Remove(t.Context(), by, 1, vault.Match{}) },
 	} {
-		vaulttest.WantKind(t, name, verb(), errs.Unauthenticated)
+		t.Run(name, func(t *testing.T) {
+			vaulttest.WantKind(t, name, change(), errs.Unauthenticated)
+		})
 	}
 	if n := len(vaulttest.AuditEntries(t, v, 100)); n != events {
-		t.Errorf("%d events were written", n-events)
+		t.Errorf("audit entries: got %d, want %d", n, events)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A clock that leaps ahead, under a server or before it starts, empties the trash not
-// at once but after a day, over restarts too; one that is set right again, never.
-func TestAClockFarAheadPurgesNothingForADay(t *testing.T) {
+// After a large forward jump of the clock, the purger waits a day before it purges, also across restarts. This applies to
+// jumps while the server runs and while it is stopped. If the clock is corrected within the day, nothing is purged.
+func TestPurgeWaitsAfterClockJump(t *testing.T) {
 	t.Parallel()
 	clock, log := vaulttest.NewClock(), new(bytes.Buffer)
 	opts := vaulttest.Options(t)
@@ -28,38 +28,38 @@ func TestAClockFarAheadPurgesNothingForADay(t *testing.T) {
 		v, err = instance.Open(t.Context(), opts)
 		vaulttest.NoError(t, err)
 	}
-	turn := func(what string, want ...string) {
+	purge := func(what string, want ...string) {
 		t.Helper()
 		vaulttest.NoError(t, v.RunPurgeOnce(t.Context()))
 		if got := vaulttest.TrashList(t, v); strings.Join(got, ",") != strings.Join(want, ",") {
-			t.Errorf("%s: %q, want %q", what, got, want)
+			t.Errorf("trash %s: got %q, want %q", what, got, want)
 		}
 	}
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	turn("before", "order 1 A-1")
+	purge("before the jump", "order 1 A-1")
 	clock.Advance(10 * vaulttest.TrashKeep)
-	turn("a leap under a server", "order 1 A-1")
+	purge("after a jump while the server runs", "order 1 A-1")
 	restart()
-	vaulttest.CreateOrder(t, v, "an event of that time")
-	turn("after a restart", "order 1 A-1")
+	vaulttest.CreateOrder(t, v, "an event at the later time")
+	purge("after a restart", "order 1 A-1")
 	clock.Advance(-10 * vaulttest.TrashKeep)
-	turn("set right", "order 1 A-1")
+	purge("after the correction of the clock", "order 1 A-1")
 	clock.Advance(25 * time.Hour)
-	turn("a day later", "order 1 A-1")
-	_, _, err = v.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: "an event of the right time"})
+	purge("a day after the correction", "order 1 A-1")
+	_, _, err = v.Keys.Create(t.Context(), vaulttest.Operator, model.KeyDraft{Name: "an event at the correct time"})
 	vaulttest.NoError(t, err)
 	restart()
 	clock.Advance(vaulttest.TrashKeep)
-	turn("a leap before the start", "order 1 A-1")
+	purge("after a jump before the start", "order 1 A-1")
 	clock.Advance(23 * time.Hour)
 	restart()
-	turn("not yet a day", "order 1 A-1")
+	purge("less than a day after the jump", "order 1 A-1")
 	clock.Advance(time.Hour)
 	restart()
-	turn("a day after the leap")
+	purge("a day after the jump")
 	if n := strings.Count(log.String(), "far ahead"); n != 2 {
-		t.Errorf("told %d times:\n%s", n, log)
+		t.Errorf("warnings about the clock: got %d, want 2, in the log:\n%s", n, log)
 	}
 	vaulttest.Close(t, v)
 }
