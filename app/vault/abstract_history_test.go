@@ -65,8 +65,8 @@ func TestAbstractFindByPrefix(t *testing.T) {
 	}
 }
 
-// The history contains each event of an abstract and its documents once, also those of removed documents. The page size
-// makes no difference.
+// The history contains each event of an abstract and its documents once, including those of removed documents, regardless of
+// the page size.
 func TestAbstractHistory(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -168,8 +168,7 @@ func TestAbstractRemovedFiles(t *testing.T) {
 	}
 }
 
-// Only administrators see who read documents. For other users, read events don't take the place of other events on a
-// page.
+// Only administrators see who read documents. For other users, read events don't count toward the page size.
 func TestHistoryShowsReadsToAdministratorsOnly(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

@@ -60,16 +60,16 @@ func TestAbstractReorderConcurrently(t *testing.T) {
 		docs = append(docs, vaulttest.PDFDoc(fmt.Sprintf("%d.pdf", i), fmt.Sprint(i)))
 	}
 	created := createAbstractNumbered(t, v, "1", "", "", docs...)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for _, f := range created.Files[:6] {
-		all.Go(func() {
+		wg.Go(func() {
 			if _, err := v.Abstracts.Reorder(t.Context(), vaulttest.Operator, created.Abstract.ID,
 				vault.ReorderRequest{File: f.ID, Position: 99}); err != nil {
 				t.Errorf("Abstracts.Reorder: %v", err)
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	after, err := v.Abstracts.Get(t.Context(), created.Abstract.ID)
 	if err != nil || !slices.Equal(after.Abstract.Files[:2], created.Abstract.Files[6:]) ||
 		after.Abstract.Version != created.Abstract.Version+6 {

@@ -224,17 +224,17 @@ func TestAttachConcurrently(t *testing.T) {
 		vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for n := range 8 {
 		staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("a.pdf", fmt.Sprint(n)))
-		all.Go(func() {
+		wg.Go(func() {
 			if _, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, staged,
 				vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 				t.Errorf("Abstracts.Attach: %v", err)
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	read, err := v.Abstracts.Get(t.Context(), 1)
 	if err != nil || len(read.Files) != 8 || read.Abstract.Version != 9 {
 		t.Errorf("Abstracts.Get: got %d files, version %d, %v, want 8 files, version 9", len(read.Files), read.Abstract.Version, err)

@@ -1,6 +1,6 @@
-// The functions in this file give tests access to internals.
-
 package vault
+
+// The functions in this file give tests access to internals.
 
 import (
 	"context"
@@ -9,11 +9,10 @@ import (
 	"deedkeep/app/store"
 )
 
-// SetEnforceRequired changes a rule. The vault must not be in use by other goroutines.
+// SetEnforceRequired sets whether required custom fields are enforced. No other goroutine may use the vault.
 func (v *Vault) SetEnforceRequired(required bool) { v.Settings.Rules.EnforceRequired = required }
 
-// StoredResponseIncludingExpired returns the response stored under a key, even if it has
-// expired.
+// StoredResponseIncludingExpired returns the response stored under an idempotency key, even if it has expired.
 func (v *Vault) StoredResponseIncludingExpired(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.Store.View(context.Background(), func(t *store.Tx) (err error) {
 		r, found, err = t.StoredResponse(slot)

@@ -9,8 +9,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Move and TrashMany skip duplicates, unknown files, and files that belong to an abstract where the operation doesn't allow
-// them, and report the skipped files.
+// Move skips unknown files and files of abstracts. TrashMany skips unknown files. Both report the skipped files.
 func TestMoveAndTrashFiles(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

@@ -44,7 +44,7 @@ func TestImportSkipsExistingDocuments(t *testing.T) {
 		name   string
 		folder uint64
 		doc    vaulttest.Doc
-		want   bool // whether it exists
+		want   bool // whether the import finds the existing file
 	}{
 		{"same document", 1, deed, true},
 		{"name in composed Unicode form", 1, vaulttest.NewDoc("Caf\u00e9.pdf", deed.Body), true},
@@ -65,7 +65,7 @@ func TestImportSkipsExistingDocuments(t *testing.T) {
 			}
 		})
 	}
-	// Documents in the trash and documents of abstracts don't count as existing.
+	// An import ignores documents in the trash and documents of abstracts.
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, first.File.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
@@ -88,12 +88,12 @@ func TestImportRace(t *testing.T) {
 	v, _ := vaulttest.OpenVerified(t, nil)
 	for n := range 10 {
 		d := vaulttest.PDFDoc("Deed.pdf", string(rune('a'+n)))
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		var mu sync.Mutex
 		createdCount := 0
 		for range 8 {
 			staged := vaulttest.StageDocs(t, v, d)
-			all.Go(func() {
+			wg.Go(func() {
 				result, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: 1, Filename: d.Name}, sum(d.Body), staged)
 				mu.Lock()
 				defer mu.Unlock()
@@ -105,7 +105,7 @@ func TestImportRace(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+		wg.Wait()
 		if createdCount != 1 {
 			t.Fatalf("round %d: got %d files, want 1", n, createdCount)
 		}

@@ -57,15 +57,15 @@ func TestFolderCreate(t *testing.T) {
 	}
 }
 
-// Of several concurrent requests with the same name, one creates the folder.
+// Only one of several concurrent requests can create a folder with the same name.
 func TestFolderNameRace(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	var successes atomic.Int64
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for n := range 64 {
 		name := []string{"Liens", "LIENS", "liens", "lIENS"}[n%4]
-		all.Go(func() {
+		wg.Go(func() {
 			_, err := v.Folders.Create(t.Context(), vaulttest.Operator,
 				model.FolderDraft{Name: model.StringInput(name), ParentID: vaulttest.IDInput(1)}, vault.Idempotency[model.Folder]{})
 			if err == nil {
@@ -77,7 +77,7 @@ func TestFolderNameRace(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	if successes.Load() != 1 {
 		t.Errorf("folders created: got %d, want 1", successes.Load())
 	}
@@ -124,10 +124,10 @@ func TestFolderEnsure(t *testing.T) {
 	if err != nil || created || none.ID != 0 {
 		t.Errorf("dry run of Folders.Ensure: got %+v, created %t, %v, want no folder", none, created, err)
 	}
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	ids := make([]uint64, 8)
 	for n := range ids {
-		all.Go(func() {
+		wg.Go(func() {
 			folder, _, err := v.Folders.Ensure(t.Context(), vaulttest.Operator, inbox.ID, 0, "2019", false)
 			if err != nil {
 				t.Errorf("Folders.Ensure: %v", err)
@@ -135,7 +135,7 @@ func TestFolderEnsure(t *testing.T) {
 			ids[n] = folder.ID
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	for _, id := range ids {
 		if id == 0 || id != ids[0] {
 			t.Errorf("concurrent Folders.Ensure: got folders %v, want one folder", ids)

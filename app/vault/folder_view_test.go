@@ -108,7 +108,7 @@ func TestFolderView(t *testing.T) {
 	}
 }
 
-// FilePage caches the sort order of a large folder, and returns no outdated order after a change.
+// FilePage caches the sort order of a large folder and discards it when a file changes.
 func TestFolderFilePage(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -128,7 +128,7 @@ func TestFolderFilePage(t *testing.T) {
 		}
 		return nil
 	}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Store.Update: %v", err)
 	}
 	page := func(by vault.FolderSort, descending bool, offset int) string {
 		got, err := v.Folders.FilePage(t.Context(), deeds.ID, by, descending, offset, 100)

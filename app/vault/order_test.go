@@ -48,13 +48,13 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 			v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.UniqueOrderNumber = unique })
 			const requests = 64
 			var successes atomic.Int64
-			var all sync.WaitGroup
+			var wg sync.WaitGroup
 			for n := range requests {
 				number := "Straße-9"
 				if n%2 == 1 {
 					number = "STRASSE-9"
 				}
-				all.Go(func() {
+				wg.Go(func() {
 					_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput(number)},
 						vault.Idempotency[model.Order]{})
 					if err == nil {
@@ -68,7 +68,7 @@ func TestOrderUniqueNumberRace(t *testing.T) {
 					}
 				})
 			}
-			all.Wait()
+			wg.Wait()
 			want := int64(requests)
 			if unique {
 				want = 1

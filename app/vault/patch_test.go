@@ -96,21 +96,21 @@ func TestAbstractPatchRetiredTemplate(t *testing.T) {
 	}
 }
 
-// If two clients change the same version, the second change fails. It succeeds with the new version.
+// If two clients change the same version, the second change fails. It succeeds when repeated with the new version.
 func TestAbstractPatchConcurrently(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.CreateAbstract(t, v)
 	cities := []string{"Troy", "Albany"}
 	results := make([]error, 2)
-	var both sync.WaitGroup
+	var wg sync.WaitGroup
 	for i, city := range cities {
-		both.Go(func() {
+		wg.Go(func() {
 			_, results[i] = v.Abstracts.Patch(context.Background(), vaulttest.Operator, 1,
 				model.AbstractPatch{PropertyPatch: model.PropertyPatch{City: vaulttest.SomeText(city)}}, vaulttest.MatchVersions(1))
 		})
 	}
-	both.Wait()
+	wg.Wait()
 	winner := slices.Index(results, nil)
 	if winner < 0 {
 		t.Fatalf("concurrent patches: got %v, want one success", results)
@@ -228,7 +228,7 @@ func TestFolderPatch(t *testing.T) {
 	wantLogged(t, v, fmt.Sprintf(`folder.changed folder:%d name:"Top">"Under" parent_id:null>%d`, top.ID, low.ID))
 	_, err = v.Folders.Patch(t.Context(), vaulttest.Operator, top.ID, model.FolderPatch{Name: vaulttest.SomeText("Top")},
 		vaulttest.MatchVersions(0))
-	vaulttest.WantKind(t, "stale", err, errs.PreconditionFailed)
+	vaulttest.WantKind(t, "change an old version", err, errs.PreconditionFailed)
 }
 
 func TestFolderRemove(t *testing.T) {
@@ -249,7 +249,7 @@ func TestFolderRemove(t *testing.T) {
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, uploaded.Files[0].ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
-	vaulttest.WantKind(t, "stale", v.Folders.Remove(t.Context(), vaulttest.Operator, low.ID, vaulttest.MatchVersions(7)),
+	vaulttest.WantKind(t, "remove an old version", v.Folders.Remove(t.Context(), vaulttest.Operator, low.ID, vaulttest.MatchVersions(7)),
 		errs.PreconditionFailed)
 	if err := remove(low.ID); err != nil {
 		t.Fatalf("remove folder Low: %v", err)

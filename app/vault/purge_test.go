@@ -248,8 +248,8 @@ func previewFiles(t *testing.T, dir string) []string {
 	return all
 }
 
-// Deleting, restoring, and purging an abstract with thousands of documents takes one transaction each, and not too long for
-// a request.
+// Deleting, restoring, and purging an abstract with thousands of documents takes one transaction each, and is fast enough
+// for a request.
 func TestTrashLargeAbstract(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)

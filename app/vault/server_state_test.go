@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Checkup reports an unclean stop of the server: in a command, with the time of the server's start; after the next start
-// of a server, with the time of that start.
+// After an unclean stop of the server, Checkup in a command returns when that server was started. Checkup in the next server
+// returns when the next server was started.
 func TestCheckupUncleanStop(t *testing.T) {
 	opts := vaulttest.Options(t)
 	opts.Dir = t.TempDir()

@@ -145,7 +145,7 @@ func TestUploadToFullAbstract(t *testing.T) {
 		t.Errorf("version after no file was attached: got %d, want %d", result.Abstract.Version, created.Abstract.Version)
 	}
 	detached := created.Files[1].ID
-	vaulttest.WantKind(t, "stale", v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, detached,
+	vaulttest.WantKind(t, "detach from an old version", v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, detached,
 		vault.Match{Given: true, Versions: []uint64{99}}), errs.PreconditionFailed)
 	if err := v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, detached, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Detach: %v", err)
@@ -194,15 +194,15 @@ func TestUploadErrors(t *testing.T) {
 // over the size limit.
 func TestUploadConnectionError(t *testing.T) {
 	t.Parallel()
-	cut := errors.New("connection cut")
+	connErr := errors.New("connection reset")
 	for _, name := range []string{"a.txt", "a.exe"} {
 		for _, n := range []int{10, smallLimit + 1, 700_000} {
 			t.Run(fmt.Sprintf("%s of %d bytes", name, n), func(t *testing.T) {
 				v, opts := vaulttest.OpenVerified(t, withSmallLimit)
 				staged := vaulttest.StageDocs(t, v)
-				err := staged.Add(name, io.MultiReader(bytes.NewReader(vaulttest.TextOfSize(n)), iotest.ErrReader(cut)))
-				if !errors.Is(err, cut) {
-					t.Errorf("Add: got %v, want %v", err, cut)
+				err := staged.Add(name, io.MultiReader(bytes.NewReader(vaulttest.TextOfSize(n)), iotest.ErrReader(connErr)))
+				if !errors.Is(err, connErr) {
+					t.Errorf("Add: got %v, want %v", err, connErr)
 				}
 				staged.Discard()
 				vaulttest.WantNoDocuments(t, opts.Dir)

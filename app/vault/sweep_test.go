@@ -44,12 +44,12 @@ func TestSweepAtStartAndPeriodically(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	first := vaulttest.AddOrphan(t, opts.Dir, []byte("1"))
-	gone := func(path string) func() bool {
+	removed := func(path string) func() bool {
 		return func() bool { _, err := os.Stat(path); return os.IsNotExist(err) }
 	}
 	v.Start(10 * time.Millisecond)
-	vaulttest.Eventually(t, "the first sweep", gone(first))
-	vaulttest.Eventually(t, "the next sweep", gone(vaulttest.AddOrphan(t, opts.Dir, []byte("2"))))
+	vaulttest.Eventually(t, "the first sweep", removed(first))
+	vaulttest.Eventually(t, "the next sweep", removed(vaulttest.AddOrphan(t, opts.Dir, []byte("2"))))
 }
 
 // If a request is canceled after its blobs were stored, an extra sweep removes them soon, before the next regular one.

@@ -268,16 +268,16 @@ func TestTemplatesImportDuringCreation(t *testing.T) {
 			}
 		}
 		id := result.Changed[0].Template.ID
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		created := make([]model.Abstract, 8)
 		for i := range created {
-			all.Go(func() {
+			wg.Go(func() {
 				created[i] = vaulttest.CreateAbstractFromTemplate(t, v, int64(id), map[string]string{key: `"v"`})
 			})
 		}
 		_, err = v.Templates.Import(t.Context(), vaulttest.Operator,
 			[]model.TemplateDraft{{ID: id, Name: add.Name, Fields: &[]model.Field{}}}, false)
-		all.Wait()
+		wg.Wait()
 		values := 0
 		for _, a := range created {
 			values += len(a.Custom)

@@ -180,7 +180,7 @@ func TestAbstractList(t *testing.T) {
 	}
 }
 
-// A damaged document does not prevent the list of its abstract and of other abstracts.
+// List includes abstracts with a damaged document.
 func TestAbstractListWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -269,22 +269,22 @@ func TestChangesWithRevokedKey(t *testing.T) {
 	vaulttest.NoError(t, err)
 	_, err = v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID)
 	vaulttest.NoError(t, err)
-	by := model.Actor{Kind: model.ActorKey, ID: key.ID}
+	revoked := model.Actor{Kind: model.ActorKey, ID: key.ID}
 	events := len(vaulttest.AuditEntries(t, v, 100))
 	for name, change := range map[string]func() error{
-		"trash abstract": func() error { return v.Abstracts.Trash(t.Context(), by, 1, vault.Match{}) },
-		"detach":         func() error { return v.Abstracts.Detach(t.Context(), by, 1, 1, vault.Match{}) },
-		"trash file":     func() error { return v.Files.Trash(t.Context(), by, 1, vault.Match{}) },
-		"trash order":    func() error { return v.Orders.Trash(t.Context(), by, 1, vault.Match{}) },
+		"trash abstract": func() error { return v.Abstracts.Trash(t.Context(), revoked, 1, vault.Match{}) },
+		"detach":         func() error { return v.Abstracts.Detach(t.Context(), revoked, 1, 1, vault.Match{}) },
+		"trash file":     func() error { return v.Files.Trash(t.Context(), revoked, 1, vault.Match{}) },
+		"trash order":    func() error { return v.Orders.Trash(t.Context(), revoked, 1, vault.Match{}) },
 		"restore order": func() error {
-			_, err := v.Orders.Restore(t.Context(), by, 2, vault.Idempotency[model.Order]{})
+			_, err := v.Orders.Restore(t.Context(), revoked, 2, vault.Idempotency[model.Order]{})
 			return err
 		},
 		"patch order": func() error {
-			_, err := v.Orders.Patch(t.Context(), by, 1, model.OrderPatch{Number: vaulttest.SomeText("x")}, vault.Match{})
+			_, err := v.Orders.Patch(t.Context(), revoked, 1, model.OrderPatch{Number: vaulttest.SomeText("x")}, vault.Match{})
 			return err
 		},
-		"remove folder": func() error { return v.Folders.Remove(t.Context(), by, 1, vault.Match{}) },
+		"remove folder": func() error { return v.Folders.Remove(t.Context(), revoked, 1, vault.Match{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			vaulttest.WantKind(t, name, change(), errs.Unauthenticated)
