@@ -4,9 +4,6 @@
 package integrity
 
 import (
-	"deedkeep/app/search"
-	"deedkeep/app/txn"
-	"deedkeep/app/vault"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"deedkeep/app/search"
+	"deedkeep/app/txn"
+	"deedkeep/app/vault"
 )
 
 // The names of files and directories in a data directory (package instance lists what they

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"deedkeep/app/backup"
@@ -14,169 +15,210 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// spoiled is a vault with some of everything and a damage done while it was closed.
-func spoiled(t *testing.T, spoil func(database string)) (*instance.Instance, instance.Options) {
+// openDamaged returns a vault with some records of each type, whose database was damaged while
+// the vault was closed.
+func openDamaged(t *testing.T, damage func(database string)) (*instance.Instance, instance.Options) {
 	t.Helper()
 	opts := vaulttest.Options(t)
-	v, err := instance.Open(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := vaulttest.OpenUnchecked(t, opts)
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	vaulttest.CreateOrder(t, v, "A-1")
 	vaulttest.CreateAbstractFromTemplate(t, v, 1, nil)
 	vaulttest.CreateKey(t, v, model.KeyDraft{})
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, files[2].ID, vault.Match{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("trash file %d: %v", files[2].ID, err)
 	}
 	vaulttest.Close(t, v)
-	spoil(filepath.Join(opts.Dir, "vault.db"))
-	if v, err = instance.Open(t.Context(), opts); err != nil {
-		t.Fatal(err)
-	}
+	damage(filepath.Join(opts.Dir, "vault.db"))
+	v = vaulttest.OpenUnchecked(t, opts)
 	t.Cleanup(func() { vaulttest.Close(t, v) })
 	return v, opts
 }
 
-func repaired(t *testing.T, v *instance.Instance) integrity.RepairResult {
+func repair(t *testing.T, v *instance.Instance) integrity.RepairResult {
 	t.Helper()
 	r, err := v.Integrity.Repair(t.Context(), vaulttest.Operator, func(int, int) {})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("repair: %v", err)
 	}
 	return r
 }
 
-func TestRepairMendsWhatFollowsFromRecords(t *testing.T) {
+// Repair rebuilds every index, the counters, and the processing queue.
+func TestRepairRebuildsDerivedData(t *testing.T) {
 	t.Parallel()
-	rows := map[string]struct {
-		spoil          func(database string)
+	type test struct {
+		damage         func(database string)
 		added, removed int // tasks
-	}{
-		"a task lost":    {func(db string) { vaulttest.DeleteFirst(t, db, "tasks"); vaulttest.DeleteFirst(t, db, "counters") }, 1, 0},
-		"a task damaged": {func(db string) { vaulttest.FlipBit(t, db, "tasks", 200, false) }, 1, 1},
+	}
+	tests := map[string]test{
+		"lost task": {func(db string) {
+			vaulttest.DeleteFirst(t, db, "tasks")
+			vaulttest.DeleteFirst(t, db, "counters")
+		}, 1, 0},
+		"damaged task": {func(db string) { vaulttest.FlipBit(t, db, "tasks", 200, false) }, 1, 1},
 	}
 	for _, bucket := range []string{
-		"order_index", "order_sorted", "abstract_index", "abstract_sorted", "file_index", "event_index", "trash", "folder_names", "file_digests", "key_hashes", "counts",
+		"order_index", "order_sorted", "abstract_index", "abstract_sorted", "file_index", "event_index", "trash",
+		"folder_names", "file_digests", "key_hashes", "counts",
 	} {
-		for how, spoil := range map[string]func(string){
-			" loses an entry":  func(db string) { vaulttest.DeleteFirst(t, db, bucket) },
-			" has a wrong key": func(db string) { vaulttest.FlipBit(t, db, bucket, 3, true) },
-		} {
-			row := rows[bucket+how]
-			row.spoil = spoil
-			rows[bucket+how] = row
-		}
+		tests[bucket+" without an entry"] = test{damage: func(db string) { vaulttest.DeleteFirst(t, db, bucket) }}
+		tests[bucket+" with a wrong key"] = test{damage: func(db string) { vaulttest.FlipBit(t, db, bucket, 3, true) }}
 	}
-	for name, row := range rows {
+	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, opts := spoiled(t, row.spoil)
+			v, opts := openDamaged(t, tt.damage)
 			if vaulttest.VerifyReport(t, v).OK() {
-				t.Fatal("nothing was damaged")
+				t.Fatal("Verify() before the repair found no damage, want a finding")
 			}
-			r := repaired(t, v)
-			if !r.Applied || !r.Report.OK() || r.FindingsBefore == 0 || r.TasksAdded != row.added || r.TasksRemoved != row.removed || r.Orphans != 0 {
-				t.Errorf("%+v", r)
+			r := repair(t, v)
+			if !r.Applied || !r.Report.OK() || r.FindingsBefore == 0 || r.TasksAdded != tt.added || r.TasksRemoved != tt.removed || r.Orphans != 0 {
+				t.Errorf("Repair() = %+v, want it applied without findings left, %d tasks added, and %d removed", r, tt.added, tt.removed)
 			}
 			if s := vaulttest.Status(t, v); s.Queue != 3 || s.Files != 2 || s.Trashed != 1 {
-				t.Errorf("%+v", s)
+				t.Errorf("status = %+v, want 3 queued, 2 files, and 1 in the trash", s)
 			}
 			if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 3 {
-				t.Errorf("%d documents", n)
+				t.Errorf("stored documents = %d, want 3", n)
 			}
 			events, err := v.Events.List(t.Context(), vault.Query{Descending: true, Limit: 1})
-			if err != nil || len(events.Items) != 1 || events.Items[0].Kind != "vault.repaired" || events.Items[0].Actor.Name != vaulttest.Operator.Name {
-				t.Errorf("%+v, %v", events.Items, err)
+			if err != nil || len(events.Items) != 1 || events.Items[0].Kind != "vault.repaired" ||
+				events.Items[0].Actor.Name != vaulttest.Operator.Name {
+				t.Errorf("last audit entry = %+v, %v; want vault.repaired by %s", events.Items, err, vaulttest.Operator.Name)
 			}
 		})
 	}
 }
 
-// A record that is damaged, or whose document is all that is left of it, is no
-// repair's to judge, and no document goes.
-func TestRepairLeavesDamageAlone(t *testing.T) {
+// Repair neither changes damaged records nor deletes documents whose records may be lost.
+func TestRepairKeepsDamagedRecords(t *testing.T) {
 	t.Parallel()
-	for name, row := range map[string]struct {
-		spoil func(database string)
-		done  bool
-		says  string
+	for name, tt := range map[string]struct {
+		damage      func(database string)
+		applied     bool
+		want        string // part of the findings
+		orphanSwept bool   // all file records are intact, so that an orphan can be removed
 	}{
-		"a damaged file": {func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) }, true, "file 1: "},
-		"a lost file":    {func(db string) { vaulttest.DeleteFirst(t, db, "files") }, false, "database repair: nothing was repaired: the record of file 1 is gone"},
-		"a file lost without trace": {func(db string) {
-			vaulttest.DeleteFirst(t, db, "files")
-			vaulttest.DeleteBySuffix(t, db, "file_digests", []byte{0, 0, 0, 0, 0, 0, 0, 1})
-		}, false, "database repair: nothing was repaired: 2 records of files are there, 3 were counted, and 2 documents have no record"},
-		"a damaged order": {func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) }, true, "order 1: "},
+		"damaged file": {
+			damage:  func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) },
+			applied: true, want: "file 1: ",
+		},
+		"lost file": {
+			damage: func(db string) { vaulttest.DeleteFirst(t, db, "files") },
+			want:   "database repair: nothing was repaired: the record of file 1 is gone",
+		},
+		"lost file and digest": {
+			damage: func(db string) {
+				vaulttest.DeleteFirst(t, db, "files")
+				vaulttest.DeleteBySuffix(t, db, "file_digests", []byte{0, 0, 0, 0, 0, 0, 0, 1})
+			},
+			want: "database repair: nothing was repaired: 2 records of files are there, 3 were counted, and 2 documents have no record",
+		},
+		"damaged order": {
+			damage:  func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) },
+			applied: true, want: "order 1: ", orphanSwept: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v, opts := spoiled(t, row.spoil)
-			left := vaulttest.AddOrphan(t, opts.Dir, []byte("of nobody, perhaps"))
-			r := repaired(t, v)
-			said := ""
+			v, opts := openDamaged(t, tt.damage)
+			orphan := vaulttest.AddOrphan(t, opts.Dir, []byte("its record may be lost"))
+			r := repair(t, v)
+			got := ""
 			for _, f := range r.Report.Findings {
-				said += f.Kind + " " + f.Subject + ": " + f.Problem + "\n"
+				got += f.Kind + " " + f.Subject + ": " + f.Problem + "\n"
 			}
-			if r.Applied != row.done || r.Report.OK() || !strings.Contains(said, row.says) {
-				t.Errorf("%+v\n%s", r, said)
+			if r.Applied != tt.applied || r.Report.OK() || !strings.Contains(got, tt.want) {
+				t.Errorf("Repair(): applied %v, findings %q; want applied %v and %q", r.Applied, got, tt.applied, tt.want)
 			}
-			if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 4 && !strings.Contains(name, "order") {
-				t.Errorf("%d documents", n)
+			if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 4 && !tt.orphanSwept {
+				t.Errorf("stored documents = %d, want 4", n)
 			}
-			if _, err := os.Stat(left); (err == nil) == strings.Contains(name, "order") {
-				t.Errorf("the orphan: %v", err)
+			if _, err := os.Stat(orphan); (err != nil) != tt.orphanSwept {
+				t.Errorf("stat the orphan: %v, want it removed: %v", err, tt.orphanSwept)
 			}
 		})
 	}
 }
 
-// What arrives and what is being copied is nobody's leftover.
-func TestRepairEmptiesTmp(t *testing.T) {
+// Repair removes leftovers of a crash, but no files of uploads and backups in progress.
+func TestRepairRemovesLeftovers(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))
-	path := vaulttest.AddOrphan(t, opts.Dir, []byte("left by a crash"))
+	orphan := vaulttest.AddOrphan(t, opts.Dir, []byte("left by a crash"))
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write a leftover: %v", err)
 	}
-	arriving := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Arriving.pdf", "b"))
-	copies := 0
+	staged := vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Arriving.pdf", "b"))
+	calls := 0
 	_, err := v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(t.TempDir(), "b"), func(backup.Progress) {
-		if copies++; copies > 1 {
+		if calls++; calls > 1 {
 			return
 		}
-		if r := repaired(t, v); !r.Applied || !r.Report.OK() || r.Leftovers != 1 || r.Report.Leftovers != 0 || r.Orphans != 0 {
-			t.Errorf("under a backup: %+v", r)
+		if r := repair(t, v); !r.Applied || !r.Report.OK() || r.Leftovers != 1 || r.Report.Leftovers != 0 || r.Orphans != 0 {
+			t.Errorf("Repair() during a backup = %+v, want 1 leftover and no orphan removed", r)
 		}
 	})
-	if err != nil || copies == 0 {
-		t.Fatalf("%d, %v", copies, err)
+	if err != nil || calls == 0 {
+		t.Fatalf("backup: %v, %d progress calls; want no error and at least one call", err, calls)
 	}
-	if r := repaired(t, v); r.Orphans != 1 || r.Leftovers != 0 {
-		t.Errorf("%+v", r)
+	if r := repair(t, v); r.Orphans != 1 || r.Leftovers != 0 {
+		t.Errorf("Repair() after the backup = %+v, want 1 orphan and no leftover removed", r)
 	}
-	if _, err := os.Stat(path); !os.IsNotExist(err) {
-		t.Error("the orphan stays")
+	if _, err := os.Stat(orphan); !os.IsNotExist(err) {
+		t.Errorf("stat the orphan: %v, want it removed", err)
 	}
-	if _, err := v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, arriving, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
-		t.Error(err)
+	_, err = v.Files.Upload(t.Context(), vaulttest.Operator, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
+		t.Errorf("upload the document staged before the repair: %v", err)
 	}
 }
 
-// A database that was put back from elsewhere does not know every document.
-func TestRepairSweepsNothingForAnOlderDatabase(t *testing.T) {
+// Repair keeps orphans if the database is older than the documents, because the database may
+// lack their records.
+func TestRepairKeepsOrphansForOlderDatabase(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
-	path := vaulttest.AddOrphan(t, opts.Dir, []byte("filed since"))
+	orphan := vaulttest.AddOrphan(t, opts.Dir, []byte("uploaded since"))
 	if err := os.WriteFile(filepath.Join(opts.Dir, "generation"), []byte("another\n"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write the generation file: %v", err)
 	}
-	if r := repaired(t, v); !r.Applied || r.Orphans != 0 || r.Report.Orphans != 1 {
-		t.Errorf("%+v", r)
+	if r := repair(t, v); !r.Applied || r.Orphans != 0 || r.Report.Orphans != 1 {
+		t.Errorf("Repair() = %+v, want no orphan removed and 1 in the report", r)
 	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
+	if _, err := os.Stat(orphan); err != nil {
+		t.Errorf("stat the orphan: %v, want it kept", err)
+	}
+}
+
+// A repair, a verification, and a backup can run at the same time. None of them takes an index
+// that is being rebuilt for a damaged one.
+func TestRepairConcurrentWithVerifyAndBackup(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"))
+	vaulttest.CreateOrder(t, v, "A-1")
+	to := t.TempDir()
+	for range 5 {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			r, err := v.Integrity.Repair(t.Context(), vaulttest.Operator, func(int, int) {})
+			if err != nil || !r.Applied || r.FindingsBefore > 0 || !r.Report.OK() {
+				t.Errorf("Repair() = %+v, %v; want it applied without findings", r, err)
+			}
+		})
+		wg.Go(func() {
+			if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() {
+				t.Errorf("Verify() = %+v, %v; want no findings", r, err)
+			}
+		})
+		wg.Go(func() {
+			if _, err := v.Backups.Create(t.Context(), vaulttest.Operator, to, func(backup.Progress) {}); err != nil {
+				t.Errorf("backup: %v", err)
+			}
+		})
+		wg.Wait()
 	}
 }

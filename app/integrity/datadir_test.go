@@ -1,0 +1,62 @@
+package integrity_test
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+
+	"deedkeep/app/integrity"
+	"deedkeep/app/vaulttest"
+)
+
+// listedNames returns the sorted top-level names in a listing of the data directory, whose lines
+// start with indent.
+func listedNames(listing, indent string) (names []string) {
+	for _, match := range regexp.MustCompile(`(?m)^`+indent+`([a-z.]+)(?:/\S*)?  `).FindAllStringSubmatch(listing, -1) {
+		names = append(names, match[1])
+	}
+	slices.Sort(names)
+	return names
+}
+
+// The comment of package instance and data/README.md list exactly the names that CheckDataDir
+// accepts.
+func TestDataDirIsDocumented(t *testing.T) {
+	t.Parallel()
+	want := slices.Sorted(slices.Values(integrity.KnownNames()))
+	file, err := parser.ParseFile(token.NewFileSet(), "../instance/instance.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatalf("parse instance.go: %v", err)
+	}
+	if got := listedNames(file.Doc.Text(), "\t    "); !slices.Equal(got, want) {
+		t.Errorf("names in instance.go = %q, want %q", got, want)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "data", "README.md"))
+	if err != nil {
+		t.Fatalf("read the README: %v", err)
+	}
+	// The README describes the blobs on several lines, which the pattern doesn't match.
+	got := append(listedNames(string(readme), "      "), "blobs")
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("names in data/README.md = %q, want %q", got, want)
+	}
+}
+
+// Files that a restore test or a killed server left don't prevent a new vault.
+func TestCheckDataDirAcceptsOwnLeftovers(t *testing.T) {
+	t.Parallel()
+	opts := vaulttest.Options(t)
+	if err := os.MkdirAll(filepath.Join(opts.Dir, "drill", "data"), 0o700); err != nil {
+		t.Fatalf("create the directory of a restore test: %v", err)
+	}
+	for _, name := range []string{"generation.new", "serving.json.new", "config.yaml", "README.md"} {
+		if err := os.WriteFile(filepath.Join(opts.Dir, name), nil, 0o600); err != nil {
+			t.Fatalf("write %s: %v", name, err)
+		}
+	}
+	vaulttest.Open(t, opts)
+}
