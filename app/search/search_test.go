@@ -23,44 +23,45 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// fakeIndex answers what a test says, and remembers the last question.
+// fakeIndex returns the hits of a test and records the last query.
 type fakeIndex struct {
 	search.Index
-	hits   []query.Hit
-	fuzzy  bool
-	loose  bool
-	err    error
-	asked  query.Query
-	always bool // there are hits behind every page
-	late   bool // it answers when the time is over
+	hits       []query.Hit
+	fuzzy      bool
+	relaxed    bool
+	err        error
+	lastQuery  query.Query
+	alwaysMore bool // all results have More
+	late       bool // Search returns after the deadline
 }
 
 func (f *fakeIndex) Search(ctx context.Context, q query.Query) (query.Result, error) {
-	f.asked = q
+	f.lastQuery = q
 	if f.late {
 		<-ctx.Done()
 	}
 	if f.err != nil {
 		return query.Result{}, f.err
 	}
-	a := query.Result{Counts: map[query.Kind]int{}, Fuzzy: f.fuzzy, Relaxed: f.loose}
-	of := []query.Hit{}
+	result := query.Result{Counts: map[query.Kind]int{}, Fuzzy: f.fuzzy, Relaxed: f.relaxed}
+	hits := []query.Hit{}
 	for _, h := range f.hits {
-		a.Counts[h.Kind]++
+		result.Counts[h.Kind]++
 		if q.Kind == 0 || q.Kind == h.Kind {
-			of = append(of, h)
+			hits = append(hits, h)
 		}
 	}
-	of = of[min(q.Offset, len(of)):]
-	a.Hits, a.More = of[:min(q.Limit, len(of))], len(of) > q.Limit || f.always
-	return a, nil
+	hits = hits[min(q.Offset, len(hits)):]
+	result.Hits, result.More = hits[:min(q.Limit, len(hits))], len(hits) > q.Limit || f.alwaysMore
+	return result, nil
 }
 
+// hit returns a hit whose score decreases with the ID.
 func hit(kind query.Kind, id uint64) query.Hit {
 	return query.Hit{Kind: kind, ID: id, Score: float64(10 - id)}
 }
 
-// pagesReader gives the text of a toy PDF: its salt, a page between two bars.
+// pagesReader extracts the salt of a test PDF as its text, with pages separated by "|".
 type pagesReader struct{ vaulttest.Reader }
 
 func (pagesReader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
@@ -78,14 +79,14 @@ func (pagesReader) Text(_ context.Context, r sandbox.Request, _ document.Extract
 	return nil
 }
 
-// searched is a vault whose documents have text, with an index that a test fills.
-func searched(t *testing.T) (*instance.Instance, *fakeIndex) {
+// withFakeIndex starts an instance that extracts texts with pagesReader and searches in a fakeIndex.
+func withFakeIndex(t *testing.T) (*instance.Instance, *fakeIndex) {
 	t.Helper()
-	return searchedIn(t, vaulttest.Settings().Search.Deadline)
+	return withFakeIndexAndDeadline(t, vaulttest.Settings().Search.Deadline)
 }
 
-// searchedIn is searched with so much time for a search.
-func searchedIn(t *testing.T, deadline time.Duration) (*instance.Instance, *fakeIndex) {
+// withFakeIndexAndDeadline is withFakeIndex with a deadline for searches.
+func withFakeIndexAndDeadline(t *testing.T, deadline time.Duration) (*instance.Instance, *fakeIndex) {
 	t.Helper()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
 		o.Reader, o.Settings.PreviewSize, o.Settings.Search.Deadline = pagesReader{}, 1<<20, deadline
@@ -102,8 +103,8 @@ func searchedIn(t *testing.T, deadline time.Duration) (*instance.Instance, *fake
 	return v, f
 }
 
-// marks writes a snippet with brackets around what is marked.
-func marks(pieces []search.SnippetPiece) string {
+// markedText returns a snippet with brackets around the marked parts.
+func markedText(pieces []search.SnippetPiece) string {
 	var b strings.Builder
 	for _, p := range pieces {
 		if p.Marked {
@@ -115,7 +116,8 @@ func marks(pieces []search.SnippetPiece) string {
 	return b.String()
 }
 
-func look(t *testing.T, v *instance.Instance, q search.Query) search.Page {
+// searchRecords returns the page of a search by the operator.
+func searchRecords(t *testing.T, v *instance.Instance, q search.Query) search.Page {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), vaulttest.Operator, q)
 	if err != nil {
@@ -124,8 +126,8 @@ func look(t *testing.T, v *instance.Instance, q search.Query) search.Page {
 	return page
 }
 
-// kinds are the hits as "order 1".
-func kinds(page search.Page) []string {
+// hitIDs returns the hits as "type id".
+func hitIDs(page search.Page) []string {
 	list := []string{}
 	for _, h := range page.Hits {
 		list = append(list, fmt.Sprintf("%s %d", h.Kind, h.ID))
@@ -133,78 +135,80 @@ func kinds(page search.Page) []string {
 	return list
 }
 
-func TestSearchRefused(t *testing.T) {
+func TestSearchRejects(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	for name, row := range map[string]struct {
 		q    search.Query
 		want string
 	}{
-		"nothing":        {search.Query{Text: " "}, "The q field is required."},
+		"blank text":     {search.Query{Text: " "}, "The q field is required."},
 		"bad characters": {search.Query{Text: "a\x00b"}, "The q field contains invalid characters."},
-		"no text":        {search.Query{Text: "a\xffb"}, "The q field contains invalid characters."},
+		"invalid UTF-8":  {search.Query{Text: "a\xffb"}, "The q field contains invalid characters."},
 		"too long":       {search.Query{Text: strings.Repeat("ü", 501)}, "The q field must not be greater than 500 characters."},
-		"kind":           {search.Query{Text: "elm", Kind: "folder"}, "The selected kind is invalid."},
-		"both":           {search.Query{Kind: "folder"}, "The q field is required. (and 1 more error)"},
+		"type":           {search.Query{Text: "elm", Kind: "folder"}, "The selected kind is invalid."},
+		"text and type":  {search.Query{Kind: "folder"}, "The q field is required. (and 1 more error)"},
 	} {
-		_, err := v.Search.Records(t.Context(), vaulttest.Operator, row.q)
-		if errs.KindOf(err) != errs.Invalid || err.Error() != row.want {
-			t.Errorf("%s: %v, want %s", name, err, row.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, err := v.Search.Records(t.Context(), vaulttest.Operator, row.q)
+			if errs.KindOf(err) != errs.Invalid || err.Error() != row.want {
+				t.Errorf("error = %v, want %s", err, row.want)
+			}
+		})
 	}
 	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
 	_, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
-	vaulttest.WantKind(t, "late", err, errs.Unavailable)
+	vaulttest.WantKind(t, "search after the deadline", err, errs.Unavailable)
 	_, err = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
-	vaulttest.WantKind(t, "late list", err, errs.Unavailable)
+	vaulttest.WantKind(t, "list after the deadline", err, errs.Unavailable)
 	f.err = &errs.Error{Kind: errs.Unavailable, Message: "The index is being made."}
 	if _, err = v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}); !errors.Is(err, f.err) {
-		t.Errorf("not ready: %v", err)
+		t.Errorf("search without an index: got %v, want %v", err, f.err)
 	}
 }
 
-// That somebody searched is in the log, once and then by the minute, and not for what.
-func TestSearchIsTakenDown(t *testing.T) {
+// The audit log has at most one entry per minute for the searches of an actor, without the searched text.
+func TestSearchIsAudited(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	for range 3 {
-		look(t, v, search.Query{Text: "nightingale"})
+		searchRecords(t, v, search.Query{Text: "nightingale"})
 	}
 	if _, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}); err != nil {
 		t.Fatalf("Search.Orders: %v", err)
 	}
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: " "}); err == nil {
-		t.Error("nothing was searched for")
+		t.Error("a search for a blank succeeded, want an error")
 	}
 	f.err = query.ErrDeadline
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}); err == nil {
-		t.Error("it was not late")
+		t.Error("a search after the deadline succeeded, want an error")
 	}
 	page, err := v.Events.List(t.Context(), vault.Query{Limit: 50})
-	asked := 0
+	entries := 0
 	for _, e := range page.Items {
 		raw, _ := json.Marshal(e)
 		if strings.Contains(string(raw), "nightingale") {
-			t.Errorf("the log tells what was looked for: %s", raw)
+			t.Errorf("the audit log contains the searched text: %s", raw)
 		}
 		if e.Kind == "search.asked" {
-			asked++
+			entries++
 		}
 	}
-	if err != nil || asked != 1 {
-		t.Errorf("%d entries, %v", asked, err)
+	if err != nil || entries != 1 {
+		t.Errorf("search entries in the audit log = %d, %v; want 1", entries, err)
 	}
 }
 
-// What is asked of the index, which knows days.
-func TestSearchAsks(t *testing.T) {
+// Records translates a search into a query of the index, which has a resolution of days.
+func TestSearchQueriesIndex(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
-	f.always = true
+	v, f := withFakeIndex(t)
+	f.alwaysMore = true
 	day := func(text string) int32 {
 		at, err := time.Parse(time.DateOnly, text)
 		if err != nil {
-			t.Fatalf("Parse: %v", err)
+			t.Fatalf("parse date: %v", err)
 		}
 		return int32(at.Unix() / 86400)
 	}
@@ -214,71 +218,76 @@ func TestSearchAsks(t *testing.T) {
 		want query.Query
 		more bool
 	}{
-		"bare":             {search.Query{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
-		"a whole word":     {search.Query{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
-		"another blank":    {search.Query{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
-		"as long as it is": {search.Query{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
-		"and blanks":       {search.Query{Text: strings.Repeat("elmo", 125) + "  "}, query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
-		"all": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: noon, CreatedTo: old, Offset: 5, Limit: 7},
-			query.Query{}, false}, // nothing lies between
+		"prefix":          {search.Query{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
+		"complete word":   {search.Query{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"no-break space":  {search.Query{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"maximum length":  {search.Query{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
+		"trailing blanks": {search.Query{Text: strings.Repeat("elmo", 125) + "  "}, query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
+		"empty date range": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: noon, CreatedTo: old, Offset: 5, Limit: 7},
+			query.Query{}, false}, // no day is in the range
 		"filters": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old, CreatedTo: noon, Offset: 5, Limit: 7},
 			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
-		"times":                {search.Query{Text: "elm", CreatedFrom: noon}, query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
-		"until":                {search.Query{Text: "elm", CreatedTo: noon}, query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
-		"deep":                 {search.Query{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
-		"too deep":             {search.Query{Text: "elm", Offset: 1000}, query.Query{}, false},
-		"large":                {search.Query{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
+		"from":                 {search.Query{Text: "elm", CreatedFrom: noon}, query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+		"to":                   {search.Query{Text: "elm", CreatedTo: noon}, query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+		"last page":            {search.Query{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
+		"after the last page":  {search.Query{Text: "elm", Offset: 1000}, query.Query{}, false},
+		"maximum limit":        {search.Query{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
 		"orders of a template": {search.Query{Text: "elm", Kind: "order", Template: 1}, query.Query{}, false},
 	} {
-		f.asked = query.Query{}
-		page := look(t, v, row.q)
-		if f.asked != row.want || page.More != row.more {
-			t.Errorf("%s: asked %+v, want %+v; more %t", name, f.asked, row.want, page.More)
-		}
+		t.Run(name, func(t *testing.T) {
+			f.lastQuery = query.Query{}
+			page := searchRecords(t, v, row.q)
+			if f.lastQuery != row.want || page.More != row.more {
+				t.Errorf("query = %+v, more %t; want %+v, %t", f.lastQuery, page.More, row.want, row.more)
+			}
+		})
 	}
 }
 
-// A hit is shown as the record is now, whatever the index knows of it.
+// Hits show the current records, even if the index has older values.
 func TestSearchReadsLiveRecords(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
-	placed := vaulttest.CreateOrderForProperty(t, v, "26-100", "2026-06-01", "12.-3-45", elmStreet("Troy", "Rensselaer"))
-	gone := vaulttest.CreateOrderForProperty(t, v, "26-101", "", "", elmStreet("Troy", "Rensselaer"))
-	a := filedAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
-	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "nothing"))[0]
-	f.hits = []query.Hit{hit(query.Order, placed.ID), hit(query.Order, gone.ID), hit(query.Abstract, a.ID), hit(query.File, loose.ID), hit(query.File, 99), hit(9, 1)}
-	f.fuzzy, f.loose = true, true
-	page := look(t, v, search.Query{Text: "elm"})
-	if got := kinds(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Relaxed || page.More {
-		t.Fatalf("%q, %+v", got, page)
+	v, f := withFakeIndex(t)
+	order := vaulttest.CreateOrderForProperty(t, v, "26-100", "2026-06-01", "12.-3-45", elmStreet("Troy", "Rensselaer"))
+	trashed := vaulttest.CreateOrderForProperty(t, v, "26-101", "", "", elmStreet("Troy", "Rensselaer"))
+	filed := createAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
+	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "nothing"))[0]
+	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Order, trashed.ID), hit(query.Abstract, filed.ID), hit(query.File, file.ID), hit(query.File, 99), hit(9, 1)}
+	f.fuzzy, f.relaxed = true, true
+	page := searchRecords(t, v, search.Query{Text: "elm"})
+	if got := hitIDs(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Relaxed || page.More {
+		t.Fatalf("hits = %q of %+v, want order 1, order 2, abstract 1, and file 1, fuzzy and relaxed, without more", got, page)
 	}
 	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
-		t.Errorf("counts %v", c)
+		t.Errorf("Counts = %v, want 2 orders, 1 abstract, and 2 files", c)
 	}
-	first, abstract, file := page.Hits[0], page.Hits[2], page.Hits[3]
-	if first.Heading != "26-100" || first.Subheading != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" || first.Status != "active" || first.DueDate != "2026-06-01" || first.Score != 9 {
-		t.Errorf("%+v", first)
+	orderHit, abstractHit, fileHit := page.Hits[0], page.Hits[2], page.Hits[3]
+	if orderHit.Heading != "26-100" || orderHit.Subheading != "12 Elm St., Troy, Rensselaer County, NY · 12.-3-45" ||
+		orderHit.Status != "active" || orderHit.DueDate != "2026-06-01" || orderHit.Score != 9 {
+		t.Errorf("hit = %+v, want order 26-100 at 12 Elm St., Troy", orderHit)
 	}
-	if marks(first.Snippet) != "Address: 12 [Elm] St." || first.Page != 0 {
-		t.Errorf("%q on page %d", marks(first.Snippet), first.Page)
+	if markedText(orderHit.Snippet) != "Address: 12 [Elm] St." || orderHit.Page != 0 {
+		t.Errorf("snippet of the order = %q on page %d, want \"Address: 12 [Elm] St.\" on 0", markedText(orderHit.Snippet), orderHit.Page)
 	}
-	if abstract.Heading != "F-1" || abstract.Status == "" || abstract.Subheading != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
-		t.Errorf("%+v", abstract)
+	if abstractHit.Heading != "F-1" || abstractHit.Status == "" ||
+		abstractHit.Subheading != "12 Elm St., Albany, Albany County, NY · 12.-3-4" {
+		t.Errorf("hit = %+v, want abstract F-1 at 12 Elm St., Albany", abstractHit)
 	}
-	if file.Heading != "elm.pdf" || file.File == nil || file.File.ID != loose.ID || marks(file.Snippet) != "[elm].pdf" || file.Page != 0 {
-		t.Errorf("%+v", file)
+	if fileHit.Heading != "elm.pdf" || fileHit.File == nil || fileHit.File.ID != file.ID ||
+		markedText(fileHit.Snippet) != "[elm].pdf" || fileHit.Page != 0 {
+		t.Errorf("hit = %+v, want elm.pdf", fileHit)
 	}
-	// At once, before any index hears of it.
-	if err := v.Orders.Trash(t.Context(), vaulttest.Operator, gone.ID, vault.Match{}); err != nil {
+	// Trashed records disappear from the hits before the index is updated.
+	if err := v.Orders.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}); err != nil {
 		t.Fatalf("move order to trash: %v", err)
 	}
-	if err := v.Files.Trash(t.Context(), vaulttest.Operator, loose.ID, vault.Match{}); err != nil {
+	if err := v.Files.Trash(t.Context(), vaulttest.Operator, file.ID, vault.Match{}); err != nil {
 		t.Fatalf("move file to trash: %v", err)
 	}
-	if got := kinds(look(t, v, search.Query{Text: "elm"})); !slices.Equal(got, []string{"order 1", "abstract 1"}) {
-		t.Errorf("%q", got)
+	if got := hitIDs(searchRecords(t, v, search.Query{Text: "elm"})); !slices.Equal(got, []string{"order 1", "abstract 1"}) {
+		t.Errorf("hits outside the trash = %q, want order 1 and abstract 1", got)
 	}
-	created := placed.CreatedAt
+	created := order.CreatedAt
 	for name, q := range map[string]search.Query{
 		"county":   {County: "Saratoga"},
 		"state":    {State: "VT"},
@@ -288,46 +297,50 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 		"since":    {CreatedFrom: created.Add(time.Microsecond)},
 	} {
 		q.Text = "elm"
-		if got := kinds(look(t, v, q)); len(got) != 0 {
-			t.Errorf("%s: %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := hitIDs(searchRecords(t, v, q)); len(got) != 0 {
+				t.Errorf("hits = %q, want none", got)
+			}
+		})
 	}
-	all := search.Query{Text: "elm", County: " ALBANY county", State: "New York", Status: abstract.Status, Template: a.TemplateID, CreatedFrom: created, CreatedTo: created}
-	if got := kinds(look(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
-		t.Errorf("%q", got)
+	all := search.Query{Text: "elm", County: " ALBANY county", State: "New York", Status: abstractHit.Status, Template: filed.TemplateID, CreatedFrom: created, CreatedTo: created}
+	if got := hitIDs(searchRecords(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
+		t.Errorf("hits with all filters = %q, want abstract 1", got)
 	}
 }
 
-// A document of an abstract is where its abstract is, and found as one of it.
-func TestSearchDocumentsOfAnAbstract(t *testing.T) {
+// A document of an abstract has the property, template, and status of the abstract, and its heading as the subheading.
+func TestSearchDocumentsOfAbstract(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	draft := model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"F-7"`)}
-	made, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
-	file := made.Files[0]
+	file := created.Files[0]
 	vaulttest.ProcessingFailure(t, v, file.ID)
 	f.hits = []query.Hit{hit(query.File, file.ID)}
-	page := look(t, v, search.Query{Text: "elm", Kind: "file", County: "rensselaer", Template: made.Abstract.TemplateID})
+	page := searchRecords(t, v, search.Query{Text: "elm", Kind: "file", County: "rensselaer", Template: created.Abstract.TemplateID})
 	if len(page.Hits) != 1 {
-		t.Fatalf("%+v", page)
+		t.Fatalf("page = %+v, want one hit", page)
 	}
-	if h := page.Hits[0]; h.Subheading != "F-7" || h.AbstractID != made.Abstract.ID || marks(h.Snippet) != "of [elm]" || h.Page != 2 {
-		t.Errorf("%+v", h)
+	if h := page.Hits[0]; h.Subheading != "F-7" || h.AbstractID != created.Abstract.ID || markedText(h.Snippet) != "of [elm]" || h.Page != 2 {
+		t.Errorf("hit = %+v, want \"of [elm]\" on page 2 of abstract F-7", h)
 	}
-	for _, q := range []search.Query{{County: "Albany"}, {Status: made.Abstract.Status}} {
+	for name, q := range map[string]search.Query{"other county": {County: "Albany"}, "status": {Status: created.Abstract.Status}} {
 		q.Text = "elm"
-		if got := look(t, v, q); len(got.Hits) != 0 {
-			t.Errorf("%+v", got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := searchRecords(t, v, q); len(got.Hits) != 0 {
+				t.Errorf("hits = %+v, want none", got.Hits)
+			}
+		})
 	}
 }
 
 func TestSearchSnippetOfText(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	far := strings.Repeat(strings.Repeat("x", 1<<20)+"|", 4) + "elm"
 	for _, row := range []struct {
 		name, text, want string
@@ -338,75 +351,75 @@ func TestSearchSnippetOfText(t *testing.T) {
 		{"elm.pdf", "one|an elm", "an [elm]", 2},
 		{"elm oak.pdf", "one|an elm", "[elm oak].pdf", 0},
 		{"f.pdf", "the elm|the elm and the oak", "the [elm] and the [oak]", 2},
-		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // near enough
+		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // the later page is beyond the limit
 		{"b.pdf", "<script>elm</script>", "<script>[elm]</script>", 1},
 		{"c.pdf", "nothing", "", 0},
-		{"d.pdf", far, "", 0}, // beyond what is looked at
+		{"d.pdf", far, "", 0}, // beyond the limit
 	} {
-		file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(row.name, row.text))[0]
-		vaulttest.ProcessingFailure(t, v, file.ID)
-		f.hits = []query.Hit{hit(query.File, file.ID)}
-		h := look(t, v, search.Query{Text: "elm oak"}).Hits[0]
-		if marks(h.Snippet) != row.want || h.Page != row.page {
-			t.Errorf("%s: %q on page %d, want %q on %d", row.name, marks(h.Snippet), h.Page, row.want, row.page)
-		}
+		t.Run(fmt.Sprintf("%s %.20s", row.name, row.text), func(t *testing.T) {
+			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(row.name, row.text))[0]
+			vaulttest.ProcessingFailure(t, v, file.ID)
+			f.hits = []query.Hit{hit(query.File, file.ID)}
+			h := searchRecords(t, v, search.Query{Text: "elm oak"}).Hits[0]
+			if got := markedText(h.Snippet); got != row.want || h.Page != row.page {
+				t.Errorf("snippet = %q on page %d, want %q on %d", got, h.Page, row.want, row.page)
+			}
+		})
 	}
-	// Without a kept text a hit is a hit.
+	// A hit without a stored text has no snippet.
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("e.pdf", "elm"))[0]
 	vaulttest.ProcessingFailure(t, v, file.ID)
 	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
-		t.Fatalf("Previews.RemovePreviews: %v", err)
+		t.Fatalf("remove previews: %v", err)
 	}
 	f.hits = []query.Hit{hit(query.File, file.ID)}
-	if h := look(t, v, search.Query{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
-		t.Errorf("%+v", h)
+	if h := searchRecords(t, v, search.Query{Text: "elm"}).Hits[0]; h.Snippet != nil || h.Page != 0 {
+		t.Errorf("hit = %+v, want no snippet", h)
 	}
 }
 
-// What the index found in time is told, however late that is: hits without snippets, and
-// whole records.
-func TestSearchTellsWhatWasFoundInTime(t *testing.T) {
+// If the deadline passes after the index has returned its hits, they are returned without snippets.
+func TestSearchReturnsHitsAtDeadline(t *testing.T) {
 	t.Parallel()
-	v, f := searchedIn(t, 50*time.Millisecond)
+	v, f := withFakeIndexAndDeadline(t, 50*time.Millisecond)
 	id := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "an elm"))[0].ID
 	vaulttest.ProcessingFailure(t, v, id)
 	f.hits, f.late = []query.Hit{hit(query.File, id)}, true
-	page := inItsTurn(t, func() (search.Page, error) {
+	page := retryUnavailable(t, func() (search.Page, error) {
 		return v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
 	})
 	if len(page.Hits) != 1 || page.Hits[0].ID != id || page.Hits[0].Snippet != nil {
-		t.Errorf("%+v", page)
+		t.Errorf("Records() = %+v, want file %d without a snippet", page, id)
 	}
-	list := inItsTurn(t, func() (search.RecordPage[model.File], error) {
+	list := retryUnavailable(t, func() (search.RecordPage[model.File], error) {
 		return v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
-		t.Errorf("%+v", list)
+		t.Errorf("Files() = %+v, want file %d", list, id)
 	}
 }
 
-// To make a snippet ends with the time of the search, within a page too: what stands on
-// one that cannot be looked through by then is not shown.
-func TestSearchSnippetEndsWithItsTime(t *testing.T) {
+// Creating a snippet stops at the deadline of the search, even within a page. The hit has no snippet then.
+func TestSearchSnippetStopsAtDeadline(t *testing.T) {
 	t.Parallel()
-	v, f := searchedIn(t, 20*time.Millisecond)
+	v, f := withFakeIndexAndDeadline(t, 20*time.Millisecond)
 	var text strings.Builder
-	for c := 'a'; c <= 'z'; c++ {
-		fmt.Fprintf(&text, "grant%cr ", c)
+	for letter := 'a'; letter <= 'z'; letter++ {
+		fmt.Fprintf(&text, "grant%cr ", letter)
 	}
 	id := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", strings.Repeat("grounds and parish of ", 1<<20/22)+"grantar"))[0].ID
 	vaulttest.ProcessingFailure(t, v, id)
 	f.hits, f.fuzzy = []query.Hit{hit(query.File, id)}, true
-	page := inItsTurn(t, func() (search.Page, error) {
+	page := retryUnavailable(t, func() (search.Page, error) {
 		return v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: text.String()})
 	})
 	if len(page.Hits) != 1 || page.Hits[0].Snippet != nil {
-		t.Errorf("%+v", page)
+		t.Errorf("Records() = %+v, want one hit without a snippet", page)
 	}
 }
 
-// inItsTurn searches again where there was no time to begin.
-func inItsTurn[T any](t *testing.T, find func() (T, error)) (found T) {
+// retryUnavailable repeats a search whose deadline passed before it started.
+func retryUnavailable[T any](t *testing.T, find func() (T, error)) (found T) {
 	t.Helper()
 	vaulttest.Eventually(t, "a search", func() bool {
 		var err error
@@ -419,10 +432,10 @@ func inItsTurn[T any](t *testing.T, find func() (T, error)) (found T) {
 	return found
 }
 
-// Lists of whole records go on where they stopped, for whatever reason.
+// Lists of complete records continue at NextOffset, whether the limit or the maximum size ended a page.
 func TestSearchLists(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	var want []string
 	for i := range 7 {
 		o := vaulttest.CreateOrderForProperty(t, v, fmt.Sprintf("26-%d", i), "", "", elmStreet("Troy", "Rensselaer"))
@@ -435,123 +448,138 @@ func TestSearchLists(t *testing.T) {
 		}
 		want = append(want, o.Number)
 	}
-	one, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm", Limit: 1})
-	if err != nil || one.Bytes == 0 {
-		t.Fatalf("%+v, %v", one, err)
+	first, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm", Limit: 1})
+	if err != nil || first.Bytes == 0 {
+		t.Fatalf("Orders() = %+v, %v; want the size of the page", first, err)
 	}
 	for name, q := range map[string]search.Query{
-		"by one":             {Limit: 1},
-		"by three":           {Limit: 3},
-		"all":                {Limit: 100, Kind: "file"},
-		"cut by their bytes": {Limit: 100, Bytes: 2*one.Bytes + 10},
-		"all cut":            {Limit: 100, Bytes: 1},
+		"pages of one":         {Limit: 1},
+		"pages of three":       {Limit: 3},
+		"one page":             {Limit: 100, Kind: "file"},
+		"pages of two by size": {Limit: 100, Bytes: 2*first.Bytes + 10},
+		"pages of one by size": {Limit: 100, Bytes: 1},
 	} {
-		var got []string
-		for q.Text = "elm"; ; {
-			m, err := v.Search.Orders(t.Context(), vaulttest.Operator, q)
-			if err != nil {
-				t.Fatalf("Search.Orders: %v", err)
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for q.Text = "elm"; ; {
+				page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q)
+				if err != nil {
+					t.Fatalf("search for orders: %v", err)
+				}
+				if page.Offset != q.Offset || q.Bytes > 1 && len(page.Items) > 2 ||
+					page.Truncated != (q.Bytes > 0 && page.NextOffset > 0) {
+					t.Errorf("page at offset %d = %+v, want Truncated only if the size ended it", q.Offset, page)
+				}
+				for _, o := range page.Items {
+					got = append(got, o.Number)
+				}
+				if q.Offset = page.NextOffset; page.NextOffset == 0 {
+					break
+				}
 			}
-			if m.Offset != q.Offset || q.Bytes > 1 && len(m.Items) > 2 || m.Truncated != (q.Bytes > 0 && m.NextOffset > 0) {
-				t.Errorf("%s: %+v", name, m)
+			if !slices.Equal(got, want) {
+				t.Errorf("orders = %q, want %q", got, want)
 			}
-			for _, o := range m.Items {
-				got = append(got, o.Number)
-			}
-			if q.Offset = m.NextOffset; m.NextOffset == 0 {
-				break
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		})
 	}
-	for name, q := range map[string]search.Query{"county": {County: "Albany"}, "state": {State: "OH"}, "time": {CreatedFrom: time.Now().AddDate(10, 0, 0)}} {
+	for name, q := range map[string]search.Query{
+		"other county": {County: "Albany"},
+		"other state":  {State: "OH"},
+		"later time":   {CreatedFrom: time.Now().AddDate(10, 0, 0)},
+	} {
 		q.Text = "elm"
-		if m, err := v.Search.Orders(t.Context(), vaulttest.Operator, q); err != nil || len(m.Items) != 0 {
-			t.Errorf("%s: %+v, %v", name, m, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q); err != nil || len(page.Items) != 0 {
+				t.Errorf("Orders() = %+v, %v; want none", page, err)
+			}
+		})
 	}
-	a := filedAbstract(t, v, "F-1", "", elmStreet("Troy", "Rensselaer"))
+	a := createAbstract(t, v, "F-1", "", elmStreet("Troy", "Rensselaer"))
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "elm"))[0]
 	f.hits = []query.Hit{hit(query.Abstract, a.ID), hit(query.File, file.ID)}
 	q := search.Query{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
-	if m, err := v.Search.Abstracts(t.Context(), vaulttest.Operator, q); err != nil || len(m.Items) != 1 || m.Items[0].Abstract.ID != a.ID {
-		t.Errorf("%+v, %v", m, err)
+	abstracts, err := v.Search.Abstracts(t.Context(), vaulttest.Operator, q)
+	if err != nil || len(abstracts.Items) != 1 || abstracts.Items[0].Abstract.ID != a.ID {
+		t.Errorf("Abstracts() = %+v, %v; want abstract %d", abstracts, err, a.ID)
 	}
-	if m, err := v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}); err != nil || len(m.Items) != 1 || m.Items[0].ID != file.ID {
-		t.Errorf("%+v, %v", m, err)
+	files, err := v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
+	if err != nil || len(files.Items) != 1 || files.Items[0].ID != file.ID {
+		t.Errorf("Files() = %+v, %v; want file %d", files, err, file.ID)
 	}
 }
 
-// A snippet shows where it begins or ends in the middle of its text, and only there.
-func TestSearchSnippetIsCutOut(t *testing.T) {
+// A snippet has an ellipsis at the start or end only if the text continues there.
+func TestSearchSnippetHasEllipses(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	long := strings.Repeat(" parties hereto", 40)
 	for _, row := range []struct {
 		name, text    string
 		before, after bool
 	}{
-		{"whole", "\u00a0the elm \n", false, false},
-		{"begins", "the elm" + long, false, true},
-		{"ends", long + " the elm", true, false},
-		{"inside", long + " the elm" + long, true, true},
+		{"complete text", "\u00a0the elm \n", false, false},
+		{"at the start", "the elm" + long, false, true},
+		{"at the end", long + " the elm", true, false},
+		{"in the middle", long + " the elm" + long, true, true},
 	} {
-		file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(row.name+".pdf", row.text))[0]
-		vaulttest.ProcessingFailure(t, v, file.ID)
-		draft := model.OrderDraft{Number: model.StringInput(row.name), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
-		order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
-		if err != nil {
-			t.Fatalf("create order: %v", err)
-		}
-		f.hits = []query.Hit{hit(query.File, file.ID), hit(query.Order, order.ID)}
-		for _, h := range look(t, v, search.Query{Text: "elm"}).Hits {
-			got := strings.TrimPrefix(marks(h.Snippet), "Notes: ")
-			if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before || strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
-				t.Errorf("%s, %s: %q", row.name, h.Kind, got)
+		t.Run(row.name, func(t *testing.T) {
+			file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc(row.name+".pdf", row.text))[0]
+			vaulttest.ProcessingFailure(t, v, file.ID)
+			draft := model.OrderDraft{Number: model.StringInput(row.name), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
+			order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
+			if err != nil {
+				t.Fatalf("create order: %v", err)
 			}
-		}
+			f.hits = []query.Hit{hit(query.File, file.ID), hit(query.Order, order.ID)}
+			for _, h := range searchRecords(t, v, search.Query{Text: "elm"}).Hits {
+				got := strings.TrimPrefix(markedText(h.Snippet), "Notes: ")
+				if !strings.Contains(got, "[elm]") || strings.HasPrefix(got, "… ") != row.before ||
+					strings.HasSuffix(got, " …") != row.after || strings.Count(got, "…") > 2 {
+					t.Errorf("snippet of the %s = %q, want [elm] with ellipsis before %v, after %v", h.Kind, got, row.before, row.after)
+				}
+			}
+		})
 	}
 }
 
-// The snippet of a record with a long text looks at its beginning alone, and is cut
-// between characters.
+// Only the start of a long field is searched for snippets. The snippet ends at a character boundary.
 func TestSearchSnippetOfLongField(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
-	for _, row := range []struct{ text, want string }{
-		{strings.Repeat("é", 20_000) + " elm", "[elm]"},
-		{strings.Repeat("é", 40_000) + " elm", ""},
+	v, f := withFakeIndex(t)
+	for _, row := range []struct{ name, text, want string }{
+		{"before the limit", strings.Repeat("é", 20_000) + " elm", "[elm]"},
+		{"after the limit", strings.Repeat("é", 40_000) + " elm", ""},
 	} {
-		draft := model.OrderDraft{Number: model.StringInput("26-1"), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
-		made, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
-		if err != nil {
-			t.Fatalf("create order: %v", err)
-		}
-		f.hits = []query.Hit{hit(query.Order, made.ID)}
-		h := look(t, v, search.Query{Text: "elm"}).Hits[0]
-		if got := marks(h.Snippet); !strings.Contains(got, row.want) || row.want == "" && got != "" || !utf8.ValidString(got) {
-			t.Errorf("%.100q", got)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			draft := model.OrderDraft{Number: model.StringInput("26-1"), Custom: vaulttest.CustomText("notes", fmt.Sprintf("%q", row.text))}
+			order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
+			if err != nil {
+				t.Fatalf("create order: %v", err)
+			}
+			f.hits = []query.Hit{hit(query.Order, order.ID)}
+			h := searchRecords(t, v, search.Query{Text: "elm"}).Hits[0]
+			if got := markedText(h.Snippet); !strings.Contains(got, row.want) || row.want == "" && got != "" || !utf8.ValidString(got) {
+				t.Errorf("snippet = %.100q, want %q in valid UTF-8", got, row.want)
+			}
+		})
 	}
 }
 
-// A snippet of a record names the fields that match, and shows no others.
+// The snippet of a record has the labels and values of the matching fields.
 func TestSearchSnippetNamesFields(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	draft := model.OrderDraft{Number: model.StringInput("26-1"), PropertyDraft: elmStreet("Troy", "Rensselaer"),
-		Custom: several("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
-	made, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
+		Custom: customValues("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
+	order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("create order: %v", err)
 	}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: several("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: customValues("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
-	f.hits = []query.Hit{hit(query.Order, made.ID), hit(query.Abstract, a.Abstract.ID)}
+	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Abstract, a.Abstract.ID)}
 	for _, row := range []struct{ text, order, abstract string }{
 		{"johnson", "Client: [Johnson] & Sons · Buyer/Borrower: [Johnson], Carl · Seller/Owner: [Johnson]", "Current Owner: [Johnson], Carl"},
 		{"troy", "City: [Troy]", ""},
@@ -559,24 +587,26 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 		{"carl f-77", "Buyer/Borrower: Johnson, [Carl]", "File Number: [F-77] · Current Owner: Johnson, [Carl]"},
 		{"absent", "", ""},
 	} {
-		page := look(t, v, search.Query{Text: row.text})
-		if got := marks(page.Hits[0].Snippet); got != row.order {
-			t.Errorf("%s: %q, want %q", row.text, got, row.order)
-		}
-		if got := marks(page.Hits[1].Snippet); got != row.abstract {
-			t.Errorf("%s: %q, want %q", row.text, got, row.abstract)
-		}
+		t.Run(row.text, func(t *testing.T) {
+			page := searchRecords(t, v, search.Query{Text: row.text})
+			if got := markedText(page.Hits[0].Snippet); got != row.order {
+				t.Errorf("snippet of the order = %q, want %q", got, row.order)
+			}
+			if got := markedText(page.Hits[1].Snippet); got != row.abstract {
+				t.Errorf("snippet of the abstract = %q, want %q", got, row.abstract)
+			}
+		})
 	}
 }
 
-// A field with all words is shown alone; else those with most words come first, and
-// none that has but some of what another has.
+// If a field has all words, the snippet shows only that field. Otherwise the fields with the largest number of words come
+// first, and fields that add no words are omitted.
 func TestSearchSnippetChoosesFields(t *testing.T) {
 	t.Parallel()
-	v, f := searched(t)
+	v, f := withFakeIndex(t)
 	draft := model.AbstractDraft{
 		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"), County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
-		Custom: several("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
+		Custom: customValues("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
 	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
@@ -594,22 +624,25 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 		"houssaye, tammany":        "County, Current Owner, Names Run",
 		`"lot 14" square`:          "Legal Description",
 	} {
-		var names []string
-		for _, part := range strings.Split(marks(look(t, v, search.Query{Text: text}).Hits[0].Snippet), " · ") {
-			name, _, _ := strings.Cut(part, ":")
-			names = append(names, name)
-		}
-		if got := strings.Join(names, ", "); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			var labels []string
+			snippet := markedText(searchRecords(t, v, search.Query{Text: text}).Hits[0].Snippet)
+			for _, part := range strings.Split(snippet, " · ") {
+				label, _, _ := strings.Cut(part, ":")
+				labels = append(labels, label)
+			}
+			if got := strings.Join(labels, ", "); got != want {
+				t.Errorf("fields = %s, want %s", got, want)
+			}
+		})
 	}
 }
 
-// several are the values of several custom fields.
-func several(pairs ...string) model.Custom {
-	sent := map[string]json.RawMessage{}
+// customValues returns custom fields from pairs of key and JSON value.
+func customValues(pairs ...string) model.Custom {
+	values := map[string]json.RawMessage{}
 	for i := 0; i < len(pairs); i += 2 {
-		sent[pairs[i]] = json.RawMessage(pairs[i+1])
+		values[pairs[i]] = json.RawMessage(pairs[i+1])
 	}
-	return model.Custom{Values: sent}
+	return model.Custom{Values: values}
 }

@@ -17,9 +17,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Whoever searches has his place until his page is made, so that the memory of snippets
-// is bounded as that of searches is.
-func TestSnippetsAreMadeInAPlace(t *testing.T) {
+// A search keeps its slot until its snippets are complete, so that the limit of concurrent searches also bounds the memory
+// for snippets.
+func TestSnippetsAreCreatedInSlot(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
 		o.Settings.Search.MaxConcurrent = 2
@@ -27,15 +27,15 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 	v.Start(time.Hour)
 	vaulttest.UploadDocs(t, v, vaulttest.TextDoc("A.txt", "walrus"))
 	vaulttest.WaitSearchHits(t, v, "walrus", "file 1")
-	kept, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", blobstore.TextFile))
-	if err != nil || len(kept) != 1 {
-		t.Fatal(kept, err)
+	texts, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", blobstore.TextFile))
+	if err != nil || len(texts) != 1 {
+		t.Fatalf("stored texts = %v, %v; want 1", texts, err)
 	}
-	// Its reading waits for whoever writes there.
-	if err := os.Remove(kept[0]); err != nil {
+	// Reading the pipe blocks until the test opens it for writing.
+	if err := os.Remove(texts[0]); err != nil {
 		t.Fatalf("remove file: %v", err)
 	}
-	if err := syscall.Mkfifo(kept[0], 0o600); err != nil {
+	if err := syscall.Mkfifo(texts[0], 0o600); err != nil {
 		t.Fatalf("Mkfifo: %v", err)
 	}
 	done := make(chan error, 1)
@@ -43,15 +43,15 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 		_, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "walrus"})
 		done <- err
 	}()
-	vaulttest.Eventually(t, "somebody else of the same key waits", func() bool {
-		patient, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	vaulttest.Eventually(t, "another search by the same actor that waits", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		_, err := v.Search.Records(patient, vaulttest.Operator, search.Query{Text: "octopus"})
+		_, err := v.Search.Records(ctx, vaulttest.Operator, search.Query{Text: "octopus"})
 		return errors.Is(err, context.DeadlineExceeded)
 	})
-	for made := false; !made; {
-		// Neither waits: who reads, or begins to, is told that this is the end.
-		w, err := os.OpenFile(kept[0], os.O_RDWR|syscall.O_NONBLOCK, 0)
+	for ended := false; !ended; {
+		// Opening and closing the pipe doesn't block. It ends the read of the search.
+		w, err := os.OpenFile(texts[0], os.O_RDWR|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			t.Fatalf("open file: %v", err)
 		}
@@ -60,17 +60,17 @@ func TestSnippetsAreMadeInAPlace(t *testing.T) {
 		}
 		select {
 		case err := <-done:
-			made = true
+			ended = true
 			if err != nil {
-				t.Error(err)
+				t.Errorf("search: %v", err)
 			}
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	if err := os.Remove(kept[0]); err != nil {
+	if err := os.Remove(texts[0]); err != nil {
 		t.Errorf("remove file: %v", err)
 	}
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "octopus"}); err != nil {
-		t.Errorf("the place is not given back: %v", err)
+		t.Errorf("search after the slot is released: %v", err)
 	}
 }

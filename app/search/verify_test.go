@@ -11,30 +11,30 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// spoilIndex changes a byte in the middle of each file of an index that holds words.
-func spoilIndex(t *testing.T, dir string) {
+// damageIndex changes a byte in the middle of each segment file of the live index.
+func damageIndex(t *testing.T, dir string) {
 	t.Helper()
-	spoiled := 0
+	damaged := 0
 	for _, path := range indexFiles(t, dir) {
 		if strings.HasSuffix(path, ".segment") {
-			spoiled++
+			damaged++
 			if err := vaulttest.FlipByte(0.5)(path); err != nil {
-				t.Fatalf("vaulttest.FlipByte: %v", err)
+				t.Fatalf("damage segment: %v", err)
 			}
 		}
 	}
-	if spoiled == 0 {
-		t.Fatal("there is nothing to spoil")
+	if damaged == 0 {
+		t.Fatal("the index has no segments")
 	}
 }
 
-// merged waits until the files of an index have been the same for half a second: it has no
-// sign that nothing is merged any more.
-func merged(t *testing.T, dir string) {
+// waitMerged waits until the files of the live index haven't changed for half a second, because nothing reports that all
+// merges have ended.
+func waitMerged(t *testing.T, dir string) {
 	t.Helper()
 	var before []string
 	same := 0
-	vaulttest.Eventually(t, "an index that stays as it is", func() bool {
+	vaulttest.Eventually(t, "an unchanged index", func() bool {
 		files := indexFiles(t, dir)
 		if same++; !slices.Equal(files, before) {
 			before, same = files, 0
@@ -44,46 +44,45 @@ func merged(t *testing.T, dir string) {
 	})
 }
 
-// A damaged index is a finding, without a server and with one, which makes it anew; one
-// that is missing is none.
-func TestVerifyReadsTheIndex(t *testing.T) {
+// A verification reports a damaged index. A running server rebuilds it. A missing index is not a finding.
+func TestVerifyReadsIndex(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v := vaulttest.OpenUnchecked(t, opts)
-	furnished(t, v)
+	addSampleRecords(t, v)
 	vaulttest.WaitIndexed(t, v)
 	if r := vaulttest.VerifyReport(t, v); !r.OK() {
-		t.Errorf("whole: %+v", r.Findings)
+		t.Errorf("findings of an intact index = %+v, want none", r.Findings)
 	}
-	shut(t, v)
+	vaulttest.Close(t, v)
 
-	spoilIndex(t, opts.Dir)
+	damageIndex(t, opts.Dir)
 	v = vaulttest.OpenUnchecked(t, opts)
 	r := vaulttest.VerifyReport(t, v)
 	if len(r.Findings) != 1 || r.Findings[0].Kind != "search" || !strings.Contains(r.Findings[0].Problem, "no document is lost") || !strings.Contains(r.Findings[0].Problem, "deedkeep reindex") {
-		t.Errorf("damaged, without a server: %+v", r.Findings)
+		t.Errorf("findings of a damaged index without a server = %+v, want one about the search index", r.Findings)
 	}
-	shut(t, v)
+	vaulttest.Close(t, v)
 
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "search")); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
 	v = vaulttest.OpenUnchecked(t, opts)
 	if r := vaulttest.VerifyReport(t, v); !r.OK() {
-		t.Errorf("missing: %+v", r.Findings)
+		t.Errorf("findings of a missing index = %+v, want none", r.Findings)
 	}
 	v.Start(time.Hour)
 	vaulttest.WaitTextsRebuilt(t, v)
-	merged(t, opts.Dir)
-	spoilIndex(t, opts.Dir)
+	waitMerged(t, opts.Dir)
+	damageIndex(t, opts.Dir)
 	r = vaulttest.VerifyReport(t, v)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "being made anew") {
-		t.Errorf("damaged, beside a server: %+v", r.Findings)
+		t.Errorf("findings of a damaged index with a server = %+v, want one about the rebuild", r.Findings)
 	}
 	vaulttest.WaitIndexed(t, v)
 	if r := vaulttest.VerifyReport(t, v); !r.OK() {
-		t.Errorf("made anew: %+v", r.Findings)
+		t.Errorf("findings of a rebuilt index = %+v, want none", r.Findings)
 	}
-	finds(t, v, "26-0003", "order 4")
-	shut(t, v)
+	wantHits(t, v, "26-0003", "order 4")
+	vaulttest.Close(t, v)
 }
