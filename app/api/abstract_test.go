@@ -8,8 +8,10 @@ import (
 	"time"
 )
 
+// abstractCall returns a call that creates an abstract from the parts of a form.
 func abstractCall(status int, want string, list ...string) call {
-	return call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: formBody(list...), status: status, want: want}
+	return call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: formBody(list...), status: status,
+		want: want}
 }
 
 const bareAbstract = `{"data":{"id":"ID","template_id":1,"status":"New","address":null,"city":null,"county":null,"state":null,"tax_map":null,"custom_fields":{},"files":[],` +
@@ -50,12 +52,12 @@ func TestAbstractWithFiles(t *testing.T) {
 		`"files":[` + storedPDF(1, "z.pdf", "null", 3) + `,` + storedPDF(2, "a.pdf", "null", 3) + `]`,
 		`"errors":[{"filename":"empty.pdf","error":"File is empty"},{"filename":"m.exe","error":"` + notSupported + `"}]`,
 	}
-	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, r))
+	created := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, r))
 	r = abstractCall(201, bareAbstract[:len(bareAbstract)-len(`"errors":[]}`)]+`"errors":[{"filename":"a.exe","error":"`+notSupported+
 		`"}]}`, filePart("files", "a.exe", "MZ"))
 	srv.do(t, r)
 
-	get := call{as: "read", method: "GET", path: "/v1/abstracts/" + made.Data.ID, status: 200,
+	get := call{as: "read", method: "GET", path: "/v1/abstracts/" + created.Data.ID, status: 200,
 		has: []string{`{"data":{"id":"ID","template_id":2,`, `"filename":"z.pdf"`}}
 	srv.do(t, get)
 	srv.clock.Advance(time.Second)
@@ -98,13 +100,14 @@ func TestAbstractRejected(t *testing.T) {
 		{"template null", integer, []string{fieldPart("template_id", "null")}},
 		{"template 1.0", integer, []string{fieldPart("template_id", "1.0")}},
 		{"template 1e0", integer, []string{fieldPart("template_id", "1e0")}},
-		{"no JSON", invalidField("custom_fields", "The custom fields field must be a valid JSON string."),
+		{"not JSON", invalidField("custom_fields", "The custom fields field must be a valid JSON string."),
 			[]string{good, fieldPart("custom_fields", "{a:1}")}},
 		{"repeated key", invalidField("custom_fields", "The custom fields field must be a valid JSON string."),
 			[]string{fieldPart("custom_fields", `{"a_text":"1","a_text":"1"}`)}},
-		{"no map", invalidField("custom_fields", "The custom fields field must be an array."), []string{fieldPart("custom_fields", `"x"`), good}},
+		{"not an object", invalidField("custom_fields", "The custom fields field must be an array."),
+			[]string{fieldPart("custom_fields", `"x"`), good}},
 		{"a list", invalidField("custom_fields", "The custom fields field must be an array."), []string{fieldPart("custom_fields", `["x"]`)}},
-		{"custom_fields no text", invalidField("custom_fields", "The custom fields field contains invalid characters."),
+		{"invalid UTF-8 in custom_fields", invalidField("custom_fields", "The custom fields field contains invalid characters."),
 			[]string{fieldPart("custom_fields", "{\"a\":\"\xff\"}")}},
 		{"outside the options", invalidField("custom_fields.a_dropdown", "The selected a dropdown is invalid."),
 			[]string{good, fieldPart("custom_fields", `{"a_dropdown":"x"}`)}},
@@ -112,7 +115,7 @@ func TestAbstractRejected(t *testing.T) {
 		{"invalid UTF-8", invalidField("address", "The address field contains invalid characters."), []string{fieldPart("address", "Z\xfcrich")}},
 		{"long", invalidField("tax_map", "The tax map field must not be greater than 2000 characters."),
 			[]string{fieldPart("tax_map", strings.Repeat("é", 2001)), good}},
-		{"all of them, in order", `{"message":"The template id field must be an integer. (and 3 more errors)","errors":{` +
+		{"several errors, in order", `{"message":"The template id field must be an integer. (and 3 more errors)","errors":{` +
 			`"template_id":["The template id field must be an integer."],"custom_fields":["The custom fields field must be an array."],` +
 			`"city":["The city field contains invalid characters."],"files":["The files field must be a file."]}}`,
 			[]string{good, fieldPart("files", "x"), fieldPart("city", "\x00"), fieldPart("custom_fields", "7"), fieldPart("template_id", "x")}},
@@ -147,9 +150,9 @@ func TestAbstractUnknown(t *testing.T) {
 			body: formBody(filePart("files", "a.pdf", pdf(1))), status: 404, want: messageBody("Not found.")})
 	}
 	// A valid ID of a missing abstract gets a 404 before the body is read.
-	free := "/v1/abstracts/" + srv.vault.Secrets.IDs("abstracts").Encode(99)
-	srv.do(t, call{as: "full", method: "GET", path: free, status: 404, want: messageBody("Not found.")})
-	srv.do(t, call{as: "full", method: "POST", path: free + "/files", header: []string{asJSON}, body: "{", status: 404,
+	missing := "/v1/abstracts/" + srv.vault.Secrets.IDs("abstracts").Encode(99)
+	srv.do(t, call{as: "full", method: "GET", path: missing, status: 404, want: messageBody("Not found.")})
+	srv.do(t, call{as: "full", method: "POST", path: missing + "/files", header: []string{asJSON}, body: "{", status: 404,
 		want: messageBody("Not found.")})
 	srv.checkNothingStored(t)
 }

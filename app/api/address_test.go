@@ -48,17 +48,19 @@ func TestMethods(t *testing.T) {
 		{"/v1/order-fields", "GET, HEAD, OPTIONS"}, {"/api/v1/file-vault/folders", "GET, HEAD, POST, OPTIONS"},
 		{"/v1/file-vault/files/1/download", "GET, HEAD, OPTIONS"}, {"/v1/abstracts/x/files", "POST, OPTIONS"},
 	} {
-		for _, method := range []string{"DELETE", "PUT", "PATCH", "PROPFIND", "TRACE", "post"} {
-			got := srv.do(t, call{as: "full", method: method, path: c.path, status: 405, want: messageBody("This method is not allowed here.")})
-			sameAllow(t, got.Header.Get("Allow"), c.allow)
-		}
-		for _, as := range []string{"", "bad", "full"} {
-			got := srv.do(t, call{as: as, method: "OPTIONS", path: c.path, status: 204})
-			sameAllow(t, got.Header.Get("Allow"), c.allow)
-			if len(got.body) != 0 || got.Header.Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%v %s", got.Header, got.body)
+		t.Run(c.path, func(t *testing.T) {
+			for _, method := range []string{"DELETE", "PUT", "PATCH", "PROPFIND", "TRACE", "post"} {
+				got := srv.do(t, call{as: "full", method: method, path: c.path, status: 405, want: messageBody("This method is not allowed here.")})
+				sameAllow(t, got.Header.Get("Allow"), c.allow)
 			}
-		}
+			for _, as := range []string{"", "bad", "full"} {
+				got := srv.do(t, call{as: as, method: "OPTIONS", path: c.path, status: 204})
+				sameAllow(t, got.Header.Get("Allow"), c.allow)
+				if len(got.body) != 0 || got.Header.Get("Access-Control-Allow-Origin") != "" {
+					t.Errorf("OPTIONS response has the headers %v and body %q, want no CORS headers and no body", got.Header, got.body)
+				}
+			}
+		})
 	}
 	srv.do(t, call{as: "full", method: "HEAD", path: "/v1/order-fields", status: 200})
 	srv.do(t, call{as: "full", method: "HEAD", path: "/v1/nowhere", status: 404})
@@ -71,11 +73,11 @@ func TestMethods(t *testing.T) {
 func sameAllow(t testing.TB, got, want string) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Errorf("Allow %q, want %q", got, want)
+		t.Errorf("Allow = %q, want %q", got, want)
 	}
 	for method := range strings.SplitSeq(want, ", ") {
 		if !strings.Contains(", "+got+",", ", "+method+",") {
-			t.Errorf("Allow %q, want %q", got, want)
+			t.Errorf("Allow = %q, want %q", got, want)
 		}
 	}
 }
@@ -88,8 +90,10 @@ func TestHosts(t *testing.T) {
 		"vault.test": "http://vault.test", "VAULT.test:8443": "http://VAULT.test:8443", "[::1]:80": "http://[::1]:80",
 		"10.0.0.1": "http://10.0.0.1", "my_host": "http://my_host",
 	} {
-		srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1", header: []string{"Host: " + host}, status: 200,
-			has: []string{`"download_url":"` + origin + `/v1/file-vault/`}})
+		t.Run(host, func(t *testing.T) {
+			srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1", header: []string{"Host: " + host}, status: 200,
+				has: []string{`"download_url":"` + origin + `/v1/file-vault/`}})
+		})
 	}
 	// Forwarding headers are ignored unless they come from a trusted proxy.
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1",
@@ -115,15 +119,15 @@ func TestOwnAddress(t *testing.T) {
 		rejected bool
 	}{
 		{name: "setting", change: func(o *api.Options) { o.PublicURL = "https://deeds.example/" }, want: "https://deeds.example/v1/"},
-		{name: "setting before a proxy", change: func(o *api.Options) {
+		{name: "setting and proxy", change: func(o *api.Options) {
 			o.PublicURL, o.TrustedProxies = "https://deeds.example", []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 		}, header: []string{"X-Forwarded-Host: other.test"}, want: "https://deeds.example/v1/"},
 		{name: "proxy", change: withTrustedProxy("127.0.0.0/8"),
 			header: []string{"X-Forwarded-Proto: HTTPS", "X-Forwarded-Host: deeds.test:8443"}, want: "https://deeds.test:8443/v1/"},
-		{name: "proxy that says nothing", change: withTrustedProxy("127.0.0.1/32"), want: "http://vault.test/v1/"},
-		{name: "proxy with another scheme", change: withTrustedProxy("127.0.0.1/32"), header: []string{"X-Forwarded-Proto: javascript"},
+		{name: "proxy without headers", change: withTrustedProxy("127.0.0.1/32"), want: "http://vault.test/v1/"},
+		{name: "proxy with an invalid scheme", change: withTrustedProxy("127.0.0.1/32"), header: []string{"X-Forwarded-Proto: javascript"},
 			want: "http://vault.test/v1/"},
-		{name: "another proxy", change: withTrustedProxy("10.0.0.0/8"), header: []string{"X-Forwarded-Host: evil.test"},
+		{name: "untrusted proxy", change: withTrustedProxy("10.0.0.0/8"), header: []string{"X-Forwarded-Host: evil.test"},
 			want: "http://vault.test/v1/"},
 		{name: "proxy with a malformed host", change: withTrustedProxy("127.0.0.1/32"),
 			header: []string{"X-Forwarded-Host: evil.test/x"}, rejected: true},
@@ -140,7 +144,7 @@ func TestOwnAddress(t *testing.T) {
 				has: []string{`"download_url":"` + c.want + `file-vault/files/1/download"`}})
 			got := srv.do(t, call{as: "full", method: "GET", path: path + "/download", header: c.header, status: 302})
 			if want := strings.TrimSuffix(c.want, "v1/") + "dl/1/"; !strings.HasPrefix(got.Header.Get("Location"), want) {
-				t.Errorf("Location %s, want %s…", got.Header.Get("Location"), want)
+				t.Errorf("Location = %q, want the prefix %q", got.Header.Get("Location"), want)
 			}
 		})
 	}

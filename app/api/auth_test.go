@@ -15,7 +15,7 @@ func TestCredentials(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	key := srv.keys["full"]
-	ask := func(status int, header ...string) {
+	request := func(status int, header ...string) {
 		t.Helper()
 		r := call{method: "GET", path: "/v1/order-fields", header: header, status: status}
 		if status == 401 {
@@ -24,19 +24,19 @@ func TestCredentials(t *testing.T) {
 		srv.do(t, r)
 	}
 	for _, good := range []string{"Bearer " + key, "bearer " + key, "BEARER   " + key, "Bearer\t" + key, "bEaReR \t " + key + "  "} {
-		ask(200, "Authorization: "+good)
+		request(200, "Authorization: "+good)
 	}
 	for _, bad := range []string{key, "Bearer", "Bearer ", "Basic " + key, "Bearer" + key, "Bearer " + key + " x",
 		"Bearer " + key + "," + key, "Bearer " + key[:len(key)-1],
 		"Bearer " + strings.ToLower(key), "Bearer \"" + key + "\"", "Token " + key, "Bearer " + key[:20] + " " + key[20:],
 		"Bearer " + strings.Repeat("x", 3000)} {
-		ask(401, "Authorization: "+bad)
+		request(401, "Authorization: "+bad)
 	}
-	ask(401, "Authorization: Bearer "+key, "Authorization: Bearer "+key)
-	ask(401, "Authorization: Bearer "+key, "Authorization: Basic eA==")
-	ask(401, "X-Api-Key: "+key)
-	ask(401, "Cookie: token="+key)
-	ask(401, "Proxy-Authorization: Bearer "+key)
+	request(401, "Authorization: Bearer "+key, "Authorization: Bearer "+key)
+	request(401, "Authorization: Bearer "+key, "Authorization: Basic eA==")
+	request(401, "X-Api-Key: "+key)
+	request(401, "Cookie: token="+key)
+	request(401, "Proxy-Authorization: Bearer "+key)
 	srv.do(t, call{method: "GET", path: "/v1/order-fields?api_key=" + key + "&access_token=" + key, status: 401})
 }
 
@@ -90,7 +90,7 @@ func TestFailingKeys(t *testing.T) {
 	srv.clock.Advance(20*time.Second + time.Millisecond)
 	got := get("bad", 429)
 	if got.Header.Get("Retry-After") != "40" || got.Header.Get("X-Ratelimit-Limit") != "60" || got.Header.Get("X-Ratelimit-Remaining") != "0" {
-		t.Errorf("headers %v", got.Header)
+		t.Errorf("headers = %v, want Retry-After 40, limit 60, remaining 0", got.Header)
 	}
 	get("full", 200) // failures of other keys do not affect a valid key
 	get("read", 200)

@@ -14,20 +14,24 @@ const (
 	asURL  = "Content-Type: application/x-www-form-urlencoded"
 )
 
-// fieldPart, file, and part each return one part of a multipart body; parts returns the body.
+// fieldPart returns a part of a multipart body that has a field.
 func fieldPart(name, value string) string {
 	return bodyPart(fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, name), value)
 }
 
+// filePart returns a part of a multipart body that has a file.
 func filePart(name, filename string, content string) string {
 	return bodyPart(fmt.Sprintf("Content-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\nContent-Type: application/octet-stream",
 		name, filename), content)
 }
 
+// bodyPart returns a part of a multipart body.
 func bodyPart(head, content string) string { return "--XX\r\n" + head + "\r\n\r\n" + content + "\r\n" }
 
+// formBody returns a multipart body of parts.
 func formBody(list ...string) string { return strings.Join(list, "") + "--XX--\r\n" }
 
+// pdf returns a PDF with a number of pages.
 func pdf(pages int) string { return string(vaulttest.PDF(pages, "secret testament")) }
 
 // chunkedBody encodes a body in chunks of size bytes.

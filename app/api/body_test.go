@@ -19,7 +19,7 @@ func TestStrictJSON(t *testing.T) {
 		want       string
 	}{
 		{"not JSON", `order_number=T`, 400, ""},
-		{"cut", `{"order_number":"T"`, 400, ""},
+		{"truncated", `{"order_number":"T"`, 400, ""},
 		{"trailing text", `{"order_number":"T"} x`, 400, ""},
 		{"two documents", `{"order_number":"T"}{"order_number":"T"}`, 400, ""},
 		{"trailing comma", `{"order_number":"T",}`, 400, ""},
@@ -29,7 +29,7 @@ func TestStrictJSON(t *testing.T) {
 			messageBody(`The request body is not valid JSON: repeated key "order_number" at line 1, column 21.`)},
 		{"repeated key, escaped", `{"order_number":"T","order\u005fnumber":"T"}`, 400, ""},
 		{"repeated key inside", `{"order_number":"T","custom_fields":{"a":1,"a":1}}`, 400, ""},
-		{"repeated key in what is ignored", `{"order_number":"T","x":[{"a":1,"a":1}]}`, 400, ""},
+		{"repeated key in an ignored field", `{"order_number":"T","x":[{"a":1,"a":1}]}`, 400, ""},
 		{"keys that differ by case", `{"order_number":"T-1","ORDER_NUMBER":"U"}`, 201, bareOrder},
 		{"invalid UTF-8", "{\"order_number\":\"T\xff\"}", 400, ""},
 		{"UTF-8 of a surrogate", "{\"order_number\":\"T\xed\xa0\x80\"}", 400, ""},
@@ -43,7 +43,7 @@ func TestStrictJSON(t *testing.T) {
 		{"depth 32", nested(31), 201, ""},
 		{"depth 33", nested(32), 400, ""},
 		{"array at the top", `[]`, 422, required},
-		{"array with something", `[{"order_number":"T"}]`, 422, required},
+		{"array with an object", `[{"order_number":"T"}]`, 422, required},
 		{"text at the top", `"x"`, 422, required},
 		{"null at the top", `null`, 422, required},
 		{"number at the top", ` 7 `, 422, required},
@@ -54,7 +54,7 @@ func TestStrictJSON(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := srv.do(t, orderCall(c.body, c.status, c.want))
 			if c.status == 400 && !strings.Contains(string(got.body), " at line ") {
-				t.Errorf("%s does not say where", got.body)
+				t.Errorf("body = %s, want it to name the line of the error", got.body)
 			}
 		})
 	}
@@ -144,7 +144,8 @@ func TestBodyLimits(t *testing.T) {
 	tooLarge := func(n string) string {
 		return messageBody("The request body must not be larger than " + n + " bytes.")
 	}
-	five := []string{filePart("files", "1.txt", "x"), fieldPart("city", "x"), fieldPart("absent", "x"), filePart("files", "", ""), fieldPart("city", "x")}
+	five := []string{filePart("files", "1.txt", "x"), fieldPart("city", "x"), fieldPart("absent", "x"), filePart("files", "", ""),
+		fieldPart("city", "x")}
 	for _, c := range []struct {
 		name, path, header, body string
 		status                   int
@@ -161,7 +162,7 @@ func TestBodyLimits(t *testing.T) {
 		{"ignored parts count", "/v1/abstracts", asForm, formBody(fieldPart("absent", text(501))), 413,
 			messageBody("The request body has more than 500 bytes of fields.")},
 		{"parts at their limit", "/v1/abstracts", asForm, formBody(five...), 201, ""},
-		{"one part more", "/v1/abstracts", asForm, formBody(append(five, fieldPart("city", "x"))...), 413,
+		{"parts above", "/v1/abstracts", asForm, formBody(append(five, fieldPart("city", "x"))...), 413,
 			messageBody("The request body has more than 5 parts.")},
 		{"form at its limit", "/v1/file-vault/upload", asForm, form(4000), 201, ""},
 		{"form above", "/v1/file-vault/upload", asForm, form(4001), 413, tooLarge("4000")},

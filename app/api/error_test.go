@@ -33,31 +33,31 @@ func TestErrorCodes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("errorCodes: %v", err)
 	}
-	known := maps.Clone(listed)
+	unused := maps.Clone(listed)
 	for _, status := range []int{400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 423, 429, 500, 503, 507} {
 		code := httpx.ErrorCode(status)
 		if status != 500 && code == httpx.ErrorCode(500) {
-			t.Errorf("status %d has no code", status)
+			t.Errorf("ErrorCode(%d) = %q, want its own code", status, code)
 		}
-		if !known[code] {
-			t.Errorf("the description does not list %q", code)
+		if !unused[code] {
+			t.Errorf("openapi.yaml doesn't list %q", code)
 		}
-		delete(known, code)
+		delete(unused, code)
 	}
-	delete(known, httpx.CodeRunning)
+	delete(unused, httpx.CodeRunning)
 	guide, err := os.ReadFile("../../cmd/help/integrating.md")
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
 	for code := range listed {
 		if !strings.Contains(string(guide), "`"+code+"`") {
-			t.Errorf("the guide does not list %q", code)
+			t.Errorf("integrating.md doesn't list %q", code)
 		}
 	}
-	for code := range known {
-		t.Errorf("the description lists %q, which no status has", code)
+	for code := range unused {
+		t.Errorf("openapi.yaml lists %q, which no status has", code)
 	}
 	if got := httpx.ErrorCode(http.StatusTeapot); got != "server_error" {
-		t.Errorf("a status without a code gets %q", got)
+		t.Errorf("ErrorCode(418) = %q, want server_error", got)
 	}
 }

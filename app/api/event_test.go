@@ -38,7 +38,7 @@ func (srv *testServer) listEvents(t *testing.T, query string) []apitypes.Event {
 	status, text := srv.control(t, http.MethodGet, "/control/events?limit=100&"+query, "")
 	var got apitypes.Events
 	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
-		t.Fatalf("status %d: %s, %v", status, text, err)
+		t.Fatalf("list events: status %d, %v: %s", status, err, text)
 	}
 	return got.Data
 }
@@ -59,11 +59,11 @@ func TestEveryChangeIsLogged(t *testing.T) {
 	before := srv.lastSeq(t)
 	id := func(r reply) string {
 		t.Helper()
-		var made struct{ Data struct{ ID string } }
-		if err := json.Unmarshal(r.body, &made); err != nil || made.Data.ID == "" {
-			t.Fatalf("%v: %s", err, r.body)
+		created := decodeBody[struct{ Data struct{ ID string } }](t, r)
+		if created.Data.ID == "" {
+			t.Fatalf("body = %s, want an ID", r.body)
 		}
-		return made.Data.ID
+		return created.Data.ID
 	}
 	order := id(srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON},
 		body: `{"order_number":"T-1"}`, status: 201}))
@@ -114,32 +114,32 @@ func TestEveryChangeIsLogged(t *testing.T) {
 	}
 	got := slices.DeleteFunc(srv.listEvents(t, ""), func(e apitypes.Event) bool { return e.Seq <= before })
 	if len(got) != len(want) {
-		t.Fatalf("%d events, want %d: %+v", len(got), len(want), got)
+		t.Fatalf("events = %d, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
 		e := got[len(got)-1-i]
 		if e.Kind != w.kind || *e.Record != w.record || e.Detail["abstract"] != w.abstract {
-			t.Errorf("%s of %s (%v), want %+v", e.Kind, *e.Record, e.Detail, w)
+			t.Errorf("event %d = %s of %s (%v), want %+v", i, e.Kind, *e.Record, e.Detail, w)
 		}
 		if a := e.Actor; a.Kind != "key" || a.ID == nil || *a.ID != 1 || a.Name == nil || *a.Name != "full" || a.Address == nil ||
 			*a.Address != "127.0.0.1" || e.RequestID == nil {
-			t.Errorf("%s: by %+v", e.Kind, a)
+			t.Errorf("actor of %s = %+v, want the key full", e.Kind, a)
 		}
 	}
 
 	// The filter accepts records in the form that entries use.
 	if list := srv.listEvents(t, "record=abstract:"+abstract); len(list) != 4 || list[3].Kind != "abstract.created" {
-		t.Errorf("%+v", list)
+		t.Errorf("events of the abstract = %+v, want 4, the creation last", list)
 	}
 	for _, unknown := range []string{"abstract:1", "abstract:", "abstract", "order:%20", "x"} {
 		srv.do(t, call{as: "events", method: "GET", path: "/v1/events?record=" + unknown, status: 422,
 			want: invalidField("record", "The selected record is invalid.")})
 		if status, text := srv.control(t, http.MethodGet, "/control/events?limit=1&record="+unknown, ""); status != 422 {
-			t.Errorf("%s: %d %s", unknown, status, text)
+			t.Errorf("events of %s: status %d, want 422: %s", unknown, status, text)
 		}
 	}
 	if list := srv.listEvents(t, "actor=key:1&kind=file.filed"); len(list) != 3 {
-		t.Errorf("%+v", list)
+		t.Errorf("events with two filters = %+v, want 3", list)
 	}
 }
 
@@ -152,13 +152,15 @@ func TestControlEventsNameOperator(t *testing.T) {
 		{"/control/keys", `{"name":"desk"}`, "key.created"}, {"/control/keys/2/revoke", "", "key.revoked"},
 		{"/control/keys/1/rotate", `{"overlap_seconds":0}`, "key.rotated"},
 	} {
-		if status, text := srv.control(t, http.MethodPost, row.path, row.body); status != 200 {
-			t.Fatalf("%s: %d %s", row.path, status, text)
-		}
-		e := srv.listEvents(t, "")[0]
-		if e.Kind != row.kind || e.Actor.Kind != "operator" || *e.Actor.Name != "ann" || e.Actor.Address != nil || e.RequestID == nil {
-			t.Errorf("%s: %+v", row.path, e)
-		}
+		t.Run(row.path, func(t *testing.T) {
+			if status, text := srv.control(t, http.MethodPost, row.path, row.body); status != 200 {
+				t.Fatalf("status = %d, want 200: %s", status, text)
+			}
+			e := srv.listEvents(t, "")[0]
+			if e.Kind != row.kind || e.Actor.Kind != "operator" || *e.Actor.Name != "ann" || e.Actor.Address != nil || e.RequestID == nil {
+				t.Errorf("event = %+v, want %s of the operator ann", e, row.kind)
+			}
+		})
 	}
 }
 
@@ -182,7 +184,7 @@ func TestEventShape(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(text) {
 		if len(got) == 3 {
-			break // entries about the keys of the server follow
+			break // entries about API keys follow
 		}
 		line, _, _ = strings.Cut(strings.TrimPrefix(line, `{"event":`), `,"hash"`)
 		_, line, _ = strings.Cut(line, `,`)
@@ -203,7 +205,7 @@ func TestEventShape(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if end := fmt.Sprintf("{\"end\":{\"entries\":%d}}\n", srv.lastSeq(t)-1); !strings.HasSuffix(text, end) {
-		t.Errorf("the last line is not %s: %s", end, text)
+		t.Errorf("export = %s, want the last line %s", text, end)
 	}
 }
 
@@ -217,9 +219,11 @@ func TestControlEventsRejected(t *testing.T) {
 		{"/control/events?limit=1&from=2026-05-29", "The from must be a time."}, {"/control/events?limit=1&to=x", "The to must be a time."},
 		{"/control/events/export", "The from field must be an integer."}, {"/control/events/export?from=-1", "from"},
 	} {
-		if status, text := srv.control(t, http.MethodGet, row.path, ""); status != 422 || !strings.Contains(text, row.has) {
-			t.Errorf("%s: %d %s", row.path, status, text)
-		}
+		t.Run(row.path, func(t *testing.T) {
+			if status, text := srv.control(t, http.MethodGet, row.path, ""); status != 422 || !strings.Contains(text, row.has) {
+				t.Errorf("status %d, want 422 and %q: %s", status, row.has, text)
+			}
+		})
 	}
 }
 
@@ -244,6 +248,6 @@ func withEvents(t *testing.T, cfg *testConfig, events ...model.Event) {
 		return nil
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatalf("errors.Join: %v", err)
+		t.Fatalf("add events: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ func (srv *testServer) eventsAfter(t *testing.T, path string) (page apitypes.Pag
 		seqs = append(seqs, e.Seq)
 	}
 	if page.Meta.NextCursor == nil || page.Meta.PrevCursor != nil || page.Links.Prev != nil {
-		t.Fatalf("%s: meta %+v, links %+v", path, page.Meta, page.Links)
+		t.Fatalf("%s: meta %+v, links %+v, want a next cursor and no previous page", path, page.Meta, page.Links)
 	}
 	return page, seqs
 }
@@ -27,12 +27,12 @@ func (srv *testServer) eventsAfter(t *testing.T, path string) (page apitypes.Pag
 func TestEventsAfter(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	place := func(n int) {
+	createOrders := func(n int) {
 		for i := range n {
 			srv.do(t, orderCall(fmt.Sprintf(`{"order_number":"T-%d"}`, i), 201, ""))
 		}
 	}
-	place(5)
+	createOrders(5)
 	last := srv.lastSeq(t)
 	var all []int64
 	path := "/v1/events?after=0&per_page=3"
@@ -46,37 +46,37 @@ func TestEventsAfter(t *testing.T) {
 	}
 	for i, seq := range all {
 		if seq != int64(i)+1 {
-			t.Fatalf("entry %d is %d", i+1, seq)
+			t.Fatalf("sequence number of entry %d = %d, want %d", i+1, seq, i+1)
 		}
 	}
 	if int64(len(all)) != last {
-		t.Errorf("%d entries, want %d", len(all), last)
+		t.Errorf("entries = %d, want %d", len(all), last)
 	}
 	page, seqs := srv.eventsAfter(t, path)
 	if len(seqs) > 0 || page.Links.Next != nil {
-		t.Errorf("at the end: %v, %+v", seqs, page.Links)
+		t.Errorf("entries after the last one = %v, links %+v, want none", seqs, page.Links)
 	}
-	place(4)
-	alone := "/v1/events?cursor=" + *page.Meta.NextCursor
-	for _, more := range []string{localPath(t, srv.nextLink(t, path)), alone, fmt.Sprintf("/v1/events?after=%d", last)} {
+	createOrders(4)
+	cursorOnly := "/v1/events?cursor=" + *page.Meta.NextCursor
+	for _, more := range []string{localPath(t, srv.nextLink(t, path)), cursorOnly, fmt.Sprintf("/v1/events?after=%d", last)} {
 		_, seqs := srv.eventsAfter(t, more)
 		if strings.Contains(more, "per_page=3") {
 			if !slices.Equal(seqs, []int64{last + 4}) {
-				t.Errorf("%s gives %v", more, seqs)
+				t.Errorf("entries of %s = %v, want %d", more, seqs, last+4)
 			}
 		} else if want := []int64{last + 1, last + 2, last + 3, last + 4}; !slices.Equal(seqs, want) {
-			t.Errorf("%s gives %v, want %v", more, seqs, want)
+			t.Errorf("entries of %s = %v, want %v", more, seqs, want)
 		}
 	}
 	if page, seqs := srv.eventsAfter(t, "/v1/events?after=999999"); len(seqs) > 0 || page.Links.Next != nil {
-		t.Errorf("after an entry that is yet to come: %v", seqs)
+		t.Errorf("entries after a future one = %v, want none", seqs)
 	}
 	if _, seqs := srv.eventsAfter(t, "/v1/events?after=0&kind=order.created&created_to=2026-06-01&per_page=100"); len(seqs) != 9 ||
 		!slices.IsSorted(seqs) {
-		t.Errorf("of one kind: %v", seqs)
+		t.Errorf("entries of one kind = %v, want 9 in order", seqs)
 	}
 	if _, seqs := srv.eventsAfter(t, "/v1/events?after=0&created_from=2030-01-01"); len(seqs) > 0 {
-		t.Errorf("of another time: %v", seqs)
+		t.Errorf("entries of a later time = %v, want none", seqs)
 	}
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/events?after=0", status: 403})
 	for query, want := range map[string]string{
@@ -88,10 +88,12 @@ func TestEventsAfter(t *testing.T) {
 		"sort=created_at&cursor=" + *page.Meta.NextCursor:            invalidField("cursor", "The selected cursor is invalid."),
 		"after=0&kind=order.created&cursor=" + *page.Meta.NextCursor: invalidField("cursor", "The selected cursor is invalid."),
 	} {
-		srv.do(t, call{as: "events", method: "GET", path: "/v1/events?" + query, status: 422, want: want})
+		t.Run(query, func(t *testing.T) {
+			srv.do(t, call{as: "events", method: "GET", path: "/v1/events?" + query, status: 422, want: want})
+		})
 	}
 	if got := srv.do(t, call{as: "events", method: "GET", path: "/v1/events?after=", status: 200}); !strings.Contains(string(got.body), fmt.Sprintf(`{"data":[{"seq":%d,`, last+4)) {
-		t.Errorf("without a number: %s", got.body)
+		t.Errorf("entries with a blank after = %s, want the newest first", got.body)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func TestRequestExamples(t *testing.T) {
 	t.Parallel()
 	ran := 0
-	for path, item := range description(t).Paths.Map() {
+	for path, item := range loadDescription(t).Paths.Map() {
 		for method, operation := range item.Operations() {
 			if operation.RequestBody == nil || !slices.Contains([]string{http.MethodPost, http.MethodPatch}, method) {
 				continue
@@ -54,7 +54,7 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 	}
 	members, ok := value.(map[string]any)
 	if !ok {
-		t.Fatalf("the example is %v", value)
+		t.Fatalf("example = %v, want an object", value)
 	}
 	switch media {
 	case "application/json":
@@ -76,7 +76,7 @@ func (srv *testServer) sendExample(t *testing.T, method, path, media string, val
 		}
 		r.header, r.body = []string{asForm}, formBody(list...)
 	default:
-		t.Fatalf("media type %s is not supported here", media)
+		t.Fatalf("media type %s is not supported by this test", media)
 	}
 	srv.do(t, r)
 }

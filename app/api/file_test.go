@@ -18,6 +18,7 @@ func uploadCall(as string, status int, list ...string) call {
 	return call{as: as, method: "POST", path: "/v1/file-vault/upload", header: []string{asForm}, body: formBody(list...), status: status}
 }
 
+// storedPDF returns the JSON of an uploaded PDF that is being processed.
 func storedPDF(id int, name, folder string, pages int) string {
 	size := len(pdf(pages))
 	return fmt.Sprintf(
@@ -29,7 +30,8 @@ func storedPDF(id int, name, folder string, pages int) string {
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	r := uploadCall("full", 201, fieldPart("folder_id", " 2 "), filePart("files", "Canary deed.pdf", pdf(3)), filePart("files[]", "b.PDF", pdf(3)))
+	r := uploadCall("full", 201, fieldPart("folder_id", " 2 "), filePart("files", "Canary deed.pdf", pdf(3)),
+		filePart("files[]", "b.PDF", pdf(3)))
 	r.want = `{"success":true,"message":"Files uploaded successfully","files":[` + storedPDF(1, "Canary deed.pdf", "2", 3) + `,` +
 		storedPDF(2, "b.PDF", "2", 3) + `],"errors":[]}`
 	srv.do(t, r)
@@ -72,7 +74,8 @@ func TestUploadRejected(t *testing.T) {
 		{"folder null", notInteger, []string{fieldPart("folder_id", "null"), good}},
 		{"folder 1.0", notInteger, []string{fieldPart("folder_id", "1.0"), good}},
 		{"the last of a field counts", wrong, []string{fieldPart("folder_id", "1"), fieldPart("folder_id", "99"), good}},
-		{"both", `{"message":"The files field is required. (and 1 more error)","errors":{"files":["The files field is required."],"folder_id":["The selected folder id is invalid."]}}`,
+		{"two errors",
+			`{"message":"The files field is required. (and 1 more error)","errors":{"files":["The files field is required."],"folder_id":["The selected folder id is invalid."]}}`,
 			[]string{fieldPart("folder_id", "99")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,7 +115,7 @@ func TestDownloadRedirects(t *testing.T) {
 		path, ok := strings.CutPrefix(got.Header.Get("Location"), "http://vault.test")
 		link, err := srv.vault.Secrets.Links().Parse(path, "", srv.clock.Now())
 		if !ok || err != nil || link.File != 1 || link.Filename != "Deed & plat ü.pdf" {
-			t.Errorf("%s: %+v, %v", got.Header.Get("Location"), link, err)
+			t.Errorf("Location %s = %+v, %v, want a link to file 1", got.Header.Get("Location"), link, err)
 		}
 		if live := link.Expires.Sub(srv.clock.Now()); live != 5*time.Minute {
 			t.Errorf("lifetime of the link = %v, want 5m", live)
@@ -130,14 +133,14 @@ func TestUploadValidatesFiles(t *testing.T) {
 	big := func(n int) string { return "%PDF-1.7\n%toy pages=1\n" + strings.Repeat("x", n-22) }
 	for _, c := range []struct{ name, filename, content, rejection string }{
 		{"empty", "a.pdf", "", "File is empty"},
-		{"empty of no kind", "a.exe", "", "File is empty"},
+		{"empty, unsupported type", "a.exe", "", "File is empty"},
 		{"at the limit", "a.pdf", big(1 << 20), ""},
 		{"over the limit", "a.pdf", big(1<<20 + 1), "File exceeds 1 MB limit"},
-		{"over the limit, of no kind", "a.exe", big(1<<20 + 1), "File exceeds 1 MB limit"},
+		{"over the limit, unsupported type", "a.exe", big(1<<20 + 1), "File exceeds 1 MB limit"},
 		{"no extension", "pdf", pdf(1), notSupported},
 		{"dot at the end", "a.pdf.", pdf(1), notSupported},
-		{"of another kind", "a.PNG", pdf(1), "File content does not match its .png extension"},
-		{"locked", "a.pdf", "%PDF-1.7\n/Encrypt", "PDF is password-protected"},
+		{"content of another type", "a.PNG", pdf(1), "File content does not match its .png extension"},
+		{"password-protected", "a.pdf", "%PDF-1.7\n/Encrypt", "PDF is password-protected"},
 		{"unreadable", "a.pdf", "%PDF-1.7\nnothing", "PDF could not be read"},
 		{"500 pages", "a.pdf", pdf(500), ""},
 		{"501 pages", "a.pdf", pdf(501), "PDF exceeds 500 page limit"},
@@ -177,7 +180,7 @@ func TestUploadTooMany(t *testing.T) {
 	got := decodeBody[struct{ Files []struct{ Filename string } }](t, srv.do(t, r))
 	for i, f := range got.Files {
 		if f.Filename != fmt.Sprintf("%d.pdf", i+2) {
-			t.Fatalf("file %d is %s", i, f.Filename)
+			t.Fatalf("filename %d = %s, want %d.pdf", i, f.Filename, i+2)
 		}
 	}
 	if len(got.Files) != 98 {

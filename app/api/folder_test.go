@@ -7,6 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
+// folderCall returns a call that creates a folder.
 func folderCall(body string, status int, want string) call {
 	return call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON}, body: body, status: status, want: want}
 }
@@ -38,9 +39,9 @@ func TestFolderRejected(t *testing.T) {
 	srv := newTestServer(t, withoutFolders)
 	parent := func(sentence string) string { return invalidField("parent_id", sentence) }
 	for _, c := range []struct{ name, body, want string }{
-		{"nothing", `{}`, invalidField("name", "The name field is required.")},
+		{"empty object", `{}`, invalidField("name", "The name field is required.")},
 		{"blank", `{"name":"  "}`, invalidField("name", "The name field is required.")},
-		{"no string", `{"name":["x"]}`, invalidField("name", "The name field must be a string.")},
+		{"not a string", `{"name":["x"]}`, invalidField("name", "The name field must be a string.")},
 		{"long", `{"name":"` + strings.Repeat("n", 256) + `"}`, invalidField("name", "The name field must not be greater than 255 characters.")},
 		{"parent 0", `{"name":"x","parent_id":0}`, parent("The selected parent id is invalid.")},
 		{"parent unknown", `{"name":"x","parent_id":7}`, parent("The selected parent id is invalid.")},
@@ -48,7 +49,7 @@ func TestFolderRejected(t *testing.T) {
 		{"parent 1.5", `{"name":"x","parent_id":1.5}`, parent("The parent id field must be an integer.")},
 		{"parent true", `{"name":"x","parent_id":true}`, parent("The parent id field must be an integer.")},
 		{"parent as text null", `{"name":"x","parent_id":"null"}`, parent("The parent id field must be an integer.")},
-		{"both", `{"parent_id":7}`,
+		{"two errors", `{"parent_id":7}`,
 			`{"message":"The name field is required. (and 1 more error)","errors":{"name":["The name field is required."],"parent_id":["The selected parent id is invalid."]}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) { srv.do(t, folderCall(c.body, 422, c.want)) })

@@ -24,12 +24,12 @@ import (
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
 	"deedkeep/app/vaulttest"
-	closed "deedkeep/app/vaulttest/description"
+	"deedkeep/app/vaulttest/description"
 )
 
-// contract finds the operations of openapi.yaml. It parses the file only once.
-var contract = sync.OnceValues(func() (routers.Router, error) {
-	doc, err := closed.LoadStrict("openapi.yaml")
+// loadRouter returns a router of the operations in openapi.yaml. It parses the file only once.
+var loadRouter = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := description.LoadStrict("openapi.yaml")
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 	cfg.api.Vault = srv.vault
 	handler, err := api.New(cfg.api)
 	srv.must(err)
-	srv.router, err = contract()
+	srv.router, err = loadRouter()
 	srv.must(err)
 	srv.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Rand()))
 	srv.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
@@ -99,10 +99,11 @@ func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 	return srv
 }
 
+// must fails the test if err is not nil.
 func (srv *testServer) must(err error) {
 	srv.Helper()
 	if err != nil {
-		srv.Fatal(err)
+		srv.Fatalf("unexpected error: %v", err)
 	}
 }
 
@@ -137,25 +138,25 @@ func (srv *testServer) createKeys() {
 	later := srv.clock.Now().Add(time.Hour)
 	actor := model.Actor{Kind: "operator"}
 	for _, k := range []struct {
-		sort, ability string
+		name, ability string
 		expires       *time.Time
 	}{
-		{sort: "full", ability: model.AbilityAPI}, {sort: "read", ability: model.AbilityRead}, {sort: "events", ability: model.AbilityEvents},
-		{sort: "metrics", ability: model.AbilityMetrics}, {sort: "revoked", ability: model.AbilityAPI},
-		{sort: "expired", ability: model.AbilityAPI, expires: &later}, {sort: "other", ability: model.AbilityAPI},
+		{name: "full", ability: model.AbilityAPI}, {name: "read", ability: model.AbilityRead}, {name: "events", ability: model.AbilityEvents},
+		{name: "metrics", ability: model.AbilityMetrics}, {name: "revoked", ability: model.AbilityAPI},
+		{name: "expired", ability: model.AbilityAPI, expires: &later}, {name: "other", ability: model.AbilityAPI},
 	} {
 		text, key, err := srv.vault.Keys.Create(context.Background(), actor,
-			model.KeyDraft{Name: k.sort, Abilities: []string{k.ability}, ExpiresAt: k.expires})
+			model.KeyDraft{Name: k.name, Abilities: []string{k.ability}, ExpiresAt: k.expires})
 		srv.must(err)
-		if k.sort == "revoked" {
+		if k.name == "revoked" {
 			_, err = srv.vault.Keys.Revoke(context.Background(), actor, key.ID)
 			srv.must(err)
 		}
-		srv.keys[k.sort] = text
+		srv.keys[k.name] = text
 	}
-	stranger, err := secret.NewAPIKey(strings.NewReader(strings.Repeat("stranger", 8)))
+	unknown, err := secret.NewAPIKey(strings.NewReader(strings.Repeat("stranger", 8)))
 	srv.must(err)
-	srv.keys["bad"] = stranger
+	srv.keys["bad"] = unknown
 	srv.clock.Advance(2 * time.Hour)
 }
 

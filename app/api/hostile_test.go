@@ -45,8 +45,8 @@ func hostileNames() []string {
 var headerLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22")
 
 // encodeFilename encodes a filename in one of the three ways that clients use.
-func encodeFilename(name string, way int) string {
-	switch way {
+func encodeFilename(name string, encoding int) string {
+	switch encoding {
 	case 0:
 		return `filename="` + headerLine.Replace(name) + `"`
 	case 1:
@@ -64,22 +64,22 @@ func TestHostileNames(t *testing.T) {
 	names := hostileNames()
 	id := 0
 	for from := 0; from < len(names); from += 25 {
-		for way := range 3 {
-			id = srv.uploadNames(t, names[from:min(from+25, len(names))], way, id)
+		for encoding := range 3 {
+			id = srv.uploadNames(t, names[from:min(from+25, len(names))], encoding, id)
 		}
 	}
 	if id < 1300 {
-		t.Errorf("%d of 1500 files were stored", id)
+		t.Errorf("stored files = %d of 1500, want at least 1300", id)
 	}
 	srv.checkPaths(t)
 }
 
 // uploadNames uploads a PDF under each name and checks the labels of the stored files.
-func (srv *testServer) uploadNames(t *testing.T, names []string, way, last int) int {
+func (srv *testServer) uploadNames(t *testing.T, names []string, encoding, last int) int {
 	t.Helper()
 	var list []string
 	for _, name := range names {
-		list = append(list, bodyPart(disposition(`name="files"; `+encodeFilename(name+".pdf", way)), pdf(1)))
+		list = append(list, bodyPart(disposition(`name="files"; `+encodeFilename(name+".pdf", encoding)), pdf(1)))
 	}
 	r := uploadCall("full", 201, list...)
 	got := srv.do(t, r)
@@ -95,7 +95,7 @@ func (srv *testServer) uploadNames(t *testing.T, names []string, way, last int) 
 	}
 	for _, f := range body.Files {
 		if f.ID != last+1 {
-			t.Fatalf("file %d after %d", f.ID, last)
+			t.Fatalf("file ID = %d, want %d", f.ID, last+1)
 		}
 		last = f.ID
 		checkLabel(t, f.Filename)
@@ -122,11 +122,11 @@ func (srv *testServer) checkDownload(t *testing.T, id int, label string) {
 	got := srv.do(t, call{as: "full", method: "GET", path: fmt.Sprintf("/v1/file-vault/files/%d/download", id), status: 302})
 	link, err := srv.vault.Secrets.Links().Parse(strings.TrimPrefix(got.Header.Get("Location"), "http://vault.test"), "", srv.clock.Now())
 	if err != nil || link.Filename != label {
-		t.Errorf("link of %q: %+v, %v", label, link, err)
+		t.Errorf("download link = %+v, %v, want the filename %q", link, err, label)
 	}
 	_, params, err := mime.ParseMediaType(mime.FormatMediaType("attachment", map[string]string{"filename": label}))
 	if err != nil || params["filename"] != label {
-		t.Errorf("header of %q: %v, %v", label, params, err)
+		t.Errorf("parse Content-Disposition = %q, %v, want the filename %q", params, err, label)
 	}
 }
 
@@ -148,11 +148,11 @@ func (srv *testServer) checkPaths(t *testing.T) {
 	if err != nil {
 		t.Fatalf("filepath.WalkDir: %v", err)
 	}
-	beside, err := os.ReadDir(filepath.Dir(srv.dir))
+	siblings, err := os.ReadDir(filepath.Dir(srv.dir))
 	if err != nil {
 		t.Fatalf("os.ReadDir: %v", err)
 	}
-	for _, entry := range beside {
+	for _, entry := range siblings {
 		if entry.Name() != filepath.Base(srv.dir) {
 			t.Errorf("unexpected %q next to the data directory", entry.Name())
 		}

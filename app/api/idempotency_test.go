@@ -21,22 +21,24 @@ func (srv *testServer) doTwice(t *testing.T, first, again call) reply {
 	again.header = append(again.header[:len(again.header):len(again.header)], idempotencyHeader)
 	got := srv.do(t, first)
 	if got.Header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("the first answer is replayed: %v", got.Header)
+		t.Errorf("headers of the first response = %v, want it not replayed", got.Header)
 	}
 	srv.clock.Advance(time.Second)
 	again.status, again.want, again.has = first.status, "", nil
 	again.headers = map[string]string{"Idempotent-Replayed": "true", "ETag": got.Header.Get("ETag")}
 	if second := srv.do(t, again); string(second.body) != string(got.body) {
-		t.Errorf("first %s\nthen %s", got.body, second.body)
+		t.Errorf("second body = %s, want %s", second.body, got.body)
 	}
 	return got
 }
 
+// checkCounts checks the numbers of stored records.
 func (srv *testServer) checkCounts(t *testing.T, abstracts, orders, files int) {
 	t.Helper()
 	s, err := srv.vault.Status(t.Context())
 	if err != nil || int(s.Abstracts) != abstracts || int(s.Orders) != orders || int(s.Files) != files {
-		t.Errorf("%d abstracts, %d orders, %d files, %v; want %d, %d, %d", s.Abstracts, s.Orders, s.Files, err, abstracts, orders, files)
+		t.Errorf("Status() = %d abstracts, %d orders, %d files, %v, want %d, %d, %d", s.Abstracts, s.Orders, s.Files, err, abstracts,
+			orders, files)
 	}
 }
 
@@ -44,10 +46,10 @@ func (srv *testServer) checkCounts(t *testing.T, abstracts, orders, files int) {
 func TestIdempotencyOfEveryPOST(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	made := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
-	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-0"}`, 201, ""))).Data.ID
+	abstractID := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
+	orderID := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-0"}`, 201, ""))).Data.ID
 	srv.do(t, uploadCall("full", 201, filePart("files", "t.pdf", pdf(1))))
-	for _, path := range []string{"/v1/abstracts/" + made, "/v1/orders/" + placed, "/v1/file-vault/files/1"} {
+	for _, path := range []string{"/v1/abstracts/" + abstractID, "/v1/orders/" + orderID, "/v1/file-vault/files/1"} {
 		srv.do(t, call{as: "full", method: "DELETE", path: path, status: 204})
 	}
 	form := formBody(fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2)), filePart("files[]", "b.exe", "MZ"))
@@ -61,21 +63,21 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/file-vault/upload":            {header: []string{asForm}, body: form, status: 201},
 		"/file-vault/files/{n}/restore": {status: 200},
 	}
-	order := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
+	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore"}
-	for path, item := range description(t).Paths.Map() {
+	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" {
 			continue // it has no idempotency key: starting an upload stores nothing
 		}
 		if _, ok := rows[path]; item.Post != nil && !ok {
-			t.Errorf("POST %s is missing here", path)
+			t.Errorf("POST %s has no row in this test", path)
 		}
 	}
-	for _, path := range order {
+	for _, path := range paths {
 		r := rows[path]
-		id := made
+		id := abstractID
 		if strings.HasPrefix(path, "/orders") {
-			id = placed
+			id = orderID
 		}
 		r.as, r.method, r.path = "full", "POST", "/v1"+strings.NewReplacer("{id}", id, "{n}", "1").Replace(path)
 		srv.doTwice(t, r, r)
@@ -101,15 +103,16 @@ func TestIdempotencyComparesContent(t *testing.T) {
 	again.body = chunkedBody("preamble\r\n"+strings.ReplaceAll(first.body, "--XX", "--Y Y"), 7)
 	srv.doTwice(t, first, again)
 	for name, body := range map[string]string{
-		"another value":     formBody(fieldPart("city", "Lynn"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2))),
-		"another filename":  formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "b.pdf", pdf(2))),
-		"another name":      formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files", "a.pdf", pdf(2))),
-		"another file":      formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(3))),
-		"another order":     formBody(fieldPart("absent", "x"), fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2))),
-		"of an ignored one": formBody(fieldPart("city", "Salem"), fieldPart("absent", "y"), filePart("files[]", "a.pdf", pdf(2))),
-		"one less":          formBody(fieldPart("city", "Salem"), fieldPart("absent", "x")),
-		"one more":          formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2)), fieldPart("state", "")),
-		"moved":             formBody(fieldPart("city", "Sale"), fieldPart("absent", "mx"), filePart("files[]", "a.pdf", pdf(2))),
+		"another value":         formBody(fieldPart("city", "Lynn"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2))),
+		"another filename":      formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "b.pdf", pdf(2))),
+		"another name":          formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files", "a.pdf", pdf(2))),
+		"another file":          formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(3))),
+		"another order":         formBody(fieldPart("absent", "x"), fieldPart("city", "Salem"), filePart("files[]", "a.pdf", pdf(2))),
+		"another ignored value": formBody(fieldPart("city", "Salem"), fieldPart("absent", "y"), filePart("files[]", "a.pdf", pdf(2))),
+		"a missing part":        formBody(fieldPart("city", "Salem"), fieldPart("absent", "x")),
+		"an extra part": formBody(fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2)),
+			fieldPart("state", "")),
+		"a moved boundary": formBody(fieldPart("city", "Sale"), fieldPart("absent", "mx"), filePart("files[]", "a.pdf", pdf(2))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm, idempotencyHeader}, body: body,
@@ -172,17 +175,19 @@ func TestIdempotencyKeyScope(t *testing.T) {
 func TestIdempotencyKeyRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	say := func(sentence string) string { return invalidField("idempotency_key", sentence) }
+	invalidKey := func(sentence string) string { return invalidField("idempotency_key", sentence) }
 	for _, c := range []struct{ header, want string }{
-		{"Idempotency-Key:", say("The idempotency key field is required.")},
-		{"Idempotency-Key:  \t", say("The idempotency key field is required.")},
-		{"Idempotency-Key: " + strings.Repeat("k", 256), say("The idempotency key field must not be greater than 255 characters.")},
-		{"Idempotency-Key: two words", say("The idempotency key field contains invalid characters.")},
-		{"Idempotency-Key: ü", say("The idempotency key field contains invalid characters.")},
-		{"Idempotency-Key: a\r\nIdempotency-Key: a", say("The idempotency key field contains invalid characters.")},
+		{"Idempotency-Key:", invalidKey("The idempotency key field is required.")},
+		{"Idempotency-Key:  \t", invalidKey("The idempotency key field is required.")},
+		{"Idempotency-Key: " + strings.Repeat("k", 256), invalidKey("The idempotency key field must not be greater than 255 characters.")},
+		{"Idempotency-Key: two words", invalidKey("The idempotency key field contains invalid characters.")},
+		{"Idempotency-Key: ü", invalidKey("The idempotency key field contains invalid characters.")},
+		{"Idempotency-Key: a\r\nIdempotency-Key: a", invalidKey("The idempotency key field contains invalid characters.")},
 	} {
-		srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, c.header}, body: `{"order_number":"T"}`,
-			status: 422, want: c.want})
+		t.Run(c.header, func(t *testing.T) {
+			srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, c.header}, body: `{"order_number":"T"}`,
+				status: 422, want: c.want})
+		})
 	}
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders",
 		header: []string{asJSON, "Idempotency-Key: " + strings.Repeat("~", 255)}, body: `{"order_number":"T"}`, status: 201})
@@ -193,8 +198,10 @@ func TestIdempotencyKeyRejected(t *testing.T) {
 		body   string
 		status int
 	}{{`{}`, 422}, {`{`, 400}, {`{"order_number":"T-1"}`, 201}} {
-		srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, idempotencyHeader}, body: c.body,
-			status: c.status, headers: map[string]string{"Idempotent-Replayed": ""}})
+		t.Run(c.body, func(t *testing.T) {
+			srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, idempotencyHeader}, body: c.body,
+				status: c.status, headers: map[string]string{"Idempotent-Replayed": ""}})
+		})
 	}
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts",
 		header: []string{"Content-Type: text/plain", idempotencyHeader}, body: "x", status: 415})
@@ -213,8 +220,8 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 		t.Fatalf("write request: %v", err)
 	}
 	reader := bufio.NewReader(conn)
-	if line, err := reader.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // it wants the body
-		t.Fatalf("%q, %v", line, err)
+	if line, err := reader.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // the server wants the body
+		t.Fatalf("status line = %q, %v, want 100 Continue", line, err)
 	}
 	if _, err := reader.ReadString('\n'); err != nil {
 		t.Fatalf("read empty line: %v", err)
@@ -246,7 +253,7 @@ func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 				return
 			}
 			for name, value := range map[string]string{"Authorization": "Bearer " + srv.keys["full"], "Content-Type": "application/json",
-				"Idempotency-Key": "many"} {
+				"Idempotency-Key": "concurrent"} {
 				request.Header.Set(name, value)
 			}
 			for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
@@ -267,12 +274,12 @@ func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 	}
 	wait.Wait()
 	if len(bodies) < cap(bodies) {
-		t.Fatalf("%d of %d were answered", len(bodies), cap(bodies))
+		t.Fatalf("responses = %d, want %d", len(bodies), cap(bodies))
 	}
 	first := <-bodies
 	for range len(bodies) {
 		if again := <-bodies; again != first {
-			t.Errorf("%s, and %s", first, again)
+			t.Errorf("response = %s, want %s", again, first)
 		}
 	}
 	srv.checkCounts(t, 0, 1, 0)
@@ -294,7 +301,7 @@ func TestIdempotencyAfterDisconnect(t *testing.T) {
 		}
 		got := srv.retryUntilDone(t, r)
 		if got.StatusCode != 201 {
-			t.Errorf("%d %s", got.StatusCode, got.body)
+			t.Errorf("status = %d, want 201: %s", got.StatusCode, got.body)
 		}
 		srv.checkReplayed(t, r, got)
 	}
@@ -331,11 +338,12 @@ func (srv *testServer) doOnce(t *testing.T, r call) reply {
 	return reply{response, body}
 }
 
+// checkReplayed sends a call again and checks that the first response is replayed.
 func (srv *testServer) checkReplayed(t *testing.T, r call, first reply) {
 	t.Helper()
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
 	if again := srv.do(t, r); string(again.body) != string(first.body) {
-		t.Errorf("first %s\nthen %s", first.body, again.body)
+		t.Errorf("replayed body = %s, want %s", again.body, first.body)
 	}
 }
 
@@ -355,7 +363,7 @@ func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 	}
 	got := srv.retryUntilDone(t, r)
 	if got.StatusCode != 201 || got.Header.Get("Idempotent-Replayed") != "" {
-		t.Errorf("%d %v", got.StatusCode, got.Header)
+		t.Errorf("status %d with the headers %v, want 201, not replayed", got.StatusCode, got.Header)
 	}
 	srv.checkCounts(t, 1, 0, 1)
 }

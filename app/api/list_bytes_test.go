@@ -29,21 +29,22 @@ func TestLargePages(t *testing.T) {
 	var want []string
 	for i := range 8 {
 		want = append(want, fmt.Sprintf("T-%d", i))
-		srv.do(t, abstractCall(201, "", fieldPart("city", want[i]), fieldPart("custom_fields", `{"one":"`+long+`"}`), filePart("files", "a.pdf", pdf(1))))
+		srv.do(t, abstractCall(201, "", fieldPart("city", want[i]), fieldPart("custom_fields", `{"one":"`+long+`"}`),
+			filePart("files", "a.pdf", pdf(1))))
 	}
 	var seen []string
 	for path, pages := "/v1/abstracts?sort=created_at&per_page=100", 1; path != ""; pages++ {
 		page, names := srv.getPage(t, path)
 		seen, path = append(seen, names...), ""
 		if len(names) > 3 || page.Links.Next != nil && len(names) != 3 {
-			t.Errorf("%q on a page", names)
+			t.Errorf("page = %q, want 3 abstracts, fewer on the last page", names)
 		}
 		if page.Links.Next != nil {
 			path = localPath(t, page.Links.Next)
 		}
 	}
 	if !slices.Equal(seen, want) {
-		t.Errorf("%q", seen)
+		t.Errorf("abstracts of all pages = %q, want %q", seen, want)
 	}
 	heavy := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "",
 		fieldPart("custom_fields", `{"one":"`+long+`","two":"`+long+`","three":"`+long+`"}`)))).Data.ID
@@ -85,7 +86,7 @@ func (srv *testServer) checkLargeRejected(t *testing.T, heavy string) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s", head)
+			t.Fatalf("status line = %s, want 200", head)
 		}
 	}
 }

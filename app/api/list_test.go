@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// listPage is a page of a list as clients decode it.
+// listPage is the JSON of a page of a list.
 type listPage struct {
 	Data []struct {
 		ID          json.RawMessage
@@ -27,6 +27,7 @@ type listPage struct {
 	}
 }
 
+// getList returns a call that reads a list.
 func getList(path string) call { return call{as: "read", method: "GET", path: path, status: 200} }
 
 // getPage returns a page and the names of its records.
@@ -40,6 +41,7 @@ func (srv *testServer) getPage(t testing.TB, path string) (listPage, []string) {
 	return got, names
 }
 
+// checkNames checks the names of the records of a page.
 func (srv *testServer) checkNames(t testing.TB, path string, want ...string) {
 	t.Helper()
 	if _, got := srv.getPage(t, path); !slices.Equal(got, want) {
@@ -63,19 +65,19 @@ func localPath(t testing.TB, link *string) string {
 func TestListShape(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	const none = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`
+	const empty = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null}}`
 	for _, path := range []string{"/v1/orders", "/v1/abstracts", "/v1/file-vault/files", "/v1/trash"} {
 		r := getList(path)
-		r.want = none
+		r.want = empty
 		srv.do(t, r)
-		r.path, r.want = path+"?per_page=%20100%20&nobody=1&sort=&status=&county=%20", strings.Replace(none, "25", "100", 1)
+		r.path, r.want = path+"?per_page=%20100%20&unknown=1&sort=&status=&county=%20", strings.Replace(empty, "25", "100", 1)
 		srv.do(t, r)
 		r.method, r.want = "HEAD", ""
 		srv.do(t, r)
 	}
 	srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
 	r := getList("/v1/orders")
-	r.want = `{"data":[` + bareOrder[len(`{"data":`):len(bareOrder)-1] + `]` + none[len(`{"data":[]`):]
+	r.want = `{"data":[` + bareOrder[len(`{"data":`):len(bareOrder)-1] + `]` + empty[len(`{"data":[]`):]
 	srv.do(t, r)
 	srv.do(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(3))))
 	r = getList("/v1/abstracts")
@@ -83,7 +85,7 @@ func TestListShape(t *testing.T) {
 		`}],"links":{"next":null,`}
 	srv.do(t, r)
 	r = getList("/v1/file-vault/files")
-	r.want = `{"data":[` + storedPDF(1, "a.pdf", "null", 3) + `]` + none[len(`{"data":[]`):]
+	r.want = `{"data":[` + storedPDF(1, "a.pdf", "null", 3) + `]` + empty[len(`{"data":[]`):]
 	srv.do(t, r)
 }
 
@@ -128,9 +130,11 @@ func TestListRejected(t *testing.T) {
 		{"orders?cursor=%00", "cursor", "The selected cursor is invalid."},
 		{"orders?cursor=" + strings.Repeat("A", 9000), "cursor", "The selected cursor is invalid."},
 	} {
-		r := getList("/v1/" + c.query)
-		r.status, r.want = 422, invalidField(c.field, c.sentence)
-		srv.do(t, r)
+		t.Run(c.query, func(t *testing.T) {
+			r := getList("/v1/" + c.query)
+			r.status, r.want = 422, invalidField(c.field, c.sentence)
+			srv.do(t, r)
+		})
 	}
 	r := getList("/v1/file-vault/files?per_page=0&sort=x&folder_id=x&is_processing=2&created_to=x&cursor=x")
 	r.status, r.has = 422, []string{`{"message":"The folder id field must be an integer. (and 4 more errors)","errors":{"folder_id":["`,
@@ -159,8 +163,10 @@ func (srv *testServer) createListRecords(t *testing.T) (abstract string) {
 	return decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, salemAbstract())).Data.ID
 }
 
+// salemAbstract returns a call that creates an abstract in Salem with a file.
 func salemAbstract() call {
-	return abstractCall(201, "", fieldPart("template_id", "2"), fieldPart("county", "Essex"), fieldPart("city", "Salem"), filePart("files", "of.pdf", pdf(1)))
+	return abstractCall(201, "", fieldPart("template_id", "2"), fieldPart("county", "Essex"), fieldPart("city", "Salem"),
+		filePart("files", "of.pdf", pdf(1)))
 }
 
 func TestListFilters(t *testing.T) {
@@ -170,7 +176,7 @@ func TestListFilters(t *testing.T) {
 	srv.do(t, abstractCall(201, "", fieldPart("city", "Lynn")))
 	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "2"), filePart("files", "in.pdf", pdf(1))))
 	srv.do(t, uploadCall("full", 201, filePart("files", "no.pdf", pdf(1))))
-	stranger := srv.vault.Secrets.IDs("abstracts").Encode(999)
+	missing := srv.vault.Secrets.IDs("abstracts").Encode(999)
 	for _, c := range []struct {
 		query string
 		want  []string
@@ -203,12 +209,14 @@ func TestListFilters(t *testing.T) {
 		{"file-vault/files?folder_id=null", []string{"no.pdf"}},
 		{"file-vault/files?folder_id=999", []string{}},
 		{"file-vault/files?abstract_id=" + id, []string{"of.pdf"}},
-		{"file-vault/files?abstract_id=" + stranger, []string{}},
+		{"file-vault/files?abstract_id=" + missing, []string{}},
 		{"file-vault/files?abstract_id=" + id + "&folder_id=2", []string{}},
 		{"file-vault/files?is_processing=TRUE", []string{"no.pdf", "in.pdf", "of.pdf"}},
 		{"file-vault/files?is_processing=0", []string{}},
 	} {
-		srv.checkNames(t, "/v1/"+c.query, c.want...)
+		t.Run(c.query, func(t *testing.T) {
+			srv.checkNames(t, "/v1/"+c.query, c.want...)
+		})
 	}
 }
 
@@ -222,28 +230,28 @@ func TestListLinks(t *testing.T) {
 	r.route = "/v1/orders" + query
 	first := decodeBody[listPage](t, srv.do(t, r))
 	if len(first.Data) != 1 || first.Links.Prev != nil || first.Meta.PrevCursor != nil {
-		t.Fatalf("%+v", first)
+		t.Fatalf("first page = %+v, want one record and no previous page", first)
 	}
 	next := localPath(t, first.Links.Next)
 	if want := "/v1/orders?per_page=1&county=Essex+%26+Co&county=essex&x=%C3%BC&sort=created_at&cursor=" +
 		*first.Meta.NextCursor; next != want {
-		t.Errorf("next is %s, want %s", next, want)
+		t.Errorf("next link = %s, want %s", next, want)
 	}
 	second, names := srv.getPage(t, next)
 	if !slices.Equal(names, []string{"a-1"}) || second.Links.Next != nil || strings.Count(*second.Links.Prev, "cursor=") != 1 {
-		t.Errorf("%q, %+v", names, second)
+		t.Errorf("second page = %q, %+v, want a-1, no next page", names, second)
 	}
 	again, names := srv.getPage(t, localPath(t, second.Links.Prev))
 	if !slices.Equal(names, []string{"B-2"}) || again.Links.Prev != nil || again.Links.Next == nil {
-		t.Errorf("%q, %+v", names, again)
+		t.Errorf("previous page = %q, %+v, want B-2, no previous page", names, again)
 	}
 	// The page size may change from page to page.
 	srv.checkNames(t, strings.Replace(next, "per_page=1", "per_page=50", 1), "a-1")
 
-	own := newTestServer(t, func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" })
-	own.createListRecords(t)
-	if page, _ := own.getPage(t, "/v1/orders?per_page=1"); !strings.HasPrefix(*page.Links.Next, "https://vault.example/v1/orders?per_page=1&cursor=") {
-		t.Errorf("next is %s", *page.Links.Next)
+	publicServer := newTestServer(t, func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" })
+	publicServer.createListRecords(t)
+	if page, _ := publicServer.getPage(t, "/v1/orders?per_page=1"); !strings.HasPrefix(*page.Links.Next, "https://vault.example/v1/orders?per_page=1&cursor=") {
+		t.Errorf("next link = %s, want the origin https://vault.example", *page.Links.Next)
 	}
 }
 

@@ -16,12 +16,12 @@ func TestListByUpdate(t *testing.T) {
 		ids[n] = srv.createID(t, orderCall(`{"order_number":"`+n+`","county":"Essex"}`, 201, ""))
 		srv.clock.Advance(time.Hour)
 	}
-	salem := srv.createID(t, abstractCall(201, "", fieldPart("city", "Salem"), fieldPart("county", "Essex")))
+	salemID := srv.createID(t, abstractCall(201, "", fieldPart("city", "Salem"), fieldPart("county", "Essex")))
 	srv.clock.Advance(time.Hour)
 	srv.do(t, abstractCall(201, "", fieldPart("city", "Lynn")))
 	srv.clock.Advance(24 * time.Hour)
 	srv.do(t, patchCall("/v1/orders/"+ids["B"], `{"state":"NH"}`, 200, ""))
-	srv.do(t, patchCall("/v1/abstracts/"+salem, `{"tax_map":"1"}`, 200, ""))
+	srv.do(t, patchCall("/v1/abstracts/"+salemID, `{"tax_map":"1"}`, 200, ""))
 	srv.clock.Advance(time.Hour)
 	srv.do(t, patchCall("/v1/orders/"+ids["A"], `{"state":"MA"}`, 200, ""))
 	for _, c := range []struct {
@@ -40,7 +40,9 @@ func TestListByUpdate(t *testing.T) {
 		{"abstracts?sort=updated_at", []string{"Lynn", "Salem"}},
 		{"abstracts?updated_from=2026-05-30&county=essex", []string{"Salem"}},
 	} {
-		srv.checkNames(t, "/v1/"+c.query, c.want...)
+		t.Run(c.query, func(t *testing.T) {
+			srv.checkNames(t, "/v1/"+c.query, c.want...)
+		})
 	}
 	for query, want := range map[string]string{
 		"orders?updated_from=x":                invalidField("updated_from", "The updated from field must be a date or a date-time."),
@@ -50,9 +52,11 @@ func TestListByUpdate(t *testing.T) {
 		"orders?sort=updated_at&cursor=" + srv.nextCursor(t,
 			"/v1/orders?sort=updated_at&per_page=1&updated_from=2026-05-01"): invalidField("cursor", "The selected cursor is invalid."),
 	} {
-		r := getList("/v1/" + query)
-		r.status, r.want = 422, want
-		srv.do(t, r)
+		t.Run(query, func(t *testing.T) {
+			r := getList("/v1/" + query)
+			r.status, r.want = 422, want
+			srv.do(t, r)
+		})
 	}
 }
 
@@ -61,7 +65,7 @@ func (srv *testServer) nextCursor(t *testing.T, path string) string {
 	t.Helper()
 	page, _ := srv.getPage(t, path)
 	if page.Meta.NextCursor == nil {
-		t.Fatal("there is no next page")
+		t.Fatalf("%s has no next page, want one", path)
 	}
 	return *page.Meta.NextCursor
 }
@@ -105,10 +109,10 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 			want = fmt.Sprint(n + 1)
 		}
 		if got := seen[fmt.Sprintf("%02d", i)]; got != want {
-			t.Errorf("order %02d was last seen with %q, want %q", i, got, want)
+			t.Errorf("last state of order %02d = %q, want %q", i, got, want)
 		}
 	}
 	if len(seen) != 30 || again == 0 || again > 10 {
-		t.Errorf("%d orders, %d seen again", len(seen), again)
+		t.Errorf("%d orders, %d seen again, want 30, 1 to 10", len(seen), again)
 	}
 }

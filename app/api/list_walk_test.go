@@ -36,7 +36,7 @@ func FuzzListQuery(f *testing.F) {
 		response := httptest.NewRecorder()
 		srv.server.Config.Handler.ServeHTTP(response, request)
 		if code := response.Code; code != 200 && code != 400 && code != 422 || !json.Valid(response.Body.Bytes()) {
-			t.Fatalf("%s?%q: %d %s", path, query, code, response.Body)
+			t.Fatalf("%s?%q: status %d, want 200, 400, or 422 with JSON: %s", path, query, code, response.Body)
 		}
 	})
 }
@@ -46,8 +46,8 @@ func FuzzListQuery(f *testing.F) {
 func TestListDuringChanges(t *testing.T) {
 	t.Parallel()
 	c := churn{testServer: newTestServer(t), rand: rand.New(rand.NewPCG(1, 2)), live: map[string]string{}}
-	c.create(t, 300, "stay", "c0")
-	stay := slices.Collect(maps.Keys(c.live))
+	c.create(t, 300, "permanent", "c0")
+	permanent := slices.Collect(maps.Keys(c.live))
 	clear(c.live)
 	for _, query := range []string{"sort=created_at", "sort=-created_at", "sort=order_number&per_page=20", "sort=-due_date",
 		"county=c0&sort=created_at"} {
@@ -55,7 +55,7 @@ func TestListDuringChanges(t *testing.T) {
 		path := "/v1/orders?" + query
 		for path != "" {
 			page := c.readPage(t, path, seen)
-			c.create(t, 20, "come", fmt.Sprintf("c%d", c.rand.IntN(2)))
+			c.create(t, 20, "temporary", fmt.Sprintf("c%d", c.rand.IntN(2)))
 			c.remove(t, 15)
 			if path = ""; page.Links.Next != nil {
 				path = localPath(t, page.Links.Next)
@@ -67,14 +67,14 @@ func TestListDuringChanges(t *testing.T) {
 				}
 			}
 		}
-		for _, number := range stay {
+		for _, number := range permanent {
 			if seen[number] != 1 {
-				t.Errorf("%s: %s is seen %d times", query, number, seen[number])
+				t.Errorf("%s: order %s is listed %d times, want once", query, number, seen[number])
 			}
 		}
 	}
 	if c.created < 1000 {
-		t.Errorf("only %d came", c.created)
+		t.Errorf("created orders = %d, want at least 1000", c.created)
 	}
 }
 
@@ -84,7 +84,7 @@ type churn struct {
 	rand    *rand.Rand
 	created int
 	mu      sync.Mutex
-	live    map[string]string // ids by number
+	live    map[string]string // IDs by order number
 }
 
 // create creates n orders concurrently, some with the same timestamp.
@@ -93,18 +93,18 @@ func (c *churn) create(t *testing.T, n int, name, county string) {
 	var wait sync.WaitGroup
 	for range n {
 		number := fmt.Sprintf("%c-%s-%d", 'a'+c.rand.IntN(26), name, c.created)
-		moved := time.Duration(c.rand.IntN(2)) * time.Microsecond
+		elapsed := time.Duration(c.rand.IntN(2)) * time.Microsecond
 		c.created++
 		wait.Go(func() {
-			c.clock.Advance(moved)
+			c.clock.Advance(elapsed)
 			got := c.serve(t, "full", http.MethodPost, "/v1/orders", fmt.Sprintf(`{"order_number":%q,"county":%q}`, number, county))
-			var made struct{ Data struct{ ID string } }
-			if err := json.Unmarshal(got.body, &made); err != nil {
+			var created struct{ Data struct{ ID string } }
+			if err := json.Unmarshal(got.body, &created); err != nil {
 				t.Errorf("json.Unmarshal: %v", err)
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.live[number] = made.Data.ID
+			c.live[number] = created.Data.ID
 		})
 	}
 	wait.Wait()
@@ -127,7 +127,7 @@ func (c *churn) readPage(t *testing.T, path string, seen map[string]int) listPag
 	page := decodeBody[listPage](t, c.serve(t, "read", http.MethodGet, path, ""))
 	for _, d := range page.Data {
 		if seen[d.OrderNumber]++; seen[d.OrderNumber] > 1 {
-			t.Fatalf("%s: %s is seen twice", path, d.OrderNumber)
+			t.Fatalf("%s: order %s is listed twice, want once", path, d.OrderNumber)
 		}
 	}
 	return page
@@ -144,7 +144,7 @@ func (srv *testServer) serve(t testing.TB, as, method, path, body string) reply 
 	response := httptest.NewRecorder()
 	srv.server.Config.Handler.ServeHTTP(response, request)
 	if response.Code/100 != 2 {
-		t.Errorf("%s %s: %d %s", method, path, response.Code, response.Body)
+		t.Errorf("%s %s: status %d, want 2xx: %s", method, path, response.Code, response.Body)
 	}
 	return reply{response.Result(), response.Body.Bytes()}
 }

@@ -13,24 +13,24 @@ func TestMatrix(t *testing.T) {
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.api.FailingKeys = 0 })
 	// Operations that delete records use records that no other operation needs.
 	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1))))
-	with := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "", filePart("files", "c.pdf", pdf(1))))).Data.ID
-	other := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
-	placed := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
-	dropped := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	withFile := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "", filePart("files", "c.pdf", pdf(1))))).Data.ID
+	deletedAbstract := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
+	orderID := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	deletedOrder := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	srv.waitForIndex(t)
-	arriving := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
-	canceled := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
+	openUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
+	canceledUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
 	requests := map[string]call{
 		"GET /abstracts":                     {status: 200},
 		"PATCH /abstracts/{id}":              {status: 200, header: []string{asJSON}, body: `{"city":"Salem"}`},
-		"DELETE /abstracts/{id}":             {status: 204, path: "/abstracts/" + other},
+		"DELETE /abstracts/{id}":             {status: 204, path: "/abstracts/" + deletedAbstract},
 		"POST /abstracts/{id}/restore":       {status: 200},
-		"DELETE /abstracts/{id}/files/{n}":   {status: 204, path: "/abstracts/" + with + "/files/3"},
+		"DELETE /abstracts/{id}/files/{n}":   {status: 204, path: "/abstracts/" + withFile + "/files/3"},
 		"GET /orders":                        {status: 200},
-		"GET /orders/{id}":                   {status: 200, path: "/orders/" + placed},
-		"PATCH /orders/{id}":                 {status: 200, path: "/orders/" + placed, header: []string{asJSON}, body: `{"city":"Salem"}`},
-		"DELETE /orders/{id}":                {status: 204, path: "/orders/" + dropped},
-		"POST /orders/{id}/restore":          {status: 200, path: "/orders/" + placed + "/restore"},
+		"GET /orders/{id}":                   {status: 200, path: "/orders/" + orderID},
+		"PATCH /orders/{id}":                 {status: 200, path: "/orders/" + orderID, header: []string{asJSON}, body: `{"city":"Salem"}`},
+		"DELETE /orders/{id}":                {status: 204, path: "/orders/" + deletedOrder},
+		"POST /orders/{id}/restore":          {status: 200, path: "/orders/" + orderID + "/restore"},
 		"GET /file-vault/files":              {status: 200},
 		"PATCH /file-vault/files/{n}":        {status: 200, header: []string{asJSON}, body: `{"folder_id":1}`},
 		"DELETE /file-vault/files/{n}":       {status: 204, path: "/file-vault/files/2"},
@@ -41,10 +41,11 @@ func TestMatrix(t *testing.T) {
 		"GET /search":                        {status: 200, path: "/search?q=T-1"},
 		"GET /trash":                         {status: 200},
 		"POST /uploads":                      {status: 201, header: []string{tus, uploadLength(20), uploadMetadata("filename", "a.pdf")}},
-		"GET /uploads/{id}":                  {status: 200, path: arriving},
-		"HEAD /uploads/{id}":                 {status: 200, path: arriving, header: []string{tus}},
-		"PATCH /uploads/{id}":                {status: 204, path: arriving, header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 0"}},
-		"DELETE /uploads/{id}":               {status: 204, path: canceled, header: []string{tus}},
+		"GET /uploads/{id}":                  {status: 200, path: openUpload},
+		"HEAD /uploads/{id}":                 {status: 200, path: openUpload, header: []string{tus}},
+		"PATCH /uploads/{id}": {status: 204, path: openUpload,
+			header: []string{tus, asChunk, uploadOffset(0), "Content-Length: 0"}},
+		"DELETE /uploads/{id}":               {status: 204, path: canceledUpload, header: []string{tus}},
 		"GET /events":                        {status: 200},
 		"GET /abstract-templates":            {status: 200},
 		"GET /abstract-templates/{n}":        {status: 200},
@@ -60,7 +61,7 @@ func TestMatrix(t *testing.T) {
 		"GET /file-vault/files/{n}":          {status: 200},
 		"GET /file-vault/files/{n}/download": {status: 302},
 	}
-	for path, item := range description(t).Paths.Map() {
+	for path, item := range loadDescription(t).Paths.Map() {
 		if len(item.Servers) > 0 {
 			continue // outside /v1
 		}
@@ -75,7 +76,7 @@ func TestMatrix(t *testing.T) {
 			}
 			delete(requests, method+" "+path)
 			if r.path == "" {
-				r.path = strings.NewReplacer("{id}", with, "{n}", "1").Replace(path)
+				r.path = strings.NewReplacer("{id}", withFile, "{n}", "1").Replace(path)
 			}
 			r.method, r.path = method, "/v1"+r.path
 			srv.checkCredentials(t, r)
@@ -86,7 +87,7 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	for missing := range requests {
-		t.Errorf("%s is not described", missing)
+		t.Errorf("openapi.yaml lacks %s", missing)
 	}
 }
 
@@ -98,14 +99,14 @@ const (
 // checkCredentials tries an operation with each kind of credential, the valid one last.
 func (srv *testServer) checkCredentials(t *testing.T, r call) {
 	reads := r.method == http.MethodGet || r.method == http.MethodHead
-	own := strings.HasPrefix(r.path, "/v1/uploads/")
-	good, log := r.status, r.path == "/v1/events"
+	isUpload := strings.HasPrefix(r.path, "/v1/uploads/")
+	success, isLog := r.status, r.path == "/v1/events"
 	for _, as := range []string{"", "bad", "expired", "revoked", "events", "metrics", "read", "full"} {
 		r.name, r.as, r.want, r.headers = r.method+" "+r.path+" as "+as, as, "", nil
 		switch {
-		case !log && (as == "full" || as == "read" && reads && !own), log && as == "events":
-			r.status = good
-		case as == "read" && reads && own: // of another key
+		case !isLog && (as == "full" || as == "read" && reads && !isUpload), isLog && as == "events":
+			r.status = success
+		case as == "read" && reads && isUpload: // it belongs to another key
 			r.status = http.StatusNotFound
 		case as == "read" || as == "events" || as == "metrics" || as == "full":
 			r.status, r.want = 403, forbidden
@@ -125,9 +126,11 @@ func TestMatrixOfUnknownRoutes(t *testing.T) {
 	srv := newTestServer(t)
 	for _, target := range []struct{ method, path string }{{"GET", "/v1/nowhere"}, {"DELETE", "/v1/orders"}, {"GET", "/v1"},
 		{"PUT", "/v1/abstracts/x"}, {"GET", "/v1/abstracts/../orders"}} {
-		for as, status := range map[string]int{"": 401, "bad": 401, "revoked": 401, "expired": 401, "events": 403, "metrics": 403} {
-			srv.do(t, call{as: as, method: target.method, path: target.path, status: status})
-		}
+		t.Run(target.method+" "+target.path, func(t *testing.T) {
+			for as, status := range map[string]int{"": 401, "bad": 401, "revoked": 401, "expired": 401, "events": 403, "metrics": 403} {
+				srv.do(t, call{as: as, method: target.method, path: target.path, status: status})
+			}
+		})
 	}
 	srv.do(t, call{as: "read", method: "DELETE", path: "/v1/orders", status: 403})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/nowhere", status: 404, want: messageBody("Not found.")})

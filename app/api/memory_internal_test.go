@@ -44,7 +44,7 @@ func TestDecodedCost(t *testing.T) {
 				input(sent["order_number"])
 				custom(sent["custom_fields"])
 			} else if _, err := decode.ParseForm(raw); err != nil {
-				t.Fatal(err)
+				t.Fatalf("decode.ParseForm: %v", err)
 			}
 			runtime.ReadMemStats(&after)
 			if took, cost := int64(after.TotalAlloc-before.TotalAlloc), httpx.DecodedCost(raw); took > cost+slack {

@@ -49,7 +49,7 @@ func (srv *testServer) sendHead(t *testing.T, r call) (net.Conn, *bufio.Reader, 
 	reader := bufio.NewReader(conn)
 	for _, want := range []string{"HTTP/1.1 100 Continue\r\n", "\r\n"} {
 		if line, err := reader.ReadString('\n'); err != nil || line != want {
-			t.Fatalf("%q, %v", line, err)
+			t.Fatalf("line = %q, %v, want %q", line, err, want)
 		}
 	}
 	return conn, reader, body
@@ -99,7 +99,8 @@ func TestMemoryBudgetForBodies(t *testing.T) {
 	srv.do(t, orderCall(`{"order_number":"T-3"}`, 201, ""))
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
 		body: chunkedBody(`{"order_number":"T-3"}`, 3), status: 201})
-	srv.do(t, abstractCall(201, "", fieldPart("city", "Salem"), filePart("files", "a.pdf", strings.Repeat(pdf(1), 50_000)))) // files need no memory
+	// files need no memory
+	srv.do(t, abstractCall(201, "", fieldPart("city", "Salem"), filePart("files", "a.pdf", strings.Repeat(pdf(1), 50_000))))
 	writeText(t, conn, body[len(body)-1:])
 	srv.readReply(t, first, reader)
 	srv.do(t, largeOrder("T-4", 1<<19+1<<18)) // the memory was released

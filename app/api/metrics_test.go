@@ -40,9 +40,11 @@ func TestMetricsForKeys(t *testing.T) {
 		"metrics": 200, "full": 403, "read": 403, "events": 403, "": 401, "bad": 401, "expired": 401, "revoked": 401,
 		"Authorization: Basic eA==": 401,
 	} {
-		for _, method := range []string{"GET", "HEAD"} {
-			srv.checkMetrics(t, call{name: as, as: as, method: method, status: want})
-		}
+		t.Run(as, func(t *testing.T) {
+			for _, method := range []string{"GET", "HEAD"} {
+				srv.checkMetrics(t, call{name: as, as: as, method: method, status: want})
+			}
+		})
 	}
 	srv.checkMetrics(t, call{as: "metrics", method: "POST", status: 403})
 	srv.checkMetrics(t, call{as: "full", method: "POST", status: 405})
@@ -83,21 +85,23 @@ func TestMetricsWithoutKeyOnLoopback(t *testing.T) {
 
 func TestMetricsRequireKeyBehindProxy(t *testing.T) {
 	t.Parallel()
-	closed := newTestServer(t, withMetrics(false))
-	closed.checkMetrics(t, call{header: []string{"Host: localhost"}, status: 401})
-	closed.checkMetrics(t, call{as: "metrics", header: []string{"Host: localhost"}, status: 200})
+	srv := newTestServer(t, withMetrics(false))
+	srv.checkMetrics(t, call{header: []string{"Host: localhost"}, status: 401})
+	srv.checkMetrics(t, call{as: "metrics", header: []string{"Host: localhost"}, status: 200})
 	// Requests that a proxy forwards can look like local ones.
 	for name, change := range map[string]func(*testConfig){
-		"proxy here":      func(cfg *testConfig) { cfg.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} },
-		"proxy elsewhere": func(cfg *testConfig) { cfg.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} },
-		"public address":  func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" },
+		"trusted loopback proxy": func(cfg *testConfig) { cfg.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} },
+		"trusted remote proxy":   func(cfg *testConfig) { cfg.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} },
+		"public address":         func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" },
 	} {
-		proxied := newTestServer(t, withMetrics(true), change)
-		proxied.checkMetrics(t, call{name: name, header: []string{"Host: localhost"}, status: 401})
-		proxied.checkMetrics(t, call{name: name, as: "metrics", header: []string{"Host: localhost"}, status: 200})
+		t.Run(name, func(t *testing.T) {
+			proxied := newTestServer(t, withMetrics(true), change)
+			proxied.checkMetrics(t, call{name: name, header: []string{"Host: localhost"}, status: 401})
+			proxied.checkMetrics(t, call{name: name, as: "metrics", header: []string{"Host: localhost"}, status: 200})
+		})
 	}
-	none := newTestServer(t)
-	none.checkMetrics(t, call{header: []string{"Host: localhost"}, status: 401})
+	withoutMetrics := newTestServer(t)
+	withoutMetrics.checkMetrics(t, call{header: []string{"Host: localhost"}, status: 401})
 }
 
 func TestMetricsFail(t *testing.T) {

@@ -21,14 +21,14 @@ func TestRequestID(t *testing.T) {
 		id := srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"X-Request-Id: " + replaced},
 			status: 200}).Header.Get("X-Request-Id")
 		if id == replaced || seen[id] {
-			t.Errorf("%q became %q", replaced, id)
+			t.Errorf("X-Request-Id %q is replaced by %q, want a new one", replaced, id)
 		}
 		seen[id] = true
 	}
 	two := srv.do(t, call{as: "full", method: "GET", path: "/v1/order-fields",
 		header: []string{"X-Request-Id: one", "X-Request-Id: two"}, status: 200})
 	if id := two.Header.Get("X-Request-Id"); id == "one" || id == "two" {
-		t.Errorf("of two ids %s was kept", id)
+		t.Errorf("X-Request-Id of a request with two = %s, want a new one", id)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestLogLine(t *testing.T) {
 	}
 	at := slices.IndexFunc(strings.Split(log, "\n"), func(line string) bool { return strings.Contains(line, "r-17") })
 	if at < 0 {
-		t.Fatal("no line with the request's id")
+		t.Fatal("the log has no line with the request ID r-17")
 	}
 	var line map[string]any
 	if err := json.Unmarshal([]byte(strings.Split(log, "\n")[at]), &line); err != nil {
@@ -54,9 +54,11 @@ func TestLogLine(t *testing.T) {
 	}
 	for name, want := range map[string]any{"method": "GET", "route": "/v1/file-vault/files/:n", "status": 200.0, "key": 1.0,
 		"address": "127.0.0.1", "request_id": "r-17"} {
-		if line[name] != want {
-			t.Errorf("%s is %v, want %v", name, line[name], want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if line[name] != want {
+				t.Errorf("%s = %v, want %v", name, line[name], want)
+			}
+		})
 	}
 }
 
@@ -72,31 +74,31 @@ func TestCORS(t *testing.T) {
 		got := off.do(t, r)
 		for name := range got.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s without a setting", name)
+				t.Errorf("response has the header %s, want none without the setting", name)
 			}
 		}
 		r.headers = map[string]string{"Access-Control-Allow-Origin": "https://desk.test"}
 		got = on.do(t, r)
 		if got.Header.Get("Access-Control-Allow-Credentials") != "" || !slices.Contains(got.Header.Values("Vary"), "Origin") {
-			t.Errorf("headers %v", got.Header)
+			t.Errorf("headers = %v, want Vary: Origin and no Access-Control-Allow-Credentials", got.Header)
 		}
 		for _, name := range []string{"ETag", "X-Ignored-Fields", "X-Error-Code", "Idempotent-Replayed", "X-Request-Id", "Retry-After"} {
 			if !slices.Contains(strings.Split(got.Header.Get("Access-Control-Expose-Headers"), ", "), name) {
-				t.Errorf("%s is not exposed: %v", name, got.Header)
+				t.Errorf("Access-Control-Expose-Headers lacks %s: %v", name, got.Header)
 			}
 		}
 		for _, name := range []string{"Authorization", "Idempotency-Key", "If-Match", "Content-Type"} {
 			if method == "OPTIONS" && !slices.Contains(strings.Split(got.Header.Get("Access-Control-Allow-Headers"), ", "), name) {
-				t.Errorf("%s is not allowed: %v", name, got.Header)
+				t.Errorf("Access-Control-Allow-Headers lacks %s: %v", name, got.Header)
 			}
 		}
 		if method == "OPTIONS" && got.Header.Get("Access-Control-Allow-Methods") != "GET, HEAD, POST, PATCH, DELETE, OPTIONS" {
-			t.Errorf("headers %v", got.Header)
+			t.Errorf("Access-Control-Allow-Methods = %q, want all methods of the API", got.Header.Get("Access-Control-Allow-Methods"))
 		}
 		for _, other := range []string{"https://evil.test", "https://desk.test.evil.test", "null", "https://DESK.test:444"} {
 			r.header, r.headers = []string{"Origin: " + other}, map[string]string{"Access-Control-Allow-Origin": ""}
 			if got := on.do(t, r); !slices.Contains(got.Header.Values("Vary"), "Origin") {
-				t.Errorf("Vary %v", got.Header.Values("Vary"))
+				t.Errorf("Vary = %q, want it to contain Origin", got.Header.Values("Vary"))
 			}
 		}
 	}
@@ -112,10 +114,13 @@ func TestGzip(t *testing.T) {
 		{"gzip", "gzip"}, {"GZIP, br", "gzip"}, {"br;q=1, gzip;q=0.1", "gzip"}, {"*", "gzip"}, {"gzip;q=0", ""}, {"*;q=0", ""},
 		{"gzip;q=0, *", ""}, {"identity", ""}, {"", ""}, {"xgzip", ""},
 	} {
-		for _, method := range []string{"GET", "HEAD"} {
-			srv.do(t, call{as: "full", method: method, path: "/v1/abstract-templates", header: []string{"Accept-Encoding: " + c.accept}, status: 200,
-				headers: map[string]string{"Content-Encoding": c.encoding, "Vary": "Accept-Encoding"}})
-		}
+		t.Run(c.accept, func(t *testing.T) {
+			for _, method := range []string{"GET", "HEAD"} {
+				srv.do(t, call{as: "full", method: method, path: "/v1/abstract-templates", header: []string{"Accept-Encoding: " + c.accept},
+					status:  200,
+					headers: map[string]string{"Content-Encoding": c.encoding, "Vary": "Accept-Encoding"}})
+			}
+		})
 	}
 	plain := srv.do(t, call{as: "full", method: "GET", path: "/v1/abstract-templates", status: 200})
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstract-templates", header: []string{"Accept-Encoding: gzip"}, status: 200,

@@ -15,25 +15,26 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"deedkeep/app/apitypes"
-	closed "deedkeep/app/vaulttest/description"
+	"deedkeep/app/vaulttest/description"
 )
 
-func description(t *testing.T) *openapi3.T {
+// loadDescription returns the OpenAPI description.
+func loadDescription(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := closed.LoadStrict("openapi.yaml")
+	doc, err := description.LoadStrict("openapi.yaml")
 	if err != nil {
-		t.Fatalf("closed.LoadStrict: %v", err)
+		t.Fatalf("description.LoadStrict: %v", err)
 	}
 	return doc
 }
 
 func TestDescriptionIsValid(t *testing.T) {
-	doc := description(t)
+	doc := loadDescription(t)
 	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
 		t.Fatalf("validate description: %v", err)
 	}
 	if doc.Info.Version != "1.0.0" || !strings.HasPrefix(doc.OpenAPI, "3.1.") {
-		t.Errorf("info.version %s of OpenAPI %s", doc.Info.Version, doc.OpenAPI)
+		t.Errorf("description %s of OpenAPI %s, want 1.0.0 of 3.1", doc.Info.Version, doc.OpenAPI)
 	}
 }
 
@@ -45,7 +46,7 @@ func TestDescriptionAllowsNewFields(t *testing.T) {
 	}
 	for number, line := range strings.Split(string(text), "\n") {
 		if strings.Contains(line, "additionalProperties: false") || strings.Contains(line, "unevaluatedProperties") {
-			t.Errorf("line %d of openapi.yaml closes an object:%s", number+1, line)
+			t.Errorf("line %d of openapi.yaml forbids additional properties: %s", number+1, line)
 		}
 	}
 }
@@ -53,7 +54,7 @@ func TestDescriptionAllowsNewFields(t *testing.T) {
 // All responses have a request ID, all errors have one of the two failure bodies, and all
 // schemas require all their fields, so that validation detects a missing field.
 func TestDescriptionIsStrict(t *testing.T) {
-	doc := description(t)
+	doc := loadDescription(t)
 	for name, ref := range doc.Components.Schemas {
 		s := ref.Value
 		draft := strings.HasSuffix(name, "Draft") || strings.HasSuffix(name, "Form") || strings.HasSuffix(name, "Patch") ||
@@ -76,7 +77,7 @@ func TestDescriptionIsStrict(t *testing.T) {
 					t.Errorf("%s %s %s has no X-Request-Id", method, path, status)
 				}
 				if page := strings.HasPrefix(path, "/dl/"); !page && (response.Value.Headers["X-Error-Code"] != nil) != (status[0] >= '4') {
-					t.Errorf("%s %s %s: X-Error-Code must be there from 400 on", method, path, status)
+					t.Errorf("%s %s %s: X-Error-Code must be described exactly for statuses from 400 on", method, path, status)
 				}
 				if v1 := len(item.Servers) == 0; v1 && status[0] < '4' && response.Value.Headers["X-Ignored-Fields"] == nil {
 					t.Errorf("%s %s %s has no X-Ignored-Fields", method, path, status)
@@ -90,7 +91,7 @@ func TestDescriptionIsStrict(t *testing.T) {
 					want = "#/components/schemas/ValidationFailure"
 				}
 				if media.Schema.Ref != want {
-					t.Errorf("%s %s %s answers %s, want %s", method, path, status, media.Schema.Ref, want)
+					t.Errorf("schema of %s %s %s = %s, want %s", method, path, status, media.Schema.Ref, want)
 				}
 			}
 		}
@@ -98,7 +99,7 @@ func TestDescriptionIsStrict(t *testing.T) {
 }
 
 func TestDescriptionFindsRoutes(t *testing.T) {
-	router, err := gorillamux.NewRouter(description(t))
+	router, err := gorillamux.NewRouter(loadDescription(t))
 	if err != nil {
 		t.Fatalf("gorillamux.NewRouter: %v", err)
 	}
@@ -147,20 +148,22 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 		{"GET", "/metrics", "getMetrics"},
 		{"GET", "/openapi.json", "getDescription"},
 	} {
-		route, _, err := router.FindRoute(httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody))
-		if err != nil {
-			t.Errorf("%s %s: %v", row.method, row.target, err)
-			continue
-		}
-		if route.Operation.OperationID != row.operation {
-			t.Errorf("%s %s is %s, want %s", row.method, row.target, route.Operation.OperationID, row.operation)
-		}
+		t.Run(row.operation, func(t *testing.T) {
+			route, _, err := router.FindRoute(httptest.NewRequestWithContext(t.Context(), row.method, "http://vault.test"+row.target, http.NoBody))
+			if err != nil {
+				t.Errorf("%s %s: %v", row.method, row.target, err)
+				return
+			}
+			if route.Operation.OperationID != row.operation {
+				t.Errorf("operation of %s %s = %s, want %s", row.method, row.target, route.Operation.OperationID, row.operation)
+			}
+		})
 	}
 }
 
 // The schemas have the same fields as the types of package apitypes.
 func TestDescriptionMatchesAPITypes(t *testing.T) {
-	doc := description(t)
+	doc := loadDescription(t)
 	for name, shape := range map[string]any{
 		"Abstract": apitypes.Abstract{}, "AbstractBody": apitypes.AbstractBody{}, "AbstractCreated": apitypes.AbstractCreated{},
 		"AbstractTemplates": apitypes.AbstractTemplates{},
@@ -182,43 +185,45 @@ func TestDescriptionMatchesAPITypes(t *testing.T) {
 		"OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{},
 		"ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
 	} {
-		s := doc.Components.Schemas[name]
-		if s == nil {
-			t.Errorf("there is no schema %s", name)
-			continue
-		}
-		var want, got []string
-		for field := range reflect.TypeOf(shape).Fields() {
-			key, option, _ := strings.Cut(field.Tag.Get("json"), ",")
-			want = append(want, key)
-			if field.Type == reflect.TypeFor[json.RawMessage]() {
-				continue // stored JSON of any type
+		t.Run(name, func(t *testing.T) {
+			s := doc.Components.Schemas[name]
+			if s == nil {
+				t.Error("the description lacks this schema")
+				return
 			}
-			if pointer := field.Type.Kind() == reflect.Pointer && option == ""; s.Value.Properties[key] != nil &&
-				pointer != nullable(s.Value.Properties[key].Value) {
-				t.Errorf("%s.%s: the wire and the description disagree on null", name, key)
+			var want, got []string
+			for field := range reflect.TypeOf(shape).Fields() {
+				key, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+				want = append(want, key)
+				if field.Type == reflect.TypeFor[json.RawMessage]() {
+					continue // stored JSON of any type
+				}
+				if pointer := field.Type.Kind() == reflect.Pointer && option == ""; s.Value.Properties[key] != nil &&
+					pointer != nullable(s.Value.Properties[key].Value) {
+					t.Errorf("%s.%s: type and description disagree on null", name, key)
+				}
 			}
-		}
-		for key := range s.Value.Properties {
-			got = append(got, key)
-		}
-		slices.Sort(want)
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s has %v, the wire has %v", name, got, want)
-		}
+			for key := range s.Value.Properties {
+				got = append(got, key)
+			}
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("fields of schema %s = %q, want %q as in the type", name, got, want)
+			}
+		})
 	}
 }
 
 // nullable reports whether a schema accepts null.
 func nullable(s *openapi3.Schema) bool {
-	return s.Type.Includes("null") || slices.ContainsFunc(s.AnyOf, func(one *openapi3.SchemaRef) bool { return one.Value.Type.Is("null") })
+	return s.Type.Includes("null") || slices.ContainsFunc(s.AnyOf, func(ref *openapi3.SchemaRef) bool { return ref.Value.Type.Is("null") })
 }
 
 // Validation against the description rejects responses with an extra field, a missing
 // field, or missing headers.
 func TestDescriptionValidatesResponses(t *testing.T) {
-	router, err := gorillamux.NewRouter(description(t))
+	router, err := gorillamux.NewRouter(loadDescription(t))
 	if err != nil {
 		t.Fatalf("gorillamux.NewRouter: %v", err)
 	}
@@ -240,20 +245,20 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 		status               int
 		header               http.Header
 		body                 string
-		good                 bool
+		valid                bool
 	}{
 		{"order", "POST", "/v1/orders", 201, id, order, true},
 		{"order, charset", "POST", "/v1/orders", 201, with("Content-Type", "application/json; charset=utf-8"), order, true},
-		{"order of another status", "POST", "/v1/orders", 200, id, order, false},
-		{"order with a field too many", "POST", "/v1/orders", 201, id, strings.Replace(order, `"city"`, `"zip":null,"city"`, 1), false},
-		{"order with a field too few", "POST", "/v1/orders", 201, id, strings.Replace(order, `"city":null,`, ``, 1), false},
+		{"order with another status", "POST", "/v1/orders", 200, id, order, false},
+		{"order with an extra field", "POST", "/v1/orders", 201, id, strings.Replace(order, `"city"`, `"zip":null,"city"`, 1), false},
+		{"order with a missing field", "POST", "/v1/orders", 201, id, strings.Replace(order, `"city":null,`, ``, 1), false},
 		{"order with a number for an id", "POST", "/v1/orders", 201, id, strings.Replace(order, `"Zz9aB31x"`, `1`, 1), false},
 		{"order with three decimals", "POST", "/v1/orders", 201, id, strings.Replace(order, `.000000Z`, `.000Z`, 1), false},
 		{"order with an object in a field", "POST", "/v1/orders", 201, id, strings.Replace(order, `["a"]`, `{}`, 1), false},
 		{"order without a request id", "POST", "/v1/orders", 201, http.Header{"Content-Type": {"application/json"}}, order, false},
 		{"page instead of an order", "POST", "/v1/orders", 201, with("Content-Type", "text/html"), order, false},
 		{"invalid", "POST", "/v1/orders", 422, id, `{"message":"m","errors":{"a":["b"]}}`, true},
-		{"invalid of an unknown code", "POST", "/v1/orders", 422, with("X-Error-Code", "oops"), `{"message":"m","errors":{"a":["b"]}}`, false},
+		{"invalid with an unknown code", "POST", "/v1/orders", 422, with("X-Error-Code", "oops"), `{"message":"m","errors":{"a":["b"]}}`, false},
 		{"invalid without errors", "POST", "/v1/orders", 422, id, `{"message":"m"}`, false},
 		{"failure with errors", "POST", "/v1/orders", 400, id, `{"message":"m","errors":{"a":["b"]}}`, false},
 		{"no key", "GET", "/v1/abstract-templates", 401, with("WWW-Authenticate", "Bearer"), `{"message":"Unauthenticated."}`, true},
@@ -262,16 +267,16 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 		{"found with a number for an abstract's id", "GET", "/v1/search", 200, id, strings.Replace(found, `"Zz9aB31x"`, `1`, 1), false},
 		{"found with a string for a document's id", "GET", "/v1/search", 200, id, strings.Replace(found, `77`, `"Zz9aB31x"`, 1), false},
 		{"found of another kind", "GET", "/v1/search", 200, id, strings.Replace(found, `"order"`, `"folder"`, 1), false},
-		{"found, not told how the index is", "GET", "/v1/search", 200, id,
+		{"found without the state of the index", "GET", "/v1/search", 200, id,
 			strings.Replace(found, `,"index":{"complete":true,"behind":0,"texts":0}`, ``, 1), false},
-		{"found, not told of texts", "GET", "/v1/search", 200, id, strings.Replace(found, `,"texts":0`, ``, 1), false},
-		{"upload refused", "POST", "/v1/file-vault/upload", 200, id,
+		{"found without the number of missing texts", "GET", "/v1/search", 200, id, strings.Replace(found, `,"texts":0`, ``, 1), false},
+		{"upload rejected", "POST", "/v1/file-vault/upload", 200, id,
 			`{"success":false,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, true},
-		{"upload refused with success", "POST", "/v1/file-vault/upload", 200, id,
+		{"upload rejected with success", "POST", "/v1/file-vault/upload", 200, id,
 			`{"success":true,"message":"m","files":[],"errors":[{"filename":"a","error":"b"}]}`, false},
 		{"download", "GET", "/v1/file-vault/files/7/download", 302,
 			http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}, "Cache-Control": {"no-store"}}, ``, true},
-		{"download that is kept", "GET", "/v1/file-vault/files/7/download", 302,
+		{"download that may be cached", "GET", "/v1/file-vault/files/7/download", 302,
 			http.Header{"X-Request-Id": {"r-1"}, "Location": {"http://vault.test/dl/7"}}, ``, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -285,8 +290,8 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 				Status:                 row.status, Header: row.header,
 				Options: &openapi3filter.Options{IncludeResponseStatus: true},
 			}
-			if err := openapi3filter.ValidateResponse(t.Context(), input.SetBodyBytes([]byte(row.body))); (err == nil) != row.good {
-				t.Errorf("ValidateResponse() = %v, want success %t", err, row.good)
+			if err := openapi3filter.ValidateResponse(t.Context(), input.SetBodyBytes([]byte(row.body))); (err == nil) != row.valid {
+				t.Errorf("ValidateResponse() = %v, want success %t", err, row.valid)
 			}
 		})
 	}

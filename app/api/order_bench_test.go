@@ -27,7 +27,7 @@ func BenchmarkOrder(b *testing.B) {
 			b.Fatalf("send request: %v", err)
 		}
 		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusCreated {
-			b.Fatal(response.Status, err)
+			b.Fatalf("create order: status %s, %v, want 201", response.Status, err)
 		}
 		if err := response.Body.Close(); err != nil {
 			b.Fatalf("close response body: %v", err)

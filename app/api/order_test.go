@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// orderCall returns a call that creates an order.
 func orderCall(body string, status int, want string) call {
 	return call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON}, body: body, status: status, want: want}
 }
@@ -16,7 +17,8 @@ func TestOrderCreated(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, bareOrder))
-	srv.do(t, orderCall(`{"order_number":" T-1\t\n","zip":"12345","due_date":"","address":"  ","city":null,"custom_fields":[]}`, 201, bareOrder))
+	srv.do(t, orderCall(`{"order_number":" T-1\t\n","zip":"12345","due_date":"","address":"  ","city":null,"custom_fields":[]}`, 201,
+		bareOrder))
 	srv.do(t, orderCall(
 		`{"order_number":"T-1","due_date":"2028-02-29","address":" 12 Elm <St> & Co ","city":"Salem","county":"Essex","state":"MA",`+
 			`"custom_fields":{"rush":"Rush","client":1.50,"absent":"x","notes":"  as sent\n","underwriter":"","product":null,"parcel_id":[]}}`, 201,
@@ -42,7 +44,7 @@ func TestOrderRejected(t *testing.T) {
 	srv := newTestServer(t)
 	long := func(n int, c string) string { return strings.Repeat(c, n) }
 	required := invalidField("order_number", "The order number field is required.")
-	cases := []struct {
+	tests := []struct {
 		name, body string
 		status     int
 		want       string
@@ -51,7 +53,7 @@ func TestOrderRejected(t *testing.T) {
 		{"empty body", ``, 422, required},
 		{"blank number", `{"order_number":" \u2003 "}`, 422, required},
 		{"null number", `{"order_number":null}`, 422, required},
-		{"other case of a key", `{"Order_Number":"T-1"}`, 422, required},
+		{"key in another case", `{"Order_Number":"T-1"}`, 422, required},
 		{"number for a number", `{"order_number":17}`, 422, invalidField("order_number", "The order number field must be a string.")},
 		{"255 characters", `{"order_number":"` + long(255, "ü") + `"}`, 201, ""},
 		{"256 characters", `{"order_number":"` + long(256, "ü") + `"}`, 422,
@@ -63,8 +65,8 @@ func TestOrderRejected(t *testing.T) {
 		{"65536 in a paragraph", `{"order_number":"T","custom_fields":{"notes":"` + long(65536, "é") + `"}}`, 422,
 			invalidField("custom_fields.notes", "The notes field must not be greater than 65535 characters.")},
 		{"NUL", `{"order_number":"T","address":"a\u0000b"}`, 422, invalidField("address", "The address field contains invalid characters.")},
-		{"address no string", `{"order_number":"T","address":{}}`, 422, invalidField("address", "The address field must be a string.")},
-		{"no day of the calendar", `{"order_number":"T","due_date":"2026-02-30"}`, 422,
+		{"address not a string", `{"order_number":"T","address":{}}`, 422, invalidField("address", "The address field must be a string.")},
+		{"invalid date", `{"order_number":"T","due_date":"2026-02-30"}`, 422,
 			invalidField("due_date", "The due date field must match the format Y-m-d.")},
 		{"date with a time", `{"order_number":"T","due_date":"2026-02-20T00:00:00Z"}`, 422,
 			invalidField("due_date", "The due date field must match the format Y-m-d.")},
@@ -85,7 +87,7 @@ func TestOrderRejected(t *testing.T) {
 			`{"message":"The state field must be a string. (and 2 more errors)","errors":{"state":["The state field must be a string."],` +
 				`"custom_fields.transaction_type":["The selected transaction type is invalid."],"custom_fields.rush":["The selected rush is invalid."]}}`},
 	}
-	for _, c := range cases {
+	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) { srv.do(t, orderCall(c.body, c.status, c.want)) })
 	}
 }

@@ -9,14 +9,17 @@ import (
 	"time"
 )
 
+// patchCall returns a call that changes the record at a path.
 func patchCall(path, body string, status int, want string) call {
 	return call{as: "full", method: "PATCH", path: path, header: []string{asJSON}, body: body, status: status, want: want}
 }
 
+// deleteCall returns a call that moves the record at a path to the trash.
 func deleteCall(path string, status int) call {
 	return call{as: "full", method: "DELETE", path: path, status: status}
 }
 
+// restoreCall returns a call that restores the record at a path.
 func restoreCall(path string, status int) call {
 	return call{as: "full", method: "POST", path: path + "/restore", status: status}
 }
@@ -60,7 +63,9 @@ func TestPatchOrder(t *testing.T) {
 				`"city":["The city field must be a string."],"custom_fields.rush":["The selected rush is invalid."]}}`},
 		{`{"custom_fields":"x"}`, invalidField("custom_fields", "The custom fields field must be an array.")},
 	} {
-		srv.do(t, patchCall(path, c.body, 422, c.want))
+		t.Run(c.body, func(t *testing.T) {
+			srv.do(t, patchCall(path, c.body, 422, c.want))
+		})
 	}
 	srv.do(t, patchCall(path, `{`, 400, ""))
 	srv.do(t, patchCall(path, `{"a":1,"a":2}`, 400, ""))
@@ -91,7 +96,9 @@ func TestPatchAbstract(t *testing.T) {
 		{`{"files":[1,-2]}`, invalidField("files", "The selected files is invalid.")},
 		{`{"template_id":2}`, invalidField("template_id", "The template id field cannot be changed.")},
 	} {
-		srv.do(t, patchCall(path, c.body, 422, c.want))
+		t.Run(c.body, func(t *testing.T) {
+			srv.do(t, patchCall(path, c.body, 422, c.want))
+		})
 	}
 }
 
@@ -102,22 +109,24 @@ func TestPatchFileAndFolder(t *testing.T) {
 	srv.do(t, folderCall(`{"name":"b","parent_id":1}`, 201, ""))
 	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "1"), filePart("files", "a.pdf", pdf(1))))
 	srv.do(t, abstractCall(201, "", filePart("files", "of.pdf", pdf(1))))
-	const one = "/v1/file-vault/files/1"
-	srv.do(t, patchCall(one, `{"filename":"../x/Deed\u202e 1903.PDF","folder_id":"2"}`, 200,
+	const file = "/v1/file-vault/files/1"
+	srv.do(t, patchCall(file, `{"filename":"../x/Deed\u202e 1903.PDF","folder_id":"2"}`, 200,
 		`{"data":`+strings.Replace(storedPDF(1, "Deed 1903.PDF", "2", 1), `"PDF"`, `"pdf"`, 1)+`}`))
-	srv.do(t, patchCall(one, `{"folder_id":null}`, 200, `{"data":`+storedPDF(1, "Deed 1903.PDF", "null", 1)+`}`))
+	srv.do(t, patchCall(file, `{"folder_id":null}`, 200, `{"data":`+storedPDF(1, "Deed 1903.PDF", "null", 1)+`}`))
 	for _, c := range []struct{ path, body, want string }{
-		{one, `{"filename":"deed.txt"}`, invalidField("filename", "The filename must keep its .pdf extension.")},
-		{one, `{"filename":" "}`, invalidField("filename", "The filename field is required.")},
-		{one, `{"filename":null}`, invalidField("filename", "The filename field is required.")},
-		{one, `{"filename":1}`, invalidField("filename", "The filename field must be a string.")},
-		{one, `{"folder_id":99}`, invalidField("folder_id", "The selected folder id is invalid.")},
-		{one, `{"folder_id":"x"}`, invalidField("folder_id", "The folder id field must be an integer.")},
+		{file, `{"filename":"deed.txt"}`, invalidField("filename", "The filename must keep its .pdf extension.")},
+		{file, `{"filename":" "}`, invalidField("filename", "The filename field is required.")},
+		{file, `{"filename":null}`, invalidField("filename", "The filename field is required.")},
+		{file, `{"filename":1}`, invalidField("filename", "The filename field must be a string.")},
+		{file, `{"folder_id":99}`, invalidField("folder_id", "The selected folder id is invalid.")},
+		{file, `{"folder_id":"x"}`, invalidField("folder_id", "The folder id field must be an integer.")},
 		{"/v1/file-vault/folders/1", `{"name":""}`, invalidField("name", "The name field is required.")},
 		{"/v1/file-vault/folders/1", `{"parent_id":2}`, invalidField("parent_id", "The selected parent id is invalid.")},
 		{"/v1/file-vault/folders/1", `{"parent_id":1}`, invalidField("parent_id", "The selected parent id is invalid.")},
 	} {
-		srv.do(t, patchCall(c.path, c.body, 422, c.want))
+		t.Run(c.path, func(t *testing.T) {
+			srv.do(t, patchCall(c.path, c.body, 422, c.want))
+		})
 	}
 	srv.do(t, patchCall("/v1/file-vault/folders/2", `{"name":" A ","parent_id":null}`, 422,
 		invalidField("name", "The name has already been taken.")))
@@ -140,16 +149,16 @@ func TestIfMatch(t *testing.T) {
 		t.Helper()
 		got := srv.do(t, call{as: "read", method: "GET", path: path, header: []string{"If-None-Match: *", `If-Match: "x"`}, status: 200})
 		if head := srv.do(t, call{as: "read", method: "HEAD", path: path, status: 200}); head.Header.Get("ETag") != got.Header.Get("ETag") {
-			t.Errorf("HEAD has %q", head.Header.Get("ETag"))
+			t.Errorf("ETag of HEAD = %q, want %q", head.Header.Get("ETag"), got.Header.Get("ETag"))
 		}
 		return got.Header.Get("ETag")
 	}
 	first := tag(order1)
 	if others := []string{tag(order2), tag(abstract1)}; slices.Contains(others, first) || others[0] == others[1] {
-		t.Errorf("tags %s, %q", first, others)
+		t.Errorf("ETags of three records = %s, %q, want different ones", first, others)
 	}
 	if srv.do(t, call{as: "full", method: "GET", path: order1, header: []string{"If-None-Match: " + first}, status: 200}); tag(order1) != first {
-		t.Error("the ETag changed without a change of the record")
+		t.Error("the ETag changed, but the record didn't")
 	}
 	const stale = "The record has changed since it was read; read it again."
 	send := func(method string, status int, match ...string) reply {
@@ -166,7 +175,7 @@ func TestIfMatch(t *testing.T) {
 	}
 	second := send("PATCH", 200, first).Header.Get("ETag")
 	if second == first || second != tag(order1) {
-		t.Errorf("after a change %q, before it %q", second, first)
+		t.Errorf("ETag after a change = %q, want another one than %q, the same as of GET", second, first)
 	}
 	for _, bad := range [][]string{
 		{first}, {tag(order2)}, {tag(abstract1)}, {"W/" + second}, {strings.Trim(second, `"`)}, {`""`}, {""}, {`"`}, {second + second},
@@ -191,15 +200,15 @@ func TestIfMatch(t *testing.T) {
 	srv.do(t, call{as: "full", method: "POST", path: abstract1 + "/files", header: []string{asForm},
 		body: formBody(filePart("files", "a.txt", "Know all men")), status: 201})
 	after := tag(abstract1)
-	processed := func(path string) string {
+	etagAndState := func(path string) string {
 		return tag(path) + fmt.Sprint(strings.Contains(string(srv.do(t, getList(path)).body), `"is_processing":true`))
 	}
-	if state := processed("/v1/file-vault/files/1"); before == after || state != tag("/v1/file-vault/files/1")+"true" {
-		t.Errorf("%s, then %s; %s", before, after, state)
+	if state := etagAndState("/v1/file-vault/files/1"); before == after || state != tag("/v1/file-vault/files/1")+"true" {
+		t.Errorf("ETag before and after adding a file = %s, %s, state %s, want a change and no processed file", before, after, state)
 	}
 	srv.do(t, call{as: "full", method: "DELETE", path: abstract1 + "/files/1", status: 204})
 	if gone := tag(abstract1); gone == after || gone == before {
-		t.Errorf("%s, then %s, then %s", before, after, gone)
+		t.Errorf("ETags before adding, after adding, and after removing a file = %s, %s, %s, want different ones", before, after, gone)
 	}
 }
 
@@ -238,7 +247,8 @@ func TestConcurrentPatches(t *testing.T) {
 func TestTrash(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	abstract1 := srv.createID(t, abstractCall(201, "", fieldPart("address", "12 Elm"), filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(2))))
+	abstract1 := srv.createID(t, abstractCall(201, "", fieldPart("address", "12 Elm"), filePart("files", "a.pdf", pdf(1)),
+		filePart("files", "b.pdf", pdf(2))))
 	order1 := srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
 	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "1"), filePart("files", "c.pdf", pdf(3))))
 	for _, c := range []struct{ path, kind, id, heading, list string }{
@@ -246,29 +256,31 @@ func TestTrash(t *testing.T) {
 		{"/v1/orders/" + order1, "order", `"` + order1 + `"`, "T-1", "/v1/orders"},
 		{"/v1/file-vault/files/3", "file", "3", "c.pdf", "/v1/file-vault/files?folder_id=1"},
 	} {
-		before := srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
-		srv.do(t, restoreCall(c.path, 200)) // restoring a record that is not in the trash does nothing
-		got := srv.do(t, deleteCall(c.path, 204))
-		if len(got.body) != 0 || got.Header.Get("Content-Type") != "" || got.Header.Get("Content-Length") != "" {
-			t.Errorf("a 204 with %v %s", got.Header, got.body)
-		}
-		srv.do(t, call{as: "full", method: "GET", path: c.path, status: 404, want: messageBody("Not found.")})
-		srv.do(t, deleteCall(c.path, 404))
-		srv.do(t, patchCall(c.path, `{}`, 404, ""))
-		srv.checkNames(t, c.list)
-		trashed := getList("/v1/trash?kind=" + strings.ToUpper(c.kind))
-		got = srv.do(t, trashed)
-		if want := `{"data":[{"kind":"` + c.kind + `","id":` + c.id + `,"heading":"` + c.heading +
-			`","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":1,"name":"full","address":"127.0.0.1"},` +
-			`"restorable_until":"2026-06-28T04:00:00.000000Z","retained_until":null,"abstract_id":null}],"links"`; !strings.HasPrefix(string(got.body), want) {
-			t.Errorf("%s, want %s", got.body, want)
-		}
-		r := restoreCall(c.path, 200)
-		if again := srv.do(t, r); string(again.body) != string(before.body) || again.Header.Get("ETag") == "" {
-			t.Errorf("restored %s\nwas %s", again.body, before.body)
-		}
-		srv.checkNames(t, "/v1/trash")
-		srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
+		t.Run(c.path, func(t *testing.T) {
+			before := srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
+			srv.do(t, restoreCall(c.path, 200)) // restoring a record that is not in the trash does nothing
+			got := srv.do(t, deleteCall(c.path, 204))
+			if len(got.body) != 0 || got.Header.Get("Content-Type") != "" || got.Header.Get("Content-Length") != "" {
+				t.Errorf("204 has the headers %v and body %s, want no body", got.Header, got.body)
+			}
+			srv.do(t, call{as: "full", method: "GET", path: c.path, status: 404, want: messageBody("Not found.")})
+			srv.do(t, deleteCall(c.path, 404))
+			srv.do(t, patchCall(c.path, `{}`, 404, ""))
+			srv.checkNames(t, c.list)
+			trashed := getList("/v1/trash?kind=" + strings.ToUpper(c.kind))
+			got = srv.do(t, trashed)
+			if want := `{"data":[{"kind":"` + c.kind + `","id":` + c.id + `,"heading":"` + c.heading +
+				`","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":1,"name":"full","address":"127.0.0.1"},` +
+				`"restorable_until":"2026-06-28T04:00:00.000000Z","retained_until":null,"abstract_id":null}],"links"`; !strings.HasPrefix(string(got.body), want) {
+				t.Errorf("trash = %s, want the prefix %s", got.body, want)
+			}
+			r := restoreCall(c.path, 200)
+			if again := srv.do(t, r); string(again.body) != string(before.body) || again.Header.Get("ETag") == "" {
+				t.Errorf("restored record = %s, want %s and an ETag", again.body, before.body)
+			}
+			srv.checkNames(t, "/v1/trash")
+			srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
+		})
 	}
 	srv.do(t, deleteCall("/v1/abstracts/"+abstract1, 204))
 	for _, path := range []string{"/v1/file-vault/files/1", "/v1/file-vault/files/1/download", "/v1/file-vault/files/2"} {
@@ -339,7 +351,9 @@ func TestRestoreBodies(t *testing.T) {
 		status       int
 	}{{asJSON, "", 200}, {asJSON, `{"order_number":7}`, 200}, {asJSON, `{`, 400}, {"Content-Type: text/plain", "", 415},
 		{"X: y", "text", 415}} {
-		srv.do(t, call{as: "full", method: "POST", path: path, header: []string{c.header}, body: c.body, status: c.status})
+		t.Run(c.header, func(t *testing.T) {
+			srv.do(t, call{as: "full", method: "POST", path: path, header: []string{c.header}, body: c.body, status: c.status})
+		})
 	}
 	srv.do(t, restoreCall("/v1/orders/x", 404))
 	srv.do(t, restoreCall("/v1/orders/"+srv.vault.Secrets.IDs("orders").Encode(99), 404))

@@ -21,7 +21,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// call is a request and the expected response.
+// call is a request with the expected response.
 type call struct {
 	name         string
 	as           string // name of the key, a header line, or "" for none
@@ -150,17 +150,17 @@ func (srv *testServer) checkHeaders(t testing.TB, r call, got reply) {
 		t.Errorf("body = %s, want valid JSON", got.body)
 	}
 	if got.StatusCode >= 500 && got.StatusCode != r.status {
-		t.Errorf("status %d: %s\n%s", got.StatusCode, got.body, srv.log)
+		t.Errorf("status = %d, want %d: %s\n%s", got.StatusCode, r.status, got.body, srv.log)
 	}
 	codes, err := errorCodes()
 	if err != nil {
 		t.Fatalf("errorCodes: %v", err)
 	}
 	if code := got.Header.Get(apitypes.ErrorCode); codes[code] != (got.StatusCode >= 400) || got.StatusCode < 400 && code != "" {
-		t.Errorf("X-Error-Code of a %d is %q", got.StatusCode, code)
+		t.Errorf("X-Error-Code of status %d = %q, want a listed code from 400 on, none below", got.StatusCode, code)
 	}
 	if r.method == http.MethodHead && len(got.body) > 0 {
-		t.Errorf("HEAD has a body: %s", got.body)
+		t.Errorf("body of HEAD = %s, want none", got.body)
 	}
 }
 
@@ -193,6 +193,7 @@ func (srv *testServer) checkDescribed(t testing.TB, r call, got reply) {
 	checkUndescribed(t, r, got)
 }
 
+// checkUndescribed checks that the response is an error with a message.
 func checkUndescribed(t testing.TB, r call, got reply) {
 	t.Helper()
 	if r.method == http.MethodOptions && got.StatusCode == http.StatusNoContent {
@@ -215,6 +216,7 @@ func checkUndescribed(t testing.TB, r call, got reply) {
 
 var opaqueIDs = regexp.MustCompile(`"id":"[0-9A-Za-z]{8,}"`)
 
+// check compares the response with the expected one.
 func (r call) check(t testing.TB, got reply) {
 	t.Helper()
 	if got.StatusCode != r.status {

@@ -12,7 +12,7 @@ import (
 // searchPaths are the paths that accept q.
 var searchPaths = []string{"/v1/search", "/v1/orders", "/v1/abstracts", "/v1/file-vault/files"}
 
-// checkIndexState checks the state of the search index that each search reports.
+// checkIndexState checks the state of the search index that searches report.
 func (srv *testServer) checkIndexState(t *testing.T, want string) {
 	t.Helper()
 	for _, path := range searchPaths {
@@ -39,7 +39,7 @@ func TestSearchReportsIndexState(t *testing.T) {
 	srv.checkSearch(t, "q=elm", "order E-2")
 	for _, path := range append(searchPaths[1:], "/v1/orders?q=", "/v1/orders?q=%20") {
 		if got := srv.do(t, getList(path)); strings.Contains(string(got.body), `"index"`) {
-			t.Errorf("%s: %s", path, got.body)
+			t.Errorf("%s without q = %s, want no state of the index", path, got.body)
 		}
 	}
 }
@@ -69,10 +69,10 @@ func TestSearchReportsMissingTexts(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the texts are not made again: %+v", index)
+			t.Fatalf("state of the index after 20 seconds = %+v, want it complete", index)
 		}
 	}
 	if seen["true 0"] || !seen["true 1"] {
-		t.Errorf("complete or not, and how many were found: %v", seen)
+		t.Errorf("pairs of complete and number of hits = %v, want true 1, not true 0", seen)
 	}
 }

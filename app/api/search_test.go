@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// searchResponse is a response of /search as clients decode it.
+// searchResponse is the JSON of a response of /search.
 type searchResponse struct {
 	Data []struct {
 		Kind, Heading string
@@ -46,6 +46,7 @@ func (srv *testServer) search(t testing.TB, query string) (got searchResponse, n
 	return got, names
 }
 
+// checkSearch checks the names of the hits of a search.
 func (srv *testServer) checkSearch(t testing.TB, query string, want ...string) {
 	t.Helper()
 	if _, got := srv.search(t, query); !slices.Equal(got, want) {
@@ -72,9 +73,9 @@ func TestSearchShape(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	srv.createSearchRecords(t) // one file is still in processing
-	const none = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`
-	r := getList("/v1/search?q=nobodyhasthis&nobody=1&sort=&cursor=&kind=&county=%20")
-	r.want = none
+	const empty = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`
+	r := getList("/v1/search?q=matchesnothing&unknown=1&sort=&cursor=&kind=&county=%20")
+	r.want = empty
 	srv.do(t, r)
 	r.method, r.want = "HEAD", ""
 	srv.do(t, r)
@@ -94,7 +95,8 @@ func TestSearchMatch(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	srv.do(t, orderCall(`{"order_number":"12-3-045","address":"1 Sean Road","custom_fields":{"buyer_borrower":"Sean Quirk"}}`, 201, ""))
-	srv.do(t, orderCall(`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
+	srv.do(t, orderCall(
+		`{"order_number":"12-3-0451","address":"2 Scan Road","custom_fields":{"buyer_borrower":"Scan Quirk 12 3 045"}}`, 201, ""))
 	srv.do(t, uploadCall("full", 201, filePart("files", "Deed Bk 1022 Pg 311.txt", "a deed")))
 	srv.waitForIndex(t)
 	const first, second, deed = "12-3-045", "12-3-0451", "Deed Bk 1022 Pg 311.txt"
@@ -117,25 +119,27 @@ func TestSearchMatch(t *testing.T) {
 		"book+1022+page+311+quirk": {},
 		"book+0451+quirk+":         {"similar " + second},
 	} {
-		got := []string{}
-		for _, hit := range decodeBody[searchResponse](t, srv.do(t, getList("/v1/search?q="+query))).Data {
-			got = append(got, hit.Match+" "+hit.Heading)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", query, got, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			got := []string{}
+			for _, hit := range decodeBody[searchResponse](t, srv.do(t, getList("/v1/search?q="+query))).Data {
+				got = append(got, hit.Match+" "+hit.Heading)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("hits = %q, want %q", got, want)
+			}
+		})
 	}
 }
 
 // The description documents the query language and the errors of a search.
 func TestSearchIsDescribed(t *testing.T) {
 	t.Parallel()
-	doc := description(t)
+	doc := loadDescription(t)
 	text := doc.Components.Parameters["Text"].Value.Description
-	for _, has := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page",
+	for _, term := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page",
 		"typing error", "1,000"} {
-		if !strings.Contains(text, has) {
-			t.Errorf("q is described without %q:\n%s", has, text)
+		if !strings.Contains(text, term) {
+			t.Errorf("description of q lacks %q:\n%s", term, text)
 		}
 	}
 	examples := doc.Components.Responses["SearchUnavailable"].Value.Content["application/json"].Examples
@@ -143,13 +147,13 @@ func TestSearchIsDescribed(t *testing.T) {
 		if !slices.ContainsFunc(slices.Collect(maps.Values(examples)), func(e *openapi3.ExampleRef) bool {
 			return reflect.DeepEqual(e.Value.Value, map[string]any{"message": message})
 		}) {
-			t.Errorf("no example says %q", message)
+			t.Errorf("examples of SearchUnavailable lack %q", message)
 		}
 	}
 	for path, item := range doc.Paths.Map() {
 		if get := item.Get; get != nil && get.Parameters.GetByInAndName("query", "q") != nil {
 			if got := get.Responses.Value("503").Ref; got != "#/components/responses/SearchUnavailable" {
-				t.Errorf("%s: 503 is %q", path, got)
+				t.Errorf("503 of %s = %q, want SearchUnavailable", path, got)
 			}
 		}
 	}
@@ -198,9 +202,11 @@ func TestSearchRejected(t *testing.T) {
 		{"file-vault/files?q=elm&is_processing=true", invalidField("is_processing", "The is processing field cannot be combined with q.")},
 		{"orders?q=a%00", invalidField("q", "The q field contains invalid characters.")},
 	} {
-		r := getList("/v1/" + c.query)
-		r.status, r.want = 422, c.want
-		srv.do(t, r)
+		t.Run(c.query, func(t *testing.T) {
+			r := getList("/v1/" + c.query)
+			r.status, r.want = 422, c.want
+			srv.do(t, r)
+		})
 	}
 	r := getList("/v1/file-vault/files?q=elm&folder_id=x&abstract_id=7")
 	r.status, r.has = 422, []string{`"folder_id":["The folder id field cannot be combined with q."`,
@@ -232,14 +238,18 @@ func TestSearchFilters(t *testing.T) {
 		"kind=order&template_id=2":                                 {},
 		"kind=order&created_from=2026-06-01&created_to=2026-05-01": {},
 	} {
-		srv.checkSearch(t, "q=T-77&"+query, want...)
+		t.Run(query, func(t *testing.T) {
+			srv.checkSearch(t, "q=T-77&"+query, want...)
+		})
 	}
 	for query, want := range map[string][]string{"": {three}, "&template_id=2&state=nh&county=Essex": {three}, "&template_id=1": {},
 		"&created_from=2026-05-30": {three}} {
-		_, got := srv.search(t, "q=T-77&kind=abstract"+query)
-		if len(got) != len(want) {
-			t.Errorf("%s: %q", query, got)
-		}
+		t.Run(query, func(t *testing.T) {
+			_, got := srv.search(t, "q=T-77&kind=abstract"+query)
+			if len(got) != len(want) {
+				t.Errorf("hits = %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -251,13 +261,13 @@ func TestSearchLists(t *testing.T) {
 	srv.checkNames(t, "/v1/orders?q=T-77", "T-77", "T-77-B")
 	srv.checkNames(t, "/v1/orders?q=T-77&county=suffolk&state=MA&status=active&created_from=2026-05-29", "T-77-B")
 	srv.checkNames(t, "/v1/orders?q=T-77&created_to=2026-05-28")
-	srv.checkNames(t, "/v1/orders?q=nobodyhasthis")
+	srv.checkNames(t, "/v1/orders?q=matchesnothing")
 	r := getList("/v1/abstracts?q=t77&template_id=2&county=essex")
 	r.has = []string{`{"data":[{"id":"ID","template_id":2,`, `"files":[{"id":1,"filename":"T-77 deed.txt",`,
 		`}],"links":{"next":null,"prev":null},"meta":{"per_page":25`}
 	got := decodeBody[listPage](t, srv.do(t, r))
 	if string(got.Data[0].ID) != `"`+id+`"` {
-		t.Errorf("%s, want %s", got.Data[0].ID, id)
+		t.Errorf("ID of the hit = %s, want %s", got.Data[0].ID, id)
 	}
 	r.method, r.has = "HEAD", nil
 	srv.do(t, r)
@@ -294,11 +304,11 @@ func TestSearchWalk(t *testing.T) {
 			}
 		}
 		if !slices.Equal(seen, back) {
-			t.Errorf("%s: there %q, back %q", path, seen, back)
+			t.Errorf("%s: forward %q, backward %q, want the same", path, seen, back)
 		}
 		slices.Sort(seen)
 		if !slices.Equal(seen, want) {
-			t.Errorf("%s: %q", path, seen)
+			t.Errorf("hits of %s = %q, want %q", path, seen, want)
 		}
 	}
 	page, _ := srv.getPage(t, "/v1/orders?q=WX-&per_page=3")
@@ -339,11 +349,11 @@ func TestSearchEscapes(t *testing.T) {
 		r := srv.do(t, getList("/v1/search?q="+url.QueryEscape(q)))
 		for _, hit := range decodeBody[searchResponse](t, r).Data {
 			if hit.Heading != "<script>alert(7)</script>" || hit.Snippet == nil {
-				t.Fatalf("%+v", hit)
+				t.Fatalf("hit = %+v, want the order with a snippet", hit)
 			}
-			left := strings.NewReplacer("<mark>", "", "</mark>", "").Replace(*hit.Snippet)
-			if strings.ContainsAny(left, `<>"'`) || !strings.Contains(left, "&lt;script&gt;") {
-				t.Errorf("%s", *hit.Snippet)
+			unmarked := strings.NewReplacer("<mark>", "", "</mark>", "").Replace(*hit.Snippet)
+			if strings.ContainsAny(unmarked, `<>"'`) || !strings.Contains(unmarked, "&lt;script&gt;") {
+				t.Errorf("snippet = %s, want it escaped", *hit.Snippet)
 			}
 		}
 	}
@@ -364,7 +374,7 @@ func (srv *testServer) waitForText(t testing.TB) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal("documents are not processed")
+			t.Fatal("files are still in processing after 20 seconds")
 		}
 	}
 	srv.waitForIndex(t)
@@ -398,11 +408,13 @@ func TestSearchText(t *testing.T) {
 		"%3Cscript%3Ealert(9)":               {"file deed.txt"},
 		"ebenezer+essex&kind=abstract":       {},
 	} {
-		_, got := srv.search(t, "q="+query)
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("search %s = %q, want %q", query, got, want)
-		}
+		t.Run(query, func(t *testing.T) {
+			_, got := srv.search(t, "q="+query)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("search %s = %q, want %q", query, got, want)
+			}
+		})
 	}
 	r := getList("/v1/search?q=%22script+alert%22+nightingale+")
 	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`,
@@ -416,12 +428,12 @@ func TestSearchText(t *testing.T) {
 	r.has = []string{`{"data":[{"id":`, `"cursor=`[1:]}
 	srv.do(t, r)
 	hit, _ := srv.search(t, "q=ebenezer")
-	if of := hit.Data[0].Abstract; of == nil || of.ID != id {
-		t.Errorf("filed with %+v, want %s", of, id)
+	if got := hit.Data[0].Abstract; got == nil || got.ID != id {
+		t.Errorf("abstract of the hit = %+v, want %s", got, id)
 	}
 	got, _ := srv.getPage(t, "/v1/file-vault/files?q=ebenezer")
 	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
-		t.Errorf("%+v", got)
+		t.Errorf("page = %+v, want deed.txt", got)
 	}
 	// Deleting the abstract hides its files, even before the index is updated.
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + id, status: 204})
@@ -448,7 +460,7 @@ func TestSearchBeforeIndexUpdate(t *testing.T) {
 // A search gets a 503 while there is no index, and when it takes too long.
 func TestSearchUnavailable(t *testing.T) {
 	t.Parallel()
-	busy := func(srv *testServer, message string) {
+	checkUnavailable := func(srv *testServer, message string) {
 		t.Helper()
 		for _, path := range []string{"/v1/search?q=elm", "/v1/orders?q=elm", "/v1/abstracts?q=elm", "/v1/file-vault/files?q=elm"} {
 			r := getList(path)
@@ -460,9 +472,9 @@ func TestSearchUnavailable(t *testing.T) {
 		srv.do(t, getList("/v1/orders"))
 	}
 	srv := newTestServer(t)
-	busy(srv, noIndex)
+	checkUnavailable(srv, noIndex)
 	slowServer := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.Search.Deadline = 1 })
 	slowServer.do(t, orderCall(`{"order_number":"elm"}`, 201, ""))
 	slowServer.waitForIndex(t)
-	busy(slowServer, tooLong)
+	checkUnavailable(slowServer, tooLong)
 }

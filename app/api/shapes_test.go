@@ -27,17 +27,17 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	filled := []string{fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-1"}`), filePart("files", "a.pdf", pdf(1))}
-	made := srv.createID(t, abstractCall(201, "", filled...))
-	gone := srv.createID(t, abstractCall(201, "", filled...))
-	placed := srv.createID(t, orderCall(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
-	dropped := srv.createID(t, orderCall(`{"order_number":"T-2"}`, 201, ""))
+	abstractID := srv.createID(t, abstractCall(201, "", filled...))
+	deletedAbstract := srv.createID(t, abstractCall(201, "", filled...))
+	orderID := srv.createID(t, orderCall(`{"order_number":"T-1","custom_fields":{"rush":"Rush"}}`, 201, ""))
+	deletedOrder := srv.createID(t, orderCall(`{"order_number":"T-2"}`, 201, ""))
 	srv.do(t, uploadCall("full", 201, filePart("files", "b.pdf", pdf(1)), filePart("files", "c.pdf", pdf(2))))
-	for _, path := range []string{"/abstracts/" + gone, "/orders/" + dropped, "/file-vault/files/4"} {
+	for _, path := range []string{"/abstracts/" + deletedAbstract, "/orders/" + deletedOrder, "/file-vault/files/4"} {
 		srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path, status: 204})
 	}
-	begun := srv.beginUpload(t, "full", len(pdf(5)), uploadMetadata("filename", "f.pdf"))
-	srv.do(t, writeChunk(begun, 0, pdf(5), 204))
-	const in = "data.Abstract data.files.*.File"
+	uploadPath := srv.beginUpload(t, "full", len(pdf(5)), uploadMetadata("filename", "f.pdf"))
+	srv.do(t, writeChunk(uploadPath, 0, pdf(5), 204))
+	const single = "data.Abstract data.files.*.File"
 	const listed = "data.*.Abstract data.*.files.*.File"
 	rows := map[string]struct {
 		path, media, body string
@@ -45,29 +45,30 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		has               string // paths and names of the objects in the body; * is all items of an array
 		never             string // object that the description allows but this response lacks
 	}{
-		"GET /abstract-templates":            {status: 200, has: "templates.*.Template templates.*.custom_fields.*.Field"},
-		"GET /abstract-templates/{n}":        {status: 200, has: "template.custom_fields.*.Field"},
-		"GET /abstracts":                     {status: 200, has: listed},
-		"POST /abstracts":                    {media: asForm, body: formBody(filled...), status: 201, has: in},
-		"GET /abstracts/{id}":                {status: 200, has: in},
-		"PATCH /abstracts/{id}":              {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: in},
-		"POST /abstracts/{id}/restore":       {path: "/abstracts/" + gone + "/restore", status: 200, has: in},
-		"POST /abstracts/{id}/files":         {media: asForm, body: formBody(filePart("files", "d.pdf", pdf(3))), status: 201, has: in},
-		"GET /order-fields":                  {status: 200, has: "core_fields.*.Field custom_fields.*.Field"},
-		"GET /orders":                        {status: 200, has: "data.*.Order"},
-		"POST /orders":                       {media: asJSON, body: `{"order_number":"T-3"}`, status: 201, has: "data.Order"},
-		"GET /orders/{id}":                   {status: 200, has: "data.Order"},
-		"PATCH /orders/{id}":                 {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: "data.Order"},
-		"POST /orders/{id}/restore":          {path: "/orders/" + dropped + "/restore", status: 200, has: "data.Order"},
-		"GET /file-vault/folders":            {status: 200, has: "folders.*.Folder"},
-		"POST /file-vault/folders":           {media: asJSON, body: `{"name":"Deeds","parent_id":1}`, status: 201, has: "folder.Folder"},
-		"GET /file-vault/folders/{n}":        {status: 200, has: "data.Folder"},
-		"PATCH /file-vault/folders/{n}":      {media: asJSON, body: `{"name":"Box 9"}`, status: 200, has: "data.Folder"},
-		"POST /file-vault/upload":            {media: asForm, body: formBody(filePart("files", "e.pdf", pdf(4))), status: 201, has: "files.*.File"},
+		"GET /abstract-templates":       {status: 200, has: "templates.*.Template templates.*.custom_fields.*.Field"},
+		"GET /abstract-templates/{n}":   {status: 200, has: "template.custom_fields.*.Field"},
+		"GET /abstracts":                {status: 200, has: listed},
+		"POST /abstracts":               {media: asForm, body: formBody(filled...), status: 201, has: single},
+		"GET /abstracts/{id}":           {status: 200, has: single},
+		"PATCH /abstracts/{id}":         {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: single},
+		"POST /abstracts/{id}/restore":  {path: "/abstracts/" + deletedAbstract + "/restore", status: 200, has: single},
+		"POST /abstracts/{id}/files":    {media: asForm, body: formBody(filePart("files", "d.pdf", pdf(3))), status: 201, has: single},
+		"GET /order-fields":             {status: 200, has: "core_fields.*.Field custom_fields.*.Field"},
+		"GET /orders":                   {status: 200, has: "data.*.Order"},
+		"POST /orders":                  {media: asJSON, body: `{"order_number":"T-3"}`, status: 201, has: "data.Order"},
+		"GET /orders/{id}":              {status: 200, has: "data.Order"},
+		"PATCH /orders/{id}":            {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: "data.Order"},
+		"POST /orders/{id}/restore":     {path: "/orders/" + deletedOrder + "/restore", status: 200, has: "data.Order"},
+		"GET /file-vault/folders":       {status: 200, has: "folders.*.Folder"},
+		"POST /file-vault/folders":      {media: asJSON, body: `{"name":"Deeds","parent_id":1}`, status: 201, has: "folder.Folder"},
+		"GET /file-vault/folders/{n}":   {status: 200, has: "data.Folder"},
+		"PATCH /file-vault/folders/{n}": {media: asJSON, body: `{"name":"Box 9"}`, status: 200, has: "data.Folder"},
+		"POST /file-vault/upload": {media: asForm, body: formBody(filePart("files", "e.pdf", pdf(4))), status: 201,
+			has: "files.*.File"},
 		"GET /file-vault/files":              {status: 200, has: "data.*.File"},
 		"GET /file-vault/files/{n}":          {status: 200, has: "data.File"},
 		"PATCH /file-vault/files/{n}":        {media: asJSON, body: `{"filename":"z.pdf"}`, status: 200, has: "data.File"},
-		"GET /uploads/{id}":                  {path: strings.TrimPrefix(begun, "/v1"), status: 200, has: "data.file.File"},
+		"GET /uploads/{id}":                  {path: strings.TrimPrefix(uploadPath, "/v1"), status: 200, has: "data.file.File"},
 		"POST /uploads":                      {never: "File"},
 		"POST /file-vault/files/{n}/restore": {path: "/file-vault/files/4/restore", status: 200, has: "data.File"},
 	}
@@ -78,7 +79,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 				continue
 			}
 			if !ok || !strings.Contains(" "+r.has+" ", "."+kind+" ") {
-				t.Errorf("%s carries %s, and no row looks at it", operation, kind)
+				t.Errorf("response of %s contains %s, but no row checks it", operation, kind)
 			}
 		}
 	}
@@ -87,28 +88,28 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 			continue
 		}
 		method, path, _ := strings.Cut(operation, " ")
-		id := made
+		id := abstractID
 		if strings.HasPrefix(path, "/orders") {
-			id = placed
+			id = orderID
 		}
 		if r.path != "" {
 			path = r.path
 		}
-		asked := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), body: r.body,
+		request := call{as: "full", method: method, path: "/v1" + strings.NewReplacer("{id}", id, "{n}", "1").Replace(path), body: r.body,
 			status: r.status}
 		if r.media != "" {
-			asked.header = []string{r.media}
+			request.header = []string{r.media}
 		}
-		body := srv.do(t, asked).body
-		for _, place := range strings.Fields(r.has) {
-			dot := strings.LastIndexByte(place, '.')
-			kind, found := place[dot+1:], objectKeysAt(t, body, strings.Split(place[:dot], "."))
+		body := srv.do(t, request).body
+		for _, location := range strings.Fields(r.has) {
+			dot := strings.LastIndexByte(location, '.')
+			kind, found := location[dot+1:], objectKeysAt(t, body, strings.Split(location[:dot], "."))
 			if len(found) == 0 {
-				t.Errorf("%s: no %s at %s: %s", operation, kind, place[:dot], body)
+				t.Errorf("response of %s has no %s at %s: %s", operation, kind, location[:dot], body)
 			}
 			for _, keys := range found {
 				if got := strings.Join(keys, " "); got != objectKeys[kind] {
-					t.Errorf("%s: the %s at %s has\n%s, want\n%s", operation, kind, place[:dot], got, objectKeys[kind])
+					t.Errorf("%s: fields of %s at %s = %s, want %s", operation, kind, location[:dot], got, objectKeys[kind])
 				}
 			}
 		}
@@ -120,7 +121,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 func operationsWithObjects(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	for path, item := range description(t).Paths.Map() {
+	for path, item := range loadDescription(t).Paths.Map() {
 		for method, op := range item.Operations() {
 			for status, response := range op.Responses.Map() {
 				media := response.Value.Content["application/json"]
@@ -156,24 +157,24 @@ func collectObjects(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 	for _, p := range s.Value.Properties {
 		next = append(next, p)
 	}
-	for _, one := range append(next, s.Value.Items) {
-		collectObjects(one, kinds, seen)
+	for _, schema := range append(next, s.Value.Items) {
+		collectObjects(schema, kinds, seen)
 	}
 }
 
 // objectKeysAt returns the keys, in order, of the objects at a path.
-func objectKeysAt(t *testing.T, raw []byte, place []string) (found [][]string) {
+func objectKeysAt(t *testing.T, raw []byte, path []string) (found [][]string) {
 	t.Helper()
 	keys, values, err := entries(raw)
 	if err != nil {
-		t.Fatalf("%s: %v", raw, err)
+		t.Fatalf("parse %s: %v", raw, err)
 	}
-	if len(place) == 0 {
+	if len(path) == 0 {
 		return [][]string{keys}
 	}
 	for i, value := range values {
-		if place[0] == "*" || keys != nil && keys[i] == place[0] {
-			found = append(found, objectKeysAt(t, value, place[1:])...)
+		if path[0] == "*" || keys != nil && keys[i] == path[0] {
+			found = append(found, objectKeysAt(t, value, path[1:])...)
 		}
 	}
 	return found

@@ -41,15 +41,16 @@ func TestStall(t *testing.T) {
 			want: tooSlow}, `--XX` + "\r\n" + `Content-Disp`},
 		{"form in a file", call{as: "full", path: "/v1/file-vault/upload", header: []string{asForm, "Content-Length: 900"}, status: 408,
 			want: tooSlow}, strings.TrimSuffix(filePart("files", "a.pdf", pdf(1)), "\n")},
-		{"form in a refused file", call{as: "full", path: "/v1/file-vault/upload", header: []string{asForm, "Content-Length: 900"},
+		{"form in a rejected file", call{as: "full", path: "/v1/file-vault/upload", header: []string{asForm, "Content-Length: 900"},
 			status: 408, want: tooSlow}, filePart("files", "a.exe", pdf(1))},
 		{"chunked", call{as: "full", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"}, status: 408,
 			want: tooSlow}, "5\r\n{\"ord\r\n"},
-		{"without a type", call{as: "full", path: "/v1/orders", header: []string{"Content-Length: 9"}, status: 408, want: tooSlow}, ""},
+		{"no media type", call{as: "full", path: "/v1/orders", header: []string{"Content-Length: 9"}, status: 408, want: tooSlow}, ""},
 		{"bad key", call{as: "bad", path: "/v1/orders", header: []string{asJSON, "Content-Length: 9"}, status: 401}, ""},
 		{"no ability", call{as: "read", path: "/v1/orders", header: []string{asJSON, "Content-Length: 9"}, status: 403}, "x"},
 		{"no route", call{as: "full", path: "/v1/nowhere", header: []string{asJSON, "Content-Length: 9"}, status: 404}, "x"},
-		{"wrong type", call{as: "full", path: "/v1/orders", header: []string{"Content-Type: text/plain", "Content-Length: 9"}, status: 415}, "x"},
+		{"wrong media type", call{as: "full", path: "/v1/orders", header: []string{"Content-Type: text/plain", "Content-Length: 9"},
+			status: 415}, "x"},
 		{"a body that the server does not read", call{as: "full", method: "GET", path: "/v1/order-fields", header: []string{"Content-Length: 9"},
 			status: 200}, "x"},
 		{"OPTIONS", call{method: "OPTIONS", path: "/v1/order-fields", header: []string{"Content-Length: 9"}, status: 204}, "x"},
@@ -60,8 +61,8 @@ func TestStall(t *testing.T) {
 			if c.method == "" {
 				c.method = "POST"
 			}
-			for _, more := range []string{"close", "keep-alive"} { // net/http drains the body of a connection it keeps
-				c.header = append(c.header, "Connection: "+more)
+			for _, connection := range []string{"close", "keep-alive"} { // net/http drains the body of a connection it keeps
+				c.header = append(c.header, "Connection: "+connection)
 				conn := srv.dial(t)
 				defer conn.Close()
 				writeText(t, conn, srv.requestText(c.call)+c.part)
@@ -111,7 +112,7 @@ func TestExpectContinue(t *testing.T) {
 	for _, c := range []struct {
 		as, path, mediaType string
 		status              int
-		wanted              bool
+		wantsBody           bool
 	}{
 		{"full", "/v1/file-vault/upload", asForm, 201, true},
 		{"bad", "/v1/file-vault/upload", asForm, 401, false},
@@ -127,10 +128,10 @@ func TestExpectContinue(t *testing.T) {
 			r := call{as: c.as, method: "POST", path: c.path, header: []string{c.mediaType, length, "Expect: 100-continue"}, status: c.status}
 			writeText(t, conn, srv.requestText(r))
 			reader := bufio.NewReader(conn)
-			if c.wanted {
+			if c.wantsBody {
 				first, err := http.ReadResponse(reader, nil)
 				if err != nil || first.StatusCode != http.StatusContinue {
-					t.Fatalf("%v, %v", first, err)
+					t.Fatalf("first response = %v, %v, want 100 Continue", first, err)
 				}
 				writeText(t, conn, body)
 			}
@@ -175,7 +176,7 @@ func TestInterruptedUpload(t *testing.T) {
 			for _, half := range []bool{false, true} {
 				conn := srv.dial(t)
 				writeText(t, conn, text[:at])
-				if half { // the client still reads
+				if half { // the client can still read
 					if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 						t.Fatalf("close write side: %v", err)
 					}
@@ -189,7 +190,7 @@ func TestInterruptedUpload(t *testing.T) {
 	srv.checkNothingStored(t)
 	files, err := srv.vault.Files.Get(t.Context(), 1)
 	if err == nil {
-		t.Errorf("a file: %+v", files)
+		t.Errorf("Files.Get = %+v, want an error", files)
 	}
 }
 
@@ -209,21 +210,23 @@ func TestEndless(t *testing.T) {
 			status: 413, want: messageBody("The request body must not be larger than 1048576 bytes.")},
 			filePart("files", "a.pdf", pdf(1)) + "--XX\r\nContent-Disposition: form-data; name=files; filename=b.pdf\r\n\r\n"},
 	} {
-		conn := srv.dial(t)
-		go func() {
-			writeText(t, conn, srv.requestText(c.call)+chunkedBody(c.start, 1<<20)[:len(chunkedBody(c.start, 1<<20))-5])
-			filler := fmt.Sprintf("%x\r\n%s\r\n", 1<<16, strings.Repeat(" ", 1<<16))
-			for {
-				if _, err := io.WriteString(conn, filler); err != nil {
-					return // the server responded and closed the connection
+		t.Run(c.path, func(t *testing.T) {
+			conn := srv.dial(t)
+			go func() {
+				writeText(t, conn, srv.requestText(c.call)+chunkedBody(c.start, 1<<20)[:len(chunkedBody(c.start, 1<<20))-5])
+				filler := fmt.Sprintf("%x\r\n%s\r\n", 1<<16, strings.Repeat(" ", 1<<16))
+				for {
+					if _, err := io.WriteString(conn, filler); err != nil {
+						return // the server responded and closed the connection
+					}
 				}
+			}()
+			srv.readReply(t, c.call, bufio.NewReader(conn))
+			if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, io.ErrNoProgress) {
+				t.Error("the connection is still open, want it closed")
 			}
-		}()
-		srv.readReply(t, c.call, bufio.NewReader(conn))
-		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, io.ErrNoProgress) {
-			t.Error("the connection is open, want it closed")
-		}
-		conn.Close()
+			conn.Close()
+		})
 	}
 	srv.checkNothingStored(t)
 }

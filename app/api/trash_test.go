@@ -14,19 +14,20 @@ func TestTrashUnderRetention(t *testing.T) {
 	srv := newTestServer(t, func(cfg *testConfig) {
 		cfg.vault.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour}
 	})
-	id := srv.createID(t, abstractCall(201, "", fieldPart("address", "12 Elm"), filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(2))))
+	id := srv.createID(t, abstractCall(201, "", fieldPart("address", "12 Elm"), filePart("files", "a.pdf", pdf(1)),
+		filePart("files", "b.pdf", pdf(2))))
 	srv.clock.Advance(31 * 24 * time.Hour)
-	listed := func(want string) {
+	checkTrash := func(want string) {
 		t.Helper()
 		got := srv.do(t, call{as: "full", method: "GET", path: "/v1/trash", status: 200})
 		if !strings.Contains(string(got.body), want) {
-			t.Errorf("%s, want %s", got.body, want)
+			t.Errorf("trash = %s, want it to contain %s", got.body, want)
 		}
 	}
 	srv.do(t, deleteCall("/v1/abstracts/"+id+"/files/1", 204))
-	listed(`"restorable_until":"2046-05-29T04:00:00.000000Z","retained_until":"2046-05-29T04:00:00.000000Z","abstract_id":"` + id + `"}`)
+	checkTrash(`"restorable_until":"2046-05-29T04:00:00.000000Z","retained_until":"2046-05-29T04:00:00.000000Z","abstract_id":"` + id + `"}`)
 	srv.do(t, deleteCall("/v1/abstracts/"+id, 204))
-	listed(`"restorable_until":"2046-05-29T04:00:00.000000Z","retained_until":"2046-05-29T04:00:00.000000Z","abstract_id":null}`)
+	checkTrash(`"restorable_until":"2046-05-29T04:00:00.000000Z","retained_until":"2046-05-29T04:00:00.000000Z","abstract_id":null}`)
 	srv.clock.Advance(10 * 365 * 24 * time.Hour)
 	srv.do(t, restoreCall("/v1/abstracts/"+id, 200))
 	srv.do(t, restoreCall("/v1/file-vault/files/1", 200))

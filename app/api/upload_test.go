@@ -37,7 +37,7 @@ func (srv *testServer) beginUpload(t *testing.T, as string, size int, metadata s
 	got := srv.do(t, call{as: as, method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(size), metadata}, status: 201})
 	path, ok := strings.CutPrefix(got.Header.Get("Location"), "http://vault.test")
 	if !ok {
-		t.Fatalf("Location is %q", got.Header.Get("Location"))
+		t.Fatalf("Location = %q, want origin http://vault.test", got.Header.Get("Location"))
 	}
 	return path
 }
@@ -48,6 +48,7 @@ func writeChunk(path string, at int, bytes string, status int) call {
 		header: []string{tus, asChunk, uploadOffset(at), "Content-Length: " + strconv.Itoa(len(bytes))}, body: bytes, status: status}
 }
 
+// uploaded is the JSON of an upload.
 type uploaded struct {
 	Data struct {
 		Offset, Length int64
@@ -73,15 +74,15 @@ func TestResumableUpload(t *testing.T) {
 	}{
 		{"with an abstract", uploadMetadata("filename", `C:\scans\Déed.pdf`, "abstract_id", id), "null"},
 		{"in a folder", uploadMetadata("filename", "Déed.pdf", "folder_id", "1"), "1"},
-		{"in none", uploadMetadata("filename", "Déed.pdf"), "null"},
+		{"without either", uploadMetadata("filename", "Déed.pdf"), "null"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := srv.beginUpload(t, "full", len(body), c.meta)
-			told := map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "100", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"}
-			srv.do(t, writeChunk(path, 0, body[:100], 204)).checkHeaders(t, told)
-			told["Upload-Length"], told["Cache-Control"], told["Upload-Metadata"] = strconv.Itoa(len(body)), "no-store",
+			headers := map[string]string{"Tus-Resumable": "1.0.0", "Upload-Offset": "100", "Upload-Expires": "Sat, 30 May 2026 04:00:00 GMT"}
+			srv.do(t, writeChunk(path, 0, body[:100], 204)).checkHeaders(t, headers)
+			headers["Upload-Length"], headers["Cache-Control"], headers["Upload-Metadata"] = strconv.Itoa(len(body)), "no-store",
 				strings.TrimPrefix(c.meta, "Upload-Metadata: ")
-			srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200}).checkHeaders(t, told)
+			srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 200}).checkHeaders(t, headers)
 			srv.do(t, call{as: "full", method: "GET", path: "/api" + path, route: path, status: 200,
 				want: fmt.Sprintf(`{"data":{"offset":100,"length":%d,"file":null,"error":null}}`, len(body))})
 			srv.do(t, writeChunk(path, 0, body[:100], 409))
@@ -90,30 +91,31 @@ func TestResumableUpload(t *testing.T) {
 				call{as: "full", method: "GET", path: path, status: 200,
 					has: []string{`"filename":"Déed.pdf"`, `"is_processing":true`, `"page_count":2`, `"folder_id":` + c.folder, `"error":null`}}))
 			if got.Data.Offset != int64(len(body)) || got.Data.File == nil {
-				t.Fatalf("got %+v", got.Data)
+				t.Fatalf("upload = %+v, want it complete with a file", got.Data)
 			}
 			_, file, err := srv.vault.Files.Open(t.Context(), uint64(got.Data.File.ID))
 			srv.must(err)
 			defer file.Close() //nolint:errcheck // only read from
 			stored := make([]byte, len(body)+1)
 			if n, _ := file.Read(stored); string(stored[:n]) != body {
-				t.Errorf("got %q, want %q", stored[:n], body)
+				t.Errorf("stored file = %q, want %q", stored[:n], body)
 			}
 		})
 	}
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/abstracts/" + id, status: 200, has: []string{`"filename":"Déed.pdf"`}})
 }
 
+// checkHeaders compares headers of the response with the expected ones.
 func (r reply) checkHeaders(t *testing.T, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
 		if got := r.Header.Get(name); got != value {
-			t.Errorf("%s is %q, want %q", name, got, value)
+			t.Errorf("%s = %q, want %q", name, got, value)
 		}
 	}
 }
 
-// Invalid requests are rejected with the status and message of all of /v1.
+// Invalid requests get the same statuses and messages as in the rest of /v1.
 func TestResumableUploadRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -136,43 +138,44 @@ func TestResumableUploadRejected(t *testing.T) {
 		begin("no version", 412, "", uploadLength(10), good),
 		begin("another version", 412, "", "Tus-Resumable: 0.2.2", uploadLength(10), good),
 		begin("no length", 400, "", tus, good),
-		begin("a length below zero", 400, "", tus, "Upload-Length: -1", good),
-		begin("a length to come", 400, "", tus, "Upload-Defer-Length: 1", good),
-		begin("metadata that are none", 400, "", tus, uploadLength(10), "Upload-Metadata: filename %"),
+		begin("negative length", 400, "", tus, "Upload-Length: -1", good),
+		begin("deferred length", 400, "", tus, "Upload-Defer-Length: 1", good),
+		begin("malformed metadata", 400, "", tus, uploadLength(10), "Upload-Metadata: filename %"),
 		begin("too large", 413, messageBody(document.ReasonTooLarge(100<<20)), tus, uploadLength(100<<20+1), good),
 		begin("no metadata", 422, invalidField("filename", "The filename field is required."), tus, uploadLength(10)),
 		begin("no filename", 422, invalidField("filename", "The filename field is required."), tus, uploadLength(10),
 			uploadMetadata("filename", " ")),
-		begin("another kind", 422, file(document.ReasonUnsupportedType), tus, uploadLength(10), uploadMetadata("filename", "a.exe")),
-		begin("nothing", 422, file(document.ReasonEmpty), tus, uploadLength(0), good),
-		begin("no such folder", 422, invalidField("folder_id", "The selected folder id is invalid."), tus, uploadLength(10),
+		begin("unsupported type", 422, file(document.ReasonUnsupportedType), tus, uploadLength(10), uploadMetadata("filename", "a.exe")),
+		begin("empty file", 422, file(document.ReasonEmpty), tus, uploadLength(0), good),
+		begin("missing folder", 422, invalidField("folder_id", "The selected folder id is invalid."), tus, uploadLength(10),
 			uploadMetadata("filename", "a.pdf", "folder_id", "99")),
-		begin("a folder that is no number", 422, invalidField("folder_id", "The folder id field must be an integer."), tus,
+		begin("folder ID that is not a number", 422, invalidField("folder_id", "The folder id field must be an integer."), tus,
 			uploadLength(10), uploadMetadata("filename", "a.pdf", "folder_id", "x")),
-		begin("no such abstract", 422, invalidField("abstract_id", "The selected abstract id is invalid."), tus, uploadLength(10),
+		begin("missing abstract", 422, invalidField("abstract_id", "The selected abstract id is invalid."), tus, uploadLength(10),
 			uploadMetadata("filename", "a.pdf", "abstract_id", "00000000000")),
 		begin("an abstract in the trash", 422, invalidField("abstract_id", "The selected abstract id is invalid."), tus,
 			uploadLength(10), uploadMetadata("filename", "a.pdf", "abstract_id", trashed)),
-		begin("both", 422, "", tus, uploadLength(10), uploadMetadata("filename", "a.pdf", "abstract_id", trashed, "folder_id", "1")),
+		begin("abstract and folder", 422, "", tus, uploadLength(10),
+			uploadMetadata("filename", "a.pdf", "abstract_id", trashed, "folder_id", "1")),
 		patch("no version", 412, "", asChunk, uploadOffset(0)),
 		patch("another type", 415, "", tus, uploadOffset(0), asJSON),
 		patch("no type", 415, "", tus, uploadOffset(0)),
 		patch("no offset", 400, "", tus, asChunk),
 		patch("another offset", 409, messageBody("The upload resumes at byte 0."), tus, asChunk, uploadOffset(5)),
-		{name: "no upload", as: "full", method: "PATCH", path: "/v1/uploads/x", header: []string{tus}, status: 404},
+		{name: "missing upload", as: "full", method: "PATCH", path: "/v1/uploads/x", header: []string{tus}, status: 404},
 		{name: "POST to an upload", as: "full", method: "POST", path: path, header: []string{tus}, status: 405},
-		{name: "GET of all", as: "full", method: "GET", path: "/v1/uploads", status: 405},
+		{name: "GET of the collection", as: "full", method: "GET", path: "/v1/uploads", status: 405},
 		other("GET"), other("HEAD"), other("PATCH"), other("DELETE"),
 		{name: "HEAD of another version", as: "full", method: "HEAD", path: path, header: []string{"Tus-Resumable: 2.0.0"}, status: 412,
 			headers: map[string]string{"Tus-Version": "1.0.0"}},
 		{name: "HEAD without a version", as: "full", method: "HEAD", path: path, status: 200},
 		{name: "no key", method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(10), good}, status: 401,
 			headers: map[string]string{"Tus-Resumable": "1.0.0"}},
-		{name: "a key that reads", as: "read", method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(10), good}, status: 403},
-		{name: "what the server supports", method: "OPTIONS", path: "/v1/uploads", status: 204,
+		{name: "read-only key", as: "read", method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(10), good}, status: 403},
+		{name: "supported features", method: "OPTIONS", path: "/v1/uploads", status: 204,
 			headers: map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration",
 				"Tus-Max-Size": "104857600", "Allow": "POST, OPTIONS"}},
-		{name: "names without a meaning", as: "full", method: "POST", path: "/v1/uploads",
+		{name: "unknown metadata", as: "full", method: "POST", path: "/v1/uploads",
 			header: []string{tus, uploadLength(10), uploadMetadata("filename", "b.pdf", "filetype", "application/pdf")}, status: 201,
 			headers: map[string]string{"X-Ignored-Fields": "filetype"}},
 	})
@@ -189,12 +192,12 @@ func TestResumableUploadEnds(t *testing.T) {
 	body := pdf(1)
 	path := srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
 	if got := srv.status(t, call{as: "full", method: "POST", path: path, header: []string{tus, "X-HTTP-Method-Override: PATCH", asChunk, uploadOffset(0)}, body: body[:10]}); got != http.StatusNoContent {
-		t.Errorf("POST in the place of PATCH: status %d, want 204", got)
+		t.Errorf("POST with the override PATCH: status %d, want 204", got)
 	}
 	srv.do(t, call{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
 	srv.do(t, call{as: "full", method: "HEAD", path: path, header: []string{tus}, status: 404})
 	if n := srv.countFiles("uploads"); n != 0 {
-		t.Errorf("%d files are left of a canceled upload", n)
+		t.Errorf("files after canceling an upload = %d, want 0", n)
 	}
 
 	path = srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
@@ -228,7 +231,7 @@ func TestResumableUploadsOfAKeyAreLimited(t *testing.T) {
 	srv.clock.Advance(10 * time.Minute) // stalled uploads no longer count
 	srv.runCalls(t, []call{begin("full", 900, 201), begin("full", 200, 409)})
 	if n := srv.countFiles("uploads"); n != 2*2 {
-		t.Errorf("%d files lie in uploads, want two for each of two", n)
+		t.Errorf("files in uploads = %d, want two for each of two uploads", n)
 	}
 }
 
@@ -263,7 +266,7 @@ func TestResumableUploadIsBusy(t *testing.T) {
 		if got := srv.status(t, writeChunk(path, 7, "", 0)); got == http.StatusLocked {
 			break
 		} else if got != http.StatusConflict || time.Now().After(end) {
-			t.Fatalf("status %d while another request sends", got)
+			t.Fatalf("status during another request = %d, want 423", got)
 		}
 	}
 	srv.vault.Uploads.Pause()
