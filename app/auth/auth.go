@@ -1,5 +1,5 @@
-// Package auth holds users, their sessions and passwords, two-factor authentication, and
-// API keys: who may sign in, and on whose behalf a request acts.
+// Package auth manages users, their passwords and sessions, two-factor authentication, and
+// API keys. It decides who may sign in and on whose behalf a request acts.
 package auth
 
 import (
@@ -26,8 +26,8 @@ type Auth struct {
 	events   *audit.Events
 }
 
-// NewAuth returns the users, sessions, and keys of a database; cost is that of password
-// hashes.
+// NewAuth returns the users, sessions, and keys of a database. cost sets the parameters of
+// password hashes.
 func NewAuth(db *txn.DB, secrets *secret.Keys, rules UserRules, cost secret.Argon2Params, events *audit.Events) *Auth {
 	a := &Auth{DB: db, secrets: secrets, rules: rules, keyUsage: &keyUsage{uses: map[uint64]keyUse{}},
 		signIns: stats.NewCounters(SignInOutcomes...), events: events}

@@ -36,63 +36,63 @@ const (
 )
 
 // add counts one failed sign-in.
-func (r *failedSignIns) add(user uint64, address string, reason Reason) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	from := failureKey{user, network(address), reason}
-	if _, known := r.counts[from]; !known && len(r.counts) >= maxFailureKeys {
-		from = failureKey{address: otherAddresses, reason: reason}
+func (f *failedSignIns) add(user uint64, address string, reason Reason) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := failureKey{user, network(address), reason}
+	if _, known := f.counts[key]; !known && len(f.counts) >= maxFailureKeys {
+		key = failureKey{address: otherAddresses, reason: reason}
 	}
-	r.counts[from]++
+	f.counts[key]++
 }
 
 // flush writes one event for each of the most frequent failures, and one for all others.
-func (r *failedSignIns) flush(ctx context.Context) error {
-	r.mu.Lock()
-	seen := r.counts
-	r.counts = map[failureKey]int{}
-	r.mu.Unlock()
-	if len(seen) == 0 {
+func (f *failedSignIns) flush(ctx context.Context) error {
+	f.mu.Lock()
+	counts := f.counts
+	f.counts = map[failureKey]int{}
+	f.mu.Unlock()
+	if len(counts) == 0 {
 		return nil
 	}
-	order := slices.SortedFunc(maps.Keys(seen), func(a, b failureKey) int {
-		return cmp.Or(seen[b]-seen[a], cmp.Compare(a.user, b.user), cmp.Compare(a.address, b.address), cmp.Compare(a.reason, b.reason))
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b failureKey) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a.user, b.user), cmp.Compare(a.address, b.address), cmp.Compare(a.reason, b.reason))
 	})
 	rest := 0
-	for _, from := range order[min(len(order), maxEventsPerFlush):] {
-		rest += seen[from]
+	for _, key := range keys[min(len(keys), maxEventsPerFlush):] {
+		rest += counts[key]
 	}
-	order = order[:min(len(order), maxEventsPerFlush)]
-	err := r.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
-		for _, from := range order {
-			if err := r.event(t, from, seen[from]); err != nil {
+	keys = keys[:min(len(keys), maxEventsPerFlush)]
+	err := f.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
+		for _, key := range keys {
+			if err := f.event(t, key, counts[key]); err != nil {
 				return err
 			}
 		}
 		if rest == 0 {
 			return nil
 		}
-		return r.event(t, failureKey{address: otherAddresses, reason: "several"}, rest)
+		return f.event(t, failureKey{address: otherAddresses, reason: "several"}, rest)
 	})
 	if err != nil {
-		r.restore(seen)
+		f.restore(counts)
 	}
 	return err
 }
 
-func (r *failedSignIns) event(t *store.Tx, from failureKey, tries int) error {
-	about, detail := "", map[string]string{"reason": string(from.reason), "tries": strconv.Itoa(tries)}
-	if from.user != 0 {
-		about = txn.RecordRef("user", from.user)
+func (f *failedSignIns) event(t *store.Tx, key failureKey, attempts int) error {
+	record, detail := "", map[string]string{"reason": string(key.reason), "tries": strconv.Itoa(attempts)}
+	if key.user != 0 {
+		record = txn.RecordRef("user", key.user)
 	}
-	return r.auth.AddEvent(t, r.auth.Now(), model.Actor{Kind: "visitor", Address: from.address}, "session.refused", about, detail)
+	return f.auth.AddEvent(t, f.auth.Now(), model.Actor{Kind: "visitor", Address: key.address}, "session.refused", record, detail)
 }
 
 // restore adds back counts that could not be written.
-func (r *failedSignIns) restore(seen map[failureKey]int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for from, tries := range seen {
-		r.counts[from] += tries
+func (f *failedSignIns) restore(counts map[failureKey]int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for key, attempts := range counts {
+		f.counts[key] += attempts
 	}
 }

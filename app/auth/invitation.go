@@ -139,7 +139,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	if err != nil {
 		return user, err
 	}
-	made, problems := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.auth.Now())
+	admin, problems := model.UserDraft{Name: draft.Name, Role: model.RoleAdmin, Password: &draft.Password}.Check(u.auth.Now())
 	name := draft.Name
 	if !in.First {
 		name, problems = in.Name, model.CheckPassword(draft.Password)
@@ -157,7 +157,7 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 		if user, first, err = u.findInvited(t, hash); err != nil || !first {
 			return err
 		}
-		user = made
+		user = admin
 		return u.checkNameAvailable(t, user.Name, 0)
 	}, func(t *store.Tx) error { return u.saveAccepted(t, &user, password, draft.Address) })
 	if err != nil {

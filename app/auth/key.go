@@ -20,8 +20,8 @@ type Keys struct{ auth *Auth }
 
 // Authenticate returns the actor of an API key, or Unauthenticated. It reads the record
 // each time, so that revoking a key takes effect immediately.
-func (k *Keys) Authenticate(ctx context.Context, presented string) (model.Actor, error) {
-	hash, ok := secret.HashAPIKey(presented)
+func (k *Keys) Authenticate(ctx context.Context, text string) (model.Actor, error) {
+	hash, ok := secret.HashAPIKey(text)
 	if !ok {
 		return model.Actor{}, txn.ErrUnauthenticated
 	}
@@ -125,8 +125,8 @@ func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key mo
 // key is not active. Like Revoke it works on a full disk, because a leaked key cannot
 // wait.
 func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap time.Duration) (text string, fresh model.Key, err error) {
-	var minted model.Key
-	if text, err = k.generate(&minted); err != nil {
+	var generated model.Key
+	if text, err = k.generate(&generated); err != nil {
 		return "", fresh, err
 	}
 	var old model.Key
@@ -140,7 +140,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 		return nil
 	}, func(t *store.Tx) error {
 		now := k.auth.Now()
-		fresh = model.Key{Name: old.Name, Prefix: minted.Prefix, Hash: minted.Hash, Abilities: old.Abilities, CreatedAt: now,
+		fresh = model.Key{Name: old.Name, Prefix: generated.Prefix, Hash: generated.Hash, Abilities: old.Abilities, CreatedAt: now,
 			ExpiresAt: old.ExpiresAt}
 		if err := k.insert(t, actor, &fresh, "key.rotated", map[string]string{"from": txn.RecordRef("key", id)}); err != nil {
 			return err

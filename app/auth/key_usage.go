@@ -24,11 +24,11 @@ type keyUse struct {
 func (u *keyUsage) record(key uint64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	n := u.uses[key]
-	if n.last.After(at) {
-		at = n.last // concurrent requests may arrive out of order
+	use := u.uses[key]
+	if use.last.After(at) {
+		at = use.last // concurrent requests may arrive out of order
 	}
-	u.uses[key] = keyUse{at, n.count + 1}
+	u.uses[key] = keyUse{at, use.count + 1}
 }
 
 // Drain empties the buffer. It returns functions that write the content and, after an
@@ -39,21 +39,21 @@ func (u *keyUsage) Drain() (write func(*store.Tx) error, undo func()) {
 	if len(u.uses) == 0 {
 		return nil, nil
 	}
-	seen := u.uses
+	uses := u.uses
 	u.uses = map[uint64]keyUse{}
-	return func(t *store.Tx) error { return u.write(t, seen) }, func() { u.restore(seen) }
+	return func(t *store.Tx) error { return u.write(t, uses) }, func() { u.restore(uses) }
 }
 
-func (u *keyUsage) write(t *store.Tx, seen map[uint64]keyUse) error {
-	for id, n := range seen {
-		if err := u.add(t, id, n); err != nil {
+func (u *keyUsage) write(t *store.Tx, uses map[uint64]keyUse) error {
+	for id, use := range uses {
+		if err := u.add(t, id, use); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (u *keyUsage) add(t *store.Tx, id uint64, n keyUse) error {
+func (u *keyUsage) add(t *store.Tx, id uint64, use keyUse) error {
 	key, err := t.Key(id)
 	if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) {
 		return nil // skip it so that the others are written
@@ -61,18 +61,18 @@ func (u *keyUsage) add(t *store.Tx, id uint64, n keyUse) error {
 	if err != nil {
 		return err
 	}
-	key.LastUsedAt, key.UseCount = &n.last, key.UseCount+n.count
+	key.LastUsedAt, key.UseCount = &use.last, key.UseCount+use.count
 	return t.PutKey(key)
 }
 
-func (u *keyUsage) restore(seen map[uint64]keyUse) {
+func (u *keyUsage) restore(uses map[uint64]keyUse) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for id, old := range seen {
-		n, later := u.uses[id]
-		if !later {
-			n.last = old.last
+	for id, old := range uses {
+		use, exists := u.uses[id]
+		if !exists {
+			use.last = old.last
 		}
-		u.uses[id] = keyUse{n.last, n.count + old.count}
+		u.uses[id] = keyUse{use.last, use.count + old.count}
 	}
 }

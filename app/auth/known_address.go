@@ -29,8 +29,8 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 	if wait = u.throttle.acquire(now, account, address); wait == 0 {
 		return admission{keys: []throttleKey{account, address}}, 0, nil
 	}
-	home, err := u.addressIsKnown(ctx, draft.Address, now)
-	if err != nil || !home || u.throttle.acquire(now, account) > 0 {
+	known, err := u.addressIsKnown(ctx, draft.Address, now)
+	if err != nil || !known || u.throttle.acquire(now, account) > 0 {
 		return admission{}, wait, err
 	}
 	return admission{keys: []throttleKey{account}, addressWait: wait}, 0, nil
@@ -38,13 +38,13 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 
 // addressIsKnown reports whether any user signed in from the address recently. It scans
 // all users; a firm has few.
-func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (home bool, err error) {
+func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (known bool, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		list, err := t.Users()
-		home = slices.ContainsFunc(list, func(user model.User) bool { return u.userKnowsAddress(user, address, now) })
+		known = slices.ContainsFunc(list, func(user model.User) bool { return u.userKnowsAddress(user, address, now) })
 		return err
 	})
-	return home, err
+	return known, err
 }
 
 // userKnowsAddress reports whether the user signed in from the address recently.

@@ -33,8 +33,8 @@ type attemptLimit struct {
 var (
 	// One account from one address.
 	accountLimit = attemptLimit{10, 15 * time.Minute, backoff}
-	// All accounts from one address. A complete office may share it; successful attempts
-	// do not count.
+	// All accounts from one address. Many users of an office may share the address, so
+	// successful attempts do not count.
 	addressLimit = attemptLimit{60, 15 * time.Minute, nil}
 	// Six-digit codes of one account from all addresses. Such a client knows the password.
 	// Recovery codes do not count here, so that the owner can still sign in.
@@ -46,14 +46,14 @@ const maxThrottleKeys = 20_000
 
 // backoff returns the wait after a number of attempts: 0 for two or fewer, then 1 s, 2 s,
 // 4 s, up to 1 min.
-func backoff(done int) time.Duration {
-	if done < 3 {
+func backoff(attempts int) time.Duration {
+	if attempts < 3 {
 		return 0
 	}
-	return min(time.Second<<(done-3), time.Minute)
+	return min(time.Second<<(attempts-3), time.Minute)
 }
 
-// throttleKey is the name of a counter with its limit.
+// throttleKey identifies a counter and its limit.
 type throttleKey struct {
 	name  string
 	limit attemptLimit
@@ -83,66 +83,66 @@ func network(address string) string {
 }
 
 // acquire counts an attempt for each key, or counts nothing and returns how long to wait.
-func (t *loginThrottle) acquire(now time.Time, attempts ...throttleKey) (wait time.Duration) {
+func (t *loginThrottle) acquire(now time.Time, keys ...throttleKey) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, a := range attempts {
-		wait = max(wait, a.limit.wait(t.recent(now, a), now))
+	for _, key := range keys {
+		wait = max(wait, key.limit.wait(t.recent(now, key), now))
 	}
 	if wait > 0 {
 		return wait
 	}
-	for _, a := range attempts {
-		t.attempts[a.name] = append(t.recent(now, a), now)
+	for _, key := range keys {
+		t.attempts[key.name] = append(t.recent(now, key), now)
 	}
 	t.evict(now)
 	return 0
 }
 
-func (r attemptLimit) wait(done []time.Time, now time.Time) time.Duration {
-	switch n := len(done); {
+func (l attemptLimit) wait(attempts []time.Time, now time.Time) time.Duration {
+	switch n := len(attempts); {
 	case n == 0:
 		return 0
-	case n >= r.max:
-		return done[n-r.max].Add(r.window).Sub(now)
-	case r.delay != nil:
-		return done[n-1].Add(r.delay(n)).Sub(now)
+	case n >= l.max:
+		return attempts[n-l.max].Add(l.window).Sub(now)
+	case l.delay != nil:
+		return attempts[n-1].Add(l.delay(n)).Sub(now)
 	}
 	return 0
 }
 
 // recent returns the attempts within the window. It drops those in the future, made before
 // the clock was set back, which would never expire.
-func (t *loginThrottle) recent(now time.Time, a throttleKey) []time.Time {
-	kept := slices.DeleteFunc(t.attempts[a.name], func(at time.Time) bool {
-		return now.Sub(at) >= a.limit.window || at.After(now)
+func (t *loginThrottle) recent(now time.Time, key throttleKey) []time.Time {
+	kept := slices.DeleteFunc(t.attempts[key.name], func(at time.Time) bool {
+		return now.Sub(at) >= key.limit.window || at.After(now)
 	})
-	if t.attempts[a.name] = kept; len(kept) == 0 {
-		delete(t.attempts, a.name)
+	if t.attempts[key.name] = kept; len(kept) == 0 {
+		delete(t.attempts, key.name)
 	}
 	return kept
 }
 
 // refund removes an attempt that should not count.
-func (t *loginThrottle) refund(at time.Time, attempts ...throttleKey) {
+func (t *loginThrottle) refund(at time.Time, keys ...throttleKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, a := range attempts {
-		if i := slices.Index(t.attempts[a.name], at); i >= 0 {
-			t.attempts[a.name] = slices.Delete(t.attempts[a.name], i, i+1)
+	for _, key := range keys {
+		if i := slices.Index(t.attempts[key.name], at); i >= 0 {
+			t.attempts[key.name] = slices.Delete(t.attempts[key.name], i, i+1)
 		}
-		if len(t.attempts[a.name]) == 0 {
-			delete(t.attempts, a.name)
+		if len(t.attempts[key.name]) == 0 {
+			delete(t.attempts, key.name)
 		}
 	}
 }
 
 // reset clears counters after a success.
-func (t *loginThrottle) reset(attempts ...throttleKey) {
+func (t *loginThrottle) reset(keys ...throttleKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, a := range attempts {
-		delete(t.attempts, a.name)
+	for _, key := range keys {
+		delete(t.attempts, key.name)
 	}
 }
 
@@ -153,17 +153,17 @@ func (t *loginThrottle) evict(now time.Time) {
 	if len(t.attempts) < maxThrottleKeys {
 		return
 	}
-	maps.DeleteFunc(t.attempts, func(_ string, done []time.Time) bool {
-		return len(done) == 0 || now.Sub(done[len(done)-1]) >= time.Hour
+	maps.DeleteFunc(t.attempts, func(_ string, attempts []time.Time) bool {
+		return len(attempts) == 0 || now.Sub(attempts[len(attempts)-1]) >= time.Hour
 	})
 	if len(t.attempts) < maxThrottleKeys {
 		return
 	}
-	names := slices.SortedFunc(maps.Keys(t.attempts), func(a, b string) int {
-		one, other := t.attempts[a], t.attempts[b]
-		return cmp.Or(cmp.Compare(len(one), len(other)), one[len(one)-1].Compare(other[len(other)-1]))
+	keys := slices.SortedFunc(maps.Keys(t.attempts), func(a, b string) int {
+		attemptsA, attemptsB := t.attempts[a], t.attempts[b]
+		return cmp.Or(cmp.Compare(len(attemptsA), len(attemptsB)), attemptsA[len(attemptsA)-1].Compare(attemptsB[len(attemptsB)-1]))
 	})
-	for _, name := range names[:len(names)/4] {
-		delete(t.attempts, name)
+	for _, key := range keys[:len(keys)/4] {
+		delete(t.attempts, key)
 	}
 }

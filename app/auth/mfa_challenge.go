@@ -31,49 +31,49 @@ type challenges struct {
 }
 
 // add stores a challenge and returns its token.
-func (s *challenges) add(rand io.Reader, now time.Time, fresh mfaChallenge) (token string, err error) {
+func (c *challenges) add(rand io.Reader, now time.Time, challenge mfaChallenge) (token string, err error) {
 	if token, err = secret.NewToken(rand); err != nil {
 		return "", err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	same, oldest := 0, ""
-	for hash, other := range s.pending {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	count, oldest := 0, ""
+	for hash, other := range c.pending {
 		switch {
 		case !other.active(now):
-			delete(s.pending, hash)
-		case other.user.ID == fresh.user.ID:
-			if same++; oldest == "" || other.expiresAt.Before(s.pending[oldest].expiresAt) {
+			delete(c.pending, hash)
+		case other.user.ID == challenge.user.ID:
+			if count++; oldest == "" || other.expiresAt.Before(c.pending[oldest].expiresAt) {
 				oldest = hash
 			}
 		}
 	}
-	if same >= maxChallenges {
-		delete(s.pending, oldest)
+	if count >= maxChallenges {
+		delete(c.pending, oldest)
 	}
-	fresh.expiresAt = now.Add(ChallengeTTL)
-	s.pending[tokenHash(token)] = fresh
+	challenge.expiresAt = now.Add(ChallengeTTL)
+	c.pending[tokenHash(token)] = challenge
 	return token, nil
 }
 
 // find returns the active challenge of a token.
-func (s *challenges) find(token string, now time.Time) (found mfaChallenge, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found, ok = s.pending[tokenHash(token)]
+func (c *challenges) find(token string, now time.Time) (found mfaChallenge, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok = c.pending[tokenHash(token)]
 	return found, ok && found.active(now)
 }
 
-func (s *challenges) remove(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pending, tokenHash(token))
+func (c *challenges) remove(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, tokenHash(token))
 }
 
 // active reports whether the challenge has not expired. It is false for an expiration too
 // far ahead, after the clock was set back.
-func (s mfaChallenge) active(now time.Time) bool {
-	return now.Before(s.expiresAt) && !s.expiresAt.After(now.Add(ChallengeTTL))
+func (c mfaChallenge) active(now time.Time) bool {
+	return now.Before(c.expiresAt) && !c.expiresAt.After(now.Add(ChallengeTTL))
 }
 
 // inWords formats a wait for people: "5 seconds", "2 minutes".

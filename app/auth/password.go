@@ -24,8 +24,8 @@ func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password
 	if err != nil {
 		return user, err
 	}
-	now, mine := u.auth.Now(), byAccount(user.Name, actor.Address)
-	if wait := u.throttle.acquire(now, mine); wait > 0 {
+	now, key := u.auth.Now(), byAccount(user.Name, actor.Address)
+	if wait := u.throttle.acquire(now, key); wait > 0 {
 		return user, &SignInError{Reason: TooManyAttempts, Wait: seconds(wait)}
 	}
 	if len(password) > model.MaxPasswordLength {
@@ -38,7 +38,7 @@ func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password
 	case err == nil && !ok:
 		return user, errs.InvalidField("current_password", "The current password is wrong.")
 	}
-	u.throttle.refund(now, mine)
+	u.throttle.refund(now, key)
 	return user, err
 }
 

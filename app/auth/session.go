@@ -177,21 +177,21 @@ func (s *Sessions) EndAll(ctx context.Context, actor model.Actor) error {
 	return s.endMatching(ctx, actor, func(model.Session) bool { return true }, false)
 }
 
-func (s *Sessions) endMatching(ctx context.Context, actor model.Actor, which func(model.Session) bool, must bool) error {
+func (s *Sessions) endMatching(ctx context.Context, actor model.Actor, match func(model.Session) bool, required bool) error {
 	var ending []model.Session
 	return s.auth.Store.Update(ctx, func(t *store.Tx) error {
 		if _, err := s.auth.CurrentUser(t, actor); err != nil {
 			return err
 		}
-		ending = slices.DeleteFunc(t.SessionsOfUser(actor.ID), func(session model.Session) bool { return !which(session) })
-		if must && len(ending) == 0 {
+		ending = slices.DeleteFunc(t.SessionsOfUser(actor.ID), func(session model.Session) bool { return !match(session) })
+		if required && len(ending) == 0 {
 			return errs.RecordNotFound("session of user", actor.ID)
 		}
 		return nil
 	}, func(t *store.Tx) error { return s.remove(t, actor, ending, "ended by the user") })
 }
 
-func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, why string) error {
+func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, reason string) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, 
 			return err
 		}
 	}
-	detail := map[string]string{"why": why, "sessions": strconv.Itoa(len(list))}
+	detail := map[string]string{"why": reason, "sessions": strconv.Itoa(len(list))}
 	if len(list) == 1 {
 		detail["session"] = list[0].ID()
 	}
@@ -208,9 +208,9 @@ func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, 
 }
 
 // removeAllExcept removes the sessions of a user except one, within a larger change.
-func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, but string) (count int, err error) {
+func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, except string) (count int, err error) {
 	for _, session := range t.SessionsOfUser(user) {
-		if session.Hash == but {
+		if session.Hash == except {
 			continue
 		}
 		if err := t.RemoveSession(session); err != nil {
@@ -222,10 +222,10 @@ func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, but string) (count 
 }
 
 // add stores a new session and removes expired ones and those above maxSessionsPerUser.
-func (s *Sessions) add(t *store.Tx, fresh model.Session) error {
-	live := s.liveSessions(t, fresh.UserID)
+func (s *Sessions) add(t *store.Tx, added model.Session) error {
+	live := s.liveSessions(t, added.UserID)
 	live = live[:min(len(live), maxSessionsPerUser-1)]
-	for _, session := range t.SessionsOfUser(fresh.UserID) {
+	for _, session := range t.SessionsOfUser(added.UserID) {
 		kept := slices.ContainsFunc(live, func(l model.Session) bool { return l.Hash == session.Hash })
 		if kept {
 			continue
@@ -234,20 +234,20 @@ func (s *Sessions) add(t *store.Tx, fresh model.Session) error {
 			return err
 		}
 	}
-	return t.PutSession(fresh)
+	return t.PutSession(added)
 }
 
 // flush writes the buffered last-seen times; after an error they stay in the buffer.
 func (s *Sessions) flush(ctx context.Context) error {
 	s.mu.Lock()
-	seen := s.unsavedLastSeen
+	unsaved := s.unsavedLastSeen
 	s.unsavedLastSeen = map[string]time.Time{}
 	s.mu.Unlock()
-	if len(seen) == 0 {
+	if len(unsaved) == 0 {
 		return nil
 	}
 	err := s.auth.Store.Update(ctx, nil, func(t *store.Tx) error {
-		for hash, at := range seen {
+		for hash, at := range unsaved {
 			if err := s.writeLastSeen(t, hash, at); err != nil {
 				return err
 			}
@@ -257,7 +257,7 @@ func (s *Sessions) flush(ctx context.Context) error {
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		for hash, at := range seen {
+		for hash, at := range unsaved {
 			if later, ok := s.unsavedLastSeen[hash]; !ok || at.After(later) {
 				s.unsavedLastSeen[hash] = at
 			}
@@ -268,8 +268,8 @@ func (s *Sessions) flush(ctx context.Context) error {
 
 // writeLastSeen writes one last-seen time to the session and its user; it skips missing or
 // damaged records.
-func (s *Sessions) writeLastSeen(t *store.Tx, text string, at time.Time) error {
-	hash, err := hex.DecodeString(text)
+func (s *Sessions) writeLastSeen(t *store.Tx, hexHash string, at time.Time) error {
+	hash, err := hex.DecodeString(hexHash)
 	if err != nil {
 		return err
 	}

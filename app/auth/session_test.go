@@ -129,7 +129,7 @@ func TestSessionEnd(t *testing.T) {
 	list, err := p.Sessions.List(t.Context(), actor)
 	if err != nil || len(list) != 4 || list[0].Hash != kim[0].Session.Hash || list[1].Hash != kim[3].Session.Hash ||
 		list[3].Hash != kim[1].Session.Hash {
-		t.Errorf("List() = %+v, %v; want the current session, then the other three, newest first", list, err)
+		t.Errorf("List() = %+v, %v; want the four sessions, most recently seen first", list, err)
 	}
 	vaulttest.WantKind(t, "end another user's session", p.Sessions.End(t.Context(), actor, lee.Session.ID()), errs.NotFound)
 	vaulttest.WantKind(t, "end a session without an ID", p.Sessions.End(t.Context(), actor, ""), errs.NotFound)

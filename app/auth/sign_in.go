@@ -50,14 +50,14 @@ type SignInError struct {
 }
 
 // Error returns the message for the user.
-func (r *SignInError) Error() string {
-	switch r.Reason {
+func (e *SignInError) Error() string {
+	switch e.Reason {
 	case CodeNeeded:
 		return "The code of your second factor is needed."
 	case WrongCode:
 		return "This code is wrong or was used already."
 	case TooManyAttempts:
-		return fmt.Sprintf("Too many tries. Try again in %s.", inWords(r.Wait))
+		return fmt.Sprintf("Too many tries. Try again in %s.", inWords(e.Wait))
 	case TooBusy:
 		return "Too many people are signing in at this moment. Try again in a few seconds."
 	case ChallengeExpired:
@@ -67,8 +67,8 @@ func (r *SignInError) Error() string {
 }
 
 // Unwrap returns an error of kind Unauthenticated.
-func (r *SignInError) Unwrap() error {
-	return &errs.Error{Kind: errs.Unauthenticated, Message: r.Error()}
+func (e *SignInError) Unwrap() error {
+	return &errs.Error{Kind: errs.Unauthenticated, Message: e.Error()}
 }
 
 // busyWait is when a client may retry while the server is busy.
@@ -79,7 +79,7 @@ func seconds(d time.Duration) time.Duration {
 }
 
 // SignIn starts a session or returns *SignInError. Unknown and known names take the same
-// time. It hasChallenge only for a free argon2 slot.
+// time. It blocks only while it waits for a free argon2 slot.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	in, err := u.signIn(ctx, draft)
 	u.auth.countSignIn(err)
@@ -199,14 +199,14 @@ func (u *Users) rehash(ctx context.Context, address, password string) (string, e
 // six-digit codes per user.
 func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (err error) {
 	if draft.Code == "" {
-		rejected := &SignInError{Reason: CodeNeeded, Challenge: draft.Challenge}
-		if rejected.Challenge == "" {
-			rejected.Challenge, err = u.challenges.add(u.auth.Rand, now, checked)
+		codeNeeded := &SignInError{Reason: CodeNeeded, Challenge: draft.Challenge}
+		if codeNeeded.Challenge == "" {
+			codeNeeded.Challenge, err = u.challenges.add(u.auth.Rand, now, checked)
 		}
 		if err != nil {
 			return err
 		}
-		return rejected
+		return codeNeeded
 	}
 	if !secret.IsTOTPCode(draft.Code) {
 		return nil
@@ -221,27 +221,27 @@ var errUserChanged = errors.New("the user has changed since the password was che
 
 // startSession consumes the code and stores the session in one transaction. It fails if
 // the password changed since it was checked.
-func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked model.User, rehashed string) (in SignedIn, err error) {
+func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked model.User, newHash string) (in SignedIn, err error) {
 	if in.Token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return SignedIn{}, err
 	}
 	var user model.User
-	var spent string
-	var ahead bool
+	var codeType string
+	var lastStepInFuture bool
 	err = u.auth.Store.Update(ctx, func(t *store.Tx) (err error) {
 		user, err = t.User(checked.ID)
 		if err == nil && (!user.CanSignIn() || user.Password != checked.Password || user.Name != checked.Name) {
 			err = errUserChanged
 		}
 		if err == nil {
-			ahead = user.TwoFactor != nil && secret.TOTPStepInFuture(u.auth.Now(), user.TwoFactor.LastStep)
-			spent, err = u.consumeCode(&user, draft.Code)
+			lastStepInFuture = user.TwoFactor != nil && secret.TOTPStepInFuture(u.auth.Now(), user.TwoFactor.LastStep)
+			codeType, err = u.consumeCode(&user, draft.Code)
 		}
 		return err
 	}, func(t *store.Tx) error {
 		now := u.auth.Now()
-		if rehashed != "" {
-			user.Password = rehashed
+		if newHash != "" {
+			user.Password = newHash
 		}
 		user.LastSeenAt = &now
 		u.rememberAddress(&user, draft.Address, now)
@@ -255,10 +255,10 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 		actor := userActor(user)
 		actor.Address = draft.Address
 		detail := map[string]string{"session": in.Session.ID()}
-		if spent == "recovery" {
+		if codeType == "recovery" {
 			detail["recovery_codes_left"] = strconv.Itoa(len(user.TwoFactor.RecoveryHashes))
 		}
-		if ahead && spent == "code" {
+		if lastStepInFuture && codeType == "code" {
 			if err := u.event(t, actor, user, "user.second_factor_clock_reset", nil); err != nil {
 				return err
 			}
@@ -273,7 +273,7 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 	case err != nil:
 		return SignedIn{}, err
 	}
-	if spent == "code" {
+	if codeType == "code" {
 		u.throttle.reset(byCode(user.ID))
 	}
 	in.User, in.Enroll = user, u.auth.MustEnroll(user)
@@ -288,29 +288,29 @@ func (u *Users) consumeCode(user *model.User, code string) (kind string, err err
 	if user.TwoFactor == nil {
 		return "", nil
 	}
-	factor := *user.TwoFactor // copy: the record may be shared
+	twoFactor := *user.TwoFactor // copy: the record may be shared
 	if secret.IsTOTPCode(code) {
-		plain, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), factor.EncryptedSecret)
+		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), twoFactor.EncryptedSecret)
 		if err != nil {
 			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
-		now, last := u.auth.Now(), factor.LastStep
+		now, last := u.auth.Now(), twoFactor.LastStep
 		if secret.TOTPStepInFuture(now, last) {
 			last = 0 // startSession adds an audit entry
 		}
-		step, ok := secret.VerifyTOTP(plain, code, now, last)
+		step, ok := secret.VerifyTOTP(totpSecret, code, now, last)
 		if !ok {
 			return "", errWrongCode
 		}
-		factor.LastStep, user.TwoFactor = step, &factor
+		twoFactor.LastStep, user.TwoFactor = step, &twoFactor
 		return "code", nil
 	}
 	hash, ok := u.auth.secrets.HashRecoveryCode(code)
-	at := slices.Index(factor.RecoveryHashes, hash)
-	if !ok || at < 0 {
+	i := slices.Index(twoFactor.RecoveryHashes, hash)
+	if !ok || i < 0 {
 		return "", errWrongCode
 	}
-	factor.RecoveryHashes = slices.Delete(slices.Clone(factor.RecoveryHashes), at, at+1)
-	user.TwoFactor = &factor
+	twoFactor.RecoveryHashes = slices.Delete(slices.Clone(twoFactor.RecoveryHashes), i, i+1)
+	user.TwoFactor = &twoFactor
 	return "recovery", nil
 }

@@ -18,8 +18,8 @@ const totpPurpose = "totp"
 // recoveryCodeCount is the number of recovery codes of a user.
 const recoveryCodeCount = 10
 
-// TwoFactorSetup is the secret of a setup that is not confirmed yet: Secret to type, URI
-// (otpauth:) for a QR code. Only its encrypted form is stored.
+// TwoFactorSetup is the secret of a setup that is not confirmed yet: Secret is for typing,
+// and URI (otpauth:) is for a QR code. Only an encrypted form is stored.
 type TwoFactorSetup struct{ Secret, URI string }
 
 var (
@@ -35,26 +35,26 @@ func (u *Users) TwoFactorRequired() bool { return u.auth.rules.RequireTwoFactor 
 // BeginTwoFactor starts the setup of two-factor authentication for the signed-in user, who
 // confirms the password. It takes effect with ConfirmTwoFactor; another call replaces the
 // secret.
-func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password string) (offer TwoFactorSetup, err error) {
+func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password string) (setup TwoFactorSetup, err error) {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
-		return offer, err
+		return setup, err
 	}
-	if offer.Secret, offer.URI, err = secret.NewTOTP(u.auth.Rand, "deedkeep", user.Name); err != nil {
-		return offer, err
+	if setup.Secret, setup.URI, err = secret.NewTOTP(u.auth.Rand, "deedkeep", user.Name); err != nil {
+		return setup, err
 	}
-	sealed, err := u.auth.secrets.Encrypt(u.auth.Rand, totpPurpose, txn.RecordRef("user", user.ID), offer.Secret)
+	encrypted, err := u.auth.secrets.Encrypt(u.auth.Rand, totpPurpose, txn.RecordRef("user", user.ID), setup.Secret)
 	if err != nil {
 		return TwoFactorSetup{}, err
 	}
 	err = u.updateSelf(ctx, actor, user.Password, nil, func(_ *store.Tx, user *model.User) error {
-		user.PendingTwoFactor = &model.TwoFactor{EncryptedSecret: sealed, EnabledAt: u.auth.Now()}
+		user.PendingTwoFactor = &model.TwoFactor{EncryptedSecret: encrypted, EnabledAt: u.auth.Now()}
 		return nil
 	})
 	if err != nil {
 		return TwoFactorSetup{}, err
 	}
-	return offer, nil
+	return setup, nil
 }
 
 // ConfirmTwoFactor completes the setup with a code of the device. It returns ten recovery
@@ -70,19 +70,19 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 		if user.PendingTwoFactor == nil {
 			return errSetupNotStarted
 		}
-		plain, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
+		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
 			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
 		}
 		var ok bool
-		if step, ok = secret.VerifyTOTP(plain, code, u.auth.Now(), 0); !ok {
+		if step, ok = secret.VerifyTOTP(totpSecret, code, u.auth.Now(), 0); !ok {
 			return errs.InvalidField("code", "This code is wrong. Is the clock of the device right?")
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
-		factor := *user.PendingTwoFactor
-		factor.LastStep, factor.RecoveryHashes, factor.EnabledAt = step, hashes, u.auth.Now()
-		user.TwoFactor, user.PendingTwoFactor = &factor, nil
+		twoFactor := *user.PendingTwoFactor
+		twoFactor.LastStep, twoFactor.RecoveryHashes, twoFactor.EnabledAt = step, hashes, u.auth.Now()
+		user.TwoFactor, user.PendingTwoFactor = &twoFactor, nil
 		ended, err := u.auth.Sessions.removeAllExcept(t, user.ID, actor.Session)
 		if err != nil {
 			return err
@@ -133,9 +133,9 @@ func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, passwor
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
-		factor := *user.TwoFactor
-		factor.RecoveryHashes = hashes
-		user.TwoFactor = &factor
+		twoFactor := *user.TwoFactor
+		twoFactor.RecoveryHashes = hashes
+		user.TwoFactor = &twoFactor
 		return u.event(t, actor, *user, "user.recovery_codes_made", nil)
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ type Users struct {
 
 // UserRules are the settings for users and their sessions.
 type UserRules struct {
-	Session          model.SessionLimits // 12 hours and 14 days where they are 0
+	Session          model.SessionLimits // defaults for 0: 12 hours idle, 14 days in total
 	RequireTwoFactor bool
 	KnownAddress     time.Duration      // how long an address stays known after a sign-in; 0 disables it
 	Queue            secret.QueueLimits // limits of the password hashing queue
@@ -156,8 +156,8 @@ func (u *Users) update(ctx context.Context, actor model.Actor, id uint64,
 		if user, err = t.User(id); err != nil {
 			return err
 		}
-		wanted, err := check(t, user)
-		if err == nil && !wanted {
+		changed, err := check(t, user)
+		if err == nil && !changed {
 			err = txn.ErrNoChange
 		}
 		return err
@@ -207,8 +207,8 @@ func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role 
 	})
 }
 
-// checkNotLastAdmin returns Conflict if without this user no administrator would remain,
-// or none with a password.
+// checkNotLastAdmin returns Conflict if removing this user would leave no administrator, or
+// none with a password.
 func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	if !user.Enabled() || !user.Role.Can(model.PermAdmin) {
 		return nil
@@ -217,17 +217,17 @@ func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	if err != nil {
 		return err
 	}
-	enabled, joined := 0, 0
+	admins, withPassword := 0, 0
 	for _, other := range list {
 		if other.ID == user.ID || !other.Enabled() || !other.Role.Can(model.PermAdmin) {
 			continue
 		}
-		enabled++
+		admins++
 		if other.CanSignIn() {
-			joined++
+			withPassword++
 		}
 	}
-	if enabled == 0 || joined == 0 && user.CanSignIn() {
+	if admins == 0 || withPassword == 0 && user.CanSignIn() {
 		return errLastAdmin
 	}
 	return nil
@@ -274,9 +274,9 @@ func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token 
 		}
 		return true, nil
 	}, func(t *store.Tx, user *model.User) error {
-		fresh := *link
-		fresh.Reset = user.Password != "" || user.PasswordLink != nil && user.PasswordLink.Reset
-		user.Password, user.TwoFactor, user.PendingTwoFactor, user.PasswordLink = "", nil, nil, &fresh
+		newLink := *link
+		newLink.Reset = user.Password != "" || user.PasswordLink != nil && user.PasswordLink.Reset
+		user.Password, user.TwoFactor, user.PendingTwoFactor, user.PasswordLink = "", nil, nil, &newLink
 		ended, err := u.auth.Sessions.removeAllExcept(t, id, "")
 		if err != nil {
 			return err
