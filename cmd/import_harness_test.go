@@ -1,11 +1,11 @@
 //go:build harness
 
-// The import is killed in the middle, over and over: with no server, with one, and the
-// server itself. In the end every document is there exactly once.
+// An import is killed repeatedly: without a server, beside one, and together with the server.
+// Afterward every document has been imported exactly once.
 //
 //	go test -tags harness -run TestImportKilled -v ./cmd
 //
-//	DEEDKEEP_TEST_IMPORT_KILLS   how many kills; 20 when not set
+//	DEEDKEEP_TEST_IMPORT_KILLS   number of kills; default 20
 
 package cmd_test
 
@@ -27,8 +27,8 @@ import (
 
 const importDocuments = 3000
 
-// writeDocumentTree makes a tree of small documents in folders; every tenth has the bytes of
-// another, in another folder, and so is a document of its own.
+// writeDocumentTree creates a directory tree of small documents. Every tenth one has the content
+// of another one in a different folder; both count as documents.
 func writeDocumentTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,68 +49,68 @@ func writeDocumentTree(t *testing.T) string {
 	return dir
 }
 
-// startImport starts an import, without waiting for it.
-func (h *harness) startImport(dir string) (cmd *exec.Cmd, out, said *bytes.Buffer) {
+// startImport starts an import and doesn't wait for it.
+func (h *harness) startImport(dir string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	h.t.Helper()
 	cmd = exec.Command(h.program, "import", dir, "--folder", "Old/Files", "--data", h.dir, "--json")
 	cmd.Env = append(os.Environ(), "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
-	out, said = new(bytes.Buffer), new(bytes.Buffer)
-	cmd.Stdout, cmd.Stderr = out, said
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	setProcessGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		h.t.Fatalf("start cmd: %v", err)
+		h.t.Fatalf("start import: %v", err)
 	}
-	return cmd, out, said
+	return cmd, stdout, stderr
 }
 
-// importAll imports to the end and gives the report.
-func (h *harness) importAll(dir string) (r apitypes.ImportReport) {
+// importAll runs an import to completion and returns its report.
+func (h *harness) importAll(dir string) (report apitypes.ImportReport) {
 	h.t.Helper()
-	cmd, out, said := h.startImport(dir)
+	cmd, stdout, stderr := h.startImport(dir)
 	if err := cmd.Wait(); err != nil {
-		h.t.Fatalf("import: %v\n%s", err, said)
+		h.t.Fatalf("import: %v\n%s", err, stderr)
 	}
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		h.t.Fatalf("%v\n%s", err, out)
+	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
+		h.t.Fatalf("decode report: %v\n%s", err, stdout)
 	}
-	return r
+	return report
 }
 
 func TestImportKilled(t *testing.T) {
 	kills := 20
-	if text := os.Getenv("DEEDKEEP_TEST_IMPORT_KILLS"); text != "" {
-		n, err := strconv.Atoi(text)
+	if value := os.Getenv("DEEDKEEP_TEST_IMPORT_KILLS"); value != "" {
+		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			t.Fatalf("DEEDKEEP_TEST_IMPORT_KILLS is %q", text)
+			t.Fatalf("DEEDKEEP_TEST_IMPORT_KILLS: got %q, want a number above 0", value)
 		}
 		kills = n
 	}
 	dir := writeDocumentTree(t)
 	h := newHarness(t, "")
 	h.newVault()
-	had := h.verify().Files
-	inTheMiddle := 0
+	filesBefore := h.verify().Files
+	midway := 0
 	for n := range kills {
 		var s *serverProcess
 		if n%3 > 0 {
 			s = h.start()
 		}
-		cmd, _, said := h.startImport(dir)
+		cmd, _, stderr := h.startImport(dir)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = cmd.Wait() // it is killed, mostly
+			_ = cmd.Wait() // an error: it is usually killed
 		}()
 		select {
 		case <-ended:
-			t.Logf("kill %d: it had ended: %v\n%s", n, cmd.ProcessState, said)
+			t.Logf("kill %d: import had ended: %v\n%s", n, cmd.ProcessState, stderr)
 		case <-time.After(time.Duration(200+h.rng.IntN(1500)) * time.Millisecond):
-			inTheMiddle++
+			midway++
 			if n%3 == 2 {
-				s.kill() // the server; the import goes on without it, or ends
+				s.kill() // the import continues without the server, or fails
 				select {
 				case err := <-ended:
-					t.Logf("kill %d: it ended: %v", n, err)
+					t.Logf("kill %d: import ended: %v", n, err)
 				case <-time.After(time.Duration(h.rng.IntN(100)) * time.Millisecond):
 					killProcessGroup(cmd)
 					t.Logf("kill %d: %v", n, <-ended)
@@ -125,65 +125,67 @@ func TestImportKilled(t *testing.T) {
 		}
 	}
 	last := h.importAll(dir)
-	t.Logf("killed %d times, %d in the middle; the last run filed %d, found %d there", kills, inTheMiddle, last.Imported, last.Existing)
-	if last.Imported+last.Existing != importDocuments || last.Existing == 0 || inTheMiddle < kills/2 {
-		t.Errorf("%+v", last)
+	t.Logf("killed %d times, %d midway; the last run imported %d documents and found %d existing ones", kills, midway, last.Imported,
+		last.Existing)
+	if last.Imported+last.Existing != importDocuments || last.Existing == 0 || midway < kills/2 {
+		t.Errorf("last import: got %+v after %d of %d kills midway, want %d documents in total", last, midway, kills, importDocuments)
 	}
 	again := h.importAll(dir)
 	if again.Existing != importDocuments || again.Imported != 0 {
-		t.Errorf("once more: %+v", again)
+		t.Errorf("repeated import: got %+v, want %d existing documents and no imported ones", again, importDocuments)
 	}
-	s := h.start() // whose sweep takes away what the kills left
+	s := h.start() // its sweep removes what the kills left behind
 	defer s.kill()
 	report := h.verify()
-	for end := time.Now().Add(sweepLimit); report.Orphans+report.Leftovers > 0 && time.Now().Before(end); report = h.verify() {
+	for deadline := time.Now().Add(sweepLimit); report.Orphans+report.Leftovers > 0 && time.Now().Before(deadline); report = h.verify() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if !report.OK || report.Orphans+report.Leftovers > 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("verify: got %+v, want no findings, orphans, or leftovers", report)
 	}
-	// As many as there are places, and each place has its own: none is there twice.
-	if report.Files != had+importDocuments {
-		t.Errorf("%d files of %d", report.Files-had, importDocuments)
+	// The import stores at most one document per path, so no document was imported twice.
+	if report.Files != filesBefore+importDocuments {
+		t.Errorf("got %d imported files, want %d", report.Files-filesBefore, importDocuments)
 	}
 }
 
-// waitImported waits until an import has filed its first document. So many have their bytes
-// kept at once as there are workers, whose records may not be there yet; with more,
-// one is.
+// waitImported waits until an import has stored a document. Each worker may have stored content
+// without its record, so there must be more stored files than workers.
 func (h *harness) waitImported() {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		kept, err := filepath.Glob(filepath.Join(h.dir, "blobs", "*", "*"))
-		if err != nil || time.Now().After(end) {
-			h.t.Fatalf("nothing is filed: %d, %v", len(kept), err)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		blobs, err := filepath.Glob(filepath.Join(h.dir, "blobs", "*", "*"))
+		if err != nil || time.Now().After(deadline) {
+			h.t.Fatalf("got %d stored files after a minute, want more than 40: %v", len(blobs), err)
 		}
-		if len(kept) > 40 {
+		if len(blobs) > 40 {
 			return
 		}
 	}
 }
 
-// Ctrl-C ends an import at once and cleanly.
+// Ctrl-C stops an import immediately and cleanly.
 func TestImportInterrupted(t *testing.T) {
 	dir := writeDocumentTree(t)
 	h := newHarness(t, "")
 	h.newVault()
-	cmd, _, said := h.startImport(dir)
+	cmd, _, stderr := h.startImport(dir)
 	h.waitImported()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatalf("Signal: %v", err)
+		t.Fatalf("interrupt import: %v", err)
 	}
-	begun := time.Now()
+	start := time.Now()
 	err := cmd.Wait()
 	exit, ok := errors.AsType[*exec.ExitError](err)
-	if !ok || exit.ExitCode() != 130 || time.Since(begun) > 5*time.Second || !bytes.Contains(said.Bytes(), []byte("run the same command again to resume where it stopped")) {
-		t.Fatalf("%v after %v\n%s", err, time.Since(begun), said)
+	took := time.Since(start)
+	if !ok || exit.ExitCode() != 130 || took > 5*time.Second ||
+		!bytes.Contains(stderr.Bytes(), []byte("run the same command again to resume where it stopped")) {
+		t.Fatalf("interrupted import: got %v after %v, want exit code 130 within 5s\n%s", err, took, stderr)
 	}
 	if report := h.verify(); !report.OK || report.Leftovers > 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("verify: got %+v, want no findings or leftovers", report)
 	}
 	if last := h.importAll(dir); last.Imported+last.Existing != importDocuments || last.Existing == 0 {
-		t.Errorf("%+v", last)
+		t.Errorf("second import: got %+v, want %d documents in total, some of them existing", last, importDocuments)
 	}
 }

@@ -9,28 +9,31 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-func TestRefusalsReport(t *testing.T) {
+// The report of rejected files is CSV that spreadsheets open safely, and has all rows although
+// only the first ones are listed.
+func TestRejectionReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.csv")
-	list, err := newRejectionReport(path)
+	report, err := newRejectionReport(path)
 	if err != nil {
-		t.Fatalf("newRejectionReport: %v", err)
+		t.Fatalf("create report: %v", err)
 	}
 	for _, name := range []string{"=1+1.pdf", "a\nb,c.pdf", "caf\xe9.pdf", "Stra\u00dfe.pdf", "\t-x.pdf"} {
-		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: name, What: "refused", Reason: "File is empty"}))
+		err = errors.Join(err, report.add(apitypes.ImportRejection{Path: name, What: "refused", Reason: "File is empty"}))
 	}
 	for range maxListed {
-		err = errors.Join(err, list.add(apitypes.ImportRejection{Path: "x", What: "link", Reason: "y"}))
+		err = errors.Join(err, report.add(apitypes.ImportRejection{Path: "x", What: "link", Reason: "y"}))
 	}
-	if err := errors.Join(err, list.close()); err != nil || len(list.first) != maxListed || list.count != maxListed+5 {
-		t.Fatalf("%d of %d, %v", len(list.first), list.count, err)
+	if err := errors.Join(err, report.close()); err != nil || len(report.first) != maxListed || report.count != maxListed+5 {
+		t.Fatalf("close report: got %d listed of %d rejections, %v, want %d of %d", len(report.first), report.count, err, maxListed, maxListed+5)
 	}
 	text, err := os.ReadFile(path)
-	const want = "\ufeffpath,what,reason\r\n'=1+1.pdf,refused,File is empty\r\n\"a b,c.pdf\",refused,File is empty\r\ncaf\ufffd.pdf,refused,File is empty\r\n" +
+	const want = "\ufeffpath,what,reason\r\n" +
+		"'=1+1.pdf,refused,File is empty\r\n\"a b,c.pdf\",refused,File is empty\r\ncaf\ufffd.pdf,refused,File is empty\r\n" +
 		"Stra\u00dfe.pdf,refused,File is empty\r\n\" -x.pdf\",refused,File is empty\r\nx,link,y\r\n"
 	if err != nil || string(text[:len(want)]) != want {
-		t.Errorf("%q, %v", text[:len(want)], err)
+		t.Errorf("report: got %q, %v, want prefix %q", text[:len(want)], err, want)
 	}
-	if got := quoteUnprintable("a\x1b[2Jb.pdf"); got != `"a\x1b[2Jb.pdf"` {
-		t.Errorf("%s", got)
+	if got, want := quoteUnprintable("a\x1b[2Jb.pdf"), `"a\x1b[2Jb.pdf"`; got != want {
+		t.Errorf("quoteUnprintable: got %s, want %s", got, want)
 	}
 }

@@ -1,8 +1,7 @@
 //go:build harness
 
-// The search index under the same axe: a server is killed while it makes the index and
-// while it follows, over and over, and in the end it answers as one that was made in
-// peace.
+// A server is killed repeatedly while it builds the search index and while it updates it.
+// Afterward the index is the same as one that was built without interruption.
 //
 //	go test -tags harness ./cmd -run TestIndexKilled
 package cmd_test
@@ -24,10 +23,10 @@ import (
 )
 
 const (
-	indexRecords   = 1000 // abstracts, orders; twice as many files
-	indexKills     = 4    // while it is made, at most
-	followKills    = 2
-	maxSearchDelay = 2 * time.Second // from the answer to a write to its being found
+	indexRecords   = 1000            // number of abstracts and of orders; there are twice as many files
+	indexKills     = 4               // max number of kills during the build
+	updateKills    = 2               // number of kills during updates
+	maxSearchDelay = 2 * time.Second // from the response of a write until a search finds the record
 )
 
 func TestIndexKilled(t *testing.T) {
@@ -40,7 +39,7 @@ func TestIndexKilled(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(h.dir) })
 	firm := vaulttest.Firm{Abstracts: indexRecords, Orders: indexRecords, Files: 2 * indexRecords, Documents: 50, Until: time.Now()}
 	if err := firm.Fill(t.Context(), h.dir, func(int, int) {}); err != nil {
-		t.Fatalf("firm.Fill: %v", err)
+		t.Fatalf("fill vault: %v", err)
 	}
 	h.key = strings.TrimSpace(string(h.command("keys", "create", "harness", "--quiet")))
 
@@ -56,95 +55,97 @@ func TestIndexKilled(t *testing.T) {
 	}
 	s := h.start()
 	took := h.waitIndexed(s)
-	t.Logf("killed %d times while the index was made; whole %v after the last start", midway, took)
+	t.Logf("killed %d times during the build; complete %v after the last start", midway, took)
 	if midway == 0 {
-		t.Error("no kill met an index that was being made")
+		t.Error("no kill happened during the build of the index")
 	}
 	h.waitFound(s, "abstract", "F0000017")
 
-	var acked []string
-	for life := range followKills {
-		for end := time.Now().Add(time.Duration(h.rng.IntN(200)) * time.Millisecond); ; {
-			number := fmt.Sprintf("KILL%d-%d", life, len(acked))
+	var orders []string
+	for i := range updateKills {
+		for deadline := time.Now().Add(time.Duration(h.rng.IntN(200)) * time.Millisecond); ; {
+			number := fmt.Sprintf("KILL%d-%d", i, len(orders))
 			if _, err := s.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: number}); err != nil {
 				t.Fatalf("create order: %v", err)
 			}
-			if acked = append(acked, number); time.Now().After(end) {
+			if orders = append(orders, number); time.Now().After(deadline) {
 				break
 			}
 		}
 		s.kill()
 		s = h.start()
 	}
-	begun := time.Now()
-	for _, number := range acked {
+	start := time.Now()
+	for _, number := range orders {
 		h.waitFound(s, "order", number)
 	}
-	t.Logf("all of %d acknowledged orders are found %v after the last start", len(acked), time.Since(begun))
+	t.Logf("all %d acknowledged orders are found %v after the last start", len(orders), time.Since(start))
 	number := "LAST-1"
 	if _, err := s.client.CreateOrder(t.Context(), client.OrderDraft{OrderNumber: number}); err != nil {
 		t.Fatalf("create order: %v", err)
 	}
-	begun = time.Now()
+	start = time.Now()
 	h.waitFound(s, "order", number)
-	if took := time.Since(begun); took > maxSearchDelay {
-		t.Errorf("an order is found %v after it was taken", took)
+	if took := time.Since(start); took > maxSearchDelay {
+		t.Errorf("order found %v after it was created, want at most %v", took, maxSearchDelay)
 	} else {
-		t.Logf("an order is found %v after it was taken", took)
+		t.Logf("order found %v after it was created", took)
 	}
 	h.waitIndexed(s)
 	before := h.status().Search.Records
-	var anew apitypes.SearchIndex
-	if err := json.Unmarshal(h.command("reindex", "--json"), &anew); err != nil || anew.Records != before {
-		t.Errorf("made in pieces it has %d records, made at once %+v, %v", before, anew, err)
+	var rebuilt apitypes.SearchIndex
+	if err := json.Unmarshal(h.command("reindex", "--json"), &rebuilt); err != nil || rebuilt.Records != before {
+		t.Errorf("reindex: got %+v, %v, want %d records as in the index that was killed", rebuilt, err, before)
 	}
 	if report := h.verify(); !report.OK {
-		t.Errorf("%+v", report)
+		t.Errorf("verify: got %+v, want no findings", report)
 	}
 	s.kill()
 }
 
+// status returns the output of `deedkeep status --json`.
 func (h *harness) status() (status apitypes.Status) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
-		h.t.Fatalf("decode JSON: %v", err)
+		h.t.Fatalf("decode status: %v", err)
 	}
 	return status
 }
 
-// waitIndexed waits until the index is whole and behind nothing.
+// waitIndexed waits until the index is complete and up to date, and returns how long that took.
 func (h *harness) waitIndexed(s *serverProcess) time.Duration {
 	h.t.Helper()
-	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		if i := h.status().Search; i.Ready && !i.Building && i.Behind == 0 {
-			return time.Since(begun)
-		} else if i.Error != nil || time.Since(begun) > time.Minute {
-			h.t.Fatalf("%+v", i)
+			return time.Since(start)
+		} else if i.Error != nil || time.Since(start) > time.Minute {
+			h.t.Fatalf("search index after %v: got %+v, want it complete", time.Since(start), i)
 		}
 	}
 }
 
-// waitFound asks until a text finds a record of a kind.
+// waitFound repeats a search until it finds a record of a kind.
 func (h *harness) waitFound(s *serverProcess, kind, text string) {
 	h.t.Helper()
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		ask, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, s.baseURL+"/v1/search?"+url.Values{"q": {text}, "kind": {kind}}.Encode(), nil)
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		query := url.Values{"q": {text}, "kind": {kind}}.Encode()
+		req, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, s.baseURL+"/v1/search?"+query, nil)
 		if err != nil {
 			h.t.Fatalf("create request: %v", err)
 		}
-		ask.Header.Set("Authorization", "Bearer "+h.key)
-		answer, err := (&http.Client{Transport: s.transport}).Do(ask)
+		req.Header.Set("Authorization", "Bearer "+h.key)
+		resp, err := (&http.Client{Transport: s.transport}).Do(req)
 		if err != nil {
 			h.t.Fatalf("send request: %v", err)
 		}
 		var page struct{ Data []json.RawMessage }
-		err = json.NewDecoder(answer.Body).Decode(&page)
-		_ = answer.Body.Close() // it was only read from
-		if err == nil && answer.StatusCode == http.StatusOK && len(page.Data) > 0 {
+		err = json.NewDecoder(resp.Body).Decode(&page)
+		_ = resp.Body.Close() // was only read
+		if err == nil && resp.StatusCode == http.StatusOK && len(page.Data) > 0 {
 			return
 		}
-		if time.Since(begun) > time.Minute {
-			h.t.Fatalf("%q finds nothing: %d, %v", text, answer.StatusCode, err)
+		if time.Since(start) > time.Minute {
+			h.t.Fatalf("search for %q after a minute: got status %d, %v, want a result", text, resp.StatusCode, err)
 		}
 	}
 }

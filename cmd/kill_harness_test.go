@@ -1,14 +1,13 @@
 //go:build harness
 
-// The crash harness (PROMISES.md, row 3): a server is killed under load, over and
-// over, and afterward every document that it acknowledged must be there, byte for
-// byte, with nothing stray beside it.
+// The crash harness kills a server under load, repeatedly. After each kill, every document that
+// the server acknowledged must be stored unchanged, and no other files may be left.
 //
 //	go test -tags harness ./cmd -run Kill
 //
-//	DEEDKEEP_TEST_CYCLES   how many kills; 50 when not set
-//	DEEDKEEP_TEST_MUTANT   record-before-bytes: kill a binary that commits the record
-//	                       before its bytes, which must fail
+//	DEEDKEEP_TEST_CYCLES   number of kills; default 50
+//	DEEDKEEP_TEST_MUTANT   record-before-bytes: test a binary that commits the record before
+//	                       the content, so that the test must fail
 package cmd_test
 
 import (
@@ -31,21 +30,22 @@ import (
 const (
 	mutant       = "record-before-bytes"
 	startLimit   = 2 * time.Second
-	maxUntilKill = 1200 * time.Millisecond // after the server was ready
-	// cyclesPerVault is after how many kills the data directory is given up for a new
-	// one, so that a long run fits on a disk.
+	maxUntilKill = 1200 * time.Millisecond // from the readiness of the server
+	// cyclesPerVault is the number of kills after which the harness creates a new vault, so that
+	// a long run doesn't fill the disk.
 	cyclesPerVault = 10
-	sweepLimit     = 10 * time.Second // for the sweep of the start
+	sweepLimit     = 10 * time.Second // until the sweep after a start is done
 )
 
-// stats is what a run counts.
+// stats holds the results of a run.
 type stats struct {
 	acked, lost, stray, cycles int
 	worstReady                 time.Duration
 }
 
 func (c stats) String() string {
-	return fmt.Sprintf("acked=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.lost, c.stray, c.cycles, c.worstReady.Milliseconds())
+	return fmt.Sprintf("acked=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.lost, c.stray, c.cycles,
+		c.worstReady.Milliseconds())
 }
 
 func TestKill(t *testing.T) {
@@ -53,7 +53,7 @@ func TestKill(t *testing.T) {
 	if text := os.Getenv("DEEDKEEP_TEST_CYCLES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			t.Fatalf("DEEDKEEP_TEST_CYCLES is %q", text)
+			t.Fatalf("DEEDKEEP_TEST_CYCLES: got %q, want a number above 0", text)
 		}
 		cycles = n
 	}
@@ -63,34 +63,34 @@ func TestKill(t *testing.T) {
 	case mutant:
 		tags = "mutant"
 	default:
-		t.Fatalf("DEEDKEEP_TEST_MUTANT is %q: there is %s", kind, mutant)
+		t.Fatalf("DEEDKEEP_TEST_MUTANT: got %q, want %s", kind, mutant)
 	}
 	h := newHarness(t, tags)
 	h.run(cycles, nil)
 	fmt.Println(h.stats)
 	if h.stats.lost > 0 || h.stats.stray > 0 || h.stats.acked == 0 || h.stats.worstReady > startLimit {
-		t.Error(h.stats)
+		t.Errorf("got %v, want acked > 0, nothing lost or stray, and starts within %v", h.stats, startLimit)
 	}
 }
 
-// The harness itself is tested: a vault that commits the record first must be caught.
-func TestHarnessCatchesRecordBeforeBytes(t *testing.T) {
+// The harness detects a vault that commits a record before its content.
+func TestHarnessDetectsRecordBeforeContent(t *testing.T) {
 	h := newHarness(t, "mutant")
 	h.run(20, func() bool { return h.stats.lost > 0 })
 	fmt.Println(mutant+":", h.stats)
 	if h.stats.lost == 0 {
-		t.Errorf("not caught: %v", h.stats)
+		t.Errorf("got %v, want lost documents", h.stats)
 	}
 }
 
-// So must one acknowledged document that is gone, or another, after a restart.
-func TestHarnessCatchesALostDocument(t *testing.T) {
+// The harness detects an acknowledged document that is missing or changed after a restart.
+func TestHarnessDetectsLostDocument(t *testing.T) {
 	tests := []struct {
-		name  string
-		spoil func(path string) error
+		name   string
+		damage func(path string) error
 	}{
-		{"gone", os.Remove},
-		{"another", func(path string) error {
+		{"missing", os.Remove},
+		{"changed", func(path string) error {
 			if err := os.Remove(path); err != nil {
 				return err
 			}
@@ -108,19 +108,19 @@ func TestHarnessCatchesALostDocument(t *testing.T) {
 			for _, a := range h.acked {
 				digest = a.digest
 			}
-			if err := tt.spoil(filepath.Join(h.dir, "blobs", digest[:2], digest)); err != nil {
-				t.Fatalf("spoil: %v", err)
+			if err := tt.damage(filepath.Join(h.dir, "blobs", digest[:2], digest)); err != nil {
+				t.Fatalf("damage blob: %v", err)
 			}
 			h.missing = map[int64]bool{}
 			h.cycle()
 			if len(h.missing) == 0 {
-				t.Error("not caught by downloading")
+				t.Error("the download didn't detect it")
 			}
 		})
 	}
 }
 
-// harness is a run of the binary over data directories.
+// harness runs the binary on vaults.
 type harness struct {
 	t       *testing.T
 	program string
@@ -129,12 +129,13 @@ type harness struct {
 
 	dir       string // the data directory
 	key       string
-	acked     map[int64]ackedDocument // in this data directory, by file
-	missing   map[int64]bool          // of them, or of the records: without the right bytes
-	unchecked []int64                 // acknowledged since the last restart
+	acked     map[int64]ackedDocument // in this vault, by file
+	missing   map[int64]bool          // files whose content is missing or wrong
+	unchecked []int64                 // files acknowledged since the last restart
 	seed      uint64                  // of the next document
 }
 
+// newHarness builds the binary with tags. The test has to create a vault.
 func newHarness(t *testing.T, tags string) *harness {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -148,22 +149,23 @@ func newHarness(t *testing.T, tags string) *harness {
 	return h
 }
 
-// run kills the server so many times, or until enough says so.
-func (h *harness) run(cycles int, enough func() bool) {
-	for n := range cycles {
-		if n%cyclesPerVault == 0 {
+// run kills the server n times, or until done returns true.
+func (h *harness) run(n int, done func() bool) {
+	for i := range n {
+		if i%cyclesPerVault == 0 {
 			h.removeVault()
 			h.newVault()
 		}
 		h.cycle()
-		if enough != nil && enough() {
+		if done != nil && done() {
 			break
 		}
 	}
 	h.removeVault()
 }
 
-// cycle starts the server, judges what the kill before left, loads it and kills it.
+// cycle starts the server, checks the vault after the previous kill, and kills the server under
+// load.
 func (h *harness) cycle() {
 	h.t.Helper()
 	h.killDuringStart()
@@ -174,7 +176,7 @@ func (h *harness) cycle() {
 	h.stats.cycles++
 }
 
-// killDuringStart kills one start in eight before it answers.
+// killDuringStart kills a server during its start, in one of eight calls.
 func (h *harness) killDuringStart() {
 	if h.rng.IntN(8) > 0 {
 		return
@@ -184,29 +186,28 @@ func (h *harness) killDuringStart() {
 	s.kill()
 }
 
-// newVault begins a new data directory. Its path is short: a socket is to fit.
+// newVault creates a vault in a directory whose path is short enough for a Unix socket.
 func (h *harness) newVault() {
 	h.t.Helper()
 	dir, err := os.MkdirTemp("", "dk")
 	if err != nil {
 		h.t.Fatalf("create temporary directory: %v", err)
 	}
-	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // gone already, mostly
+	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // usually removed already
 	h.dir, h.acked, h.missing, h.unchecked = dir, map[int64]ackedDocument{}, map[int64]bool{}, nil
 	s := h.start()
 	h.key = strings.TrimSpace(string(h.command("keys", "create", "harness", "--quiet")))
 	s.kill()
-	// The first document of all waits for the engine to be compiled and cached: it
-	// may take longer than a cycle.
+	// The first document takes longer than a cycle: PDFium is compiled and cached.
 	s = h.start()
-	warm := []client.Upload{{Filename: "first.pdf", Reader: bytes.NewReader(makePDF(0, minSize))}}
-	if done, err := s.client.Upload(h.t.Context(), nil, warm); err != nil || !done.Success {
-		h.t.Fatalf("%+v, %v", done, err)
+	first := []client.Upload{{Filename: "first.pdf", Reader: bytes.NewReader(makePDF(0, minSize))}}
+	if done, err := s.client.Upload(h.t.Context(), nil, first); err != nil || !done.Success {
+		h.t.Fatalf("upload of the first document: got %+v, %v, want success", done, err)
 	}
 	s.kill()
 }
 
-// removeVault judges everything in the data directory once more, and removes it.
+// removeVault checks all documents of the vault a last time, and removes it.
 func (h *harness) removeVault() {
 	h.t.Helper()
 	if h.dir == "" {
@@ -225,15 +226,15 @@ func (h *harness) removeVault() {
 	h.dir = ""
 }
 
-// check waits for the sweep, downloads the documents and has the vault verified.
+// check waits for the sweep, downloads the documents, and verifies the vault.
 func (h *harness) check(s *serverProcess, ids []int64) {
 	h.t.Helper()
 	for _, id := range h.findDamaged(s, ids) {
-		h.recordLoss(id, "is not what was acknowledged")
+		h.recordLoss(id, "download differs from the acknowledged document")
 	}
-	end := time.Now().Add(sweepLimit)
+	deadline := time.Now().Add(sweepLimit)
 	report := h.verify()
-	for report.Orphans+report.Leftovers > 0 && time.Now().Before(end) {
+	for report.Orphans+report.Leftovers > 0 && time.Now().Before(deadline) {
 		time.Sleep(20 * time.Millisecond)
 		report = h.verify()
 	}
@@ -246,14 +247,15 @@ func (h *harness) check(s *serverProcess, ids []int64) {
 		h.recordLoss(id, f.Problem)
 	}
 	if n := int(report.Orphans + report.Leftovers); n > 0 {
-		h.t.Logf("%d orphans, %d leftovers stay", report.Orphans, report.Leftovers)
+		h.t.Logf("%d orphans and %d leftovers after the sweep", report.Orphans, report.Leftovers)
 		h.stats.stray += n
 	}
 	if int(report.Files) < len(h.acked) {
-		h.t.Errorf("%d records of %d acknowledged files", report.Files, len(h.acked))
+		h.t.Errorf("got %d records, want at least %d acknowledged files", report.Files, len(h.acked))
 	}
 }
 
+// recordLoss counts a lost document once.
 func (h *harness) recordLoss(id int64, why string) {
 	if !h.missing[id] {
 		h.missing[id] = true
@@ -262,24 +264,25 @@ func (h *harness) recordLoss(id int64, why string) {
 	}
 }
 
-// verify is `deedkeep verify --json`, through the door of the running server.
+// verify returns the report of `deedkeep verify --json`, which uses the control socket of a
+// running server.
 func (h *harness) verify() (report apitypes.Verify) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("verify", "--json"), &report); err != nil {
-		h.t.Fatalf("decode JSON: %v", err)
+		h.t.Fatalf("decode report: %v", err)
 	}
 	return report
 }
 
-// command runs a command on the data directory; damage is in its output.
+// command runs a command on the vault and returns its output. Exit code 3, damage, is allowed.
 func (h *harness) command(args ...string) []byte {
 	h.t.Helper()
-	run := exec.Command(h.program, append(args, "--data", h.dir)...)
-	out, err := run.Output()
+	cmd := exec.Command(h.program, append(args, "--data", h.dir)...)
+	out, err := cmd.Output()
 	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() != 3 {
 		h.t.Fatalf("%s: %v\n%s", args[0], err, exit.Stderr)
 	} else if !ok && err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("%s: %v", args[0], err)
 	}
 	return out
 }

@@ -27,21 +27,21 @@ const (
 	filesPerAbstract = 3 // documents of an abstract
 )
 
-// ackedDocument is a document that the server said it has.
+// ackedDocument is a document that the server has acknowledged.
 type ackedDocument struct {
 	seed     uint64
 	size     int
 	digest   string
-	abstract string // that lists it; "" for none
+	abstract string // ID; "" for none
 }
 
-// makePDF makes a PDF of about so many bytes which no other seed gives.
+// makePDF returns a PDF of about size bytes whose content is unique to seed.
 func makePDF(seed uint64, size int) []byte {
 	var b bytes.Buffer
-	var at []int
+	var offsets []int
 	object := func(format string, args ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n"+format+"\nendobj\n", append([]any{len(at)}, args...)...)
+		offsets = append(offsets, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n"+format+"\nendobj\n", append([]any{len(offsets)}, args...)...)
 	}
 	b.WriteString("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
 	object("<< /Type /Catalog /Pages 2 0 R >>")
@@ -50,41 +50,41 @@ func makePDF(seed uint64, size int) []byte {
 	page := fmt.Sprintf("BT /F 12 Tf 72 720 Td (Deed %d) Tj ET", seed)
 	object("<< /Length %d >>\nstream\n%s\nendstream", len(page), page)
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
-	filling := make([]byte, max(1, size-b.Len()-300))
+	padding := make([]byte, max(1, size-b.Len()-300))
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for i := range filling {
-		filling[i] = 'a' + byte(rng.UintN(26))
+	for i := range padding {
+		padding[i] = 'a' + byte(rng.UintN(26))
 	}
-	object("<< /Length %d >>\nstream\n%s\nendstream", len(filling), filling)
+	object("<< /Length %d >>\nstream\n%s\nendstream", len(padding), padding)
 	table := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, offset := range at {
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, offset := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
 	}
-	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, table)
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, table)
 	return b.Bytes()
 }
 
-// uploadUntilKilled uploads from all sides, kills the server after a while, and remembers what
-// was acknowledged until then.
-func (h *harness) uploadUntilKilled(s *serverProcess, until time.Duration) {
+// uploadUntilKilled uploads documents concurrently, kills the server after a duration, and
+// records what it had acknowledged.
+func (h *harness) uploadUntilKilled(s *serverProcess, duration time.Duration) {
 	h.t.Helper()
-	// Broken off by the kill; the time is for a server that hangs.
+	// The kill ends the requests; the timeout is for a server that hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var killed atomic.Bool
 	for n := range uploaders {
 		seed := h.seed + uint64(n)<<32
-		all.Go(func() {
+		wg.Go(func() {
 			u := &uploader{client: s.client, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), acked: map[int64]ackedDocument{}}
-			err := error(nil)
+			var err error
 			for err == nil {
 				err = u.request(ctx, n%2 == 0)
 			}
 			if !killed.Load() {
-				h.t.Errorf("a request failed before the kill: %v", err)
+				h.t.Errorf("request before the kill: %v", err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -95,14 +95,14 @@ func (h *harness) uploadUntilKilled(s *serverProcess, until time.Duration) {
 		})
 	}
 	h.seed += 1 << 16
-	time.Sleep(until)
+	time.Sleep(duration)
 	killed.Store(true)
 	s.kill()
-	all.Wait()
+	wg.Wait()
 	h.stats.acked += len(h.unchecked)
 }
 
-// uploader is one program that sends documents, one request after the other.
+// uploader is a client that uploads documents in consecutive requests.
 type uploader struct {
 	client *client.Client
 	seed   uint64
@@ -110,7 +110,7 @@ type uploader struct {
 	acked  map[int64]ackedDocument
 }
 
-// request sends one document, or an abstract with several. Its error is the end.
+// request uploads one document, or creates an abstract with several documents.
 func (u *uploader) request(ctx context.Context, abstract bool) error {
 	n := 1
 	if abstract {
@@ -120,7 +120,7 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 	var parts []client.Upload
 	for range n {
 		u.seed++
-		// As many of each order of magnitude.
+		// sizes are distributed evenly over the orders of magnitude
 		size := int(minSize * math.Pow(maxSize/minSize, u.rng.Float64()))
 		body := makePDF(u.seed, size)
 		sum := sha256.Sum256(body)
@@ -131,20 +131,20 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 	var files []apitypes.File
 	var failures []apitypes.FileFailure
 	if abstract {
-		made, err := u.client.CreateAbstract(ctx, client.AbstractDraft{Address: "12 Elm Street", Files: parts})
+		created, err := u.client.CreateAbstract(ctx, client.AbstractDraft{Address: "12 Elm Street", Files: parts})
 		if err != nil {
 			return err
 		}
-		parent, files, failures = made.Data.ID, made.Data.Files, made.Errors
+		parent, files, failures = created.Data.ID, created.Data.Files, created.Errors
 	} else {
-		made, err := u.client.Upload(ctx, nil, parts)
+		created, err := u.client.Upload(ctx, nil, parts)
 		if err != nil {
 			return err
 		}
-		files, failures = made.Files, made.Errors
+		files, failures = created.Files, created.Errors
 	}
 	if len(failures) > 0 || len(files) != len(docs) {
-		return fmt.Errorf("%d of %d documents taken, refused %v", len(files), len(docs), failures)
+		return fmt.Errorf("got %d of %d documents, rejected %v", len(files), len(docs), failures)
 	}
 	for i, f := range files {
 		docs[i].abstract = parent
@@ -153,19 +153,19 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 	return nil
 }
 
-// findDamaged gets the documents and gives those that are not what was sent.
-func (h *harness) findDamaged(s *serverProcess, ids []int64) (wrong []int64) {
-	var all sync.WaitGroup
+// findDamaged downloads the documents and returns those that differ from what was uploaded.
+func (h *harness) findDamaged(s *serverProcess, ids []int64) (damaged []int64) {
+	var wg sync.WaitGroup
 	var mu sync.Mutex
 	next := make(chan int64)
 	for range uploaders {
-		all.Go(func() {
+		wg.Go(func() {
 			for id := range next {
 				if h.isIntact(s, id) {
 					continue
 				}
 				mu.Lock()
-				wrong = append(wrong, id)
+				damaged = append(damaged, id)
 				mu.Unlock()
 			}
 		})
@@ -174,10 +174,11 @@ func (h *harness) findDamaged(s *serverProcess, ids []int64) (wrong []int64) {
 		next <- id
 	}
 	close(next)
-	all.Wait()
-	return wrong
+	wg.Wait()
+	return damaged
 }
 
+// isIntact reports whether the server returns a document, and its abstract, as acknowledged.
 func (h *harness) isIntact(s *serverProcess, id int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -185,7 +186,7 @@ func (h *harness) isIntact(s *serverProcess, id int64) bool {
 	if err != nil {
 		return false
 	}
-	defer stream.Close() //nolint:errcheck // only read from
+	defer stream.Close() //nolint:errcheck // only read
 	body, err := io.ReadAll(stream)
 	a := h.acked[id]
 	sum := sha256.Sum256(body)

@@ -15,17 +15,17 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// serverProcess is one run of `deedkeep serve`.
+// serverProcess is a process of `deedkeep serve`.
 type serverProcess struct {
 	cmd       *exec.Cmd
-	stderr    *bytes.Buffer // standard error; to be read after the end
-	address   chan string   // of the line that it answers; closed at the end of its output
+	stderr    *bytes.Buffer // read it only after the process has ended
+	address   chan string   // from the output; closed at its end
 	transport *http.Transport
 	client    *client.Client
-	baseURL   string // of its public address
+	baseURL   string // of the public address
 }
 
-// startNoWait starts the server and waits for nothing.
+// startNoWait starts a server and doesn't wait until it is ready.
 func (h *harness) startNoWait() *serverProcess {
 	h.t.Helper()
 	s := &serverProcess{stderr: &bytes.Buffer{}, address: make(chan string, 1), transport: &http.Transport{}}
@@ -35,10 +35,10 @@ func (h *harness) startNoWait() *serverProcess {
 	setProcessGroup(s.cmd)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
-		h.t.Fatalf("StdoutPipe: %v", err)
+		h.t.Fatalf("create pipe: %v", err)
 	}
 	if err := s.cmd.Start(); err != nil {
-		h.t.Fatalf("start cmd: %v", err)
+		h.t.Fatalf("start server: %v", err)
 	}
 	go func() {
 		defer close(s.address)
@@ -51,10 +51,10 @@ func (h *harness) startNoWait() *serverProcess {
 	return s
 }
 
-// start starts the server and waits until it is ready, against the clock.
+// start starts a server, waits until it is ready, and records how long that took.
 func (h *harness) start() *serverProcess {
 	h.t.Helper()
-	begun := time.Now()
+	start := time.Now()
 	s := h.startNoWait()
 	select {
 	case address, ok := <-s.address:
@@ -65,40 +65,41 @@ func (h *harness) start() *serverProcess {
 		s.baseURL, s.client = address, client.New(address, h.key, s.transport)
 		if err := ready(s.transport, address); err != nil {
 			s.kill()
-			h.t.Fatalf("%v\n%s", err, s.stderr)
+			h.t.Fatalf("server isn't ready: %v\n%s", err, s.stderr)
 		}
 	case <-time.After(20 * time.Second):
 		s.kill()
-		h.t.Fatalf("serve does not answer:\n%s", s.stderr)
+		h.t.Fatalf("serve prints no address in 20 seconds:\n%s", s.stderr)
 	}
-	h.stats.worstReady = max(h.stats.worstReady, time.Since(begun))
+	h.stats.worstReady = max(h.stats.worstReady, time.Since(start))
 	h.t.Cleanup(s.kill)
 	return s
 }
 
+// ready waits until /readyz returns 200.
 func ready(transport http.RoundTripper, address string) error {
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		answer, err := (&http.Client{Transport: transport}).Get(address + "/readyz")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		resp, err := (&http.Client{Transport: transport}).Get(address + "/readyz")
 		if err == nil {
-			err = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
+			err = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
 				return err
 			}
 		}
-		if time.Now().After(end) {
+		if time.Now().After(deadline) {
 			return err
 		}
 	}
 }
 
-// kill ends the server and all its children without a word, and waits for it.
+// kill kills the server and its child processes, and waits for it.
 func (s *serverProcess) kill() {
 	if s.cmd.ProcessState != nil {
 		return
 	}
 	killProcessGroup(s.cmd)
-	for range s.address { // Wait closes the pipe, so its reader comes first
+	for range s.address { // the reader has to be done before Wait closes the pipe
 	}
-	_ = s.cmd.Wait() // it was killed: that is no news
+	_ = s.cmd.Wait() // the error is that it was killed
 	s.transport.CloseIdleConnections()
 }

@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
+// setProcessGroup starts cmd in a process group of its own.
 func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// killProcessGroup kills a process that is not yet waited for, and its child processes.
 func killProcessGroup(cmd *exec.Cmd) {
-	// The group is the harness's own making and has not been waited for: the number
-	// is nobody else's.
+	// Wait has not been called, so the system can't have reused the process ID.
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 }

@@ -16,10 +16,11 @@ import (
 	"testing"
 )
 
-// maxResident is the memory that a server may have, however hard its bodies are to read.
+// maxResident is the limit of resident memory, in bytes, that a server must not exceed for any
+// request body.
 const maxResident = 256 << 20
 
-// peakMemory is the peak of a process's memory since it was last asked for.
+// peakMemory returns the peak of resident memory of a process, in bytes, since the last call.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
@@ -29,7 +30,7 @@ func peakMemory(t *testing.T, pid int) int {
 	}
 	peak := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if peak == nil {
-		t.Fatalf("no peak in\n%s", status)
+		t.Fatalf("no VmHWM in the status of process %d:\n%s", pid, status)
 	}
 	kb, err := strconv.Atoi(string(peak[1]))
 	if err != nil {
@@ -42,28 +43,29 @@ func peakMemory(t *testing.T, pid int) int {
 	return kb << 10
 }
 
-// What decoding makes of bodies is bounded: 50 at the same time, of two keys, of the kinds
-// that become the most.
-func TestMemoryOfBodies(t *testing.T) {
+// The memory for decoding request bodies is bounded: 50 concurrent requests with two keys, whose
+// bodies need the most memory for their size.
+func TestMemoryOfRequestBodies(t *testing.T) {
 	server := startServer(t, shortDataDir(t))
 	keys := []string{server.createKey(t, "one"), server.createKey(t, "two")}
-	begun := peakMemory(t, server.process.Process.Pid)
+	before := peakMemory(t, server.process.Process.Pid)
 	const size = 79 << 20 / 10
-	fill := func(open, shut string, most int, item func(int) string) string {
+	fill := func(prefix, suffix string, count int, item func(int) string) string {
 		var b strings.Builder
-		b.WriteString(open)
-		for i := range most {
+		b.WriteString(prefix)
+		for i := range count {
 			text := item(i)
-			if b.Len()+len(text)+len(shut) > size {
+			if b.Len()+len(text)+len(suffix) > size {
 				break
 			}
 			b.WriteString(text)
 		}
-		return strings.TrimSuffix(strings.TrimSuffix(b.String(), ","), "&") + shut
+		return strings.TrimSuffix(strings.TrimSuffix(b.String(), ","), "&") + suffix
 	}
 	member := func(i int) string { return fmt.Sprintf(`"k%06d":"%s",`, i, strings.Repeat("v", 105)) }
-	kinds := []struct{ name, path, media, body string }{
-		{"more than 65,536 members", "orders", "application/json", fill(`{`, `}`, size, func(i int) string { return fmt.Sprintf(`"k%06d":1,`, i) })},
+	rows := []struct{ name, path, media, body string }{
+		{"more than 65,536 members", "orders", "application/json",
+			fill(`{`, `}`, size, func(i int) string { return fmt.Sprintf(`"k%06d":1,`, i) })},
 		{"65,000 members", "orders", "application/json", fill(`{`, `}`, 65_000, member)},
 		{"65,000 custom fields", "orders", "application/json", fill(`{"custom_fields":{`, `}}`, 64_990, member)},
 		{"65,000 custom fields of a form", "abstracts", "application/x-www-form-urlencoded", fill(`custom_fields={`, `}`, 64_990, member)},
@@ -72,42 +74,44 @@ func TestMemoryOfBodies(t *testing.T) {
 		{"deep arrays", "orders", "application/json", fill(`{"x":[`, `]}`, 65_000/31, func(int) string {
 			return strings.Repeat("[", 30) + strings.Repeat(" ", 3800) + strings.Repeat("]", 30) + ","
 		})},
-		{"flat arrays", "orders", "application/json", fill(`{"custom_fields":[`, `]}`, 65_500, func(int) string { return "0" + strings.Repeat(" ", 119) + "," })},
-		{"pairs", "abstracts", "application/x-www-form-urlencoded", fill(``, ``, 65_000, func(i int) string { return fmt.Sprintf("k%06d=%s+&", i, strings.Repeat("v", 110)) })},
+		{"flat arrays", "orders", "application/json",
+			fill(`{"custom_fields":[`, `]}`, 65_500, func(int) string { return "0" + strings.Repeat(" ", 119) + "," })},
+		{"name and value pairs", "abstracts", "application/x-www-form-urlencoded",
+			fill(``, ``, 65_000, func(i int) string { return fmt.Sprintf("k%06d=%s+&", i, strings.Repeat("v", 110)) })},
 	}
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	var mu sync.Mutex
-	said := map[string]int{}
+	statuses := map[string]int{}
 	for i := range 50 {
-		kind := kinds[i%len(kinds)]
-		all.Go(func() {
-			ask, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/v1/"+kind.path, strings.NewReader(kind.body))
+		row := rows[i%len(rows)]
+		wg.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.url+"/v1/"+row.path, strings.NewReader(row.body))
 			if err != nil {
 				t.Errorf("create request: %v", err)
 				return
 			}
-			ask.Header.Set("Content-Type", kind.media)
-			ask.Header.Set("Authorization", "Bearer "+keys[i%2])
-			status := "cut" // told to come back, and still sending
-			if answer, err := http.DefaultClient.Do(ask); err == nil {
-				_, err = io.Copy(io.Discard, answer.Body)
-				status = fmt.Sprint(answer.StatusCode)
-				if err = errors.Join(err, answer.Body.Close()); err != nil {
-					t.Errorf("%s: %v", kind.name, err)
+			req.Header.Set("Content-Type", row.media)
+			req.Header.Set("Authorization", "Bearer "+keys[i%2])
+			status := "cut" // the server closes the connection before it has read the body
+			if resp, err := http.DefaultClient.Do(req); err == nil {
+				_, err = io.Copy(io.Discard, resp.Body)
+				status = fmt.Sprint(resp.StatusCode)
+				if err = errors.Join(err, resp.Body.Close()); err != nil {
+					t.Errorf("%s: read response: %v", row.name, err)
 				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			said[status]++
+			statuses[status]++
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	peak := peakMemory(t, server.process.Process.Pid)
-	t.Logf("%d MB before, %d MB at most, answers %v", begun>>20, peak>>20, said)
+	t.Logf("%d MB before, peak of %d MB, responses %v", before>>20, peak>>20, statuses)
 	if peak > maxResident {
-		t.Errorf("%d MB at most, want no more than %d MB", peak>>20, maxResident>>20)
+		t.Errorf("peak of %d MB, want at most %d MB", peak>>20, maxResident>>20)
 	}
-	if said["201"]+said["400"]+said["422"] < 10 {
-		t.Errorf("answers are %v, want most of them read", said)
+	if statuses["201"]+statuses["400"]+statuses["422"] < 10 {
+		t.Errorf("got responses %v, want at least 10 of 201, 400, or 422", statuses)
 	}
 }

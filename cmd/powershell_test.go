@@ -6,78 +6,86 @@ import (
 	"testing"
 )
 
-// codeBlock is one block of a guide, with the language after its first fence.
+// codeBlock is a fenced code block of a guide.
 type codeBlock struct{ language, text string }
 
+// codeBlocks returns the fenced code blocks of a guide.
 func codeBlocks(text string) (list []codeBlock) {
-	inside := false
+	inBlock := false
 	for line := range strings.Lines(text) {
-		mark, is := strings.CutPrefix(strings.TrimSpace(line), "```")
+		fenceMark, ok := strings.CutPrefix(strings.TrimSpace(line), "```")
 		switch {
-		case is && inside:
-			inside = false
-		case is:
-			inside, list = true, append(list, codeBlock{language: mark})
-		case inside:
+		case ok && inBlock:
+			inBlock = false
+		case ok:
+			inBlock, list = true, append(list, codeBlock{language: fenceMark})
+		case inBlock:
 			list[len(list)-1].text += line
 		}
 	}
 	return list
 }
 
-// What PowerShell doesn't have, or has as something else.
+// Patterns of syntax and commands that Windows PowerShell doesn't have, or that mean something else
+// there.
 var (
-	unixOnly  = regexp.MustCompile(`(?m)<<'END'|=\$\(|^(sed|printf|chmod|chown|cp|mv|mkdir|curl|systemctl|useradd|install|rm) `)
-	notIn51   = regexp.MustCompile(`&&|\|\||(?m)(^|\| *)(curl|wget|cat|cp|mv|rm|ls|echo|sleep|sed|grep|export) `)
-	hereBegin = regexp.MustCompile(`(?m)@['"]$`)
-	hereEnd   = regexp.MustCompile(`(?m)^['"]@`)
+	unixOnlyPattern   = regexp.MustCompile(`(?m)<<'END'|=\$\(|^(sed|printf|chmod|chown|cp|mv|mkdir|curl|systemctl|useradd|install|rm) `)
+	notInPowerShell51 = regexp.MustCompile(`&&|\|\||(?m)(^|\| *)(curl|wget|cat|cp|mv|rm|ls|echo|sleep|sed|grep|export) `)
+	hereStringStart   = regexp.MustCompile(`(?m)@['"]$`)
+	hereStringEnd     = regexp.MustCompile(`(?m)^['"]@`)
 )
 
-// Where a guide's commands are for a Unix shell alone, those of Windows PowerShell 5.1
-// follow; none of them has another meaning there. guides_contract_test.go parses them.
+// A block of a guide that only a Unix shell can run is followed by one for Windows PowerShell 5.1,
+// which contains no command that means something else there. guides_contract_test.go parses the
+// blocks.
 func TestGuidesForPowerShell(t *testing.T) {
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)
 		if err != nil {
-			t.Fatalf("helpTopic: %v", err)
+			t.Fatalf("read guide: %v", err)
 		}
 		list := codeBlocks(text)
-		for n, f := range list {
+		for i, block := range list {
 			switch {
-			case strings.HasPrefix(f.language, "sh") && name != "integrating": // its requests are the same, in curl.exe
-				if bad := unixOnly.FindString(f.text); bad != "" && (n+1 == len(list) || list[n+1].language != "powershell") && !strings.Contains(f.text, "/etc/systemd/system/deedkeep.service <<") {
-					t.Errorf("%s: %q is for a Unix shell, and no block for PowerShell follows:\n%s", name, bad, f.text)
+			case strings.HasPrefix(block.language, "sh") && name != "integrating": // its requests are the same with curl.exe
+				unixOnly := unixOnlyPattern.FindString(block.text)
+				translated := i+1 < len(list) && list[i+1].language == "powershell"
+				if unixOnly != "" && !translated && !strings.Contains(block.text, "/etc/systemd/system/deedkeep.service <<") {
+					t.Errorf("%s: %q is for a Unix shell, and no block for PowerShell follows:\n%s", name, unixOnly, block.text)
 				}
-			case f.language == "powershell":
-				if bad := notIn51.FindString(f.text); bad != "" {
-					t.Errorf("%s: PowerShell 5.1 has no %q, or takes it for something else:\n%s", name, bad, f.text)
+			case block.language == "powershell":
+				if bad := notInPowerShell51.FindString(block.text); bad != "" {
+					t.Errorf("%s: %q does not exist in PowerShell 5.1, or means something else:\n%s", name, bad, block.text)
 				}
-				if begin, end := len(hereBegin.FindAllString(f.text, -1)), len(hereEnd.FindAllString(f.text, -1)); begin != end {
-					t.Errorf("%s: got %d beginnings and %d ends of here-strings\n%s", name, begin, end, f.text)
+				starts, ends := len(hereStringStart.FindAllString(block.text, -1)), len(hereStringEnd.FindAllString(block.text, -1))
+				if starts != ends {
+					t.Errorf("%s: got %d starts and %d ends of here-strings, want the same number\n%s", name, starts, ends, block.text)
 				}
 			}
 		}
 	}
 }
 
-// The rules above find what they are for.
-func TestRulesForPowerShell(t *testing.T) {
+// The patterns match syntax and commands that don't work in PowerShell.
+func TestPowerShellPatterns(t *testing.T) {
 	for _, row := range []struct {
-		rule *regexp.Regexp
-		text string
-		want bool
+		pattern *regexp.Regexp
+		text    string
+		want    bool
 	}{
-		{unixOnly, "cat > config.yaml <<'END'\n", true},
-		{unixOnly, "KEY=$(deedkeep keys create x)\n", true},
-		{unixOnly, "deedkeep verify\nchmod 600 x\n", true},
-		{unixOnly, "deedkeep status\n", false},
-		{notIn51, "curl -sf http://127.0.0.1\n", true},
-		{notIn51, "deedkeep verify && deedkeep serve\n", true},
-		{notIn51, "Get-Content x | grep y\n", true},
-		{notIn51, "curl.exe -sS $V1\nGet-Content x | deedkeep backup drill --ask\n", false},
+		{unixOnlyPattern, "cat > config.yaml <<'END'\n", true},
+		{unixOnlyPattern, "KEY=$(deedkeep keys create x)\n", true},
+		{unixOnlyPattern, "deedkeep verify\nchmod 600 x\n", true},
+		{unixOnlyPattern, "deedkeep status\n", false},
+		{notInPowerShell51, "curl -sf http://127.0.0.1\n", true},
+		{notInPowerShell51, "deedkeep verify && deedkeep serve\n", true},
+		{notInPowerShell51, "Get-Content x | grep y\n", true},
+		{notInPowerShell51, "curl.exe -sS $V1\nGet-Content x | deedkeep backup drill --ask\n", false},
 	} {
-		if got := row.rule.MatchString(row.text); got != row.want {
-			t.Errorf("%q: got %v, want %v", row.text, got, row.want)
-		}
+		t.Run(row.text, func(t *testing.T) {
+			if got := row.pattern.MatchString(row.text); got != row.want {
+				t.Errorf("%s matches %q: got %v, want %v", row.pattern, row.text, got, row.want)
+			}
+		})
 	}
 }

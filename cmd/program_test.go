@@ -18,15 +18,17 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// serverProcess is "deedkeep serve" as a process of its own: the test binary.
+// serverProcess is a process of "deedkeep serve", run by the test binary.
 type serverProcess struct {
 	url, data string
 	process   *exec.Cmd
 	messages  *bytes.Buffer
-	startup   time.Duration // until it answered
+	startup   time.Duration // from the start to the printed address
 	done      chan struct{}
 }
 
+// startServer starts a server on a free port and waits until it prints its address. The test kills
+// it at the end.
 func startServer(t *testing.T, data string) *serverProcess {
 	t.Helper()
 	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
@@ -35,99 +37,101 @@ func startServer(t *testing.T, data string) *serverProcess {
 	p.process.Stderr = p.messages
 	out, err := p.process.StdoutPipe()
 	if err != nil {
-		t.Fatalf("StdoutPipe: %v", err)
+		t.Fatalf("create pipe: %v", err)
 	}
-	begun := time.Now()
+	start := time.Now()
 	if err := p.process.Start(); err != nil {
-		t.Fatalf("start process: %v", err)
+		t.Fatalf("start server: %v", err)
 	}
-	line := make([]byte, 100)
-	n, err := out.Read(line) // the one line, written at once
-	p.startup = time.Since(begun)
-	url, ok := strings.CutPrefix(strings.TrimSpace(string(line[:n])), "listening on ")
+	buf := make([]byte, 100)
+	n, err := out.Read(buf) // the only line, in one write
+	p.startup = time.Since(start)
+	url, ok := strings.CutPrefix(strings.TrimSpace(string(buf[:n])), "listening on ")
 	p.url = url
 	go func() {
 		defer close(p.done)
-		_, _ = io.Copy(io.Discard, out) // Nothing more comes.
-		_ = p.process.Wait()            // Its state tells.
+		_, _ = io.Copy(io.Discard, out) // no more output is expected
+		_ = p.process.Wait()            // ProcessState has the result
 	}()
 	t.Cleanup(func() {
-		_ = p.process.Process.Kill() // It may have ended.
+		_ = p.process.Process.Kill() // it may have ended
 		<-p.done
 	})
 	if err != nil || !ok {
-		_ = p.process.Process.Kill() // The failure is told.
+		_ = p.process.Process.Kill() // the test fails anyway
 		<-p.done
-		t.Fatalf("serve: %v\n%s", err, p.messages)
+		t.Fatalf("serve printed %q, %v, want an address\n%s", buf[:n], err, p.messages)
 	}
 	return p
 }
 
+// signal sends a signal to the server.
 func (p *serverProcess) signal(t *testing.T, s os.Signal) {
 	t.Helper()
 	if err := p.process.Process.Signal(s); err != nil {
-		t.Fatalf("Signal: %v", err)
+		t.Fatalf("send signal: %v", err)
 	}
 }
 
-// waitExit waits for the end.
+// waitExit waits until the server has ended and returns its exit code.
 func (p *serverProcess) waitExit(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-p.done:
 		return p.process.ProcessState.ExitCode()
 	case <-time.After(30 * time.Second):
-		t.Fatal("serve does not stop")
+		t.Fatal("serve still runs after 30 seconds")
 		return 0
 	}
 }
 
-// createKey makes one through the door.
+// createKey creates an API key through the control socket.
 func (p *serverProcess) createKey(t *testing.T, name string, flags ...string) string {
 	t.Helper()
 	got := runCLI(t.Context(), t, nil, append([]string{"keys", "create", name, "--quiet", "--data", p.data}, flags...)...)
 	if got.code != 0 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("keys create: got %+v, want exit code 0", got)
 	}
 	return strings.TrimSpace(got.out)
 }
 
-func TestSecondStartIsQuick(t *testing.T) {
+// A server with an existing vault starts within a second.
+func TestSecondStartIsFast(t *testing.T) {
 	data := shortDataDir(t)
-	quickest := time.Hour
+	fastest := time.Hour
 	for range 6 {
 		p := startServer(t, data)
-		if p.createKey(t, "try"); p.startup < quickest {
-			quickest = p.startup
+		if p.createKey(t, "try"); p.startup < fastest {
+			fastest = p.startup
 		}
 		p.signal(t, os.Interrupt)
 		if code := p.waitExit(t); code != 0 {
-			t.Fatalf("exit code %d\n%s", code, p.messages)
+			t.Fatalf("got exit code %d, want 0\n%s", code, p.messages)
 		}
 	}
-	t.Logf("quickest start: %v", quickest)
-	// What is promised is a second, on a busy machine and under the race detector too.
-	if quickest > time.Second {
-		t.Errorf("the quickest start took %v", quickest)
+	t.Logf("fastest start: %v", fastest)
+	// The limit also applies on a busy machine and with the race detector.
+	if fastest > time.Second {
+		t.Errorf("the fastest start took %v, want at most 1s", fastest)
 	}
 }
 
-// serve says that it created a vault, and says nothing of one that was there.
-func TestServeSaysThatItCreatedAVault(t *testing.T) {
+// serve reports a vault that it creates, but not one that it opens.
+func TestServeReportsNewVault(t *testing.T) {
 	data := shortDataDir(t)
 	for start, want := range []bool{true, false} {
 		p := startServer(t, data)
 		p.signal(t, os.Interrupt)
 		code := p.waitExit(t)
-		says := "created a new vault in " + data + "; for a service, start with --existing"
-		if got := strings.Contains(p.messages.String(), says); code != 0 || got != want {
-			t.Errorf("start %d: got %v (exit code %d), want %v: %q\n%s", start, got, code, want, says, p.messages)
+		report := "created a new vault in " + data + "; for a service, start with --existing"
+		if got := strings.Contains(p.messages.String(), report); code != 0 || got != want {
+			t.Errorf("start %d: got %v (exit code %d), want %v: %q\n%s", start, got, code, want, report, p.messages)
 		}
 	}
 }
 
-// An upload that is under way at SIGTERM is acknowledged, and is there afterward.
-func TestTermFinishesAnUpload(t *testing.T) {
+// An upload that is in progress at SIGTERM is completed, acknowledged, and stored.
+func TestSIGTERMCompletesUpload(t *testing.T) {
 	data := shortDataDir(t)
 	p := startServer(t, data)
 	c := client.New(p.url, p.createKey(t, "upload"), nil)
@@ -137,59 +141,59 @@ func TestTermFinishesAnUpload(t *testing.T) {
 	go func() {
 		up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: "deed.txt", Reader: rest}})
 		if err == nil && len(up.Files) != 1 {
-			err = fmt.Errorf("%+v", up)
+			err = fmt.Errorf("got %+v, want one file", up)
 		}
 		done <- err
 	}()
-	if _, err := body.Write(content[:5]); err != nil { // It is read once the server has asked for it.
+	if _, err := body.Write(content[:5]); err != nil { // returns when the client reads it
 		t.Fatalf("write to body: %v", err)
 	}
 	p.signal(t, syscall.SIGTERM)
-	for end := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(10 * time.Second); ; {
 		if _, err := c.OrderFields(t.Context()); err != nil {
-			break // nobody new is let in
+			break // new requests are rejected
 		}
-		if time.Now().After(end) {
-			t.Fatal("it does not stop")
+		if time.Now().After(deadline) {
+			t.Fatal("new requests still succeed 10 seconds after SIGTERM")
 		}
 	}
 	_, err := body.Write(content[5:])
 	if err = errors.Join(err, body.Close(), <-done); err != nil {
-		t.Fatalf("close body: %v", err)
+		t.Fatalf("complete the upload: %v", err)
 	}
 	if code := p.waitExit(t); code != 0 {
-		t.Errorf("exit code %d\n%s", code, p.messages)
+		t.Errorf("got exit code %d, want 0\n%s", code, p.messages)
 	}
 	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != 0 || !strings.Contains(got.out, "1 document (38 B)") {
-		t.Errorf("%+v", got)
+		t.Errorf("verify: got %+v, want one document of 38 bytes", got)
 	}
 }
 
-// While a server starts and stops again and again, a command is done or says that
-// the vault is locked; what it said it did is there.
-func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
+// While a server starts and stops repeatedly, a command succeeds or reports that the vault is
+// locked. Every key that it reported exists.
+func TestKeysDuringServerRestarts(t *testing.T) {
 	data := shortDataDir(t)
 	first := startServer(t, data)
 	first.signal(t, syscall.SIGTERM)
 	if code := first.waitExit(t); code != 0 {
-		t.Fatalf("exit code %d\n%s", code, first.messages)
+		t.Fatalf("got exit code %d, want 0\n%s", code, first.messages)
 	}
-	var makers sync.WaitGroup
-	defer makers.Wait()
+	var creators sync.WaitGroup
+	defer creators.Wait()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var mu sync.Mutex
-	made, codes := map[string]bool{}, map[int]int{}
+	created, codes := map[string]bool{}, map[int]int{}
 	for range 3 {
-		makers.Go(func() {
+		creators.Go(func() {
 			for ctx.Err() == nil {
 				got := runCLI(t.Context(), t, nil, "keys", "create", "storm", "--quiet", "--data", data)
 				mu.Lock()
 				codes[got.code]++
 				if got.code == 0 {
-					made[strings.TrimSpace(got.out)] = true
+					created[strings.TrimSpace(got.out)] = true
 				} else if got.code != exitLocked {
-					t.Errorf("%+v", got)
+					t.Errorf("keys create: got %+v, want exit code 0 or %d", got, exitLocked)
 				}
 				mu.Unlock()
 			}
@@ -201,14 +205,14 @@ func TestKeysWhileTheServerComesAndGoes(t *testing.T) {
 		p.createKey(t, "storm")
 		p.signal(t, syscall.SIGTERM)
 		if code := p.waitExit(t); code != 0 {
-			t.Errorf("exit code %d\n%s", code, p.messages)
+			t.Errorf("got exit code %d, want 0\n%s", code, p.messages)
 		}
 	}
 	cancel()
-	makers.Wait()
+	creators.Wait()
 	t.Logf("exit codes: %v", codes)
 	got := runCLI(t.Context(), t, nil, "keys", "list", "--json", "--data", data)
-	if have := strings.Count(got.out, `"name": "storm"`); have != len(made)+rounds {
-		t.Errorf("%d keys said to be made, %d there", len(made)+rounds, have)
+	if n := strings.Count(got.out, `"name": "storm"`); n != len(created)+rounds {
+		t.Errorf("got %d keys, want %d as created", n, len(created)+rounds)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Elsewhere than on a terminal: nothing in the first second, then a line every ten.
+// Without a terminal, the first line is printed after a second, and then one every ten seconds.
 func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, messages := testShell()
@@ -20,20 +20,22 @@ func TestProgressLines(t *testing.T) {
 		}
 		finish()
 		finish()
-		want := "deedkeep: backup: 1 MB of 25 MB, 24s left\ndeedkeep: backup: 11 MB of 25 MB, 14s left\ndeedkeep: backup: 21 MB of 25 MB, 4s left\n"
+		want := "deedkeep: backup: 1 MB of 25 MB, 24s left\n" +
+			"deedkeep: backup: 11 MB of 25 MB, 14s left\n" +
+			"deedkeep: backup: 21 MB of 25 MB, 4s left\n"
 		if got := messages.String(); got != want {
-			t.Errorf("%s", got)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }
 
-// What came before the first of it, and what was done another time, is not taken for its
-// pace; nothing is said of the time left before a second of it.
-func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
+// The rate counts neither the time before the first report nor what an earlier run has done. The
+// time left is printed only after a second of reports.
+func TestProgressTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, messages := testShell()
 		report, finish := s.showProgress("")
-		time.Sleep(3 * time.Second) // records are looked at
+		time.Sleep(3 * time.Second) // before the first report
 		for done := range int64(1450) {
 			report(apitypes.Progress{Done: done + 1, Total: 1450, Unit: "documents"})
 			time.Sleep(10 * time.Millisecond)
@@ -41,7 +43,7 @@ func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 		finish()
 		want := "deedkeep: 1 of 1450 documents\ndeedkeep: 1001 of 1450 documents, 4s left\n"
 		if got := messages.String(); got != want {
-			t.Errorf("%s", got)
+			t.Errorf("got %q, want %q", got, want)
 		}
 
 		s, _, messages = testShell()
@@ -51,16 +53,17 @@ func TestProgressTellsNoTimeItDoesNotKnow(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		finish()
-		if got := messages.String(); !strings.HasPrefix(got, "deedkeep: reindex: 902 of 1000 records, 49s left\n") {
-			t.Errorf("%s", got)
+		want = "deedkeep: reindex: 902 of 1000 records, 49s left\n"
+		if got := messages.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	})
 }
 
-func TestFarAs(t *testing.T) {
+func TestProgressLine(t *testing.T) {
 	rows := []struct {
-		p    apitypes.Progress
-		want string
+		progress apitypes.Progress
+		want     string
 	}{
 		{apitypes.Progress{Unit: "documents"}, "0 documents"},
 		{apitypes.Progress{Done: 3, Unit: "documents"}, "3 documents"},
@@ -69,11 +72,13 @@ func TestFarAs(t *testing.T) {
 		{apitypes.Progress{Done: 9, Total: 9, Unit: "documents"}, "9 of 9 documents"},
 	}
 	for _, row := range rows {
-		if got := progressLine(row.p, progressRate{at: time.Now().Add(-10 * time.Second)}); got != row.want {
-			t.Errorf("%+v: %q, want %q", row.p, got, row.want)
-		}
+		t.Run(row.want, func(t *testing.T) {
+			if got := progressLine(row.progress, progressRate{at: time.Now().Add(-10 * time.Second)}); got != row.want {
+				t.Errorf("progressLine(%+v) = %q, want %q", row.progress, got, row.want)
+			}
+		})
 	}
-	if strings.Contains(progressLine(apitypes.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, progressRate{}), "bytes") {
-		t.Error("sizes are told for people")
+	if got := progressLine(apitypes.Progress{Done: 2048, Total: 4096, Unit: "bytes"}, progressRate{}); strings.Contains(got, "bytes") {
+		t.Errorf("progressLine of 2048 bytes = %q, want sizes in KB", got)
 	}
 }

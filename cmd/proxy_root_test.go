@@ -27,7 +27,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// What every proxy must let through, asked from another address than its own.
+// proxyCheck sends requests through a proxy, from a different address than that of the proxy.
 const proxyCheck = `
 ask() { curl -sS --interface 192.0.2.10 --cacert "$CA" "$@"; }
 for _ in $(seq 600); do ask -o health https://vault.example.com/healthz 2>/dev/null && break; sleep 0.05; done
@@ -50,37 +50,38 @@ printf '\n'
 SSL_CERT_FILE=$CA deedkeep doctor --through https://vault.example.com --key "$KEY" | sed 's/^/DOCTOR /' || true # there is no backup
 `
 
-// The recipes of the guide work as they are written, with nginx and Caddy of Debian on
-// the ports 80 and 443 of a network of their own.
-func TestProxyRecipes(t *testing.T) {
-	text, err := helpTopic("proxy")
+// The configurations in the guide work unchanged with the nginx and Caddy of Debian, on ports 80
+// and 443 of a separate network namespace.
+func TestProxyConfigurations(t *testing.T) {
+	guide, err := helpTopic("proxy")
 	if err != nil {
-		t.Fatalf("helpTopic: %v", err)
+		t.Fatalf("read guide: %v", err)
 	}
-	room := t.TempDir()
+	dir := t.TempDir()
 	tiff, err := os.ReadFile(sampleFile(t, "title/warranty-deed-g4-300dpi.tiff"))
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	blocks, _ := topicScript(text)
+	blocks, _ := topicScript(guide)
 	cert, key := proxyCertificate(t)
 	for name, content := range map[string][]byte{
 		"vault.pem": cert, "vault.key": key, "password": []byte("wexcombe county deeds since 1911"),
-		"nginx": []byte(singleBlock(t, text, "nginx")), "caddy": []byte(singleBlock(t, text, "caddyfile")),
-		// Nothing reads what follows the last image of a TIFF.
-		"scan2.tiff": append(bytes.Clone(tiff), make([]byte, 2<<20)...), "scan60.tiff": append(bytes.Clone(tiff), make([]byte, 60<<20)...),
+		"nginx": []byte(singleBlock(t, guide, "nginx")), "caddy": []byte(singleBlock(t, guide, "caddyfile")),
+		// Readers ignore what follows the last image of a TIFF file.
+		"scan2.tiff":  append(bytes.Clone(tiff), make([]byte, 2<<20)...),
+		"scan60.tiff": append(bytes.Clone(tiff), make([]byte, 60<<20)...),
 	} {
-		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
 	}
-	for _, row := range []struct{ name, begin string }{
+	for _, row := range []struct{ name, setup string }{
 		{"nginx", `export CA=$PWD/vault.pem
 cp nginx /etc/nginx/conf.d/deedkeep.conf
 nginx -t
 nginx -g 'daemon off;' &
 `},
-		// A certificate authority of its own, instead of one in the internet, is all that is added.
+		// The only addition is a local certificate authority instead of a public one.
 		{"caddy", `export CA=/mnt/caddy/caddy/pki/authorities/local/root.crt XDG_DATA_HOME=/mnt/caddy XDG_CONFIG_HOME=/mnt/caddy
 { printf '{\n\tlocal_certs\n\tskip_install_trust\n\tadmin off\n}\n'; cat caddy; } > /etc/caddy/Caddyfile
 caddy run --config /etc/caddy/Caddyfile 2>caddy.err &
@@ -97,20 +98,21 @@ systemctl() { deedkeep serve; }
 ` + blocks + `
 KEY=$(deedkeep keys create proxy --quiet)
 deedkeep users create owner --role admin --password-stdin < password
-` + row.begin + proxyCheck
+` + row.setup + proxyCheck
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash")
-			cmd.Dir, cmd.Stdin = room, strings.NewReader(script)
-			self, err := os.Executable()
+			cmd := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "--net",
+				"--pid", "--fork", "--kill-child", "--mount-proc", "bash")
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader(script)
+			binary, err := os.Executable()
 			if err != nil {
 				t.Fatalf("path of the test binary: %v", err)
 			}
-			cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.CacheDir())
+			cmd.Env = append(os.Environ(), "PROGRAM="+binary, "ENGINES="+vaulttest.CacheDir())
 			content, err := cmd.CombinedOutput()
 			out := string(content)
 			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
+				t.Fatalf("run script: %v\n%s", err, out)
 			}
 			if testing.Verbose() {
 				fmt.Printf("%s\n", out)
@@ -122,18 +124,18 @@ deedkeep users create owner --role admin --password-stdin < password
 				"DOCTOR ok    through", "DOCTOR ok    proxy", "DOCTOR ok    key",
 			} {
 				if !strings.Contains(out, want) {
-					t.Errorf("the output lacks %q", want)
+					t.Errorf("output has no %q", want)
 				}
 			}
 			if strings.Contains(out, `"address":"127.0.0.1"`) {
-				t.Error("the audit log has the address of the proxy")
+				t.Error("audit log has the address of the proxy, want only that of the client")
 			}
-			// The vault of this test lies in memory, without a backup, and belongs to root.
-			expected := regexp.MustCompile(`^(warn|bad) +(speed of sync|user|.*backup)`)
+			// The vault of this test is in memory, has no backup, and belongs to root.
+			allowed := regexp.MustCompile(`^(warn|bad) +(speed of sync|user|.*backup)`)
 			for line := range strings.Lines(out) {
-				found, is := strings.CutPrefix(line, "DOCTOR ")
-				if is && (strings.HasPrefix(found, "warn") || strings.HasPrefix(found, "bad")) && !expected.MatchString(found) {
-					t.Errorf("doctor says %q", found)
+				found, ok := strings.CutPrefix(line, "DOCTOR ")
+				if ok && (strings.HasPrefix(found, "warn") || strings.HasPrefix(found, "bad")) && !allowed.MatchString(found) {
+					t.Errorf("doctor: got %q, want no other findings", found)
 				}
 			}
 			if t.Failed() {
@@ -143,51 +145,52 @@ deedkeep users create owner --role admin --password-stdin < password
 	}
 }
 
-// singleBlock is the one block of a language in a guide.
-func singleBlock(t *testing.T, text, language string) string {
+// singleBlock returns the only code block of a language in a guide.
+func singleBlock(t *testing.T, guide, language string) string {
 	t.Helper()
-	_, rest, found := strings.Cut(text, "\n```"+language+"\n")
+	_, rest, found := strings.Cut(guide, "\n```"+language+"\n")
 	block, rest, closed := strings.Cut(rest, "\n```\n")
 	if !found || !closed || strings.Contains(rest, "\n```"+language+"\n") {
-		t.Fatalf("the guide has no block %q, or two", language)
+		t.Fatalf("guide has no block %q, or more than one", language)
 	}
 	return block + "\n"
 }
 
-// The recipe for IIS, which no test runs, is at least well-formed.
-func TestProxyRecipeForIIS(t *testing.T) {
-	text, err := helpTopic("proxy")
+// The configuration for IIS, which no test runs, is well-formed XML.
+func TestProxyConfigurationForIIS(t *testing.T) {
+	guide, err := helpTopic("proxy")
 	if err != nil {
-		t.Fatalf("helpTopic: %v", err)
+		t.Fatalf("read guide: %v", err)
 	}
-	decoder := xml.NewDecoder(strings.NewReader(singleBlock(t, text, "xml")))
+	decoder := xml.NewDecoder(strings.NewReader(singleBlock(t, guide, "xml")))
 	for {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
-			t.Fatalf("decoder.Token: %v", err)
+			t.Fatalf("parse configuration: %v", err)
 		}
 	}
 }
 
-// proxyCertificate is a certificate for vault.example.com that signs itself, and its key.
+// proxyCertificate creates a self-signed certificate for vault.example.com, with its key, in PEM.
 func proxyCertificate(t *testing.T) (cert, key []byte) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	privateKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatalf("ecdsa.GenerateKey: %v", err)
+		t.Fatalf("generate key: %v", err)
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "vault.example.com"}, DNSNames: []string{"vault.example.com"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	certDER, err := x509.CreateCertificate(rand.Reader, template, template, &privateKey.PublicKey, privateKey)
 	if err != nil {
 		t.Fatalf("create certificate: %v", err)
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(private)
+	keyDER, err := x509.MarshalPKCS8PrivateKey(privateKey)
 	if err != nil {
-		t.Fatalf("marshal PKCS8 private key: %v", err)
+		t.Fatalf("encode key: %v", err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certDER}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }

@@ -15,11 +15,11 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// What only reads works as a command on a disk that takes no byte, and in a directory
-// where the user may not write: go test -tags root ./cmd -run Unwritable (as root).
-func TestCommandsOnAnUnwritableDisk(t *testing.T) {
-	const nobody = 65534
-	base, err := os.MkdirTemp("", "dk") //nolint:usetesting // open to the other user
+// Commands that only read work on a full disk, on a read-only file system, and in a directory
+// that the user can't write to: go test -tags root ./cmd -run Unwritable (as root).
+func TestCommandsOnUnwritableDisk(t *testing.T) {
+	const otherUser = 65534             // "nobody"
+	base, err := os.MkdirTemp("", "dk") //nolint:usetesting // the other user needs access
 	if err != nil {
 		t.Fatalf("create temporary directory: %v", err)
 	}
@@ -28,26 +28,27 @@ func TestCommandsOnAnUnwritableDisk(t *testing.T) {
 			t.Errorf("remove directory: %v", err)
 		}
 	})
-	self, err := os.ReadFile("/proc/self/exe")
+	binary, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
 	program, disk := filepath.Join(base, "deedkeep"), filepath.Join(base, "disk")
-	data, aside, backups := filepath.Join(disk, "data"), filepath.Join(disk, "tmp"), filepath.Join(base, "backups")
-	each := func(errs ...error) {
+	data, tmpDir, backups := filepath.Join(disk, "data"), filepath.Join(disk, "tmp"), filepath.Join(base, "backups")
+	must := func(errs ...error) {
 		t.Helper()
 		if err := errors.Join(errs...); err != nil {
-			t.Fatal(err)
+			t.Fatalf("set up: %v", err)
 		}
 	}
-	each(os.Chmod(base, 0o755), os.WriteFile(program, self, 0o755), os.Mkdir(disk, 0o755), os.Mkdir(backups, 0o700), os.Chown(backups, nobody, nobody)) // #nosec G302 G306 G301 -- the other user runs it
-	each(syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"))
-	t.Cleanup(func() { each(syscall.Unmount(disk, syscall.MNT_DETACH)) })
+	must(os.Chmod(base, 0o755), os.WriteFile(program, binary, 0o755), os.Mkdir(disk, 0o755)) // #nosec G302 G306 G301 -- the other user runs it
+	must(os.Mkdir(backups, 0o700), os.Chown(backups, otherUser, otherUser))
+	must(syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=8m"))
+	t.Cleanup(func() { must(syscall.Unmount(disk, syscall.MNT_DETACH)) })
 	_, err = seedVault(data)
-	each(err, os.Mkdir(aside, 0o777))
-	own := func(uid int, files, folders os.FileMode) {
+	must(err, os.Mkdir(tmpDir, 0o777))
+	chown := func(uid int, files, folders os.FileMode) {
 		t.Helper()
-		each(filepath.WalkDir(data, func(path string, d os.DirEntry, err error) error {
+		must(filepath.WalkDir(data, func(path string, d os.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -58,17 +59,17 @@ func TestCommandsOnAnUnwritableDisk(t *testing.T) {
 			return errors.Join(os.Lchown(path, uid, uid), os.Chmod(path, mode))
 		}))
 	}
-	run := func(ctx context.Context, want int, says string, args ...string) {
+	run := func(ctx context.Context, want int, wantOutput string, args ...string) {
 		t.Helper()
 		c := exec.CommandContext(ctx, program, append(args, "--data", data)...)
-		c.Env = append(os.Environ(), "TMPDIR="+aside, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		c.Env = append(os.Environ(), "TMPDIR="+tmpDir, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir())
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUser, Gid: otherUser}}
 		out, _ := c.CombinedOutput()
-		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(string(out), says) {
-			t.Errorf("%q: got %d, want %d and %q\n%s", args, got, want, says, out)
+		if got := c.ProcessState.ExitCode(); got != want || !strings.Contains(string(out), wantOutput) {
+			t.Errorf("deedkeep %s: got exit code %d, want %d and %q\n%s", strings.Join(args, " "), got, want, wantOutput, out)
 		}
 	}
-	reads := func(name string) {
+	checkReadCommands := func(name string) {
 		t.Helper()
 		run(t.Context(), 0, "all is well", "verify")
 		run(t.Context(), 0, `"kind":"key.created"`, "events", "export")
@@ -79,29 +80,29 @@ func TestCommandsOnAnUnwritableDisk(t *testing.T) {
 		run(t.Context(), 0, "", "backup", "create", "--to", filepath.Join(backups, name))
 		run(t.Context(), 0, "", "backup", "verify", "--from", filepath.Join(backups, name))
 	}
-	const refused = "can't be written to"
+	const notWritable = "can't be written to"
 	t.Run("full", func(t *testing.T) {
-		own(nobody, 0o600, 0o700)
-		ballast, err := os.Create(filepath.Join(aside, "ballast"))
+		chown(otherUser, 0o600, 0o700)
+		ballast, err := os.Create(filepath.Join(tmpDir, "ballast"))
 		for err == nil {
 			_, err = ballast.Write(make([]byte, 4096))
 		}
 		if !errors.Is(err, syscall.ENOSPC) {
-			t.Fatal(err)
+			t.Fatalf("fill disk: got %v, want ENOSPC", err)
 		}
-		reads("full")
-		each(ballast.Close(), os.Remove(ballast.Name()))
+		checkReadCommands("full")
+		must(ballast.Close(), os.Remove(ballast.Name()))
 	})
-	t.Run("a directory of another user", func(t *testing.T) {
-		own(0, 0o644, 0o755)
-		reads("other")
-		run(t.Context(), exitFailed, refused, "keys", "create", "Scanner")
+	t.Run("directory of another user", func(t *testing.T) {
+		chown(0, 0o644, 0o755)
+		checkReadCommands("other")
+		run(t.Context(), exitFailed, notWritable, "keys", "create", "Scanner")
 	})
 	t.Run("read-only", func(t *testing.T) {
-		own(nobody, 0o600, 0o700)
-		each(syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-		reads("fixed")
-		run(t.Context(), exitFailed, refused, "keys", "create", "Scanner")
-		each(syscall.Mount("", disk, "", syscall.MS_REMOUNT, ""))
+		chown(otherUser, 0o600, 0o700)
+		must(syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+		checkReadCommands("read-only")
+		run(t.Context(), exitFailed, notWritable, "keys", "create", "Scanner")
+		must(syscall.Mount("", disk, "", syscall.MS_REMOUNT, ""))
 	})
 }

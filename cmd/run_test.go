@@ -19,12 +19,13 @@ import (
 	"deedkeep/web"
 )
 
-// result is what one command line came to.
+// result is the exit code and the output of a command line.
 type result struct {
 	code          int
 	out, messages string
 }
 
+// testShell returns a shell without input, with its output and its messages.
 func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	out, messages := new(bytes.Buffer), new(bytes.Buffer)
 	return &shell{
@@ -34,7 +35,7 @@ func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	}, out, messages
 }
 
-// runCLI runs a command line in this process, over a directory that is handed in.
+// runCLI runs a command line in this process, in a shell after change.
 func runCLI(ctx context.Context, t *testing.T, change func(*shell), args ...string) result {
 	t.Helper()
 	s, out, messages := testShell()
@@ -49,57 +50,63 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		if cmd.HasParent() && !strings.Contains(cmd.Example, cmd.CommandPath()) {
-			t.Errorf("%s: its example is %q", cmd.CommandPath(), cmd.Example)
+			t.Errorf("%s: got example %q, want one with the command", cmd.CommandPath(), cmd.Example)
 		}
 		if cmd.Short == "" {
-			t.Errorf("%s says nothing about itself", cmd.CommandPath())
+			t.Errorf("%s has no short description", cmd.CommandPath())
 		}
-		for _, part := range cmd.Commands() {
-			visit(part)
+		for _, sub := range cmd.Commands() {
+			visit(sub)
 		}
 	}
 	visit(s.root())
 }
 
+// A binary without generated assets doesn't serve and creates nothing. Other commands work.
 func TestMissingAssets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
-	got := runCLI(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "serve", "--data", dir)
+	withoutAssets := func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }
+	got := runCLI(t.Context(), t, withoutAssets, "serve", "--data", dir)
 	if want := (result{1, "", "deedkeep: assets are missing: run \"go generate ./...\"\n"}); got != want {
-		t.Errorf("%+v", got)
+		t.Errorf("serve: got %+v, want %+v", got, want)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it made %s: %v", dir, err)
+		t.Errorf("stat %s: got %v, want os.ErrNotExist", dir, err)
 	}
-	got = runCLI(t.Context(), t, func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }, "version")
+	got = runCLI(t.Context(), t, withoutAssets, "version")
 	if got.code != 0 || !strings.Contains(got.out, "engines: missing") {
-		t.Errorf("%+v", got)
+		t.Errorf("version: got %+v, want missing engines", got)
 	}
 }
 
+// serve doesn't use a data directory on a network file system unless the setting allows it.
 func TestNetworkFileSystem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	nfs := func(s *shell) { s.fileSystemType = func(string) (string, bool, error) { return "nfs", true, nil } }
 	got := runCLI(t.Context(), t, nfs, "serve", "--data", dir)
-	if got.code != exitUsage || !strings.Contains(got.messages, "network file system (nfs)") || !strings.Contains(got.messages, "disk.allow_network: true") {
-		t.Errorf("%+v", got)
+	if got.code != exitUsage || !strings.Contains(got.messages, "network file system (nfs)") ||
+		!strings.Contains(got.messages, "disk.allow_network: true") {
+		t.Errorf("serve on NFS: got %+v, want exit code %d and the setting that allows it", got, exitUsage)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it made %s: %v", dir, err)
+		t.Errorf("stat %s: got %v, want os.ErrNotExist", dir, err)
 	}
-	failing := func(s *shell) {
+	brokenFS := func(s *shell) {
 		s.fileSystemType = func(string) (string, bool, error) { return "", false, errors.New("no answer") }
 	}
-	if got := runCLI(t.Context(), t, failing, "serve", "--data", dir); got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
-		t.Errorf("%+v", got)
+	got = runCLI(t.Context(), t, brokenFS, "serve", "--data", dir)
+	if got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
+		t.Errorf("serve with an unknown file system: got %+v, want exit code %d", got, exitFailed)
 	}
 	t.Setenv("DEEDKEEP_DISK_ALLOW_NETWORK", "true")
-	t.Setenv("DEEDKEEP_LISTEN", "192.0.2.1:1") // an address that is not this machine's
-	if got := runCLI(t.Context(), t, nfs, "serve", "--data", shortDataDir(t)); got.code != exitFailed || !strings.Contains(got.messages, "--listen") {
-		t.Errorf("where it is allowed: %+v", got)
+	t.Setenv("DEEDKEEP_LISTEN", "192.0.2.1:1") // not an address of this machine
+	got = runCLI(t.Context(), t, nfs, "serve", "--data", shortDataDir(t))
+	if got.code != exitFailed || !strings.Contains(got.messages, "--listen") {
+		t.Errorf("serve on allowed NFS: got %+v, want the error of the address", got)
 	}
 }
 
-// shortDataDir is a data directory in which the path of a socket fits.
+// shortDataDir returns a data directory whose path is short enough for a Unix socket.
 func shortDataDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk") //nolint:usetesting // t.TempDir is too long for a socket
@@ -114,53 +121,59 @@ func shortDataDir(t *testing.T) string {
 	return filepath.Join(dir, "d")
 }
 
+// An interrupted command exits with exitInterrupted, unless it fails for another reason.
 func TestInterrupted(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatalf("seed: %v", err)
+		t.Fatalf("create vault: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range [][]string{{"status"}, {"verify"}, {"keys", "list"}, {"keys", "create", "x"}} {
 		got := runCLI(ctx, t, nil, append(args, "--data", data)...)
 		if want := (result{exitInterrupted, "", "deedkeep: interrupted\n"}); got != want {
-			t.Errorf("%v: %+v", args, got)
+			t.Errorf("%v: got %+v, want %+v", args, got, want)
 		}
 	}
-	// A failure is not hidden by an interruption.
 	if got := runCLI(ctx, t, nil, "keys", "revoke", "x"); got.code != exitUsage {
-		t.Errorf("%+v", got)
+		t.Errorf("keys revoke x: got %+v, want exit code %d", got, exitUsage)
 	}
 }
 
-// fullWriter is a standard output that is full.
+// fullWriter is a standard output that can't be written to.
 type fullWriter struct{}
 
-func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no room") }
+func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-func TestOutputThatFails(t *testing.T) {
+// A failed write to the standard output is an error.
+func TestOutputError(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"config", "check"}, {"config", "show"}} {
 		got := runCLI(t.Context(), t, func(s *shell) { s.out = fullWriter{} }, append(args, "--data", t.TempDir())...)
-		if got.code != exitFailed || got.messages != "deedkeep: no room\n" {
-			t.Errorf("%v: %+v", args, got)
+		if got.code != exitFailed || got.messages != "deedkeep: no space\n" {
+			t.Errorf("%v: got %+v, want exit code %d and the error of the writer", args, got, exitFailed)
 		}
 	}
 }
 
-// What is in use elsewhere ends with 11, whether the server says so or the backups do.
-func TestLockedElsewhere(t *testing.T) {
+// A lock of another process exits with exitLocked, whether the server or the backup archive
+// reports it.
+func TestExitCodeOfLock(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
 		code int
 	}{
-		{"the server's backup is being made", fmt.Errorf("backup: %w", &client.Error{Status: http.StatusLocked, Message: "A backup is already being made."}), exitLocked},
-		{"the backups are being thinned out", fmt.Errorf("/mnt/b: %w: another backup command works on it", archive.ErrLocked), exitLocked},
-		{"another refusal of the server", &client.Error{Status: http.StatusConflict, Message: "No."}, exitFailed},
+		{"backup of the server in progress", fmt.Errorf("backup: %w",
+			&client.Error{Status: http.StatusLocked, Message: "A backup is already being made."}), exitLocked},
+		{"backup archive locked", fmt.Errorf("/mnt/b: %w: another backup command works on it", archive.ErrLocked), exitLocked},
+		{"other error of the server", &client.Error{Status: http.StatusConflict, Message: "No."}, exitFailed},
 	} {
-		s, _, messages := testShell()
-		if code := s.exitCode(t.Context(), tt.err); code != tt.code || messages.String() != "deedkeep: "+message(tt.err)+"\n" {
-			t.Errorf("%s: code %d, %q", tt.name, code, messages)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			s, _, messages := testShell()
+			code := s.exitCode(t.Context(), tt.err)
+			if want := "deedkeep: " + message(tt.err) + "\n"; code != tt.code || messages.String() != want {
+				t.Errorf("exitCode(%v) = %d with %q, want %d with %q", tt.err, code, messages, tt.code, want)
+			}
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// readSample is a document of the samples and where it lies.
+// readSample returns the absolute path and the content of a sample document.
 func readSample(t *testing.T, path string) (file string, content []byte) {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
@@ -25,6 +25,6 @@ func readSample(t *testing.T, path string) (file string, content []byte) {
 			return absolute, content
 		}
 	}
-	t.Fatalf("the manifest has no %s", path)
+	t.Fatalf("the sample manifest has no %s", path)
 	return "", nil
 }

@@ -13,7 +13,7 @@ import (
 // scaleClass is a kind of search, and how one is made up of a moment of the mix.
 type scaleClass struct {
 	name string
-	make func(o *oracle, chance *rand.Rand) (searchCase, record)
+	make func(o *oracle, rng *rand.Rand) (searchCase, record)
 }
 
 // Between these ranks words are called common, and rare.
@@ -23,9 +23,9 @@ const (
 )
 
 var scaleClasses = []scaleClass{
-	{"exact number", func(o *oracle, chance *rand.Rand) (searchCase, record) {
-		r, number := o.number(chance)
-		if chance.IntN(3) == 0 {
+	{"exact number", func(o *oracle, rng *rand.Rand) (searchCase, record) {
+		r, number := o.number(rng)
+		if rng.IntN(3) == 0 {
 			return searchCase{text: compact(number), words: []string{compact(number)}, first: number}, r
 		}
 		return searchCase{text: number, words: []string{compact(number)}, first: number}, r
@@ -33,26 +33,26 @@ var scaleClasses = []scaleClass{
 	{"number, 2 characters", numberPrefix(2)},
 	{"number, 3 characters", numberPrefix(3)},
 	{"number, 6 characters", numberPrefix(6)},
-	{"rare word", func(o *oracle, chance *rand.Rand) (searchCase, record) {
-		return o.wordSearch(chance, maxFrequentRank, vaulttest.TextWords*50)
+	{"rare word", func(o *oracle, rng *rand.Rand) (searchCase, record) {
+		return o.wordSearch(rng, maxFrequentRank, vaulttest.TextWords*50)
 	}},
-	{"one of the 50 commonest", func(o *oracle, chance *rand.Rand) (searchCase, record) { return o.wordSearch(chance, 0, maxCommonRank) }},
-	{"two words", func(o *oracle, chance *rand.Rand) (searchCase, record) {
-		return o.wordSearch(chance, maxCommonRank, 1000, 1000, maxFrequentRank)
+	{"one of the 50 commonest", func(o *oracle, rng *rand.Rand) (searchCase, record) { return o.wordSearch(rng, 0, maxCommonRank) }},
+	{"two words", func(o *oracle, rng *rand.Rand) (searchCase, record) {
+		return o.wordSearch(rng, maxCommonRank, 1000, 1000, maxFrequentRank)
 	}},
-	{"two of the 50 commonest", func(o *oracle, chance *rand.Rand) (searchCase, record) {
-		return o.wordSearch(chance, 0, maxCommonRank/2, maxCommonRank/2, maxCommonRank)
+	{"two of the 50 commonest", func(o *oracle, rng *rand.Rand) (searchCase, record) {
+		return o.wordSearch(rng, 0, maxCommonRank/2, maxCommonRank/2, maxCommonRank)
 	}},
-	{"first and last name", func(o *oracle, chance *rand.Rand) (searchCase, record) {
-		r := record{"abstract", chance.IntN(o.Orders)}
+	{"first and last name", func(o *oracle, rng *rand.Rand) (searchCase, record) {
+		r := record{"abstract", rng.IntN(o.Orders)}
 		owner := o.mixRecord(r).Owner
 		return searchCase{text: owner, words: wordsOf(owner)}, r
 	}},
-	{"phrase of common words", func(o *oracle, chance *rand.Rand) (searchCase, record) {
+	{"phrase of common words", func(o *oracle, rng *rand.Rand) (searchCase, record) {
 		for {
-			r := o.document(chance)
+			r := o.document(rng)
 			ranks := o.text(r)
-			for at := chance.IntN(len(ranks) / 2); at+3 <= len(ranks); at++ {
+			for at := rng.IntN(len(ranks) / 2); at+3 <= len(ranks); at++ {
 				said := ranks[at : at+3]
 				if slices.Max(said) < maxCommonRank && vaulttest.PageOf(at) == vaulttest.PageOf(at+2) {
 					words := []string{o.words.Word(int(said[0])), o.words.Word(int(said[1])), o.words.Word(int(said[2]))}
@@ -61,11 +61,11 @@ var scaleClasses = []scaleClass{
 			}
 		}
 	}},
-	{"one typing error", func(o *oracle, chance *rand.Rand) (searchCase, record) {
+	{"one typing error", func(o *oracle, rng *rand.Rand) (searchCase, record) {
 		for {
-			r := record{"abstract", chance.IntN(o.Orders)}
+			r := record{"abstract", rng.IntN(o.Orders)}
 			owner := wordsOf(o.mixRecord(r).Owner)
-			if typed := withTypo(owner[1], chance); len(typed) >= 4 && !o.isPrefix(typed) {
+			if typed := withTypo(owner[1], rng); len(typed) >= 4 && !o.isPrefix(typed) {
 				return searchCase{text: typed, words: []string{typed}}, r
 			}
 		}
@@ -73,38 +73,38 @@ var scaleClasses = []scaleClass{
 }
 
 // numberPrefix asks for what a number begins with.
-func numberPrefix(length int) func(o *oracle, chance *rand.Rand) (searchCase, record) {
-	return func(o *oracle, chance *rand.Rand) (searchCase, record) {
-		r, number := o.number(chance)
-		begun := compact(number)[:length]
-		return searchCase{text: begun, words: []string{begun}}, r
+func numberPrefix(length int) func(o *oracle, rng *rand.Rand) (searchCase, record) {
+	return func(o *oracle, rng *rand.Rand) (searchCase, record) {
+		r, number := o.number(rng)
+		start := compact(number)[:length]
+		return searchCase{text: start, words: []string{start}}, r
 	}
 }
 
 // number is a file number, an order number or a parcel, and whose it is.
-func (o *oracle) number(chance *rand.Rand) (record, string) {
-	r := record{[]string{"abstract", "order"}[chance.IntN(2)], chance.IntN(o.Orders)}
+func (o *oracle) number(rng *rand.Rand) (record, string) {
+	r := record{[]string{"abstract", "order"}[rng.IntN(2)], rng.IntN(o.Orders)}
 	s := o.mixRecord(r)
-	return r, []string{s.Number, s.Number, s.Parcel}[chance.IntN(3)]
+	return r, []string{s.Number, s.Number, s.Parcel}[rng.IntN(3)]
 }
 
 // document is a file with a text, on an abstract.
-func (o *oracle) document(chance *rand.Rand) record {
+func (o *oracle) document(rng *rand.Rand) record {
 	for {
-		if k := o.FileOf(chance.IntN(o.Texts)); !o.InFolder(k) {
+		if k := o.FileOf(rng.IntN(o.Texts)); !o.InFolder(k) {
 			return record{"file", k}
 		}
 	}
 }
 
 // wordSearch asks for words that stand in a document, each of ranks from one bound to the next.
-func (o *oracle) wordSearch(chance *rand.Rand, bounds ...int) (searchCase, record) {
+func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) {
 	for {
-		r := o.document(chance)
+		r := o.document(rng)
 		ranks := o.text(r)
 		var words []string
 		for i := 0; i < len(bounds); i += 2 {
-			from := chance.IntN(len(ranks))
+			from := rng.IntN(len(ranks))
 			for at := range ranks {
 				rank := int(ranks[(from+at)%len(ranks)])
 				if word := o.words.Word(rank); rank >= bounds[i] && rank < bounds[i+1] && len(word) > 1 { // one letter is too little
@@ -120,9 +120,9 @@ func (o *oracle) wordSearch(chance *rand.Rand, bounds ...int) (searchCase, recor
 }
 
 // withTypo puts a letter in, leaves one out, takes another or swaps two: behind the first.
-func withTypo(word string, chance *rand.Rand) string {
-	at, other := 1+chance.IntN(len(word)-2), string(rune('a'+chance.IntN(26)))
-	switch chance.IntN(4) {
+func withTypo(word string, rng *rand.Rand) string {
+	at, other := 1+rng.IntN(len(word)-2), string(rune('a'+rng.IntN(26)))
+	switch rng.IntN(4) {
 	case 0:
 		return word[:at] + other + word[at:]
 	case 1:
@@ -152,11 +152,11 @@ func (o *oracle) isPrefix(typed string) bool {
 // makeSearches makes up so many searches of each class, and as many with filters, which
 // the record fits that each was made up of.
 func (o *oracle) makeSearches(each int) (list []*searchCase) {
-	chance := rand.New(rand.NewPCG(5, 6))
+	rng := rand.New(rand.NewPCG(5, 6))
 	for _, class := range scaleClasses {
 		for n := range 2 * each {
 			for {
-				a, of := class.make(o, chance)
+				a, of := class.make(o, rng)
 				a.class = class.name
 				if n >= each {
 					a.addFilters(o, of)

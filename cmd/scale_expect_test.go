@@ -61,7 +61,8 @@ func (e *expectation) addRecord(r record, names []string, ranks []uint16) {
 	for at, rank := range ranks {
 		e.markWords(e.ranks[rank])
 		for _, a := range e.phrases[rank] {
-			if len(e.phrasePositions(a, ranks[at:min(at+len(a.words), len(ranks))], 0)) > 0 && e.onOnePage(a, at) && !a.lastIs(r) && a.matchesFilters(e.oracle, r) {
+			if len(e.phrasePositions(a, ranks[at:min(at+len(a.words), len(ranks))], 0)) > 0 && e.onOnePage(a, at) && !a.lastIs(r) &&
+				a.matchesFilters(e.oracle, r) {
 				a.add(r)
 			}
 		}

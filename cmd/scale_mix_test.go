@@ -49,14 +49,14 @@ func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 		}
 		return dir
 	}
-	begun, said, unfinished := time.Now(), time.Now(), dir+".unfinished"
+	start, said, unfinished := time.Now(), time.Now(), dir+".unfinished"
 	if err := os.RemoveAll(unfinished); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
 	err := m.Fill(t.Context(), unfinished, func(what string, done, total int) {
 		if time.Since(said) > 10*time.Second || done == total {
 			said = time.Now()
-			fmt.Printf("%6.0f s: %s %d of %d\n", time.Since(begun).Seconds(), what, done, total)
+			fmt.Printf("%6.0f s: %s %d of %d\n", time.Since(start).Seconds(), what, done, total)
 		}
 	})
 	if err := errors.Join(err, os.WriteFile(note, []byte(what), 0o600), os.Rename(unfinished, dir)); err != nil {

@@ -106,12 +106,14 @@ func (o *oracle) names(r record, into []string) []string {
 	switch r.kind {
 	case "abstract":
 		into = append(into, compact(s.Number), compact(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
-		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner, s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20))...)
+		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner,
+			s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20))...)
 	case "order":
 		into = append(into, compact(s.Number), compact(s.Parcel))
 		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client))...)
 	default:
-		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book), "pg", strconv.Itoa(s.Page), compact(s.At.Format(time.DateOnly)))
+		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book),
+			"pg", strconv.Itoa(s.Page), compact(s.At.Format(time.DateOnly)))
 		return append(into, wordsOf(s.Filename(r.n))...)
 	}
 	return append(into, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
@@ -161,7 +163,8 @@ func (o *oracle) checkHit(a *searchCase, r record, page int, like matchLevel) er
 	for i, word := range a.words {
 		last := i == len(a.words)-1
 		has := func(have string) bool {
-			return have == word || like >= prefixMatch && last && strings.HasPrefix(have, word) || like == typoMatch && (isTypo(have, word) || last && hasPrefixWithTypo(have, word))
+			return have == word || like >= prefixMatch && last && strings.HasPrefix(have, word) || like == typoMatch &&
+				(isTypo(have, word) || last && hasPrefixWithTypo(have, word))
 		}
 		if missing := like == typoMatch && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
 			return fmt.Errorf("%v has no %q: %.300q", r, word, names)

@@ -36,9 +36,9 @@ func TestScalePages(t *testing.T) {
 		s := &latencies{}
 		at := path
 		for range 30 {
-			begun := time.Now()
+			start := time.Now()
 			body := staff.get(t, p.url+at)
-			s.add(time.Since(begun))
+			s.add(time.Since(start))
 			if at = path; strings.Contains(path, "?") || path == "/orders" || path == "/abstracts" {
 				at = nextPage(body, path)
 			}
@@ -65,27 +65,27 @@ func (p *serverProcess) signIn(t *testing.T) signedInClient {
 		t.Fatalf("cookiejar.New: %v", err)
 	}
 	b := signedInClient{&http.Client{Jar: jar}}
-	answer, err := b.PostForm(p.url+"/sign-in", url.Values{"name": {name}, "password": {password}})
+	resp, err := b.PostForm(p.url+"/sign-in", url.Values{"name": {name}, "password": {password}})
 	if err != nil {
 		t.Fatalf("PostForm: %v", err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/" {
-		t.Fatalf("signing in: %s at %s", answer.Status, answer.Request.URL)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/" {
+		t.Fatalf("signing in: %s at %s", resp.Status, resp.Request.URL)
 	}
 	return b
 }
 
 func (b signedInClient) get(t *testing.T, address string) string {
 	t.Helper()
-	answer, err := b.Get(address)
+	resp, err := b.Get(address)
 	if err != nil {
 		t.Fatalf("get: %v", err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v\n%s", address, answer.Status, err, body)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v\n%s", address, resp.Status, err, body)
 	}
 	return string(body)
 }
@@ -110,10 +110,14 @@ func scalePages(t *testing.T, p *serverProcess) []string {
 	var files struct{ Data []struct{ ID uint64 } }
 	getList(t, p, key, "/file-vault/files", &files)
 	list := []string{
-		"/", "/abstracts", "/abstracts?status=Complete", "/abstracts?county=County+1&from=2021-01-01&to=2021-12-31", "/abstracts?sort=file", "/abstracts?sort=-address",
-		"/abstracts/new", "/orders", "/orders?status=active&sort=due_date", "/orders?sort=-order_number", "/orders?county=County+3&state=GA", "/orders/new",
-		"/orders?show=open", "/orders?show=overdue&sort=address", "/orders?due_from=2022-01-01&due_to=2022-03-31&sort=order_number", "/orders?q=2022",
-		"/find?q=2024-0001", "/find?q=nothing+of+this", "/vault", "/vault/2", "/trash", "/me", "/admin/templates", "/admin/activity", "/admin/activity?kind=order.created",
+		"/", "/abstracts", "/abstracts?status=Complete", "/abstracts?county=County+1&from=2021-01-01&to=2021-12-31",
+		"/abstracts?sort=file", "/abstracts?sort=-address",
+		"/abstracts/new", "/orders", "/orders?status=active&sort=due_date", "/orders?sort=-order_number",
+		"/orders?county=County+3&state=GA", "/orders/new",
+		"/orders?show=open", "/orders?show=overdue&sort=address", "/orders?due_from=2022-01-01&due_to=2022-03-31&sort=order_number",
+		"/orders?q=2022",
+		"/find?q=2024-0001", "/find?q=nothing+of+this", "/vault", "/vault/2", "/trash", "/me", "/admin/templates", "/admin/activity",
+		"/admin/activity?kind=order.created",
 		"/admin/users", "/admin/keys", "/admin/backups", "/admin/settings",
 	}
 	for i := range 3 {
@@ -141,9 +145,9 @@ func (b signedInClient) measureViewer(t *testing.T, p *serverProcess) {
 			t.Fatal(err, closed)
 		}
 		picture := func(page int) time.Duration {
-			begun := time.Now()
+			start := time.Now()
 			b.get(t, fmt.Sprintf("%s/documents/%d/pages/%d?w=2550", p.url, got.Files[0].ID, page))
-			return time.Since(begun)
+			return time.Since(start)
 		}
 		first := picture(1)
 		fmt.Printf("| %s | %d | %d | %d |\n", s.Path, first.Milliseconds(), picture(2).Milliseconds(), picture(2).Milliseconds())

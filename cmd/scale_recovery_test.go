@@ -76,18 +76,18 @@ func (l *indexLoss) removeIndex() {
 // server stops.
 func (l *indexLoss) timeRecovery() time.Duration {
 	l.t.Helper()
-	begun := time.Now()
+	start := time.Now()
 	p := startServer(l.t, l.dir)
 	key := p.createKey(l.t, "recovery")
 	for _, a := range l.searches {
 		for !l.check(p, key, a) {
-			if time.Since(begun) > 2*time.Hour {
+			if time.Since(start) > 2*time.Hour {
 				l.t.Fatalf("%s is not answered after two hours", a.path(maxWanted))
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	took := time.Since(begun)
+	took := time.Since(start)
 	p.waitMerged(l.t, filepath.Join(l.dir, "search"))
 	p.stop(l.t)
 	l.rebuilt = strings.Contains(p.messages.String(), "the search index is being made")
@@ -97,13 +97,13 @@ func (l *indexLoss) timeRecovery() time.Duration {
 // check reports whether there is an answer; there may be none, but no wrong one.
 func (l *indexLoss) check(p *serverProcess, key string, a *searchCase) bool {
 	l.t.Helper()
-	status, answer := send(l.t, p, key, "GET", a.path(maxWanted), nil)
+	status, resp := send(l.t, p, key, "GET", a.path(maxWanted), nil)
 	if status == http.StatusServiceUnavailable {
 		return false
 	}
 	var got searchResponse
-	if err := json.Unmarshal(answer, &got); err != nil || status != http.StatusOK {
-		l.t.Fatalf("%s: %d %s", a.path(maxWanted), status, answer)
+	if err := json.Unmarshal(resp, &got); err != nil || status != http.StatusOK {
+		l.t.Fatalf("%s: %d %s", a.path(maxWanted), status, resp)
 	}
 	err := l.checkResponse(a, got)
 	if err == nil && len(a.want) <= maxWanted && a.first == "" {

@@ -43,7 +43,8 @@ func TestScaleSearch(t *testing.T) {
 	o := newOracle(t, m, dir)
 	searches := o.makeSearches(searchesPerClass)
 	o.expect(searches)
-	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Orders, m.Orders, m.Orders*vaulttest.FilesPerOrder, m.Texts, vaulttest.TextWords)
+	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Orders, m.Orders,
+		m.Orders*vaulttest.FilesPerOrder, m.Texts, vaulttest.TextWords)
 	startServer(t, dir).stop(t) // compiles the engine and changes the schema, if it must
 	if os.Getenv("DEEDKEEP_TEST_INDEX") != "kept" {
 		buildIndex(t, dir, m)
@@ -65,35 +66,36 @@ func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	if err := os.RemoveAll(index); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
-	begun := time.Now()
+	start := time.Now()
 	p := startServer(t, dir)
 	memory := p.watchMemory(t)
 	key := p.createKey(t, "scale")
 	p.waitSearchable(t, key)
-	took := time.Since(begun)
+	took := time.Since(start)
 	words, size := float64(m.Texts*vaulttest.TextWords), float64(dirSize(t, index))
 	p.waitMerged(t, index)
 	fmt.Printf("indexed in %.0f s: %.0f words of text a second, with %.0f records a second; memory of its own at most %d MB; %.0f MB, %.1f bytes per word of text; %.0f MB when it had settled\n",
-		took.Seconds(), words/took.Seconds(), float64(m.Orders*(2+vaulttest.FilesPerOrder))/took.Seconds(), memory.peakMB(), size/1e6, size/words, float64(dirSize(t, index))/1e6)
+		took.Seconds(), words/took.Seconds(), float64(m.Orders*(2+vaulttest.FilesPerOrder))/took.Seconds(), memory.peakMB(), size/1e6,
+		size/words, float64(dirSize(t, index))/1e6)
 	p.stop(t)
 }
 
 // waitSearchable waits for a whole index and prints how far it came.
 func (p *serverProcess) waitSearchable(t *testing.T, key string) {
 	t.Helper()
-	begun, said := time.Now(), time.Now()
+	start, said := time.Now(), time.Now()
 	for {
-		status, answer := send(t, p, key, "GET", "/search?q=grantor", nil)
+		status, resp := send(t, p, key, "GET", "/search?q=grantor", nil)
 		switch {
 		case status == http.StatusOK:
 			return
 		case status != http.StatusServiceUnavailable:
-			t.Fatalf("%d %s", status, answer)
-		case time.Since(begun) > 2*time.Hour:
+			t.Fatalf("%d %s", status, resp)
+		case time.Since(start) > 2*time.Hour:
 			t.Fatal("there is no index after two hours")
 		case time.Since(said) > 10*time.Second:
 			said = time.Now()
-			fmt.Printf("%6.0f s: index of %d MB, %s\n", time.Since(begun).Seconds(), dirSize(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
+			fmt.Printf("%6.0f s: index of %d MB, %s\n", time.Since(start).Seconds(), dirSize(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -149,15 +151,16 @@ func (a *searchCase) path(most int) string {
 
 func (p *serverProcess) search(t *testing.T, key string, a *searchCase, most int) (got searchResponse, took time.Duration) {
 	t.Helper()
-	begun := time.Now()
+	start := time.Now()
 	getList(t, p, key, a.path(most), &got)
-	return got, time.Since(begun)
+	return got, time.Since(start)
 }
 
 // measureSearches asks every search once, prints how long each class took and judges every answer.
 func (p *serverProcess) measureSearches(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
-	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", searchesPerClass)
+	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+		searchesPerClass)
 	memory := p.watchMemory(t)
 	for class := range slices.Chunk(searches, 2*searchesPerClass) {
 		watches := [2]latencies{}
@@ -249,7 +252,7 @@ func (o *oracle) checkComplete(a *searchCase, got searchResponse) error {
 // that was thrown away is not. What it made is thrown away.
 func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 	t.Helper()
-	var made, gone latencies
+	var created, gone latencies
 	c := client.New(p.url, key, nil)
 	for n := range 20 {
 		number := fmt.Sprintf("Follow %d-%d", time.Now().UnixNano(), n)
@@ -257,24 +260,25 @@ func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 		if err != nil {
 			t.Fatalf("create abstract: %v", err)
 		}
-		p.waitHits(t, key, number, 1, &made)
+		p.waitHits(t, key, number, 1, &created)
 		if err := c.TrashAbstract(t.Context(), abstract.Data.ID); err != nil {
 			t.Fatalf("trash abstract: %v", err)
 		}
 		p.waitHits(t, key, number, 0, &gone)
 	}
-	fmt.Printf("what was made is found after (p50, p95, max) %s ms; what was thrown away is not found any more after %s ms\n", made.percentiles(), gone.percentiles())
+	fmt.Printf("what was made is found after (p50, p95, max) %s ms; what was thrown away is not found any more after %s ms\n",
+		created.percentiles(), gone.percentiles())
 }
 
 func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *latencies) {
 	t.Helper()
-	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		var got searchResponse
 		if getList(t, p, key, "/search?q="+url.QueryEscape(text), &got); len(got.Data) == hits {
-			s.add(time.Since(begun))
+			s.add(time.Since(start))
 			return
 		}
-		if time.Since(begun) > time.Minute {
+		if time.Since(start) > time.Minute {
 			t.Fatalf("%s: %+v after a minute", text, got)
 		}
 	}

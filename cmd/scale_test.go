@@ -64,16 +64,17 @@ func measureMetrics(t *testing.T, p *serverProcess) *latencies {
 	s := &latencies{}
 	for range 12 {
 		time.Sleep(1100 * time.Millisecond)
-		begun := time.Now()
-		answer, err := scaleClient.Get(p.url + "/metrics")
+		start := time.Now()
+		resp, err := scaleClient.Get(p.url + "/metrics")
 		if err != nil {
 			t.Fatalf("get scale client: %v", err)
 		}
-		text, err := io.ReadAll(answer.Body)
-		if closed := answer.Body.Close(); err != nil || closed != nil || answer.StatusCode != http.StatusOK || !bytes.Contains(text, []byte("\ndeedkeep_vault_up 1\n")) {
-			t.Fatal(answer.Status, err, closed)
+		text, err := io.ReadAll(resp.Body)
+		if closed := resp.Body.Close(); err != nil || closed != nil || resp.StatusCode != http.StatusOK ||
+			!bytes.Contains(text, []byte("\ndeedkeep_vault_up 1\n")) {
+			t.Fatal(resp.Status, err, closed)
 		}
-		s.add(time.Since(begun))
+		s.add(time.Since(start))
 	}
 	return s
 }
@@ -93,13 +94,13 @@ func scaleSize(t *testing.T) int {
 
 func fillVault(t *testing.T, dir string, size int) {
 	t.Helper()
-	database, begun := filepath.Join(dir, "vault.db"), time.Now()
+	database, start := filepath.Join(dir, "vault.db"), time.Now()
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 		firm := vaulttest.Firm{Abstracts: size, Orders: size, Files: 2 * size, Documents: 1000, Until: time.Now()}
 		if err := firm.Fill(context.Background(), dir, func(int, int) {}); err != nil {
 			t.Fatalf("firm.Fill: %v", err)
 		}
-		fmt.Printf("filled in %s: %d abstracts, %d orders, %d files\n", time.Since(begun).Round(time.Second), size, size, 2*size)
+		fmt.Printf("filled in %s: %d abstracts, %d orders, %d files\n", time.Since(start).Round(time.Second), size, size, 2*size)
 	}
 	info, err := os.Stat(database)
 	if err != nil {
@@ -110,14 +111,22 @@ func fillVault(t *testing.T, dir string, size int) {
 
 // scaleLists are every documented filter and sort, and several at once.
 var scaleLists = []string{
-	"/orders", "/orders?sort=created_at", "/orders?sort=due_date", "/orders?sort=-due_date", "/orders?sort=order_number", "/orders?sort=-order_number",
-	"/orders?status=active", "/orders?status=active&sort=due_date", "/orders?status=completed&sort=-due_date", "/orders?county=County+0", "/orders?county=county+700",
-	"/orders?county=County+999&sort=order_number", "/orders?county=County+40&sort=due_date", "/orders?state=GA&sort=order_number", "/orders?order_number=2024-000123",
-	"/orders?status=active&county=County+0&state=GA", "/orders?status=on_hold&county=County+3", "/orders?county=County+0&state=FL", "/orders?status=nothing",
-	"/orders?created_from=2022-03-01&created_to=2022-03-31", "/orders?created_from=2022-03-01&sort=order_number&state=TX", "/orders?per_page=100&status=active&sort=-due_date",
-	"/abstracts", "/abstracts?sort=created_at", "/abstracts?status=complete", "/abstracts?status=In+Search", "/abstracts?template_id=1", "/abstracts?template_id=4&status=new",
-	"/abstracts?county=County+1", "/abstracts?state=NY&template_id=2", "/abstracts?per_page=100", "/abstracts?created_to=2020-01-01&county=County+12",
-	"/file-vault/files", "/file-vault/files?folder_id=2", "/file-vault/files?folder_id=null", "/file-vault/files?is_processing=true", "/file-vault/files?is_processing=false",
+	"/orders", "/orders?sort=created_at", "/orders?sort=due_date", "/orders?sort=-due_date", "/orders?sort=order_number",
+	"/orders?sort=-order_number",
+	"/orders?status=active", "/orders?status=active&sort=due_date", "/orders?status=completed&sort=-due_date",
+	"/orders?county=County+0", "/orders?county=county+700",
+	"/orders?county=County+999&sort=order_number", "/orders?county=County+40&sort=due_date", "/orders?state=GA&sort=order_number",
+	"/orders?order_number=2024-000123",
+	"/orders?status=active&county=County+0&state=GA", "/orders?status=on_hold&county=County+3", "/orders?county=County+0&state=FL",
+	"/orders?status=nothing",
+	"/orders?created_from=2022-03-01&created_to=2022-03-31", "/orders?created_from=2022-03-01&sort=order_number&state=TX",
+	"/orders?per_page=100&status=active&sort=-due_date",
+	"/abstracts", "/abstracts?sort=created_at", "/abstracts?status=complete", "/abstracts?status=In+Search",
+	"/abstracts?template_id=1", "/abstracts?template_id=4&status=new",
+	"/abstracts?county=County+1", "/abstracts?state=NY&template_id=2", "/abstracts?per_page=100",
+	"/abstracts?created_to=2020-01-01&county=County+12",
+	"/file-vault/files", "/file-vault/files?folder_id=2", "/file-vault/files?folder_id=null", "/file-vault/files?is_processing=true",
+	"/file-vault/files?is_processing=false",
 	"/file-vault/files?folder_id=3&created_from=2021-06-01", "/file-vault/files?per_page=100", "/trash",
 }
 
@@ -125,12 +134,12 @@ var scaleLists = []string{
 // entered by a time, some from anywhere in it.
 func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies) {
 	t.Helper()
-	chance := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	const entries, pages = 12, 10
 	for n := range entries {
 		from := list
 		if n > 0 && !strings.Contains(list, "created_") && list != "/trash" {
-			day := time.Now().Add(-time.Duration(chance.Int64N(int64(scaleYears * 365 * 24 * time.Hour)))).Format(time.DateOnly)
+			day := time.Now().Add(-time.Duration(rng.Int64N(int64(scaleYears * 365 * 24 * time.Hour)))).Format(time.DateOnly)
 			bound := "created_to="
 			if strings.Contains(list, "sort=created_at") {
 				bound = "created_from="
@@ -138,13 +147,13 @@ func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies
 			from += map[bool]string{true: "&", false: "?"}[strings.Contains(list, "?")] + bound + day
 		}
 		for range pages {
-			begun := time.Now()
+			start := time.Now()
 			var page struct {
 				Data  []json.RawMessage
 				Links struct{ Next *string }
 			}
 			getList(t, p, key, from, &page)
-			s.add(time.Since(begun))
+			s.add(time.Since(start))
 			if page.Links.Next == nil {
 				break
 			}
@@ -159,11 +168,11 @@ func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies
 
 func getList(t *testing.T, p *serverProcess, key, path string, into any) {
 	t.Helper()
-	status, answer := send(t, p, key, "GET", path, nil)
+	status, resp := send(t, p, key, "GET", path, nil)
 	if status != http.StatusOK {
-		t.Fatalf("GET %s: %d %s", path, status, answer)
+		t.Fatalf("GET %s: %d %s", path, status, resp)
 	}
-	if err := json.Unmarshal(answer, into); err != nil {
+	if err := json.Unmarshal(resp, into); err != nil {
 		t.Fatalf("decode JSON: %v", err)
 	}
 }
@@ -178,15 +187,15 @@ func send(t *testing.T, p *serverProcess, key, method, path string, body []byte)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := scaleClient.Do(req)
+	resp, err := scaleClient.Do(req)
 	if err != nil {
 		t.Fatalf("send request: %v", err)
 	}
-	raw, err := io.ReadAll(answer.Body)
-	if closed := answer.Body.Close(); err != nil || closed != nil {
+	raw, err := io.ReadAll(resp.Body)
+	if closed := resp.Body.Close(); err != nil || closed != nil {
 		t.Fatal(err, closed)
 	}
-	return answer.StatusCode, raw
+	return resp.StatusCode, raw
 }
 
 // compareCreation makes orders in the full vault and in an empty one by turns, one
@@ -209,23 +218,24 @@ func compareCreation(t *testing.T, big, small *serverProcess, key string) {
 }
 
 func createOrders(t *testing.T, p *serverProcess, key string, callers, each, round int) time.Duration {
-	begun := time.Now()
+	start := time.Now()
 	var all sync.WaitGroup
 	for caller := range callers {
 		all.Go(func() {
-			chance := rand.New(rand.NewPCG(uint64(round), uint64(caller)))
+			rng := rand.New(rand.NewPCG(uint64(round), uint64(caller)))
 			for n := range each {
-				body := fmt.Appendf(nil, `{"order_number":"S-%d-%d-%d","due_date":"2026-12-%02d","county":"County %d","state":"GA","address":"1 Main St"}`,
-					round, caller, n, 1+n%28, chance.IntN(1000))
-				if status, answer := send(t, p, key, "POST", "/orders", body); status != http.StatusCreated {
-					t.Errorf("%d %s", status, answer)
+				body := fmt.Appendf(nil,
+					`{"order_number":"S-%d-%d-%d","due_date":"2026-12-%02d","county":"County %d","state":"GA","address":"1 Main St"}`,
+					round, caller, n, 1+n%28, rng.IntN(1000))
+				if status, resp := send(t, p, key, "POST", "/orders", body); status != http.StatusCreated {
+					t.Errorf("%d %s", status, resp)
 					return
 				}
 			}
 		})
 	}
 	all.Wait()
-	return time.Since(begun)
+	return time.Since(start)
 }
 
 type latencies struct{ all []time.Duration }

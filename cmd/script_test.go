@@ -65,14 +65,14 @@ func scripts(t *testing.T, dir, mode string) {
 		Condition:           func(word string) (bool, error) { return word == mode, nil },
 		Setup: func(env *testscript.Env) error {
 			// Sockets need a short path.
-			short, err := os.MkdirTemp("", "dk") //nolint:usetesting // a script has no t
+			root, err := os.MkdirTemp("", "dk") //nolint:usetesting // a script has no t
 			if err != nil {
 				return err
 			}
-			env.Defer(func() { _ = os.RemoveAll(short) }) // A killed server may still be writing.
-			data := filepath.Join(short, "d")
+			env.Defer(func() { _ = os.RemoveAll(root) }) // A killed server may still be writing.
+			data := filepath.Join(root, "d")
 			env.Values[scriptStateKey{}] = new(scriptState)
-			env.Setenv("SHORT", short)
+			env.Setenv("SHORT", root)
 			env.Setenv("GORACE", raceOptions)
 			env.Setenv("DATA", data)
 			env.Setenv("MODE", mode)
@@ -158,7 +158,8 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	process := exec.Command(program, append([]string{"serve"}, args...)...)
 	process.Dir = ts.MkAbs(".")
-	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE", "DEEDKEEP_READER_DEADLINE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE"} {
+	for _, name := range []string{"PATH", "HOME", "GORACE", "TMPDIR", "DEEDKEEP_DATA", "DEEDKEEP_LISTEN", "DEEDKEEP_READER_CACHE",
+		"DEEDKEEP_READER_DEADLINE", "DEEDKEEP_LOG_LEVEL", "DEEDKEEP_TLS_SELF_SIGNED", "DEEDKEEP_BACKUP_PASSPHRASE"} {
 		process.Env = append(process.Env, name+"="+ts.Getenv(name))
 	}
 	out, err := os.Create(ts.MkAbs("serve.out"))
@@ -166,7 +167,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	messages, err := os.Create(ts.MkAbs("serve.err"))
 	ts.Check(err)
 	process.Stdout, process.Stderr = out, messages
-	begun := time.Now()
+	start := time.Now()
 	ts.Check(process.Start())
 	ts.Check(errors.Join(out.Close(), messages.Close()))
 	s := &scriptServer{process, make(chan error, 1)}
@@ -186,8 +187,8 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 		if url, ok := strings.CutPrefix(strings.TrimSpace(said), "listening on "); ok && strings.HasSuffix(said, "\n") {
 			ts.Setenv("URL", url)
 			ts.Setenv("ADDRESS", url[strings.LastIndex(url, "/")+1:])
-			ts.Logf("answers after %v", time.Since(begun).Round(time.Millisecond))
-			ts.Setenv("STARTED_MS", strconv.FormatInt(time.Since(begun).Milliseconds(), 10))
+			ts.Logf("answers after %v", time.Since(start).Round(time.Millisecond))
+			ts.Setenv("STARTED_MS", strconv.FormatInt(time.Since(start).Milliseconds(), 10))
 			return
 		}
 		select {
@@ -195,7 +196,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("serve ended: %v\n%s", err, ts.ReadFile("serve.err"))
 		case <-time.After(2 * time.Millisecond): // Nobody tells when a file grows.
 		}
-		if time.Since(begun) > 30*time.Second {
+		if time.Since(start) > 30*time.Second {
 			ts.Fatalf("serve does not answer\n%s", ts.ReadFile("serve.err"))
 		}
 	}
@@ -343,28 +344,28 @@ func cmdUpload(ts *testscript.TestScript, _ bool, args []string) {
 
 // cmdGet asks for a path with a key and wants a status: get 401 /v1/order-fields $KEY.
 func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
-	ask, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+args[1], nil)
+	req, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+args[1], nil)
 	ts.Check(err)
-	ask.Header.Set("Authorization", "Bearer "+args[2])
-	answer, err := http.DefaultClient.Do(ask)
+	req.Header.Set("Authorization", "Bearer "+args[2])
+	resp, err := http.DefaultClient.Do(req)
 	ts.Check(err)
-	ts.Check(answer.Body.Close())
-	if strconv.Itoa(answer.StatusCode) != args[0] {
-		ts.Fatalf("%s", answer.Status)
+	ts.Check(resp.Body.Close())
+	if strconv.Itoa(resp.StatusCode) != args[0] {
+		ts.Fatalf("%s", resp.Status)
 	}
 }
 
 // cmdPage asks for an address and wants a status and a text: page 200 $LINK 'Choose'.
 func cmdPage(ts *testscript.TestScript, _ bool, args []string) {
-	ask, err := http.NewRequest(http.MethodGet, args[1], nil)
+	req, err := http.NewRequest(http.MethodGet, args[1], nil)
 	ts.Check(err)
-	answer, err := http.DefaultClient.Do(ask)
+	resp, err := http.DefaultClient.Do(req)
 	ts.Check(err)
-	defer func() { ts.Check(answer.Body.Close()) }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { ts.Check(resp.Body.Close()) }()
+	text, err := io.ReadAll(resp.Body)
 	ts.Check(err)
-	if strconv.Itoa(answer.StatusCode) != args[0] || !strings.Contains(string(text), args[2]) {
-		ts.Fatalf("%s\n%s", answer.Status, text)
+	if strconv.Itoa(resp.StatusCode) != args[0] || !strings.Contains(string(text), args[2]) {
+		ts.Fatalf("%s\n%s", resp.Status, text)
 	}
 }
 
@@ -382,12 +383,12 @@ func cmdPicture(ts *testscript.TestScript, _ bool, args []string) {
 
 // cmdIdle waits until nothing waits for its processing.
 func cmdIdle(ts *testscript.TestScript, _ bool, _ []string) {
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		ts.Check(ts.Exec("deedkeep", "status", "--json"))
 		if strings.Contains(ts.ReadFile("stdout"), `"queue": 0,`) {
 			return
 		}
-		if time.Now().After(end) {
+		if time.Now().After(deadline) {
 			ts.Fatalf("it never ends")
 		}
 	}

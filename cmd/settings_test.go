@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// Pages and the reminder after a backup name the file of the settings in force.
+// settingsFile returns the configuration file in use, or where it would be.
 func TestSettingsFile(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := t.TempDir()
-	data, filled, own := filepath.Join(dir, "data"), filepath.Join(dir, "filled"), filepath.Join(dir, "own.yaml")
-	inFilled := filepath.Join(filled, "config.yaml")
-	if err := os.Mkdir(filled, 0o700); err != nil {
+	data, withFile, named := filepath.Join(dir, "data"), filepath.Join(dir, "filled"), filepath.Join(dir, "own.yaml")
+	fileInData := filepath.Join(withFile, "config.yaml")
+	if err := os.Mkdir(withFile, 0o700); err != nil {
 		t.Fatalf("create directory: %v", err)
 	}
-	for _, path := range []string{own, inFilled} {
+	for _, path := range []string{named, fileInData} {
 		if err := os.WriteFile(path, []byte("log: {level: warn}\n"), 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
@@ -26,17 +26,17 @@ func TestSettingsFile(t *testing.T) {
 		want   string
 		exists bool
 	}{
-		{"named", []string{"--data", filled, "--config", own}, own, true},
-		{"in the data directory", []string{"--data", filled}, inFilled, true},
-		{"none", []string{"--data", data}, filepath.Join(data, "config.yaml"), false},
+		{"--config", []string{"--data", withFile, "--config", named}, named, true},
+		{"config.yaml in the data directory", []string{"--data", withFile}, fileInData, true},
+		{"no file", []string{"--data", data}, filepath.Join(data, "config.yaml"), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var s *shell
-			if got := runCLI(t.Context(), t, func(of *shell) { s = of }, append([]string{"config", "check"}, row.args...)...); got.code != exitDone {
-				t.Fatalf("exit code %d: %s", got.code, got.messages)
+			if got := runCLI(t.Context(), t, func(created *shell) { s = created }, append([]string{"config", "check"}, row.args...)...); got.code != exitDone {
+				t.Fatalf("config check: got exit code %d: %s", got.code, got.messages)
 			}
 			if path, exists, err := s.settingsFile(); err != nil || path != row.want || exists != row.exists {
-				t.Errorf("got %q, %v, %v; want %q, %v", path, exists, err, row.want, row.exists)
+				t.Errorf("settingsFile() = %q, %v, %v, want %q, %v", path, exists, err, row.want, row.exists)
 			}
 		})
 	}

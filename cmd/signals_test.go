@@ -5,4 +5,5 @@ import (
 	"syscall"
 )
 
+// signals are the signals that scripts can send, by name.
 var signals = map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "KILL": os.Kill}

@@ -15,60 +15,60 @@ import (
 	"deedkeep/app/client"
 )
 
-// slowPDFs are documents of 78 KB over which an engine is at work until its deadline:
-// the content of their page saves and restores the state 20 million times.
-func slowPDFs(t testing.TB, many int) (list []client.Upload) {
+// slowPDFs returns documents of 78 KB that PDFium processes until its deadline: the content of
+// their page saves and restores the graphics state 20 million times.
+func slowPDFs(t testing.TB, count int) (list []client.Upload) {
 	t.Helper()
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
+	var compressed bytes.Buffer
+	z := zlib.NewWriter(&compressed)
 	states := bytes.Repeat([]byte("q Q "), 1<<18)
 	for n := 20_000_000 * len("q Q "); n > 0; n -= len(states) {
 		if _, err := z.Write(states[:min(n, len(states))]); err != nil {
-			t.Fatalf("write to z: %v", err)
+			t.Fatalf("compress: %v", err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		t.Fatalf("close: %v", err)
+		t.Fatalf("compress: %v", err)
 	}
-	for n := range many {
+	for n := range count {
 		var b bytes.Buffer
-		var at []int
+		var offsets []int
 		b.WriteString("%PDF-1.5\n")
 		for i, object := range []string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 			"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R >>",
-			fmt.Sprintf("<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", packed.Len(), packed.Bytes()),
+			fmt.Sprintf("<< /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream", compressed.Len(), compressed.Bytes()),
 		} {
-			at = append(at, b.Len())
+			offsets = append(offsets, b.Len())
 			fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
 		}
 		table := b.Len()
-		fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-		for _, offset := range at {
+		fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+		for _, offset := range offsets {
 			fmt.Fprintf(&b, "%010d 00000 n \n", offset)
 		}
-		fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n%% %d\n", len(at)+1, table, n)
+		fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n%% %d\n", len(offsets)+1, table, n)
 		list = append(list, client.Upload{Filename: fmt.Sprintf("slow-%d.pdf", n), Reader: &b})
 	}
 	return list
 }
 
-// With ten documents of one key that take until their deadlines, another key's text file
-// is processed before the first of them has come to its deadline.
-func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
+// While ten documents of one key are processed until their deadlines, the text file of another key
+// is processed before the first of them reaches its deadline.
+func TestSlowDocumentsDontDelayOtherKeys(t *testing.T) {
 	p := startServer(t, shortDataDir(t))
-	slow, quick := client.New(p.url, p.createKey(t, "slow"), nil), client.New(p.url, p.createKey(t, "quick"), nil)
+	slow, fast := client.New(p.url, p.createKey(t, "slow"), nil), client.New(p.url, p.createKey(t, "fast"), nil)
 	up, err := slow.Upload(t.Context(), nil, slowPDFs(t, 10))
 	if err != nil || len(up.Files) != 10 {
-		t.Fatalf("%d files, %v", len(up.Files), err)
+		t.Fatalf("upload: got %d files, %v", len(up.Files), err)
 	}
-	await := func(what string, holds func() bool) {
+	waitUntil := func(event string, condition func() bool) {
 		t.Helper()
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
-		for end := time.Now().Add(time.Minute); !holds(); <-tick.C {
-			if time.Now().After(end) {
-				t.Fatalf("never came: %s", what)
+		for deadline := time.Now().Add(time.Minute); !condition(); <-tick.C {
+			if time.Now().After(deadline) {
+				t.Fatalf("no %s after a minute", event)
 			}
 		}
 	}
@@ -76,39 +76,40 @@ func TestProcessingBesideSlowDocumentsOfAnotherKey(t *testing.T) {
 		t.Helper()
 		file, err := c.File(t.Context(), f.ID)
 		if err != nil {
-			t.Fatalf("File: %v", err)
+			t.Fatalf("get file: %v", err)
 		}
 		return file.IsProcessing
 	}
-	// One is in work, and the others of the key that may be in hand wait for it.
-	await("work on a slow document", func() bool { return strings.Contains(readMetrics(t, p), "\ndeedkeep_reader_tasks_waiting 7\n") })
-	begun := time.Now()
-	got, err := quick.Upload(t.Context(), nil, []client.Upload{{Filename: "quick.txt", Reader: strings.NewReader("Lot 7, Block B")}})
+	// One is processed. The others of the key that have been dispatched wait for it.
+	waitUntil("work on a slow document", func() bool { return strings.Contains(readMetrics(t, p), "\ndeedkeep_reader_tasks_waiting 7\n") })
+	start := time.Now()
+	got, err := fast.Upload(t.Context(), nil, []client.Upload{{Filename: "fast.txt", Reader: strings.NewReader("Lot 7, Block B")}})
 	if err != nil || len(got.Files) != 1 {
-		t.Fatalf("%d files, %v", len(got.Files), err)
+		t.Fatalf("upload: got %d files, %v", len(got.Files), err)
 	}
-	await("end of the quick document's processing", func() bool { return !processing(quick, got.Files[0]) })
-	t.Logf("processed after %v", time.Since(begun).Round(time.Millisecond))
+	waitUntil("end of the fast document's processing", func() bool { return !processing(fast, got.Files[0]) })
+	t.Logf("processed after %v", time.Since(start).Round(time.Millisecond))
 	for _, f := range up.Files {
 		if !processing(slow, f) {
-			t.Errorf("%s came to its end before another key's document", f.Filename)
+			t.Errorf("%s was processed before the document of the other key", f.Filename)
 		}
 	}
 }
 
+// readMetrics returns the text of /metrics.
 func readMetrics(t *testing.T, p *serverProcess) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", http.NoBody)
 	if err != nil {
 		t.Fatalf("create request: %v", err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatalf("send request: %v", err)
 	}
-	text, err := io.ReadAll(answer.Body)
-	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		t.Fatalf("close body: %v", err)
+	text, err := io.ReadAll(resp.Body)
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		t.Fatalf("read metrics: %v", err)
 	}
 	return string(text)
 }

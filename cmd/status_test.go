@@ -7,39 +7,39 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// What there is none of is null for a program: no progress of an index that nobody makes,
-// no trouble with it.
-func TestStatusOfAnIdleIndex(t *testing.T) {
+// The JSON fields for the progress and the error of a search index are null if it is complete.
+func TestStatusOfCompleteIndex(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatalf("seed: %v", err)
+		t.Fatalf("create vault: %v", err)
 	}
 	if got := runCLI(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
-		t.Fatalf("reindex: %+v", got)
+		t.Fatalf("reindex: got %+v, want exit code %d", got, exitDone)
 	}
 	var status struct{ Search map[string]any }
 	got := runCLI(t.Context(), t, nil, "status", "--json", "--data", data)
 	if err := json.Unmarshal([]byte(got.out), &status); err != nil {
-		t.Fatalf("%v: %+v", err, got)
+		t.Fatalf("decode status: %v: %+v", err, got)
 	}
 	index := status.Search
 	for _, name := range []string{"done", "total", "error"} {
-		if value, there := index[name]; !there || value != nil {
-			t.Errorf("%s: %v (%t)", name, value, there)
+		if value, ok := index[name]; !ok || value != nil {
+			t.Errorf("search.%s: got %v (exists: %t), want null", name, value, ok)
 		}
 	}
 	if records, _ := index["records"].(float64); index["ready"] != true || index["building"] != false || records < 1 {
-		t.Errorf("%v", index)
+		t.Errorf("search: got %v, want ready, not building, with records", index)
 	}
 }
 
-func TestStatusSaysWhyWritesAreDenied(t *testing.T) {
-	for want, is := range map[string]apitypes.Status{
+// status reports why writes are denied.
+func TestWritesRow(t *testing.T) {
+	for want, status := range map[string]apitypes.Status{
 		"taken":                               {DiskFree: 10, DiskReserve: 10},
 		"DENIED: The data directory is gone.": {WritesDenied: new("The data directory is gone.")},
 	} {
-		if got := writesRow(is); got != want {
-			t.Errorf("%+v: got %q, want %q", is, got, want)
+		if got := writesRow(status); got != want {
+			t.Errorf("writesRow(%+v) = %q, want %q", status, got, want)
 		}
 	}
 }

@@ -54,17 +54,17 @@ var installedGuides = []string{"backups", "proxy", "security", "upgrading"}
 // topicScript is every sh block of a guide; "sh down" stops the server before it.
 func topicScript(text string) (script string, blocks int) {
 	var b strings.Builder
-	inside := false
+	inBlock := false
 	for line := range strings.Lines(text) {
-		switch fence, is := strings.CutPrefix(strings.TrimSpace(line), "```"); {
-		case is && inside:
-			inside = false
-		case is && (fence == "sh" || fence == "sh down"):
-			inside, blocks = true, blocks+1
+		switch fence, ok := strings.CutPrefix(strings.TrimSpace(line), "```"); {
+		case ok && inBlock:
+			inBlock = false
+		case ok && (fence == "sh" || fence == "sh down"):
+			inBlock, blocks = true, blocks+1
 			if fence == "sh down" {
 				b.WriteString("down\n")
 			}
-		case inside:
+		case inBlock:
 			b.WriteString(line)
 		}
 	}
@@ -100,9 +100,9 @@ func TestTopics(t *testing.T) {
 			if blocks < 3 && name != "searching" && name != "proxy" || blocks < 1 { // for people at a screen, and for another program
 				t.Fatalf("%d blocks", blocks)
 			}
-			room := runGuide(t, name, script)
+			dir := runGuide(t, name, script)
 			if name == "backups" {
-				checkEncrypted(t, filepath.Join(room, "mnt", "cloud", "deedkeep"))
+				checkEncrypted(t, filepath.Join(dir, "mnt", "cloud", "deedkeep"))
 			}
 		})
 	}
@@ -131,33 +131,35 @@ func checkEncrypted(t *testing.T, dir string) {
 
 // runGuide runs the script of a guide beside a few documents. But for "installing",
 // /srv/deedkeep is a vault already that holds a key, an order and a document.
-func runGuide(t *testing.T, name, script string) (room string) {
+func runGuide(t *testing.T, name, script string) (dir string) {
 	t.Helper()
-	short := filepath.Dir(shortDataDir(t))
-	room = t.TempDir()
-	data := filepath.Join(short, "deedkeep")
-	begin := ""
+	root := filepath.Dir(shortDataDir(t))
+	dir = t.TempDir()
+	data := filepath.Join(root, "deedkeep")
+	setup := ""
 	if name != "installing" {
 		if _, err := seedVault(data); err != nil {
 			t.Fatalf("seed: %v", err)
 		}
 	}
 	if slices.Contains(installedGuides, name) {
-		begin = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
-		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(room, "mnt", "nas", "deedkeep"))
-		if err := errors.Join(os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600), os.MkdirAll(filepath.Join(room, "mnt", "nas"), 0o700)); err != nil {
+		setup = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
+		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(dir, "mnt", "nas", "deedkeep"))
+		if err := errors.Join(os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600), os.MkdirAll(filepath.Join(dir, "mnt", "nas"), 0o700)); err != nil {
 			t.Fatalf("write file and create directory: %v", err)
 		}
 	}
-	copyDocuments(t, room)
-	if err := errors.Join(os.MkdirAll(filepath.Join(room, "systemd", "system"), 0o700), installPrograms(room)); err != nil {
+	copyDocuments(t, dir)
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "systemd", "system"), 0o700), installPrograms(dir)); err != nil {
 		t.Fatalf("create directory and programs: %v", err)
 	}
 	address := freeAddress(t)
-	script = strings.NewReplacer("/srv/", short+"/", "/mnt/", filepath.Join(room, "mnt")+"/", "/etc/systemd/", filepath.Join(room, "systemd")+"/", "/usr/local/bin/", filepath.Join(room, "bin")+"/", "127.0.0.1:8080", address).Replace(script)
+	script = strings.NewReplacer("/srv/", root+"/", "/mnt/", filepath.Join(dir, "mnt")+"/", "/etc/systemd/",
+		filepath.Join(dir, "systemd")+"/", "/usr/local/bin/", filepath.Join(dir, "bin")+"/", "127.0.0.1:8080", address).Replace(script)
 	cmd := exec.CommandContext(t.Context(), "bash")
-	cmd.Dir, cmd.Stdin = room, strings.NewReader(topicShell+topicHost+begin+"set -v\n"+script)
-	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(room, "bin"), "DEEDKEEP_LISTEN="+address, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(topicShell+topicHost+setup+"set -v\n"+script)
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":"+filepath.Join(dir, "bin"), "DEEDKEEP_LISTEN="+address,
+		"DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "GORACE="+raceOptions)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -166,14 +168,16 @@ func runGuide(t *testing.T, name, script string) (room string) {
 	if testing.Verbose() {
 		fmt.Printf("%s\n", out)
 	}
-	return room
+	return dir
 }
 
 // installPrograms puts a new program into dir, and an old one where it is installed.
 func installPrograms(dir string) error {
 	const script = "#!/bin/sh\nexec deedkeep \"$@\"\n"
 	return errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o700),
-		os.WriteFile(filepath.Join(dir, "bin", "deedkeep"), []byte(script), 0o700), os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700)) // #nosec G306 -- it is run
+		// #nosec G306 -- it is run
+		os.WriteFile(filepath.Join(dir, "bin", "deedkeep"), []byte(script), 0o700),
+		os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700))
 }
 
 // copyDocuments puts those that the guides name into dir.
@@ -209,7 +213,8 @@ func TestTopicsAreReadable(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for n, line := range strings.Split(text, "\n") {
-			if len([]rune(line)) > 110 && !strings.Contains(line, "ScheduledTask") && !strings.Contains(line, "curl") && !strings.Contains(line, "-d '") {
+			if len([]rune(line)) > 110 && !strings.Contains(line, "ScheduledTask") && !strings.Contains(line, "curl") &&
+				!strings.Contains(line, "-d '") {
 				t.Errorf("%s:%d: %d characters", name, n+1, len(line))
 			}
 		}
@@ -218,10 +223,12 @@ func TestTopicsAreReadable(t *testing.T) {
 	if got.code != 0 || !strings.HasPrefix(got.out, "# Backups") {
 		t.Errorf("%+v", got)
 	}
-	if got := runCLI(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 || !strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
+	if got := runCLI(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 ||
+		!strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
 		t.Errorf("%+v", got)
 	}
-	if got := runCLI(t.Context(), t, nil, "help", "backing"); got.code != exitUsage || !strings.Contains(got.messages, "the guides are backups, installing, integrating, monitoring, proxy, searching, security, upgrading") {
+	if got := runCLI(t.Context(), t, nil, "help", "backing"); got.code != exitUsage ||
+		!strings.Contains(got.messages, "the guides are backups, installing, integrating, monitoring, proxy, searching, security, upgrading") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -18,47 +18,51 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// vaultWithTrash makes a vault with an order, a document and an abstract in the trash, and
-// gives their names for commands.
+// vaultWithTrash creates a vault with an order, a document, and an abstract in the trash, and
+// returns their IDs for commands.
 func vaultWithTrash(t *testing.T, data string) (order, file, abstract string) {
 	t.Helper()
 	if _, err := seedVault(data); err != nil {
-		t.Fatalf("seed: %v", err)
+		t.Fatalf("create vault: %v", err)
 	}
 	v, err := instance.Open(t.Context(), instance.Options{
-		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Dir: data, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader,
+		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		t.Fatalf("open instance: %v", err)
+		t.Fatalf("open vault: %v", err)
 	}
-	ann := model.Actor{Kind: "operator", Name: "ann"}
-	empty, err := v.Files.Stage(t.Context())
+	actor := model.Actor{Kind: "operator", Name: "ann"}
+	noFiles, err := v.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	defer empty.Discard()
-	a, err := v.Abstracts.Create(t.Context(), ann, model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}, empty, vault.Idempotency[vault.AbstractWithFiles]{})
+	defer noFiles.Discard()
+	draft := model.AbstractDraft{PropertyDraft: model.PropertyDraft{Address: model.StringInput("12 Elm St")}}
+	a, err := v.Abstracts.Create(t.Context(), actor, draft, noFiles, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
-	err = errors.Join(v.Orders.Trash(t.Context(), ann, 1, vault.Match{}), v.Files.Trash(t.Context(), ann, 1, vault.Match{}),
-		v.Abstracts.Trash(t.Context(), ann, a.Abstract.ID, vault.Match{}))
+	err = errors.Join(v.Orders.Trash(t.Context(), actor, 1, vault.Match{}), v.Files.Trash(t.Context(), actor, 1, vault.Match{}),
+		v.Abstracts.Trash(t.Context(), actor, a.Abstract.ID, vault.Match{}))
 	ids := v.Secrets
 	if err = errors.Join(err, v.Close()); err != nil {
-		t.Fatalf("close: %v", err)
+		t.Fatalf("delete records: %v", err)
 	}
 	return "order:" + ids.IDs("orders").Encode(1), "file:1", "abstract:" + ids.IDs("abstracts").Encode(a.Abstract.ID)
 }
 
+// trash list, purge, and empty ask for confirmation, respect the retention, and are logged.
 func TestTrashCommands(t *testing.T) {
 	data := shortDataDir(t)
 	order, file, abstract := vaultWithTrash(t, data)
-	nothing, err := os.Open(os.DevNull)
+	devNull, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatalf("open file: %v", err)
 	}
-	defer nothing.Close() //nolint:errcheck // only read
-	says := func(text string) func(*shell) {
+	defer devNull.Close() //nolint:errcheck // only read
+	// typing returns a change to a terminal with input.
+	typing := func(text string) func(*shell) {
 		return func(s *shell) { s.in, s.isInteractive = strings.NewReader(text), func(io.Reader) bool { return true } }
 	}
 	for _, row := range []struct {
@@ -69,40 +73,49 @@ func TestTrashCommands(t *testing.T) {
 		out   []string
 	}{
 		{"list", nil, []string{"list"}, exitDone, []string{order, file, abstract, "SEED-0001", "Seed.txt", "12 Elm St", "ann", "RETENTION"}},
-		{"list in JSON", nil, []string{"list", "--json", "--limit", "9"}, exitDone, []string{`"record": "` + order + `"`, `"retained_until": null`, `"kept_until": "`}},
-		{"list too many", nil, []string{"list", "--limit", "10001"}, exitUsage, []string{"--limit must be between 1 and 10000"}},
+		{"list in JSON", nil, []string{"list", "--json", "--limit", "9"}, exitDone,
+			[]string{`"record": "` + order + `"`, `"retained_until": null`, `"kept_until": "`}},
+		{"list with a limit that is too high", nil, []string{"list", "--limit", "10001"}, exitUsage,
+			[]string{"--limit must be between 1 and 10000"}},
 		{"purge without a terminal", nil, []string{"purge", order}, exitUsage, []string{"--yes"}},
 		{"empty without a terminal", nil, []string{"empty"}, exitUsage, []string{"--yes"}},
-		{"empty from a scheduler", func(s *shell) { s.in, s.isInteractive = nothing, isTerminalReader }, []string{"empty"}, exitUsage, []string{"--yes"}},
+		{"empty from a scheduler", func(s *shell) { s.in, s.isInteractive = devNull, isTerminalReader }, []string{"empty"}, exitUsage,
+			[]string{"--yes"}},
 		{"purge without an ID", nil, []string{"purge"}, exitUsage, []string{"the ID is missing"}},
-		{"purge what is no ID", nil, []string{"purge", "Zz9aB31x", "--yes"}, exitUsage, []string{"like abstract:Zz9aB31x or file:17"}},
+		{"purge an invalid ID", nil, []string{"purge", "Zz9aB31x", "--yes"}, exitUsage, []string{"like abstract:Zz9aB31x or file:17"}},
 		{"purge a folder", nil, []string{"purge", "folder:1", "--yes"}, exitUsage, nil},
-		{"purge what is not there", nil, []string{"purge", "99", "--yes"}, exitFailed, []string{"there is no record in the trash 99"}},
-		{"purge an id of nothing", nil, []string{"purge", "order:x", "--yes"}, exitFailed, nil},
+		{"purge an unknown ID", nil, []string{"purge", "99", "--yes"}, exitFailed, []string{"there is no record in the trash 99"}},
+		{"purge an unknown order", nil, []string{"purge", "order:x", "--yes"}, exitFailed, nil},
 		{"lift without a reason", nil, []string{"purge", abstract, "--yes", "--lift-retention"}, exitUsage, []string{"--reason"}},
-		{"a reason without lift", nil, []string{"purge", abstract, "--yes", "--reason", "x"}, exitUsage, []string{"--lift-retention"}},
-		{"not confirmed", says("SEED\n"), []string{"purge", order}, exitFailed, []string{`permanently deletes the order "SEED-0001"`, "not confirmed; nothing was deleted"}},
-		{"nothing typed", says(""), []string{"purge", order}, exitFailed, []string{"not confirmed"}},
-		{"confirmed", says(" seed-0001 \n"), []string{"purge", order}, exitDone, []string{"permanently deleted 1 record, 0 of them documents"}},
-		{"twice", nil, []string{"purge", order, "--yes"}, exitFailed, nil},
-		{"under the retention", nil, []string{"purge", abstract, "--yes"}, exitFailed, []string{"the retention setting keeps this record until", "--lift-retention with --reason"}},
-		{"under the retention, before any question", says(""), []string{"purge", abstract}, exitFailed, []string{"the retention setting keeps this record until"}},
-		{"a reason too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", strings.Repeat("x", model.MaxLineLength+1)}, exitUsage, []string{"reason must not be longer than"}},
-		{"empty, not confirmed", says("yes\n"), []string{"empty"}, exitFailed, []string{"not confirmed"}},
-		{"empty", says("Empty  Trash\n"), []string{"empty", "--json"}, exitDone, []string{`"records": 1`, `"documents": 1`, `"kept": 1`, `"freed_bytes": 19`, `"waits": false`}},
-		{"lifted", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", "court order"}, exitDone, []string{"permanently deleted 1 record"}},
-		{"empty what is empty, without a question", says(""), []string{"empty"}, exitDone, []string{"permanently deleted 0 records"}},
-		{"an empty list", nil, []string{"list"}, exitDone, []string{"the trash is empty"}},
-		{"empty what is empty", nil, []string{"empty", "--yes"}, exitDone, []string{"permanently deleted 0 records"}},
+		{"reason without lift", nil, []string{"purge", abstract, "--yes", "--reason", "x"}, exitUsage, []string{"--lift-retention"}},
+		{"not confirmed", typing("SEED\n"), []string{"purge", order}, exitFailed,
+			[]string{`permanently deletes the order "SEED-0001"`, "not confirmed; nothing was deleted"}},
+		{"empty confirmation", typing(""), []string{"purge", order}, exitFailed, []string{"not confirmed"}},
+		{"confirmed", typing(" seed-0001 \n"), []string{"purge", order}, exitDone, []string{"permanently deleted 1 record, 0 of them documents"}},
+		{"purge again", nil, []string{"purge", order, "--yes"}, exitFailed, nil},
+		{"within the retention period", nil, []string{"purge", abstract, "--yes"}, exitFailed,
+			[]string{"the retention setting keeps this record until", "--lift-retention with --reason"}},
+		{"within the retention period, before the confirmation", typing(""), []string{"purge", abstract}, exitFailed,
+			[]string{"the retention setting keeps this record until"}},
+		{"reason that is too long", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason",
+			strings.Repeat("x", model.MaxLineLength+1)}, exitUsage, []string{"reason must not be longer than"}},
+		{"empty, not confirmed", typing("yes\n"), []string{"empty"}, exitFailed, []string{"not confirmed"}},
+		{"empty", typing("Empty  Trash\n"), []string{"empty", "--json"}, exitDone,
+			[]string{`"records": 1`, `"documents": 1`, `"kept": 1`, `"freed_bytes": 19`, `"waits": false`}},
+		{"lift the retention", nil, []string{"purge", abstract, "--yes", "--lift-retention", "--reason", "court order"}, exitDone,
+			[]string{"permanently deleted 1 record"}},
+		{"empty an empty trash, without a confirmation", typing(""), []string{"empty"}, exitDone, []string{"permanently deleted 0 records"}},
+		{"list an empty trash", nil, []string{"list"}, exitDone, []string{"the trash is empty"}},
+		{"empty an empty trash", nil, []string{"empty", "--yes"}, exitDone, []string{"permanently deleted 0 records"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := runCLI(t.Context(), t, row.shell, append(append([]string{"trash"}, row.args...), "--data", data)...)
 			if got.code != row.code {
-				t.Errorf("exit code %d, want %d: %+v", got.code, row.code, got)
+				t.Errorf("got exit code %d, want %d: %+v", got.code, row.code, got)
 			}
 			for _, want := range row.out {
 				if !strings.Contains(got.out+got.messages, want) {
-					t.Errorf("no %q in %+v", want, got)
+					t.Errorf("got %+v, want %q in it", got, want)
 				}
 			}
 		})
@@ -110,16 +123,16 @@ func TestTrashCommands(t *testing.T) {
 	got := runCLI(t.Context(), t, nil, "events", "list", "--json", "--limit", "9", "--data", data)
 	var events []apitypes.Event
 	if err := json.Unmarshal([]byte(got.out), &events); err != nil {
-		t.Fatalf("%v: %+v", err, got)
+		t.Fatalf("decode events: %v: %+v", err, got)
 	}
 	var kinds []string
 	for _, e := range events[:6] {
 		kinds = append(kinds, e.Kind)
 		if e.Actor.Kind != "operator" {
-			t.Errorf("%s by %+v", e.Kind, e.Actor)
+			t.Errorf("event %s: got actor %+v, want an operator", e.Kind, e.Actor)
 		}
 	}
-	if have, want := strings.Join(kinds, " "), "abstract.purged retention.lifted trash.emptied file.purged order.purged"; !strings.HasPrefix(have, want) {
-		t.Errorf("logged %s, want %s", have, want)
+	if logged, want := strings.Join(kinds, " "), "abstract.purged retention.lifted trash.emptied file.purged order.purged"; !strings.HasPrefix(logged, want) {
+		t.Errorf("events: got %s, want %s", logged, want)
 	}
 }

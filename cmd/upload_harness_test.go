@@ -26,8 +26,8 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 	s := h.start()
 	body := makePDF(7, 1<<20)
 	name := "filename " + base64.StdEncoding.EncodeToString([]byte("Deed.pdf"))
-	answer := h.tus(s, http.MethodPost, "/uploads", nil, "Upload-Length", strconv.Itoa(len(body)), "Upload-Metadata", name)
-	path := "/uploads/" + answer.Header.Get("Location")[len(s.baseURL+"/v1/uploads/"):]
+	resp := h.tus(s, http.MethodPost, "/uploads", nil, "Upload-Length", strconv.Itoa(len(body)), "Upload-Metadata", name)
+	path := "/uploads/" + resp.Header.Get("Location")[len(s.baseURL+"/v1/uploads/"):]
 	at := h.patchUpload(s, path, 0, bytes.NewReader(body[:first]))
 	if at != first {
 		t.Fatalf("Upload-Offset is %d, want %d", at, first)
@@ -37,7 +37,8 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 		from, to := io.Pipe()
 		broke := make(chan error, 1)
 		go func() {
-			_, err := h.request(s, http.MethodPatch, path, from, "Upload-Offset", strconv.Itoa(at), "Content-Type", "application/offset+octet-stream")
+			_, err := h.request(s, http.MethodPatch, path, from, "Upload-Offset", strconv.Itoa(at), "Content-Type",
+				"application/offset+octet-stream")
 			broke <- err
 		}()
 		if _, err := to.Write(body[at : at+200_000]); err != nil {
@@ -49,8 +50,8 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 			t.Fatal("a killed server answered")
 		}
 		s = h.start()
-		answer := h.tus(s, http.MethodHead, path, nil)
-		now, err := strconv.Atoi(answer.Header.Get("Upload-Offset"))
+		resp := h.tus(s, http.MethodHead, path, nil)
+		now, err := strconv.Atoi(resp.Header.Get("Upload-Offset"))
 		if err != nil || now < at || now > at+200_000 {
 			t.Fatalf("after the kill Upload-Offset is %d, %v; %d were acknowledged", now, err, at)
 		}
@@ -66,13 +67,13 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 	if err := json.Unmarshal(raw, &end); err != nil || end.Data.File == nil {
 		t.Fatalf("%s, %v", raw, err)
 	}
-	answer, err = h.request(s, http.MethodGet, fmt.Sprintf("/file-vault/files/%d/download", end.Data.File.ID), nil)
+	resp, err = h.request(s, http.MethodGet, fmt.Sprintf("/file-vault/files/%d/download", end.Data.File.ID), nil)
 	if err != nil {
 		t.Fatalf("request: %v", err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was read
-	if back, err := io.ReadAll(answer.Body); err != nil || !bytes.Equal(back, body) {
-		t.Errorf("%d bytes came back, want the %d that were sent; %v", len(back), len(body), err)
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	if got, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(got, body) {
+		t.Errorf("%d bytes came back, want the %d that were sent; %v", len(got), len(body), err)
 	}
 	if report := h.verify(); len(report.Findings) > 0 || report.Leftovers > 0 {
 		t.Errorf("verify: %+v", report)
@@ -97,23 +98,23 @@ func (h *harness) request(s *serverProcess, method, path string, body io.Reader,
 // tus is a request that succeeds.
 func (h *harness) tus(s *serverProcess, method, path string, body io.Reader, header ...string) *http.Response {
 	h.t.Helper()
-	answer, err := h.request(s, method, path, body, header...)
+	resp, err := h.request(s, method, path, body, header...)
 	if err != nil {
 		h.t.Fatalf("request: %v", err)
 	}
-	h.t.Cleanup(func() { _ = answer.Body.Close() })
-	if answer.StatusCode >= http.StatusMultipleChoices {
-		said, err := io.ReadAll(answer.Body)
-		h.t.Fatalf("%s %s: %s %s %v", method, path, answer.Status, said, err)
+	h.t.Cleanup(func() { _ = resp.Body.Close() })
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		said, err := io.ReadAll(resp.Body)
+		h.t.Fatalf("%s %s: %s %s %v", method, path, resp.Status, said, err)
 	}
-	return answer
+	return resp
 }
 
 // patchUpload sends bytes from an offset on, and gives the one that was acknowledged.
 func (h *harness) patchUpload(s *serverProcess, path string, at int, body io.Reader) int {
 	h.t.Helper()
-	answer := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(at), "Content-Type", "application/offset+octet-stream")
-	now, err := strconv.Atoi(answer.Header.Get("Upload-Offset"))
+	resp := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(at), "Content-Type", "application/offset+octet-stream")
+	now, err := strconv.Atoi(resp.Header.Get("Upload-Offset"))
 	if err != nil {
 		h.t.Fatalf("parse number: %v", err)
 	}

@@ -151,7 +151,8 @@ func TestVerifyDamagedIndex(t *testing.T) {
 	if got := runCLI(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
 		t.Fatalf("reindex: %+v", got)
 	}
-	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone || !strings.Contains(got.out, "events, the search index (") {
+	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone ||
+		!strings.Contains(got.out, "events, the search index (") {
 		t.Errorf("whole: %+v", got)
 	}
 	segments, err := filepath.Glob(filepath.Join(data, "search", "*", "*.segment"))
@@ -169,7 +170,8 @@ func TestVerifyDamagedIndex(t *testing.T) {
 		}
 	}
 	got := runCLI(t.Context(), t, nil, "verify", "--data", data)
-	for word, want := range map[string]int{"damaged": 1, "DAMAGED": 1, "reindex": 1, "checksum": 1, "segment": 1, "search index: no document is lost": 1, "--repair": 0} {
+	for word, want := range map[string]int{"damaged": 1, "DAMAGED": 1, "reindex": 1, "checksum": 1, "segment": 1,
+		"search index: no document is lost": 1, "--repair": 0} {
 		if n := strings.Count(got.out, word); n != want || got.code != exitDamage {
 			t.Errorf("%q stands there %d times, want %d: %+v", word, n, want, got)
 		}

@@ -38,12 +38,14 @@ const (
 func newWindows(t *testing.T) *wineEnv {
 	t.Helper()
 	w := &wineEnv{prefix: filepath.Join(t.TempDir(), "wine")}
-	w.env = append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEARCH=win64", "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=", "DISPLAY=")
+	w.env = append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEARCH=win64", "WINEDEBUG=-all",
+		"WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=", "DISPLAY=")
 	t.Cleanup(func() { w.runTool(t, "wineserver", "--kill", "--wait") })
 	w.runTool(t, "wine", "wineboot", "--init")
 	w.runTool(t, "wineserver", "--wait") // It writes on for a moment.
 	system := filepath.Join(w.prefix, "drive_c", "windows", "system32")
-	w.runTool(t, "x86_64-w64-mingw32-gcc", "-shared", "-O2", "-o", filepath.Join(system, "bcryptprimitives.dll"), "testdata/wine/bcryptprimitives.c", "-ladvapi32")
+	w.runTool(t, "x86_64-w64-mingw32-gcc", "-shared", "-O2", "-o", filepath.Join(system, "bcryptprimitives.dll"),
+		"testdata/wine/bcryptprimitives.c", "-ladvapi32")
 	build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", filepath.Join(w.prefix, "drive_c", "deedkeep.exe"), "..")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
@@ -165,7 +167,8 @@ func TestWine(t *testing.T) {
 	checkDownload(t, c, id, document)
 	w.run(t, exitLocked, "serve", "--data", windowsVault, "--listen", "127.0.0.1:0")
 	w.run(t, exitDone, "backup", "create", "--to", windowsBackups, "--data", windowsVault)
-	if got := w.run(t, exitDone, "verify", "--data", windowsVault); !strings.HasPrefix(got, "all is well: ") || !strings.Contains(got, "1 document ") {
+	if got := w.run(t, exitDone, "verify", "--data", windowsVault); !strings.HasPrefix(got, "all is well: ") ||
+		!strings.Contains(got, "1 document ") {
 		t.Errorf("verify: %s", got)
 	}
 	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); strings.Contains(got, "bad ") || !strings.Contains(got, "ok    sandbox ") {
@@ -223,9 +226,9 @@ func checkDownload(t *testing.T, c *client.Client, id int64, document []byte) {
 	if err != nil {
 		t.Fatalf("download: %v", err)
 	}
-	back, err := io.ReadAll(body)
-	if err = errors.Join(err, body.Close()); err != nil || !bytes.Equal(back, document) {
-		t.Errorf("%d bytes of %d came back, %v", len(back), len(document), err)
+	got, err := io.ReadAll(body)
+	if err = errors.Join(err, body.Close()); err != nil || !bytes.Equal(got, document) {
+		t.Errorf("%d bytes of %d came back, %v", len(got), len(document), err)
 	}
 }
 

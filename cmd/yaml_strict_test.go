@@ -33,10 +33,12 @@ func TestSheetRefuses(t *testing.T) {
 		{"without its key", "{}", "t.yaml:1: the key templates is missing"},
 		{"a list at the top", "- name: x", "t.yaml:1: keys are wanted here: templates"},
 		{"two documents", "templates: []\n---\ntemplates: []", "t.yaml:2: a second document begins here; one is read"},
-		{"a misspelled key", "templates:\n- name: x\n  status: []", "t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
+		{"a misspelled key", "templates:\n- name: x\n  status: []",
+			"t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
 		{"a key twice", "templates:\n- name: x\n  name: y", "t.yaml:3: the key name is there twice"},
 		{"a key twice in JSON", "{\"templates\": [{\"name\": \"x\",\n\"name\": \"y\"}]}", "t.yaml:2: the key name is there twice"},
-		{"a bomb", "a: &a [x]\ntemplates: *a", "t.yaml:1: unknown key \"a\"; there are templates\nt.yaml:2: anchors and aliases (& and *) are not read here; write it out"},
+		{"a bomb", "a: &a [x]\ntemplates: *a",
+			"t.yaml:1: unknown key \"a\"; there are templates\nt.yaml:2: anchors and aliases (& and *) are not read here; write it out"},
 		{"an anchor", "templates: &a []", "t.yaml:1: anchors and aliases (& and *) are not read here; write it out"},
 		{"a merge", "templates:\n- <<: {name: x}", "t.yaml:2: unknown key \"<<\"; there are id, name, default, retired, statuses, custom_fields"},
 		{"a tag", "templates:\n- name: !!binary aGk=", "t.yaml:2: tags (!) are not read here"},
@@ -46,7 +48,8 @@ func TestSheetRefuses(t *testing.T) {
 		{"a word for a flag", "templates:\n- name: x\n  default: yes please", "t.yaml:3: default must be true or false"},
 		{"an id of 0", "templates:\n- name: x\n  id: 0", "t.yaml:3: id must be a number above 0"},
 		{"an id in quotes", "templates:\n- name: x\n  id: '1'", "t.yaml:3: id must be a number above 0"},
-		{"two faults in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3", "t.yaml:4: unknown key \"keey\"; there are key, label, type, required, options\nt.yaml:5: default must be true or false"},
+		{"two faults in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3",
+			"t.yaml:4: unknown key \"keey\"; there are key, label, type, required, options\nt.yaml:5: default must be true or false"},
 		{"too long", "#" + strings.Repeat("x", maxYAMLSize), "t.yaml is longer than 1 MB"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -59,7 +62,8 @@ func TestSheetRefuses(t *testing.T) {
 
 func TestSheetReads(t *testing.T) {
 	want := []apitypes.TemplateDraft{{ID: 2, Name: "30", Default: true, Retired: new(false), Statuses: new([]string{}),
-		CustomFields: &[]apitypes.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true, Options: []string{"yes", "2026-01-02", "1.50"}}}}}
+		CustomFields: &[]apitypes.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true,
+			Options: []string{"yes", "2026-01-02", "1.50"}}}}}
 	for name, text := range map[string]string{
 		"YAML": "\ufefftemplates:\n- id: 2\n  name: 30\n  default: true\n  retired: false\n  statuses: []\n  custom_fields:\n" +
 			"  - {key: a, label: No 😀 / 1.50, type: dropdown, required: true, options: [yes, 2026-01-02, 1.50]}",
@@ -76,7 +80,8 @@ func TestSheetReads(t *testing.T) {
 			}
 		})
 	}
-	if got, _, err := parseTemplateFile("templates: [{name: x}]"); err != nil || got[0].Statuses != nil || got[0].CustomFields != nil || got[0].Retired != nil {
+	if got, _, err := parseTemplateFile("templates: [{name: x}]"); err != nil || got[0].Statuses != nil ||
+		got[0].CustomFields != nil || got[0].Retired != nil {
 		t.Errorf("what is left out: %+v, %v", got, err)
 	}
 }
@@ -85,7 +90,8 @@ func TestSheetReads(t *testing.T) {
 // all makes the reader fall over.
 func FuzzSheet(f *testing.F) {
 	for _, seed := range []string{
-		"templates:\n- {name: x}", `{"templates":[{"name":"x","custom_fields":[]}]}`, "templates: *a", "[[[[", "? ? ? : -", "a: &a [*a]", "\xff", "true", "~", "1e3", "a\u2028b", "- #", "|\n x",
+		"templates:\n- {name: x}", `{"templates":[{"name":"x","custom_fields":[]}]}`, "templates: *a", "[[[[", "? ? ? : -",
+		"a: &a [*a]", "\xff", "true", "~", "1e3", "a\u2028b", "- #", "|\n x",
 	} {
 		f.Add(seed)
 	}
@@ -95,7 +101,8 @@ func FuzzSheet(f *testing.F) {
 			t.Errorf("%q: neither read nor refused", text)
 		}
 		text = strings.ToValidUTF8(text, "?") // names are valid text: the vault refuses others
-		list := []apitypes.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"}, CustomFields: []apitypes.Field{{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}}}}
+		list := []apitypes.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"},
+			CustomFields: []apitypes.Field{{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}}}}
 		for _, asJSON := range []bool{false, true} {
 			var out bytes.Buffer
 			if err := (&shell{out: &out, json: asJSON}).printTemplates(list, false); err != nil {
@@ -122,8 +129,10 @@ func TestDiff(t *testing.T) {
 	d := apitypes.Definition{ID: id, Name: "T", Changes: []apitypes.DefinitionChange{
 		{Field: "name", From: raw(`"S"`), To: raw(`"T"`)},
 		{Field: "statuses", From: raw(`["A","B"]`), To: raw(`["B","C"]`)},
-		{Field: "custom_fields.a", From: raw(`{"key":"a","label":"A","type":"dropdown","options":["x","y"]}`), To: raw(`{"key":"a","label":"Aa","type":"dropdown","required":true,"options":["y","z"]}`)},
-		{Field: "custom_fields.b", From: raw(`{"key":"b","label":"B","type":"dropdown","options":["x","y"]}`), To: raw(`{"key":"b","label":"B","type":"multiselect","options":["y","x"]}`)},
+		{Field: "custom_fields.a", From: raw(`{"key":"a","label":"A","type":"dropdown","options":["x","y"]}`),
+			To: raw(`{"key":"a","label":"Aa","type":"dropdown","required":true,"options":["y","z"]}`)},
+		{Field: "custom_fields.b", From: raw(`{"key":"b","label":"B","type":"dropdown","options":["x","y"]}`),
+			To: raw(`{"key":"b","label":"B","type":"multiselect","options":["y","x"]}`)},
 		{Field: "custom_fields.c", From: raw(`null`), To: raw(`{"key":"c","label":"C","type":"date","required":true}`)},
 		{Field: "custom_fields.d", From: raw(`{"key":"d","label":"D","type":"dropdown","options":["x"]}`), To: raw(`null`)},
 		{Field: "custom_fields", From: raw(`["a","b"]`), To: raw(`["b","a"]`)},
@@ -146,12 +155,13 @@ func TestDiff(t *testing.T) {
 func TestSheetIsQuick(t *testing.T) {
 	const n = 1 << 20
 	for name, unit := range map[string]string{
-		"lists in lists": "[", "maps in maps": "{a: ", "dashes": "- ", "keys": "? ", "empty lists": "[],", "colons": ": ", "words": "a,", "tags": "!a ", "quotes": "'' ", "lines": "a:\n", "anchors": "&a ", "escapes": `"\x41`,
+		"lists in lists": "[", "maps in maps": "{a: ", "dashes": "- ", "keys": "? ", "empty lists": "[],", "colons": ": ",
+		"words": "a,", "tags": "!a ", "quotes": "'' ", "lines": "a:\n", "anchors": "&a ", "escapes": `"\x41`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			begun := time.Now()
+			start := time.Now()
 			_, _, err := parseTemplateFile("templates: [" + strings.Repeat(unit, (n-20)/len(unit)))
-			if took := time.Since(begun); took > time.Minute || err == nil {
+			if took := time.Since(start); took > time.Minute || err == nil {
 				t.Errorf("%v: %v", took, err)
 			} else {
 				t.Log(took)

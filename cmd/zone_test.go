@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Times that people read are those of the setting's zone; --json stays UTC.
+// Times in tables and in flags are in the time zone of the setting. --json uses UTC.
 func TestTimeZoneOfCommands(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatalf("seed: %v", err)
+		t.Fatalf("create vault: %v", err)
 	}
 	t.Setenv("DEEDKEEP_TIME_ZONE", "Pacific/Kiritimati") // 14 hours before UTC, all year
 	var events []struct {
@@ -19,23 +19,25 @@ func TestTimeZoneOfCommands(t *testing.T) {
 	}
 	got := runCLI(t.Context(), t, nil, "events", "list", "--json", "--data", data)
 	if err := json.Unmarshal([]byte(got.out), &events); err != nil || len(events) == 0 {
-		t.Fatalf("got %v, %+v", err, got)
+		t.Fatalf("events list --json: got %+v, %v, want events", got, err)
 	}
 	at := events[0].At
-	there := at.Add(14 * time.Hour).UTC()
+	local := at.Add(14 * time.Hour).UTC()
 	table := runCLI(t.Context(), t, nil, "events", "list", "--data", data).out
-	if want := there.Format(time.DateTime) + " +14"; !strings.Contains(table, want) {
-		t.Errorf("the table lacks %s of %s:\n%s", want, at, table)
+	if want := local.Format(time.DateTime) + " +14"; !strings.Contains(table, want) {
+		t.Errorf("events list: got no %s for %s:\n%s", want, at, table)
 	}
-	after := there.AddDate(0, 0, 1).Format(time.DateOnly)
+	after := local.AddDate(0, 0, 1).Format(time.DateOnly)
 	if got := runCLI(t.Context(), t, nil, "events", "list", "--from", after, "--data", data); got.out != "there is no such entry\n" {
 		t.Errorf("--from %s: got %+v, want none", after, got)
 	}
-	if got := runCLI(t.Context(), t, nil, "events", "list", "--from", there.Format(time.DateOnly), "--data", data); !strings.Contains(got.out, there.Format(time.DateTime)) {
-		t.Errorf("--from the day of the entry: got %+v", got)
+	got = runCLI(t.Context(), t, nil, "events", "list", "--from", local.Format(time.DateOnly), "--data", data)
+	if want := local.Format(time.DateTime); !strings.Contains(got.out, want) {
+		t.Errorf("--from the day of the event: got %+v, want %s", got, want)
 	}
 	t.Setenv("DEEDKEEP_TIME_ZONE", "Eastern")
-	if got := runCLI(t.Context(), t, nil, "config", "check", "--data", data); got.code != exitUsage || !strings.Contains(got.messages, `time_zone: "Eastern" is not a time zone`) {
-		t.Errorf("a name that is none: got %+v", got)
+	got = runCLI(t.Context(), t, nil, "config", "check", "--data", data)
+	if got.code != exitUsage || !strings.Contains(got.messages, `time_zone: "Eastern" is not a time zone`) {
+		t.Errorf("config check with an invalid zone: got %+v, want exit code %d", got, exitUsage)
 	}
 }
