@@ -3,8 +3,8 @@
 //
 // An import goes to a strictly lower rank, or to a package's own subpackage. Rank 0
 // imports nothing of the module. layout_test.go reads the table and fails for an import
-// that breaks it, for a package without a row, and for a row without a package. What
-// stands in the last column may be imported only by the packages that name it. Tests may
+// that breaks it, for a package without a row, and for a row without a package. Packages in
+// the last column may be imported only by the packages whose row names them. Tests may
 // import any package; shipped code never imports those of rank "test".
 //
 //	rank  package        for                                                 alone may import

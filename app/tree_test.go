@@ -69,7 +69,7 @@ func wrongTree(tree fs.FS, names []string) ([]string, error) {
 	return wrong, nil
 }
 
-// wrongLines returns one sentence for every taboo in a file; none for what is no text.
+// wrongLines returns one sentence for each rejected word in a file. Binary files have none.
 func wrongLines(name string, content []byte) []string {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return nil
