@@ -16,8 +16,8 @@ func TestCheckReportsDamagedCurrentFile(t *testing.T) {
 	for _, row := range []struct {
 		name, content string // "": the file is deleted, which is allowed
 	}{
-		{"a bit of the number", "3\n"},
-		{"a bit that makes it no number", "q\n"},
+		{"another number", "3\n"},
+		{"not a number", "q\n"},
 		{"zeros", "\x00\x00"},
 		{"deleted", ""},
 	} {
@@ -28,41 +28,41 @@ func TestCheckReportsDamagedCurrentFile(t *testing.T) {
 			h.order("KX100", "", elm("", ""))
 			h.catchUp()
 			h.closeAll()
-			spoil := func() {
+			damage := func() {
 				t.Helper()
 				err := os.Remove(s.search("current"))
 				if row.content != "" {
 					err = errors.Join(err, os.WriteFile(s.search("current"), []byte(row.content), 0o600))
 				}
 				if err != nil {
-					t.Fatalf("write file: %v", err)
+					t.Fatalf("damage current file: %v", err)
 				}
 			}
-			check := func(what string, damaged bool) {
+			check := func(name string, damaged bool) {
 				t.Helper()
 				if _, err := h.Check(t.Context()); errors.Is(err, search.ErrCurrentFile) != damaged || !damaged && err != nil {
-					t.Errorf("%s: %v, want damage: %v", what, err, damaged)
+					t.Errorf("%s: Check() = %v, want ErrCurrentFile: %v", name, err, damaged)
 				}
 				if st, err := h.State(t.Context()); err != nil || !st.Ready || st.Building || st.Documents != 1 {
-					t.Errorf("%s: %+v, %v, want an index of 1 document", what, st, err)
+					t.Errorf("%s: State() = %+v, %v; want a ready index of 1 document", name, st, err)
 				}
 			}
-			spoil()
+			damage()
 			h = s.open(t)
 			check("without a server", row.content != "")
 			check("again", row.content != "")
 			h.serve()
 			h.wantHitsSoon("KX100", "order 1")
-			check("a server that started", false)
-			spoil()
-			check("under a server", row.content != "")
+			check("after the start of a server", false)
+			damage()
+			check("with a server", row.content != "")
 			check("again", false)
 			h.closeAll()
 			if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
-				t.Errorf("it names %q, %v, want 1", raw, err)
+				t.Errorf("current file = %q, %v; want 1", raw, err)
 			}
 			if _, err := os.Stat(s.search("2")); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("another index was built: %v", err)
+				t.Errorf("stat second index: %v, want that it doesn't exist", err)
 			}
 		})
 	}

@@ -22,8 +22,8 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 	h.addSampleRecords()
 	h.closeAll()
 	want := s.searchRebuilt(t)
-	whole := t.TempDir()
-	if err := os.CopyFS(whole, os.DirFS(s.search())); err != nil {
+	intact := t.TempDir()
+	if err := os.CopyFS(intact, os.DirFS(s.search())); err != nil {
 		t.Fatalf("copy directory: %v", err)
 	}
 	type damage struct {
@@ -31,12 +31,12 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 		do   func() error
 	}
 	damages := []damage{
-		{"nothing", func() error { return nil }},
-		{"no folder", func() error { return os.RemoveAll(s.search()) }},
-		{"no note", func() error { return os.Remove(s.search("current")) }},
-		{"a torn note", func() error { return os.WriteFile(s.search("current"), nil, 0o600) }},
-		{"a note of another", func() error { return os.WriteFile(s.search("current"), []byte("99\n"), 0o600) }},
-		{"an empty one", func() error {
+		{"no damage", func() error { return nil }},
+		{"folder deleted", func() error { return os.RemoveAll(s.search()) }},
+		{"current file deleted", func() error { return os.Remove(s.search("current")) }},
+		{"current file empty", func() error { return os.WriteFile(s.search("current"), nil, 0o600) }},
+		{"current file with an unknown number", func() error { return os.WriteFile(s.search("current"), []byte("99\n"), 0o600) }},
+		{"index folder empty", func() error {
 			for _, path := range s.files(t) {
 				if err := os.Remove(path); err != nil {
 					return err
@@ -52,25 +52,27 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 		}
 	}
 	for _, row := range damages {
-		if err := errors.Join(os.RemoveAll(s.search()), os.CopyFS(s.search(), os.DirFS(whole))); err != nil {
-			t.Fatalf("remove directory: %v", err)
-		}
-		if err := row.do(); err != nil {
-			t.Fatalf("%s: %v", row.name, err)
-		}
-		h := s.open(t)
-		h.catchUp()
-		for _, q := range sampleQueries { // any of them may hit the damage
-			if _, err := h.query(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
-				h.catchUp()
-			} else if err != nil {
-				t.Errorf("%s: %q: %v", row.name, q, err)
+		t.Run(row.name, func(t *testing.T) {
+			if err := errors.Join(os.RemoveAll(s.search()), os.CopyFS(s.search(), os.DirFS(intact))); err != nil {
+				t.Fatalf("restore intact index: %v", err)
 			}
-		}
-		if got := h.searchAll(); !maps.Equal(got, want) {
-			t.Errorf("%s: it answers %v, want %v", row.name, got, want)
-		}
-		h.closeAll()
+			if err := row.do(); err != nil {
+				t.Fatalf("damage index: %v", err)
+			}
+			h := s.open(t)
+			h.catchUp()
+			for _, q := range sampleQueries { // any of them may detect the damage
+				if _, err := h.query(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
+					h.catchUp()
+				} else if err != nil {
+					t.Errorf("search for %q: %v", q, err)
+				}
+			}
+			if got := h.searchAll(); !maps.Equal(got, want) {
+				t.Errorf("hits = %v, want %v", got, want)
+			}
+			h.closeAll()
+		})
 	}
 }
 
@@ -86,10 +88,10 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 		t.Fatalf("remove directory: %v", err)
 	}
 	if more, err := h.RunPass(t.Context()); err != nil || !more {
-		t.Errorf("the turn that meets it: more %v, %v", more, err)
+		t.Errorf("RunPass() after the deletion = %v, %v; want true", more, err)
 	}
 	if s, err := h.State(t.Context()); err != nil || s.Ready {
-		t.Errorf("it says %+v, %v", s, err)
+		t.Errorf("State() after the deletion = %+v, %v; want not ready", s, err)
 	}
 	for range 10 {
 		if more, err := h.RunPass(t.Context()); err != nil {
@@ -100,7 +102,7 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 	}
 	h.wantHits("26-0003", "order 4")
 	if _, err := os.Stat(filepath.Join(folder, "current")); errors.Is(err, os.ErrNotExist) {
-		t.Error("no folder was made")
+		t.Errorf("current file of the new folder: %v", err)
 	}
 	h.closeAll()
 }
@@ -108,24 +110,24 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 // A malformed or unreadable current file counts as missing and does not cause a rebuild.
 func TestMalformedCurrentFile(t *testing.T) {
 	t.Parallel()
-	folder := func(path string) error {
+	replaceByFolder := func(path string) error {
 		return errors.Join(os.Remove(path), os.MkdirAll(filepath.Join(path, "x"), 0o700))
 	}
 	for _, row := range []struct {
 		name, file string
-		spoil      func(path string) error
-		made       int64 // how many indexes are opened in total
+		damage     func(path string) error
+		maxOpened  int64 // in the first run
 	}{
-		{"a folder for the note", "current", folder, 1},
-		{"a long note", "current", func(path string) error { return os.Truncate(path, 1<<30) }, 1},
-		{"a link for the note", "current", func(path string) error {
+		{"current file replaced by a folder", "current", replaceByFolder, 1},
+		{"large current file", "current", func(path string) error { return os.Truncate(path, 1<<30) }, 1},
+		{"current file replaced by a symlink", "current", func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.Symlink(path+".old", path))
 		}, 1},
-		{"a link to itself for the note", "current", func(path string) error {
+		{"current file replaced by a symlink to itself", "current", func(path string) error {
 			return errors.Join(os.Remove(path), os.Symlink(path, path))
 		}, 1},
-		{"a note that cannot be read", "current", func(path string) error { return os.Chmod(path, 0) }, 1}, // no effect for root
-		{"a folder for the manifest", "1/manifest", folder, 2},
+		{"current file not readable", "current", func(path string) error { return os.Chmod(path, 0) }, 1}, // no effect for root
+		{"manifest replaced by a folder", "1/manifest", replaceByFolder, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -134,22 +136,22 @@ func TestMalformedCurrentFile(t *testing.T) {
 			h.order("A-1", "", elm("", ""))
 			h.catchUp()
 			h.closeAll()
-			if err := row.spoil(s.search(filepath.FromSlash(row.file))); err != nil {
-				t.Fatalf("spoil: %v", err)
+			if err := row.damage(s.search(filepath.FromSlash(row.file))); err != nil {
+				t.Fatalf("damage %s: %v", row.file, err)
 			}
-			for life := range 2 { // the repair is permanent
+			for run := range 2 { // the repair is permanent
 				h = s.open(t)
-				var made atomic.Int64
-				h.wrapIndexes(func(n int64, in search.Index) search.Index { made.Store(n); return in })
+				var opened atomic.Int64
+				h.wrapIndexes(func(n int64, in search.Index) search.Index { opened.Store(n); return in })
 				h.catchUp()
 				h.wantHits("A-1", "order 1")
 				h.closeAll()
-				if got := made.Load(); life == 0 && got > row.made || life > 0 && got != 1 {
-					t.Errorf("%d were opened in life %d", got, life)
+				if got := opened.Load(); run == 0 && got > row.maxOpened || run > 0 && got != 1 {
+					t.Errorf("indexes opened in run %d = %d, want at most %d in the first and 1 in the second", run, got, row.maxOpened)
 				}
 			}
 			if raw, err := os.ReadFile(s.search("current")); err != nil || len(raw) > 8 {
-				t.Errorf("the note is %d bytes, %v", len(raw), err)
+				t.Errorf("current file = %d bytes, %v; want at most 8", len(raw), err)
 			}
 		})
 	}
@@ -180,13 +182,13 @@ func TestCompleteIndexServesWithoutCurrentFile(t *testing.T) {
 		t.Fatalf("RunPass: %v", err)
 	}
 	if st, err := h.State(t.Context()); err != nil || !st.Ready || !st.Building {
-		t.Fatalf("%+v, %v", st, err)
+		t.Fatalf("State() = %+v, %v; want ready and building", st, err)
 	}
 	if got := h.searchAll(); !maps.Equal(got, want) {
-		t.Errorf("it answers %v, want %v", got, want)
+		t.Errorf("hits = %v, want %v", got, want)
 	}
 	if raw, err := os.ReadFile(s.search("current")); err != nil || string(raw) != "1\n" {
-		t.Errorf("the note is %q, %v", raw, err)
+		t.Errorf("current file = %q, %v; want 1", raw, err)
 	}
 	h.catchUp()
 	s.wantEntries(t, 2)

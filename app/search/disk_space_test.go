@@ -21,16 +21,16 @@ func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	const free = 1 << 30
 	h.site.free.Store(free)
 	h.site.reserve.Store(free / 4 * 3)
-	h.order("A-1", "", elm("", "")) // there is space for it
+	h.order("A-1", "", elm("", "")) // the database still has space
 	if _, err := h.RunPass(t.Context()); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "disk.reserve") {
-		t.Errorf("said %v", err)
+		t.Errorf("RunPass: got %v, want InsufficientStorage with \"disk.reserve\"", err)
 	}
 	if h.AllowMerge(0) {
-		t.Error("a merge has room")
+		t.Error("AllowMerge(0) = true below twice the reserve, want false")
 	}
 	h.site.reserve.Store(free / 4)
 	if h.AllowMerge(free/4*3) || !h.AllowMerge(free/8) {
-		t.Error("a merge has room for what would take the reserve, or none for less")
+		t.Errorf("AllowMerge(%d) = %v, AllowMerge(%d) = %v; want false, true", free/4*3, h.AllowMerge(free/4*3), free/8, h.AllowMerge(free/8))
 	}
 	h.catchUp()
 	h.wantHits("A-1", "order 1")
@@ -42,20 +42,20 @@ func TestEveryStepStopsAboveReserve(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
 	for _, row := range []struct {
-		name string
-		to   func(h *harness) // advances indexing to the step
+		name    string
+		advance func(h *harness) // advances indexing to the step
 	}{
-		{"to begin", func(h *harness) {}},
-		{"to walk", func(h *harness) {
+		{"start of a build", func(h *harness) {}},
+		{"existing records", func(h *harness) {
 			if _, err := h.RunPass(h.t.Context()); err != nil {
-				h.t.Fatal(err)
+				h.t.Fatalf("RunPass: %v", err)
 			}
 		}},
-		{"to follow", func(h *harness) {
+		{"new changes", func(h *harness) {
 			h.catchUp()
 			h.order("KX200", "", elm("", ""))
 		}},
-		{"to repay", func(h *harness) {
+		{"pending files", func(h *harness) {
 			h.catchUp()
 			h.put(func(t *store.Tx) error {
 				a, err := t.Abstract(1)
@@ -66,10 +66,10 @@ func TestEveryStepStopsAboveReserve(t *testing.T) {
 				return t.PutAbstract(a)
 			})
 			if _, err := h.RunPass(h.t.Context()); err != nil {
-				h.t.Fatal(err)
+				h.t.Fatalf("RunPass: %v", err)
 			}
 			if s, err := h.State(h.t.Context()); err != nil || s.PendingChanges != 1 {
-				h.t.Fatalf("%+v, %v", s, err)
+				h.t.Fatalf("State() = %+v, %v; want 1 pending change", s, err)
 			}
 		}},
 	} {
@@ -79,17 +79,17 @@ func TestEveryStepStopsAboveReserve(t *testing.T) {
 			h.site.reserve.Store(reserve)
 			h.order("KX100", "", elm("", ""))
 			h.abstract("F-1", elm("Troy", "Rensselaer"), "Deed.pdf")
-			row.to(h)
+			row.advance(h)
 			h.site.free.Store(2*reserve - 1)
 			if _, err := h.RunPass(t.Context()); errs.KindOf(err) != errs.InsufficientStorage {
-				t.Errorf("with less than twice the reserve: %v", err)
+				t.Errorf("RunPass with less than twice the reserve: got %v, want InsufficientStorage", err)
 			}
-			if _, err := os.ReadDir(h.site.search("1")); row.name == "to begin" && !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("it has begun: %v", err)
+			if _, err := os.ReadDir(h.site.search("1")); row.name == "start of a build" && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("index folder: %v, want that it doesn't exist", err)
 			}
 			h.site.free.Store(2 * reserve)
 			if _, err := h.RunPass(t.Context()); err != nil {
-				t.Errorf("with twice the reserve: %v", err)
+				t.Errorf("RunPass with twice the reserve: %v", err)
 			}
 			h.catchUp()
 			h.wantHits("KX100", "order 1")
@@ -109,22 +109,23 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	h.catchUp()
 	s, err := h.State(t.Context())
 	if err != nil || s.Bytes <= 0 {
-		t.Fatalf("%+v, %v", s, err)
+		t.Fatalf("State() = %+v, %v; want the size of the index", s, err)
 	}
 	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
-	says := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. Free some disk space. Or stop the server and delete the folder "
-	if err := h.CheckRebuildSpace(); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), says) {
-		t.Errorf("without space for two: got %v, want %q", err, says)
+	message := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. " +
+		"Free some disk space. Or stop the server and delete the folder "
+	if err := h.CheckRebuildSpace(); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), message) {
+		t.Errorf("CheckRebuildSpace without space for two indexes: got %v, want %q", err, message)
 	}
 	h.Rebuild()
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
-		t.Errorf("asked for nevertheless: %v", err)
+		t.Errorf("rebuild without space: got %v, want InsufficientStorage", err)
 	}
 	h.site.wantEntries(t, 2)
 
 	h.site.free.Store(3*reserve + uint64(s.Bytes))
 	if err := h.CheckRebuildSpace(); err != nil {
-		t.Errorf("with room for two: %v", err)
+		t.Errorf("CheckRebuildSpace with space for two indexes: %v", err)
 	}
 	h.Rebuild()
 	if _, err := h.RunPass(t.Context()); err != nil {
@@ -134,7 +135,7 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	h.site.free.Store(3*reserve - 1)
 	h.order("KX200", "", elm("", ""))
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
-		t.Errorf("the room has gone: %v", err)
+		t.Errorf("rebuild that runs out of space: got %v, want InsufficientStorage", err)
 	}
 	h.site.wantEntries(t, 2)
 	for more := true; more; {
@@ -144,7 +145,7 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	}
 	h.wantHits("KX200", "order 2")
 	if s, err := h.State(t.Context()); err != nil || s.Building || !s.Ready || s.PendingChanges != 0 || s.Failure != "" {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want ready and up to date, without a build", s, err)
 	}
 }
 
@@ -167,16 +168,16 @@ func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	h.Rebuild()
 	gate <- struct{}{} // the build has started
 	h.site.free.Store(3*reserve - 1)
-	var waits sync.Once
-	_, err := h.Await(t.Context(), func(uint64, uint64) { waits.Do(func() { close(gate) }) })
+	var once sync.Once
+	_, err := h.Await(t.Context(), func(uint64, uint64) { once.Do(func() { close(gate) }) })
 	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "no room for a second") {
-		t.Errorf("said %v", err)
+		t.Errorf("Await: got %v, want InsufficientStorage with \"no room for a second\"", err)
 	}
 	h.wantHits("F-0002", "abstract 3")
 	h.site.free.Store(1 << 40)
 	h.Rebuild()
 	h.catchUp()
 	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" {
-		t.Errorf("%q answers, %v", current, err)
+		t.Errorf("current file = %q, %v; want another index than 1", current, err)
 	}
 }

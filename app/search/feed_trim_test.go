@@ -19,12 +19,12 @@ func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	h.orders(5000)
 	h.catchUp()
 	if from, to := h.feed(); from != 4097 || to != 5000 {
-		t.Errorf("changes %d to %d are kept", from, to)
+		t.Errorf("feed = changes %d to %d, want 4097 to 5000", from, to)
 	}
 	h.orders(10)
 	h.put(func(tx *store.Tx) error { _, err := tx.TrimChanges(5005, 9999); return err })
 	if s := h.catchUp(); s.Documents != 5010 {
-		t.Errorf("%+v", s)
+		t.Errorf("State() = %+v, want 5010 documents", s)
 	}
 	h.wantHits("T-5003", "order 5003")
 }
@@ -34,7 +34,7 @@ func (h *harness) feed() (first, last uint64) {
 	h.t.Helper()
 	err := h.store.View(h.t.Context(), func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("view store: %v", err)
 	}
 	return first, last
 }
@@ -70,12 +70,12 @@ func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 	h.SetMaxFeed(limit)
 	h.orders(9_000)
 	if _, err := h.RunPass(t.Context()); !errors.Is(err, errDisk) {
-		t.Fatalf("said %v", err)
+		t.Fatalf("RunPass: got %v, want %v", err, errDisk)
 	}
 	if from, to := h.feed(); to != 9_000 || to-from >= limit+4096 {
-		t.Errorf("changes %d to %d are kept", from, to)
+		t.Errorf("feed = changes %d to %d, want fewer than %d up to 9000", from, to, limit+4096)
 	}
-	if s := h.catchUp(); s.Documents != 9_000 { // rebuilt: the feed does not reach back
-		t.Errorf("%+v", s)
+	if s := h.catchUp(); s.Documents != 9_000 { // from a rebuild, because the feed is too short
+		t.Errorf("State() = %+v, want 9000 documents", s)
 	}
 }

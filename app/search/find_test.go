@@ -29,7 +29,8 @@ func createAbstract(t *testing.T, v *instance.Instance, number, parcel string, a
 
 // elmStreet returns a property with the same street address in every city.
 func elmStreet(city, county string) model.PropertyDraft {
-	return model.PropertyDraft{Address: model.StringInput("12 Elm St."), City: model.StringInput(city), County: model.StringInput(county), State: model.StringInput("NY")}
+	return model.PropertyDraft{Address: model.StringInput("12 Elm St."), City: model.StringInput(city),
+		County: model.StringInput(county), State: model.StringInput("NY")}
 }
 
 func TestFind(t *testing.T) {
@@ -113,7 +114,8 @@ func TestRelated(t *testing.T) {
 	createAbstract(t, v, "27-1", "12.34", elmStreet("Troy", "Albany")) // another county
 	createAbstract(t, v, "27-2", "12.34", elmStreet("", "ALBANY"))
 	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
-	want = []string{"order 3 parcel |12-34 exactly", "order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly", "abstract 5 parcel |12.34 exactly", "abstract 4 parcel |12.34 exactly"}
+	want = []string{"order 3 parcel |12-34 exactly", "order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly",
+		"abstract 5 parcel |12.34 exactly", "abstract 4 parcel |12.34 exactly"}
 	if err != nil || !slices.Equal(vaulttest.FormatFindResult(f), want) {
 		t.Errorf("RelatedToAbstract() without a county = %q, %v; want %q", vaulttest.FormatFindResult(f), err, want)
 	}

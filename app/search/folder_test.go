@@ -12,50 +12,51 @@ import (
 	"deedkeep/app/search"
 )
 
-// others creates an unrelated folder with a name like that of an index.
-func others(t *testing.T) (dir string) {
+// unrelatedDir creates a directory with a subdirectory that has the name of an index.
+func unrelatedDir(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "1"), 0o700); err != nil {
 		t.Fatalf("create directory: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "1", "theirs"), []byte("deeds"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "1", "other"), []byte("deeds"), 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	return dir
 }
 
-func untouched(t *testing.T, dir string) {
+// checkUnchanged checks that the content of an unrelatedDir is unchanged.
+func checkUnchanged(t *testing.T, dir string) {
 	t.Helper()
-	if raw, err := os.ReadFile(filepath.Join(dir, "1", "theirs")); err != nil || string(raw) != "deeds" {
-		t.Errorf("theirs is %q, %v", raw, err)
+	if raw, err := os.ReadFile(filepath.Join(dir, "1", "other")); err != nil || string(raw) != "deeds" {
+		t.Errorf("other file = %q, %v; want it unchanged", raw, err)
 	}
 	for _, below := range []string{".", "1"} {
 		if entries, err := os.ReadDir(filepath.Join(dir, below)); err != nil || len(entries) != 1 {
-			t.Errorf("%s holds %v, %v", below, entries, err)
+			t.Errorf("entries of %s = %v, %v; want 1", below, entries, err)
 		}
 	}
 }
 
-// foreign lists what may exist at the path of the folder.
-var foreign = []struct {
-	name string
-	put  func(path, theirs string) error
+// blockers create files and links at the path of the search folder.
+var blockers = []struct {
+	name   string
+	create func(path, other string) error
 }{
-	{"a file", func(path, _ string) error { return os.WriteFile(path, []byte("x"), 0o600) }},
-	{"a link", func(path, theirs string) error { return os.Symlink(theirs, path) }},
-	{"a link to nothing", func(path, theirs string) error { return os.Symlink(filepath.Join(theirs, "none"), path) }},
+	{"file", func(path, _ string) error { return os.WriteFile(path, []byte("x"), 0o600) }},
+	{"symlink", func(path, other string) error { return os.Symlink(other, path) }},
+	{"dangling symlink", func(path, other string) error { return os.Symlink(filepath.Join(other, "none"), path) }},
 }
 
-// failed waits until State reports a failure, or none.
-func (h *harness) failed(is bool) search.State {
+// waitFailure waits until State reports a failure or, if want is false, none.
+func (h *harness) waitFailure(want bool) search.State {
 	h.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		s, err := h.State(h.t.Context())
 		if err != nil || time.Now().After(end) {
-			h.t.Fatalf("%+v, %v", s, err)
+			h.t.Fatalf("State() = %+v, %v; want a failure: %v", s, err, want)
 		}
-		if is == (s.Failure != "") {
+		if want == (s.Failure != "") {
 			return s
 		}
 	}
@@ -65,15 +66,15 @@ func (h *harness) failed(is bool) search.State {
 // startup or appears later. Indexing resumes once it is removed.
 func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 	t.Parallel()
-	for _, row := range foreign {
+	for _, row := range blockers {
 		for _, running := range []bool{false, true} {
-			name := row.name + " at the start"
+			name := row.name + " at startup"
 			if running {
-				name = row.name + " under a server"
+				name = row.name + " with a running server"
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				theirs := others(t)
+				other := unrelatedDir(t)
 				s := newSite(t, nil)
 				h := s.open(t)
 				defer h.closeAll()
@@ -84,30 +85,30 @@ func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 				}
 				var err error
 				for range 100 { // the server may recreate the folder at the same time
-					if err = errors.Join(os.RemoveAll(s.search()), row.put(s.search(), theirs)); err == nil {
+					if err = errors.Join(os.RemoveAll(s.search()), row.create(s.search(), other)); err == nil {
 						break
 					}
 				}
 				if err != nil {
-					t.Fatalf("remove directory: %v", err)
+					t.Fatalf("replace search folder: %v", err)
 				}
 				if !running {
 					if s, err := h.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failure, "must be a folder") {
-						t.Errorf("without a server: %+v, %v", s, err)
+						t.Errorf("without a server: State() = %+v, %v; want the failure \"must be a folder\"", s, err)
 					}
 					if _, err := h.Check(t.Context()); err != nil {
-						t.Errorf("a verification: %v", err)
+						t.Errorf("Check: %v", err)
 					}
 					h.serve()
 				}
 				h.Wake()
-				if s := h.failed(true); !strings.Contains(s.Failure, "must be a folder") {
-					t.Errorf("it says %+v", s)
+				if s := h.waitFailure(true); !strings.Contains(s.Failure, "must be a folder") {
+					t.Errorf("State() = %+v, want the failure \"must be a folder\"", s)
 				}
 				if _, err := h.await(); !running && errs.KindOf(err) != errs.Unavailable {
-					t.Errorf("who waits is told %v", err)
+					t.Errorf("Await: got %v, want Unavailable", err)
 				}
-				untouched(t, theirs)
+				checkUnchanged(t, other)
 				if err := os.Remove(s.search()); err != nil {
 					t.Fatalf("remove file: %v", err)
 				}
@@ -115,8 +116,8 @@ func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 				h.Wake()
 				h.wantHitsSoon("KX200", "order 2")
 				h.wantHitsSoon("KX100", "order 1")
-				h.failed(false)
-				untouched(t, theirs)
+				h.waitFailure(false)
+				checkUnchanged(t, other)
 			})
 		}
 	}

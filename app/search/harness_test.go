@@ -24,7 +24,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// site is a directory with a database and an index. It can be opened several times.
+// site is a directory with a database and an index. It can be opened again after it is closed.
 type site struct {
 	dir           string
 	texts         sync.Map // digest → text of the document
@@ -32,6 +32,7 @@ type site struct {
 	change        func(*search.IndexerOptions)
 }
 
+// newSite returns an empty site. change adjusts the options of the indexer; it may be nil.
 func newSite(t testing.TB, change func(*search.IndexerOptions)) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir(), change: change}
@@ -39,9 +40,9 @@ func newSite(t testing.TB, change func(*search.IndexerOptions)) *site {
 	return s
 }
 
-// search is the folder of the index.
-func (s *site) search(below ...string) string {
-	return filepath.Join(append([]string{s.dir, "search"}, below...)...)
+// search returns a path in the search folder.
+func (s *site) search(names ...string) string {
+	return filepath.Join(append([]string{s.dir, "search"}, names...)...)
 }
 
 // harness is an indexer with its open site.
@@ -64,7 +65,7 @@ func (s *site) open(t testing.TB) *harness {
 	db, err := store.Open(t.Context(), filepath.Join(s.dir, "vault.db"),
 		store.Options{Now: now, Fingerprint: "x", Workspace: model.NewWorkspace()})
 	if err != nil {
-		t.Fatalf("Open: %v", err)
+		t.Fatalf("open store: %v", err)
 	}
 	h := &harness{t: t, site: s, store: db, stop: func() {}}
 	h.opts = search.IndexerOptions{
@@ -79,9 +80,10 @@ func (s *site) open(t testing.TB) *harness {
 	return h
 }
 
+// text passes the text of a document to page.
 func (s *site) text(digest string, page func(int, string) error) error {
-	text, kept := s.texts.Load(digest)
-	if !kept {
+	text, ok := s.texts.Load(digest)
+	if !ok {
 		return fs.ErrNotExist
 	}
 	return page(1, text.(string))
@@ -95,20 +97,21 @@ func open(t testing.TB, change func(*search.IndexerOptions)) *harness {
 	return h
 }
 
+// closeAll stops the indexer and closes the index and the database.
 func (h *harness) closeAll() {
 	h.t.Helper()
 	h.stop()
 	h.ended.Wait()
 	h.Close()
 	if err := h.store.Close(); err != nil {
-		h.t.Error(err)
+		h.t.Errorf("close store: %v", err)
 	}
 }
 
 // serve starts Run; closeAll stops it.
 func (h *harness) serve() {
-	ctx, stop := context.WithCancel(context.Background())
-	h.stop = stop
+	ctx, cancel := context.WithCancel(context.Background())
+	h.stop = cancel
 	h.Start(true)
 	h.ended.Go(func() { h.Run(ctx) })
 }
@@ -117,14 +120,16 @@ func (h *harness) serve() {
 func (h *harness) put(write func(*store.Tx) error) {
 	h.t.Helper()
 	if err := h.store.Update(h.t.Context(), nil, write); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("update store: %v", err)
 	}
 }
 
+// elm returns a property with the same street address in every city.
 func elm(city, county string) model.Property {
 	return model.Property{Address: "12 Elm St.", City: city, County: county, State: "NY"}
 }
 
+// custom returns a custom field, or nil for an empty value.
 func custom(key, value string) model.Values {
 	if value == "" {
 		return nil
@@ -132,6 +137,7 @@ func custom(key, value string) model.Values {
 	return model.Values{key: json.RawMessage(fmt.Sprintf("%q", value))}
 }
 
+// order adds an order.
 func (h *harness) order(number, parcel string, at model.Property) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) {
@@ -165,12 +171,14 @@ func (h *harness) abstract(number string, at model.Property, names ...string) (i
 	return id
 }
 
+// file adds a file in no abstract. If text is "", the file has no text.
 func (h *harness) file(name, text string) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) { id, err = h.putFile(t, name, text, 0); return err })
 	return id
 }
 
+// putFile adds a file to an abstract, or to none if abstract is 0.
 func (h *harness) putFile(t *store.Tx, name, text string, abstract uint64) (id uint64, err error) {
 	if id, err = t.NewFileID(); err != nil {
 		return 0, err
@@ -188,35 +196,37 @@ func (h *harness) putFile(t *store.Tx, name, text string, abstract uint64) (id u
 func (h *harness) query(q query.Query) (list []string, err error) {
 	h.t.Helper()
 	q.Limit = 100
-	answer, err := h.Search(h.t.Context(), q)
-	for _, hit := range answer.Hits {
+	result, err := h.Search(h.t.Context(), q)
+	for _, hit := range result.Hits {
 		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[hit.Kind], " ", hit.ID))
 	}
 	slices.Sort(list)
 	return list, err
 }
 
+// wantHits checks the hits of a search, listed as "type id".
 func (h *harness) wantHits(text string, want ...string) {
 	h.t.Helper()
 	if got, err := h.query(query.Query{Text: text}); err != nil || !slices.Equal(got, want) {
-		h.t.Errorf("%q finds %v, %v; want %v", text, got, err, want)
+		h.t.Errorf("hits for %q = %v, %v; want %v", text, got, err, want)
 	}
 }
 
 // wantHitsSoon waits until a search returns the wanted hits.
 func (h *harness) wantHitsSoon(text string, want ...string) {
 	h.t.Helper()
-	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		got, err := h.query(query.Query{Text: text})
 		if err == nil && slices.Equal(got, want) {
 			return
 		}
-		if time.Since(begun) > 20*time.Second {
-			h.t.Fatalf("%q finds %v, %v; want %v", text, got, err, want)
+		if time.Since(start) > 20*time.Second {
+			h.t.Fatalf("hits for %q = %v, %v; want %v", text, got, err, want)
 		}
 	}
 }
 
+// await calls Await without a progress callback.
 func (h *harness) await() (search.State, error) {
 	return h.Await(h.t.Context(), func(uint64, uint64) {})
 }
@@ -229,7 +239,7 @@ func (h *harness) catchUp() search.State {
 		s, err = h.await()
 	}
 	if err != nil || !s.Ready || s.Building || s.PendingChanges != 0 || s.Failure != "" {
-		h.t.Fatalf("the index is %+v, %v", s, err)
+		h.t.Fatalf("Await() = %+v, %v; want a complete index", s, err)
 	}
 	return s
 }
@@ -242,8 +252,8 @@ func smallBatches(o *search.IndexerOptions) { o.BatchSize = 1 }
 func (h *harness) wrapIndexes(wrap func(number int64, in search.Index) search.Index) {
 	var opened atomic.Int64
 	o := h.opts
-	o.Open = func(dir string, set query.Options) (search.Index, error) {
-		in, err := search.OpenIndex(dir, set)
+	o.Open = func(dir string, opts query.Options) (search.Index, error) {
+		in, err := search.OpenIndex(dir, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -258,22 +268,22 @@ type wrappedIndex struct {
 	apply, search func() error
 }
 
-func (m wrappedIndex) Apply(ctx context.Context, b search.Batch, mark []byte) error {
-	if m.apply != nil {
-		if err := m.apply(); err != nil {
+func (w wrappedIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
+	if w.apply != nil {
+		if err := w.apply(); err != nil {
 			return err
 		}
 	}
-	return m.Index.Apply(ctx, b, mark)
+	return w.Index.Apply(ctx, b, checkpoint)
 }
 
-func (m wrappedIndex) Search(ctx context.Context, q query.Query) (query.Result, error) {
-	if m.search != nil {
-		if err := m.search(); err != nil {
+func (w wrappedIndex) Search(ctx context.Context, q query.Query) (query.Result, error) {
+	if w.search != nil {
+		if err := w.search(); err != nil {
 			return query.Result{}, err
 		}
 	}
-	return m.Index.Search(ctx, q)
+	return w.Index.Search(ctx, q)
 }
 
 var errDisk = &os.PathError{Op: "read", Path: "x", Err: errors.New("input/output error")}
@@ -290,13 +300,14 @@ func (h *harness) addSampleRecords() {
 var sampleQueries = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat",
 	"plat north", "south", "grantor swears", "nothing at all"}
 
+// searchAll returns the hits of sampleQueries.
 func (h *harness) searchAll() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}
 	for _, q := range sampleQueries {
 		list, err := h.query(query.Query{Text: q})
 		if err != nil {
-			h.t.Fatalf("%q: %v", q, err)
+			h.t.Fatalf("search for %q: %v", q, err)
 		}
 		all[q] = strings.Join(list, ", ")
 	}
@@ -322,19 +333,19 @@ func (s *site) files(t testing.TB) (list []string) {
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	folder := s.search(strings.TrimSpace(string(current)))
-	entries, err := os.ReadDir(folder)
+	live := s.search(strings.TrimSpace(string(current)))
+	entries, err := os.ReadDir(live)
 	if err != nil {
 		t.Fatalf("read directory: %v", err)
 	}
 	for _, e := range entries {
-		list = append(list, filepath.Join(folder, e.Name()))
+		list = append(list, filepath.Join(live, e.Name()))
 	}
 	return list
 }
 
-// wantEntries waits until the search folder has the given number of entries: old indexes are deleted
-// only after the last search that uses them.
+// wantEntries waits until the search folder has the given number of entries, because an old index is deleted only after the
+// last search that uses it.
 func (s *site) wantEntries(t testing.TB, entries int) {
 	t.Helper()
 	list, err := os.ReadDir(s.search())
@@ -343,7 +354,7 @@ func (s *site) wantEntries(t testing.TB, entries int) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if err != nil || len(list) != entries {
-		t.Errorf("search holds %v, %v; want %d entries", list, err, entries)
+		t.Errorf("search folder = %v, %v; want %d entries", list, err, entries)
 	}
 }
 

@@ -16,12 +16,12 @@ import (
 // heldIndex blocks searches until resume receives a value.
 type heldIndex struct {
 	search.Index
-	inside chan string   // texts of the searches that have started
-	resume chan struct{} // one value for each search
+	started chan string   // texts of the searches that have started
+	resume  chan struct{} // one value for each search
 }
 
 func (h heldIndex) Search(_ context.Context, q query.Query) (query.Result, error) {
-	h.inside <- q.Text
+	h.started <- q.Text
 	<-h.resume
 	return query.Result{}, nil
 }
@@ -31,14 +31,14 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	const slots, soon, long = 4, time.Second, 20 * time.Second
 	x := open(t, func(o *search.IndexerOptions) { o.MaxConcurrent = slots })
-	h := heldIndex{inside: make(chan string), resume: make(chan struct{})}
+	h := heldIndex{started: make(chan string), resume: make(chan struct{})}
 	x.wrapIndexes(func(_ int64, in search.Index) search.Index { h.Index = in; return h })
 	x.catchUp()
-	var all sync.WaitGroup
+	var searches sync.WaitGroup
 	rejected := make(chan error, 32)
-	ask := func(client string, times int, wait time.Duration) {
-		for range times {
-			all.Go(func() {
+	startSearches := func(client string, count int, wait time.Duration) {
+		for range count {
+			searches.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), wait)
 				defer cancel()
 				if err := x.searchAs(ctx, client); err != nil {
@@ -47,38 +47,38 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 			})
 		}
 	}
-	came := func(want string, times int) {
+	wantStarted := func(want string, count int) {
 		t.Helper()
-		for range times {
-			if got := <-h.inside; got != want {
-				t.Errorf("%s came in, not %s", got, want)
+		for range count {
+			if got := <-h.started; got != want {
+				t.Errorf("started search = %s, want %s", got, want)
 			}
 		}
 	}
-	ask("greedy", slots+1, soon)
-	came("greedy", slots/2)
-	ask("other", slots/2, long)
-	came("other", slots/2)
-	ask("third", 1, soon)
-	for range slots/2 + 1 + 1 { // those over the limit of greedy, and third
+	startSearches("greedy", slots+1, soon)
+	wantStarted("greedy", slots/2)
+	startSearches("other", slots/2, long)
+	wantStarted("other", slots/2)
+	startSearches("third", 1, soon)
+	for range slots/2 + 1 + 1 { // the excess searches of greedy, and that of third
 		if err := <-rejected; errs.KindOf(err) != errs.Unavailable {
 			t.Errorf("error after waiting too long = %v, want Unavailable", err)
 		}
 	}
-	ask("next", 1, long)
+	startSearches("next", 1, long)
 	h.resume <- struct{}{}
-	came("next", 1)
+	wantStarted("next", 1)
 	for range slots {
 		h.resume <- struct{}{}
 	}
-	all.Wait()
+	searches.Wait()
 	if len(rejected) > 0 {
-		t.Error(<-rejected)
+		t.Errorf("search failed: %v", <-rejected)
 	}
-	// All slots are free again; a client that disconnects while it waits gets its own error.
+	// All slots are free again. The search of a client that disconnects while it waits returns context.Canceled.
 	ctx, cancel := context.WithCancel(t.Context())
-	ask("greedy", slots/2, long)
-	came("greedy", slots/2)
+	startSearches("greedy", slots/2, long)
+	wantStarted("greedy", slots/2)
 	cancel()
 	if err := x.searchAs(ctx, "greedy"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error after cancellation = %v, want context.Canceled", err)
@@ -86,16 +86,16 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 	for range slots / 2 {
 		h.resume <- struct{}{}
 	}
-	all.Wait()
+	searches.Wait()
 }
 
 // searchAs acquires a slot for a client, searches and releases the slot.
 func (h *harness) searchAs(ctx context.Context, client string) error {
-	leave, err := h.Acquire(ctx, client)
+	release, err := h.Acquire(ctx, client)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	_, err = h.Search(ctx, query.Query{Text: client})
 	return err
 }

@@ -27,11 +27,11 @@ func TestIDRangesBehaveLikeASet(t *testing.T) {
 		}
 		slices.Sort(want)
 		if got := s.first(1000); !slices.Equal(got, want) || s.count() != uint64(len(want)) {
-			t.Fatalf("step %d: %v, want %v", step, got, want)
+			t.Fatalf("step %d: IDs = %v, count %d; want %v", step, got, s.count(), want)
 		}
-		for at := 1; at < len(s); at++ {
-			if s[at][0] <= s[at-1][1]+1 {
-				t.Fatalf("step %d: %v", step, s)
+		for i := 1; i < len(s); i++ {
+			if s[i][0] <= s[i-1][1]+1 {
+				t.Fatalf("step %d: ranges = %v, want a gap between them", step, s)
 			}
 		}
 	}
@@ -46,11 +46,11 @@ func TestIDRangesAreBounded(t *testing.T) {
 		s.add(id)
 	}
 	if len(s) > maxRanges || s.count() < ids {
-		t.Fatalf("%d spans of %d numbers", len(s), s.count())
+		t.Fatalf("got %d ranges of %d IDs, want at most %d ranges of at least %d", len(s), s.count(), maxRanges, ids)
 	}
 	for id := uint64(1); id <= 2*ids; id += 2 {
-		if _, has := s.find(id); !has {
-			t.Fatalf("%d is forgotten", id)
+		if _, ok := s.find(id); !ok {
+			t.Fatalf("find(%d) = false, want true", id)
 		}
 	}
 	steps := 0
@@ -60,6 +60,6 @@ func TestIDRangesAreBounded(t *testing.T) {
 		}
 	}
 	if len(s) > 0 || steps > ids {
-		t.Errorf("%d spans after %d steps", len(s), steps)
+		t.Errorf("got %d ranges after %d steps, want none after at most %d", len(s), steps, ids)
 	}
 }

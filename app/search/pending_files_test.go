@@ -20,11 +20,11 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	}
 	id := h.abstract("", elm("Troy", "Rensselaer"), names...)
 	h.catchUp()
-	in := func(county string) []string {
+	filesIn := func(county string) []string {
 		t.Helper()
 		list, err := h.query(query.Query{Text: "deed", County: county, Kind: query.File})
 		if err != nil {
-			t.Fatalf("query: %v", err)
+			t.Fatalf("search in %s: %v", county, err)
 		}
 		return list
 	}
@@ -40,21 +40,21 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 		})
 	}
 	move("Albany")
-	late := fmt.Sprint("file ", h.file("Late.txt", "zebra"))
+	later := fmt.Sprint("file ", h.file("Late.txt", "zebra"))
 	move("Erie")
-	for turns := 0; ; turns++ {
-		if turns > 20 {
-			t.Fatal("what came later is not found")
+	for passes := 0; ; passes++ {
+		if passes > 20 {
+			t.Fatal("the later file is not found after 20 passes")
 		}
 		if _, err := h.RunPass(t.Context()); err != nil {
 			t.Fatalf("RunPass: %v", err)
 		}
-		if list, err := h.query(query.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{late}) {
+		if list, err := h.query(query.Query{Text: "zebra"}); err == nil && slices.Equal(list, []string{later}) {
 			break
 		}
 	}
-	if list := in("Rensselaer"); len(list) != 6 {
-		t.Errorf("%v are where they were, before their turn", list)
+	if list := filesIn("Rensselaer"); len(list) != 6 {
+		t.Errorf("files in the former county before they are reindexed = %v, want 6", list)
 	}
 	for range 4 {
 		if _, err := h.RunPass(t.Context()); err != nil {
@@ -62,14 +62,14 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 		}
 	}
 	if s, err := h.State(t.Context()); err != nil || s.PendingChanges == 0 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want pending changes", s, err)
 	}
 	h.closeAll()
 	h = s.open(t)
 	defer h.closeAll()
 	h.catchUp()
-	if was, now := in("Rensselaer"), in("Erie"); len(was) != 0 || len(now) != 6 {
-		t.Errorf("where they were %v, where they are %v", was, now)
+	if before, after := filesIn("Rensselaer"), filesIn("Erie"); len(before) != 0 || len(after) != 6 {
+		t.Errorf("files in the former county = %v, in the new county = %v; want none, 6", before, after)
 	}
 }
 
@@ -79,15 +79,15 @@ func TestDatabaseErrorKeepsPendingFiles(t *testing.T) {
 	h := newSite(t, nil).open(t)
 	id := h.abstract("", elm("Troy", "Rensselaer"), "Deed.txt")
 	if list, err := h.NextFiles(t.Context(), id); err != nil || len(list) != 1 {
-		t.Errorf("%v, %v", list, err)
+		t.Errorf("NextFiles() = %v, %v; want 1", list, err)
 	}
 	if list, err := h.NextFiles(t.Context(), id+1); err != nil || len(list) != 0 {
-		t.Errorf("of one that is not there: %v, %v", list, err)
+		t.Errorf("NextFiles() of a missing abstract = %v, %v; want none", list, err)
 	}
 	if err := h.store.Close(); err != nil {
 		t.Fatalf("close: %v", err)
 	}
 	if list, err := h.NextFiles(t.Context(), id); err == nil {
-		t.Errorf("of a database that is closed: %v", list)
+		t.Errorf("NextFiles() of a closed database = %v, want an error", list)
 	}
 }

@@ -30,11 +30,11 @@ func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 	for step := range 5 {
 		gate <- struct{}{}
 		if got := h.searchAll(); !maps.Equal(got, want) {
-			t.Errorf("after %d batches it answers %v, want %v", step, got, want)
+			t.Errorf("hits after %d batches = %v, want %v", step, got, want)
 		}
 		s, err := h.State(t.Context())
 		if err != nil || !s.Ready || !s.Building || s.Total != 24 {
-			t.Errorf("%+v, %v", s, err)
+			t.Errorf("State() = %+v, %v; want ready and building, with a total of 24", s, err)
 		}
 	}
 	h.order("99-1", "", elm("", ""))
@@ -48,9 +48,9 @@ func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 func TestFailedRebuildRestarts(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	var made atomic.Int64
+	var opened atomic.Int64
 	h.wrapIndexes(func(n int64, in search.Index) search.Index {
-		made.Store(n)
+		opened.Store(n)
 		return wrappedIndex{Index: in, apply: func() error {
 			if n == 2 {
 				return query.ErrDamaged
@@ -63,7 +63,8 @@ func TestFailedRebuildRestarts(t *testing.T) {
 	h.Rebuild()
 	h.catchUp()
 	h.wantHits("KX100", "order 1")
-	if current, err := os.ReadFile(h.site.search("current")); err != nil || strings.TrimSpace(string(current)) == "1" || made.Load() != 3 {
-		t.Errorf("%q answers after %d were made, %v", current, made.Load(), err)
+	current, err := os.ReadFile(h.site.search("current"))
+	if err != nil || strings.TrimSpace(string(current)) == "1" || opened.Load() != 3 {
+		t.Errorf("current file = %q, %v, after %d indexes were opened; want another index than 1 after 3", current, err, opened.Load())
 	}
 }

@@ -16,11 +16,11 @@ import (
 func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name string
-		goes int // batches before it fails
+		name    string
+		batches int // that succeed before the index fails
 	}{
-		{"before it is whole", 4},
-		{"after it was whole", 9},
+		{"before it is complete", 4},
+		{"after it was complete", 9},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -36,46 +36,46 @@ func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 				}
 				return t.PutOrder(o)
 			}
-			var made int64
+			var opened int64
 			h.wrapIndexes(func(n int64, in search.Index) search.Index {
-				made = n
+				opened = n
 				batches := 0
 				return wrappedIndex{Index: in, apply: func() error {
-					if batches++; batches > row.goes {
+					if batches++; batches > row.batches {
 						return query.ErrDamaged
 					}
 					return nil
 				}}
 			})
 			h.Start(true)
-			makes := func(what string, want int64) {
+			wantOpened := func(name string, want int64) {
 				t.Helper()
 				for range 80 {
 					h.put(touch)
 					_, _ = h.RunPass(t.Context()) // State reports the result
 				}
-				if made != want {
-					t.Errorf("%s: %d were made, want %d", what, made, want)
+				if opened != want {
+					t.Errorf("%s: opened indexes = %d, want %d", name, opened, want)
 				}
 				if s, err := h.State(t.Context()); err != nil || !strings.Contains(s.Failure, "deedkeep reindex") {
-					t.Errorf("%s: it says %+v, %v", what, s, err)
+					t.Errorf("%s: State() = %+v, %v; want a failure with \"deedkeep reindex\"", name, s, err)
 				}
 			}
-			makes("in a row", 4)
+			wantOpened("without delay", 4)
 			clock.Advance(9 * time.Minute)
-			makes("in the first pause", 4)
+			wantOpened("during the first delay", 4)
 			clock.Advance(2 * time.Minute)
-			makes("after it", 5)
+			wantOpened("after the first delay", 5)
 			clock.Advance(11 * time.Minute)
-			makes("in the second", 5)
+			wantOpened("during the second delay", 5)
 			clock.Advance(10 * time.Minute)
-			makes("after that", 6)
+			wantOpened("after the second delay", 6)
 			h.Rebuild()
-			makes("when it is asked for", 10)
+			wantOpened("after a request", 10)
 			clock.Advance(-48 * time.Hour)
-			makes("with a clock that was set back", 14)
+			wantOpened("after the clock is set back", 14)
 			clock.Advance(96 * time.Hour)
-			makes("after some days", 18)
+			wantOpened("after some days", 18)
 		})
 	}
 }
@@ -99,7 +99,7 @@ func TestLiveIndexIsUpdatedWhileRebuildIsDelayed(t *testing.T) {
 		_, _ = h.RunPass(t.Context()) // State reports the result
 	}
 	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Failure == "" {
-		t.Errorf("it says %+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want ready with a failure", s, err)
 	}
 	h.order("KX200", "", elm("", ""))
 	if _, err := h.RunPass(t.Context()); err != nil {

@@ -20,21 +20,21 @@ func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	h.catchUp()
 	h.SetMaxFeed(2_000)
 	h.orders(9_000)
-	turns, behind := 0, uint64(0)
-	for more := true; more; turns++ {
+	passes, maxPending := 0, uint64(0)
+	for more := true; more; passes++ {
 		var err error
-		if more, err = h.RunPass(t.Context()); err != nil || turns == 100 {
-			t.Fatalf("turn %d: %v", turns, err)
+		if more, err = h.RunPass(t.Context()); err != nil || passes == 100 {
+			t.Fatalf("RunPass %d: %v, want the end within 100 passes", passes, err)
 		}
 		h.wantHits("KX100", "order 1")
 		s, err := h.State(t.Context())
 		if err != nil || !s.Ready || s.Failure != "" || s.Complete() != (s.Documents == 9_001) {
-			t.Fatalf("turn %d: %+v, %v", turns, s, err)
+			t.Fatalf("pass %d: State() = %+v, %v; want ready, complete only with 9001 documents", passes, s, err)
 		}
-		behind = max(behind, s.PendingChanges)
+		maxPending = max(maxPending, s.PendingChanges)
 	}
-	if s := h.catchUp(); s.Documents != 9_001 || behind == 0 {
-		t.Errorf("%+v, %d behind at most", s, behind)
+	if s := h.catchUp(); s.Documents != 9_001 || maxPending == 0 {
+		t.Errorf("State() = %+v, at most %d pending changes; want 9001 documents, more than 0", s, maxPending)
 	}
 	h.site.wantEntries(t, 2)
 }
@@ -69,12 +69,12 @@ func TestDiskFullErrorAbandonsRebuild(t *testing.T) {
 	h.catchUp()
 	h.Rebuild()
 	if _, err := h.await(); errs.KindOf(err) != errs.InsufficientStorage {
-		t.Errorf("said %v", err)
+		t.Errorf("rebuild on a full disk: got %v, want InsufficientStorage", err)
 	}
 	h.site.wantEntries(t, 2)
 	h.wantHits("KX100", "order 1")
 	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Building || s.Failure != "" {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want ready, without a build or failure", s, err)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestUnknownFoldersAreIgnored(t *testing.T) {
 func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	under, gate := make(chan struct{}), make(chan struct{})
+	applying, gate := make(chan struct{}), make(chan struct{})
 	h.wrapIndexes(func(n int64, in search.Index) search.Index {
 		if n > 1 {
 			return in
@@ -114,7 +114,7 @@ func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 			if len(in.Checkpoint()) == 0 {
 				return nil
 			}
-			under <- struct{}{}
+			applying <- struct{}{}
 			<-gate
 			return errDisk
 		}}
@@ -122,18 +122,18 @@ func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	h.catchUp()
 	h.serve()
 	h.order("KX100", "", elm("", ""))
-	<-under
+	<-applying
 	h.Rebuild()
 	close(gate)
 	go func() {
-		for range under { // the old index is retried
+		for range applying { // the old index is retried
 		}
 	}()
 	h.catchUp()
 	h.wantHits("KX100", "order 1")
 	h.stop()
 	h.ended.Wait()
-	close(under)
+	close(applying)
 }
 
 // A search error says whether an index is being built.
@@ -142,18 +142,18 @@ func TestSearchReportsWhyIndexIsUnavailable(t *testing.T) {
 	s := newSite(t, nil)
 	h := s.open(t)
 	defer h.closeAll()
-	says := func(want string) {
+	wantError := func(want string) {
 		t.Helper()
 		_, err := h.Search(t.Context(), query.Query{Text: "KX100"})
 		if errs.KindOf(err) != errs.Unavailable || err.Error() != want {
-			t.Errorf("said %v", err)
+			t.Errorf("Search: got %v, want %q", err, want)
 		}
 	}
-	says("The search index is being made; try again soon.")
+	wantError("The search index is being made; try again soon.")
 	if err := os.WriteFile(s.search(), nil, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	h.serve()
-	h.failed(true)
-	says("There is no search index, and none can be made for now; the administrator sees why.")
+	h.waitFailure(true)
+	wantError("There is no search index, and none can be made for now; the administrator sees why.")
 }

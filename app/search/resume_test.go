@@ -16,21 +16,20 @@ import (
 
 var errKilled = errors.New("killed")
 
-// killedIndex accepts left batches and then fails, as if the process had been killed.
+// killedIndex accepts a number of batches and then fails, as if the process had been killed.
 type killedIndex struct {
 	search.Index
-	left *atomic.Int64
+	left *atomic.Int64 // number of batches
 }
 
-func (m killedIndex) Apply(ctx context.Context, b search.Batch, mark []byte) error {
-	if m.left.Add(-1) < 0 {
+func (k killedIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
+	if k.left.Add(-1) < 0 {
 		return errKilled
 	}
-	return m.Index.Apply(ctx, b, mark)
+	return k.Index.Apply(ctx, b, checkpoint)
 }
 
-// Interrupted at any batch, indexing resumes and ends with the same results as an index built in one
-// go.
+// Indexing that is interrupted at any batch resumes, and ends with the same results as indexing without interruption.
 func TestIndexingResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)
@@ -39,7 +38,7 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 	h.closeAll()
 	want := s.searchRebuilt(t)
 	if want["26-0003"] != "order 4" || want["plat"] == "" || want["bk103 pg7"] == "" {
-		t.Errorf("answers %v", want)
+		t.Errorf("hits = %v, want those of the sample records", want)
 	}
 	if err := os.RemoveAll(s.search()); err != nil {
 		t.Fatalf("remove directory: %v", err)
@@ -52,30 +51,30 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return killedIndex{in, &left} })
 		_, err := h.await()
 		if complete = err == nil; !complete && !errors.Is(err, errKilled) {
-			t.Fatal(err)
+			t.Fatalf("Await: %v", err)
 		}
 		if complete {
 			if got := h.searchAll(); !maps.Equal(got, want) {
-				t.Errorf("made in pieces it answers %v, want %v", got, want)
+				t.Errorf("hits after %d interruptions = %v, want %v", runs, got, want)
 			}
 		}
 		h.closeAll()
 	}
 	if runs < 20 {
-		t.Errorf("it took %d lives", runs)
+		t.Errorf("runs = %d, want at least 20", runs)
 	}
 
-	// The same for changes: one per run, and then more than fit in a batch.
-	for life := range 8 {
+	// Updates with changes are interrupted after zero to two batches.
+	for run := range 8 {
 		h := s.open(t)
 		var left atomic.Int64
-		left.Store(int64(life % 3))
+		left.Store(int64(run % 3))
 		h.wrapIndexes(func(_ int64, in search.Index) search.Index { return killedIndex{in, &left} })
 		for n := range 3 {
-			h.order(fmt.Sprintf("26-1%d%d", life, n), "", elm("Troy", ""))
+			h.order(fmt.Sprintf("26-1%d%d", run, n), "", elm("Troy", ""))
 		}
 		h.put(func(t *store.Tx) error {
-			o, err := t.OrderIncludingTrash(uint64(life/2 + 1))
+			o, err := t.OrderIncludingTrash(uint64(run/2 + 1))
 			if err != nil {
 				return err
 			}
@@ -92,6 +91,6 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 	got := h.searchAll()
 	h.closeAll()
 	if want := s.searchRebuilt(t); !maps.Equal(got, want) {
-		t.Errorf("it answers %v, want %v", got, want)
+		t.Errorf("hits = %v, want %v", got, want)
 	}
 }

@@ -26,7 +26,7 @@ func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 		return wrappedIndex{Index: in, apply: func() error {
 			writes++
 			if writes > 100 {
-				return errors.New("it never ends")
+				return errors.New("indexing doesn't end")
 			}
 			h.order(fmt.Sprint("W-", writes), "", elm("", ""))
 			return nil
@@ -36,7 +36,7 @@ func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 	for range 2 {
 		s, err := h.await()
 		if err != nil || !s.Ready || s.Building {
-			t.Fatalf("%+v, %v", s, err)
+			t.Fatalf("Await() = %+v, %v; want ready, without a build", s, err)
 		}
 		h.wantHits("FIRST-1", "order 1")
 		h.Rebuild()
@@ -63,7 +63,7 @@ func TestFailedIndexIsReplaced(t *testing.T) {
 	fails.Store(true)
 	h.order("KX100", "", elm("", ""))
 	if _, err := h.await(); !errors.Is(err, errDisk) {
-		t.Fatalf("it says %v", err)
+		t.Fatalf("Await: got %v, want %v", err, errDisk)
 	}
 	h.Rebuild()
 	h.catchUp()
@@ -73,11 +73,12 @@ func TestFailedIndexIsReplaced(t *testing.T) {
 // An index that cannot be opened is replaced on request or after several attempts, not earlier.
 func TestUnopenableIndexIsReplaced(t *testing.T) {
 	t.Parallel()
-	t.Run("by itself", func(t *testing.T) { t.Parallel(); unopenable(t, false) })
-	t.Run("when it is asked for", func(t *testing.T) { t.Parallel(); unopenable(t, true) })
+	t.Run("automatically", func(t *testing.T) { t.Parallel(); testUnopenableIndex(t, false) })
+	t.Run("on request", func(t *testing.T) { t.Parallel(); testUnopenableIndex(t, true) })
 }
 
-func unopenable(t *testing.T, renew bool) {
+// testUnopenableIndex checks after how many attempts an index that can't be opened is replaced, with or without a request.
+func testUnopenableIndex(t *testing.T, request bool) {
 	t.Helper()
 	s := newSite(t, nil)
 	h := s.open(t)
@@ -86,21 +87,21 @@ func unopenable(t *testing.T, renew bool) {
 	h.closeAll()
 	folder := s.search("1")
 	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // a file instead of a folder
-		t.Fatalf("remove directory: %v", err)
+		t.Fatalf("replace index by a file: %v", err)
 	}
 	h = s.open(t)
 	defer h.closeAll()
-	tries := 0
-	for ; tries < 20; tries++ {
+	attempts := 0
+	for ; attempts < 20; attempts++ {
 		if _, err := h.await(); err == nil {
 			break
 		}
-		if renew {
+		if request {
 			h.Rebuild()
 		}
 	}
-	if want := map[bool]int{true: 1, false: 5}[renew]; tries != want {
-		t.Errorf("it is replaced after %d tries, want %d", tries, want)
+	if want := map[bool]int{true: 1, false: 5}[request]; attempts != want {
+		t.Errorf("attempts before the index is replaced = %d, want %d", attempts, want)
 	}
 	h.catchUp()
 	h.wantHits("KX100", "order 1")
@@ -119,42 +120,43 @@ func TestUnreadableIndexIsRebuilt(t *testing.T) {
 	})
 	h.order("KX100", "", elm("", ""))
 	h.catchUp()
-	rejected := 0
-	for ; rejected < 100; rejected++ {
+	searches := 0
+	for ; searches < 100; searches++ {
 		if _, err := h.query(query.Query{Text: "KX100"}); errs.KindOf(err) == errs.Unavailable {
 			break
 		}
 	}
-	if rejected == 0 || rejected == 100 {
-		t.Errorf("it is given up after %d searches", rejected)
+	if searches == 0 || searches == 100 {
+		t.Errorf("searches before the index is unavailable = %d, want 1 to 99", searches)
 	}
 	h.catchUp()
 	h.wantHits("KX100", "order 1")
 }
 
-// pickyIndex rejects one order.
-type pickyIndex struct{ search.Index }
+// rejectingIndex rejects batches with order 3.
+type rejectingIndex struct{ search.Index }
 
-type pickyBatch struct {
+// rejectingBatch records whether it has the rejected order.
+type rejectingBatch struct {
 	search.Batch
 	bad bool
 }
 
-func (p pickyIndex) Batch() search.Batch { return &pickyBatch{Batch: p.Index.Batch()} }
+func (r rejectingIndex) Batch() search.Batch { return &rejectingBatch{Batch: r.Index.Batch()} }
 
-func (b *pickyBatch) Put(d query.Document) error {
+func (b *rejectingBatch) Put(d query.Document) error {
 	b.bad = b.bad || d.ID == 3
 	return b.Batch.Put(d)
 }
 
-func (p pickyIndex) Apply(ctx context.Context, b search.Batch, mark []byte) error {
-	if of, is := b.(*pickyBatch); is {
-		if of.bad {
+func (r rejectingIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
+	if batch, ok := b.(*rejectingBatch); ok {
+		if batch.bad {
 			return fmt.Errorf("apply batch: %w", index.ErrTerm)
 		}
-		b = of.Batch
+		b = batch.Batch
 	}
-	return p.Index.Apply(ctx, b, mark)
+	return r.Index.Apply(ctx, b, checkpoint)
 }
 
 // A record that the index rejects is skipped and logged; all others are indexed.
@@ -162,17 +164,17 @@ func TestRejectedRecordIsSkipped(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	h := open(t, func(o *search.IndexerOptions) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return pickyIndex{in} })
+	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return rejectingIndex{in} })
 	for n := range 6 {
 		h.order(fmt.Sprintf("K%cX100", 'A'+n), "", elm("", ""))
 	}
 	if s := h.catchUp(); s.Documents != 5 {
-		t.Errorf("%+v", s)
+		t.Errorf("State() = %+v, want 5 documents", s)
 	}
 	h.wantHits("KBX100", "order 2")
 	h.wantHits("KFX100", "order 6")
 	if !strings.Contains(log.String(), "id=3") {
-		t.Errorf("the log says %s", &log)
+		t.Errorf("log = %s, want \"id=3\" in it", &log)
 	}
 	h.order("QQZ77", "", elm("", ""))
 	h.catchUp()
@@ -183,8 +185,8 @@ func TestRejectedRecordIsSkipped(t *testing.T) {
 func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *search.IndexerOptions) {
-		o.Open = func(dir string, set query.Options) (search.Index, error) {
-			in, err := search.OpenIndex(dir, set)
+		o.Open = func(dir string, opts query.Options) (search.Index, error) {
+			in, err := search.OpenIndex(dir, opts)
 			if err != nil {
 				return nil, err
 			}
@@ -195,7 +197,7 @@ func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	defer h.closeAll()
 	for range 3 {
 		if _, err := h.await(); !errors.Is(err, errDisk) {
-			t.Fatalf("it says %v", err)
+			t.Fatalf("Await: got %v, want %v", err, errDisk)
 		}
 	}
 	s.wantEntries(t, 0)
@@ -219,23 +221,23 @@ func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	h.catchUp()
 	fails.Store(true)
 	h.order("KX100", "", elm("", ""))
-	if s := h.failed(true); !s.Ready || s.PendingChanges != 1 || !strings.Contains(s.Failure, "input/output error") {
-		t.Errorf("%+v", s)
+	if s := h.waitFailure(true); !s.Ready || s.PendingChanges != 1 || !strings.Contains(s.Failure, "input/output error") {
+		t.Errorf("State() = %+v, want ready with 1 pending change and the failure", s)
 	}
 	h.order("KX200", "", elm("", ""))
 	if _, err := h.await(); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("whoever waits is told %v", err)
+		t.Errorf("Await: got %v, want Unavailable", err)
 	}
 	fails.Store(false)
 	h.Wake()
 	h.wantHitsSoon("KX200", "order 2")
 	h.wantHitsSoon("KX100", "order 1")
-	h.failed(false)
+	h.waitFailure(false)
 }
 
 // Changes are searchable within two seconds; half a second of that is left for a batch and its sync.
 func TestChangesAreSearchableSoon(t *testing.T) {
 	if search.MaxDelay >= 1500*time.Millisecond {
-		t.Errorf("it waits %v", search.MaxDelay)
+		t.Errorf("MaxDelay = %v, want less than 1.5s", search.MaxDelay)
 	}
 }

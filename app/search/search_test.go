@@ -218,17 +218,23 @@ func TestSearchQueriesIndex(t *testing.T) {
 		want query.Query
 		more bool
 	}{
-		"prefix":          {search.Query{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
-		"complete word":   {search.Query{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
-		"no-break space":  {search.Query{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
-		"maximum length":  {search.Query{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
-		"trailing blanks": {search.Query{Text: strings.Repeat("elmo", 125) + "  "}, query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
-		"empty date range": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: noon, CreatedTo: old, Offset: 5, Limit: 7},
+		"prefix":         {search.Query{Text: " elm"}, query.Query{Text: "elm", Limit: 25}, true},
+		"complete word":  {search.Query{Text: " elm \t"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"no-break space": {search.Query{Text: "elm\u00a0"}, query.Query{Text: "elm ", Limit: 25}, true},
+		"maximum length": {search.Query{Text: strings.Repeat("elm ", 125)}, query.Query{Text: strings.Repeat("elm ", 125), Limit: 25}, true},
+		"trailing blanks": {search.Query{Text: strings.Repeat("elmo", 125) + "  "},
+			query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
+		"empty date range": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C",
+			CreatedFrom: noon, CreatedTo: old, Offset: 5, Limit: 7},
 			query.Query{}, false}, // no day is in the range
-		"filters": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old, CreatedTo: noon, Offset: 5, Limit: 7},
-			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1, To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
-		"from":                 {search.Query{Text: "elm", CreatedFrom: noon}, query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
-		"to":                   {search.Query{Text: "elm", CreatedTo: noon}, query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+		"filters": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old,
+			CreatedTo: noon, Offset: 5, Limit: 7},
+			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1,
+				To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
+		"from": {search.Query{Text: "elm", CreatedFrom: noon},
+			query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+		"to": {search.Query{Text: "elm", CreatedTo: noon},
+			query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
 		"last page":            {search.Query{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
 		"after the last page":  {search.Query{Text: "elm", Offset: 1000}, query.Query{}, false},
 		"maximum limit":        {search.Query{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
@@ -252,10 +258,12 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	trashed := vaulttest.CreateOrderForProperty(t, v, "26-101", "", "", elmStreet("Troy", "Rensselaer"))
 	filed := createAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "nothing"))[0]
-	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Order, trashed.ID), hit(query.Abstract, filed.ID), hit(query.File, file.ID), hit(query.File, 99), hit(9, 1)}
+	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Order, trashed.ID), hit(query.Abstract, filed.ID),
+		hit(query.File, file.ID), hit(query.File, 99), hit(9, 1)}
 	f.fuzzy, f.relaxed = true, true
 	page := searchRecords(t, v, search.Query{Text: "elm"})
-	if got := hitIDs(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy || !page.Relaxed || page.More {
+	if got := hitIDs(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy ||
+		!page.Relaxed || page.More {
 		t.Fatalf("hits = %q of %+v, want order 1, order 2, abstract 1, and file 1, fuzzy and relaxed, without more", got, page)
 	}
 	if c := page.Counts; c["order"] != 2 || c["abstract"] != 1 || c["file"] != 2 || len(c) != 3 {
@@ -303,7 +311,8 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 			}
 		})
 	}
-	all := search.Query{Text: "elm", County: " ALBANY county", State: "New York", Status: abstractHit.Status, Template: filed.TemplateID, CreatedFrom: created, CreatedTo: created}
+	all := search.Query{Text: "elm", County: " ALBANY county", State: "New York", Status: abstractHit.Status,
+		Template: filed.TemplateID, CreatedFrom: created, CreatedTo: created}
 	if got := hitIDs(searchRecords(t, v, all)); !slices.Equal(got, []string{"abstract 1"}) {
 		t.Errorf("hits with all filters = %q, want abstract 1", got)
 	}
@@ -314,7 +323,8 @@ func TestSearchDocumentsOfAbstract(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
 	draft := model.AbstractDraft{PropertyDraft: elmStreet("Troy", "Rensselaer"), Custom: vaulttest.CustomText("file_number", `"F-7"`)}
-	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft,
+		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("deed.pdf", "nothing|of elm")), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
@@ -570,12 +580,15 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
 	draft := model.OrderDraft{Number: model.StringInput("26-1"), PropertyDraft: elmStreet("Troy", "Rensselaer"),
-		Custom: customValues("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`, "seller_owner", `"Johnson"`, "underwriter", `"None"`)}
+		Custom: customValues("buyer_borrower", `"Johnson, Carl"`, "notes", `"for Johnson"`, "client", `"Johnson & Sons"`,
+			"seller_owner", `"Johnson"`, "underwriter", `"None"`)}
 	order, err := v.Orders.Create(t.Context(), vaulttest.Operator, draft, vault.Idempotency[model.Order]{})
 	if err != nil {
 		t.Fatalf("create order: %v", err)
 	}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: customValues("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)}, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
+		model.AbstractDraft{Custom: customValues("current_owner", `"Johnson, Carl"`, "file_number", `"F-77"`)},
+		vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
@@ -605,10 +618,13 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
 	draft := model.AbstractDraft{
-		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"), County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
-		Custom: customValues("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description", `"Being Lot 14, Square 3 of the Hebert Tract"`,
+		PropertyDraft: model.PropertyDraft{Address: model.StringInput("14 Square Rd"), City: model.StringInput("Mandeville"),
+			County: model.StringInput("St. Tammany"), State: model.StringInput("LA")},
+		Custom: customValues("file_number", `"LA-2025-00049"`, "effective_date", `"2026-03-14"`, "legal_description",
+			`"Being Lot 14, Square 3 of the Hebert Tract"`,
 			"current_owner", `"Jean de la Houssaye"`, "vesting", `"St. Pierre, Claude J."`, "names_run", `"Houssaye, Jean\nHebert, Paul"`)}
-	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v), vault.Idempotency[vault.AbstractWithFiles]{})
+	a, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v),
+		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}

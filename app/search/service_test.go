@@ -99,11 +99,13 @@ func TestIndexFollowsChanges(t *testing.T) {
 		{"create order", nil, "123045", []string{"order 1"}},
 		{"upload document", nil, "bk 1022 pg 311", []string{"file 1"}},
 		{"change status", func() error {
-			_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID, model.OrderPatch{Status: model.Optional[model.Input]{Present: true, Value: model.StringInput("on_hold")}}, vault.Match{})
+			_, err := v.Orders.Patch(t.Context(), vaulttest.Operator, order.ID,
+				model.OrderPatch{Status: model.Optional[model.Input]{Present: true, Value: model.StringInput("on_hold")}}, vault.Match{})
 			return err
 		}, "hold", []string{"order 1"}},
 		{"rename file", func() error {
-			_, err := v.Files.Patch(t.Context(), vaulttest.Operator, survey.ID, model.FilePatch{Filename: model.Optional[model.Input]{Present: true, Value: model.StringInput("Easement.pdf")}}, vault.Match{})
+			_, err := v.Files.Patch(t.Context(), vaulttest.Operator, survey.ID,
+				model.FilePatch{Filename: model.Optional[model.Input]{Present: true, Value: model.StringInput("Easement.pdf")}}, vault.Match{})
 			return err
 		}, "easement", []string{"file 2"}},
 		{"former file name", nil, "survey", nil},
@@ -128,7 +130,8 @@ func TestIndexFollowsChanges(t *testing.T) {
 			return err
 		}, "bk1022", []string{"file 1"}},
 		{"change county", func() error {
-			p := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Optional[model.Input]{Present: true, Value: model.StringInput("Kings")}}}
+			p := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Optional[model.Input]{Present: true,
+				Value: model.StringInput("Kings")}}}
 			_, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, a, p, vault.Match{})
 			return err
 		}, "kings", []string{"abstract 1"}},
@@ -401,7 +404,9 @@ func TestDocumentsOfDamagedAbstractAreFound(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
-	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator, model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)}, vaulttest.StageDocs(t, v, vaulttest.PDFDoc("zebra.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
+		model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)},
+		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("zebra.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.NoError(t, err)
 	vaulttest.WaitIndexed(t, v)
 	vaulttest.NoError(t, v.Close())
@@ -413,7 +418,8 @@ func TestDocumentsOfDamagedAbstractAreFound(t *testing.T) {
 	if _, err := v.Abstracts.Get(t.Context(), created.Abstract.ID); err == nil {
 		t.Fatal("Abstracts.Get of the damaged abstract succeeded, want an error")
 	}
-	if page := searchRecords(t, v, search.Query{Text: "zebra"}); len(page.Hits) != 1 || page.Hits[0].Kind != "file" || page.Hits[0].Subheading != "" {
+	if page := searchRecords(t, v, search.Query{Text: "zebra"}); len(page.Hits) != 1 || page.Hits[0].Kind != "file" ||
+		page.Hits[0].Subheading != "" {
 		t.Errorf("page = %+v, want the file without a subheading", page)
 	}
 }
@@ -442,7 +448,8 @@ func TestRebuildIsAudited(t *testing.T) {
 		t.Fatalf("rebuild search index: %v", err)
 	}
 	vaulttest.WaitIndexed(t, v)
-	page, err := v.Events.List(t.Context(), vault.Query{Limit: 9, Filters: []vault.Filter{{Column: store.ColumnKind, Value: "search.reindexed"}}})
+	page, err := v.Events.List(t.Context(),
+		vault.Query{Limit: 9, Filters: []vault.Filter{{Column: store.ColumnKind, Value: "search.reindexed"}}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Actor.Name != vaulttest.Operator.Name {
 		t.Errorf("audit log entries = %+v, %v; want one by %s", page.Items, err, vaulttest.Operator.Name)
 	}
@@ -503,7 +510,8 @@ func TestFileInPlaceOfIndex(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	vaulttest.CreateOrderForProperty(t, v, "KX100", "", "", elmStreet("", ""))
 	v.Start(time.Hour)
-	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable || !strings.Contains(err.Error(), "must be a folder") {
+	if _, err := v.Search.Await(t.Context(), func(uint64, uint64) {}); errs.KindOf(err) != errs.Unavailable ||
+		!strings.Contains(err.Error(), "must be a folder") {
 		t.Errorf("Await: got %v, want Unavailable with \"must be a folder\"", err)
 	}
 	if s, err := v.Search.State(t.Context()); err != nil || s.Ready || !strings.Contains(s.Failure, path) {

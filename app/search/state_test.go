@@ -14,10 +14,10 @@ func TestStateWithoutServer(t *testing.T) {
 	h := s.open(t)
 	h.order("A-1", "", elm("", ""))
 	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Building || s.Documents != 0 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() without an index = %+v, %v; want not ready, without documents", s, err)
 	}
 	if _, err := os.Stat(s.search()); !os.IsNotExist(err) {
-		t.Error("something was made")
+		t.Errorf("stat search folder: %v, want that it doesn't exist", err)
 	}
 	h.closeAll()
 	again := s.open(t)
@@ -26,7 +26,7 @@ func TestStateWithoutServer(t *testing.T) {
 	again = s.open(t)
 	again.order("A-2", "", elm("", ""))
 	if s, err := again.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.PendingChanges != 1 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want ready with 1 document and 1 pending change", s, err)
 	}
 	again.closeAll()
 }
@@ -47,10 +47,10 @@ func TestStateWritesNothing(t *testing.T) {
 	h = s.open(t)
 	defer h.closeAll()
 	if s, err := h.State(t.Context()); err != nil || !s.Ready || s.Documents != 1 || s.Segments != 1 || s.Bytes == 0 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want ready with 1 document in 1 segment", s, err)
 	}
 	if _, err := os.Stat(left); err != nil {
-		t.Error("it was swept")
+		t.Errorf("stat leftover file: %v", err)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestStateOfOtherFormat(t *testing.T) {
 	h = s.open(t)
 	defer h.closeAll()
 	if s, err := h.State(t.Context()); err != nil || s.Ready || s.Failure != "" {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("State() = %+v, %v; want not ready, without a failure", s, err)
 	}
 	h.catchUp()
 	h.wantHits("KX100", "order 1")

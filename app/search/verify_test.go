@@ -59,7 +59,8 @@ func TestVerifyReadsIndex(t *testing.T) {
 	damageIndex(t, opts.Dir)
 	v = vaulttest.OpenUnchecked(t, opts)
 	r := vaulttest.VerifyReport(t, v)
-	if len(r.Findings) != 1 || r.Findings[0].Kind != "search" || !strings.Contains(r.Findings[0].Problem, "no document is lost") || !strings.Contains(r.Findings[0].Problem, "deedkeep reindex") {
+	if len(r.Findings) != 1 || r.Findings[0].Kind != "search" || !strings.Contains(r.Findings[0].Problem, "no document is lost") ||
+		!strings.Contains(r.Findings[0].Problem, "deedkeep reindex") {
 		t.Errorf("findings of a damaged index without a server = %+v, want one about the search index", r.Findings)
 	}
 	vaulttest.Close(t, v)
