@@ -80,125 +80,125 @@ func coalesces(e model.Event) bool {
 
 // record queues an event, or counts it if it repeats an earlier one. With continued set,
 // the event is the later part of a view and counts only if no view began before.
-func (n *auditBuffer) record(e model.Event, continued bool) {
-	e.At = n.db.Now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if coalesces(e) && n.coalesce(e, continued) {
+func (b *auditBuffer) record(e model.Event, continued bool) {
+	e.At = b.db.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if coalesces(e) && b.coalesce(e, continued) {
 		return
 	}
 	if e.Actor.Kind == model.ActorUser && e.Detail["as"] == "" {
-		n.readCounter(e.Actor.Record(), e.At).count++
+		b.readCounter(e.Actor.Record(), e.At).count++
 	}
-	n.add(e)
+	b.add(e)
 }
 
 // readCounter returns the counter of a user for the current minute.
-func (n *auditBuffer) readCounter(user string, now time.Time) *minuteCounter {
-	at := n.readCounters[user]
-	if at == nil || !txn.Within(at.start, now, time.Minute) {
-		at = &minuteCounter{start: now}
-		n.readCounters[user] = at
+func (b *auditBuffer) readCounter(user string, now time.Time) *minuteCounter {
+	counter := b.readCounters[user]
+	if counter == nil || !txn.Within(counter.start, now, time.Minute) {
+		counter = &minuteCounter{start: now}
+		b.readCounters[user] = counter
 	}
-	return at
+	return counter
 }
 
 // rateLimited reports whether a user has reached maxReadsPerMinute.
-func (n *auditBuffer) rateLimited(user string) bool {
-	now := n.db.Now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	at := n.readCounters[user]
-	return at != nil && txn.Within(at.start, now, time.Minute) && at.count >= maxReadsPerMinute
+func (b *auditBuffer) rateLimited(user string) bool {
+	now := b.db.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	counter := b.readCounters[user]
+	return counter != nil && txn.Within(counter.start, now, time.Minute) && counter.count >= maxReadsPerMinute
 }
 
 // add queues an event; it drops the event if the queue is full.
-func (n *auditBuffer) add(e model.Event) {
-	if len(n.queued) >= maxBuffered {
-		n.lost++
+func (b *auditBuffer) add(e model.Event) {
+	if len(b.queued) >= maxBuffered {
+		b.lost++
 	} else {
-		n.queued = append(n.queued, e)
+		b.queued = append(b.queued, e)
 	}
-	if len(n.queued) >= maxBuffered/2 {
+	if len(b.queued) >= maxBuffered/2 {
 		select {
-		case n.wake <- struct{}{}:
+		case b.wake <- struct{}{}:
 		default: // already notified
 		}
 	}
 }
 
 // coalesce reports whether an event repeats one that is already logged, and counts it.
-func (n *auditBuffer) coalesce(e model.Event, continued bool) bool {
+func (b *auditBuffer) coalesce(e model.Event, continued bool) bool {
 	key := viewKeyOf(e)
-	seen, known := n.views[key]
-	if !known {
-		n.evict()
-		seen = &viewState{}
-		n.views[key] = seen
+	view, exists := b.views[key]
+	if !exists {
+		b.evict()
+		view = &viewState{}
+		b.views[key] = view
 	}
-	began := known && txn.Within(seen.lastAt, e.At, viewLifetime)
-	seen.lastAt = e.At
-	if continued && began {
+	active := exists && txn.Within(view.lastAt, e.At, viewLifetime)
+	view.lastAt = e.At
+	if continued && active {
 		return true
 	}
-	seen.actor = e.Actor
-	if txn.Within(seen.writtenAt, e.At, viewWindow) {
-		seen.repeats++
+	view.actor = e.Actor
+	if txn.Within(view.writtenAt, e.At, viewWindow) {
+		view.repeats++
 		return true
 	}
-	if seen.repeats > 0 {
-		n.add(summaryEvent(key, seen))
+	if view.repeats > 0 {
+		b.add(summaryEvent(key, view))
 	}
-	seen.writtenAt = e.At
+	view.writtenAt = e.At
 	return false
 }
 
 // evict drops the oldest of a sample of views. If the view continues later, it is logged
 // again.
-func (n *auditBuffer) evict() {
-	if len(n.views) < maxBuffered {
+func (b *auditBuffer) evict() {
+	if len(b.views) < maxBuffered {
 		return
 	}
 	var oldest viewKey
-	looked := 0
-	for key, seen := range n.views { // in random order
-		if looked == 0 || seen.lastAt.Before(n.views[oldest].lastAt) {
+	sampled := 0
+	for key, view := range b.views { // in random order
+		if sampled == 0 || view.lastAt.Before(b.views[oldest].lastAt) {
 			oldest = key
 		}
-		if looked++; looked == evictionSample {
+		if sampled++; sampled == evictionSample {
 			break
 		}
 	}
-	if seen := n.views[oldest]; seen.repeats > 0 {
-		n.add(summaryEvent(oldest, seen))
+	if view := b.views[oldest]; view.repeats > 0 {
+		b.add(summaryEvent(oldest, view))
 	}
-	delete(n.views, oldest)
+	delete(b.views, oldest)
 }
 
 // evictionSample is how many views evict compares; it bounds the time under the lock.
 const evictionSample = 32
 
 // summaryEvent returns the entry for the repeats of a view and resets their count.
-func summaryEvent(key viewKey, seen *viewState) model.Event {
-	e := model.Event{At: seen.lastAt, Actor: seen.actor, Kind: key.kind, Record: key.record,
-		Detail: map[string]string{"count": strconv.Itoa(seen.repeats)}}
+func summaryEvent(key viewKey, view *viewState) model.Event {
+	e := model.Event{At: view.lastAt, Actor: view.actor, Kind: key.kind, Record: key.record,
+		Detail: map[string]string{"count": strconv.Itoa(view.repeats)}}
 	if key.as != "" {
 		e.Detail["as"] = key.as
 	}
-	seen.repeats, seen.writtenAt = 0, time.Time{}
+	view.repeats, view.writtenAt = 0, time.Time{}
 	return e
 }
 
 // due reports whether drain would return anything.
-func (n *auditBuffer) due() bool {
-	now := n.db.Now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.queued) > 0 {
+func (b *auditBuffer) due() bool {
+	now := b.db.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queued) > 0 {
 		return true
 	}
-	for _, seen := range n.views {
-		if seen.repeats > 0 && !txn.Within(seen.writtenAt, now, viewWindow) {
+	for _, view := range b.views {
+		if view.repeats > 0 && !txn.Within(view.writtenAt, now, viewWindow) {
 			return true
 		}
 	}
@@ -207,31 +207,31 @@ func (n *auditBuffer) due() bool {
 
 // drain empties the queue and returns it with the counts of views whose minute is over, or
 // of all views.
-func (n *auditBuffer) drain(all bool) []model.Event {
-	now := n.db.Now()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for key, seen := range n.views {
+func (b *auditBuffer) drain(all bool) []model.Event {
+	now := b.db.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, view := range b.views {
 		switch {
-		case seen.repeats > 0 && (all || !txn.Within(seen.writtenAt, now, viewWindow)):
-			n.queued = append(n.queued, summaryEvent(key, seen))
-		case seen.repeats == 0 && !txn.Within(seen.lastAt, now, viewLifetime):
-			delete(n.views, key)
+		case view.repeats > 0 && (all || !txn.Within(view.writtenAt, now, viewWindow)):
+			b.queued = append(b.queued, summaryEvent(key, view))
+		case view.repeats == 0 && !txn.Within(view.lastAt, now, viewLifetime):
+			delete(b.views, key)
 		}
 	}
-	for user, at := range n.readCounters {
-		if !txn.Within(at.start, now, time.Minute) {
-			delete(n.readCounters, user)
+	for user, counter := range b.readCounters {
+		if !txn.Within(counter.start, now, time.Minute) {
+			delete(b.readCounters, user)
 		}
 	}
-	waiting := n.queued
-	n.queued = nil
-	return waiting
+	events := b.queued
+	b.queued = nil
+	return events
 }
 
 // write appends events to the log. An event older than the last entry gets the time of
 // that entry, so that the log is sorted by time unless the clock was set back.
-func (n *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) error {
+func (b *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) error {
 	for _, e := range batch {
 		if head.After(e.At) && head.Sub(e.At) < 2*viewWindow {
 			e.At = head
@@ -246,37 +246,37 @@ func (n *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) er
 
 // requeue puts events back that could not be written. It drops them if the vault accepts
 // no writes.
-func (n *auditBuffer) requeue(batch []model.Event, err error) {
+func (b *auditBuffer) requeue(batch []model.Event, err error) {
 	if txn.NotWritable(err) {
-		n.drop(len(batch), err)
+		b.drop(len(batch), err)
 		return
 	}
-	n.mu.Lock()
-	n.queued = append(batch, n.queued...)
-	over := max(0, len(n.queued)-maxBuffered)
-	n.queued = n.queued[:len(n.queued)-over]
-	n.mu.Unlock()
-	n.drop(over, err)
+	b.mu.Lock()
+	b.queued = append(batch, b.queued...)
+	over := max(0, len(b.queued)-maxBuffered)
+	b.queued = b.queued[:len(b.queued)-over]
+	b.mu.Unlock()
+	b.drop(over, err)
 }
 
 // drop counts lost events and reports them.
-func (n *auditBuffer) drop(count int, err error) {
-	n.mu.Lock()
-	n.lost += count
-	n.lossReason = err
-	n.mu.Unlock()
-	n.reportLoss(false)
+func (b *auditBuffer) drop(count int, err error) {
+	b.mu.Lock()
+	b.lost += count
+	b.lossReason = err
+	b.mu.Unlock()
+	b.reportLoss(false)
 }
 
 // reportLoss logs how many events were lost, at most once per lossReportInterval unless
-// now is set.
-func (n *auditBuffer) reportLoss(now bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	at := n.db.Now()
-	if n.lost == 0 || !now && at.Sub(n.lossReportedAt) < lossReportInterval {
+// force is set.
+func (b *auditBuffer) reportLoss(force bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.db.Now()
+	if b.lost == 0 || !force && now.Sub(b.lossReportedAt) < lossReportInterval {
 		return
 	}
-	n.db.Log.Warn("views and downloads were not written to the log of events", "lost", n.lost, "error", n.lossReason)
-	n.lost, n.lossReportedAt = 0, at
+	b.db.Log.Warn("views and downloads were not written to the log of events", "lost", b.lost, "error", b.lossReason)
+	b.lost, b.lossReportedAt = 0, now
 }

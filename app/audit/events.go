@@ -24,8 +24,8 @@ type Events struct {
 
 // NewEvents returns the audit log of a database.
 func NewEvents(db *txn.DB) *Events {
-	n := newAuditBuffer(db)
-	return &Events{db: db, buffer: n, writer: &auditWriter{db: db, buffer: n}, verification: txn.Task[LogReport]{DB: db}}
+	buffer := newAuditBuffer(db)
+	return &Events{db: db, buffer: buffer, writer: &auditWriter{db: db, buffer: buffer}, verification: txn.Task[LogReport]{DB: db}}
 }
 
 // A Pending is written in the same commits as the buffered audit entries.
@@ -183,20 +183,20 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 		find(store.Finding{Kind: f.Kind, Subject: f.Subject(),
 			Problem: f.Problem})
 	}}
-	var written uint64
+	var total uint64
 	err := e.scan(ctx, nil, func(log store.LogPage) error {
 		for _, entry := range log.Entries {
 			chain.Add(entry.Seq, entry.Event, entry.Err)
 		}
-		written = log.Total
-		progress(chain.Entries, written)
+		total = log.Total
+		progress(chain.Entries, total)
 		return ctx.Err()
 	})
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, store.ErrDamaged) {
 		find(store.Finding{Kind: "database", Subject: "events", Problem: txn.ProblemText(err)})
 		err = nil
 	} else if err == nil {
-		chain.Finish(written)
+		chain.Finish(total)
 	}
 	r.Entries, r.Last, r.Head = chain.Entries, chain.LastSeq, chain.LastHash
 	return r, err

@@ -26,7 +26,7 @@ const flushInterval = time.Second
 const maxEventsPerCommit = 512
 
 // run writes at each tick, or when the buffer is half full, until ctx ends.
-func (g *auditWriter) run(ctx context.Context) {
+func (w *auditWriter) run(ctx context.Context) {
 	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
 	for {
@@ -34,49 +34,49 @@ func (g *auditWriter) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-g.buffer.wake:
+		case <-w.buffer.wake:
 		}
-		if err := g.flush(ctx, false); err != nil && !txn.NotWritable(err) && ctx.Err() == nil {
-			g.db.Log.Error("last use of keys, and views", "error", err)
+		if err := w.flush(ctx, false); err != nil && !txn.NotWritable(err) && ctx.Err() == nil {
+			w.db.Log.Error("last use of keys, and views", "error", err)
 		}
 	}
 }
 
 // flush writes the buffered entries; after an error they are retried later. With last set
 // it also writes the counts of the current minute.
-func (g *auditWriter) flush(ctx context.Context, last bool) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.write(ctx, last)
+func (w *auditWriter) flush(ctx context.Context, last bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write(ctx, last)
 }
 
 // flushViews writes the buffered entries if views are due. Key uses alone are not worth an
 // fsync.
-func (g *auditWriter) flushViews(ctx context.Context) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.buffer.due() {
+func (w *auditWriter) flushViews(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.buffer.due() {
 		return nil
 	}
-	return g.write(ctx, false)
+	return w.write(ctx, false)
 }
 
 // write writes the key uses and the views, in several commits if there are many.
-func (g *auditWriter) write(ctx context.Context, last bool) error {
-	writeUses, undoUses := g.pending.Drain()
-	views := g.buffer.drain(last)
+func (w *auditWriter) write(ctx context.Context, last bool) error {
+	writeUses, undoUses := w.pending.Drain()
+	views := w.buffer.drain(last)
 	for writeUses != nil || len(views) > 0 {
 		batch := views[:min(len(views), maxEventsPerCommit)]
-		var broken error // the log is damaged; key uses are still written
-		err := g.db.Store.Update(ctx, nil, func(t *store.Tx) error {
+		var damage error // the log is damaged; key uses are still written
+		err := w.db.Store.Update(ctx, nil, func(t *store.Tx) error {
 			if writeUses != nil {
 				if err := writeUses(t); err != nil {
 					return err
 				}
 			}
 			var head model.Event
-			if head, broken = t.LastEvent(); broken == nil {
-				return g.buffer.write(t, head.At, batch)
+			if head, damage = t.LastEvent(); damage == nil {
+				return w.buffer.write(t, head.At, batch)
 			}
 			return nil
 		})
@@ -85,10 +85,10 @@ func (g *auditWriter) write(ctx context.Context, last bool) error {
 			if writeUses != nil {
 				undoUses()
 			}
-			g.buffer.requeue(views, err)
+			w.buffer.requeue(views, err)
 			return err
-		case broken != nil:
-			g.buffer.drop(len(batch), broken)
+		case damage != nil:
+			w.buffer.drop(len(batch), damage)
 		}
 		writeUses, views = nil, views[len(batch):]
 	}
@@ -96,12 +96,12 @@ func (g *auditWriter) write(ctx context.Context, last bool) error {
 }
 
 // end writes the remaining entries.
-func (g *auditWriter) end() error {
-	err := g.flush(context.Background(), true)
+func (w *auditWriter) end() error {
+	err := w.flush(context.Background(), true)
 	if txn.NotWritable(err) {
-		g.db.Log.Warn("last use of keys", "error", err)
+		w.db.Log.Warn("last use of keys", "error", err)
 		err = nil
 	}
-	g.buffer.reportLoss(true)
+	w.buffer.reportLoss(true)
 	return err
 }

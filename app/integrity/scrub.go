@@ -109,14 +109,14 @@ func (s *Scrubber) load() {
 		}
 		s.record = scrubRecord{}
 	}
-	marks := map[blobstore.Digest]vault.Damage{}
-	for _, known := range s.record.Damaged[:min(len(s.record.Damaged), vault.MaxDamagedBlobs)] {
-		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
-			marks[digest] = known
+	damaged := map[blobstore.Digest]vault.Damage{}
+	for _, damage := range s.record.Damaged[:min(len(s.record.Damaged), vault.MaxDamagedBlobs)] {
+		if digest, err := blobstore.ParseDigest(damage.Digest); err == nil {
+			damaged[digest] = damage
 		}
 	}
 	s.record.Damaged = nil
-	s.vault.DamagedBlobs.ByDigest = marks
+	s.vault.DamagedBlobs.ByDigest = damaged
 }
 
 // Save writes scrubStateFile. If that fails, it only logs the error.
@@ -127,11 +127,11 @@ func (s *Scrubber) Save() {
 	s.saveMu.Lock()
 	defer s.saveMu.Unlock()
 	s.mu.Lock()
-	note := s.record
+	record := s.record
 	s.savedAt, s.dirty = time.Now(), false
 	s.mu.Unlock()
-	note.Damaged = s.vault.DamagedBlobs.List()
-	raw, err := json.Marshal(note)
+	record.Damaged = s.vault.DamagedBlobs.List()
+	raw, err := json.Marshal(record)
 	if err == nil {
 		err = txn.WriteFileAtomic(s.vault.Dir, scrubStateFile, raw)
 	}
@@ -190,8 +190,8 @@ func (s *Scrubber) Enqueue(digest blobstore.Digest) {
 
 // recheckDamaged verifies the documents that are known to be damaged.
 func (s *Scrubber) recheckDamaged(ctx context.Context) {
-	for _, known := range s.vault.DamagedBlobs.List() {
-		if digest, err := blobstore.ParseDigest(known.Digest); err == nil {
+	for _, damage := range s.vault.DamagedBlobs.List() {
+		if digest, err := blobstore.ParseDigest(damage.Digest); err == nil {
 			s.verify(ctx, digest)
 		}
 	}
@@ -258,9 +258,9 @@ func (s *Scrubber) Run(ctx context.Context) {
 			continue
 		}
 		s.vault.Activity.WaitIdle(ctx)
-		began := time.Now()
+		start := time.Now()
 		s.step(ctx, next)
-		took = time.Since(began)
+		took = time.Since(start)
 	}
 }
 
@@ -271,8 +271,8 @@ type scrubItem struct {
 	endOfRound bool
 }
 
-// nextItem returns the next document and how long to wait before reading it. It gets how
-// long the last read took.
+// nextItem returns the next document and how long to wait before reading it. took is the
+// duration of the last read.
 func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrubItem, wait time.Duration, err error) {
 	now := s.vault.Now()
 	s.mu.Lock()

@@ -57,8 +57,8 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 	var r Report
 	addFinding := func(f store.Finding) { r.Findings = append(r.Findings, f) }
 	copied, done, err := c.snapshot(ctx, "verify")
-	if sentence, damaged := store.DescribeDamage(err); damaged {
-		addFinding(store.Finding{Kind: "database", Subject: "pages", Problem: sentence})
+	if message, damaged := store.DescribeDamage(err); damaged {
+		addFinding(store.Finding{Kind: "database", Subject: "pages", Problem: message})
 		return r, nil
 	}
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 	return nil
 }
 
-// recordVerification tells a running server whether a document is intact.
+// recordVerification updates the damage that a running server knows.
 func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
 	case !c.Vault.ServerStarted || len(files) == 0:

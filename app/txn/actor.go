@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Errors of an actor who may not do something.
+// Errors for an actor without the required permission.
 var (
 	ErrUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
 	ErrRole            = &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this."}
@@ -34,17 +34,17 @@ func (db *DB) CheckActor(t *store.Tx, actor model.Actor) error {
 	return err
 }
 
-// Authorize returns an error unless the user has the right now, by the records of this
-// transaction: the session may have ended, the user may have been disabled, or the role
-// may have changed since the request began.
-func (db *DB) Authorize(t *store.Tx, actor model.Actor, right model.Permission) error {
+// Authorize returns an error unless the user has the permission according to the records in
+// this transaction: since the request began, the session may have ended, the user may have
+// been disabled, or the role may have changed.
+func (db *DB) Authorize(t *store.Tx, actor model.Actor, permission model.Permission) error {
 	user, err := db.CurrentUser(t, actor)
 	switch {
 	case err != nil:
 		return err
 	case db.MustEnroll(user):
 		return ErrMustEnroll
-	case !user.Role.Can(right):
+	case !user.Role.Can(permission):
 		return ErrRole
 	}
 	return nil
@@ -91,8 +91,8 @@ func (db *DB) MustEnroll(user model.User) bool {
 	return db.RequireTwoFactor && user.TwoFactor == nil
 }
 
-// AuthorizeAdmin returns an error unless the actor may administer the vault: commands,
-// the server itself, and users with that right.
+// AuthorizeAdmin returns an error unless the actor may administer the vault. Commands, the
+// server itself, and users with that permission may.
 func (db *DB) AuthorizeAdmin(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
 	case model.ActorUser:
@@ -103,7 +103,7 @@ func (db *DB) AuthorizeAdmin(t *store.Tx, actor model.Actor) error {
 	return nil
 }
 
-// UpdateAsAdmin is Update for an actor who may administer the vault.
+// UpdateAsAdmin is like Update, but requires an actor who may administer the vault.
 func (db *DB) UpdateAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	return db.Store.Update(ctx, func(t *store.Tx) error {
 		if err := db.AuthorizeAdmin(t, actor); err != nil || check == nil {
@@ -113,7 +113,7 @@ func (db *DB) UpdateAsAdmin(ctx context.Context, actor model.Actor, check, write
 	}, write)
 }
 
-// WriteAsAdmin is Write for an actor who may administer the vault.
+// WriteAsAdmin is like Write, but requires an actor who may administer the vault.
 func (db *DB) WriteAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	if err := db.CheckSpace(); err != nil {
 		return err
@@ -121,7 +121,8 @@ func (db *DB) WriteAsAdmin(ctx context.Context, actor model.Actor, check, write 
 	return db.UpdateAsAdmin(ctx, actor, check, write)
 }
 
-// ViewAsAdmin runs read in a transaction for an actor who may administer the vault.
+// ViewAsAdmin runs read in a read transaction. It requires an actor who may administer the
+// vault.
 func (db *DB) ViewAsAdmin(ctx context.Context, actor model.Actor, read func(*store.Tx) error) error {
 	return db.Store.View(ctx, func(t *store.Tx) error {
 		if err := db.AuthorizeAdmin(t, actor); err != nil || read == nil {

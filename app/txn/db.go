@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// DB is the database of a vault with what every change of it needs: the check of the
-// actor within the transaction, the check of free disk space, and the audit log.
+// DB is the database of a vault. Its methods check the actor within the transaction, check
+// the free disk space, and add audit entries.
 type DB struct {
 	Store   *store.Store
 	Dir     string           // data directory, absolute
@@ -39,11 +39,11 @@ type DB struct {
 
 	Queued      Signal // a document was queued for processing
 	Orphans     Signal // blobs may have lost their last record
-	MissingText Signal // the search index misses the text of documents
+	MissingText Signal // the text of a document is missing from the search index
 }
 
-// NewDB returns db with its tasks, signals, and the reserve file of a size in bytes (0:
-// none). The caller sets the other fields.
+// NewDB returns a copy of db with its tasks, signals, and reserve. The caller sets the other
+// fields. reserveFile is the size of the reserve file in bytes; 0 disables it.
 func NewDB(db DB, reserveFile int64) *DB {
 	db.Activity, db.Tasks = &Activity{}, NewTasks()
 	db.Reserve = &Reserve{path: filepath.Join(db.Dir, ReserveFile), Size: reserveFile, rand: db.Rand}
@@ -103,7 +103,7 @@ func (db *DB) CheckSpace() error {
 	return nil
 }
 
-// Write is Update for changes that need disk space: it first calls CheckSpace.
+// Write is like Update, but first calls CheckSpace. Changes that need disk space use it.
 func (db *DB) Write(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	if err := db.CheckSpace(); err != nil {
 		return err
@@ -111,9 +111,9 @@ func (db *DB) Write(ctx context.Context, actor model.Actor, check, write func(*s
 	return db.Update(ctx, actor, check, write)
 }
 
-// Update runs check and write in one transaction, as store.Store.Update does, for an
-// actor whose key or session is checked in the same transaction: it may have expired
-// while documents were uploaded. It ignores MinFree, so that deletes work on a full disk.
+// Update runs check and write in one transaction, as store.Store.Update does. It checks the
+// key or session of the actor in the same transaction, because it may have expired while
+// documents were uploaded. It ignores MinFree, so that deletes work on a full disk.
 func (db *DB) Update(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	return db.Store.Update(ctx, func(t *store.Tx) error {
 		if err := db.CheckActor(t, actor); err != nil || check == nil {
@@ -123,8 +123,8 @@ func (db *DB) Update(ctx context.Context, actor model.Actor, check, write func(*
 	}, write)
 }
 
-// UpdateFromReserve is Update for changes that free disk space or need very little: on
-// a full disk it uses the space of the reserve file.
+// UpdateFromReserve is like Update, but uses the space of the reserve file on a full disk.
+// It is for changes that free disk space or need very little.
 func (db *DB) UpdateFromReserve(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	err := db.Update(ctx, actor, check, write)
 	if errs.KindOf(err) != errs.InsufficientStorage || db.Reserve.Size == 0 {
@@ -160,8 +160,8 @@ func NotWritable(err error) bool {
 
 // ProblemText returns the text of an error for an integrity finding.
 func ProblemText(err error) string {
-	if sentence, damaged := store.DescribeDamage(err); damaged {
-		return sentence
+	if message, damaged := store.DescribeDamage(err); damaged {
+		return message
 	}
 	return err.Error()
 }
@@ -169,8 +169,8 @@ func ProblemText(err error) string {
 // UserMessage returns the message of an error for users: the Message of an *errs.Error,
 // else the error text.
 func UserMessage(err error) string {
-	if named, ok := errors.AsType[*errs.Error](err); ok {
-		return named.Message
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		return e.Message
 	}
 	return err.Error()
 }

@@ -27,23 +27,23 @@ func NewTasks() *Tasks {
 
 // Start runs fn in a new goroutine. The context of fn is canceled by Close. Start returns
 // ErrClosing after Close.
-func (j *Tasks) Start(fn func(ctx context.Context)) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
+func (t *Tasks) Start(fn func(ctx context.Context)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
 		return ErrClosing
 	}
-	j.running.Go(func() { fn(j.ctx) })
+	t.running.Go(func() { fn(t.ctx) })
 	return nil
 }
 
 // Close cancels all tasks and waits until they have returned.
-func (j *Tasks) Close() {
-	j.mu.Lock()
-	j.closed = true
-	j.mu.Unlock()
-	j.cancel()
-	j.running.Wait()
+func (t *Tasks) Close() {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.cancel()
+	t.running.Wait()
 }
 
 // ErrClosing is returned for a task that is started while the vault is closing.
@@ -68,33 +68,33 @@ type Task[T any] struct {
 }
 
 // Start starts work in the background. It returns a Locked error if a run is active.
-func (j *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.progress.Running {
+func (t *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.progress.Running {
 		return &errs.Error{Kind: errs.Locked, Message: "This is going on already."}
 	}
-	err := j.DB.Tasks.Start(func(ctx context.Context) {
-		result, err := work(ctx, j.report)
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.progress.Running, j.progress.Ended, j.progress.Result, j.progress.Err = false, j.DB.Now(), result, err
+	err := t.DB.Tasks.Start(func(ctx context.Context) {
+		result, err := work(ctx, t.report)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.progress.Running, t.progress.Ended, t.progress.Result, t.progress.Err = false, t.DB.Now(), result, err
 	})
 	if err == nil {
-		j.progress = Progress[T]{Running: true, By: actor, Begun: j.DB.Now()}
+		t.progress = Progress[T]{Running: true, By: actor, Begun: t.DB.Now()}
 	}
 	return err
 }
 
-func (j *Task[T]) report(done, total int64) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.progress.Done, j.progress.Total = done, total
+func (t *Task[T]) report(done, total int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Done, t.progress.Total = done, total
 }
 
 // Progress returns the state of the current run, or of the last one.
-func (j *Task[T]) Progress() Progress[T] {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.progress
+func (t *Task[T]) Progress() Progress[T] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.progress
 }

@@ -52,7 +52,7 @@ func (a *Activity) IdleDelay(now time.Time) time.Duration {
 // WaitIdle waits until the server is idle, at most maxYield or until ctx ends.
 func (a *Activity) WaitIdle(ctx context.Context) { a.WaitIdleMax(ctx, maxYield) }
 
-// WaitIdleMax is WaitIdle with another limit.
+// WaitIdleMax waits until the server is idle, at most limit or until ctx ends.
 func (a *Activity) WaitIdleMax(ctx context.Context, limit time.Duration) {
 	for end := time.Now().Add(limit); ; {
 		now := time.Now()
@@ -72,8 +72,8 @@ func (a *Activity) WaitIdleMax(ctx context.Context, limit time.Duration) {
 // cause a long one.
 const maxPause = time.Second
 
-// Throttle slows background work down during uploads: it pauses three times as long as the
-// step before it took.
+// Throttle slows background work down during uploads: after each step, it pauses three times
+// as long as the step took.
 type Throttle struct {
 	Activity *Activity
 	last     time.Time
@@ -81,15 +81,15 @@ type Throttle struct {
 
 // Pause is called after each step of the work. It returns immediately if no upload is
 // active, and early if ctx ends.
-func (p *Throttle) Pause(ctx context.Context) {
+func (t *Throttle) Pause(ctx context.Context) {
 	now := time.Now()
-	if !p.last.IsZero() && p.Activity.IdleDelay(now) > 0 {
-		rest := time.NewTimer(min(3*now.Sub(p.last), maxPause))
+	if !t.last.IsZero() && t.Activity.IdleDelay(now) > 0 {
+		timer := time.NewTimer(min(3*now.Sub(t.last), maxPause))
 		select {
 		case <-ctx.Done():
-			rest.Stop()
-		case <-rest.C:
+			timer.Stop()
+		case <-timer.C:
 		}
 	}
-	p.last = time.Now()
+	t.last = time.Now()
 }

@@ -60,11 +60,11 @@ func (u *Uploads) Close() {
 		u.active.Wait()
 		close(done)
 	}()
-	over := time.NewTimer(closeTimeout)
-	defer over.Stop()
+	timer := time.NewTimer(closeTimeout)
+	defer timer.Stop()
 	select {
 	case <-done:
-	case <-over.C:
+	case <-timer.C:
 		u.vault.Log.Warn("an upload did not end")
 	}
 }

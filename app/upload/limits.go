@@ -16,14 +16,14 @@ func (u *Uploads) checkLimits(info uploadInfo) error {
 	var reserved, share int64
 	var own []*openUpload
 	for _, open := range u.byName {
-		mine := open.Owner == info.Owner && !open.canceled
-		if mine {
+		sameOwner := open.Owner == info.Owner && !open.canceled
+		if sameOwner {
 			own = append(own, open)
 		}
-		// Idle uploads have no reservation; RoomReader checks the space again when they resume.
+		// Idle uploads have no reservation; DiskGuardReader checks the space again when they resume.
 		if open.busy || u.vault.Now().Sub(open.UpdatedAt()) < reservationTTL {
 			reserved += open.Size - open.Offset()
-			if mine {
+			if sameOwner {
 				share += open.Size - open.Offset()
 			}
 		}

@@ -39,17 +39,17 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	if err != nil || !found {
 		return up, false, err
 	}
-	var end outcome
-	if err := json.Unmarshal(r.Body, &end); err != nil {
+	var out outcome
+	if err := json.Unmarshal(r.Body, &out); err != nil {
 		return up, false, err
 	}
-	up = Upload{ID: id, Size: end.Size, Offset: end.Size, ExpiresAt: r.At.Add(u.vault.Settings.IdempotencyPeriod), Rejection: end.Rejection}
-	if end.File == 0 {
+	up = Upload{ID: id, Size: out.Size, Offset: out.Size, ExpiresAt: r.At.Add(u.vault.Settings.IdempotencyPeriod), Rejection: out.Rejection}
+	if out.File == 0 {
 		return up, true, nil
 	}
-	file, err := u.vault.Files.Get(ctx, end.File)
+	file, err := u.vault.Files.Get(ctx, out.File)
 	if errs.KindOf(err) == errs.NotFound {
-		file, err = model.File{ID: end.File, Size: end.Size}, nil // moved to the trash since
+		file, err = model.File{ID: out.File, Size: out.Size}, nil // moved to the trash since
 	}
 	up.File = &file
 	return up, true, err
@@ -97,8 +97,8 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, open
 
 // rejectionReason returns the message of an error without its final period.
 func rejectionReason(err error) string {
-	named, _ := errors.AsType[*errs.Error](err)
-	return strings.TrimSuffix(named.Message, ".")
+	e, _ := errors.AsType[*errs.Error](err)
+	return strings.TrimSuffix(e.Message, ".")
 }
 
 // errCanceled is returned if the user canceled the upload before the commit.
@@ -150,26 +150,26 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload
 	if err != nil {
 		return err
 	}
-	tray, err := u.vault.Files.Stage(ctx)
+	staged, err := u.vault.Files.Stage(ctx)
 	if err != nil {
 		return err
 	}
-	defer tray.Discard()
-	if err := tray.Adopt(open.Filename, open.Partial); err != nil {
+	defer staged.Discard()
+	if err := staged.Adopt(open.Filename, open.Partial); err != nil {
 		return err
 	}
 	if open.Batch != "" {
-		tray.BatchItem = vault.NewBatchItem(&u.batches, open.Owner+"\n"+open.Batch, open.Position)
+		staged.BatchItem = vault.NewBatchItem(&u.batches, open.Owner+"\n"+open.Batch, open.Position)
 	}
 	if open.Abstract != 0 {
-		_, err = u.vault.Abstracts.Attach(ctx, actor, open.Abstract, model.UploadDraft{}, tray, recorder)
+		_, err = u.vault.Abstracts.Attach(ctx, actor, open.Abstract, model.UploadDraft{}, staged, recorder)
 		return err
 	}
 	draft := model.UploadDraft{}
 	if open.Folder != 0 {
 		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(open.Folder)}
 	}
-	_, err = u.vault.Files.UploadInto(ctx, actor, draft, open.Path, tray, recorder)
+	_, err = u.vault.Files.UploadInto(ctx, actor, draft, open.Path, staged, recorder)
 	return err
 }
 
@@ -177,14 +177,14 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload
 func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
 	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, open.Name()), RequestHash: open.Name(),
 		Render: func(stored vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
-			end := outcome{Size: open.Size}
+			out := outcome{Size: open.Size}
 			switch {
 			case len(stored.Failures) > 0:
-				end.Rejection = stored.Failures[0].Reason
+				out.Rejection = stored.Failures[0].Reason
 			case len(stored.Files) > 0:
-				end.File = slices.Max(vault.FileIDs(stored.Files)) // the other files of the abstract are older
+				out.File = slices.Max(vault.FileIDs(stored.Files)) // the other files of the abstract are older
 			}
-			body, err := json.Marshal(end)
+			body, err := json.Marshal(out)
 			return 0, nil, body, err
 		}, BeforeCommit: func() error { return u.startCommit(open) }}
 }

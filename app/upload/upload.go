@@ -126,8 +126,8 @@ var (
 )
 
 // NewUploads returns the uploads of a vault.
-func NewUploads(v *vault.Vault, set Settings) *Uploads {
-	return &Uploads{vault: v, settings: set, paused: make(chan struct{})}
+func NewUploads(v *vault.Vault, settings Settings) *Uploads {
+	return &Uploads{vault: v, settings: settings, paused: make(chan struct{})}
 }
 
 // load reads the uploads of an earlier run, once. The caller holds mu.
@@ -135,21 +135,21 @@ func (u *Uploads) load() error {
 	if u.partials != nil {
 		return nil
 	}
-	partials, left, err := u.vault.Blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
+	partials, existing, err := u.vault.Blobs.OpenPartials(filepath.Join(u.vault.Dir, "uploads"), u.vault.Now)
 	if err != nil {
 		return u.vault.StorageError(err)
 	}
 	u.byName = map[string]*openUpload{}
-	for _, x := range left {
-		open := &openUpload{Partial: x}
-		if err := json.Unmarshal(x.OwnerData, &open.uploadInfo); err != nil {
+	for _, partial := range existing {
+		open := &openUpload{Partial: partial}
+		if err := json.Unmarshal(partial.OwnerData, &open.uploadInfo); err != nil {
 			u.vault.Log.Warn("an upload that cannot go on is removed", "error", err)
-			if err := x.Remove(); err != nil {
+			if err := partial.Remove(); err != nil {
 				return err
 			}
 			continue
 		}
-		u.byName[x.Name()] = open
+		u.byName[partial.Name()] = open
 	}
 	u.partials = partials
 	return nil
@@ -195,11 +195,11 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 	if err := u.checkLimits(info); err != nil {
 		return Upload{}, err
 	}
-	x, err := u.partials.Create(name, raw)
+	partial, err := u.partials.Create(name, raw)
 	if err != nil {
 		return Upload{}, u.vault.StorageError(err)
 	}
-	open := &openUpload{Partial: x, uploadInfo: info}
+	open := &openUpload{Partial: partial, uploadInfo: info}
 	u.byName[name] = open
 	return u.status(token, open), nil
 }
@@ -375,13 +375,13 @@ func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUplo
 
 // runExclusive calls do while no other request uses the upload. Cancel cancels the context
 // of do.
-func (u *Uploads) runExclusive(ctx context.Context, id string, open *openUpload, do func(context.Context) (Upload, error)) (Upload, error) {
+func (u *Uploads) runExclusive(ctx context.Context, id string, open *openUpload, fn func(context.Context) (Upload, error)) (Upload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := u.acquire(open, cancel); err != nil {
 		return u.status(id, open), err
 	}
-	up, err := do(ctx)
+	up, err := fn(ctx)
 	return up, errors.Join(err, u.release(open, up.Ended()))
 }
 
