@@ -41,7 +41,7 @@ type abuse struct {
 	t        *testing.T
 	p        *serverProcess
 	mu       sync.Mutex
-	statuses map[string]map[int]int // responses by client and status; 0 is no response
+	statuses map[string]map[int]int // responses by client and status, 0 for none
 }
 
 // clientFrom returns a client that connects from the address host.
@@ -206,7 +206,8 @@ func TestHonestClientDuringAbuse(t *testing.T) {
 		t.Fatalf("read slow PDF: %v", err)
 	}
 	a := &abuse{t: t, p: startServer(t, shortDataDir(t)), statuses: map[string]map[int]int{}}
-	key, slowKey, stallKey, badKey := a.p.createKey(t, "honest"), a.p.createKey(t, "slow"), a.p.createKey(t, "stalling"), a.p.createKey(t, "hostile")
+	key, slowKey, stallKey, badKey := a.p.createKey(t, "honest"), a.p.createKey(t, "slow"), a.p.createKey(t, "stalling"),
+		a.p.createKey(t, "hostile")
 	fmt.Printf("| part | what | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- | --- |\n")
 	a.p.signIn(t) // creates the first user: without one the sign-in page is not available
 	a.runHonestClient("alone", key, total/4)

@@ -72,7 +72,8 @@ func page(content string) string {
 	if content == "%" {
 		contents = 5
 	}
-	return fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /XObject << /X5 5 0 R >> >> >>\x00%s",
+	return fmt.Sprintf(
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /XObject << /X5 5 0 R >> >> >>\x00%s",
 		contents, stream("", []byte(content)))
 }
 

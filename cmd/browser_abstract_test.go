@@ -22,7 +22,8 @@ func (b *tab) drag(from, to string) {
 	b.t.Helper()
 	b.waitVisible(from)
 	b.waitVisible(to)
-	at := eval[[]float64](b, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`; f.scrollIntoView({block: "center", behavior: "instant"});
+	at := eval[[]float64](b, `(() => { const f = `+findJS(from)+`, t = `+findJS(to)+`;
+		f.scrollIntoView({block: "center", behavior: "instant"});
 		const a = f.getBoundingClientRect(), b = t.getBoundingClientRect();
 		return [a.x + a.width / 2, a.y + a.height / 2, b.x + b.width / 2, b.y + b.height / 2] })()`)
 	b.run(chromedp.DragAndDropXY(at[0], at[1], at[2], at[3]))

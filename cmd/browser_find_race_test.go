@@ -54,8 +54,9 @@ func testKeysBeforeResponse(t *testing.T, b *tab) {
 		t.Error("Down before the response: got an option of the earlier list selected, want none")
 	}
 	// The colors show that the list is outdated.
-	b.waitFor(`(() => { const soft = getComputedStyle(document.querySelector(".palette-keys")).color
-		return [...document.querySelectorAll("#palette :is([role=option], .found-name, mark, .badge)")].every(e => getComputedStyle(e).color == soft) })()`)
+	b.waitFor(`(() => { const muted = getComputedStyle(document.querySelector(".palette-keys")).color
+		return [...document.querySelectorAll("#palette :is([role=option], .found-name, mark, .badge)")]
+			.every(e => getComputedStyle(e).color == muted) })()`)
 	b.checkAccessible(t, "outdated list")
 	b.screenshot("scene-find-older")
 	b.setTheme("dark")

@@ -67,7 +67,8 @@ func maliciousImages(t *testing.T) (list []maliciousFile) {
 	dots := image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.Black, color.White})
 	for name, encode := range map[string]func(io.Writer) error{
 		"a.png": func(w io.Writer) error { return png.Encode(w, dots) }, "a.bmp": func(w io.Writer) error { return bmp.Encode(w, dots) },
-		"a.gif": func(w io.Writer) error { return gif.Encode(w, dots, nil) }, "a.jpg": func(w io.Writer) error { return jpeg.Encode(w, dots, nil) },
+		"a.gif":  func(w io.Writer) error { return gif.Encode(w, dots, nil) },
+		"a.jpg":  func(w io.Writer) error { return jpeg.Encode(w, dots, nil) },
 		"a.tiff": func(w io.Writer) error { return tiff.Encode(w, dots, nil) },
 	} {
 		var b bytes.Buffer
@@ -87,7 +88,8 @@ func maliciousPDFs() []maliciousFile {
 		{"open.pdf", buildPDF(`/OpenAction << `+script+` >>`, "")},
 		{"names.pdf", buildPDF(`/Names << /JavaScript << /Names [(a) << `+script+` >>] >> >>`, "")},
 		{"page.pdf", buildPDF("", `/AA << /O << `+script+` >> >>`)},
-		{"link.pdf", buildPDF("", `/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 612 792] /A << /S /URI /URI (javascript:alert\("canary"\)) >> >>]`)},
+		{"link.pdf", buildPDF("",
+			`/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 612 792] /A << /S /URI /URI (javascript:alert\("canary"\)) >> >>]`)},
 		{"uri.pdf", buildPDF(`/OpenAction << /S /URI /URI (/canary) >>`, "")},
 		{"launch.pdf", buildPDF(`/OpenAction << /S /Launch /F (/canary) >>`, "")},
 		{"submit.pdf", buildPDF(`/OpenAction << /S /SubmitForm /F << /FS /URL /F (/canary) >> /Flags 4 >>`, "")},

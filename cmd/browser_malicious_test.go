@@ -76,7 +76,7 @@ func (b *tab) navigate(path string) {
 	b.waitFor(`document.readyState == "complete"`)
 }
 
-// checkNotRun gives a document time to run its script, and checks that it did not.
+// checkNotRun waits long enough for a document to run a script, and checks that it did not.
 func (b *tab) checkNotRun(name string) {
 	b.t.Helper()
 	time.Sleep(30 * time.Millisecond) // no event tells that a script will not run

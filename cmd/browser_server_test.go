@@ -24,7 +24,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// testServer is a vault in a directory of its own and the program that serves it.
+// testServer is a `deedkeep serve` process with a data directory of its own.
 type testServer struct {
 	t       *testing.T
 	program string
@@ -34,36 +34,36 @@ type testServer struct {
 	env     []string
 
 	process *exec.Cmd
-	stderr  *buffer
+	stderr  *syncBuffer
 	exited  chan struct{}
 }
 
-// buffer may be read while a process writes into it.
-type buffer struct {
+// syncBuffer is a buffer that can be read while a process writes to it.
+type syncBuffer struct {
 	sync.Mutex
 	text bytes.Buffer
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
+func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.Lock()
 	defer b.Unlock()
 	return b.text.Write(p)
 }
 
-func (b *buffer) String() string {
+func (b *syncBuffer) String() string {
 	b.Lock()
 	defer b.Unlock()
 	return b.text.String()
 }
 
-// newServer serves an empty vault. Settings are environment variables.
+// newServer serves an empty vault until the test ends. Settings are environment variables.
 func (env *browserEnv) newServer(t *testing.T, settings ...string) *testServer {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "dk") // short: a socket is to fit
+	dir, err := os.MkdirTemp("", "dk") // short, because the path of a socket is limited
 	if err != nil {
 		t.Fatalf("create temporary directory: %v", err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // it lies with the temporary files
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a leftover in the temporary directory is harmless
 	srv := &testServer{t: t, program: env.binary(t), dir: filepath.Join(dir, "d"), address: "127.0.0.1:0"}
 	srv.env = append(srv.env, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=64 MB")
 	srv.env = append(srv.env, settings...)
@@ -72,7 +72,8 @@ func (env *browserEnv) newServer(t *testing.T, settings ...string) *testServer {
 	return srv
 }
 
-// environment is what the program gets to see: not what is meant for these tests.
+// environment returns the environment of the server, without the deedkeep settings of the
+// tests themselves.
 func (srv *testServer) environment() []string {
 	var env []string
 	for _, line := range os.Environ() {
@@ -83,11 +84,12 @@ func (srv *testServer) environment() []string {
 	return append(env, srv.env...)
 }
 
-// start serves the vault, where it was served before.
+// start starts the server, after a stop at the same address as before, and waits until it
+// listens.
 func (srv *testServer) start() {
 	srv.t.Helper()
 	srv.process = exec.Command(srv.program, "serve", "--data", srv.dir, "--listen", srv.address, "--log-level", "warn")
-	srv.stderr, srv.exited = &buffer{}, make(chan struct{})
+	srv.stderr, srv.exited = &syncBuffer{}, make(chan struct{})
 	srv.process.Env, srv.process.Stderr = srv.environment(), srv.stderr
 	setProcessGroup(srv.process)
 	out, err := srv.process.StdoutPipe()
@@ -98,37 +100,37 @@ func (srv *testServer) start() {
 		srv.t.Fatalf("start server: %v", err)
 	}
 	process, ended := srv.process, srv.exited
-	answers := make(chan string, 1)
+	origins := make(chan string, 1)
 	go func() {
 		defer close(ended)
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			if origin, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
-				answers <- origin
+				origins <- origin
 			}
 		}
-		_, _ = io.Copy(io.Discard, out) // nothing more comes
-		_ = process.Wait()              // its state tells
+		_, _ = io.Copy(io.Discard, out) // after a line that is too long for the scanner
+		_ = process.Wait()              // ProcessState has the outcome
 	}()
 	select {
-	case srv.origin = <-answers:
+	case srv.origin = <-origins:
 	case <-ended:
-		srv.t.Fatalf("serve ended: %v\n%s", process.ProcessState, srv.stderr)
+		srv.t.Fatalf("serve exited: %v\n%s", process.ProcessState, srv.stderr)
 	case <-time.After(30 * time.Second):
 		srv.kill()
-		srv.t.Fatalf("serve does not answer\n%s", srv.stderr)
+		srv.t.Fatalf("serve doesn't listen after 30 seconds\n%s", srv.stderr)
 	}
-	at, err := url.Parse(srv.origin)
+	origin, err := url.Parse(srv.origin)
 	if err != nil {
-		srv.t.Fatalf("parse URL: %v", err)
+		srv.t.Fatalf("parse origin: %v", err)
 	}
-	srv.address = at.Host
+	srv.address = origin.Host
 	if _, _, err := net.SplitHostPort(srv.address); err != nil {
 		srv.t.Fatalf("split address: %v", err)
 	}
 }
 
-// stop asks the server to stop, as an administrator does, and waits for it.
+// stop stops the server with SIGTERM and waits until it exits.
 func (srv *testServer) stop() {
 	srv.t.Helper()
 	if err := srv.process.Process.Signal(syscall.SIGTERM); err != nil {
@@ -137,81 +139,83 @@ func (srv *testServer) stop() {
 	select {
 	case <-srv.exited:
 	case <-time.After(30 * time.Second):
-		srv.t.Fatalf("serve does not stop\n%s", srv.stderr)
+		srv.t.Fatalf("serve doesn't exit within 30 seconds\n%s", srv.stderr)
 	}
 	if code := srv.process.ProcessState.ExitCode(); code != 0 {
-		srv.t.Fatalf("serve ended with %d\n%s", code, srv.stderr)
+		srv.t.Fatalf("serve: got exit code %d, want 0\n%s", code, srv.stderr)
 	}
 }
 
-// kill ends the server and its children without a word.
+// kill kills the server and its child processes with SIGKILL.
 func (srv *testServer) kill() {
 	select {
 	case <-srv.exited:
-		return // its number may be another's by now
+		return // another process may have its ID by now
 	default:
 	}
 	killProcessGroup(srv.process)
 	<-srv.exited
 }
 
-// setupLink is the path of the link that a new vault shows.
+// setupLink returns the path of the link for the first administrator, which the server
+// prints for a new vault.
 func (srv *testServer) setupLink() string {
 	srv.t.Helper()
-	// What is said comes through a pipe of its own, perhaps after the address.
+	// Standard error may arrive after the address on standard output.
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		_, rest, _ := strings.Cut(srv.stderr.String(), "make the first administrator within 24 hours at "+srv.origin)
-		if link, _, whole := strings.Cut(rest, "\n"); whole {
+		if link, _, complete := strings.Cut(rest, "\n"); complete {
 			return strings.TrimSpace(link)
 		}
 	}
-	srv.t.Fatalf("serve shows no link:\n%s", srv.stderr)
+	srv.t.Fatalf("messages of serve: got no link\n%s", srv.stderr)
 	return ""
 }
 
-// command runs another command of the program on the vault.
+// command runs a command on the data directory and returns its output.
 func (srv *testServer) command(input string, args ...string) string {
 	srv.t.Helper()
 	run := exec.Command(srv.program, append(args, "--data", srv.dir)...)
 	run.Env, run.Stdin = srv.environment(), strings.NewReader(input)
-	var said bytes.Buffer
-	run.Stderr = &said
+	var stderr bytes.Buffer
+	run.Stderr = &stderr
 	out, err := run.Output()
 	if err != nil {
-		srv.t.Fatalf("deedkeep %s: %v\n%s", strings.Join(args, " "), err, &said)
+		srv.t.Fatalf("deedkeep %s: %v\n%s", strings.Join(args, " "), err, &stderr)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-// password is everybody's.
+// password is the password of all users.
 const password = "fourteen old oak doors"
 
-// createUser makes somebody who can sign in with the password, and gives the number.
+// createUser creates a user with the password and returns the user's ID.
 func (srv *testServer) createUser(name, role string) int64 {
 	srv.t.Helper()
-	var made apitypes.UserLinked
-	if err := json.Unmarshal([]byte(srv.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin", "--json")), &made); err != nil {
-		srv.t.Fatalf("decode JSON: %v", err)
+	out := srv.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin", "--json")
+	var created apitypes.UserLinked
+	if err := json.Unmarshal([]byte(out), &created); err != nil {
+		srv.t.Fatalf("decode user: %v", err)
 	}
-	return made.Data.ID
+	return created.Data.ID
 }
 
-// inviteUser makes somebody who has yet to choose a password, and gives the path of the
-// link for that.
+// inviteUser creates a user without a password and returns the path of the link for
+// choosing one.
 func (srv *testServer) inviteUser(name, role string) string {
 	srv.t.Helper()
-	var made apitypes.UserLinked
-	if err := json.Unmarshal([]byte(srv.command("", "users", "create", name, "--role", role, "--json")), &made); err != nil {
-		srv.t.Fatalf("decode JSON: %v", err)
+	var created apitypes.UserLinked
+	if err := json.Unmarshal([]byte(srv.command("", "users", "create", name, "--role", role, "--json")), &created); err != nil {
+		srv.t.Fatalf("decode user: %v", err)
 	}
-	link, err := url.Parse(made.Link)
+	link, err := url.Parse(created.Link)
 	if err != nil {
-		srv.t.Fatalf("parse URL: %v", err)
+		srv.t.Fatalf("parse link: %v", err)
 	}
 	return link.Path
 }
 
-// apiClient speaks to the vault as a program does.
+// apiClient returns an API client with a new key.
 func (srv *testServer) apiClient() *client.Client {
 	srv.t.Helper()
 	transport := &http.Transport{}

@@ -4,7 +4,7 @@ package cmd_test
 
 import "testing"
 
-// From the first start of the program to a signed-in administrator.
+// A new vault leads from the setup link to a signed-in administrator.
 func testFirstRun(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t)
 	b := env.newTab(t, srv.origin)
@@ -35,16 +35,16 @@ func testFirstRun(t *testing.T, env *browserEnv) {
 	b.waitVisible("h1 | This link does not work")
 }
 
-// What a person waits for first is small, and comes from nowhere else (the watch sees
-// that): the page of signing in and the desk together, of which nothing was known.
+// The sign-in page and the desk are small when nothing is cached. The monitor checks that
+// they load nothing from another origin.
 func testFirstPageSize(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t)
 	srv.createUser(admin, "admin")
 	b := env.newTab(t, srv.origin)
-	in := b.bytesLoaded(func() { b.goTo("/sign-in") })
+	signIn := b.bytesLoaded(func() { b.goTo("/sign-in") })
 	desk := b.bytesLoaded(func() { b.signIn(admin) })
-	t.Logf("sign-in %.0f bytes, desk %.0f bytes", in, desk)
-	if in < 1000 || desk < 1000 || in+desk > 150_000 {
-		t.Errorf("%.0f bytes over the network, of 150,000", in+desk)
+	t.Logf("sign-in %.0f bytes, desk %.0f bytes", signIn, desk)
+	if signIn < 1000 || desk < 1000 || signIn+desk > 150_000 {
+		t.Errorf("sign-in page and desk: got %.0f and %.0f bytes, want at least 1,000 each and at most 150,000 in total", signIn, desk)
 	}
 }

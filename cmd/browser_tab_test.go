@@ -224,7 +224,8 @@ func (b *tab) fill(selector, text string) {
 	b.waitSettled(selector)
 	typed := eval[bool](b, fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center"}); e.focus();
 		if (e.matches("textarea, input:not([type=date], [type=number], [type=datetime-local])")) { e.select(); return true }
-		e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return false })()`,
+		e.value = %s; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true}));
+		return false })()`,
 		findJS(selector), strconv.Quote(text)))
 	if typed {
 		call(b, input.InsertText, input.InsertTextParams{Text: text})

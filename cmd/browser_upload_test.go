@@ -18,42 +18,44 @@ import (
 	"deedkeep/app/client"
 )
 
-// droppedSamples are twelve documents as they lie in somebody's folder, of which the last two
-// are refused.
+// droppedSamples are twelve files, of which the server rejects the last two.
 var droppedSamples = append(slices.Clone(chainDocuments),
 	namedSample{"10_Recorded deed.tif", "title/deed-pages-lzw.tif"},
 	namedSample{"11_Mortgage with a password.pdf", "refuse/mortgage-user-password.pdf"},
 	namedSample{"12_setup.exe", "refuse/setup.exe"})
 
-// copySamples puts documents into a folder under their names, and gives their paths.
-func copySamples(t *testing.T, filings []namedSample) (paths []string) {
+// copySamples copies samples to a temporary directory and returns their paths.
+func copySamples(t *testing.T, samples []namedSample) (paths []string) {
 	t.Helper()
-	folder := t.TempDir()
-	for _, f := range filings {
-		content, err := os.ReadFile(sampleFile(t, f.sample))
+	dir := t.TempDir()
+	for _, s := range samples {
+		content, err := os.ReadFile(sampleFile(t, s.sample))
 		if err != nil {
-			t.Fatalf("read file: %v", err)
+			t.Fatalf("read sample: %v", err)
 		}
-		path := filepath.Join(folder, f.name)
+		path := filepath.Join(dir, s.name)
 		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatalf("write file: %v", err)
+			t.Fatalf("write sample: %v", err)
 		}
 		paths = append(paths, path)
 	}
 	return paths
 }
 
-// createAbstract makes one without documents, and gives its id.
+// createAbstract creates an abstract without documents and returns its ID.
 func createAbstract(t *testing.T, c *client.Client) string {
 	t.Helper()
-	made, err := c.CreateAbstract(t.Context(), client.AbstractDraft{Address: "14 Orchard Ridge Road", CustomFields: map[string]any{"file_number": "A-1"}})
+	created, err := c.CreateAbstract(t.Context(), client.AbstractDraft{
+		Address: "14 Orchard Ridge Road", CustomFields: map[string]any{"file_number": "A-1"},
+	})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}
-	return made.Data.ID
+	return created.Data.ID
 }
 
-// checkDocuments fails unless the abstract has exactly these documents, byte for byte.
+// checkDocuments checks that an abstract has exactly the documents at the paths, byte for
+// byte.
 func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 	t.Helper()
 	abstract, err := c.Abstract(t.Context(), id)
@@ -61,7 +63,7 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 		t.Fatalf("get abstract: %v", err)
 	}
 	if len(abstract.Files) != len(paths) {
-		t.Errorf("%d documents are filed, not %d", len(abstract.Files), len(paths))
+		t.Errorf("documents of the abstract: got %d, want %d", len(abstract.Files), len(paths))
 	}
 	for _, path := range paths {
 		want, err := os.ReadFile(path)
@@ -75,7 +77,7 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 			}
 		}
 		if at < 0 {
-			t.Errorf("%s is not filed", filepath.Base(path))
+			t.Errorf("documents of the abstract: got no %s", filepath.Base(path))
 			continue
 		}
 		body, err := c.Download(t.Context(), abstract.Files[at].ID)
@@ -84,13 +86,13 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 		}
 		got, err := io.ReadAll(body)
 		if err = errors.Join(err, body.Close()); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s came back as %d bytes of %d, %v", filepath.Base(path), len(got), len(want), err)
+			t.Errorf("download %s: got %d bytes, %v, want the %d bytes of the file", filepath.Base(path), len(got), err, len(want))
 		}
 	}
 }
 
-// Twelve documents are dropped on an abstract at once: ten are filed, each shown with
-// its picture as soon as there is one, and two are refused where they are.
+// Twelve files dropped on an abstract: the page shows ten with their previews as soon as
+// they are processed, and two as rejected.
 func testDropDocuments(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -99,7 +101,7 @@ func testDropDocuments(t *testing.T, env *browserEnv) {
 	b.signIn(staff)
 	b.goTo("/abstracts/" + id)
 	paths := copySamples(t, droppedSamples)
-	b.expect("status of 422") // of what is refused for its name alone
+	b.expect("status of 422") // for the file that is rejected for its name
 	b.dropFiles("h1", paths...)
 	b.waitVisible("li.upload .problem | PDF is password-protected")
 	b.waitVisible("li.upload .problem | File type not supported. Accepted types: PDF")
@@ -108,20 +110,20 @@ func testDropDocuments(t *testing.T, env *browserEnv) {
 	for _, f := range droppedSamples[:10] {
 		b.waitVisible(".documents .document-name | " + f.name)
 	}
-	// Without loading the page anew.
+	// Without reloading the page.
 	b.waitFor(`document.querySelectorAll(".documents .document .thumb img").length >= 7`)
 	b.waitFor(`[...document.querySelectorAll(".documents .thumb img")].every(i => i.loading == "lazy" && !i.complete || i.naturalWidth > 0)`)
 	b.checkAccessible(t, "after uploads")
 	checkDocuments(t, c, id, paths[:10])
 }
 
-// writeTextFile is a document of so many bytes that says nothing.
+// writeTextFile writes a text file of random words and returns its path.
 func writeTextFile(t *testing.T, name string, size int) string {
 	t.Helper()
-	chance := rand.New(rand.NewPCG(3, 5))
+	rng := rand.New(rand.NewPCG(3, 5))
 	var b strings.Builder
 	for b.Len() < size {
-		fmt.Fprintf(&b, "%x ", chance.Uint64())
+		fmt.Fprintf(&b, "%x ", rng.Uint64())
 		if b.Len()%97 == 0 {
 			b.WriteByte('\n')
 		}
@@ -133,10 +135,10 @@ func writeTextFile(t *testing.T, name string, size int) string {
 	return path
 }
 
-// progressJS is how much of an upload is done, from 0 to 1.
+// progressJS is a JavaScript expression for the progress of an upload, from 0 to 1.
 const progressJS = `(() => { const p = document.querySelector("li.upload progress"); return p ? p.value / p.max : 0 })()`
 
-// Progress is seen moving, and it can be canceled in the middle.
+// The page shows the progress of an upload, and the user can cancel it.
 func testUploadProgress(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -154,7 +156,7 @@ func testUploadProgress(t *testing.T, env *browserEnv) {
 		}
 	}
 	if len(seen) < 6 || !slices.IsSorted(seen) || seen[len(seen)-1] > 1 {
-		t.Errorf("progress was seen at %v", seen)
+		t.Errorf("progress: got %v, want at least 6 increasing values up to 1", seen)
 	}
 	b.screenshot("scene-progress")
 	b.limitUpload(0)
@@ -170,8 +172,8 @@ func testUploadProgress(t *testing.T, env *browserEnv) {
 	checkDocuments(t, c, id, []string{path})
 }
 
-// The server is really ended in the middle of a document, twice: by kill -9, and by an
-// administrator. The page goes on by itself when it is back.
+// The server stops twice during an upload, once by SIGKILL and once by SIGTERM. The page
+// resumes the upload when the server is back.
 func testServerStopsDuringUpload(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -182,27 +184,28 @@ func testServerStopsDuringUpload(t *testing.T, env *browserEnv) {
 	b.limitUpload(2 << 20)
 	path := writeTextFile(t, "Whole chain.txt", 12<<20)
 	b.dropFiles("h1", path)
-	for _, stop := range []struct {
-		name string
-		at   float64
-		end  func()
+	for _, row := range []struct {
+		name     string
+		progress float64
+		stop     func()
 	}{{"killed", 0.2, srv.kill}, {"stopped", 0.5, srv.stop}} {
-		b.waitFor(fmt.Sprintf("%s > %v", progressJS, stop.at))
-		stop.end()
-		if now := eval[float64](b, progressJS); now > 0.95 {
-			t.Errorf("%s at %v", stop.name, now)
+		b.waitFor(fmt.Sprintf("%s > %v", progressJS, row.progress))
+		row.stop()
+		if got := eval[float64](b, progressJS); got > 0.95 {
+			t.Errorf("progress when the server is %s: got %v, want at most 0.95", row.name, got)
 		}
-		b.screenshot("scene-" + stop.name)
+		b.screenshot("scene-" + row.name)
 		srv.start()
 	}
 	b.limitUpload(0)
 	b.waitVisible(".documents .document-name | Whole chain.txt")
 	checkDocuments(t, c, id, []string{path})
-	b.allow("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "status of 503", "ERR_CONNECTION_CLOSED", "ERR_SOCKET_NOT_CONNECTED")
+	b.allow("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "status of 503", "ERR_CONNECTION_CLOSED",
+		"ERR_SOCKET_NOT_CONNECTED")
 }
 
-// A folder of folders that is dropped on the vault keeps its folders; an abstract says
-// that it has none.
+// A directory dropped on the vault keeps its subdirectories as folders. An abstract has no
+// folders, and its page says that it flattens them.
 func testDropFolder(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -219,12 +222,12 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 	b := env.newTab(t, srv.origin)
 	b.signIn(staff)
 	b.goTo("/vault")
-	b.expect("status of 422") // of what is rejected for its name alone
+	b.expect("status of 422") // for the file that is rejected for its name
 	b.dropFiles("h1", top)
 	b.waitVisible("[data-upload] > p.muted | 3 uploaded to 2 folders, 1 not uploaded.")
 	b.waitVisible("#folders a | County starters")
 	b.screenshot("scene-folders-dropped")
-	b.checkAccessible(t, "after a folder was dropped")
+	b.checkAccessible(t, "after dropping a directory")
 	folders, err := c.Folders(t.Context())
 	if err != nil {
 		t.Fatalf("list folders: %v", err)
@@ -234,7 +237,7 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 		names = append(names, f.Name)
 	}
 	for name, want := range map[string]int{"County starters": 1, "Wexcombe": 1, "Twp A": 1, "Refused": 0} {
-		if got := len(slices.DeleteFunc(slices.Clone(names), func(one string) bool { return one != name })); got != want {
+		if got := len(slices.DeleteFunc(slices.Clone(names), func(other string) bool { return other != name })); got != want {
 			t.Errorf("%s: got %d folders, want %d of %q", name, got, want, names)
 		}
 	}
@@ -243,16 +246,17 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 	b.dropFiles("h1", top)
 	b.waitVisible(".documents .document-name | three.txt")
 	b.waitFor(`document.querySelectorAll(".documents .document").length == 3`)
-	// On a phone a row is two lines, and its tools are one more that opens.
+	// On a phone, a row has two lines, and a button shows its tools in a third.
 	b.setSize(360, 740)
 	b.goTo(eval[string](b, `location.pathname`))
-	if high := eval[float64](b, `Math.max(...[...document.querySelectorAll(".documents .document")].map(d => d.getBoundingClientRect().height))`); high > 76 {
-		t.Errorf("a row is %v px high at a width of 360", high)
+	const rowHeight = `Math.max(...[...document.querySelectorAll(".documents .document")].map(d => d.getBoundingClientRect().height))`
+	if got := eval[float64](b, rowHeight); got > 76 {
+		t.Errorf("height of a row at a width of 360 px: got %v px, want at most 76 px", got)
 	}
 	b.screenshot("scene-phone-rows")
 	b.click(".document .more > summary")
 	b.waitVisible(".document .document-tools | Rename")
 	b.checkFits(360)
-	b.checkAccessible(t, "with the tools of a row open")
+	b.checkAccessible(t, "tools of a row open")
 	b.screenshot("scene-phone-row-open")
 }

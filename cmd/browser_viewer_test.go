@@ -10,20 +10,21 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// pageImageJS is the picture of a page in the viewer.
+// pageImageJS returns a JavaScript expression for the loaded image of a page in the viewer.
 func pageImageJS(n int) string {
-	return fmt.Sprintf(`[...document.querySelectorAll("[data-pages] img")].find(i => /\/pages\/%d(\?|$)/.test(i.getAttribute("src")) && i.complete && i.naturalWidth > 0)`, n)
+	return fmt.Sprintf(`[...document.querySelectorAll("[data-pages] img")]
+		.find(i => /\/pages\/%d(\?|$)/.test(i.getAttribute("src")) && i.complete && i.naturalWidth > 0)`, n)
 }
 
-// pageImage are what a picture of a page shows, as far as two pages differ in it.
+// pageImage describes the image of a page.
 type pageImage struct {
 	Width, Height int
-	Ink           float64 // the share that is dark
-	Sum           int     // of where it is dark
-	Seen          bool    // in the window
+	Ink           float64 // share of dark pixels
+	Sum           int     // checksum of the positions of dark pixels
+	Visible       bool    // in the window
 }
 
-// waitPageImage waits until the picture of a page is there, and gives its facts.
+// waitPageImage waits until the image of a page is loaded, and describes it.
 func (b *tab) waitPageImage(n int) pageImage {
 	b.t.Helper()
 	b.waitFor(pageImageJS(n))
@@ -34,11 +35,11 @@ func (b *tab) waitPageImage(n int) pageImage {
 		const bytes = d.getImageData(0, 0, 200, 260).data; let dark = 0, sum = 0;
 		for (let p = 0; p < bytes.length; p += 4) if (bytes[p] < 200) { dark++; sum = (sum * 31 + p) % 1000003 }
 		return {Width: i.naturalWidth, Height: i.naturalHeight, Ink: dark / 52000, Sum: sum,
-			Seen: r.bottom > 0 && r.top < innerHeight && r.width > 100 && i.checkVisibility({visibilityProperty: true, opacityProperty: true})}
+			Visible: r.bottom > 0 && r.top < innerHeight && r.width > 100 && i.checkVisibility({visibilityProperty: true, opacityProperty: true})}
 	})()`)
 }
 
-// Reading: a firm's documents, by somebody who may only look.
+// A user with the role "viewer" reads documents.
 func testReading(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
@@ -55,17 +56,18 @@ func testReading(t *testing.T, env *browserEnv) {
 	t.Run("sheets", func(t *testing.T) { f.testSpreadsheets(t, b) })
 }
 
-// testPageImages turns to each page of a scanned TIFF or PDF: each has a picture of its own,
-// sharp enough to read, that is in the window when it is turned to.
+// testPageImages steps through the pages of a scanned TIFF or PDF. Each page has an image
+// that differs from that of the page before, is large enough to read, and is in the window.
 func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 	b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[name], f.abstract))
 	pages := map[int]pageImage{}
 	for n := 1; n <= 4; n++ {
 		b.waitFor(fmt.Sprintf(`document.querySelector("[data-number]").value == "%d"`, n))
-		b.waitFor(`(() => { const i = ` + pageImageJS(n) + `; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
+		b.waitFor(`(() => { const i = ` + pageImageJS(n) +
+			`; const r = i?.getBoundingClientRect(); return r && r.bottom > 0 && r.top < innerHeight })()`)
 		pages[n] = b.waitPageImage(n)
-		if p := pages[n]; !p.Seen || p.Width < 800 || p.Height < 1000 || p.Ink < 0.001 || p.Ink > 0.9 {
-			t.Errorf("page %d: %+v", n, p)
+		if p := pages[n]; !p.Visible || p.Width < 800 || p.Height < 1000 || p.Ink < 0.001 || p.Ink > 0.9 {
+			t.Errorf("image of page %d: got %+v, want it visible, at least 800x1000 pixels, and 0.1%% to 90%% dark", n, p)
 		}
 		if n == 3 {
 			b.screenshot("scene-page-3-of-" + name)
@@ -74,13 +76,13 @@ func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 	}
 	for n := 2; n <= 4; n++ {
 		if pages[n].Sum == pages[n-1].Sum {
-			t.Errorf("pages %d and %d look the same: %+v", n-1, n, pages[n])
+			t.Errorf("images of pages %d and %d: got both %+v, want different images", n-1, n, pages[n])
 		}
 	}
 }
 
-// testFindInDocument finds a phrase inside a scanned document that was read by a machine, where it
-// is marked on its page.
+// testFindInDocument finds a phrase in a scan with an OCR text layer, and checks that the
+// page marks it.
 func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[4].name]))
 	b.waitPageImage(1)
@@ -95,24 +97,27 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	for _, turn := range []string{"rotate(90deg)", "rotate(180deg)"} {
 		b.press("r")
 		b.waitFor(fmt.Sprintf(`document.querySelector(".viewer-marks:has(i)")?.style.transform.includes(%q)`, turn))
-		// A rotated element is a stacking context: what blends must be the rotated layer itself.
-		if got := eval[[]string](b, `[...document.querySelectorAll(".viewer-marks:has(i), .viewer-marks i")].map(e => getComputedStyle(e).mixBlendMode)`); got[0] != "multiply" || slices.Contains(got[1:], "multiply") {
-			t.Errorf("%s: marks blend as %q, want the layer to multiply", turn, got)
+		// A rotated element is a stacking context, so the blend mode must be on the rotated layer
+		// itself.
+		got := eval[[]string](b, `[...document.querySelectorAll(".viewer-marks:has(i), .viewer-marks i")]
+			.map(e => getComputedStyle(e).mixBlendMode)`)
+		if got[0] != "multiply" || slices.Contains(got[1:], "multiply") {
+			t.Errorf("%s: got blend modes %q, want multiply only for the layer", turn, got)
 		}
 		b.screenshot("scene-found-" + turn[7:9])
 	}
 	b.press("rr")
-	b.checkAccessible(t, "found")
+	b.checkAccessible(t, "match")
 	b.press(kb.Escape)
 	b.fill("#find-in", "no such words anywhere")
 	b.press(kb.Enter)
 	b.waitVisible(".viewer-count | not found")
-	// What is no phrase of it, but all of whose words are there.
+	// The document doesn't have the phrase, but has all of its words.
 	b.fill("#find-in", "quillfeather instrument")
 	b.press(kb.Enter)
 	b.waitVisible(".viewer-hits-head | Nowhere as a phrase. Its words:")
 	b.waitFor(`document.querySelectorAll(".viewer-marks i").length > 1`)
-	// A scan without text is not called a document without those words.
+	// For a scan without text, the page says that there is no text instead of no match.
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[2].name]))
 	b.waitPageImage(1)
 	b.fill("#find-in", "quillfeather")
@@ -123,7 +128,7 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.goTo("/abstracts/" + f.abstract)
 	b.waitVisible(".document .badge | Not searchable")
 	b.screenshot("scene-not-searchable")
-	// The text of it, for whoever reads no pictures.
+	// The text view is for users who can't read images.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chainDocuments[4].name]))
 	b.waitVisible("mark | 201904170093382")
 }

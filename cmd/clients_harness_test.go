@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// A client of another language than ours files a document, follows its
-// download_url, and gets the same bytes; without a key or the ability it does not.
+// HTTP clients of other languages upload a document, follow its download_url, and get the
+// same bytes. Without a key they get a 401, and without the ability a 403.
 func TestClientsInOtherLanguages(t *testing.T) {
 	server := startServer(t, shortDataDir(t))
-	key, weak := server.createKey(t, "harness"), server.createKey(t, "harness", "--ability", "events")
+	key, weakKey := server.createKey(t, "harness"), server.createKey(t, "harness", "--ability", "events")
 	document, content := readSample(t, "title/open-end-mortgage.pdf")
 	dir := filepath.Join("testdata", "clients")
-	for name, call := range map[string][]string{
+	for name, command := range map[string][]string{
 		"curl":             {"bash", filepath.Join(dir, "curl.sh")},
 		"Python requests":  {python(), filepath.Join(dir, "client.py")},
 		"node fetch":       {"node", filepath.Join(dir, "client.mjs")},
@@ -29,19 +29,20 @@ func TestClientsInOtherLanguages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "back.pdf")
-			said := runTool(t, "", append(call, server.url+"/v1", key, weak, document, out)...)
-			if said != "401 403\n" {
-				t.Errorf("it said %q", said)
+			statuses := runTool(t, "", append(command, server.url+"/v1", key, weakKey, document, out)...)
+			if statuses != "401 403\n" {
+				t.Errorf("statuses without a key and without the ability: got %q, want 401 403", statuses)
 			}
-			back, err := os.ReadFile(out)
-			if err != nil || !bytes.Equal(back, content) {
-				t.Errorf("%d bytes came back, %v", len(back), err)
+			got, err := os.ReadFile(out)
+			if err != nil || !bytes.Equal(got, content) {
+				t.Errorf("download: got %d bytes, %v, want the %d bytes of the document", len(got), err, len(content))
 			}
 		})
 	}
 }
 
-// python is the python3 that has requests: a version manager's may lack it.
+// python returns a python3 that has the package requests. The one of a version manager may
+// lack it.
 func python() string {
 	if exec.Command("python3", "-c", "import requests").Run() == nil {
 		return "python3"
@@ -49,8 +50,8 @@ func python() string {
 	return "/usr/bin/python3"
 }
 
-// The first ten minutes of the README are run as they stand there, but for the port
-// and for "go run .", which is the program under test.
+// The commands under "The first ten minutes" in README.md work. The test replaces the port,
+// and "go run ." with the program under test.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
@@ -60,33 +61,34 @@ func TestReadme(t *testing.T) {
 	_, rest, opened := strings.Cut(rest, "```sh\n")
 	block, _, closed := strings.Cut(rest, "```\n")
 	if !found || !opened || !closed || strings.Count(block, "\n") > 12 || !strings.Contains(block, "127.0.0.1:8080") {
-		t.Fatalf("the block is\n%s", block)
+		t.Fatalf("README.md: got the block\n%s\nwant one of at most 12 lines with 127.0.0.1:8080", block)
 	}
-	room := t.TempDir()
+	dir := t.TempDir()
 	for name, from := range map[string]string{
 		"deed.pdf": "title/warranty-deed-scan-100dpi.pdf", "plat.tiff": "title/warranty-deed-g4-300dpi.tiff", "setup.exe": "refuse/setup.exe",
 	} {
 		_, content := readSample(t, from)
-		if err := os.WriteFile(filepath.Join(room, name), content, 0o600); err != nil {
-			t.Fatalf("write file: %v", err)
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatalf("write sample: %v", err)
 		}
 	}
 	data := shortDataDir(t)
 	server := startServer(t, data)
 	t.Setenv("DEEDKEEP_DATA", data)
-	script := "set -e\ngo() { shift 2; deedkeep \"$@\"; }\n" + strings.ReplaceAll(block, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
-	said := runTool(t, room, "bash", "-c", script)
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+	script := "set -e\ngo() { shift 2; deedkeep \"$@\"; }\n" +
+		strings.ReplaceAll(block, "127.0.0.1:8080", strings.TrimPrefix(server.url, "http://"))
+	out := runTool(t, dir, "bash", "-c", script)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if lines[len(lines)-1] != "every byte is back" {
-		t.Errorf("it said\n%s", said)
+		t.Errorf("last line: got %q, want \"every byte is back\" in\n%s", lines[len(lines)-1], out)
 	}
-	made, err := os.ReadFile(filepath.Join(room, "abstract.json"))
-	if err != nil || !strings.Contains(string(made), `"filename":"setup.exe","error":"File type not supported.`) {
-		t.Errorf("%s, %v", made, err)
+	abstract, err := os.ReadFile(filepath.Join(dir, "abstract.json"))
+	if err != nil || !strings.Contains(string(abstract), `"filename":"setup.exe","error":"File type not supported.`) {
+		t.Errorf("abstract.json: got %s, %v, want an error for setup.exe", abstract, err)
 	}
 }
 
-// runTool runs a program in a directory for at most a minute and gives its standard
+// runTool runs a program in a directory for at most a minute and returns its standard
 // output.
 func runTool(t *testing.T, dir string, args ...string) string {
 	t.Helper()
@@ -95,9 +97,9 @@ func runTool(t *testing.T, dir string, args ...string) string {
 	var messages bytes.Buffer
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Dir, c.Stderr, c.WaitDelay = dir, &messages, time.Second
-	said, err := c.Output()
+	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", args[0], err, said, &messages)
+		t.Fatalf("%s: %v\n%s%s", args[0], err, out, &messages)
 	}
-	return string(said)
+	return string(out)
 }

@@ -15,14 +15,14 @@ import (
 	"deedkeep/web"
 )
 
-// commands are all that do something, by their path, without those that cobra makes.
+// commands returns all commands by path, without those that cobra adds.
 func commands() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		all[commandPath(cmd)] = cmd
-		for _, part := range cmd.Commands() {
-			walk(part)
+		for _, child := range cmd.Commands() {
+			walk(child)
 		}
 	}
 	root := (&shell{checkAssets: web.Ready}).root()
@@ -31,70 +31,73 @@ func commands() map[string]*cobra.Command {
 	return all
 }
 
+// Every command has a short description, an example, and a check of its arguments.
 func TestCommandHelp(t *testing.T) {
 	for path, cmd := range commands() {
 		t.Run(path, func(t *testing.T) {
 			switch first := cmd.Short[:min(1, len(cmd.Short))]; {
 			case first == "" || first != strings.ToUpper(first) || strings.HasSuffix(cmd.Short, "."):
-				t.Errorf("Short is %q", cmd.Short)
+				t.Errorf("Short: got %q, want a capital letter first and no period", cmd.Short)
 			case !strings.Contains(cmd.Example, "deedkeep "+path):
-				t.Errorf("no example of it in %q", cmd.Example)
+				t.Errorf("Example: got %q, want \"deedkeep %s\"", cmd.Example, path)
 			}
 			for line := range strings.Lines(cmd.Example) {
 				if !strings.HasPrefix(line, "  ") {
-					t.Errorf("example %q is not indented by two", line)
+					t.Errorf("Example: got line %q, want it indented by two spaces", line)
 				}
 			}
 			for line := range strings.Lines(cmd.Long) {
 				if len([]rune(line)) > 90 {
-					t.Errorf("a line of %d characters: %q", len(line), line)
+					t.Errorf("Long: got a line of %d characters, want at most 90: %q", len([]rune(line)), line)
 				}
 			}
 			if cmd.HasSubCommands() {
 				return
 			}
 			if cmd.Args == nil {
-				t.Fatal("any number of words is taken")
+				t.Fatal("Args: got nil, want a check of the number of arguments")
 			}
 			for _, args := range [][]string{nil, {"1", "2", "3", "4", "5"}} {
 				err := cmd.Args(cmd, args)
-				if _, told := errors.AsType[*argumentError](err); err != nil && (!told || strings.Contains(err.Error(), "arg(s)")) {
-					t.Errorf("%v: %v", args, err)
+				if _, ok := errors.AsType[*argumentError](err); err != nil && (!ok || strings.Contains(err.Error(), "arg(s)")) {
+					t.Errorf("Args(%q): got %v, want nil or an argumentError with a message of our own", args, err)
 				}
 			}
 		})
 	}
 }
 
-// What an example shows can be asked for: its flags are there.
+// The commands and flags in the examples exist.
 func TestExamplesParse(t *testing.T) {
 	for path, cmd := range commands() {
-		for line := range strings.Lines(cmd.Example) {
-			at := strings.Index(line, "deedkeep ")
-			if at < 0 {
-				continue
+		t.Run(path, func(t *testing.T) {
+			for line := range strings.Lines(cmd.Example) {
+				at := strings.Index(line, "deedkeep ")
+				if at < 0 {
+					continue
+				}
+				line = strings.TrimSpace(strings.TrimPrefix(line[at:], "deedkeep "))
+				if end := strings.IndexAny(line, "|>)"); end >= 0 {
+					line = line[:end]
+				}
+				root := (&shell{checkAssets: web.Ready}).root()
+				found, rest, err := root.Find(strings.Fields(line))
+				if err != nil {
+					t.Errorf("find command of %q: %v", line, err)
+					continue
+				}
+				if err := found.ParseFlags(rest); err != nil {
+					t.Errorf("parse flags of %q: %v", line, err)
+				}
 			}
-			line = strings.TrimSpace(strings.TrimPrefix(line[at:], "deedkeep "))
-			if end := strings.IndexAny(line, "|>)"); end >= 0 {
-				line = line[:end]
-			}
-			root := (&shell{checkAssets: web.Ready}).root()
-			found, rest, err := root.Find(strings.Fields(line))
-			if err != nil {
-				t.Errorf("%s: %q: %v", path, line, err)
-				continue
-			}
-			if err := found.ParseFlags(rest); err != nil {
-				t.Errorf("%s: %q: %v", path, line, err)
-			}
-		}
+		})
 	}
 }
 
-// With --json every command prints one document. A command that is not in the table
-// fails the test: it has to be thought of.
+// With --json, every command prints one JSON document. A new command fails the test until
+// it is added to the table.
 func TestEveryCommandHasJSON(t *testing.T) {
-	const none = "-" // prints no data, or is for a shell
+	const noJSON = "-" // the command prints no data, or a format of its own
 	dir := shortDataDir(t)
 	if _, err := seedVault(dir); err != nil {
 		t.Fatalf("create vault: %v", err)
@@ -108,47 +111,51 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		return path
 	}
 	table := []struct{ path, args string }{
-		{"serve", none},
+		{"serve", noJSON},
 		{"help", "installing"},
-		{"config check", ""}, {"config show", ""}, {"config example", ""}, {"status", ""}, {"version", ""}, {"verify", ""}, {"verify", "--repair"}, {"reindex", ""}, {"doctor", ""},
+		{"config check", ""}, {"config show", ""}, {"config example", ""}, {"status", ""}, {"version", ""},
+		{"verify", ""}, {"verify", "--repair"}, {"reindex", ""}, {"doctor", ""},
 		{"keys create", "json"}, {"keys list", ""}, {"keys rotate", "2"}, {"keys revoke", "3"},
 		{"process list", ""}, {"process retry", ""},
-		{"users create", "Kim --role staff"}, {"users list", ""}, {"users role", "Kim viewer"}, {"users disable", "Kim"}, {"users enable", "Kim"}, {"users reset", "Kim"},
-		{"events list", ""}, {"events verify", ""}, {"events export", none},
-		{"templates list", ""}, {"templates show", "1"}, {"templates export", ""}, {"templates import", file("t.yaml", "templates: [{name: X}]")},
-		{"templates default", "2"}, {"templates retire", "3"},
+		{"users create", "Kim --role staff"}, {"users list", ""}, {"users role", "Kim viewer"}, {"users disable", "Kim"},
+		{"users enable", "Kim"}, {"users reset", "Kim"},
+		{"events list", ""}, {"events verify", ""}, {"events export", noJSON},
+		{"templates list", ""}, {"templates show", "1"}, {"templates export", ""},
+		{"templates import", file("t.yaml", "templates: [{name: X}]")}, {"templates default", "2"}, {"templates retire", "3"},
 		{"fields list", ""}, {"fields export", ""}, {"fields import", file("f.yaml", "custom_fields: []")},
 		{"statuses list", ""}, {"statuses export", ""}, {"statuses import", file("s.yaml", "statuses: [active]")},
 		{"import", scratch + " --dry-run"}, {"trash list", ""}, {"trash purge", "99 --yes"}, {"trash empty", "--yes"},
-		{"backup create", "--to " + backups}, {"backup list", "--from " + backups}, {"backup verify", "--from " + backups}, {"backup drill", "--from " + backups},
-		{"backup prune", "--dry-run --keep-daily 1 --from " + backups}, {"restore", "latest --file 1 -o " + filepath.Join(scratch, "back.txt") + " --from " + backups},
+		{"backup create", "--to " + backups}, {"backup list", "--from " + backups}, {"backup verify", "--from " + backups},
+		{"backup drill", "--from " + backups}, {"backup prune", "--dry-run --keep-daily 1 --from " + backups},
+		{"restore", "latest --file 1 -o " + filepath.Join(scratch, "back.txt") + " --from " + backups},
 	}
-	unwell := map[string]int{"import": exitRejected, "doctor": exitFailed, "trash purge": exitFailed} // may have something to report
+	// Exit codes of commands that may find a problem here.
+	problemCodes := map[string]int{"import": exitRejected, "doctor": exitFailed, "trash purge": exitFailed}
 	var known []string
 	for _, row := range table {
 		known = append(known, row.path)
 	}
 	for path, cmd := range commands() {
 		if !cmd.HasSubCommands() && !slices.Contains(known, path) {
-			t.Errorf("%s: not in the table", path)
+			t.Errorf("command %s: got no row in the table, want one", path)
 		}
 	}
 	for _, row := range table {
-		if row.args == none {
+		if row.args == noJSON {
 			continue
 		}
 		t.Run(row.path, func(t *testing.T) {
 			args := append(strings.Fields(row.path+" "+row.args), "--json", "--data", dir)
 			got := runCLI(t.Context(), t, nil, args...)
-			if code, may := unwell[row.path]; got.code != exitDone && !(may && got.code == code) {
-				t.Fatalf("%+v", got)
+			if code, ok := problemCodes[row.path]; got.code != exitDone && !(ok && got.code == code) {
+				t.Fatalf("got %+v, want exit code %d or %d", got, exitDone, code)
 			}
-			lines := json.NewDecoder(strings.NewReader(got.out))
-			if err := lines.Decode(new(any)); err != nil {
-				t.Fatalf("%v\n%s", err, got.out)
+			documents := json.NewDecoder(strings.NewReader(got.out))
+			if err := documents.Decode(new(any)); err != nil {
+				t.Fatalf("decode output: %v\n%s", err, got.out)
 			}
-			if err := lines.Decode(new(any)); !errors.Is(err, io.EOF) {
-				t.Errorf("more than one document: %v", err)
+			if err := documents.Decode(new(any)); !errors.Is(err, io.EOF) {
+				t.Errorf("after the document: got %v, want io.EOF", err)
 			}
 		})
 	}
@@ -160,30 +167,37 @@ func TestCompletion(t *testing.T) {
 		t.Fatalf("create vault: %v", err)
 	}
 	for _, row := range []struct{ name, line, want string }{
-		{"keys by number", "keys revoke --data " + dir + " ", "1\tseed\n:4\n"},
-		{"only one", "keys revoke --data " + dir + " 1 ", ":4\n"},
-		{"templates", "templates show --data " + dir + " ", "1\tResidential Abstract\n2\tCommercial Abstract\n3\tOwnership and Encumbrance Report\n4\tUpdate / Bring-Down\n:4\n"},
-		{"nothing to offer", "process retry --data " + dir + " ", ":4\n"},
+		{"keys", "keys revoke --data " + dir + " ", "1\tseed\n:4\n"},
+		{"no second key", "keys revoke --data " + dir + " 1 ", ":4\n"},
+		{"templates", "templates show --data " + dir + " ",
+			"1\tResidential Abstract\n2\tCommercial Abstract\n3\tOwnership and Encumbrance Report\n4\tUpdate / Bring-Down\n:4\n"},
+		{"no argument", "process retry --data " + dir + " ", ":4\n"},
 		{"no vault", "templates show --data " + dir + "x ", ":4\n"},
 		{"abilities", "keys create --ability ", "api:v1\napi:v1:read\nevents\nmetrics\n:4\n"},
 		{"folders", "import ", ":16\n"},
 		{"files", "templates import ", "yaml\nyml\njson\n:8\n"},
-		{"levels", "status --log-level ", "debug\ninfo\nwarn\nerror\n:4\n"},
-		{"no files where none are wanted", "status ", ":4\n"},
+		{"log levels", "status --log-level ", "debug\ninfo\nwarn\nerror\n:4\n"},
+		{"no files", "status ", ":4\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			args := append([]string{"__complete"}, strings.Split(row.line, " ")...)
 			if got := runCLI(t.Context(), t, nil, args...); got.code != 0 || got.out != row.want {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v, want exit code 0 and output %q", got, row.want)
 			}
 		})
 	}
 }
 
-func TestRunsAsRoot(t *testing.T) {
-	for uid, want := range map[int]bool{0: true, 1000: false, -1: false} {
-		if got := rootWarning(uid); (len(got) == 1) != want {
-			t.Errorf("user %d: got %q, want a warning: %v", uid, got, want)
-		}
+func TestRootWarning(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		uid  int
+		want bool
+	}{{"root", 0, true}, {"user", 1000, false}, {"no user IDs", -1, false}} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := rootWarning(row.uid); (len(got) == 1) != row.want {
+				t.Errorf("rootWarning(%d) = %q, want a warning: %v", row.uid, got, row.want)
+			}
+		})
 	}
 }

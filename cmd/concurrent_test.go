@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Commands that read all of the vault while others rebuild parts of it wait, or report
-// that it is busy. None of them reports damage, with or without a server.
+// Commands that read the complete vault while others rebuild parts of it wait or report that
+// it is busy. None of them reports damage, with or without a server.
 func TestConcurrentCommands(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -16,7 +16,7 @@ func TestConcurrentCommands(t *testing.T) {
 		tries  int
 		codes  []int
 	}{
-		{"by a server", true, 3, []int{exitDone}},
+		{"with a server", true, 3, []int{exitDone}},
 		{"without a server", false, 3, []int{exitDone, exitLocked}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -28,16 +28,16 @@ func TestConcurrentCommands(t *testing.T) {
 				startServer(t, dir)
 			}
 			for range row.tries {
-				var beside sync.WaitGroup
+				var commands sync.WaitGroup
 				for _, args := range []string{"verify --repair", "verify", "reindex", "backup create --to " + to} {
-					beside.Go(func() {
+					commands.Go(func() {
 						got := runCLI(t.Context(), t, nil, append(strings.Fields(args), "--data", dir)...)
 						if !slices.Contains(row.codes, got.code) {
-							t.Errorf("%s: got %+v, want an exit code of %v", args, got, row.codes)
+							t.Errorf("%s: got %+v, want one of the exit codes %v", args, got, row.codes)
 						}
 					})
 				}
-				beside.Wait()
+				commands.Wait()
 			}
 		})
 	}

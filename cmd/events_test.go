@@ -23,20 +23,21 @@ import (
 	"deedkeep/app/model"
 )
 
-// runCommand runs a command on a data directory and gives its exit code.
+// runCommand runs a command on a data directory and returns its exit code and output. Only
+// success and damage are accepted.
 func runCommand(t *testing.T, dir string, args ...string) (code int, out string) {
 	t.Helper()
-	var said, messages bytes.Buffer
-	code = Run(context.Background(), append([]string{"--data", dir}, args...), strings.NewReader(""), &said, &messages)
+	var stdout, messages bytes.Buffer
+	code = Run(context.Background(), append([]string{"--data", dir}, args...), strings.NewReader(""), &stdout, &messages)
 	if code != exitDone && code != exitDamage {
-		t.Fatalf("%q: exit code %d: %s", args, code, messages.String())
+		t.Fatalf("%q: got exit code %d, want %d or %d: %s", args, code, exitDone, exitDamage, messages.String())
 	}
-	return code, said.String()
+	return code, stdout.String()
 }
 
-// A log that was sealed anew from an entry on, to its end, holds in itself. Held
-// against an export from before, every entry since shows; so does a log that was
-// cut, with everything that could tell of it.
+// An audit log whose hashes were all recomputed from some entry to the end passes
+// verification alone. Compared with an earlier export, verification finds every changed
+// entry, and every entry that was cut off at the end.
 func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := filepath.Join(t.TempDir(), "d")
@@ -57,29 +58,30 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 		t.Helper()
 		code, out := runCommand(t, dir, "events", "verify")
 		if code != exitDone || out == before {
-			t.Errorf("%s: alone: exit code %d, %s", name, code, out)
+			t.Errorf("%s: without an export: got exit code %d and %s, want %d and another result than %s", name, code, out, exitDone, before)
 		}
 		for _, format := range []string{"jsonl", "csv"} {
 			code, out := runCommand(t, dir, "events", "verify", "--json", "--export", filepath.Join(exports, format))
 			var r apitypes.EventVerify
 			if err := json.Unmarshal([]byte(out), &r); err != nil {
-				t.Fatalf("decode JSON: %v", err)
+				t.Fatalf("decode result: %v", err)
 			}
 			var got []string
 			for _, f := range r.Findings {
 				got = append(got, f.Kind+" "+f.Subject)
 			}
 			if code != exitDamage || r.OK || !slices.Equal(got, want) {
-				t.Errorf("%s, against %s: exit code %d, found %q, want %q", name, format, code, got, want)
+				t.Errorf("%s: with %s: got exit code %d and findings %q, want %d and %q", name, format, code, got, exitDamage, want)
 			}
 		}
 	}
 	rewriteEvents(t, dir, 7)
-	verify("sealed anew", "changed 7", "changed 8", "changed 9", "changed 10")
+	verify("rewritten", "changed 7", "changed 8", "changed 9", "changed 10")
 	truncateEvents(t, dir, 9)
-	verify("cut", "changed 7", "changed 8", "missing 9", "missing 10")
+	verify("truncated", "changed 7", "changed 8", "missing 9", "missing 10")
 }
 
+// alterEvents changes the bucket of the audit log.
 func alterEvents(t *testing.T, dir string, change func(b *bolt.Bucket) error) {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(dir, "vault.db"), 0o600, &bolt.Options{Timeout: time.Second})
@@ -88,12 +90,12 @@ func alterEvents(t *testing.T, dir string, change func(b *bolt.Bucket) error) {
 	}
 	err = db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket([]byte("events"))) })
 	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("change database: %v", err)
 	}
 }
 
-// rewriteEvents gives somebody else's name to what was done from an entry on, and makes
-// every hash and checksum right again.
+// rewriteEvents changes the actor of every entry from a sequence number on, and recomputes
+// all hashes and checksums.
 func rewriteEvents(t *testing.T, dir string, from uint64) {
 	t.Helper()
 	alterEvents(t, dir, func(b *bolt.Bucket) error {
@@ -105,7 +107,7 @@ func rewriteEvents(t *testing.T, dir string, from uint64) {
 				return err
 			}
 			if seq >= from {
-				e.Actor.Name = "somebody else"
+				e.Actor.Name = "another user"
 				var err error
 				if e, err = e.WithHash(prev); err != nil {
 					return err
@@ -125,7 +127,8 @@ func rewriteEvents(t *testing.T, dir string, from uint64) {
 	})
 }
 
-// truncateEvents takes away the end of the log, and the number of entries there were.
+// truncateEvents deletes the entries from a sequence number on, and resets the sequence of
+// the bucket.
 func truncateEvents(t *testing.T, dir string, from uint64) {
 	t.Helper()
 	alterEvents(t, dir, func(b *bolt.Bucket) error {
@@ -138,14 +141,18 @@ func truncateEvents(t *testing.T, dir string, from uint64) {
 	})
 }
 
-// No cell of a CSV is taken for a formula, and a reader of CSV gets every cell back.
+// In a CSV export, no spreadsheet program takes a cell for a formula, and a CSV reader gets
+// every cell back.
 func TestEventCSVEscapesFormulas(t *testing.T) {
 	var b bytes.Buffer
 	out := newEventWriter("csv", &b)
 	names := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "a,b", `say "x"`, "Ünal", "plain", ""}
 	for i, name := range names {
-		e := apitypes.Event{Seq: int64(i + 1), At: apitypes.At(time.Unix(0, 0)), Kind: name, Actor: apitypes.Actor{Kind: "user", Name: &name, Address: &name},
-			Record: &name, Detail: apitypes.Detail{"=x": name}, RequestID: &name, Hash: fmt.Sprintf("%064x", i)}
+		e := apitypes.Event{
+			Seq: int64(i + 1), At: apitypes.At(time.Unix(0, 0)), Kind: name,
+			Actor:  apitypes.Actor{Kind: "user", Name: &name, Address: &name},
+			Record: &name, Detail: apitypes.Detail{"=x": name}, RequestID: &name, Hash: fmt.Sprintf("%064x", i),
+		}
 		if err := out.write(e); err != nil {
 			t.Fatalf("write event: %v", err)
 		}
@@ -153,30 +160,30 @@ func TestEventCSVEscapesFormulas(t *testing.T) {
 	if err := out.flush(); err != nil {
 		t.Fatalf("flush: %v", err)
 	}
-	text, marked := strings.CutPrefix(b.String(), apitypes.ByteOrderMark)
+	text, hasBOM := strings.CutPrefix(b.String(), apitypes.ByteOrderMark)
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || !marked || len(rows) != len(names)+1 || !slices.Equal(rows[0], apitypes.EventColumns()) {
-		t.Fatalf("%v: %q", err, rows)
+	if err != nil || !hasBOM || len(rows) != len(names)+1 || !slices.Equal(rows[0], apitypes.EventColumns()) {
+		t.Fatalf("read CSV: got byte order mark %v, rows %q, %v, want a byte order mark, the header, and %d rows", hasBOM, rows, err, len(names))
 	}
 	for i, row := range rows[1:] {
 		for _, cell := range row {
 			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
-				t.Errorf("row %d has the cell %q", i, cell)
+				t.Errorf("row %d: got cell %q, want it escaped", i, cell)
 			}
 		}
 		if name := strings.TrimPrefix(row[4], "'"); name != names[i] {
-			t.Errorf("row %d: %q, want %q", i, name, names[i])
+			t.Errorf("row %d: got name %q, want %q", i, name, names[i])
 		}
 	}
 	empty := newEventWriter("csv", &b)
 	b.Reset()
 	if err := empty.flush(); err != nil || !strings.Contains(b.String(), "seq,at,") {
-		t.Errorf("no entry: %q, %v", b.String(), err)
+		t.Errorf("export without entries: got %q, %v, want the header", b.String(), err)
 	}
 }
 
 func TestParseTimeBound(t *testing.T) {
-	here := time.FixedZone("EST", -5*3600)
+	zone := time.FixedZone("EST", -5*3600)
 	for _, row := range []struct {
 		text string
 		days int
@@ -186,58 +193,66 @@ func TestParseTimeBound(t *testing.T) {
 		{"2026-05-29T14:00:00Z", 1, "2026-05-29T14:00:00.000000Z"}, {"2026-05-29T14:00:00+02:00", 0, "2026-05-29T12:00:00.000000Z"},
 		{"2026-02-30", 0, ""}, {"today", 0, ""}, {"2026-05-29 14:00", 0, ""},
 	} {
-		at, err := parseTimeBound("--from", row.text, row.days, here)
-		if _, usage := errors.AsType[*usageError](err); row.want == "" && !usage || row.want != "" && (err != nil || at.String() != row.want) {
-			t.Errorf("%s: %v, %v, want %q", row.text, at, err, row.want)
-		}
+		t.Run(fmt.Sprint(row.text, " plus days ", row.days), func(t *testing.T) {
+			got, err := parseTimeBound("--from", row.text, row.days, zone)
+			_, isUsage := errors.AsType[*usageError](err)
+			if row.want == "" && !isUsage || row.want != "" && (err != nil || got.String() != row.want) {
+				t.Errorf("parseTimeBound(%q, %d) = %v, %v, want %q", row.text, row.days, got, err, row.want)
+			}
+		})
 	}
 }
 
 func FuzzExportReader(f *testing.F) {
-	for _, text := range []string{"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n", apitypes.ByteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
-		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`, apitypes.ByteOrderMark, apitypes.ByteOrderMark + `{"seq":1}`} {
+	for _, text := range []string{
+		"", "{", `{"seq":1,"hash":"ab"}`, "{\"seq\":1,\"hash\":\"ab\"}\n{\"seq\":2,\"hash\":\"cd\"}\n",
+		apitypes.ByteOrderMark + "seq,at,hash\r\n1,x,ab\r\n2,y,cd\r\n",
+		"hash,seq\nab,1\nab,1\n", "seq\n1\n", "seq,hash\n-1,a\n", "seq,hash\n1\n", `{"seq":9223372036854775808}`,
+		apitypes.ByteOrderMark, apitypes.ByteOrderMark + `{"seq":1}`,
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		kept, err := newExportReader(bytes.NewReader(text))
+		r, err := newExportReader(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
-		for last := int64(0); ; last = kept.seq {
-			if err := kept.next(); err != nil {
+		for last := int64(0); ; last = r.seq {
+			if err := r.next(); err != nil {
 				return
 			}
-			if kept.seq == 0 {
+			if r.seq == 0 {
 				return
 			}
-			if kept.seq <= last || kept.hash == "" {
-				t.Fatalf("entry %d (%q) after %d", kept.seq, kept.hash, last)
+			if r.seq <= last || r.hash == "" {
+				t.Fatalf("entry after %d: got number %d and hash %q, want a higher number and a hash", last, r.seq, r.hash)
 			}
 		}
 	})
 }
 
-// What cannot be written is told, and no half of an export stays behind.
+// A failed export reports the error and leaves no partial file.
 func TestExportWriteError(t *testing.T) {
 	s := &shell{out: brokenPipe{}}
-	path := filepath.Join(t.TempDir(), "kept")
-	full := errors.New("full")
-	if err := s.withOutput(path, func(io.Writer) error { return full }); !errors.Is(err, full) {
-		t.Errorf("%v", err)
+	path := filepath.Join(t.TempDir(), "export")
+	errFull := errors.New("disk full")
+	if err := s.withOutput(path, func(io.Writer) error { return errFull }); !errors.Is(err, errFull) {
+		t.Errorf("withOutput: got %v, want %v", err, errFull)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it is there: %v", err)
+		t.Errorf("stat %s: got %v, want no file", path, err)
 	}
 	for _, format := range []string{"jsonl", "csv"} {
 		out := newEventWriter(format, s.out)
 		if err := errors.Join(out.write(apitypes.Event{At: apitypes.At(time.Unix(0, 0))}), out.flush()); !errors.Is(err, errBrokenPipe) {
-			t.Errorf("%s: %v", format, err)
+			t.Errorf("write %s: got %v, want %v", format, err, errBrokenPipe)
 		}
 	}
 }
 
-var errBrokenPipe = errors.New("the pipe is gone")
+var errBrokenPipe = errors.New("broken pipe")
 
+// brokenPipe is a writer that always fails.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBrokenPipe }

@@ -11,13 +11,14 @@ import (
 	"testing"
 )
 
-// The blocks for PowerShell are such, by a parser: go test -tags contract ./cmd. They are
-// not run; Windows PowerShell runs on Windows alone.
+// The PowerShell blocks of the guides parse and use only known commands:
+// go test -tags contract ./cmd. The test doesn't run them, because Windows PowerShell needs
+// Windows.
 func TestGuidesParseAsPowerShell(t *testing.T) {
 	if _, err := os.Stat("../.ci/tools/node_modules/web-tree-sitter"); err != nil {
-		t.Fatalf(`run "npm ci" in .ci/tools: %v`, err)
+		t.Fatalf(`find web-tree-sitter (run "npm ci" in .ci/tools): %v`, err)
 	}
-	scripts := []string{"Get-Item (", "@'\nnever closed\n"} // which are none
+	scripts := []string{"Get-Item (", "@'\nnever closed\n"} // invalid, to test the parser
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)
 		if err != nil {
@@ -31,9 +32,9 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 	}
 	in, err := json.Marshal(scripts)
 	if err != nil {
-		t.Fatalf("encode JSON: %v", err)
+		t.Fatalf("encode scripts: %v", err)
 	}
-	// Without the flag, node spends minutes on compiling the parser better before it ends.
+	// Without the flag, node optimizes the compiled parser for minutes before it exits.
 	parser := exec.CommandContext(t.Context(), "node", "--liftoff-only", "../.ci/tools/powershell.mjs")
 	parser.Stdin, parser.Stderr = bytes.NewReader(in), os.Stderr
 	out, err := parser.Output()
@@ -42,7 +43,7 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 	}
 	var results []struct{ Problems, Commands []string }
 	if err := json.Unmarshal(out, &results); err != nil || len(results) != len(scripts) || len(scripts) < 12 {
-		t.Fatalf("%v: got %d results for %d scripts", err, len(results), len(scripts))
+		t.Fatalf("decode results: got %d results for %d scripts, %v, want one for each of at least 12", len(results), len(scripts), err)
 	}
 	known := []string{
 		"Add-Content", "Clear-Content", "Copy-Item", "Disable-ScheduledTask", "Enable-ScheduledTask", "Get-Content", "Get-Credential", "Get-Date",
@@ -51,12 +52,12 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 		"Start-ScheduledTask", "Stop-Process", "Stop-ScheduledTask", "curl.exe", "deedkeep", "deedkeep-old", "icacls",
 	}
 	for n, got := range results {
-		if wrong := n < 2; wrong != (len(got.Problems) > 0) {
-			t.Errorf("got the problems %q in\n%s", got.Problems, scripts[n])
+		if invalid := n < 2; invalid != (len(got.Problems) > 0) {
+			t.Errorf("got problems %q, want problems: %v, in\n%s", got.Problems, invalid, scripts[n])
 		}
 		for _, command := range got.Commands {
 			if n >= 2 && !slices.Contains(known, command) {
-				t.Errorf("got the command %q, want one of Windows PowerShell 5.1 or ours in\n%s", command, scripts[n])
+				t.Errorf("got command %q, want one of Windows PowerShell 5.1 or deedkeep in\n%s", command, scripts[n])
 			}
 		}
 	}

@@ -19,10 +19,10 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A machine for the guides: root has namespaces of its own, with other folders, another
-// account database, and another network, so that every path and port stands as it is
-// written. Root's umask is the strictest there is: what root creates for the service must
-// be given to it.
+// guideMachine sets up an environment for the guides: namespaces with directories, an
+// account database, and a network of their own, so that every path and port can be used as
+// the guide says. Root has a strict umask, so files that root creates for the service are
+// only usable if the guide changes their owner.
 const guideMachine = `umask 022
 ip link set lo up
 mount -t tmpfs guide /srv
@@ -32,7 +32,7 @@ cp -a /etc/. /mnt/etc
 mkdir -p /mnt/etc/systemd/system
 mount --bind /mnt/etc /etc
 mkdir /mnt/test
-install -m 755 "$PROGRAM" /mnt/test/deedkeep # which works under this name alone
+install -m 755 "$PROGRAM" /mnt/test/deedkeep # the test binary is deedkeep only under this name
 printf '#!/bin/sh\nexec /mnt/test/deedkeep "$@"\n' >deedkeep
 install -m 755 deedkeep /mnt/bin/deedkeep
 mount --bind /mnt/bin /usr/local/bin
@@ -51,7 +51,7 @@ systemctl() {
 	esac
 }
 line() { sed -n "s/^$1=//p" /etc/systemd/system/deedkeep.service; }
-service() { # what systemd makes of these lines of the unit
+service() { # does what systemd would do for these lines of the unit
 	local account writable
 	account=$(line User)
 	writable=$(find /etc/systemd/system/deedkeep.service* -type f -exec sed -n 's/^ReadWritePaths=//p' {} +)
@@ -68,13 +68,13 @@ service() { # what systemd makes of these lines of the unit
 	for _ in $(seq 600); do grep -q '^listening on ' serve.out && return; kill -0 $server || break; sleep 0.05; done
 	cat serve.err >&2; return 1
 }
-newest() { # of the place in the settings
+newest() { # prints the newest snapshot in the backup directory of the settings
 	find "$(sed -n 's/^  to: //p' /srv/deedkeep/config.yaml)/snapshots" -name '*.manifest' | sort | tail -n 1
 }
 `
 
-// What must be true after the guides: the service makes a planned backup, and nothing
-// in its directories belongs to another account.
+// guideCheck checks the machine after a guide: the service creates a scheduled backup, and no
+// file in its directories belongs to another account.
 const guideCheck = `
 before=$(newest)
 plan=DEEDKEEP_BACKUP_EVERY=1s systemctl restart deedkeep
@@ -88,16 +88,16 @@ printf 'FOREIGN %s\n' "$(find /srv/deedkeep /mnt/nas/deedkeep /mnt/cloud ! -path
 systemctl restart deedkeep
 `
 
-// The guides followed to the letter, one after the other, as root: the server runs as
-// the unit says and makes its planned backup.
+// The guides work if root follows them literally one after another. The server runs as the
+// unit says and creates its scheduled backup.
 func TestGuidesAsRoot(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatalf("find executable: %v", err)
 	}
-	room := t.TempDir()
-	copyDocuments(t, room)
-	checked := []string{"installing", "security"} // the first, and the last of all
+	dir := t.TempDir()
+	copyDocuments(t, dir)
+	checked := []string{"installing", "security"} // the first and the last
 	var script strings.Builder
 	script.WriteString(guideMachine)
 	for _, name := range []string{"installing", "backups", "upgrading", "security"} {
@@ -113,33 +113,35 @@ func TestGuidesAsRoot(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "unshare", "--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash")
-	cmd.Dir, cmd.Stdin = room, strings.NewReader(script.String())
+	cmd := exec.CommandContext(ctx,
+		"unshare", "--mount", "--propagation", "private", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "bash")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(script.String())
 	cmd.Env = append(os.Environ(), "PROGRAM="+self, "ENGINES="+vaulttest.CacheDir(), "DEEDKEEP_READER_DEADLINE=2m")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
+		t.Fatalf("run guides: %v\n%s", err, &out)
 	}
 	t.Logf("user %v, system %v", cmd.ProcessState.UserTime(), cmd.ProcessState.SystemTime())
 	if testing.Verbose() {
 		fmt.Printf("%s\n", &out)
 	}
-	for _, said := range strings.Split(out.String(), "GUIDE ")[1:] {
-		name, _, _ := strings.Cut(said, "\n")
+	for _, output := range strings.Split(out.String(), "GUIDE ")[1:] {
+		name, _, _ := strings.Cut(output, "\n")
 		if !slices.Contains(checked, name) {
 			continue
 		}
-		if !strings.Contains(said, "\nPLANNED\n") {
-			t.Errorf("%s: got no planned backup of the service\n%s", name, said)
+		if !strings.Contains(output, "\nPLANNED\n") {
+			t.Errorf("%s: got no scheduled backup, want one\n%s", name, output)
 		}
-		if foreign := regexp.MustCompile(`(?m)^FOREIGN (.*)$`).FindStringSubmatch(said); len(foreign) != 2 || strings.TrimSpace(foreign[1]) != "" {
+		foreign := regexp.MustCompile(`(?m)^FOREIGN (.*)$`).FindStringSubmatch(output)
+		if len(foreign) != 2 || strings.TrimSpace(foreign[1]) != "" {
 			t.Errorf("%s: got files of another account %q, want none", name, foreign)
 		}
 	}
 }
 
-// The unit of the guide is one that systemd takes, and rates below 2.0 of 10.
+// systemd accepts the unit of the guide and rates its exposure below 2.0 of 10.
 func TestGuideUnit(t *testing.T) {
 	text, err := helpTopic("installing")
 	if err != nil {
@@ -148,35 +150,37 @@ func TestGuideUnit(t *testing.T) {
 	_, unit, found := strings.Cut(text, "cat > /etc/systemd/system/deedkeep.service <<'END'\n")
 	unit, _, closed := strings.Cut(unit, "\nEND\n")
 	if !found || !closed {
-		t.Fatal("the guide has no unit")
+		t.Fatal("guide: got no unit, want one in a block that ends with END")
 	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatalf("find executable: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "deedkeep.service")
-	here := strings.Replace(unit, "/usr/local/bin/deedkeep", self, 1)
-	if err := os.WriteFile(file, []byte(here+"\n"), 0o600); err != nil {
-		t.Fatalf("write file: %v", err)
+	content := strings.Replace(unit, "/usr/local/bin/deedkeep", self, 1) + "\n"
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatalf("write unit: %v", err)
 	}
 	verify, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", file).CombinedOutput()
 	if err != nil || len(bytes.TrimSpace(verify)) > 0 {
 		t.Errorf("verify: got %v and %q, want nothing", err, verify)
 	}
-	rating, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--no-pager", file).CombinedOutput()
+	rate := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--no-pager", file)
+	rating, err := rate.CombinedOutput()
 	level := regexp.MustCompile(`Overall exposure level for deedkeep.service: (\d+\.\d+)`).FindSubmatch(rating)
 	if err != nil || level == nil {
-		t.Fatalf("security: %v\n%s", err, rating)
+		t.Fatalf("security: got %v, want a rating in\n%s", err, rating)
 	}
 	if score, err := strconv.ParseFloat(string(level[1]), 64); err != nil || score >= 2 {
 		t.Errorf("got an exposure of %s, want less than 2.0\n%s", level[1], rating)
 	}
-	for _, want := range []string{"serve --existing", "Restart=on-failure", "RequiresMountsFor=/srv/deedkeep", "landlock_restrict_self", " seccomp"} {
+	for _, want := range []string{"serve --existing", "Restart=on-failure", "RequiresMountsFor=/srv/deedkeep",
+		"landlock_restrict_self", " seccomp"} {
 		if !strings.Contains(unit, want) {
-			t.Errorf("the unit lacks %q", want)
+			t.Errorf("unit: got no %q, want it", want)
 		}
 	}
 	if strings.Contains(unit, "MemoryDenyWriteExecute") {
-		t.Error("got MemoryDenyWriteExecute: the PDF engine is compiled when it runs")
+		t.Error("unit: got MemoryDenyWriteExecute, want it absent: the server compiles the PDF engine at run time")
 	}
 }

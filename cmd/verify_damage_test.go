@@ -10,91 +10,86 @@ import (
 	"testing"
 )
 
-// pageSize is that of the databases which the tests make.
-func pageSize(t *testing.T) int {
-	t.Helper()
-	return os.Getpagesize()
-}
-
-// damages are what a disk does to a page.
+// damages are functions that damage a database page as a disk might.
 var damages = map[string]func(page []byte){
-	"a flipped bit at its head": func(p []byte) { p[8] ^= 1 },
-	"a flipped bit in its data": func(p []byte) { p[len(p)-20] ^= 4 },
-	"nothing but ones":          func(p []byte) { copy(p, bytes.Repeat([]byte{0xff}, len(p))) },
-	"nothing but zeros":         func(p []byte) { clear(p) },
+	"flipped bit in the header": func(p []byte) { p[8] ^= 1 },
+	"flipped bit in the data":   func(p []byte) { p[len(p)-20] ^= 4 },
+	"all ones":                  func(p []byte) { copy(p, bytes.Repeat([]byte{0xff}, len(p))) },
+	"all zeros":                 func(p []byte) { clear(p) },
 }
 
-// Whatever happens to a page of the database, verify says that it is damaged or that
-// all is well (a page may be free), and never breaks down.
+// For every damaged page of the database, verify reports damage or success, because the page
+// may be free, and never panics.
 func TestVerifyDamagedPages(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	path := filepath.Join(data, "vault.db")
-	whole, err := os.ReadFile(path)
+	intact, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read database: %v", err)
 	}
-	size := pageSize(t)
+	size := os.Getpagesize() // bbolt's default
 	found := 0
 	for name, damage := range damages {
-		for page := 0; page < len(whole)/size; page++ {
-			content := bytes.Clone(whole)
+		for page := 0; page < len(intact)/size; page++ {
+			content := bytes.Clone(intact)
 			damage(content[page*size : (page+1)*size])
-			// A new file: bbolt keeps the lock of one that it could not open.
+			// A new file, because bbolt keeps the lock of a file that it could not open.
 			if err := errors.Join(os.Remove(path), os.WriteFile(path, content, 0o600)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("replace database: %v", err)
 			}
 			got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 			switch {
 			case got.code == exitDamage:
 				found++
 			case got.code != exitDone, strings.Contains(got.messages, "goroutine"):
-				t.Errorf("page %d of %d, %s: %+v", page, len(whole)/size, name, got)
+				t.Errorf("page %d of %d, %s: got %+v, want exit code %d or %d and no panic",
+					page, len(intact)/size, name, got, exitDamage, exitDone)
 			}
 		}
 	}
 	if found < 10 {
-		t.Errorf("damage was found %d times", found)
+		t.Errorf("damaged pages found: got %d, want at least 10", found)
 	}
 }
 
-// The same under a server, which goes on answering.
+// Verification by a running server finds damaged pages too, and the server keeps running.
 func TestVerifyDamagedPagesWithServer(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	p := startServer(t, data)
 	path := filepath.Join(data, "vault.db")
-	whole, err := os.ReadFile(path)
+	intact, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read database: %v", err)
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open database: %v", err)
 	}
 	defer file.Close()
-	size := pageSize(t)
+	size := os.Getpagesize() // bbolt's default
 	found := 0
 	for name, damage := range damages {
-		for page := 0; page < len(whole)/size; page++ {
+		for page := 0; page < len(intact)/size; page++ {
 			at := int64(page * size)
-			content := bytes.Clone(whole[at : at+int64(size)])
+			content := bytes.Clone(intact[at : at+int64(size)])
 			damage(content)
 			if _, err := file.WriteAt(content, at); err != nil {
-				t.Fatal(err)
+				t.Fatalf("damage page: %v", err)
 			}
 			got := runCLI(t.Context(), t, nil, "verify", "--data", data)
-			if _, err := file.WriteAt(whole[at:at+int64(size)], at); err != nil {
-				t.Fatal(err)
+			if _, err := file.WriteAt(intact[at:at+int64(size)], at); err != nil {
+				t.Fatalf("repair page: %v", err)
 			}
-			where := fmt.Sprintf("page %d of %d, %s", page, len(whole)/size, name)
+			where := fmt.Sprintf("page %d of %d, %s", page, len(intact)/size, name)
 			select {
 			case <-p.done:
-				t.Fatalf("%s: the server ended\n%s", where, p.messages)
+				t.Fatalf("%s: the server exited\n%s", where, p.messages)
 			default:
 			}
 			switch got.code {
@@ -102,78 +97,78 @@ func TestVerifyDamagedPagesWithServer(t *testing.T) {
 				found++
 			case exitDone:
 			default:
-				t.Errorf("%s: %+v", where, got)
+				t.Errorf("%s: got %+v, want exit code %d or %d", where, got, exitDamage, exitDone)
 			}
 		}
 	}
 	if found < 10 {
-		t.Errorf("damage was found %d times", found)
+		t.Errorf("damaged pages found: got %d, want at least 10", found)
 	}
 	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone {
-		t.Errorf("put back: %+v", got)
+		t.Errorf("repaired database: got %+v, want exit code %d", got, exitDone)
 	}
 }
 
-// Where the database cannot even be opened, verify says so as it says all damage, and
-// every other command fails with the same sentence.
+// If the database can't be opened, verify reports that like any other damage, and every other
+// command fails with the same message.
 func TestUnreadableDatabase(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	path := filepath.Join(data, "vault.db")
 	if err := errors.Join(os.Remove(path), os.WriteFile(path, bytes.Repeat([]byte("not a database"), 5000), 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("replace database: %v", err)
 	}
 	sentence := "vault.db is damaged (invalid database): restore a backup"
 	got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 	if got.code != exitDamage || !strings.HasPrefix(got.out, "database vault.db: ") || !strings.Contains(got.out, sentence) {
-		t.Errorf("verify: %+v", got)
+		t.Errorf("verify: got %+v, want exit code %d and %q", got, exitDamage, sentence)
 	}
 	got = runCLI(t.Context(), t, nil, "verify", "--json", "--data", data)
 	if got.code != exitDamage || !strings.Contains(got.out, `"ok": false`) || !strings.Contains(got.out, sentence) {
-		t.Errorf("verify --json: %+v", got)
+		t.Errorf("verify --json: got %+v, want exit code %d and %q", got, exitDamage, sentence)
 	}
 	for _, args := range [][]string{{"status"}, {"keys", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
 		got := runCLI(t.Context(), t, nil, append(args, "--data", data)...)
 		if got.code != exitFailed || got.out != "" || strings.Count(got.messages, "\n") != 1 || !strings.Contains(got.messages, sentence) {
-			t.Errorf("%v: %+v", args, got)
+			t.Errorf("%v: got %+v, want exit code %d and only %q", args, got, exitFailed, sentence)
 		}
 	}
 }
 
-// Of a damaged search index verify says each thing once: that, where, and what to do.
+// For a damaged search index, verify prints once that it is damaged, where, and what to do.
 func TestVerifyDamagedIndex(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create vault: %v", err)
 	}
 	if got := runCLI(t.Context(), t, nil, "reindex", "--data", data); got.code != exitDone {
-		t.Fatalf("reindex: %+v", got)
+		t.Fatalf("reindex: got %+v, want exit code %d", got, exitDone)
 	}
 	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone ||
 		!strings.Contains(got.out, "events, the search index (") {
-		t.Errorf("whole: %+v", got)
+		t.Errorf("intact index: got %+v, want exit code %d and the search index in the output", got, exitDone)
 	}
 	segments, err := filepath.Glob(filepath.Join(data, "search", "*", "*.segment"))
 	if err != nil || len(segments) == 0 {
-		t.Fatal(segments, err)
+		t.Fatalf("list segments: got %q, %v, want at least one", segments, err)
 	}
 	for _, path := range segments {
 		content, err := os.ReadFile(path)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("read segment: %v", err)
 		}
 		content[len(content)/2] ^= 1
 		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write segment: %v", err)
 		}
 	}
 	got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 	for word, want := range map[string]int{"damaged": 1, "DAMAGED": 1, "reindex": 1, "checksum": 1, "segment": 1,
 		"search index: no document is lost": 1, "--repair": 0} {
 		if n := strings.Count(got.out, word); n != want || got.code != exitDamage {
-			t.Errorf("%q stands there %d times, want %d: %+v", word, n, want, got)
+			t.Errorf("count of %q: got %d, want %d with exit code %d: %+v", word, n, want, exitDamage, got)
 		}
 	}
 }
