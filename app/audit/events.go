@@ -158,7 +158,7 @@ func (e *Events) scan(ctx context.Context, position []byte, fn func(store.LogPag
 type LogReport struct {
 	Entries, Last uint64 // number of entries; sequence number of the last one
 	Head          string
-	Findings      []store.Finding // the kinds are those of model.ChainDefect, or "database"
+	Findings      []store.Finding // Kind is a kind of model.ChainDefect, or "database"
 	More          int             // number of findings beyond maxFindings
 }
 

@@ -82,7 +82,7 @@ func (k *Keys) insert(t *store.Tx, actor model.Actor, key *model.Key, kind strin
 	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, txn.RecordRef("key", key.ID), keyDetail(*key, detail))
 }
 
-// keyDetail returns the details of a key for the audit log, with those of extra.
+// keyDetail returns the details of a key for the audit log, and adds the entries of extra.
 func keyDetail(key model.Key, extra map[string]string) map[string]string {
 	detail := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
 	maps.Copy(detail, extra)

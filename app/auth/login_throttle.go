@@ -111,8 +111,8 @@ func (l attemptLimit) wait(attempts []time.Time, now time.Time) time.Duration {
 	return 0
 }
 
-// recent returns the attempts within the window. It drops those in the future, made before
-// the clock was set back, which would never expire.
+// recent returns the attempts within the window. It drops attempts in the future, which were
+// made before the clock was set back, because they would never expire.
 func (t *loginThrottle) recent(now time.Time, key throttleKey) []time.Time {
 	kept := slices.DeleteFunc(t.attempts[key.name], func(at time.Time) bool {
 		return now.Sub(at) >= key.limit.window || at.After(now)
@@ -148,7 +148,7 @@ func (t *loginThrottle) reset(keys ...throttleKey) {
 
 // evict keeps the number of counters below maxThrottleKeys. It drops expired counters
 // first, then the quarter with the fewest attempts. To evict a counter, an attacker needs
-// as many attempts for each of the other keys.
+// as many attempts for each of the other counters.
 func (t *loginThrottle) evict(now time.Time) {
 	if len(t.attempts) < maxThrottleKeys {
 		return

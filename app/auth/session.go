@@ -221,7 +221,8 @@ func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, except string) (cou
 	return count, nil
 }
 
-// add stores a new session and removes expired ones and those above maxSessionsPerUser.
+// add stores a new session. It removes expired sessions, and the least recently seen ones
+// above maxSessionsPerUser.
 func (s *Sessions) add(t *store.Tx, added model.Session) error {
 	live := s.liveSessions(t, added.UserID)
 	live = live[:min(len(live), maxSessionsPerUser-1)]

@@ -106,7 +106,7 @@ func (u Upload) Ended() bool { return u.File != nil || u.Rejection != "" }
 type Settings struct {
 	Keep         time.Duration // time since the last byte
 	PerUser      int           // open uploads of a user or API key
-	BytesPerUser int64         // total size of those
+	BytesPerUser int64         // total size of these uploads
 }
 
 func (s Settings) retention() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
