@@ -12,7 +12,7 @@ import (
 	"filippo.io/age"
 )
 
-// allFormats returns the options of each format of archive under test.
+// allFormats returns the options of each archive format by its name.
 func allFormats(t testing.TB) map[string]Options {
 	t.Helper()
 	own, err := age.GenerateX25519Identity()
@@ -20,7 +20,8 @@ func allFormats(t testing.TB) map[string]Options {
 		t.Fatalf("GenerateX25519Identity: %v", err)
 	}
 	h := newTestVault()
-	passphrase, recipients := h.options(Encryption{Passphrase: "correct horse battery"}), h.options(Encryption{Recipients: []string{own.Recipient().String()}})
+	passphrase := h.options(Encryption{Passphrase: "correct horse battery"})
+	recipients := h.options(Encryption{Recipients: []string{own.Recipient().String()}})
 	recipients.Decryption = Decryption{Identities: own.String()}
 	return map[string]Options{"plain": h.options(Encryption{}), "passphrase": passphrase, "recipients": recipients}
 }
@@ -33,19 +34,19 @@ func TestBackUpAndRestore(t *testing.T) {
 			opts.Now = func() time.Time { return h.now }
 			info, first := h.backUp(t, dir, opts)
 			if info.Snapshot != "20261121T071500Z" || info.Blobs != 4 || info.Bytes != 29+2_400_000 {
-				t.Errorf("info = %+v", info)
+				t.Errorf("info = %+v, want snapshot 20261121T071500Z with 4 documents of %d bytes", info, 29+2_400_000)
 			}
 			if err := h.checkSnapshot(dir, opts, Latest); err != nil {
 				t.Errorf("checkSnapshot: %v", err)
 			}
 			if h.opened != 4 {
-				t.Errorf("read %d documents", h.opened)
+				t.Errorf("the first snapshot read %d documents, want 4", h.opened)
 			}
 			h.addDocuments("the third deed")
 			h.now = h.now.Add(time.Hour)
 			_, second := h.backUp(t, dir, opts)
 			if h.opened != 5 {
-				t.Errorf("the second snapshot read %d documents, want only the new ones", h.opened-4)
+				t.Errorf("the second snapshot read %d documents, want 1", h.opened-4)
 			}
 			if second > first/100 {
 				t.Errorf("first snapshot wrote %d bytes, second %d, want fewer", first, second)
@@ -55,7 +56,7 @@ func TestBackUpAndRestore(t *testing.T) {
 			}
 			r := verifyAll(t, dir, opts)
 			if len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 5 || r.Orphans+r.Leftovers != 0 || r.NotDecrypted {
-				t.Errorf("Verify = %+v", r)
+				t.Errorf("Verify = %+v, want 2 snapshots of 5 documents, no findings, orphans, or leftovers", r)
 			}
 		})
 	}
@@ -64,19 +65,22 @@ func TestBackUpAndRestore(t *testing.T) {
 // TestStoredSizeIsExact checks that the size of a file is known before it is written.
 func TestStoredSizeIsExact(t *testing.T) {
 	for name, opts := range allFormats(t) {
-		dir := filepath.Join(t.TempDir(), "backup")
-		h := newTestVault("", "x", strings.Repeat("y", ageChunkSize-1), strings.Repeat("y", ageChunkSize), strings.Repeat("y", ageChunkSize+1), strings.Repeat("z", 3*ageChunkSize))
-		h.backUp(t, dir, opts)
-		a := openArchive(t, dir, opts)
-		_, err := a.Manifest(Latest, func(e Entry) error {
-			if e.Stored != a.format.storedSize(e.Size) {
-				t.Errorf("%s: %d bytes are stored in %d, want %d", name, e.Size, e.Stored, a.format.storedSize(e.Size))
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "backup")
+			h := newTestVault("", "x", strings.Repeat("y", ageChunkSize-1), strings.Repeat("y", ageChunkSize),
+				strings.Repeat("y", ageChunkSize+1), strings.Repeat("z", 3*ageChunkSize))
+			h.backUp(t, dir, opts)
+			a := openArchive(t, dir, opts)
+			_, err := a.Manifest(Latest, func(e Entry) error {
+				if want := a.format.storedSize(e.Size); e.Stored != want {
+					t.Errorf("stored size of %d bytes = %d, want %d", e.Size, e.Stored, want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("Manifest: %v", err)
 			}
-			return nil
 		})
-		if err != nil {
-			t.Errorf("Manifest: %v", err)
-		}
 	}
 }
 
@@ -96,7 +100,7 @@ func TestEncryptedArchiveRevealsNothing(t *testing.T) {
 			for file, content := range readTree(t, dir) {
 				for _, canary := range []string{"CANARY", "Smith", digest, digest[:16], "AGE-SECRET-KEY", "correct horse"} {
 					if strings.Contains(file+"\n"+content, canary) {
-						t.Errorf("%s contains %q", file, canary)
+						t.Errorf("%s contains %q, want no plain text", file, canary)
 					}
 				}
 			}
@@ -117,45 +121,46 @@ func TestRecipientsOnly(t *testing.T) {
 	h.addDocuments("a third")
 	h.backUp(t, dir, opts)
 	if h.opened != 3 {
-		t.Errorf("read %d documents", h.opened)
+		t.Errorf("the snapshots read %d documents, want 3", h.opened)
 	}
 	if info, err := openArchive(t, dir, opts).Info(Latest); err != nil || info.Blobs != 3 {
-		t.Errorf("Info = %+v, %v", info, err)
+		t.Errorf("Info = %+v, %v; want 3 documents", info, err)
 	}
 	if err := h.checkSnapshot(dir, opts, Latest); !errors.Is(err, ErrDecrypt) {
-		t.Errorf("read without a key: %v", err)
+		t.Errorf("checkSnapshot without a key = %v, want ErrDecrypt", err)
 	}
 	if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || !r.NotDecrypted || r.Blobs != 3 {
-		t.Errorf("Verify = %+v", r)
+		t.Errorf("Verify = %+v, want 3 documents that aren't decrypted, and no findings", r)
 	}
 	p, err := openArchive(t, dir, opts).Prune(context.Background(), Retention{}, false, func(int64, int64) {})
 	if err != nil || len(p.Removed) != 1 || p.Blobs != 0 {
-		t.Errorf("Prune = %+v, %v", p, err)
+		t.Errorf("Prune = %+v, %v; want 1 removed snapshot and no removed documents", p, err)
 	}
 	// Without any key: encrypted content is not damage.
-	nothing := Options{Now: opts.Now}
-	if r, err := openArchive(t, dir, nothing).Verify(context.Background(), "", func(int64, int64) {}); !errors.Is(err, ErrDecrypt) || len(r.Findings) != 0 {
-		t.Errorf("Verify = %+v, %v", r, err)
+	noKeys := Options{Now: opts.Now}
+	if r, err := openArchive(t, dir, noKeys).Verify(context.Background(), "", func(int64, int64) {}); !errors.Is(err, ErrDecrypt) ||
+		len(r.Findings) != 0 {
+		t.Errorf("Verify without keys = %+v, %v; want ErrDecrypt and no findings", r, err)
 	}
 	// With the identity, but without the vault's secret.
 	restoreOpts := Options{Decryption: keys, Now: opts.Now}
 	if err := h.checkSnapshot(dir, restoreOpts, Latest); err != nil {
 		t.Errorf("checkSnapshot: %v", err)
 	}
-	if _, err := openArchive(t, dir, Options{Now: opts.Now}).Info(Latest); !errors.Is(err, ErrDecrypt) {
-		t.Errorf("read with nothing: %v", err)
+	if _, err := openArchive(t, dir, noKeys).Info(Latest); !errors.Is(err, ErrDecrypt) {
+		t.Errorf("Info without keys = %v, want ErrDecrypt", err)
 	}
 }
 
 func TestBackUpRejectsDirectory(t *testing.T) {
 	all := allFormats(t)
-	plainOpts, phrase := all["plain"], all["passphrase"]
+	plain, passphrase := all["plain"], all["passphrase"]
 	h := newTestVault("a deed")
-	other := plainOpts
+	other := plain
 	other.Vault = "fedcba9876543210"
-	changed := phrase
+	changed := passphrase
 	changed.Encryption.Passphrase = "another passphrase"
-	full := plainOpts
+	full := plain
 	full.FreeSpace, full.Reserve = func(string) (uint64, error) { return 1 << 20, nil }, 1<<20
 	newArchive := func(opts Options) func(t *testing.T) string {
 		return func(t *testing.T) string {
@@ -183,13 +188,13 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 		want    error
 		message string
 	}{
-		{"archive of another vault", newArchive(plainOpts), other, ErrForeign, "another vault"},
-		{"plain where encryption is set", newArchive(plainOpts), phrase, ErrForeign, "not encrypted"},
-		{"encrypted where none is set", newArchive(phrase), plainOpts, ErrForeign, "encrypted for passphrase"},
-		{"another passphrase in the settings", newArchive(phrase), changed, ErrDecrypt, "passphrase in the settings"},
-		{"other files", with("taxes.xls"), plainOpts, ErrForeign, "taxes.xls"},
-		{"header is missing", with("blobs/ab/x"), plainOpts, ErrDamaged, headerName},
-		{"disk full", newArchive(plainOpts), full, ErrDiskFull, "are free"},
+		{"archive of another vault", newArchive(plain), other, ErrForeign, "another vault"},
+		{"plain where encryption is set", newArchive(plain), passphrase, ErrForeign, "not encrypted"},
+		{"encrypted where none is set", newArchive(passphrase), plain, ErrForeign, "encrypted for passphrase"},
+		{"another passphrase in the settings", newArchive(passphrase), changed, ErrDecrypt, "passphrase in the settings"},
+		{"other files", with("taxes.xls"), plain, ErrForeign, "taxes.xls"},
+		{"header is missing", with("blobs/ab/x"), plain, ErrDamaged, headerName},
+		{"disk full", newArchive(plain), full, ErrDiskFull, "are free"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -203,17 +208,19 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 			delete(after, lockName)
 			delete(before, lockName)
 			if len(after) != len(before) {
-				t.Errorf("files changed: %d before, %d after", len(before), len(after))
+				t.Errorf("files after the attempt = %d, want %d", len(after), len(before))
 			}
 		})
 	}
 }
 
 func TestOpenMissingArchive(t *testing.T) {
-	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "absent")} {
-		if _, err := Open(dir, Options{}); !errors.Is(err, ErrNotFound) {
-			t.Errorf("Open = %v, want ErrNotFound", err)
-		}
+	for name, dir := range map[string]string{"empty directory": t.TempDir(), "absent directory": filepath.Join(t.TempDir(), "absent")} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Open(dir, Options{}); !errors.Is(err, ErrNotFound) {
+				t.Errorf("Open = %v, want ErrNotFound", err)
+			}
+		})
 	}
 }
 
@@ -230,7 +237,7 @@ func TestTwoWritersAndClockSetBack(t *testing.T) {
 		t.Fatalf("NewSnapshot: %v", err)
 	}
 	if _, _, err := h.tryBackUp(context.Background(), t, dir, opts); !errors.Is(err, ErrLocked) {
-		t.Errorf("a second writer: %v", err)
+		t.Errorf("second writer: got %v, want ErrLocked", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatalf("Close: %v", err)
@@ -238,7 +245,7 @@ func TestTwoWritersAndClockSetBack(t *testing.T) {
 	h.now = h.now.Add(-time.Hour)
 	info, _ := h.backUp(t, dir, opts)
 	if info.Snapshot != "20261121T071501Z" || !info.CreatedAt.Equal(h.now) {
-		t.Errorf("info = %+v", info)
+		t.Errorf("info = %+v, want snapshot 20261121T071501Z created at %v", info, h.now)
 	}
 }
 
@@ -254,7 +261,7 @@ func TestLease(t *testing.T) {
 		t.Fatalf("lease: %v", err)
 	}
 	if _, err := a.acquireLease(); !errors.Is(err, ErrLocked) {
-		t.Errorf("a second: %v", err)
+		t.Errorf("second lease: got %v, want ErrLocked", err)
 	}
 	held, err := os.ReadFile(filepath.Join(dir, leaseName))
 	if err != nil {
@@ -267,14 +274,17 @@ func TestLease(t *testing.T) {
 	}
 	release()
 	// An expired lease of a killed process, and a lease without an expiry.
-	for _, content := range []string{string(held), "", "words"} {
-		if err := os.WriteFile(filepath.Join(dir, leaseName), []byte(content), 0o600); err != nil {
-			t.Fatalf("write file: %v", err)
-		}
-		h.now = h.now.Add(leaseDuration + time.Second)
-		if release, err = a.acquireLease(); err != nil {
-			t.Fatalf("lease %q: %v", content, err)
-		}
-		release()
+	for _, row := range []struct{ name, content string }{{"expired", string(held)}, {"empty", ""}, {"no expiry", "words"}} {
+		t.Run(row.name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(dir, leaseName), []byte(row.content), 0o600); err != nil {
+				t.Fatalf("write file: %v", err)
+			}
+			h.now = h.now.Add(leaseDuration + time.Second)
+			release, err := a.acquireLease()
+			if err != nil {
+				t.Fatalf("lease: %v", err)
+			}
+			release()
+		})
 	}
 }

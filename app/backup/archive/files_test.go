@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestLinkedFolderIsNotUsed replaces a folder of the archive by a link: nothing may be
-// written or removed there.
+// TestLinkedFolderIsNotUsed checks that nothing is written or removed through a symlink that replaces a folder of the
+// archive.
 func TestLinkedFolderIsNotUsed(t *testing.T) {
 	for _, folder := range []string{tmpDir, snapsDir, blobsDir, "shard"} {
 		for name, opts := range allFormats(t) {
@@ -19,12 +19,12 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 				dir, live := filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "live")
 				h := newTestVault("a deed")
 				h.backUp(t, dir, opts)
-				place := filepath.Join(dir, folder)
+				path := filepath.Join(dir, folder)
 				if folder == "shard" {
-					place = filepath.Dir(firstFile(t, dir, "blobs/*/*"))
+					path = filepath.Dir(firstFile(t, dir, "blobs/*/*"))
 				}
-				renameFile(t, place, place+".was")
-				copyTree(t, place+".was", live)
+				renameFile(t, path, path+".was")
+				copyTree(t, path+".was", live)
 				// Live data with a name that Prune would remove from an archive.
 				shard := strings.Repeat("e", 64)
 				for _, file := range []string{"document", shard, filepath.Join("ee", shard)} {
@@ -33,7 +33,7 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 						t.Fatalf("create directory: %v", err)
 					}
 				}
-				if err := os.Symlink(live, place); err != nil {
+				if err := os.Symlink(live, path); err != nil {
 					t.Fatalf("create symlink: %v", err)
 				}
 				before := readTree(t, live)
@@ -43,9 +43,9 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 				}
 				_, _, err := h.tryBackUp(context.Background(), t, dir, opts)
 				if folder != "shard" && !errors.Is(err, ErrDamaged) {
-					t.Errorf("backup: %v", err)
+					t.Errorf("tryBackUp = %v, want ErrDamaged", err)
 				}
-				// as if the link was created after Open
+				// Prune runs as if the symlink had been created after Open.
 				a := &Archive{dir: dir, opts: opts, format: plainFormat{}}
 				if raw, err := os.ReadFile(filepath.Join(dir, headerName)); err != nil {
 					t.Fatalf("read file: %v", err)
@@ -57,7 +57,7 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 				}
 				_, err = a.Prune(context.Background(), Retention{}, false, func(int64, int64) {})
 				if folder != "shard" && !errors.Is(err, ErrDamaged) {
-					t.Errorf("prune: %v", err)
+					t.Errorf("Prune = %v, want ErrDamaged", err)
 				}
 				after := readTree(t, live)
 				for file, content := range before {
@@ -73,7 +73,7 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestCreateRejectsLinkedFolder checks that a new archive doesn't use a link as a folder.
+// TestCreateRejectsLinkedFolder checks that a new archive doesn't use a symlink as a folder.
 func TestCreateRejectsLinkedFolder(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	dir, live := t.TempDir(), t.TempDir()
@@ -84,13 +84,13 @@ func TestCreateRejectsLinkedFolder(t *testing.T) {
 		t.Errorf("tryBackUp = %v, want ErrDamaged", err)
 	}
 	if files := readTree(t, live); len(files) != 0 {
-		t.Errorf("files behind the link = %v, want none", files)
+		t.Errorf("files in the linked folder = %v, want none", files)
 	}
 }
 
 func TestLinkedLockIsRejected(t *testing.T) {
 	opts := allFormats(t)["plain"]
-	dir, live := filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "elsewhere")
+	dir, live := filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "target")
 	h := newTestVault("a deed")
 	h.backUp(t, dir, opts)
 	if err := errors.Join(os.Remove(filepath.Join(dir, lockName)), os.Symlink(live, filepath.Join(dir, lockName))); err != nil {
@@ -100,7 +100,7 @@ func TestLinkedLockIsRejected(t *testing.T) {
 		t.Errorf("tryBackUp = %v, want ErrDamaged", err)
 	}
 	if _, err := os.Lstat(live); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a file was made elsewhere: %v", err)
+		t.Errorf("stat target of the symlink: %v, want that it doesn't exist", err)
 	}
 }
 

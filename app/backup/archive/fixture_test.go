@@ -23,19 +23,22 @@ type testVault struct {
 	opened   int // number of documents read
 }
 
+// newTestVault returns a vault with documents.
 func newTestVault(docs ...string) *testVault {
-	h := &testVault{docs: map[Digest][]byte{}, database: bytes.Repeat([]byte("records and indexes "), 5000), now: time.Date(2026, 11, 21, 7, 15, 0, 0, time.UTC)}
+	h := &testVault{docs: map[Digest][]byte{}, database: bytes.Repeat([]byte("records and indexes "), 5000),
+		now: time.Date(2026, 11, 21, 7, 15, 0, 0, time.UTC)}
 	h.addDocuments(docs...)
 	return h
 }
 
+// addDocuments adds documents to the vault.
 func (h *testVault) addDocuments(docs ...string) {
 	for _, doc := range docs {
 		h.docs[sha256.Sum256([]byte(doc))] = []byte(doc)
 	}
 }
 
-// digests returns the digests of the documents in order.
+// digests returns the sorted digests of the documents.
 func (h *testVault) digests() (list []Digest) {
 	for d := range h.docs {
 		list = append(list, d)
@@ -46,11 +49,13 @@ func (h *testVault) digests() (list []Digest) {
 
 const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARYS 00000000"
 
+// options returns the options of an archive of the vault.
 func (h *testVault) options(encryption Encryption) Options {
 	encryption.workFactor = 4
 	return Options{
-		Vault: "0123456789abcdef", BlobNameKey: [32]byte{1}, ManifestKey: [32]byte{2}, HeaderKey: [32]byte{4}, Encryption: encryption, Decryption: Decryption{Passphrase: encryption.Passphrase},
-		Rand: rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
+		Vault: "0123456789abcdef", BlobNameKey: [32]byte{1}, ManifestKey: [32]byte{2}, HeaderKey: [32]byte{4}, Encryption: encryption,
+		Decryption: Decryption{Passphrase: encryption.Passphrase},
+		Rand:       rand.NewChaCha8([32]byte{3}), Now: func() time.Time { return h.now },
 	}
 }
 
@@ -121,25 +126,26 @@ func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 		return err
 	}
 	r, err := a.Database(info)
-	if err := same(r, err, h.database); err != nil {
+	if err := checkContent(r, err, h.database); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	if len(entries) != len(h.docs) || info.Secret != testSecret {
-		return fmt.Errorf("%d entries of %d documents, secret %q", len(entries), len(h.docs), info.Secret)
+		return fmt.Errorf("got %d entries, secret %q; want %d, %q", len(entries), info.Secret, len(h.docs), testSecret)
 	}
 	for i, d := range h.digests() {
 		if entries[i].Digest != d.String() {
-			return fmt.Errorf("entry %d is %s", i, entries[i].Digest)
+			return fmt.Errorf("entry %d = %s, want %s", i, entries[i].Digest, d)
 		}
 		r, err := a.Blob(entries[i])
-		if err := same(r, err, h.docs[d]); err != nil {
+		if err := checkContent(r, err, h.docs[d]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func same(r io.ReadCloser, err error, want []byte) error {
+// checkContent reads and closes r, unless err is not nil. It returns an error if the content is not want.
+func checkContent(r io.ReadCloser, err error, want []byte) error {
 	if err != nil {
 		return err
 	}
@@ -151,6 +157,7 @@ func same(r io.ReadCloser, err error, want []byte) error {
 	return err
 }
 
+// verifyAll verifies all snapshots of an archive.
 func verifyAll(t testing.TB, dir string, opts Options) VerifyReport {
 	t.Helper()
 	r, err := openArchive(t, dir, opts).Verify(context.Background(), "", func(int64, int64) {})
@@ -174,7 +181,7 @@ func readTree(t testing.TB, dir string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatalf("read file: %v", err)
+		t.Fatalf("read directory: %v", err)
 	}
 	return files
 }

@@ -43,18 +43,19 @@ func TestChangedHeaderIsRejected(t *testing.T) {
 		},
 		"attacker's key": func(t *testing.T, dir string) {
 			rewriteHeader(t, dir, func(h *header) {
-				own, key, err := newArchiveKey(Encryption{Recipients: h.For, Passphrase: map[bool]string{true: "theirs"}[h.For[0] == forPassphrase], workFactor: 4})
+				recipient, key, err := newArchiveKey(Encryption{Recipients: h.For,
+					Passphrase: map[bool]string{true: "attacker"}[h.For[0] == forPassphrase], workFactor: 4})
 				if err == nil {
 					err = os.WriteFile(filepath.Join(dir, keyName), key, 0o600)
 				}
 				if err != nil {
 					t.Fatalf("write file: %v", err)
 				}
-				h.Recipient, h.Key = own, fmt.Sprintf("%x", sha256.Sum256(key))
+				h.Recipient, h.Key = recipient, fmt.Sprintf("%x", sha256.Sum256(key))
 			})
 		},
 		"key.age alone": func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, keyName), []byte("theirs"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, keyName), []byte("attacker"), 0o600); err != nil {
 				t.Fatalf("write file: %v", err)
 			}
 		},

@@ -17,26 +17,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// -fixture writes testdata/plain-1 and testdata/passphrase-1, where there are none:
+// -fixture writes testdata/plain-1 and testdata/passphrase-1 if they don't exist:
 //
 //	go test ./app/backup/archive -run TestCreateFixtures -fixture
 //
-// They are made once for each version of the format and never again: what they hold is
-// what archives in the world hold.
-var makeFixture = flag.Bool("fixture", false, "write the archives of testdata, where there are none")
+// Fixtures are created once for each version of the format and never change, because existing archives don't change either.
+var writeFixtures = flag.Bool("fixture", false, "write the archives of testdata that don't exist")
 
+// fixtureVault returns the vault in the fixtures.
 func fixtureVault() *testVault {
 	h := newTestVault("the first deed", "the second deed", "")
 	h.database = []byte("the records\n")
 	return h
 }
 
+// fixtures returns the options of the fixtures by directory name.
 func fixtures(h *testVault) map[string]Options {
 	return map[string]Options{"plain-1": h.options(Encryption{}), "passphrase-1": h.options(Encryption{Passphrase: "correct horse battery"})}
 }
 
 func TestCreateFixtures(t *testing.T) {
-	if !*makeFixture {
+	if !*writeFixtures {
 		return
 	}
 	h := fixtureVault()
@@ -70,7 +71,7 @@ func TestReadFixtures(t *testing.T) {
 				t.Error("documents were copied again, want existing blobs reused")
 			}
 			if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 3 {
-				t.Errorf("Verify = %+v", r)
+				t.Errorf("Verify = %+v, want 2 snapshots of 3 documents and no findings", r)
 			}
 		})
 	}
@@ -90,7 +91,7 @@ func TestPlainFormatBytes(t *testing.T) {
 			continue // compressed bytes and the wording of README.txt may change
 		}
 		if got[name] != content {
-			t.Errorf("%s\n%q\nwant\n%q", name, got[name], content)
+			t.Errorf("%s =\n%q\nwant\n%q", name, got[name], content)
 		}
 	}
 	if len(got) != len(want) {
@@ -99,25 +100,26 @@ func TestPlainFormatBytes(t *testing.T) {
 	const headerLine = `{"archive":"c6c150a912520b1c7c69c20d48c464e3","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":"` +
 		"71879a0a83187f43a825f22ee68f66e3e1a902b2cb2dfc1870ce45dfaa549736" + `"}` + "\n"
 	if full := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(headerLine)), headerLine); got[headerName] != full {
-		t.Errorf("header\n%s\nwant\n%s", got[headerName], full)
+		t.Errorf("header =\n%s\nwant\n%s", got[headerName], full)
 	}
 	lines := decompress(t, firstFile(t, dir, "snapshots/*.manifest"))
 	first, rest, _ := strings.Cut(lines, "\n")
 	const info = `{"manifest":1,"archive":"c6c150a912520b1c7c69c20d48c464e3","snapshot":"20261121T071500Z","vault":"0123456789abcdef","created_at":"2026-11-21T07:15:00Z","schema":2,` +
 		`"files":3,"abstracts":0,"orders":0,"folders":0,"events":0,"blobs":3,"bytes":29,"stored":29,"database":{"file":"20261121T071500Z.`
 	if !strings.HasPrefix(first, info) || !strings.HasSuffix(first, `"secret":"`+testSecret+`"}`) {
-		t.Errorf("first line of the manifest:\n%s", first)
+		t.Errorf("first line of the manifest =\n%s\nwant prefix\n%s", first, info)
 	}
-	var want3 strings.Builder
+	var wantLines strings.Builder
 	for _, d := range h.digests() {
-		fmt.Fprintf(&want3, `{"digest":"%s","size":%d}`+"\n", d, len(h.docs[d]))
+		fmt.Fprintf(&wantLines, `{"digest":"%s","size":%d}`+"\n", d, len(h.docs[d]))
 	}
-	fmt.Fprintf(&want3, `{"end":true,"blobs":3,"sum":"%x"}`+"\n", sha256.Sum256([]byte(first+"\n"+want3.String())))
-	if rest != want3.String() {
-		t.Errorf("lines\n%s\nwant\n%s", rest, &want3)
+	fmt.Fprintf(&wantLines, `{"end":true,"blobs":3,"sum":"%x"}`+"\n", sha256.Sum256([]byte(first+"\n"+wantLines.String())))
+	if rest != wantLines.String() {
+		t.Errorf("lines =\n%s\nwant\n%s", rest, &wantLines)
 	}
 }
 
+// decompress returns the decompressed content of a file.
 func decompress(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -146,17 +148,18 @@ func TestFileNamesArePortable(t *testing.T) {
 		for name := range readTree(t, dir) {
 			for part := range strings.SplitSeq(name, "/") {
 				if strings.ContainsAny(part, `<>:"\|?* `) || strings.HasSuffix(part, ".") || len(part) > 140 {
-					t.Errorf("%s: name %s has an illegal character", form, name)
+					t.Errorf("%s: file name %q has an illegal character or is too long", form, name)
 				}
 			}
 			if strings.HasPrefix(name, blobsDir) && strings.ToLower(name) != name {
-				t.Errorf("%s: name %s has upper-case letters", form, name)
+				t.Errorf("%s: file name %q has uppercase letters", form, name)
 			}
 		}
 	}
 }
 
-func manifestOf(t testing.TB, info Info, entries ...Entry) []byte {
+// encodeManifest returns a manifest with entries.
+func encodeManifest(t testing.TB, info Info, entries ...Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w, err := newManifestWriter(&b, info)
@@ -174,6 +177,7 @@ func manifestOf(t testing.TB, info Info, entries ...Entry) []byte {
 	return b.Bytes()
 }
 
+// compress returns the compressed text.
 func compress(t testing.TB, text string) []byte {
 	t.Helper()
 	zip, err := zstd.NewWriter(nil)
@@ -183,10 +187,12 @@ func compress(t testing.TB, text string) []byte {
 	return zip.EncodeAll([]byte(text), nil)
 }
 
-func goodInfo() Info {
+// validInfo returns the first line of a valid manifest.
+func validInfo() Info {
 	sum := strings.Repeat("ab", 32)
 	return Info{
-		Manifest: 1, Archive: strings.Repeat("0", 32), Snapshot: "20261121T071500Z", Vault: "0123456789abcdef", CreatedAt: time.Unix(1e9, 0).UTC(), Schema: 2, Blobs: 1, Bytes: 3,
+		Manifest: 1, Archive: strings.Repeat("0", 32), Snapshot: "20261121T071500Z", Vault: "0123456789abcdef",
+		CreatedAt: time.Unix(1e9, 0).UTC(), Schema: 2, Blobs: 1, Bytes: 3,
 		Database: Database{File: "20261121T071500Z." + sum + ".db", Size: 3, Digest: sum}, Secret: testSecret,
 	}
 }
@@ -194,7 +200,7 @@ func goodInfo() Info {
 // TestReadManifestRejects checks that invalid lines are rejected even if their checksum
 // is right.
 func TestReadManifestRejects(t *testing.T) {
-	info := goodInfo()
+	info := validInfo()
 	one, two := Entry{Digest: strings.Repeat("0a", 32), Size: 1}, Entry{Digest: strings.Repeat("0b", 32), Size: 2}
 	newer := info
 	newer.Manifest = 2
@@ -205,34 +211,34 @@ func TestReadManifestRejects(t *testing.T) {
 	with := func(change func(*Info)) []byte {
 		i := info
 		change(&i)
-		return manifestOf(t, i, one)
+		return encodeManifest(t, i, one)
 	}
 	rows := []struct {
 		name string
 		raw  []byte
 		want error
 	}{
-		{"good", manifestOf(t, info, one), nil},
-		{"newer", manifestOf(t, newer, one), ErrNewerVersion},
+		{"valid", encodeManifest(t, info, one), nil},
+		{"newer", encodeManifest(t, newer, one), ErrNewerVersion},
 		{"newer with unknown fields", compress(t, `{"manifest":9,"unknown":1}`+"\n"), ErrNewerVersion},
 		{"empty", nil, ErrDamaged},
-		{"no zstd", []byte("words\n"), ErrDamaged},
+		{"not compressed", []byte("words\n"), ErrDamaged},
 		{"no lines", compress(t, ""), ErrDamaged},
-		{"no JSON", compress(t, "words\n"), ErrDamaged},
-		{"an unknown field", compress(t, string(first[:len(first)-1])+`,"more":1}`+"\n"), ErrDamaged},
+		{"not JSON", compress(t, "words\n"), ErrDamaged},
+		{"unknown field", compress(t, string(first[:len(first)-1])+`,"more":1}`+"\n"), ErrDamaged},
 		{"no end", compress(t, string(first)+"\n"), ErrDamaged},
 		{"wrong totals in the end line", compress(t, string(first)+"\n"+`{"end":true,"blobs":1,"sum":"00"}`+"\n"), ErrDamaged},
-		{"fewer entries than it says", manifestOf(t, info), ErrDamaged},
-		{"more bytes than it says", manifestOf(t, info, Entry{Digest: one.Digest, Size: info.Bytes + 1}), ErrDamaged},
-		{"more entries than it says", manifestOf(t, info, one, two), ErrDamaged},
-		{"data after the end", append(manifestOf(t, info, one), compress(t, "x\n")...), ErrDamaged},
+		{"fewer entries than stated", encodeManifest(t, info), ErrDamaged},
+		{"more bytes than stated", encodeManifest(t, info, Entry{Digest: one.Digest, Size: info.Bytes + 1}), ErrDamaged},
+		{"more entries than stated", encodeManifest(t, info, one, two), ErrDamaged},
+		{"data after the end", append(encodeManifest(t, info, one), compress(t, "x\n")...), ErrDamaged},
 		{"endless line", compress(t, strings.Repeat("x", 10<<20)), ErrDamaged},
-		{"no snapshot", with(func(i *Info) { i.Snapshot = "now" }), ErrDamaged},
+		{"invalid snapshot", with(func(i *Info) { i.Snapshot = "now" }), ErrDamaged},
 		{"no archive", with(func(i *Info) { i.Archive = "" }), ErrDamaged},
 		{"no secret", with(func(i *Info) { i.Secret = "" }), ErrDamaged},
-		{"no database", with(func(i *Info) { i.Database.File = "../vault.db" }), ErrDamaged},
+		{"invalid database", with(func(i *Info) { i.Database.File = "../vault.db" }), ErrDamaged},
 		{"negative bytes", with(func(i *Info) { i.Bytes = -1 }), ErrDamaged},
-		{"no digest", compress(t, string(first)+"\n"+`{"digest":"x","size":1}`+"\n"), ErrDamaged},
+		{"invalid digest", compress(t, string(first)+"\n"+`{"digest":"x","size":1}`+"\n"), ErrDamaged},
 		{"negative size", compress(t, string(first)+"\n"+`{"digest":"`+one.Digest+`","size":-1}`+"\n"), ErrDamaged},
 	}
 	for _, row := range rows {
@@ -248,7 +254,7 @@ func TestReadManifestRejects(t *testing.T) {
 		t.Fatalf("new manifest writer: %v", err)
 	}
 	if err := errors.Join(m.add(two), m.add(one)); err == nil {
-		t.Error("add of an entry out of order: got no error")
+		t.Error("add of an entry out of sequence succeeded, want an error")
 	}
 }
 
@@ -259,7 +265,7 @@ func FuzzHeader(f *testing.F) {
 	} {
 		raw, err := encodeHeader(h)
 		if err != nil {
-			f.Fatalf("encode head: %v", err)
+			f.Fatalf("encode header: %v", err)
 		}
 		f.Add(raw)
 		f.Add(raw[:len(raw)-2])
@@ -274,16 +280,16 @@ func FuzzHeader(f *testing.F) {
 			return
 		}
 		if again, err := encodeHeader(h); err != nil || !bytes.Equal(again, raw) {
-			t.Errorf("header %q is encoded as %q", raw, again)
+			t.Errorf("encodeHeader = %q, %v; want %q", again, err, raw)
 		}
 	})
 }
 
 func FuzzManifest(f *testing.F) {
-	info := goodInfo()
-	good := manifestOf(f, info, Entry{Digest: strings.Repeat("0a", 32), Size: 3})
-	f.Add(good)
-	f.Add(good[:len(good)/2])
+	info := validInfo()
+	valid := encodeManifest(f, info, Entry{Digest: strings.Repeat("0a", 32), Size: 3})
+	f.Add(valid)
+	f.Add(valid[:len(valid)/2])
 	f.Add(compress(f, `{"manifest":1}`+"\n"))
 	f.Add(compress(f, `{"manifest":2}`+"\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -306,11 +312,12 @@ func FuzzManifest(f *testing.F) {
 
 // FuzzLines fuzzes the lines of a manifest before compression.
 func FuzzLines(f *testing.F) {
-	first, err := json.Marshal(goodInfo())
+	first, err := json.Marshal(validInfo())
 	if err != nil {
 		f.Fatalf("encode JSON: %v", err)
 	}
-	f.Add(string(first) + "\n" + `{"digest":"` + strings.Repeat("0a", 32) + `","size":1,"file":"x","stored":2}` + "\n" + `{"end":true,"blobs":1,"sum":""}` + "\n")
+	f.Add(string(first) + "\n" + `{"digest":"` + strings.Repeat("0a", 32) + `","size":1,"file":"x","stored":2}` + "\n" +
+		`{"end":true,"blobs":1,"sum":""}` + "\n")
 	f.Add(`{"manifest":1,"database":{}}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := readManifest(bytes.NewReader(compress(t, text)), func(Entry) error { return nil })

@@ -16,41 +16,43 @@ func TestRetained(t *testing.T) {
 	rows := []struct {
 		name  string
 		r     Retention
-		names string // the ones that stay begin with +
+		names string // retained ones have the prefix "+"
 	}{
 		{"none", Retention{}, ""},
 		{"newest is always kept", Retention{}, "20261119T010000Z 20261120T010000Z +20261121T010000Z"},
-		{"the newest of each day", Retention{Daily: 2}, "20261119T230000Z 20261120T010000Z +20261120T230000Z 20261121T010000Z +20261121T020000Z"},
+		{"newest of each day", Retention{Daily: 2}, "20261119T230000Z 20261120T010000Z +20261120T230000Z 20261121T010000Z +20261121T020000Z"},
 		{"days without snapshots do not count", Retention{Daily: 2}, "20260101T000000Z +20260601T000000Z +20261121T000000Z"},
 		// 2026-11-16 is a Monday.
 		{"weeks begin on Monday", Retention{Weekly: 2}, "20261114T000000Z +20261115T230000Z 20261116T000000Z +20261121T000000Z"},
 		{"week across the new year", Retention{Weekly: 1}, "20261231T000000Z +20270102T000000Z"},
 		{"months", Retention{Monthly: 3}, "20260801T000000Z +20260930T000000Z 20261001T000000Z +20261031T000000Z +20261121T000000Z"},
-		{"combined", Retention{1, 2, 3}, "+20260930T000000Z +20261031T000000Z 20261108T000000Z +20261115T000000Z 20261120T000000Z +20261121T000000Z"},
+		{"combined", Retention{1, 2, 3},
+			"+20260930T000000Z +20261031T000000Z 20261108T000000Z +20261115T000000Z 20261120T000000Z +20261121T000000Z"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			var want []string
-			made := map[string]time.Time{}
+			snapshots := map[string]time.Time{}
 			for name := range strings.FieldsSeq(row.names) {
-				name, stays := strings.CutPrefix(name, "+")
-				if made[name], _ = ParseSnapshot(name); stays {
+				name, retained := strings.CutPrefix(name, "+")
+				if snapshots[name], _ = ParseSnapshot(name); retained {
 					want = append(want, name)
 				}
 			}
-			if got := slices.Sorted(maps.Keys(row.r.Retained(made))); !slices.Equal(got, want) {
+			if got := slices.Sorted(maps.Keys(row.r.Retained(snapshots))); !slices.Equal(got, want) {
 				t.Errorf("Retained = %v, want %v", got, want)
 			}
 		})
 	}
 }
 
+// prune prunes an archive.
 func prune(t *testing.T, dir string, opts Options, r Retention) (PruneResult, error) {
 	t.Helper()
 	return openArchive(t, dir, opts).Prune(context.Background(), r, false, func(int64, int64) {})
 }
 
-// backUpDaily adds a snapshot per day, each with a document of its own and a common one.
+// backUpDaily adds one snapshot per day, each with a document that all have and one that only it has.
 func backUpDaily(t *testing.T, h *testVault, dir string, opts Options, days int) {
 	t.Helper()
 	for range days {
@@ -70,17 +72,18 @@ func TestPrune(t *testing.T) {
 			backUpDaily(t, h, dir, opts, 5)
 			dryRun, err := openArchive(t, dir, opts).Prune(context.Background(), Retention{Daily: 2}, true, func(int64, int64) {})
 			if err != nil || len(dryRun.Removed) != 3 || dryRun.Blobs != 3 {
-				t.Errorf("dry run = %+v, %v", dryRun, err)
+				t.Errorf("dry run = %+v, %v; want 3 snapshots and 3 documents to remove", dryRun, err)
 			}
 			if r := verifyAll(t, dir, opts); r.Snapshots != 5 || r.Blobs != 6 {
-				t.Errorf("Verify after the dry run = %+v", r)
+				t.Errorf("Verify after the dry run = %+v, want 5 snapshots of 6 documents", r)
 			}
 			p, err := prune(t, dir, opts, Retention{Daily: 2})
-			if err != nil || !slices.Equal(p.Kept, []string{"20261125T071500Z", "20261126T071500Z"}) || len(p.Removed) != 3 || p.Blobs != 3 || p.Bytes != dryRun.Bytes {
-				t.Errorf("Prune = %+v, %v", p, err)
+			kept := []string{"20261125T071500Z", "20261126T071500Z"}
+			if err != nil || !slices.Equal(p.Kept, kept) || len(p.Removed) != 3 || p.Blobs != 3 || p.Bytes != dryRun.Bytes {
+				t.Errorf("Prune = %+v, %v; want %v kept, and 3 snapshots and 3 documents of %d bytes removed", p, err, kept, dryRun.Bytes)
 			}
 			if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 3 || r.Orphans+r.Leftovers != 0 {
-				t.Errorf("Verify = %+v", r)
+				t.Errorf("Verify = %+v, want 2 snapshots of 3 documents, no findings, orphans, or leftovers", r)
 			}
 			if err := h.checkSnapshot(dir, opts, Latest); err != nil {
 				t.Errorf("checkSnapshot: %v", err)
@@ -100,7 +103,8 @@ func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	before := readTree(t, dir)
 	path := lastFile(t, dir, "snapshots/*.manifest")
 	rewriteFile(t, path, changes["bit in the middle"])
-	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "nothing was removed") {
+	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) ||
+		!strings.Contains(err.Error(), "nothing was removed") {
 		t.Errorf("prune = %v, want ErrDamaged", err)
 	}
 	rewriteFile(t, path, changes["bit in the middle"])
@@ -116,7 +120,7 @@ func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	delete(after, readingName)
 	delete(before, readingName)
 	if !maps.Equal(before, after) {
-		t.Error("files were removed, want none")
+		t.Error("Prune changed files, want no change")
 	}
 }
 
@@ -136,17 +140,17 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 	if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Orphans != 1 || r.Leftovers != 2 || r.Snapshots != 1 {
-		t.Errorf("Verify = %+v", r)
+		t.Errorf("Verify = %+v, want 1 snapshot, 1 orphan, and 2 leftovers", r)
 	}
 	h.backUp(t, dir, opts)
 	if r := verifyAll(t, dir, opts); r.Orphans != 1 || r.Leftovers != 0 {
-		t.Errorf("Verify after another snapshot = %+v", r)
+		t.Errorf("Verify after another snapshot = %+v, want 1 orphan and no leftovers", r)
 	}
 	if p, err := prune(t, dir, opts, Retention{Daily: 1}); err != nil || p.Blobs != 1 {
-		t.Errorf("Prune = %+v, %v", p, err)
+		t.Errorf("Prune = %+v, %v; want 1 removed document", p, err)
 	}
 	if r := verifyAll(t, dir, opts); r.Orphans != 0 || r.Leftovers != 0 || len(r.Findings) != 0 {
-		t.Errorf("Verify after Prune = %+v", r)
+		t.Errorf("Verify after Prune = %+v, want no orphans, leftovers, or findings", r)
 	}
 }
 
@@ -164,12 +168,12 @@ func TestInterruptedBackUp(t *testing.T) {
 		t.Errorf("tryBackUp = %v, want context.Canceled", err)
 	}
 	if r := verifyAll(t, dir, opts); r.Snapshots != 1 || r.Orphans+r.Leftovers+len(r.Findings) != 0 {
-		t.Errorf("Verify = %+v", r)
+		t.Errorf("Verify = %+v, want 1 snapshot, no orphans, leftovers, or findings", r)
 	}
 }
 
-// TestPruneAfterClockWasAhead checks a clock that was a year ahead for one snapshot:
-// names continue from it, but retention uses the real times.
+// TestPruneAfterClockWasAhead checks that after one snapshot whose clock was a year ahead, names continue from that
+// snapshot, but retention uses the actual times.
 func TestPruneAfterClockWasAhead(t *testing.T) {
 	opts := allFormats(t)["passphrase"]
 	h := newTestVault("a deed")
@@ -182,8 +186,9 @@ func TestPruneAfterClockWasAhead(t *testing.T) {
 	h.now = h.now.Add(time.Minute) // only the newest snapshot of a day is kept
 	h.backUp(t, dir, opts)
 	p, err := prune(t, dir, opts, Retention{Daily: 3})
-	if want := []string{"20271121T071502Z", "20271121T071503Z", "20271121T071505Z"}; err != nil || !slices.Equal(p.Kept[len(p.Kept)-3:], want) || len(p.Kept) != 3 {
-		t.Errorf("Prune = %+v, %v", p, err)
+	want := []string{"20271121T071502Z", "20271121T071503Z", "20271121T071505Z"}
+	if err != nil || !slices.Equal(p.Kept, want) {
+		t.Errorf("Prune = %+v, %v; want %v kept", p, err, want)
 	}
 	if err := h.checkSnapshot(dir, opts, Latest); err != nil {
 		t.Errorf("checkSnapshot: %v", err)

@@ -20,6 +20,7 @@ type damage struct {
 	do   func(t *testing.T, dir string)
 }
 
+// firstFile returns the first file that matches a pattern.
 func firstFile(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
@@ -29,6 +30,7 @@ func firstFile(t *testing.T, dir, pattern string) string {
 	return found[0]
 }
 
+// lastFile returns the last file that matches a pattern.
 func lastFile(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
@@ -38,6 +40,7 @@ func lastFile(t *testing.T, dir, pattern string) string {
 	return found[len(found)-1]
 }
 
+// rewriteFile changes the content of a file.
 func rewriteFile(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -49,6 +52,7 @@ func rewriteFile(t *testing.T, path string, change func([]byte) []byte) {
 	}
 }
 
+// renameFile renames a file or directory.
 func renameFile(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.Rename(from, to); err != nil {
@@ -56,11 +60,12 @@ func renameFile(t *testing.T, from, to string) {
 	}
 }
 
-// filePatterns are the patterns of each kind of file in an archive.
+// filePatterns has a pattern for each type of file in an archive.
 var filePatterns = map[string]string{
 	"header": headerName, "manifest": "snapshots/*.manifest", "database": "snapshots/*.db", "document": "blobs/*/*", "key": keyName,
 }
 
+// flipBit returns a change that flips a bit in the byte at the position that at returns for a length.
 func flipBit(at func(n int) int) func([]byte) []byte {
 	return func(raw []byte) []byte {
 		raw = bytes.Clone(raw)
@@ -69,18 +74,19 @@ func flipBit(at func(n int) int) func([]byte) []byte {
 	}
 }
 
+// changes are damages of a single file.
 var changes = map[string]func([]byte) []byte{
 	"first byte":             flipBit(func(int) int { return 0 }),
 	"bit in the first half":  flipBit(func(n int) int { return n / 4 }),
 	"bit in the middle":      flipBit(func(n int) int { return n / 2 }),
 	"bit in the second half": flipBit(func(n int) int { return n - n/4 }),
 	"last byte":              flipBit(func(n int) int { return n - 1 }),
-	"cut in half":            func(raw []byte) []byte { return raw[:len(raw)/2] },
-	"cut by one":             func(raw []byte) []byte { return raw[:len(raw)-1] },
+	"truncated to half":      func(raw []byte) []byte { return raw[:len(raw)/2] },
+	"last byte missing":      func(raw []byte) []byte { return raw[:len(raw)-1] },
 	"empty":                  func([]byte) []byte { return nil },
-	"one byte more":          func(raw []byte) []byte { return append(bytes.Clone(raw), '\n') },
+	"extra byte":             func(raw []byte) []byte { return append(bytes.Clone(raw), '\n') },
 	"zeros":                  func(raw []byte) []byte { return make([]byte, len(raw)) },
-	"doubled":                func(raw []byte) []byte { return append(bytes.Clone(raw), raw...) },
+	"repeated":               func(raw []byte) []byte { return append(bytes.Clone(raw), raw...) },
 	"halves swapped":         func(raw []byte) []byte { return append(bytes.Clone(raw[len(raw)/2:]), raw[:len(raw)/2]...) },
 }
 
@@ -97,7 +103,8 @@ func allDamage(encrypted bool) (list []damage) {
 			}
 		}})
 		for _, label := range slices.Sorted(maps.Keys(changes)) {
-			list = append(list, damage{kind + ": " + label, func(t *testing.T, dir string) { rewriteFile(t, firstFile(t, dir, pattern), changes[label]) }})
+			list = append(list, damage{kind + ": " + label,
+				func(t *testing.T, dir string) { rewriteFile(t, firstFile(t, dir, pattern), changes[label]) }})
 		}
 	}
 	swap := func(pattern string) func(t *testing.T, dir string) {
@@ -112,7 +119,7 @@ func allDamage(encrypted bool) (list []damage) {
 		damage{"two documents swapped", swap("blobs/*/*")},
 		damage{"two manifests swapped", swap("snapshots/*.manifest")},
 		damage{"two databases swapped", swap("snapshots/*.db")},
-		damage{"an older manifest under a newer name", func(t *testing.T, dir string) {
+		damage{"older manifest with a newer name", func(t *testing.T, dir string) {
 			older, newer := firstFile(t, dir, "snapshots/*.manifest"), lastFile(t, dir, "snapshots/*.manifest")
 			_, sum, _ := strings.Cut(filepath.Base(older), ".")
 			name, _, _ := strings.Cut(filepath.Base(newer), ".")
@@ -121,25 +128,26 @@ func allDamage(encrypted bool) (list []damage) {
 			}
 			renameFile(t, older, filepath.Join(filepath.Dir(newer), name+"."+sum))
 		}},
-		damage{"a second manifest of one snapshot", func(t *testing.T, dir string) {
+		damage{"second manifest of a snapshot", func(t *testing.T, dir string) {
 			path := firstFile(t, dir, "snapshots/*.manifest")
 			name, _, _ := strings.Cut(filepath.Base(path), ".")
 			if err := os.WriteFile(filepath.Join(filepath.Dir(path), name+"."+strings.Repeat("0", 64)+manifestExt), []byte("x"), 0o600); err != nil {
 				t.Fatalf("write file: %v", err)
 			}
 		}},
-		damage{"no folder of documents", func(t *testing.T, dir string) {
+		damage{"document folder missing", func(t *testing.T, dir string) {
 			if err := os.RemoveAll(filepath.Join(dir, blobsDir)); err != nil {
 				t.Fatalf("remove directory: %v", err)
 			}
 		}},
-		damage{"no folder of snapshots", func(t *testing.T, dir string) {
+		damage{"snapshot folder missing", func(t *testing.T, dir string) {
 			if err := os.RemoveAll(filepath.Join(dir, snapsDir)); err != nil {
 				t.Fatalf("remove directory: %v", err)
 			}
 		}})
 }
 
+// copyTree copies a directory.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
@@ -151,23 +159,23 @@ func copyTree(t *testing.T, from, to string) {
 func TestDamage(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		if name == "recipients" {
-			continue // the same as under a passphrase
+			continue // same as with a passphrase
 		}
 		h := newTestVault("the first deed", "the second deed", strings.Repeat("a plat ", 20_000))
 		opts.Now = func() time.Time { return h.now }
-		intact := filepath.Join(t.TempDir(), "whole")
+		intact := filepath.Join(t.TempDir(), "intact")
 		h.backUp(t, intact, opts)
 		records := h.database
 		h.database = []byte("other records")
 		h.backUp(t, intact, opts)
 		h.database = records
 		all := allDamage(name != "plain")
-		t.Logf("%s: %d ways", name, len(all))
-		for _, way := range all {
-			t.Run(name+"/"+way.name, func(t *testing.T) {
+		t.Logf("%s: %d damages", name, len(all))
+		for _, damage := range all {
+			t.Run(name+"/"+damage.name, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "b")
 				copyTree(t, intact, dir)
-				way.do(t, dir)
+				damage.do(t, dir)
 				h.checkDamageFound(t, dir, opts)
 			})
 		}
@@ -189,7 +197,7 @@ func (h *testVault) checkDamageFound(t *testing.T, dir string, opts Options) {
 			continue
 		}
 		if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrNewerVersion) {
-			t.Errorf("it is no damage: %v", err)
+			t.Errorf("checkSnapshot = %v, want ErrDamaged, ErrNotFound, or ErrNewerVersion", err)
 		}
 	}
 	a, err := Open(dir, opts)
@@ -226,24 +234,24 @@ func TestVerifyWithoutKeyFindsDamage(t *testing.T) {
 	}
 }
 
-// TestSwappedFilesAreDamage replaces files by those of another archive of the same vault.
+// TestSwappedFilesAreDamage checks that files from another archive of the same vault are rejected.
 func TestSwappedFilesAreDamage(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		h := newTestVault("the first deed", "the second deed")
 		opts.Now = func() time.Time { return h.now }
-		mine, other := filepath.Join(t.TempDir(), "mine"), filepath.Join(t.TempDir(), "other")
-		h.backUp(t, mine, opts)
+		own, other := filepath.Join(t.TempDir(), "own"), filepath.Join(t.TempDir(), "other")
+		h.backUp(t, own, opts)
 		h.now = h.now.Add(time.Minute)
-		strange := opts
-		strange.Rand = bytes.NewReader(bytes.Repeat([]byte{9}, 100))
-		h.backUp(t, other, strange)
+		otherOpts := opts
+		otherOpts.Rand = bytes.NewReader(bytes.Repeat([]byte{9}, 100))
+		h.backUp(t, other, otherOpts)
 		for _, kind := range slices.Sorted(maps.Keys(filePatterns)) {
 			if kind == "key" && name == "plain" || kind == "document" && name == "plain" {
-				continue // a plain document is the same everywhere
+				continue // a plain document is the same in every archive
 			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), "b")
-				copyTree(t, mine, dir)
+				copyTree(t, own, dir)
 				from, to := firstFile(t, other, filePatterns[kind]), firstFile(t, dir, filePatterns[kind])
 				raw, err := os.ReadFile(from)
 				if err != nil {
@@ -271,21 +279,22 @@ func TestWrongKeys(t *testing.T) {
 	for _, name := range []string{"passphrase", "recipients"} {
 		dir := filepath.Join(t.TempDir(), name)
 		h.backUp(t, dir, all[name])
-		for i, keys := range []Decryption{{}, {Passphrase: "wrong"}, all["recipients"].Decryption, all["passphrase"].Decryption, {Identities: "words"}} {
+		for i, keys := range []Decryption{{}, {Passphrase: "wrong"}, all["recipients"].Decryption, all["passphrase"].Decryption,
+			{Identities: "words"}} {
 			if keys == all[name].Decryption {
 				continue
 			}
 			opts := all[name]
 			opts.Decryption, opts.ManifestKey = keys, [32]byte{}
 			if err := h.checkSnapshot(dir, opts, Latest); !errors.Is(err, ErrDecrypt) {
-				t.Errorf("%s, keys %d: error = %v", name, i, err)
+				t.Errorf("%s, keys %d: checkSnapshot = %v, want ErrDecrypt", name, i, err)
 			}
 		}
 		// The manifest key of another secret.
 		opts := all[name]
 		opts.Decryption, opts.ManifestKey = Decryption{}, [32]byte{77}
 		if _, err := openArchive(t, dir, opts).Info(Latest); !errors.Is(err, ErrDecrypt) {
-			t.Errorf("%s: error = %v", name, err)
+			t.Errorf("%s: Info with another manifest key = %v, want ErrDecrypt", name, err)
 		}
 	}
 }
@@ -301,16 +310,16 @@ func TestMaliciousArchiveIsBounded(t *testing.T) {
 	a := openArchive(t, dir, opts)
 	info.Database.Size = 1000
 	r, err := a.Database(info)
-	if err := same(r, err, nil); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a database that is longer than it says: %v", err)
+	if err := checkContent(r, err, nil); !errors.Is(err, ErrDamaged) {
+		t.Errorf("database longer than its stated size: got %v, want ErrDamaged", err)
 	}
 	info.Database.File = "../../vault.db"
 	if _, err := a.Database(info); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a file elsewhere: %v", err)
+		t.Errorf("database outside the archive: got %v, want ErrDamaged", err)
 	}
 	for _, file := range []string{"", "..", "../x", "ab/cd", fmt.Sprintf("%064X", 10)} {
 		if _, err := a.Blob(Entry{File: file}); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%q: error = %v", file, err)
+			t.Errorf("Blob(%q) = %v, want ErrDamaged", file, err)
 		}
 	}
 }
@@ -327,14 +336,14 @@ func TestFindingNamesRepair(t *testing.T) {
 		rewriteFile(t, path, flipBit(func(int) int { return 3 }))
 		r := verifyAll(t, dir, opts)
 		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "remove "+path+" by hand") {
-			t.Fatalf("%s: Verify = %+v", name, r)
+			t.Fatalf("%s: Verify = %+v, want a finding that says to remove %s", name, r, path)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatalf("remove file: %v", err)
 		}
 		h.backUp(t, dir, opts)
 		if err := h.checkSnapshot(dir, opts, Latest); err != nil {
-			t.Errorf("%s: error = %v", name, err)
+			t.Errorf("%s: checkSnapshot after the repair: %v", name, err)
 		}
 	}
 }
