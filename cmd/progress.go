@@ -107,10 +107,10 @@ func (s *shell) showTerminalProgress(label string) (report func(apitypes.Progres
 					progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(24))
 			}
 			bar.ChangeMax64(max(p.Total, 1))
-			_ = bar.Set64(min(p.Done, max(p.Total, 1))) // there is nobody else to tell
+			_ = bar.Set64(min(p.Done, max(p.Total, 1))) // a failure to draw the bar is harmless
 		}, sync.OnceFunc(func() {
 			if bar != nil {
-				_ = bar.Clear() // see above
+				_ = bar.Clear() // a failure to draw the bar is harmless
 			}
 		})
 }
