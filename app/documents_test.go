@@ -14,10 +14,6 @@ var (
 	codeSpan  = regexp.MustCompile("`([^`\n]+)`")
 	linkTo    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	namedPath = regexp.MustCompile(`^(?:\./)?((?:app|cmd|web|\.ci|\.github)/[\w./*-]*[\w*/-])$`)
-
-	// A row of the table of packages, in doc.go and in .github/ARCHITECTURE.md.
-	mapRow          = regexp.MustCompile(`(?m)^//\t(\d+|test)\s+(\S+)`)
-	architectureRow = regexp.MustCompile(`(?m)^\| (\d+|tests) \|([^|]+)\|`)
 )
 
 // isDocument reports whether contributors or administrators read a file of the repository

@@ -158,16 +158,16 @@ func positions(from, next int) (after, before []byte) {
 	return after, before
 }
 
-// pageReader returns the function that reads a page: list, or search if the request has
+// pageReader returns the function that reads a page: list, or find if the request has
 // a search text.
 func pageReader[T any](r *request, lq listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
-	search func(context.Context, model.Actor, search.Query) (search.RecordPage[T], error)) func(context.Context,
+	find func(context.Context, model.Actor, search.Query) (search.RecordPage[T], error)) func(context.Context,
 	vault.Query) (vault.Page[T], error) {
 	if lq.text == "" {
 		return list
 	}
 	return func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
-		found, err := search(ctx, r.actor, lq.search(q))
+		found, err := find(ctx, r.actor, lq.search(q))
 		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}
 		page.Next, page.Prev = positions(found.Offset, found.NextOffset)
 		return page, err

@@ -77,13 +77,6 @@ func userActor(user model.User) model.Actor {
 	return model.Actor{Kind: model.ActorUser, ID: user.ID, Name: user.Name}
 }
 
-func orUnauthenticated(err error) error {
-	if err == nil {
-		return txn.ErrUnauthenticated
-	}
-	return err
-}
-
 // lastSeen returns the last-seen time of a session, including the buffered one.
 func (s *Sessions) lastSeen(session model.Session) time.Time {
 	s.mu.Lock()

@@ -252,18 +252,7 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 		if err := errors.Join(t.PutUser(user), u.auth.Sessions.add(t, in.Session)); err != nil {
 			return err
 		}
-		actor := userActor(user)
-		actor.Address = draft.Address
-		detail := map[string]string{"session": in.Session.ID()}
-		if codeType == "recovery" {
-			detail["recovery_codes_left"] = strconv.Itoa(len(user.TwoFactor.RecoveryHashes))
-		}
-		if lastStepInFuture && codeType == "code" {
-			if err := u.event(t, actor, user, "user.second_factor_clock_reset", nil); err != nil {
-				return err
-			}
-		}
-		return u.event(t, actor, user, "session.started", detail)
+		return u.logSignIn(t, user, in.Session, codeType, lastStepInFuture)
 	})
 	switch {
 	case errors.Is(err, errUserChanged):
@@ -278,6 +267,23 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 	}
 	in.User, in.Enroll = user, u.auth.MustEnroll(user)
 	return in, nil
+}
+
+// logSignIn records a new session in the audit log. codeType is what consumeCode
+// returned, and lastStepInFuture reports that the time step of the user's last code lies ahead.
+func (u *Users) logSignIn(t *store.Tx, user model.User, session model.Session, codeType string, lastStepInFuture bool) error {
+	actor := userActor(user)
+	actor.Address = session.Address
+	detail := map[string]string{"session": session.ID()}
+	if codeType == "recovery" {
+		detail["recovery_codes_left"] = strconv.Itoa(len(user.TwoFactor.RecoveryHashes))
+	}
+	if lastStepInFuture && codeType == "code" {
+		if err := u.event(t, actor, user, "user.second_factor_clock_reset", nil); err != nil {
+			return err
+		}
+	}
+	return u.event(t, actor, user, "session.started", detail)
 }
 
 var errWrongCode = errors.New("the code is wrong")

@@ -28,19 +28,19 @@ const previewMagicPrefix = "deedkeep-derived-"
 
 const previewHeaderSize = len(previewMagic) + crc32.Size
 
-// unusablePreview is the error of a file that can't be used. It is also fs.ErrNotExist,
+// unusablePreviewError is the error of a file that can't be used. It is also fs.ErrNotExist,
 // so callers rebuild the file as if it were missing.
-type unusablePreview string
+type unusablePreviewError string
 
-func (u unusablePreview) Error() string { return string(u) }
+func (u unusablePreviewError) Error() string { return string(u) }
 
-func (u unusablePreview) Is(target error) bool { return target == fs.ErrNotExist }
+func (u unusablePreviewError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // ErrPreviewDamaged and ErrPreviewVersion are wrapped by errors about a file that has to
 // be rebuilt, together with fs.ErrNotExist.
 var (
-	ErrPreviewDamaged error = unusablePreview("derived file is damaged")
-	ErrPreviewVersion error = unusablePreview("derived file is from another version")
+	ErrPreviewDamaged error = unusablePreviewError("derived file is damaged")
+	ErrPreviewVersion error = unusablePreviewError("derived file is from another version")
 )
 
 func previewDamaged(err error) error {

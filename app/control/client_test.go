@@ -151,13 +151,13 @@ func TestClientWithoutOperatorSendsNoHeader(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
-	const records, bytes = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n", `{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
+	const first, second = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n", `{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
 	want := apitypes.Verify{
 		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7, SearchBytes: 8,
 		Findings: apitypes.List[apitypes.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
 	}
 	var got []apitypes.Progress
-	result, err := newBodyClient(strings.NewReader(records+bytes+`{"result":`+verifyJSON+"}\n")).
+	result, err := newBodyClient(strings.NewReader(first+second+`{"result":`+verifyJSON+"}\n")).
 		Verify(t.Context(), func(p apitypes.Progress) { got = append(got, p) })
 	if err != nil || !reflect.DeepEqual(result, want) {
 		t.Errorf("Verify = %+v, %v, want %+v", result, err, want)
@@ -166,7 +166,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("progress = %v, want %v", got, want)
 	}
 
-	_, err = newBodyClient(strings.NewReader(records+`{"error":"Server error."}`+"\n")).Verify(t.Context(), nil)
+	_, err = newBodyClient(strings.NewReader(first+`{"error":"Server error."}`+"\n")).Verify(t.Context(), nil)
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Status != 500 || failure.Message != "Server error." || failure.RequestID != "req-1" {
 		t.Errorf("Verify = %v, want Server error. with status 500 and request ID req-1", err)

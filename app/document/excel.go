@@ -1,11 +1,12 @@
 package document
 
 import (
-	"deedkeep/app/document/docio"
-	"deedkeep/app/document/ole"
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/ole"
 )
 
 // Records of a Workbook stream ([MS-XLS] 2.3): type:2, length:2, content.

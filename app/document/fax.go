@@ -344,9 +344,9 @@ func (t *faxTable) add(code string, value int) {
 	if t[len(code)] == nil {
 		t[len(code)] = make(map[int]int)
 	}
-	bits, err := strconv.ParseUint(code, 2, 16)
+	pattern, err := strconv.ParseUint(code, 2, 16)
 	if err != nil {
 		panic(err) // the tables above are constant
 	}
-	t[len(code)][int(bits)] = value
+	t[len(code)][int(pattern)] = value
 }

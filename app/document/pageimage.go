@@ -1,7 +1,6 @@
 package document
 
 import (
-	"deedkeep/app/document/docio"
 	"errors"
 	"fmt"
 	"image"
@@ -11,6 +10,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+
+	"deedkeep/app/document/docio"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/webp"

@@ -93,14 +93,14 @@ func TestPDFLimits(t *testing.T) {
 func TestEngineFault(t *testing.T) {
 	broken := errors.New("wasm trap")
 	doc := []byte("%PDF-1.7\n")
-	for name, pdf := range map[string]*fakePDF{
+	for name, engine := range map[string]*fakePDF{
 		"open":  {openErr: broken},
 		"scans": {pages: 400, heavyErr: broken},
 	} {
-		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, document.DefaultInspectLimits()); !errors.Is(err, broken) {
+		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", engine, document.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, want %v", name, err, broken)
 		}
-		if pdf.opened != 0 {
+		if engine.opened != 0 {
 			t.Errorf("%s: document not closed", name)
 		}
 	}
@@ -110,9 +110,9 @@ func TestEngineFault(t *testing.T) {
 func TestEngineStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	doc := []byte("%PDF-1.7\n")
-	pdf := &fakePDF{pages: 400, heavyErr: context.Canceled, stop: cancel}
-	_, err := document.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", pdf, document.DefaultInspectLimits())
-	if !errors.Is(err, context.Canceled) || pdf.opened != 0 {
-		t.Errorf("error %v, %d documents not closed, want %v, 0", err, pdf.opened, context.Canceled)
+	engine := &fakePDF{pages: 400, heavyErr: context.Canceled, stop: cancel}
+	_, err := document.Inspect(ctx, bytes.NewReader(doc), int64(len(doc)), "pdf", engine, document.DefaultInspectLimits())
+	if !errors.Is(err, context.Canceled) || engine.opened != 0 {
+		t.Errorf("error %v, %d documents not closed, want %v, 0", err, engine.opened, context.Canceled)
 	}
 }

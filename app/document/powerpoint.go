@@ -1,10 +1,11 @@
 package document
 
 import (
-	"deedkeep/app/document/docio"
-	"deedkeep/app/document/ole"
 	"encoding/binary"
 	"strings"
+
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/ole"
 )
 
 // Records of a PowerPoint Document stream ([MS-PPT] 2.13.24): version and

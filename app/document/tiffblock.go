@@ -3,10 +3,11 @@ package document
 import (
 	"bufio"
 	"compress/zlib"
-	"deedkeep/app/document/tiff"
 	"fmt"
 	"io"
 	"math/bits"
+
+	"deedkeep/app/document/tiff"
 
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"

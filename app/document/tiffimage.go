@@ -1,9 +1,10 @@
 package document
 
 import (
+	"fmt"
+
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
-	"fmt"
 )
 
 // Values of the tag Compression (TIFF 6.0; its Technical Note 2; Adobe Photoshop TIFF

@@ -3,10 +3,11 @@ package document
 import (
 	"bufio"
 	"bytes"
-	"deedkeep/app/document/docio"
 	"image"
 	"image/jpeg"
 	"io"
+
+	"deedkeep/app/document/docio"
 )
 
 // adobe is a segment that tells the color space of a JPEG stream by its last byte: 0 for the

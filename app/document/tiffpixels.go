@@ -80,14 +80,14 @@ func bilevelRow(row, samples []byte, invert byte) {
 }
 
 func (t *tiffImage) paletted(row, samples []byte) {
-	color := t.color()
+	inColor := t.color()
 	width := len(row)
-	if color {
+	if inColor {
 		width /= 3
 	}
 	for x := range width {
 		c := t.palette[t.sample(samples, x*t.samples)]
-		if color {
+		if inColor {
 			copy(row[3*x:3*x+3], c[:])
 		} else {
 			row[x] = c[0]

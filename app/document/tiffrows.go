@@ -1,9 +1,10 @@
 package document
 
 import (
+	"image"
+
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
-	"image"
 )
 
 // rows returns the rows of one block, each as long as the block is wide, in the channels of

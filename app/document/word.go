@@ -1,10 +1,11 @@
 package document
 
 import (
-	"deedkeep/app/document/docio"
-	"deedkeep/app/document/ole"
 	"encoding/binary"
 	"fmt"
+
+	"deedkeep/app/document/docio"
+	"deedkeep/app/document/ole"
 )
 
 // Offsets in the header of a WordDocument stream ([MS-DOC] 2.5), and its flags.

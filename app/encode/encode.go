@@ -1,3 +1,4 @@
+// Package encode converts records of the vault to the JSON shapes of the API.
 package encode
 
 import (

@@ -156,16 +156,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 		return nil, err
 	}
 	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
-	openStore := store.Open
-	if readOnly {
-		openStore = store.OpenReadOnly
-	}
-	db, err := openStore(ctx, database, store.Options{Now: clock, Fingerprint: keys.Fingerprint(), Workspace: model.NewWorkspace()})
-	if sentence, damaged := store.DescribeDamage(err); damaged {
-		return nil, &errs.Error{
-			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", database, sentence), Err: errors.Join(ErrDamaged, err),
-		}
-	}
+	db, err := openDatabase(ctx, database, readOnly, store.Options{Now: clock, Fingerprint: keys.Fingerprint(), Workspace: model.NewWorkspace()})
 	if err != nil {
 		return nil, err
 	}
@@ -191,6 +182,21 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	in.assemble(opts, blobs, previews)
 	in.logReread()
 	return in, nil
+}
+
+// openDatabase opens vault.db. If the file is damaged, the error says so.
+func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Options) (*store.Store, error) {
+	open := store.Open
+	if readOnly {
+		open = store.OpenReadOnly
+	}
+	db, err := open(ctx, path, opts)
+	if sentence, damaged := store.DescribeDamage(err); damaged {
+		return nil, &errs.Error{
+			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", path, sentence), Err: errors.Join(ErrDamaged, err),
+		}
+	}
+	return db, err
 }
 
 // assemble builds the services, each on those of lower rank.

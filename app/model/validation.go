@@ -1,12 +1,13 @@
 package model
 
 import (
-	"deedkeep/app/errs"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"deedkeep/app/errs"
 )
 
 // Maximum lengths in Unicode code points.

@@ -91,7 +91,7 @@ func (e *Engine) host(do hostFunc, f api.FunctionDefinition) api.GoModuleFunc {
 	}
 }
 
-// returns returns a hostFunc with a fixed result.
+// returns builds a hostFunc with a fixed result.
 func returns(result int32) hostFunc {
 	return func(*instance, api.Memory, []uint64) int32 { return result }
 }

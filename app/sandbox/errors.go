@@ -57,14 +57,14 @@ func IsDocumentError(err error) bool {
 	return docErrorName(err) != "" || errors.Is(err, ErrDeadline) || errors.Is(err, ErrMemory)
 }
 
-// workerDied is the error for a document whose workers died.
-type workerDied struct{ cause error }
+// workerDiedError is the error for a document whose workers died.
+type workerDiedError struct{ cause error }
 
-func (e *workerDied) Error() string { return "document process ended: " + e.cause.Error() }
+func (e *workerDiedError) Error() string { return "document process ended: " + e.cause.Error() }
 
 // Unwrap returns the document error that the cause maps to. A document that killed two workers
 // for an unknown reason counts as damaged.
-func (e *workerDied) Unwrap() error {
+func (e *workerDiedError) Unwrap() error {
 	switch {
 	case errors.Is(e.cause, errDeadline):
 		return ErrDeadline

@@ -145,7 +145,7 @@ func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a resu
 		}
 		if attempt > 1 || !retryable(err, t, used) {
 			p.countServed()
-			return &workerDied{err}
+			return &workerDiedError{err}
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext str
 	a := &reportResult{}
 	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
 	err := p.run(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
-	var died *workerDied
+	var died *workerDiedError
 	if errors.As(err, &died) {
 		return document.Report{Rejection: rejectionFor(ext)}, nil
 	}

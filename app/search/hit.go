@@ -30,18 +30,18 @@ func (s foundRecord) matchType(hit query.Hit, text string) MatchType {
 
 // readHits reads the live records of the hits. It skips records that have since been deleted or no
 // longer match the filters.
-func (svc *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, err error) {
+func (s *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, err error) {
 	cache := definitionCache{t: t, templates: map[uint64]model.Template{}}
 	for _, hit := range f.result.Hits {
-		var s foundRecord
+		var record foundRecord
 		var fits bool
 		switch hit.Kind {
 		case query.Abstract:
-			s, fits, err = svc.readAbstract(&cache, hit.ID, &f.query)
+			record, fits, err = s.readAbstract(&cache, hit.ID, &f.query)
 		case query.Order:
-			s, fits, err = readOrder(&cache, hit.ID, &f.query)
+			record, fits, err = readOrder(&cache, hit.ID, &f.query)
 		case query.File:
-			s, fits, err = svc.readFile(t, hit.ID, &f.query)
+			record, fits, err = s.readFile(t, hit.ID, &f.query)
 		}
 		switch {
 		case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged): // an integrity check reports it
@@ -50,22 +50,22 @@ func (svc *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord,
 			return nil, err
 		}
 		if fits {
-			s.Score, s.Match = hit.Score, s.matchType(hit, f.query.Text)
-			records = append(records, s)
+			record.Score, record.Match = hit.Score, record.matchType(hit, f.query.Text)
+			records = append(records, record)
 		}
 	}
 	return records, nil
 }
 
-func (svc *Service) readAbstract(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits bool, err error) {
+func (s *Service) readAbstract(cache *definitionCache, id uint64, q *Query) (found foundRecord, fits bool, err error) {
 	a, err := cache.t.Abstract(id)
 	if err != nil {
-		return s, false, err
+		return found, false, err
 	}
-	s.Hit = svc.abstractHit(&a, "").ToHit()
-	s.Heading = svc.vault.HeadingIn(cache.t, a)
-	s.fields, s.terms = abstractFields(&a, cache.template(a.TemplateID)), a.SearchTerms
-	return s, q.matches(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
+	found.Hit = s.abstractHit(&a, "").ToHit()
+	found.Heading = s.vault.HeadingIn(cache.t, a)
+	found.fields, found.terms = abstractFields(&a, cache.template(a.TemplateID)), a.SearchTerms
+	return found, q.matches(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
 }
 
 func readOrder(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits bool, err error) {
@@ -79,27 +79,27 @@ func readOrder(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits
 }
 
 // readFile reads a document. The filters apply to the template and the property of its abstract.
-func (svc *Service) readFile(t *store.Tx, id uint64, q *Query) (s foundRecord, fits bool, err error) {
+func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord, fits bool, err error) {
 	file, err := t.File(id)
 	if err != nil {
-		return s, false, err
+		return found, false, err
 	}
 	var abstract model.Abstract
 	var location string
 	if file.AbstractID == 0 {
-		location, err = svc.vault.Location(t, file)
+		location, err = s.vault.Location(t, file)
 	} else if abstract, err = t.Abstract(file.AbstractID); err == nil {
-		location = svc.vault.HeadingIn(t, abstract)
+		location = s.vault.HeadingIn(t, abstract)
 	} else if errors.Is(err, store.ErrDamaged) {
 		err = nil // a damaged abstract does not hide its documents; an integrity check reports it
 	}
 	if err != nil {
-		return s, false, err
+		return found, false, err
 	}
-	s.Hit = Hit{Kind: vault.FileOps.Name, ID: id, Heading: file.Filename, Subheading: location, CreatedAt: file.CreatedAt,
+	found.Hit = Hit{Kind: vault.FileOps.Name, ID: id, Heading: file.Filename, Subheading: location, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
-	s.fields, s.terms = []fieldText{{value: file.Filename}}, file.SearchTerms
-	return s, q.matches(abstract.TemplateID, abstract.Property, "", file.CreatedAt), nil
+	found.fields, found.terms = []fieldText{{value: file.Filename}}, file.SearchTerms
+	return found, q.matches(abstract.TemplateID, abstract.Property, "", file.CreatedAt), nil
 }
 
 // ToHit returns the hit as one of a full-text search, without a snippet.

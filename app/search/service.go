@@ -26,8 +26,10 @@ type Settings struct {
 }
 
 const (
+	// DirName is the folder of the index in the data directory.
+	DirName = "search"
+
 	defaultDeadline = 2 * time.Second
-	DirName         = "search" // folder in the data directory
 )
 
 // Service searches the records of a vault. Start Index.Run to keep the index up to date.

@@ -169,8 +169,8 @@ func parsePHC(text string) (h phc, err error) {
 	return h, nil
 }
 
-func parseParam(text, name string, max uint64) (uint32, bool) {
+func parseParam(text, name string, limit uint64) (uint32, bool) {
 	digits, ok := strings.CutPrefix(text, name)
 	n, err := strconv.ParseUint(digits, 10, 32)
-	return uint32(n), ok && err == nil && n >= 1 && n <= max
+	return uint32(n), ok && err == nil && n >= 1 && n <= limit
 }

@@ -105,11 +105,11 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		result.Peer = ip.String()
 		result.Trusted = slices.ContainsFunc(p.trusted, func(n netip.Prefix) bool { return n.Contains(ip) })
 	}
-	control, body, chunk := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, probeMax), make([]byte, 64<<10)
+	conn, body, chunk := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, probeMax), make([]byte, 64<<10)
 	var first, last time.Time
 	for {
 		// It fails only if there is no network connection, which then can't stall.
-		_ = control.SetReadDeadline(time.Now().Add(p.stall))
+		_ = conn.SetReadDeadline(time.Now().Add(p.stall))
 		n, err := body.Read(chunk)
 		if n > 0 {
 			last = time.Now()
@@ -126,7 +126,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	_ = control.SetReadDeadline(time.Time{}) // as above
+	_ = conn.SetReadDeadline(time.Time{}) // as above
 	result.SpanMillis = last.Sub(first).Milliseconds()
 	respondJSON(w, http.StatusOK, result)
 }

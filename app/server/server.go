@@ -74,7 +74,7 @@ func Serve(ctx context.Context, opts Options) error {
 		return errors.Join(err, front.close())
 	}
 	answering := front.addresses()
-	control := control.Guard(control.NewHandler(control.HandlerOptions{
+	controlHandler := control.Guard(control.NewHandler(control.HandlerOptions{
 		Vault: opts.Vault, Build: opts.Build, Listen: answering.Address, Origin: opts.Config.Origin(answering.Address), Certificate: front.certificateInfo,
 		Probes: probes, Forwarded: forwarded, StartedAt: opts.Now(), Log: opts.Log, Rand: rand.Reader,
 	}), controlSocket.Token)
@@ -82,7 +82,7 @@ func Serve(ctx context.Context, opts Options) error {
 	if opts.OnStarted != nil {
 		opts.OnStarted(answering)
 	}
-	return run(ctx, opts, front.drain, append(front.services, service{controlSocket, newServer(opts, control)}))
+	return run(ctx, opts, front.drain, append(front.services, service{controlSocket, newServer(opts, controlHandler)}))
 }
 
 type service struct {

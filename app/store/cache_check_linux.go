@@ -126,8 +126,9 @@ func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (
 	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
 	page := os.Getpagesize()
 	pages := make([]byte, (size+page-1)/page)
-	if _, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size),
-		uintptr(unsafe.Pointer(&pages[0]))); failed != 0 { // #nosec G103 -- mincore takes addresses
+	// #nosec G103 -- mincore takes addresses
+	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0])))
+	if failed != 0 {
 		return nil, fmt.Errorf("pages of %s in memory: %w", c.Name(), failed)
 	}
 	for i, in := range pages {

@@ -27,7 +27,7 @@ import (
 //
 //	tag of a text     textKey, 0x00            every record
 //	tag o, open       days (8)                 every open order
-//	tag u, updated    updated (8)              every record
+//	tag u, updated    last change (8)          every record
 //
 // Times are microseconds since 1970 and days are days since 1970, both big endian with the
 // sign bit flipped so that they sort. A missing due date sorts last.

@@ -1,13 +1,14 @@
 package vault
 
 import (
-	"deedkeep/app/txn"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"deedkeep/app/txn"
 )
 
 // ServerStateFile records whether the last server stopped cleanly and when the clock

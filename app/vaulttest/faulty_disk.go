@@ -15,7 +15,7 @@ func NewFaultyDisk(files blobstore.Files, hook func(operation, path string) erro
 	return FaultyDisk{files, hook}
 }
 
-// Create implements blobstore.Files, as do the following methods.
+// Create implements blobstore.Files.
 func (d FaultyDisk) Create(path string) (blobstore.File, error) {
 	if err := d.hook("create", path); err != nil {
 		return nil, err
@@ -27,6 +27,7 @@ func (d FaultyDisk) Create(path string) (blobstore.File, error) {
 	return faultyFile{f, d, path}, nil
 }
 
+// Open implements blobstore.Files.
 func (d FaultyDisk) Open(path string) (blobstore.File, error) {
 	f, err := d.Files.Open(path)
 	if err != nil {
@@ -35,6 +36,7 @@ func (d FaultyDisk) Open(path string) (blobstore.File, error) {
 	return faultyFile{f, d, path}, nil
 }
 
+// Rename implements blobstore.Files.
 func (d FaultyDisk) Rename(from, to string) error {
 	if err := d.Files.Rename(from, to); err != nil {
 		return err
@@ -42,6 +44,7 @@ func (d FaultyDisk) Rename(from, to string) error {
 	return d.hook("rename", to)
 }
 
+// SyncDir implements blobstore.Files.
 func (d FaultyDisk) SyncDir(path string) error {
 	if err := d.hook("syncdir", path); err != nil {
 		return err

@@ -1,3 +1,4 @@
+// Package account serves sign-in, invitations, and the pages of a user's own account.
 package account
 
 import (

@@ -1,3 +1,5 @@
+// Package admin serves the pages for administrators: templates, fields, statuses, users, keys,
+// activity, backups, and settings.
 package admin
 
 import (

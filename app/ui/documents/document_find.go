@@ -60,14 +60,14 @@ func (p *Pages) pagesWithoutText(r *http.Request, visitor page.Visitor, id uint6
 	return max(file.PageCount()-text, 0), err
 }
 
-// findMatches returns the matches of the first variant that has any, and its phrase. page is the
-// page that a search result linked to, 0 for none.
+// findMatches returns the matches of the first variant that has any, and its phrase. fromPage is
+// the page that a search result linked to, 0 for none.
 func (p *Pages) findMatches(
-	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, page int) (hits []jobs.Hit, more bool, phrase string, err error,
+	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, fromPage int) (hits []jobs.Hit, more bool, phrase string, err error,
 ) {
 	for _, variant := range variants {
 		if len(variant.pageWords) > 0 {
-			hits, more, err = p.Vault.Previews.FindWords(ctx, visitor.Actor, id, variant.pageWords, page)
+			hits, more, err = p.Vault.Previews.FindWords(ctx, visitor.Actor, id, variant.pageWords, fromPage)
 		} else {
 			hits, more, err = p.Vault.Previews.Find(ctx, visitor.Actor, id, variant.phrase)
 		}

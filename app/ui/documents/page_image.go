@@ -96,8 +96,8 @@ func (p *Pages) readPage(r *http.Request) (file model.File, n int, err error) {
 const renderingVersion = "1"
 
 // imageETag identifies an image without revealing the document's digest.
-func imageETag(file model.File, page, width int) string {
-	sum := sha256.Sum256([]byte(fmt.Sprintf("picture %s of %s: page %d, width %d", renderingVersion, file.Digest, page, width)))
+func imageETag(file model.File, n, width int) string {
+	sum := sha256.Sum256([]byte(fmt.Sprintf("picture %s of %s: page %d, width %d", renderingVersion, file.Digest, n, width)))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 

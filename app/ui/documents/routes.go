@@ -1,3 +1,5 @@
+// Package documents serves the pages of one document: the viewer, page images, text, search
+// within it, uploads, downloads, and the trash.
 package documents
 
 import "deedkeep/app/ui/page"

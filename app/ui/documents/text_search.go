@@ -1,9 +1,10 @@
 package documents
 
 import (
-	"deedkeep/app/document/phrase"
 	"slices"
 	"strings"
+
+	"deedkeep/app/document/phrase"
 )
 
 // findVariant is a phrase to search for, and what must be found for it to count.
@@ -32,8 +33,8 @@ func findVariants(text string, words bool) []findVariant {
 // matches reports whether all required words were found.
 func (w findVariant) matches(texts []string) bool {
 	for _, word := range w.required {
-		phrase := phrase.New(word)
-		if !slices.ContainsFunc(texts, func(text string) bool { return len(phrase.Find([]rune(text), 1)) > 0 }) {
+		required := phrase.New(word)
+		if !slices.ContainsFunc(texts, func(text string) bool { return len(required.Find([]rune(text), 1)) > 0 }) {
 			return false
 		}
 	}

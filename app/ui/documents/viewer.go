@@ -66,6 +66,8 @@ func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.ShowDocument(w, r, visitor, page.NameProblem{})
 }
 
+// ShowDocument shows the document of the request's path and records the view. rejected is a new name
+// that the vault did not accept, the zero value for none.
 func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error {
 	id, err := page.PathNumber(r)
 	if err != nil {

@@ -37,8 +37,8 @@ func (s viewerData) Back() string {
 	case s.Position == 0:
 		return s.Place.Path
 	case s.Place.Section == "abstracts":
-		if page := (s.Position-1)/page.DocumentsPerPage + 1; page > 1 {
-			query.Set("page", strconv.Itoa(page))
+		if n := (s.Position-1)/page.DocumentsPerPage + 1; n > 1 {
+			query.Set("page", strconv.Itoa(n))
 		}
 	default:
 		return s.Place.Path + row // pages of a folder depend on its sort order

@@ -1,10 +1,11 @@
 package documents
 
 import (
-	"deedkeep/app/document/phrase"
 	"errors"
 	"net/http"
 	"unicode/utf8"
+
+	"deedkeep/app/document/phrase"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/ui/page"
@@ -97,18 +98,18 @@ func (p *Pages) loadText(r *http.Request, visitor page.Visitor, s *viewerData) e
 
 // highlighted returns the highlighted texts.
 func (s *viewerData) highlighted() (texts []string) {
-	take := func(parts []textPart) {
+	collect := func(parts []textPart) {
 		for _, part := range parts {
 			if part.Hit > 0 {
 				texts = append(texts, part.Text)
 			}
 		}
 	}
-	for _, page := range s.Text {
-		take(page.Parts)
-		for _, row := range page.Rows {
+	for _, textPage := range s.Text {
+		collect(textPage.Parts)
+		for _, row := range textPage.Rows {
 			for _, cell := range row {
-				take(cell.Parts)
+				collect(cell.Parts)
 			}
 		}
 	}
@@ -164,16 +165,16 @@ func (p *Pages) pagesWithAll(r *http.Request, visitor page.Visitor, id uint64, e
 	return complete, err
 }
 
-// eachTextPage calls page for each page of a document's text up to maxTextBytes. cut reports that
+// eachTextPage calls visit for each page of a document's text up to maxTextBytes. cut reports that
 // there is more.
-func (p *Pages) eachTextPage(r *http.Request, visitor page.Visitor, id uint64, page func(n int, text string)) (cut bool, err error) {
+func (p *Pages) eachTextPage(r *http.Request, visitor page.Visitor, id uint64, visit func(n int, text string)) (cut bool, err error) {
 	shown := 0
 	err = p.Vault.Previews.Text(r.Context(), visitor.Actor, id, func(n int, text string) error {
 		if shown += len(text); shown > maxTextBytes {
 			cut = true
 			return errTextLimit
 		}
-		page(n, text)
+		visit(n, text)
 		return nil
 	})
 	if errors.Is(err, errTextLimit) {

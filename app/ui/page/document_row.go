@@ -32,6 +32,7 @@ func (d DocumentRow) Rename() string {
 	return RowAddress(WithQueryValue(d.List, "rename", strconv.FormatUint(d.ID, 10)), d.ID)
 }
 
+// RowAddress returns the address of a document's row in a list.
 func RowAddress(list string, id uint64) string { return fmt.Sprintf("%s#document-%d", list, id) }
 
 // NameProblem is a rejected new name of a document. The zero value means that there is none.

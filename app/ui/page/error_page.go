@@ -12,6 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
+// NotFound returns the error for an address without a page.
 func NotFound(r *http.Request) error { return errs.RecordNotFound("page", r.URL.Path) }
 
 // errorPage is the status and the text of a page that reports an error.
@@ -126,7 +127,7 @@ func RetryAfter(w http.ResponseWriter, err error) {
 // showSignInRequired responds to a request without a session. A submitted form stays on the page,
 // where its input isn't lost; other requests are redirected.
 func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err error) {
-	var form *expiredForm
+	var form *expiredFormError
 	switch signIn := errors.Is(err, ErrSignIn); {
 	case errors.As(err, &form):
 		err = p.showExpiredForm(w, r, form)

@@ -16,16 +16,16 @@ const maxExpiredForm = 1 << 20
 // from many addresses; together they get no more memory than one user.
 const expiredFormOwner = "signed out"
 
-// expiredForm is a form whose session expired while the user filled it in. It changes nothing. Its
+// expiredFormError is a form whose session expired while the user filled it in. It changes nothing. Its
 // page shows what the form contained, so that the user can send it again after signing in.
-type expiredForm struct {
+type expiredFormError struct {
 	form url.Values
 	done func() // releases its memory
 }
 
-func (*expiredForm) Error() string { return ErrSignIn.Error() }
+func (*expiredFormError) Error() string { return ErrSignIn.Error() }
 
-func (*expiredForm) Unwrap() error { return ErrSignIn }
+func (*expiredFormError) Unwrap() error { return ErrSignIn }
 
 // recoverExpiredForm reads the form of a record that was sent after the session expired, nil if
 // there is none. Forms of accounts and administration may contain passwords and are never shown
@@ -44,7 +44,7 @@ func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Reque
 		done()
 		return nil
 	}
-	return &expiredForm{r.PostForm, done}
+	return &expiredFormError{r.PostForm, done}
 }
 
 // formField is a submitted field of a form.
@@ -57,7 +57,7 @@ type expiredFormPage struct {
 	Fields []formField
 }
 
-func (p *Site) showExpiredForm(w http.ResponseWriter, r *http.Request, e *expiredForm) error {
+func (p *Site) showExpiredForm(w http.ResponseWriter, r *http.Request, e *expiredFormError) error {
 	view := expiredFormPage{To: SignInPath("/"), Action: LocalAddress(r.URL.RequestURI())}
 	for name, values := range e.form {
 		for _, value := range values {

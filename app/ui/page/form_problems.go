@@ -9,6 +9,7 @@ import (
 	"deedkeep/app/errs"
 )
 
+// FieldProblems returns the sentences about each field of a form.
 func FieldProblems(fields errs.Fields) map[string]string {
 	found := map[string]string{}
 	for _, f := range fields {

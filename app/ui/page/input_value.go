@@ -153,6 +153,7 @@ func insertCommas(digits string) string {
 // all groups of three digits, or none.
 var writtenNumberPattern = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
 
+// EncodeJSON encodes a value of a custom field: a string, a list of strings, or nil.
 func EncodeJSON(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -13,6 +13,7 @@ type FieldType struct {
 	Chooses bool
 }
 
+// FieldTypes are the types of custom fields, in the order in which forms offer them.
 var FieldTypes = []FieldType{
 	{model.Text, "Text, one line", false}, {model.Paragraph, "Paragraph, many lines", false}, {model.Date, "Date", false},
 	{model.Dropdown, "Dropdown, one of a list", true}, {model.Multiselect, "Several of a list", true}, {model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
@@ -37,8 +38,10 @@ var roleNames = map[model.Role][2]string{
 	model.RoleAdmin:  {"Administrator", "Runs the service as well: users, keys, templates, backups."},
 }
 
+// RoleName returns the name of a role, such as "Viewer".
 func RoleName(role model.Role) string { return roleNames[role][0] }
 
+// roleText returns what a role may do.
 func roleText(role model.Role) string { return roleNames[role][1] }
 
 // matchLabel names the field in which a search found its match.

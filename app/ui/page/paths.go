@@ -10,20 +10,28 @@ import (
 	"deedkeep/app/search"
 )
 
+// AbstractPath returns the address of an abstract.
 func (p *Site) AbstractPath(id uint64) string { return "/abstracts/" + p.AbstractIDs.Encode(id) }
 
+// OrderPath returns the address of an order.
 func (p *Site) OrderPath(id uint64) string { return "/orders/" + p.OrderIDs.Encode(id) }
 
+// DocumentPath returns the address of a document.
 func DocumentPath(id uint64) string { return "/documents/" + strconv.FormatUint(id, 10) }
 
+// FolderPath returns the address of a folder.
 func FolderPath(id uint64) string { return path.Join("/vault", strconv.FormatUint(id, 10)) }
 
+// TemplatePath returns the address of a template.
 func TemplatePath(id uint64) string { return "/admin/templates/" + strconv.FormatUint(id, 10) }
 
+// KeyPath returns the address of an API key.
 func KeyPath(id uint64) string { return "/admin/keys/" + strconv.FormatUint(id, 10) }
 
+// UserPath returns the address of a user.
 func UserPath(id uint64) string { return "/admin/users/" + strconv.FormatUint(id, 10) }
 
+// FolderOrVaultPath returns the address of a folder, and for 0 that of the vault's top level.
 func FolderOrVaultPath(id uint64) string {
 	if id == 0 {
 		return "/vault"
@@ -80,12 +88,12 @@ func IsUnderPath(address, place string) bool {
 	return address == place || strings.HasPrefix(address, strings.TrimSuffix(place, "/")+"/")
 }
 
-// WithQuery returns a path with query parameters.
-func WithQuery(path string, values url.Values) string {
+// WithQuery returns an address with query parameters.
+func WithQuery(address string, values url.Values) string {
 	if len(values) == 0 {
-		return path
+		return address
 	}
-	return path + "?" + values.Encode()
+	return address + "?" + values.Encode()
 }
 
 // WithQueryValue returns an address with one query parameter set, or without it if value is "".
@@ -106,11 +114,12 @@ func WithQueryValue(address, name, value string) string {
 // SignInPath returns the address of the sign-in page, which then redirects to the given address.
 func SignInPath(to string) string { return WithReturnTo("/sign-in", to) }
 
-func WithReturnTo(path, to string) string {
+// WithReturnTo returns the address of a page that later redirects to another one.
+func WithReturnTo(address, to string) string {
 	if to == "/" {
-		return path
+		return address
 	}
-	return path + "?to=" + url.QueryEscape(to)
+	return address + "?to=" + url.QueryEscape(to)
 }
 
 // CurrentAddress returns the address of the page that the user sees: that of the request if it is a

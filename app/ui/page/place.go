@@ -13,6 +13,7 @@ import (
 //	abstract:ID · folder:N · none
 type Place struct{ Abstract, Folder uint64 }
 
+// DocumentPlace returns where a document is.
 func DocumentPlace(f model.File) Place { return Place{f.AbstractID, f.FolderID} }
 
 // ParsePlace parses a place; "" is the same as none.

@@ -10,10 +10,12 @@ import (
 	"deedkeep/app/secret"
 )
 
+// RecordName returns the name of a record in the audit log, such as "file:17".
 func RecordName(recordType string, id uint64) string {
 	return recordType + ":" + strconv.FormatUint(id, 10)
 }
 
+// FileRecordName returns the name of a document in the audit log.
 func FileRecordName(id uint64) string { return RecordName("file", id) }
 
 // IDCodec returns the codec of a record type's opaque IDs, nil if its pages show plain numbers.

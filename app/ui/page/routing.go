@@ -74,7 +74,7 @@ func (v *statusRecorder) WriteHeader(status int) { v.status = status }
 func (p *Site) wrap(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		visitor, err := p.authorize(route, w, r)
-		if back, ok := errors.AsType[*expiredForm](err); ok {
+		if back, ok := errors.AsType[*expiredFormError](err); ok {
 			defer back.done()
 		}
 		if err == nil && route.hasForm(r) {
@@ -99,8 +99,8 @@ func (route Route) hasForm(r *http.Request) bool {
 
 // readsDocuments reports whether the route shows content of documents, which the audit log records.
 func (route Route) readsDocuments() bool {
-	_, path, _ := strings.Cut(route.Pattern, " ")
-	return strings.HasPrefix(route.Pattern, "GET ") && (strings.HasPrefix(path, "/documents/") || strings.HasSuffix(path, "/zip"))
+	_, address, _ := strings.Cut(route.Pattern, " ")
+	return strings.HasPrefix(route.Pattern, "GET ") && (strings.HasPrefix(address, "/documents/") || strings.HasSuffix(address, "/zip"))
 }
 
 // NewRoute returns a route. If the request has a form, it is read before handle is called.

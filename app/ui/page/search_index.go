@@ -85,6 +85,7 @@ func (s SearchIndexStatus) Percent() string {
 	return fmt.Sprintf("%d %%", min(s.Done, s.Total)*100/s.Total)
 }
 
+// SearchIndexStatus reads the state of the search index. If that fails, the result has a Problem.
 func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	state, err := p.Vault.Search.State(ctx)
 	if err != nil {

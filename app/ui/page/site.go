@@ -1,3 +1,5 @@
+// Package page holds what all pages share: layout, templates, forms, sessions, paths, and error
+// pages.
 package page
 
 import (
@@ -59,6 +61,7 @@ type viewLog interface {
 	RateLimited(actor model.Actor) bool
 }
 
+// Site is what all pages share: the vault, the templates, and the routes. Each group of pages embeds it.
 type Site struct {
 	Options
 	Files        documentStore
@@ -104,6 +107,7 @@ func New(opts Options) (*Site, error) {
 	return p, nil
 }
 
+// RequestID returns the ID of the request that w responds to.
 func RequestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
 
 // GetOnly calls next for GET and HEAD and rejects other methods.

@@ -63,6 +63,7 @@ func (h *warningCache) reset() {
 	h.at = time.Time{}
 }
 
+// HealthWarnings returns the warnings about backups, damaged documents, and the disk.
 func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 	if text := BackupWarning(h.Backup, now); text != "" {
 		list = append(list, Warning{text, "/admin/backups", "Backups"})
@@ -97,6 +98,7 @@ func damageWarning(s instance.Status) string {
 	return Plural(int(s.Damaged), "stored document is", "stored documents are") + " damaged and can't be opened. Upload the same file again, or restore it from a backup."
 }
 
+// DiskWarning returns what is wrong with the disk, "" if nothing is.
 func DiskWarning(h instance.Health) string {
 	s := h.Status
 	switch {

@@ -3,14 +3,15 @@ package records
 import (
 	"cmp"
 	"context"
-	"deedkeep/app/document/phrase"
-	"deedkeep/app/search"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"deedkeep/app/document/phrase"
+	"deedkeep/app/search"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -169,18 +170,18 @@ func alreadyShown(snippet []search.SnippetPiece, lines ...[]query.Piece) bool {
 // documentAddress returns the address of the document at the match, with the search text to
 // highlight.
 func (f *findResults) documentAddress(hit search.Hit) string {
-	query := url.Values{}
+	values := url.Values{}
 	if f.returnTo != "" {
-		query.Set("from", f.returnTo)
+		values.Set("from", f.returnTo)
 	}
 	if hit.Page == 0 {
-		return page.WithQuery(page.DocumentPath(hit.ID), query)
+		return page.WithQuery(page.DocumentPath(hit.ID), values)
 	}
 	n := strconv.Itoa(hit.Page)
-	query.Set("page", n)
-	query.Set("find", f.spellingInDocument(hit))
-	query.Set("words", "1")
-	to := page.WithQuery(page.DocumentPath(hit.ID), query)
+	values.Set("page", n)
+	values.Set("find", f.spellingInDocument(hit))
+	values.Set("words", "1")
+	to := page.WithQuery(page.DocumentPath(hit.ID), values)
 	if hit.File != nil && !hit.File.ShownAsImages() { // the viewer shows its complete text on one page
 		to += "#p" + n
 	}

@@ -152,9 +152,9 @@ type control struct {
 type browserForm struct{ controls []*control }
 
 // parseForm parses the controls of a page as a browser does.
-func parseForm(t *testing.T, page []byte) *browserForm {
+func parseForm(t *testing.T, body []byte) *browserForm {
 	t.Helper()
-	root, err := html.Parse(bytes.NewReader(page))
+	root, err := html.Parse(bytes.NewReader(body))
 	if err != nil {
 		t.Fatalf("html.Parse: %v", err)
 	}

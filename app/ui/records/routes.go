@@ -1,3 +1,5 @@
+// Package records serves the pages of abstracts, orders, folders, and the search over all of
+// them, and the dashboard.
 package records
 
 import (
