@@ -187,7 +187,7 @@ func TestWine(t *testing.T) {
 	again := w.serve(t, "DEEDKEEP_TLS_SELF_SIGNED=true")
 	checkDownload(t, client.New(again.url, key, w.trustingTransport(t)), id, document)
 	if err := again.process.Process.Kill(); err != nil {
-		t.Fatalf("kill proces: %v", err)
+		t.Fatalf("kill process: %v", err)
 	}
 	t.Logf("killed: %v", <-again.done)
 	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); !strings.Contains(got, "a server did not stop cleanly") {

@@ -48,9 +48,9 @@ func (h *testServer) setUpTwoFactor(t *testing.T, name string) (totpSecret strin
 	return offer.Secret, codes
 }
 
-func (h *testServer) totpCode(t *testing.T, secret string) string {
+func (h *testServer) totpCode(t *testing.T, key string) string {
 	t.Helper()
-	code, err := totp.GenerateCode(secret, h.clock.Now())
+	code, err := totp.GenerateCode(key, h.clock.Now())
 	if err != nil {
 		t.Fatalf("totp.GenerateCode: %v", err)
 	}
