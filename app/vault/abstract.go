@@ -47,20 +47,21 @@ var AbstractOps = recordOps[AbstractWithFiles]{
 }
 
 // readAbstractWithFiles reads an abstract and its documents.
-func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstract, error), file func(*store.Tx, uint64) (model.File, error)) (f AbstractWithFiles, err error) {
+func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint64) (model.Abstract, error),
+	file func(*store.Tx, uint64) (model.File, error)) (f AbstractWithFiles, err error) {
 	if f.Abstract, err = abstract(t, id); err != nil {
 		return f, err
 	}
 	f.Files = make([]model.File, 0, len(f.Abstract.Files))
 	for _, id := range f.Abstract.Files {
-		one, err := file(t, id)
+		document, err := file(t, id)
 		if errs.KindOf(err) == errs.NotFound {
 			err = missingFileError(id)
 		}
 		if err != nil {
 			return f, err
 		}
-		f.Files = append(f.Files, one)
+		f.Files = append(f.Files, document)
 	}
 	return f, nil
 }
@@ -73,11 +74,12 @@ func missingFileError(id uint64) error {
 // Create creates an abstract with the accepted documents of an upload. If any field is
 // invalid, it stores nothing and returns an Invalid error that lists every invalid
 // field. Rejected documents do not cause an error; they are listed in Failures.
-func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, upload *StagedUpload,
+	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	// Validate before the bytes are synced, so that an invalid draft costs no disk writes,
 	// and outside the single writer, which only checks that the template is unchanged.
-	var judged validatedAbstract
-	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = a.validate(t, draft); return err }); err != nil {
+	var validated validatedAbstract
+	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { validated, err = a.validate(t, draft); return err }); err != nil {
 		return AbstractWithFiles{}, err
 	}
 	accepted, err := upload.commit()
@@ -85,49 +87,49 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 		return AbstractWithFiles{}, err
 	}
 	defer func() { accepted.finish(err) }()
-	within := accepted.limitTo(0)
-	made := AbstractWithFiles{Failures: within.rejected}
+	limited := accepted.limitTo(0)
+	created := AbstractWithFiles{Failures: limited.rejected}
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, a.v); err != nil {
 			return err
 		}
-		made.Abstract, err = a.revalidate(t, draft, judged)
+		created.Abstract, err = a.revalidate(t, draft, validated)
 		return err
 	}, func(t *store.Tx) (err error) {
-		if made.Abstract, made.Files, err = a.create(t, actor, made.Abstract, within); err != nil {
+		if created.Abstract, created.Files, err = a.create(t, actor, created.Abstract, limited); err != nil {
 			return err
 		}
-		return idempotency.SaveResponse(t, made.Abstract.CreatedAt, made)
+		return idempotency.SaveResponse(t, created.Abstract.CreatedAt, created)
 	})
 	a.v.Queued.Notify()
-	return made, err
+	return created, err
 }
 
 // validatedAbstract is a validated draft and the template it was validated with.
 type validatedAbstract struct {
-	template *model.Template // nil where there is none
+	template *model.Template // nil: no template
 	abstract model.Abstract
 }
 
 // validate looks up the template of a draft and validates the draft.
-func (a *Abstracts) validate(t *store.Tx, draft model.AbstractDraft) (j validatedAbstract, err error) {
+func (a *Abstracts) validate(t *store.Tx, draft model.AbstractDraft) (result validatedAbstract, err error) {
 	var found bool
-	if j.template, found, err = templateForDraft(t, draft.TemplateID); err != nil {
-		return j, err
+	if result.template, found, err = templateForDraft(t, draft.TemplateID); err != nil {
+		return result, err
 	}
 	var rejected errs.Fields
-	j.abstract, rejected = draft.Check(j.template, found, a.v.Settings.Rules)
-	return j, rejected.Err()
+	result.abstract, rejected = draft.Check(result.template, found, a.v.Settings.Rules)
+	return result, rejected.Err()
 }
 
 // revalidate returns the validated abstract, after a new validation if its template has
 // changed.
-func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, j validatedAbstract) (model.Abstract, error) {
+func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, validated validatedAbstract) (model.Abstract, error) {
 	template, _, err := templateForDraft(t, draft.TemplateID)
-	if err == nil && !sameDefinitions(template, j.template) {
-		j, err = a.validate(t, draft)
+	if err == nil && !sameDefinitions(template, validated.template) {
+		validated, err = a.validate(t, draft)
 	}
-	return j.abstract, err
+	return validated.abstract, err
 }
 
 // sameDefinitions reports whether a template still has the same fields and statuses.
@@ -142,11 +144,11 @@ func sameDefinitions(a, b *model.Template) bool {
 // or the default template. Retired templates are not accepted for new abstracts.
 func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, found bool, err error) {
 	if !id.Present {
-		standard, ok, err := t.DefaultTemplate()
+		defaultTemplate, ok, err := t.DefaultTemplate()
 		if err != nil || !ok {
 			return nil, true, err
 		}
-		return &standard, true, nil
+		return &defaultTemplate, true, nil
 	}
 	if !id.Valid || id.Value <= 0 {
 		return nil, false, nil
@@ -158,22 +160,23 @@ func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, 
 	return &chosen, err == nil, err
 }
 
-func (a *Abstracts) create(t *store.Tx, actor model.Actor, made model.Abstract, accepted *acceptedFiles) (model.Abstract, []model.File, error) {
+func (a *Abstracts) create(t *store.Tx, actor model.Actor, created model.Abstract, accepted *acceptedFiles) (model.Abstract,
+	[]model.File, error) {
 	id, err := t.NewAbstractID()
 	if err != nil {
-		return made, nil, err
+		return created, nil, err
 	}
 	at := a.v.Now()
-	made.ID, made.Version, made.CreatedAt, made.UpdatedAt = id, 1, at, at
+	created.ID, created.Version, created.CreatedAt, created.UpdatedAt = id, 1, at, at
 	if err := a.v.AddEvent(t, at, actor, "abstract.created", txn.RecordRef("abstract", id), nil); err != nil {
-		return made, nil, err
+		return created, nil, err
 	}
 	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: id})
 	if err != nil {
-		return made, nil, err
+		return created, nil, err
 	}
-	made.Files = FileIDs(files)
-	return made, files, t.PutAbstract(made)
+	created.Files = FileIDs(files)
+	return created, files, t.PutAbstract(created)
 }
 
 // FileIDs returns the IDs of files.
@@ -188,7 +191,8 @@ func FileIDs(files []model.File) []uint64 {
 // Attach adds the accepted documents of an upload to an abstract. Rejected documents are
 // listed in Failures and do not cause an error, even if all were rejected. It returns
 // NotFound if the abstract does not exist.
-func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, upload *StagedUpload,
+	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	draft.FolderID = model.IDInput{} // an abstract's documents are in no folder
 	if _, rejected := draft.Check(upload.HasFiles(), true); len(rejected) > 0 {
 		return AbstractWithFiles{}, rejected.Err()
@@ -202,41 +206,42 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 	}
 	defer func() { accepted.finish(err) }()
 	if len(accepted.accepted) == 0 && !idempotency.enabled() {
-		filed, err := a.Get(ctx, id)
-		filed.Failures = accepted.rejected
-		return filed, err
+		result, err := a.Get(ctx, id)
+		result.Failures = accepted.rejected
+		return result, err
 	}
-	var filed AbstractWithFiles
-	within := accepted
+	var result AbstractWithFiles
+	limited := accepted
 	err = a.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, a.v); err != nil {
 			return err
 		}
-		filed, err = AbstractOps.get(t, id)
-		within = accepted.limitTo(len(filed.Files))
-		filed.Failures = within.rejected
+		result, err = AbstractOps.get(t, id)
+		limited = accepted.limitTo(len(result.Files))
+		result.Failures = limited.rejected
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := a.v.Now()
-		if filed, err = a.attach(t, at, actor, filed, within); err != nil {
+		if result, err = a.attach(t, at, actor, result, limited); err != nil {
 			return err
 		}
-		return idempotency.SaveResponse(t, at, filed)
+		return idempotency.SaveResponse(t, at, result)
 	})
 	a.v.Queued.Notify()
-	return filed, err
+	return result, err
 }
 
-func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, filed AbstractWithFiles, accepted *acceptedFiles) (AbstractWithFiles, error) {
-	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: filed.Abstract.ID})
+func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, result AbstractWithFiles,
+	accepted *acceptedFiles) (AbstractWithFiles, error) {
+	files, err := accepted.saveRecords(a.v, t, at, actor, model.File{AbstractID: result.Abstract.ID})
 	if err != nil || len(files) == 0 {
-		return filed, err
+		return result, err
 	}
-	place := accepted.insertPosition(filed.Abstract.Files, files[0].ID)
-	filed.Files = slices.Insert(filed.Files, place, files...)
-	filed.Abstract.Files = slices.Insert(filed.Abstract.Files, place, FileIDs(files)...)
-	filed.Abstract = nextVersion(filed.Abstract, at)
-	return filed, t.PutAbstract(filed.Abstract)
+	position := accepted.insertPosition(result.Abstract.Files, files[0].ID)
+	result.Files = slices.Insert(result.Files, position, files...)
+	result.Abstract.Files = slices.Insert(result.Abstract.Files, position, FileIDs(files)...)
+	result.Abstract = nextVersion(result.Abstract, at)
+	return result, t.PutAbstract(result.Abstract)
 }
 
 // nextVersion increments the version of an abstract and updates its time of change.
@@ -268,7 +273,8 @@ func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles],
 
 // Patch changes the fields in p. It returns Invalid with every invalid field, or
 // PreconditionFailed if match does not accept the current version.
-func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch, match Match) (AbstractWithFiles, error) {
+func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch,
+	match Match) (AbstractWithFiles, error) {
 	return patch(ctx, a.v, AbstractOps, actor, id, match, func(t *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
 		now := AbstractWithFiles{Files: old.Files}
 		template, err := templateByID(t, old.Abstract.TemplateID)
@@ -294,51 +300,54 @@ func templateByID(t *store.Tx, id uint64) (*model.Template, error) {
 }
 
 // filesInOrder returns files in the order of ids.
-func filesInOrder(files []model.File, numbers []uint64) []model.File {
-	byNumber := make(map[uint64]model.File, len(files))
+func filesInOrder(files []model.File, ids []uint64) []model.File {
+	byID := make(map[uint64]model.File, len(files))
 	for _, f := range files {
-		byNumber[f.ID] = f
+		byID[f.ID] = f
 	}
-	order := make([]model.File, 0, len(files))
-	for _, id := range numbers {
-		order = append(order, byNumber[id])
+	sorted := make([]model.File, 0, len(files))
+	for _, id := range ids {
+		sorted = append(sorted, byID[id])
 	}
-	return order
+	return sorted
 }
 
 // Trash moves an abstract and its documents to the trash. The list of documents is
 // unchanged, so that Restore keeps their sequence.
 func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, a.v, AbstractOps, actor, id, match, "trashed", func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
-		abstract := live.Abstract
-		abstract.Trashed = &in
-		for i, file := range live.Files {
-			along := in
-			along.With, along.Position = txn.RecordRef(AbstractOps.Name, id), i
-			file.Trashed = &along
-			if err := t.PutFile(file); err != nil {
-				return nil, err
+	return trash(ctx, a.v, AbstractOps, actor, id, match, "trashed",
+		func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
+			abstract := live.Abstract
+			abstract.Trashed = &in
+			for i, file := range live.Files {
+				withAbstract := in
+				withAbstract.With, withAbstract.Position = txn.RecordRef(AbstractOps.Name, id), i
+				file.Trashed = &withAbstract
+				if err := t.PutFile(file); err != nil {
+					return nil, err
+				}
 			}
-		}
-		return fileCountDetail(live), t.PutAbstract(abstract)
-	})
+			return fileCountDetail(live), t.PutAbstract(abstract)
+		})
 }
 
 // Restore restores an abstract and the documents that were trashed with it. A live
 // abstract is left unchanged.
-func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	return restore(ctx, a.v, AbstractOps, actor, id, idempotency, nil, func(t *store.Tx, in AbstractWithFiles, _ time.Time) (AbstractWithFiles, map[string]string, error) {
-		out := AbstractWithFiles{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
-		out.Abstract.Trashed = nil
-		for _, file := range in.Files {
-			file.Trashed = nil
-			if err := t.PutFile(file); err != nil {
-				return out, nil, err
+func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64,
+	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	return restore(ctx, a.v, AbstractOps, actor, id, idempotency, nil,
+		func(t *store.Tx, in AbstractWithFiles, _ time.Time) (AbstractWithFiles, map[string]string, error) {
+			out := AbstractWithFiles{Abstract: in.Abstract, Files: make([]model.File, 0, len(in.Files))}
+			out.Abstract.Trashed = nil
+			for _, file := range in.Files {
+				file.Trashed = nil
+				if err := t.PutFile(file); err != nil {
+					return out, nil, err
+				}
+				out.Files = append(out.Files, file)
 			}
-			out.Files = append(out.Files, file)
-		}
-		return out, fileCountDetail(out), t.PutAbstract(out.Abstract)
-	})
+			return out, fileCountDetail(out), t.PutAbstract(out.Abstract)
+		})
 }
 
 // Detach removes a document from its abstract and moves it to the trash. It returns
@@ -361,7 +370,7 @@ func ReadAbstractFiles(ctx context.Context, t *store.Tx, found Page[model.Abstra
 		}
 		f, err := AbstractOps.get(t, abstract.ID)
 		if errors.Is(err, store.ErrDamaged) {
-			f.Abstract = abstract // with the documents up to the damaged one: the others need not wait
+			f.Abstract = abstract // f.Files has the documents before the damaged one
 		} else if err != nil {
 			return page, err
 		}

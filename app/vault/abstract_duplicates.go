@@ -10,8 +10,8 @@ import (
 // WithSameFileNumber returns up to MaxFound other live abstracts with the same file
 // number, ignoring punctuation, and reports whether there may be more. File numbers need
 // not be unique: updates reuse them.
-func (a *Abstracts) WithSameFileNumber(ctx context.Context, of model.Abstract) (list []model.Abstract, more bool, err error) {
-	number := of.FileNumber()
+func (a *Abstracts) WithSameFileNumber(ctx context.Context, abstract model.Abstract) (list []model.Abstract, more bool, err error) {
+	number := abstract.FileNumber()
 	if number == "" {
 		return nil, false, nil
 	}
@@ -19,7 +19,7 @@ func (a *Abstracts) WithSameFileNumber(ctx context.Context, of model.Abstract) (
 		list, more = nil, false
 		found, beyond, err := t.FindAbstracts(number, MaxFound+1)
 		for _, f := range found {
-			if f.Exact && f.By == store.SortFileNumber && f.Record.ID != of.ID {
+			if f.Exact && f.By == store.SortFileNumber && f.Record.ID != abstract.ID {
 				list = append(list, f.Record)
 			}
 		}

@@ -21,7 +21,7 @@ func (a *Abstracts) ListWithoutFiles(ctx context.Context, q Query) (Page[model.A
 // History is a page of the audit entries of an abstract and its documents, newest first.
 type History struct {
 	Events []model.Event
-	Names  map[string]string // of the documents in it, by their record: "file:7"
+	Names  map[string]string // filenames of the documents in Events, by record such as "file:7"
 	Before uint64            // value of before for the next page; 0: no more
 }
 
@@ -34,7 +34,8 @@ const maxRemovedFiles = 50
 // last; the cost grows with their number. It returns NotFound if the abstract does not
 // exist. Views and downloads are included only for administrators: they serve to
 // investigate incidents, not to let colleagues monitor each other.
-func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History, err error) {
+func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History,
+	err error) {
 	if err := a.v.events.FlushViews(ctx); err != nil {
 		return h, err
 	}
@@ -43,14 +44,14 @@ func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before u
 		if err != nil {
 			return err
 		}
-		gone := abstract.RemovedFiles
+		removed := abstract.RemovedFiles
 		if documents == nil {
 			documents = abstract.Files
 		} else {
-			gone = gone[max(0, len(gone)-maxRemovedFiles):]
+			removed = removed[max(0, len(removed)-maxRemovedFiles):]
 		}
 		g := historyReader{Tx: t, before: before, limit: limit, includeViews: actor.Role.Can(model.PermAdmin)}
-		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, gone))
+		h, err = g.history(ctx, txn.RecordRef("abstract", id), slices.Concat(documents, removed))
 		return err
 	})
 	return h, err
@@ -61,12 +62,12 @@ type historyReader struct {
 	*store.Tx
 	before       uint64
 	limit        int
-	includeViews bool // views and downloads are included
+	includeViews bool // whether to include views and downloads
 	events       []model.Event
 }
 
-func (g *historyReader) history(ctx context.Context, own string, documents []uint64) (h History, err error) {
-	records := map[string]bool{own: true}
+func (g *historyReader) history(ctx context.Context, abstract string, documents []uint64) (h History, err error) {
+	records := map[string]bool{abstract: true}
 	for _, file := range documents {
 		records[txn.RecordRef("file", file)] = true
 	}
@@ -88,12 +89,12 @@ func (g *historyReader) history(ctx context.Context, own string, documents []uin
 }
 
 // collect reads the newest matching entries of a record.
-func (g *historyReader) collect(of string) error {
-	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: of}}, Descending: true, Limit: g.limit + 1}
+func (g *historyReader) collect(record string) error {
+	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: g.limit + 1}
 	for found := 0; found <= g.limit; {
 		page, err := g.ListEvents(q)
 		if err != nil {
-			return fmt.Errorf("events of %s: %w", of, err)
+			return fmt.Errorf("events of %s: %w", record, err)
 		}
 		for _, e := range page.Items {
 			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.includeViews {
@@ -119,7 +120,7 @@ func (g *historyReader) names(events []model.Event) map[string]string {
 		if _, err := fmt.Sscanf(e.Record, "file:%d", &id); err != nil {
 			continue
 		}
-		if file, err := g.FileIncludingTrash(id); err == nil { // one that is gone has no name any more
+		if file, err := g.FileIncludingTrash(id); err == nil { // a purged document has no name
 			names[e.Record] = file.Filename
 		}
 	}
@@ -128,8 +129,8 @@ func (g *historyReader) names(events []model.Event) map[string]string {
 
 // Uploaders returns who uploaded each document. It leaves out documents whose upload is
 // not in the audit log.
-func (f *Files) Uploaders(ctx context.Context, documents []uint64) (who map[uint64]model.Actor, err error) {
-	who = make(map[uint64]model.Actor, len(documents))
+func (f *Files) Uploaders(ctx context.Context, documents []uint64) (uploaders map[uint64]model.Actor, err error) {
+	uploaders = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		for _, id := range documents {
 			page, err := t.ListEvents(store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: txn.RecordRef("file", id)}}, Limit: 1})
@@ -138,13 +139,13 @@ func (f *Files) Uploaders(ctx context.Context, documents []uint64) (who map[uint
 			}
 			for _, e := range page.Items {
 				if strings.HasPrefix(e.Kind, "file.filed") {
-					who[id] = e.Actor
+					uploaders[id] = e.Actor
 				}
 			}
 		}
 		return nil
 	})
-	return who, err
+	return uploaders, err
 }
 
 // FindByPrefix returns abstracts whose file number, parcel, or address equals or starts

@@ -20,10 +20,10 @@ type ReorderRequest struct {
 
 // Reorder changes the sequence of documents in an abstract and leaves out those that
 // were removed in the meantime. It returns NotFound if the abstract does not exist.
-func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, move ReorderRequest) (AbstractWithFiles, error) {
+func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, request ReorderRequest) (AbstractWithFiles, error) {
 	return patch(ctx, a.v, AbstractOps, actor, id, Match{}, func(_ *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
 		now := old
-		now.Abstract.Files = move.apply(old.Abstract.Files)
+		now.Abstract.Files = request.apply(old.Abstract.Files)
 		now.Files = filesInOrder(old.Files, now.Abstract.Files)
 		return now, nil
 	})

@@ -14,8 +14,8 @@ import (
 func (v *Vault) commitBlobs(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	release, err = v.Blobs.Commit(ctx, staged...)
 	if err == nil {
-		for _, one := range staged {
-			v.ClearDamage(one.Digest())
+		for _, blob := range staged {
+			v.ClearDamage(blob.Digest())
 		}
 	}
 	return release, err

@@ -9,12 +9,11 @@ import (
 	"deedkeep/app/blobstore"
 )
 
-// commitBlobs is the mistake that the crash harness must catch: the record is
-// committed first and the bytes get their names afterward. It is in no build of
-// the product.
+// commitBlobs deliberately commits the blobs after their records. The crash harness must
+// detect the resulting data loss. Only builds with the tag "mutant" contain it.
 func (v *Vault) commitBlobs(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	return func() {
-		time.Sleep(20 * time.Millisecond) // as on a slow disk
+		time.Sleep(20 * time.Millisecond) // simulates a slow disk
 		unpin, err := v.Blobs.Commit(ctx, staged...)
 		if err != nil {
 			v.Log.Error("mutant: bytes are lost", "error", err)

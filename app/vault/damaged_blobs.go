@@ -20,11 +20,11 @@ import (
 // intact or no document refers to it.
 type Damage struct {
 	Digest    string    `json:"sha256"`
-	FileID    uint64    `json:"file"` // one of the documents that have these bytes
+	FileID    uint64    `json:"file"` // one of the documents with this content
 	Problem   string    `json:"problem"`
 	FoundAt   time.Time `json:"found_at"`
 	CheckedAt time.Time `json:"checked_at"`
-	Logged    bool      `json:"logged"` // the audit log has it
+	Logged    bool      `json:"logged"` // whether the audit log contains it
 }
 
 // DamagedError reports that a document cannot be returned because its blob is damaged.
@@ -129,7 +129,7 @@ func IsDamageError(err error) bool {
 // RecordDamage records a damaged blob and logs it once.
 func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
 	if v.Store.CheckFile() != nil {
-		return // the data directory is gone, and so is every document
+		return // the data directory was removed, so all blobs are missing
 	}
 	problem := cause.Error()
 	if len(problem) > maxProblemLength {
@@ -151,7 +151,8 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 		return
 	}
 	err := v.Store.Update(ctx, nil, func(t *store.Tx) error {
-		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", txn.RecordRef("file", known.FileID), map[string]string{"sha256": known.Digest, "problem": known.Problem})
+		return v.AddEvent(t, v.Now(), model.SystemActor(), "file.damaged", txn.RecordRef("file", known.FileID),
+			map[string]string{"sha256": known.Digest, "problem": known.Problem})
 	})
 	if err != nil {
 		if !txn.NotWritable(err) {

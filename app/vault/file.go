@@ -33,8 +33,8 @@ var FileOps = recordOps[model.File]{
 
 // fileOpsOfAbstract returns FileOps limited to the documents of one abstract.
 func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
-	n := FileOps
-	n.get = func(t *store.Tx, id uint64) (model.File, error) {
+	ops := FileOps
+	ops.get = func(t *store.Tx, id uint64) (model.File, error) {
 		if _, err := t.Abstract(abstract); err != nil {
 			return model.File{}, err
 		}
@@ -44,18 +44,20 @@ func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
 		}
 		return file, err
 	}
-	return n
+	return ops
 }
 
 // Upload stores the accepted documents of an upload in a folder or in none. It returns
 // Invalid, and stores nothing, if the folder does not exist or no file was sent.
-func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, upload *StagedUpload,
+	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	return f.UploadInto(ctx, actor, draft, nil, upload, idempotency)
 }
 
 // UploadInto is Upload into the subfolder at path. It creates missing folders with the
 // first accepted document, so that rejected ones leave no empty folders.
-func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, upload *StagedUpload,
+	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, upload); return err }); err != nil {
 		return AbstractWithFiles{}, err
 	}
@@ -64,33 +66,33 @@ func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.U
 		return AbstractWithFiles{}, err
 	}
 	defer func() { accepted.finish(err) }()
-	filed := AbstractWithFiles{Failures: accepted.rejected}
+	result := AbstractWithFiles{Failures: accepted.rejected}
 	if len(accepted.accepted) == 0 && !idempotency.enabled() {
-		return filed, nil
+		return result, nil
 	}
-	var place model.File
+	var location model.File
 	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, f.v); err != nil {
 			return err
 		}
-		if place.FolderID, err = f.check(t, draft, upload); err == nil {
-			_, _, err = ResolvePath(t, place.FolderID, path)
+		if location.FolderID, err = f.check(t, draft, upload); err == nil {
+			_, _, err = ResolvePath(t, location.FolderID, path)
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := f.v.Now()
 		if len(accepted.accepted) > 0 {
-			if place.FolderID, err = f.v.Folders.ensurePath(t, actor, at, place.FolderID, path); err != nil {
+			if location.FolderID, err = f.v.Folders.ensurePath(t, actor, at, location.FolderID, path); err != nil {
 				return err
 			}
 		}
-		if filed.Files, err = accepted.saveRecords(f.v, t, at, actor, place); err != nil {
+		if result.Files, err = accepted.saveRecords(f.v, t, at, actor, location); err != nil {
 			return err
 		}
-		return idempotency.SaveResponse(t, at, filed)
+		return idempotency.SaveResponse(t, at, result)
 	})
 	f.v.Queued.Notify()
-	return filed, err
+	return result, err
 }
 
 func (f *Files) check(t *store.Tx, draft model.UploadDraft, upload *StagedUpload) (uint64, error) {
@@ -165,7 +167,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, idemp
 }
 
 func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[string]string, error) {
-	out, place := in, in.Trashed.Position
+	out, position := in, in.Trashed.Position
 	out.Trashed = nil
 	if out.FolderID != 0 && !t.HasFolder(out.FolderID) {
 		out.FolderID = 0
@@ -174,12 +176,12 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 		abstract, err := t.Abstract(out.AbstractID)
 		switch {
 		case errs.KindOf(err) == errs.NotFound:
-			// The retention that covered it in the trash covers it still.
+			// Its retention doesn't end because its abstract was purged.
 			out.AbstractID, out.Retained = 0, underRetention(in)
 		case err != nil:
 			return out, nil, err
 		default:
-			abstract.RestoreFile(out.ID, place)
+			abstract.RestoreFile(out.ID, position)
 			if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
 				return out, nil, err
 			}
@@ -194,9 +196,9 @@ func (v *Vault) OpenBytes(file model.File) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("file %d: %w", file.ID, err)
 	}
-	bytes, err := v.Blobs.Open(digest)
+	blob, err := v.Blobs.Open(digest)
 	if err != nil {
 		return nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	return bytes, nil
+	return blob, nil
 }

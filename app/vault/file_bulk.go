@@ -13,19 +13,20 @@ import (
 
 // Skipped is a document that a bulk operation did not change, and why.
 type Skipped struct {
-	File   model.File // with its number alone where there is no such document
+	File   model.File // only the ID if the document does not exist
 	Reason string
 }
 
 // Move moves documents into a folder, or into none for 0, in one transaction. It returns
 // the number of moved documents and skips those that belong to an abstract or no longer
 // exist. It returns NotFound if the folder does not exist.
-func (f *Files) Move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64) (moved int, left []Skipped, err error) {
+func (f *Files) Move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64) (moved int, skipped []Skipped, err error) {
 	return f.move(ctx, actor, ids, folder, func(model.File) string { return "" })
 }
 
 // MoveBack undoes Move: it skips documents that are no longer in the folder from.
-func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, from, folder uint64) (moved int, left []Skipped, err error) {
+func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, from, folder uint64) (moved int, skipped []Skipped,
+	err error) {
 	return f.move(ctx, actor, ids, folder, func(file model.File) string {
 		if file.FolderID != from && file.FolderID != folder {
 			return "It was moved to another folder in the meantime."
@@ -34,28 +35,30 @@ func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, f
 	})
 }
 
-func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64, stays func(model.File) string) (moved int, left []Skipped, err error) {
+func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64,
+	skipReason func(model.File) string) (moved int, skipped []Skipped, err error) {
 	return f.applyToMany(ctx, actor, ids, func(t *store.Tx) error {
 		if folder != 0 && !t.HasFolder(folder) {
 			return errs.RecordNotFound("folder", folder)
 		}
 		return nil
-	}, func(file model.File) (reason string, same bool) {
+	}, func(file model.File) (reason string, unchanged bool) {
 		if file.AbstractID != 0 {
 			return "It belongs to an abstract.", false
 		}
-		return stays(file), file.FolderID == folder
+		return skipReason(file), file.FolderID == folder
 	}, func(t *store.Tx, old model.File) error {
 		now := old
 		now.FolderID = folder
 		now.Version++
-		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, old.ID), Changes: old.Changes(now)}))
+		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed",
+			Record: txn.RecordRef(FileOps.Name, old.ID), Changes: old.Changes(now)}))
 	})
 }
 
 // TrashMany moves documents to the trash in one transaction. It returns the number of
 // trashed documents and skips those that no longer exist.
-func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, left []Skipped, err error) {
+func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, skipped []Skipped, err error) {
 	return f.applyToMany(ctx, actor, ids, nil, func(model.File) (string, bool) { return "", false }, func(t *store.Tx, live model.File) error {
 		at := f.v.Now()
 		detail, err := trashFile(t, live, model.Trashed{At: at, By: actor})
@@ -67,24 +70,26 @@ func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) 
 }
 
 // applyToMany applies do to documents in one transaction. It skips documents for which
-// judge returns a reason and counts those that judge reports as unchanged.
+// classify returns a reason. It counts documents that classify reports as unchanged, but
+// does not apply do to them.
 func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64, check func(*store.Tx) error,
-	judge func(model.File) (reason string, same bool), do func(*store.Tx, model.File) error) (count int, left []Skipped, err error) {
+	classify func(model.File) (reason string, unchanged bool), do func(*store.Tx, model.File) error) (count int, skipped []Skipped,
+	err error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	var found selection
+	var selected selection
 	err = f.v.Update(ctx, actor, func(t *store.Tx) (err error) {
 		if check != nil {
 			if err := check(t); err != nil {
 				return err
 			}
 		}
-		if found, err = selectFiles(t, ids, judge); err == nil && len(found.ids) == 0 {
+		if selected, err = selectFiles(t, ids, classify); err == nil && len(selected.ids) == 0 {
 			err = txn.ErrNoChange
 		}
 		return err
 	}, func(t *store.Tx) error {
-		for _, id := range found.ids {
-			// An abstract may list several of them: each is read as it is by now.
+		for _, id := range selected.ids {
+			// Read again what do may have changed for a previous document.
 			now, err := t.File(id)
 			if err != nil {
 				return err
@@ -101,17 +106,18 @@ func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64
 	if err != nil {
 		return 0, nil, err
 	}
-	return found.unchanged + len(found.ids), found.skipped, nil
+	return selected.unchanged + len(selected.ids), selected.skipped, nil
 }
 
-// selection is the result of judging the documents of a bulk operation.
+// selection contains the documents of a bulk operation after classification.
 type selection struct {
-	ids       []uint64  // something
-	skipped   []Skipped // nothing, for a reason
-	unchanged int       // nothing, since it is done already
+	ids       []uint64 // documents to change
+	skipped   []Skipped
+	unchanged int // number of documents that need no change
 }
 
-func selectFiles(t *store.Tx, ids []uint64, judge func(model.File) (reason string, same bool)) (s selection, err error) {
+// selectFiles classifies documents. Documents that don't exist are skipped.
+func selectFiles(t *store.Tx, ids []uint64, classify func(model.File) (reason string, unchanged bool)) (s selection, err error) {
 	for _, id := range ids {
 		file, err := t.File(id)
 		if errs.KindOf(err) == errs.NotFound {
@@ -121,11 +127,11 @@ func selectFiles(t *store.Tx, ids []uint64, judge func(model.File) (reason strin
 		if err != nil {
 			return s, err
 		}
-		reason, same := judge(file)
+		reason, unchanged := classify(file)
 		switch {
 		case reason != "":
 			s.skipped = append(s.skipped, Skipped{file, reason})
-		case same:
+		case unchanged:
 			s.unchanged++
 		default:
 			s.ids = append(s.ids, id)

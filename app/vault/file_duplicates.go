@@ -27,28 +27,28 @@ func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (dup
 		return nil, err
 	}
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
-		near, far, looked := []model.File{}, []model.File{}, 0
+		sameLocation, others, scanned := []model.File{}, []model.File{}, 0
 		_, _, err := t.FindFileByDigest(digest, func(other model.File) bool {
-			looked++
+			scanned++
 			switch {
 			case other.ID == file.ID:
 			case other.AbstractID == file.AbstractID && other.FolderID == file.FolderID:
-				near = append(near, other)
-			case len(far) < limit:
-				far = append(far, other)
+				sameLocation = append(sameLocation, other)
+			case len(others) < limit:
+				others = append(others, other)
 			}
-			return len(near) >= limit || looked >= maxDuplicatesScanned
+			return len(sameLocation) >= limit || scanned >= maxDuplicatesScanned
 		})
 		if err != nil {
 			return err
 		}
-		all := slices.Concat(near, far)
-		for _, one := range all[:min(limit, len(all))] {
-			heading, err := f.v.Location(t, one)
+		all := slices.Concat(sameLocation, others)
+		for _, duplicate := range all[:min(limit, len(all))] {
+			heading, err := f.v.Location(t, duplicate)
 			if err != nil {
 				return err
 			}
-			duplicates = append(duplicates, Duplicate{one, heading})
+			duplicates = append(duplicates, Duplicate{duplicate, heading})
 		}
 		return nil
 	})

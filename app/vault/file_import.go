@@ -42,9 +42,9 @@ func (f *Files) CheckNameAndSize(name string, size int64) string {
 
 // FindImported returns the document at a target with the given SHA-256 in hex. It
 // reports false if there is none.
-func (f *Files) FindImported(ctx context.Context, place ImportTarget, digest string) (file model.File, found bool, err error) {
+func (f *Files) FindImported(ctx context.Context, target ImportTarget, digest string) (file model.File, found bool, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		file, found, err = place.find(t, digest)
+		file, found, err = target.find(t, digest)
 		return err
 	})
 	return file, found, err
@@ -70,7 +70,7 @@ type Imported struct {
 // repeated, or runs twice, does not create duplicates. It returns Conflict if the
 // content does not have the caller's digest (SHA-256 in hex), and NotFound if the folder
 // does not exist.
-func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarget, digest string, upload *StagedUpload) (Imported, error) {
+func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarget, digest string, upload *StagedUpload) (Imported, error) {
 	accepted, err := upload.commit()
 	if err != nil {
 		return Imported{}, err
@@ -83,36 +83,36 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, place ImportTarge
 		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was read."}
 		return Imported{}, err
 	}
-	var done Imported
+	var result Imported
 	err = f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
-		if place.FolderID != 0 && !t.HasFolder(place.FolderID) {
-			return errs.RecordNotFound("folder", place.FolderID)
+		if target.FolderID != 0 && !t.HasFolder(target.FolderID) {
+			return errs.RecordNotFound("folder", target.FolderID)
 		}
-		done.File, done.Existed, err = place.find(t, digest)
+		result.File, result.Existed, err = target.find(t, digest)
 		return err
 	}, func(t *store.Tx) error {
-		if done.Existed {
+		if result.Existed {
 			return nil
 		}
-		list, err := accepted.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: place.FolderID})
+		list, err := accepted.saveRecords(f.v, t, f.v.Now(), actor, model.File{FolderID: target.FolderID})
 		if err != nil {
 			return err
 		}
-		done.File = list[0]
+		result.File = list[0]
 		return nil
 	})
 	f.v.Queued.Notify()
-	return done, err
+	return result, err
 }
 
 // CheckImport inspects the only document of an upload without storing it. It returns the
 // reason for which Import would reject it, or "".
 func (f *Files) CheckImport(upload *StagedUpload) (rejection string, err error) {
-	judged, err := upload.accepted()
-	if err != nil || len(judged.rejected) == 0 {
+	checked, err := upload.accepted()
+	if err != nil || len(checked.rejected) == 0 {
 		return "", err
 	}
-	return judged.rejected[0].Reason, nil
+	return checked.rejected[0].Reason, nil
 }
 
 // Ensure returns the subfolder with the given name, ignoring case, and creates it if
@@ -120,7 +120,8 @@ func (f *Files) CheckImport(upload *StagedUpload) (rejection string, err error) 
 // missing is then the number of missing folders between parent (0: the root) and this
 // one. It returns Invalid for an invalid name, a missing parent, or a folder that would
 // be too deep.
-func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string, dry bool) (folder model.Folder, made bool, err error) {
+func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string,
+	dry bool) (folder model.Folder, created bool, err error) {
 	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {
 		return folder, false, errs.InvalidField("missing", model.MsgFolderTooDeep)
 	}
@@ -128,8 +129,8 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 	if parent != 0 {
 		draft.ParentID = model.IDInput{Present: true, Valid: true, Value: int64(parent)}
 	}
-	look := func(t *store.Tx) error {
-		made = false
+	resolve := func(t *store.Tx) error {
+		created = false
 		wanted, rejected := draft.Check(parent == 0 || t.HasFolder(parent))
 		if err := rejected.Err(); err != nil {
 			return err
@@ -142,20 +143,20 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 			if !fitsDepth(t, parent, missing+1) {
 				return errs.InvalidField("parent_id", model.MsgFolderTooDeep)
 			}
-			folder, made = wanted, true
+			folder, created = wanted, true
 			return nil
 		}
 		folder, err = t.Folder(id)
 		return err
 	}
-	if err := f.v.Store.View(ctx, look); err != nil || !made {
+	if err := f.v.Store.View(ctx, resolve); err != nil || !created {
 		return folder, false, err
 	}
 	if dry {
 		return model.Folder{}, false, nil
 	}
-	err = f.v.Write(ctx, actor, look, func(t *store.Tx) (err error) {
-		if !made {
+	err = f.v.Write(ctx, actor, resolve, func(t *store.Tx) (err error) {
+		if !created {
 			return nil
 		}
 		folder, err = f.add(t, actor, f.v.Now(), folder)
@@ -164,5 +165,5 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 	if err != nil {
 		return model.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)
 	}
-	return folder, made, nil
+	return folder, created, nil
 }

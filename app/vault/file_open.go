@@ -91,7 +91,7 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *b
 	case !IsDamageError(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	damaged := errs.RecordNotFound("file", file.ID) // it was purged in the meantime
+	damaged := errs.RecordNotFound("file", file.ID) // if the file was purged in the meantime
 	failed := v.WithFileOfBlob(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.DamagedBlobs.lookup(digest)

@@ -52,56 +52,57 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 	}
 	depths := map[uint64]int{}
 	depth := func(folder model.Folder) int {
-		var way []uint64
-		// The bound ends a circle, which only a damaged vault can hold.
-		for id := folder.ID; id != 0 && depths[id] == 0 && len(way) <= len(list); id = parent[id] {
-			way = append(way, id)
+		var path []uint64
+		// The limit ends a cycle of folders, which only a damaged vault can contain.
+		for id := folder.ID; id != 0 && depths[id] == 0 && len(path) <= len(list); id = parent[id] {
+			path = append(path, id)
 		}
-		if len(way) == 0 {
+		if len(path) == 0 {
 			return depths[folder.ID]
 		}
-		n := depths[parent[way[len(way)-1]]]
-		for _, id := range slices.Backward(way) {
+		n := depths[parent[path[len(path)-1]]]
+		for _, id := range slices.Backward(path) {
 			n++
 			depths[id] = n
 		}
 		return n
 	}
-	type placed struct {
+	type entry struct {
 		folder model.Folder
 		depth  int
 		name   string
 	}
-	all := make([]placed, 0, len(list))
+	all := make([]entry, 0, len(list))
 	for _, folder := range list {
-		all = append(all, placed{folder, depth(folder), model.Fold(folder.Name)})
+		all = append(all, entry{folder, depth(folder), model.Fold(folder.Name)})
 	}
-	slices.SortFunc(all, func(a, b placed) int {
+	slices.SortFunc(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.name, b.name), cmp.Compare(a.folder.ID, b.folder.ID))
 	})
-	for i, p := range all {
-		list[i] = p.folder
+	for i, e := range all {
+		list[i] = e.folder
 	}
 	return list
 }
 
 // Create creates a folder. It returns Invalid with every invalid field.
-func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, idempotency Idempotency[model.Folder]) (model.Folder, error) {
-	var made model.Folder
+func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft,
+	idempotency Idempotency[model.Folder]) (model.Folder, error) {
+	var created model.Folder
 	err := f.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, f.v); err != nil {
 			return err
 		}
-		made, err = f.check(t, draft)
+		created, err = f.check(t, draft)
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := f.v.Now()
-		if made, err = f.add(t, actor, at, made); err != nil {
+		if created, err = f.add(t, actor, at, created); err != nil {
 			return err
 		}
-		return idempotency.SaveResponse(t, at, made)
+		return idempotency.SaveResponse(t, at, created)
 	})
-	return made, err
+	return created, err
 }
 
 // add stores a validated folder and its audit entry.
@@ -153,25 +154,25 @@ func (f *Folders) ensurePath(t *store.Tx, actor model.Actor, at time.Time, from 
 }
 
 func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, error) {
-	made, rejected := draft.Check(folderExists(t, draft.ParentID))
-	if len(rejected) == 0 && t.FolderNameTaken(made.ParentID, made.Name) {
+	folder, rejected := draft.Check(folderExists(t, draft.ParentID))
+	if len(rejected) == 0 && t.FolderNameTaken(folder.ParentID, folder.Name) {
 		rejected.Add("name", model.MsgTaken("name"))
 	}
-	if len(rejected) == 0 && !fitsDepth(t, made.ParentID, 1) {
+	if len(rejected) == 0 && !fitsDepth(t, folder.ParentID, 1) {
 		rejected.Add("parent_id", model.MsgFolderTooDeep)
 	}
-	return made, rejected.Err()
+	return folder, rejected.Err()
 }
 
 // fitsDepth reports whether a folder tree of the given height may be put into parent (0:
 // the root).
 func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
-	for at := parent; at != 0; levels++ {
-		folder, err := t.Folder(at)
+	for id := parent; id != 0; levels++ {
+		folder, err := t.Folder(id)
 		if err != nil || levels >= model.MaxFolderDepth {
 			return false
 		}
-		at = folder.ParentID
+		id = folder.ParentID
 	}
 	return levels <= model.MaxFolderDepth
 }
@@ -182,16 +183,16 @@ func folderHeight(t *store.Tx, id uint64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	in := map[uint64][]uint64{}
+	children := map[uint64][]uint64{}
 	for _, folder := range all {
-		in[folder.ParentID] = append(in[folder.ParentID], folder.ID)
+		children[folder.ParentID] = append(children[folder.ParentID], folder.ID)
 	}
 	n := 0
-	// The bound ends a circle, which only a damaged vault can hold.
+	// The limit ends a cycle of folders, which only a damaged vault can contain.
 	for level := []uint64{id}; len(level) > 0 && n <= len(all); n++ {
 		var next []uint64
-		for _, one := range level {
-			next = append(next, in[one]...)
+		for _, folder := range level {
+			next = append(next, children[folder]...)
 		}
 		level = next
 	}
@@ -206,21 +207,21 @@ func folderExists(t *store.Tx, id model.IDInput) bool {
 // field, or PreconditionFailed if match does not accept the current version.
 func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FolderPatch, match Match) (model.Folder, error) {
 	return patch(ctx, f.v, folderOps, actor, id, match, func(t *store.Tx, old model.Folder) (model.Folder, error) {
-		fits, err := canMoveTo(t, id, p.ParentID.Value)
+		valid, err := canMoveTo(t, id, p.ParentID.Value)
 		if err != nil {
 			return old, err
 		}
-		now, rejected := p.Check(old, fits)
+		now, rejected := p.Check(old, valid)
 		moved := now.ParentID != old.ParentID || model.Fold(now.Name) != model.Fold(old.Name)
 		if len(rejected) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
 			rejected.Add("name", model.MsgTaken("name"))
 		}
 		if len(rejected) == 0 && now.ParentID != old.ParentID {
-			high, err := folderHeight(t, id)
+			height, err := folderHeight(t, id)
 			if err != nil {
 				return old, err
 			}
-			if !fitsDepth(t, now.ParentID, high) {
+			if !fitsDepth(t, now.ParentID, height) {
 				rejected.Add("parent_id", model.MsgFolderTooDeep)
 			}
 		}
@@ -234,16 +235,16 @@ func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 	if !folderExists(t, parent) {
 		return false, nil
 	}
-	// The bound ends a circle, which only a damaged vault can hold.
-	at := uint64(parent.Value)
-	for n := t.Count(store.CountFolders); at != 0 && at != id && n > 0; n-- {
-		folder, err := t.Folder(at)
+	// The limit ends a cycle of folders, which only a damaged vault can contain.
+	ancestor := uint64(parent.Value)
+	for n := t.Count(store.CountFolders); ancestor != 0 && ancestor != id && n > 0; n-- {
+		folder, err := t.Folder(ancestor)
 		if err != nil {
 			return false, err
 		}
-		at = folder.ParentID
+		ancestor = folder.ParentID
 	}
-	return at == 0, nil
+	return ancestor == 0, nil
 }
 
 // Remove permanently deletes an empty folder. It returns Conflict if the folder contains

@@ -14,68 +14,68 @@ import (
 
 // FolderView is a folder with its path, the folder tree, and the counts of documents.
 type FolderView struct {
-	Folder      model.Folder   // the zero one is the top, where documents of no folder lie
-	Breadcrumbs []model.Folder // from the top down to it, itself last
-	Tree        []TreeNode     // the folders at the top, with what is open of them
-	Subfolders  []TreeNode     // the folders in it, by name
+	Folder      model.Folder   // zero for the root, which contains the documents in no folder
+	Breadcrumbs []model.Folder // from the root to the folder, inclusive
+	Tree        []TreeNode     // the folders in the root; those on the path of Folder are expanded
+	Subfolders  []TreeNode     // sorted by name
 }
 
 // TreeNode is a folder in a tree.
 type TreeNode struct {
 	model.Folder
-	Count    uint64 // of documents in it, without those in its folders
-	Current  bool   // it is the one that is looked at
+	Count    uint64 // number of documents, without those in subfolders
+	Current  bool   // whether it is the folder of the view
 	Children []TreeNode
 }
 
 // View returns a folder (0: the root) with the tree in which the folders on its path are
 // expanded. It returns NotFound if the folder does not exist.
-func (f *Folders) View(ctx context.Context, id uint64) (s FolderView, err error) {
+func (f *Folders) View(ctx context.Context, id uint64) (view FolderView, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		all, err := t.Folders()
 		if err != nil {
 			return err
 		}
 		if id != 0 {
-			if s.Folder, err = t.Folder(id); err != nil {
+			if view.Folder, err = t.Folder(id); err != nil {
 				return err
 			}
 		}
-		in := map[uint64][]model.Folder{}
+		children := map[uint64][]model.Folder{}
 		for _, folder := range inTreeOrder(all) {
-			in[folder.ParentID] = append(in[folder.ParentID], folder)
+			children[folder.ParentID] = append(children[folder.ParentID], folder)
 		}
-		s.Breadcrumbs = breadcrumbs(all, s.Folder)
-		s.Tree = treeNodes(t, in, 0, s.Breadcrumbs, id)
-		s.Subfolders = treeNodes(t, in, id, nil, 0)
+		view.Breadcrumbs = breadcrumbs(all, view.Folder)
+		view.Tree = treeNodes(t, children, 0, view.Breadcrumbs, id)
+		view.Subfolders = treeNodes(t, children, id, nil, 0)
 		return nil
 	})
-	return s, err
+	return view, err
 }
 
 // breadcrumbs returns the folders from the root down to folder.
-func breadcrumbs(all []model.Folder, folder model.Folder) (way []model.Folder) {
+func breadcrumbs(all []model.Folder, folder model.Folder) (path []model.Folder) {
 	byID := map[uint64]model.Folder{}
-	for _, one := range all {
-		byID[one.ID] = one
+	for _, f := range all {
+		byID[f.ID] = f
 	}
-	// The bound ends a circle, which only a damaged vault can hold.
-	for folder.ID != 0 && len(way) <= len(all) {
-		way = append(way, folder)
+	// The limit ends a cycle of folders, which only a damaged vault can contain.
+	for folder.ID != 0 && len(path) <= len(all) {
+		path = append(path, folder)
 		folder = byID[folder.ParentID]
 	}
-	slices.Reverse(way)
-	return way
+	slices.Reverse(path)
+	return path
 }
 
-func treeNodes(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []model.Folder, here uint64) []TreeNode {
-	list := make([]TreeNode, 0, len(in[parent]))
-	for _, folder := range in[parent] {
-		b := TreeNode{Folder: folder, Count: t.CountBy(FileOps.Name, store.ColumnFolder, fmt.Sprint(folder.ID)), Current: folder.ID == here}
-		if len(way) > 0 && way[0].ID == folder.ID {
-			b.Children = treeNodes(t, in, folder.ID, way[1:], here)
+func treeNodes(t *store.Tx, children map[uint64][]model.Folder, parent uint64, path []model.Folder, current uint64) []TreeNode {
+	list := make([]TreeNode, 0, len(children[parent]))
+	for _, folder := range children[parent] {
+		node := TreeNode{Folder: folder, Count: t.CountBy(FileOps.Name, store.ColumnFolder, fmt.Sprint(folder.ID)), Current: folder.ID == current}
+		if len(path) > 0 && path[0].ID == folder.ID {
+			node.Children = treeNodes(t, children, folder.ID, path[1:], current)
 		}
-		list = append(list, b)
+		list = append(list, node)
 	}
 	return list
 }
@@ -83,10 +83,10 @@ func treeNodes(t *store.Tx, in map[uint64][]model.Folder, parent uint64, way []m
 // FolderSort is the sort order of the documents in a folder.
 type FolderSort string
 
-// The sorts of a folder.
+// Sort orders of the documents in a folder.
 const (
-	ByName FolderSort = "name" // as people count: 2 before 10
-	ByDate FolderSort = "date" // when they were filed
+	ByName FolderSort = "name" // numbers by value, so 2 before 10
+	ByDate FolderSort = "date" // time of the upload
 	BySize FolderSort = "size"
 )
 
@@ -95,7 +95,7 @@ const maxFilesInFolder = 100_000
 
 // Documents returns the sorted documents in a folder, at most 100,000. Folder 0 contains
 // the documents in no folder and no abstract.
-func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down bool) (list []model.File, err error) {
+func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, descending bool) (list []model.File, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = filesInFolder(t, id)
 		return err
@@ -104,57 +104,57 @@ func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, down 
 		return nil, err
 	}
 	sortFiles(list, by)
-	if down {
+	if descending {
 		slices.Reverse(list)
 	}
 	return list, nil
 }
 
 func filesInFolder(t *store.Tx, id uint64) ([]model.File, error) {
-	where := store.Filter{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
+	filter := store.Filter{Column: store.ColumnFolder, Value: fmt.Sprint(id)}
 	if id == 0 {
-		where = store.Filter{Column: store.ColumnUnassigned}
+		filter = store.Filter{Column: store.ColumnUnassigned}
 	}
-	page, err := t.ListFiles(store.Query{Filters: []store.Filter{where}, Limit: maxFilesInFolder, MaxBytes: 1 << 30, MaxScanned: 1 << 30})
+	page, err := t.ListFiles(store.Query{Filters: []store.Filter{filter}, Limit: maxFilesInFolder, MaxBytes: 1 << 30, MaxScanned: 1 << 30})
 	return page.Items, err
 }
 
 // FilePage is a page of the documents in a folder.
 type FilePage struct {
 	Files  []model.File
-	Offset int // the first of them, from 0
+	Offset int // position of the first file, from 0
 	Total  int
 }
 
-// FilePage returns up to limit documents of a sorted folder, starting at from. If from
+// FilePage returns up to limit documents of a sorted folder, starting at offset. If offset
 // is past the end, it returns the last page. The sort order of a large folder is cached
 // until the folder changes.
-func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, down bool, from, limit int) (row FilePage, err error) {
+func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, descending bool, offset, limit int) (page FilePage, err error) {
 	order, err := f.sortedIDs(ctx, id, by)
 	if err != nil {
-		return row, err
+		return page, err
 	}
-	row.Total = len(order)
-	row.Offset = max(0, min(from, (row.Total-1)/limit*limit))
-	end := min(row.Offset+limit, row.Total)
+	page.Total = len(order)
+	page.Offset = max(0, min(offset, (page.Total-1)/limit*limit))
+	end := min(page.Offset+limit, page.Total)
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
-		for i := row.Offset; i < end; i++ {
+		for i := page.Offset; i < end; i++ {
 			at := i
-			if down {
-				at = row.Total - 1 - i
+			if descending {
+				at = page.Total - 1 - i
 			}
 			file, err := t.File(order[at])
 			if errs.KindOf(err) == errs.NotFound {
-				continue // it went between the two looks
+				continue // removed since the sort order was read
 			}
 			if err != nil {
 				return err
 			}
-			row.Files = append(row.Files, file)
+			page.Files = append(page.Files, file)
 		}
 		return nil
 	})
-	return row, err
+	return page, err
 }
 
 // Neighbors is the position of a document in its folder by name, from 1, with the
@@ -165,41 +165,41 @@ type Neighbors struct {
 }
 
 // Neighbors returns the neighbors of a document that belongs to no abstract.
-func (f *Folders) Neighbors(ctx context.Context, file model.File) (a Neighbors, err error) {
+func (f *Folders) Neighbors(ctx context.Context, file model.File) (neighbors Neighbors, err error) {
 	order, err := f.sortedIDs(ctx, file.FolderID, ByName)
 	if err != nil {
-		return a, err
+		return neighbors, err
 	}
-	at := slices.Index(order, file.ID)
-	if at < 0 {
-		return a, nil
+	position := slices.Index(order, file.ID)
+	if position < 0 {
+		return neighbors, nil
 	}
-	a.Position, a.Count = at+1, len(order)
+	neighbors.Position, neighbors.Count = position+1, len(order)
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
-		for i, to := range map[int]**model.File{at - 1: &a.Previous, at + 1: &a.Next} {
+		for i, target := range map[int]**model.File{position - 1: &neighbors.Previous, position + 1: &neighbors.Next} {
 			if i < 0 || i >= len(order) {
 				continue
 			}
-			one, err := t.File(order[i])
+			neighbor, err := t.File(order[i])
 			if errs.KindOf(err) == errs.NotFound {
-				continue // it went between the two looks
+				continue // removed since the sort order was read
 			}
 			if err != nil {
 				return err
 			}
-			*to = &one
+			*target = &neighbor
 		}
 		return nil
 	})
-	return a, err
+	return neighbors, err
 }
 
 // sortedIDs returns the IDs of the documents in a folder, sorted by name, date, or size.
 // The caller must not modify them.
 func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
 	key := folderOrderKey{id, by}
-	turn := f.v.Store.FolderVersion(id)
-	if order, ok := f.v.folderOrders.get(key, turn); ok {
+	version := f.v.Store.FolderVersion(id)
+	if order, ok := f.v.folderOrders.get(key, version); ok {
 		return order, nil
 	}
 	list, err := f.Documents(ctx, id, by, false)
@@ -208,7 +208,7 @@ func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]ui
 	}
 	order := FileIDs(list)
 	if len(order) >= minCachedFiles {
-		f.v.folderOrders.put(key, turn, order)
+		f.v.folderOrders.put(key, version, order)
 	}
 	return order, nil
 }
@@ -235,26 +235,26 @@ type folderOrder struct {
 	files   []uint64
 }
 
-func (o *folderOrderCache) get(key folderOrderKey, turn uint64) ([]uint64, bool) {
+func (o *folderOrderCache) get(key folderOrderKey, version uint64) ([]uint64, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s, ok := o.entries[key]
-	return s.files, ok && s.version == turn
+	return s.files, ok && s.version == version
 }
 
-func (o *folderOrderCache) put(key folderOrderKey, turn uint64, files []uint64) {
+func (o *folderOrderCache) put(key folderOrderKey, version uint64, files []uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.entries) >= maxCachedOrders || o.entries == nil {
 		o.entries = map[folderOrderKey]folderOrder{}
 	}
-	o.entries[key] = folderOrder{turn, files}
+	o.entries[key] = folderOrder{version, files}
 }
 
 func sortFiles(list []model.File, by FolderSort) {
 	switch by {
 	case ByDate:
-		return // as they are read
+		return // files are read in this order
 	case BySize:
 		slices.SortStableFunc(list, func(a, b model.File) int { return cmp.Compare(a.Size, b.Size) })
 		return
@@ -317,18 +317,18 @@ func (f *Folders) Descendants(ctx context.Context, id uint64, limit int) (list [
 			return nil, err
 		}
 	}
-	way := map[uint64][]string{id: nil}
-	for _, folder := range all { // parents come first
-		if above, ok := way[folder.ParentID]; ok && folder.ID != id {
-			way[folder.ID] = append(slices.Clone(above), folder.Name)
+	paths := map[uint64][]string{id: nil}
+	for _, folder := range all { // parents before children
+		if path, ok := paths[folder.ParentID]; ok && folder.ID != id {
+			paths[folder.ID] = append(slices.Clone(path), folder.Name)
 		}
 	}
 	for _, folder := range append([]model.Folder{{ID: id}}, all...) {
-		names, ok := way[folder.ID]
+		names, ok := paths[folder.ID]
 		if !ok {
 			continue
 		}
-		delete(way, folder.ID) // the first is among all once more
+		delete(paths, folder.ID) // all contains folder id again
 		files, err := f.Documents(ctx, folder.ID, ByName, false)
 		if err != nil {
 			return nil, err
@@ -337,7 +337,8 @@ func (f *Folders) Descendants(ctx context.Context, id uint64, limit int) (list [
 			list = append(list, Descendant{names, file})
 		}
 		if len(list) > limit {
-			return nil, &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", limit)}
+			return nil, &errs.Error{Kind: errs.Conflict,
+				Message: fmt.Sprintf("There are more than %d documents in it; take one of its folders at a time.", limit)}
 		}
 	}
 	return list, nil

@@ -26,7 +26,7 @@ const GenerationFile = "generation"
 // advanceGeneration starts a new generation. It reports whether the database is the one
 // that was last used here; a missing file counts as yes.
 func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
-	have, own, err := v.CheckGeneration(ctx)
+	current, own, err := v.CheckGeneration(ctx)
 	if err != nil || !own {
 		return false, err
 	}
@@ -37,9 +37,9 @@ func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	// Both words, then the database, then the new one alone: whenever this is cut
-	// off, the file knows the word of the database.
-	if err := txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(have+"\n"+next)); err != nil {
+	// First write both tokens to the file, then update the database, then remove the old
+	// token from the file. After a crash at any point, the file contains the database's token.
+	if err := txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(current+"\n"+next)); err != nil {
 		return false, err
 	}
 	if err := v.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
@@ -50,16 +50,16 @@ func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 
 // CheckGeneration returns the token of the database and reports whether the file
 // contains it.
-func (v *Vault) CheckGeneration(ctx context.Context) (have string, own bool, err error) {
-	err = v.Store.View(ctx, func(t *store.Tx) (err error) { have, err = t.Generation(); return err })
+func (v *Vault) CheckGeneration(ctx context.Context) (token string, own bool, err error) {
+	err = v.Store.View(ctx, func(t *store.Tx) (err error) { token, err = t.Generation(); return err })
 	if err != nil {
 		return "", false, err
 	}
-	known, err := os.ReadFile(filepath.Join(v.Dir, GenerationFile))
+	file, err := os.ReadFile(filepath.Join(v.Dir, GenerationFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return have, true, nil
+		return token, true, nil
 	}
-	return have, err == nil && slices.Contains(strings.Fields(string(known)), have), err
+	return token, err == nil && slices.Contains(strings.Fields(string(file)), token), err
 }
 
 // StartGeneration starts a new generation at the start of a server. It reports whether

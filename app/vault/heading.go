@@ -70,8 +70,8 @@ func (v *Vault) Location(t *store.Tx, file model.File) (string, error) {
 func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document) {
 	for _, f := range files {
 		d := Document{File: f}
-		if place, err := v.Location(t, f); err == nil {
-			d.Location = place
+		if location, err := v.Location(t, f); err == nil {
+			d.Location = location
 		}
 		list = append(list, d)
 	}
@@ -81,5 +81,5 @@ func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document)
 // Document is a document with its location.
 type Document struct {
 	model.File
-	Location string // the heading of its abstract or the name of its folder; "" where it has neither
+	Location string // heading of its abstract or name of its folder; "": neither
 }

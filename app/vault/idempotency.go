@@ -43,11 +43,11 @@ func (k Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
 }
 
 // SaveResponse stores the rendered response.
-func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, made T) error {
+func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, result T) error {
 	if !k.enabled() {
 		return nil
 	}
-	status, header, body, err := k.Render(made)
+	status, header, body, err := k.Render(result)
 	if err != nil {
 		return err
 	}
@@ -56,16 +56,16 @@ func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, made T) error {
 
 // StoredResponse returns the response stored under a key. It reports false if there is
 // none or it has expired.
-func (v *Vault) StoredResponse(ctx context.Context, slot [32]byte) (r model.StoredResponse, found bool, err error) {
+func (v *Vault) StoredResponse(ctx context.Context, keyHash [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
-		r, found, err = v.storedResponse(t, slot)
+		r, found, err = v.storedResponse(t, keyHash)
 		return err
 	})
 	return r, found, err
 }
 
-func (v *Vault) storedResponse(t *store.Tx, slot [32]byte) (model.StoredResponse, bool, error) {
-	r, found, err := t.StoredResponse(slot)
+func (v *Vault) storedResponse(t *store.Tx, keyHash [32]byte) (model.StoredResponse, bool, error) {
+	r, found, err := t.StoredResponse(keyHash)
 	if err != nil || !found || !v.Now().Before(r.At.Add(v.Settings.IdempotencyPeriod)) {
 		return model.StoredResponse{}, false, err
 	}
@@ -74,8 +74,8 @@ func (v *Vault) storedResponse(t *store.Tx, slot [32]byte) (model.StoredResponse
 
 // StoreLocation stores only the Location header of a response, for responses that
 // contain a secret that is shown once.
-func (v *Vault) StoreLocation(ctx context.Context, slot [32]byte, to string) error {
+func (v *Vault) StoreLocation(ctx context.Context, keyHash [32]byte, location string) error {
 	return v.Store.Update(ctx, nil, func(t *store.Tx) error {
-		return t.PutStoredResponse(slot, model.StoredResponse{Header: map[string]string{"Location": to}, At: v.Now()})
+		return t.PutStoredResponse(keyHash, model.StoredResponse{Header: map[string]string{"Location": location}, At: v.Now()})
 	})
 }

@@ -10,9 +10,9 @@ import (
 // Match is the condition of an If-Match header (RFC 9110, section 13.1.1). It is checked
 // in the transaction of the change. The zero value accepts every version.
 type Match struct {
-	Given    bool
-	Any      bool     // that it is there is enough
-	Versions []uint64 // one of them
+	Given    bool     // false: accept every version
+	Any      bool     // accept every version of an existing record
+	Versions []uint64 // accept one of these versions
 }
 
 // check returns PreconditionFailed if the condition does not accept the version.

@@ -37,34 +37,36 @@ func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
 }
 
 // Create creates an order. It returns Invalid with every invalid field.
-func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, idempotency Idempotency[model.Order]) (model.Order, error) {
+func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.OrderDraft,
+	idempotency Idempotency[model.Order]) (model.Order, error) {
 	// Validate outside the single writer, which only checks that the rules are unchanged.
-	var judged validatedOrder
-	if err := o.v.Store.View(ctx, func(t *store.Tx) (err error) { judged, err = o.validate(t, draft); return err }); err != nil {
+	var validated validatedOrder
+	if err := o.v.Store.View(ctx, func(t *store.Tx) (err error) { validated, err = o.validate(t, draft); return err }); err != nil {
 		return model.Order{}, err
 	}
-	var made model.Order
+	var created model.Order
 	err := o.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, o.v); err != nil {
 			return err
 		}
-		made, err = o.revalidate(t, draft, judged)
+		created, err = o.revalidate(t, draft, validated)
 		return err
 	}, func(t *store.Tx) (err error) {
-		if made.ID, err = t.NewOrderID(); err != nil {
+		if created.ID, err = t.NewOrderID(); err != nil {
 			return err
 		}
 		at := o.v.Now()
-		made.Version, made.CreatedAt, made.UpdatedAt = 1, at, at
-		if err := t.PutOrder(made); err != nil {
+		created.Version, created.CreatedAt, created.UpdatedAt = 1, at, at
+		if err := t.PutOrder(created); err != nil {
 			return err
 		}
-		if err := o.v.AddEvent(t, at, actor, "order.created", txn.RecordRef("order", made.ID), map[string]string{"number": made.Number}); err != nil {
+		detail := map[string]string{"number": created.Number}
+		if err := o.v.AddEvent(t, at, actor, "order.created", txn.RecordRef("order", created.ID), detail); err != nil {
 			return err
 		}
-		return idempotency.SaveResponse(t, at, made)
+		return idempotency.SaveResponse(t, at, created)
 	})
-	return made, err
+	return created, err
 }
 
 // Get returns an order, or NotFound.
@@ -103,10 +105,11 @@ func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p mode
 
 // Trash moves an order to the trash.
 func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, o.v, OrderOps, actor, id, match, "trashed", func(t *store.Tx, live model.Order, in model.Trashed) (map[string]string, error) {
-		live.Trashed = &in
-		return nil, t.PutOrder(live)
-	})
+	return trash(ctx, o.v, OrderOps, actor, id, match, "trashed",
+		func(t *store.Tx, live model.Order, in model.Trashed) (map[string]string, error) {
+			live.Trashed = &in
+			return nil, t.PutOrder(live)
+		})
 }
 
 // Restore restores an order from the trash. It returns Invalid if order numbers must be
@@ -129,19 +132,19 @@ type validatedOrder struct {
 }
 
 // validate validates a draft with the current definitions.
-func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (j validatedOrder, err error) {
-	if j.fields, err = t.OrderFields(); err != nil {
-		return j, err
+func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (result validatedOrder, err error) {
+	if result.fields, err = t.OrderFields(); err != nil {
+		return result, err
 	}
-	if j.statuses, err = t.OrderStatuses(); err != nil {
-		return j, err
+	if result.statuses, err = t.OrderStatuses(); err != nil {
+		return result, err
 	}
-	j.order, j.rejected = draft.Check(j.fields, o.v.Settings.Rules)
-	if len(j.statuses) > 0 {
-		j.order.Status = j.statuses[0]
+	result.order, result.rejected = draft.Check(result.fields, o.v.Settings.Rules)
+	if len(result.statuses) > 0 {
+		result.order.Status = result.statuses[0]
 	}
-	j.rejected = o.checkUniqueNumber(t, j.order.Number, j.rejected)
-	return j, j.rejected.Err()
+	result.rejected = o.checkUniqueNumber(t, result.order.Number, result.rejected)
+	return result, result.rejected.Err()
 }
 
 // checkUniqueNumber prepends an error if the settings require unique order numbers and
@@ -156,7 +159,7 @@ func (o *Orders) checkUniqueNumber(t *store.Tx, number string, rejected errs.Fie
 
 // revalidate returns the validated order, after a new validation if the definitions have
 // changed or the number must be unique.
-func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, j validatedOrder) (model.Order, error) {
+func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, validated validatedOrder) (model.Order, error) {
 	fields, err := t.OrderFields()
 	if err != nil {
 		return model.Order{}, err
@@ -165,10 +168,10 @@ func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, j validatedOrde
 	if err != nil {
 		return model.Order{}, err
 	}
-	if !sameList(fields, j.fields) || !sameList(statuses, j.statuses) || o.v.Settings.UniqueOrderNumber {
-		j, err = o.validate(t, draft)
+	if !sameList(fields, validated.fields) || !sameList(statuses, validated.statuses) || o.v.Settings.UniqueOrderNumber {
+		validated, err = o.validate(t, draft)
 	}
-	return j.order, err
+	return validated.order, err
 }
 
 // sameList reports whether two reads of a list returned the same list: the store returns

@@ -78,13 +78,13 @@ func orderDefinitions(t *store.Tx) (d model.Template, err error) {
 
 // changeDefinitions calls Vault.changeDefinitions for the definitions of orders.
 func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, kind string,
-	wish func(old model.Template) (model.Template, []model.Change, error), put func(*store.Tx) error) (DefinitionResult, error) {
+	change func(old model.Template) (model.Template, []model.Change, error), save func(*store.Tx) error) (DefinitionResult, error) {
 	return o.v.changeDefinitions(ctx, actor, dry, scanOrderImpact, func(t *store.Tx) (p definitionPlan, err error) {
 		old, err := orderDefinitions(t)
 		if err != nil {
 			return p, err
 		}
-		now, changes, err := wish(old)
+		now, changes, err := change(old)
 		if err != nil {
 			return p, err
 		}
@@ -96,6 +96,6 @@ func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry b
 		if len(changed) == 0 {
 			return nil // a concurrent change did the same
 		}
-		return errors.Join(put(t), t.AddEvent(model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
+		return errors.Join(save(t), t.AddEvent(model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
 	})
 }

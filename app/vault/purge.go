@@ -19,8 +19,8 @@ type Purger struct {
 	v *Vault
 
 	mu            sync.Mutex
-	lastRun       time.Time // the turn before
-	clockJumpedAt time.Time // of the clock, as far as known (leap.go)
+	lastRun       time.Time
+	clockJumpedAt time.Time // last jump of the clock, see holdsAfterClockJump
 }
 
 const (
@@ -69,13 +69,13 @@ func (p *purgeCounts) add(more purgeCounts) {
 // Purge permanently deletes expired records in the trash and expired stored responses. A
 // sweep that it requests deletes the blobs that no record refers to.
 func (v *Vault) Purge(ctx context.Context) error {
-	// Every time is in microseconds: this is the first at which nothing is due yet.
+	// Times have microsecond precision, so this is the first time at which a record is not due yet.
 	due := purgeRun{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Settings.TrashPeriod)}
-	gone, err := due.run(ctx)
-	if gone.records > 0 {
-		v.Log.Info("purged the trash", "records", gone.records, "files", gone.files)
+	purged, err := due.run(ctx)
+	if purged.records > 0 {
+		v.Log.Info("purged the trash", "records", purged.records, "files", purged.files)
 	}
-	if gone.files > 0 {
+	if purged.files > 0 {
 		v.Orphans.Notify()
 	}
 	if err := errors.Join(err, v.pruneStoredResponses(ctx)); err != nil {
@@ -88,10 +88,10 @@ func (v *Vault) Purge(ctx context.Context) error {
 type purgeRun struct {
 	v           *Vault
 	actor       model.Actor
-	before      time.Time // what went into the trash before then
-	manual      bool      // also what has not had its time in the trash
-	clockJumped bool      // the clock leapt: no retention is taken to be over
-	liftReason  string    // why the retention does not count; "" where it does
+	before      time.Time // only records trashed before this time
+	manual      bool      // also records that have not expired
+	clockJumped bool      // treat no retention as over, because the clock has jumped
+	liftReason  string    // reason to override retention; "": don't override
 }
 
 // mayPurge reports whether a record may be purged now.
@@ -108,35 +108,36 @@ func (p *purgeRun) mayPurge(item Trashed) bool {
 
 // run purges all records that may be purged. It skips damaged records and returns them
 // in the error, so that verification can report them.
-func (p *purgeRun) run(ctx context.Context) (gone purgeCounts, err error) {
-	var stuck error
-	for behind := (store.TrashEntry{}); ; {
-		list, last, kept, err := p.nextEntries(ctx, behind)
+func (p *purgeRun) run(ctx context.Context) (purged purgeCounts, err error) {
+	var failed error
+	for after := (store.TrashEntry{}); ; {
+		list, last, kept, err := p.nextEntries(ctx, after)
 		if err != nil {
-			return gone, errors.Join(stuck, err)
+			return purged, errors.Join(failed, err)
 		}
-		gone.kept += kept
+		purged.kept += kept
 		for len(list) > 0 {
-			done, left, damaged, err := p.commit(ctx, list)
+			counts, rest, damaged, err := p.commit(ctx, list)
 			if err != nil {
-				return gone, errors.Join(stuck, err)
+				return purged, errors.Join(failed, err)
 			}
-			gone.add(done)
-			stuck, list = errors.Join(stuck, damaged), left
+			purged.add(counts)
+			failed, list = errors.Join(failed, damaged), rest
 			p.v.Activity.WaitIdle(ctx)
 		}
 		if last.Type == "" {
-			return gone, stuck
+			return purged, failed
 		}
-		behind = last
+		after = last
 	}
 }
 
 // nextEntries reads a batch of trash entries. It returns those that may be purged, the
 // last one read (zero at the end of the trash), and the number of kept ones.
-func (p *purgeRun) nextEntries(ctx context.Context, behind store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry, kept int, err error) {
+func (p *purgeRun) nextEntries(ctx context.Context, after store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry,
+	kept int, err error) {
 	err = p.v.Store.View(ctx, func(t *store.Tx) error {
-		entries, err := t.TrashedBefore(p.before, behind, trashScanSize)
+		entries, err := t.TrashedBefore(p.before, after, trashScanSize)
 		if err != nil {
 			return err
 		}
@@ -145,7 +146,7 @@ func (p *purgeRun) nextEntries(ctx context.Context, behind store.TrashEntry) (li
 			switch {
 			case err != nil && !errors.Is(err, store.ErrDamaged):
 				return err
-			case err != nil || p.mayPurge(item): // a damaged one is named where it would be purged
+			case err != nil || p.mayPurge(item): // commit reports the damaged record
 				list = append(list, e)
 			default:
 				kept++
@@ -160,56 +161,56 @@ func (p *purgeRun) nextEntries(ctx context.Context, behind store.TrashEntry) (li
 }
 
 // commit purges the first entries of a list in one transaction and returns the rest.
-func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done purgeCounts, left []store.TrashEntry, stuck, err error) {
+func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done purgeCounts, rest []store.TrashEntry, damaged, err error) {
 	items := make([]Trashed, len(list))
 	err = p.v.UpdateFromReserve(ctx, p.actor, func(t *store.Tx) error {
 		if err := p.v.AuthorizeAdmin(t, p.actor); err != nil {
 			return err
 		}
 		clear(items)
-		some := false
-		stuck = nil
+		found := false
+		damaged = nil
 		for i, e := range list {
 			item, err := p.reread(t, e)
 			switch {
 			case errors.Is(err, store.ErrDamaged):
-				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", e.Type, e.ID, err))
+				damaged = errors.Join(damaged, fmt.Errorf("%s %d: %w", e.Type, e.ID, err))
 			case err != nil:
 				return err
 			case item.Type != "":
-				items[i], some = item, true
+				items[i], found = item, true
 			}
 		}
-		if !some {
+		if !found {
 			return txn.ErrNoChange
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		done, left = purgeCounts{}, nil
+		done, rest = purgeCounts{}, nil
 		for i, item := range items {
 			if done.records >= purgeBatchSize {
-				left = list[i:]
+				rest = list[i:]
 				return nil
 			}
 			if item.Type == "" {
 				continue
 			}
-			one, err := p.purge(t, item)
+			purged, err := p.purge(t, item)
 			if errors.Is(err, store.ErrDamaged) {
-				stuck = errors.Join(stuck, fmt.Errorf("%s %d: %w", item.Type, item.ID, err))
+				damaged = errors.Join(damaged, fmt.Errorf("%s %d: %w", item.Type, item.ID, err))
 				continue
 			}
 			if err != nil {
 				return fmt.Errorf("%s %d: %w", item.Type, item.ID, err)
 			}
-			done.add(one)
+			done.add(purged)
 		}
 		return nil
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
 	}
-	return done, left, stuck, err
+	return done, rest, damaged, err
 }
 
 // reread reads an entry inside the transaction. It returns the zero Trashed if the
@@ -227,48 +228,48 @@ func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 
 // purge deletes the record of one entry. It reads before it writes, so that a damaged
 // record leaves everything unchanged.
-func (p *purgeRun) purge(t *store.Tx, item Trashed) (done purgeCounts, err error) {
+func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err error) {
 	at := p.v.Now()
 	var in AbstractWithFiles
 	switch item.Type {
 	case AbstractOps.Name:
 		if in, err = AbstractOps.getIncludingTrash(t, item.ID); err != nil {
-			return done, err
+			return purged, err
 		}
 	case FileOps.Name:
 		file, err := t.FileIncludingTrash(item.ID)
 		if err != nil {
-			return done, err
+			return purged, err
 		}
 		in.Files = []model.File{file}
 	}
 	if err := p.logLiftedRetention(t, at, item); err != nil {
-		return done, err
+		return purged, err
 	}
 	for _, file := range in.Files {
 		if err := errors.Join(t.RemoveFile(file.ID), p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file))); err != nil {
-			return done, err
+			return purged, err
 		}
 	}
-	done = purgeCounts{records: len(in.Files), files: len(in.Files)}
+	purged = purgeCounts{records: len(in.Files), files: len(in.Files)}
 	switch item.Type {
 	case AbstractOps.Name:
-		done.records++
+		purged.records++
 		err = errors.Join(t.RemoveAbstract(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
 	case OrderOps.Name:
-		done.records++
+		purged.records++
 		err = errors.Join(t.RemoveOrder(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	}
-	return done, err
+	return purged, err
 }
 
 // addEvent writes the audit entry of a purge. A manual purge includes the name, because
 // it cannot be looked up afterward.
 func (p *purgeRun) addEvent(t *store.Tx, at time.Time, recordType string, id uint64, name string, detail map[string]string) error {
 	if p.manual {
-		named := map[string]string{"name": name}
-		maps.Copy(named, detail)
-		detail = named
+		withName := map[string]string{"name": name}
+		maps.Copy(withName, detail)
+		detail = withName
 	}
 	return p.v.AddEvent(t, at, p.actor, recordType+".purged", txn.RecordRef(recordType, id), detail)
 }

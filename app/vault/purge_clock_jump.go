@@ -27,9 +27,9 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	if before.IsZero() {
 		before = p.v.lastEventTime(ctx)
 	}
-	note := readServerState(p.v.Dir)
+	state := readServerState(p.v.Dir)
 	if p.clockJumpedAt.IsZero() {
-		p.clockJumpedAt = note.ClockJumpedAt
+		p.clockJumpedAt = state.ClockJumpedAt
 	}
 	switch known := p.clockJumpedAt; {
 	case !before.IsZero() && now.Sub(before) > minClockJump && (known.Before(before) || known.After(now)):
@@ -39,9 +39,9 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	case known.After(now):
 		p.clockJumpedAt = time.Time{} // the clock was set back
 	}
-	if !note.ClockJumpedAt.Equal(p.clockJumpedAt) {
-		note.ClockJumpedAt = p.clockJumpedAt
-		p.v.writeServerState(note)
+	if !state.ClockJumpedAt.Equal(p.clockJumpedAt) {
+		state.ClockJumpedAt = p.clockJumpedAt
+		p.v.writeServerState(state)
 	}
 	return !p.clockJumpedAt.IsZero() && now.Before(p.clockJumpedAt.Add(clockJumpHold))
 }

@@ -35,34 +35,34 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 	return page, err
 }
 
-// patch replaces a live record with the result of judge. An unchanged record is not
+// patch replaces a live record with the result of change. An unchanged record is not
 // written: it keeps its version and gets no audit entry.
-func patch[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, match Match,
-	judge func(t *store.Tx, old T) (T, error)) (T, error) {
+func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, match Match,
+	change func(t *store.Tx, old T) (T, error)) (T, error) {
 	var now T
 	var changes []model.Change
 	err := v.Write(ctx, actor, func(t *store.Tx) error {
-		old, err := n.get(t, id)
+		old, err := ops.get(t, id)
 		if err != nil {
 			return err
 		}
-		if err := match.check(n.version(old)); err != nil {
+		if err := match.check(ops.version(old)); err != nil {
 			return err
 		}
-		if now, err = judge(t, old); err != nil {
+		if now, err = change(t, old); err != nil {
 			return err
 		}
-		if changes = n.changes(old, now); len(changes) == 0 {
+		if changes = ops.changes(old, now); len(changes) == 0 {
 			now = old
 			return txn.ErrNoChange
 		}
 		return nil
 	}, func(t *store.Tx) (err error) {
 		at := v.Now()
-		if now, err = n.save(t, now, at); err != nil {
+		if now, err = ops.save(t, now, at); err != nil {
 			return err
 		}
-		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: n.Name + ".changed", Record: txn.RecordRef(n.Name, id), Changes: changes})
+		return t.AddEvent(model.Event{At: at, Actor: actor, Kind: ops.Name + ".changed", Record: txn.RecordRef(ops.Name, id), Changes: changes})
 	})
 	if errors.Is(err, txn.ErrNoChange) {
 		err = nil
@@ -72,57 +72,57 @@ func patch[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Act
 
 // trash moves a live record to the trash. The callback put writes the trashed record and
 // returns additional details for the audit log.
-func trash[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, match Match, event string,
+func trash[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, match Match, event string,
 	put func(t *store.Tx, live T, in model.Trashed) (map[string]string, error)) error {
 	var live T
 	return v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
-		if live, err = n.get(t, id); err != nil {
+		if live, err = ops.get(t, id); err != nil {
 			return err
 		}
-		return match.check(n.version(live))
+		return match.check(ops.version(live))
 	}, func(t *store.Tx) error {
 		at := v.Now()
 		detail, err := put(t, live, model.Trashed{At: at, By: actor})
 		if err != nil {
 			return err
 		}
-		return v.AddEvent(t, at, actor, n.Name+"."+event, txn.RecordRef(n.Name, id), detail)
+		return v.AddEvent(t, at, actor, ops.Name+"."+event, txn.RecordRef(ops.Name, id), detail)
 	})
 }
 
-// restore restores a record from the trash if judge allows it. A live record is left
+// restore restores a record from the trash if check returns no error. A live record is left
 // unchanged. It returns NotFound if the time to restore has passed, even if the record
 // is not purged yet.
-func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.Actor, id uint64, idempotency Idempotency[T],
-	judge func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
+func restore[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, idempotency Idempotency[T],
+	check func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
 	err := v.UpdateFromReserve(ctx, actor, func(t *store.Tx) (err error) {
-		if in, err = n.getIncludingTrash(t, id); err != nil {
+		if in, err = ops.getIncludingTrash(t, id); err != nil {
 			return err
 		}
 		out = in
-		trashed := n.trashed(in)
+		trashed := ops.trashed(in)
 		switch {
 		case trashed == nil && !idempotency.enabled():
 			return txn.ErrNoChange
 		case trashed == nil:
 			return idempotency.CheckUnused(t, v)
 		}
-		if over, err := n.expired(v, t, in); over || err != nil {
-			return cmp.Or(err, errs.RecordNotFound(n.Name, id))
+		if expired, err := ops.expired(v, t, in); expired || err != nil {
+			return cmp.Or(err, errs.RecordNotFound(ops.Name, id))
 		}
-		if err := idempotency.CheckUnused(t, v); err != nil || judge == nil {
+		if err := idempotency.CheckUnused(t, v); err != nil || check == nil {
 			return err
 		}
-		return judge(t, in)
+		return check(t, in)
 	}, func(t *store.Tx) (err error) {
 		at := v.Now()
-		if n.trashed(in) != nil {
+		if ops.trashed(in) != nil {
 			var detail map[string]string
 			if out, detail, err = put(t, in, at); err != nil {
 				return err
 			}
-			if err := v.AddEvent(t, at, actor, n.Name+".restored", txn.RecordRef(n.Name, id), detail); err != nil {
+			if err := v.AddEvent(t, at, actor, ops.Name+".restored", txn.RecordRef(ops.Name, id), detail); err != nil {
 				return err
 			}
 		}
@@ -135,14 +135,14 @@ func restore[T any](ctx context.Context, v *Vault, n recordOps[T], actor model.A
 }
 
 // expired reports whether the time to restore a trashed record has passed.
-func (n recordOps[T]) expired(v *Vault, t *store.Tx, in T) (over bool, err error) {
+func (r recordOps[T]) expired(v *Vault, t *store.Tx, in T) (expired bool, err error) {
 	var retained time.Time
-	if n.retainedUntil != nil {
-		if retained, err = n.retainedUntil(v, t, in); err != nil {
+	if r.retainedUntil != nil {
+		if retained, err = r.retainedUntil(v, t, in); err != nil {
 			return false, err
 		}
 	}
-	return v.trashExpired(*n.trashed(in), retained), nil
+	return v.trashExpired(*r.trashed(in), retained), nil
 }
 
 // nextUpdateTime returns at, or the first time after last if at is not later: times of

@@ -12,7 +12,7 @@ import (
 // RecordName is the display name of a record in the audit log.
 type RecordName struct {
 	Text string
-	Live bool // it is there, and not in the trash
+	Live bool // whether it exists and is not in the trash
 }
 
 // Names returns the display names of records such as "abstract:7". It leaves out purged

@@ -28,7 +28,7 @@ const (
 )
 
 func (r Retention) forTemplate(template uint64) time.Duration {
-	if keep, own := r.Templates[template]; own {
+	if keep, ok := r.Templates[template]; ok {
 		return keep
 	}
 	return r.Default

@@ -23,9 +23,9 @@ type serverState struct {
 	ClockJumpedAt time.Time `json:"leapt_at,omitzero"`
 }
 
-// UncleanStopAt returns when an unclean stop was detected: the next start of a server
-// or, if none is running, the start of the server that did not stop cleanly. It is zero
-// if all stops were clean.
+// UncleanStopAt returns the time of the last server start after an unclean stop. If no
+// server is running and the last one did not stop cleanly, it returns the start of that
+// server. It is zero if all stops were clean.
 func (v *Vault) UncleanStopAt() time.Time {
 	s := readServerState(v.Dir)
 	if !v.ServerStarted && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
@@ -74,7 +74,7 @@ func (v *Vault) writeServerState(s serverState) {
 	if err == nil {
 		err = txn.WriteFileAtomic(v.Dir, ServerStateFile, text)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a full disk, and a folder that a test has removed, stop no server
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // ErrNotExist: a test removed the data directory
 		v.Log.Warn("note of start and stop", "error", err)
 	}
 }

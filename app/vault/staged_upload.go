@@ -56,117 +56,117 @@ func (f *Files) Stage(ctx context.Context) (*StagedUpload, error) {
 // Add reads one document to its end. A rejected document is recorded with its reason and
 // does not cause an error. An error means that the upload cannot be committed: reading
 // from r failed (r's error), the disk is full, or writing failed.
-func (t *StagedUpload) Add(filename string, r io.Reader) error {
-	it := &stagedFile{filename: filename}
-	t.files = append(t.files, it)
-	err := t.add(it, r)
+func (u *StagedUpload) Add(filename string, r io.Reader) error {
+	doc := &stagedFile{filename: filename}
+	u.files = append(u.files, doc)
+	err := u.add(doc, r)
 	if err != nil {
-		it.err = err
+		doc.err = err
 	}
 	return err
 }
 
-func (t *StagedUpload) add(it *stagedFile, r io.Reader) error {
-	ext, accepted := document.Extension(it.filename)
+func (u *StagedUpload) add(doc *stagedFile, r io.Reader) error {
+	ext, accepted := document.Extension(doc.filename)
 	switch {
-	case len(t.files) > t.v.Settings.MaxFilesPerRequest:
-		it.rejection = document.ReasonTooManyFiles
+	case len(u.files) > u.v.Settings.MaxFilesPerRequest:
+		doc.rejection = document.ReasonTooManyFiles
 		_, err := io.Copy(io.Discard, r)
 		return err
 	case !accepted:
-		return t.rejectByName(it, r)
+		return u.rejectByName(doc, r)
 	}
 	// Check for each document: a long request may outlast the free space at its start.
-	if err := t.v.CheckSpace(); err != nil {
+	if err := u.v.CheckSpace(); err != nil {
 		return err
 	}
-	staged, err := t.v.Blobs.Stage(t.ctx, &DiskGuardReader{Reader: r, Vault: t.v}, t.v.Settings.MaxFileSize)
+	staged, err := u.v.Blobs.Stage(u.ctx, &DiskGuardReader{Reader: r, Vault: u.v}, u.v.Settings.MaxFileSize)
 	if err != nil {
-		return t.tooLarge(it, err)
+		return u.tooLarge(doc, err)
 	}
-	it.staged = staged
+	doc.staged = staged
 	if staged.Size() == 0 {
-		it.rejection = document.ReasonEmpty
+		doc.rejection = document.ReasonEmpty
 		return nil
 	}
-	t.pending.Add(1)
-	go t.inspect(it, ext)
+	u.pending.Add(1)
+	go u.inspect(doc, ext)
 	return nil
 }
 
 // Adopt adds a document that a completed resumable upload has stored.
-func (t *StagedUpload) Adopt(filename string, x *blobstore.Partial) error {
-	staged, err := x.Adopt(t.ctx)
+func (u *StagedUpload) Adopt(filename string, partial *blobstore.Partial) error {
+	staged, err := partial.Adopt(u.ctx)
 	if err != nil {
-		return t.v.StorageError(err)
+		return u.v.StorageError(err)
 	}
 	ext, accepted := document.Extension(filename)
-	it := &stagedFile{filename: filename, staged: staged}
-	t.files = append(t.files, it)
+	doc := &stagedFile{filename: filename, staged: staged}
+	u.files = append(u.files, doc)
 	switch {
-	case staged.Size() > t.v.Settings.MaxFileSize:
-		it.rejection = document.ReasonTooLarge(t.v.Settings.MaxFileSize) // the settings have changed since the upload started
+	case staged.Size() > u.v.Settings.MaxFileSize:
+		doc.rejection = document.ReasonTooLarge(u.v.Settings.MaxFileSize) // the settings have changed since the upload started
 	case !accepted:
-		it.rejection = document.ReasonUnsupportedType
+		doc.rejection = document.ReasonUnsupportedType
 	default:
-		t.pending.Add(1)
-		go t.inspect(it, ext)
+		u.pending.Add(1)
+		go u.inspect(doc, ext)
 	}
 	return nil
 }
 
 // tooLarge rejects a document that exceeds the size limit and returns nil. For any other
 // error of Stage, and if the client disconnected, it returns the error.
-func (t *StagedUpload) tooLarge(it *stagedFile, err error) error {
-	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || t.ctx.Err() != nil {
-		return t.v.StorageError(err)
+func (u *StagedUpload) tooLarge(doc *stagedFile, err error) error {
+	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || u.ctx.Err() != nil {
+		return u.v.StorageError(err)
 	}
-	it.rejection = document.ReasonTooLarge(t.v.Settings.MaxFileSize)
+	doc.rejection = document.ReasonTooLarge(u.v.Settings.MaxFileSize)
 	return nil
 }
 
 // HasFiles reports whether any file part arrived, accepted or rejected.
-func (t *StagedUpload) HasFiles() bool { return len(t.files) > 0 }
+func (u *StagedUpload) HasFiles() bool { return len(u.files) > 0 }
 
 // Len returns the number of documents that arrived, accepted or rejected.
-func (t *StagedUpload) Len() int { return len(t.files) }
+func (u *StagedUpload) Len() int { return len(u.files) }
 
 // rejectByName reads a document with an unsupported file extension and discards it. Its
 // size determines the reason: empty and too large take precedence.
-func (t *StagedUpload) rejectByName(it *stagedFile, r io.Reader) error {
+func (u *StagedUpload) rejectByName(doc *stagedFile, r io.Reader) error {
 	n, err := io.Copy(io.Discard, r)
 	switch {
 	case n == 0:
-		it.rejection = document.ReasonEmpty
-	case n > t.v.Settings.MaxFileSize:
-		it.rejection = document.ReasonTooLarge(t.v.Settings.MaxFileSize)
+		doc.rejection = document.ReasonEmpty
+	case n > u.v.Settings.MaxFileSize:
+		doc.rejection = document.ReasonTooLarge(u.v.Settings.MaxFileSize)
 	default:
-		it.rejection = document.ReasonUnsupportedType
+		doc.rejection = document.ReasonUnsupportedType
 	}
 	return err
 }
 
-func (t *StagedUpload) inspect(it *stagedFile, ext string) {
-	defer t.pending.Done()
-	it.report, it.err = t.v.Reader.Inspect(t.ctx, it.staged, it.staged.Size(), ext, t.v.Settings.InspectLimits)
-	it.rejection = it.report.Rejection
-	if it.err != nil {
-		it.err = fmt.Errorf("inspect a document: %w", it.err)
+func (u *StagedUpload) inspect(doc *stagedFile, ext string) {
+	defer u.pending.Done()
+	doc.report, doc.err = u.v.Reader.Inspect(u.ctx, doc.staged, doc.staged.Size(), ext, u.v.Settings.InspectLimits)
+	doc.rejection = doc.report.Rejection
+	if doc.err != nil {
+		doc.err = fmt.Errorf("inspect a document: %w", doc.err)
 	}
 }
 
 // Discard removes the staged bytes of documents that were not committed.
-func (t *StagedUpload) Discard() {
-	t.closed.Do(t.v.Activity.End)
-	t.cancel()
-	t.pending.Wait()
-	for _, it := range t.files {
-		if it.staged == nil {
+func (u *StagedUpload) Discard() {
+	u.closed.Do(u.v.Activity.End)
+	u.cancel()
+	u.pending.Wait()
+	for _, doc := range u.files {
+		if doc.staged == nil {
 			continue
 		}
-		if err := it.staged.Discard(); err != nil {
-			// The start of the next serve empties tmp.
-			t.v.Log.Warn("staged file stays until the next start", "error", err)
+		if err := doc.staged.Discard(); err != nil {
+			// The next start of the server empties tmp.
+			u.v.Log.Warn("staged file stays until the next start", "error", err)
 		}
 	}
 }
@@ -175,12 +175,12 @@ func (t *StagedUpload) Discard() {
 // the accepted ones, whose bytes are committed, and the reasons for the rejected ones.
 type acceptedFiles struct {
 	v         *Vault
-	all       []*stagedFile // good or not, as sent
+	all       []*stagedFile // accepted and rejected, in the order sent
 	accepted  []*stagedFile
 	rejected  []model.RejectedFile
 	batchItem *BatchItem
-	limited   *acceptedFiles // of the good, where others were rejected after their bytes were kept; else nil
-	unpin     func()         // the sweep may look at the bytes again
+	limited   *acceptedFiles // result of limitTo if it rejected documents whose blobs are committed; else nil
+	unpin     func()         // lets the sweeper remove the blobs if no record refers to them
 }
 
 // finish unpins the committed bytes and counts the documents. If some of the bytes have
@@ -195,17 +195,17 @@ func (f *acceptedFiles) finish(err error) {
 
 // count updates the upload counters.
 func (f *acceptedFiles) count(err error) {
-	filed := f
+	counted := f
 	if f.limited != nil {
-		filed = f.limited
+		counted = f.limited
 	}
-	f.v.UploadCounts.Rejected.Add(uint64(len(filed.rejected)))
+	f.v.UploadCounts.Rejected.Add(uint64(len(counted.rejected)))
 	if err != nil {
 		return
 	}
-	f.v.UploadCounts.Uploaded.Add(uint64(len(filed.accepted)))
-	for _, it := range filed.accepted {
-		f.v.UploadCounts.UploadedBytes.Add(uint64(it.staged.Size()))
+	f.v.UploadCounts.Uploaded.Add(uint64(len(counted.accepted)))
+	for _, doc := range counted.accepted {
+		f.v.UploadCounts.UploadedBytes.Add(uint64(doc.staged.Size()))
 	}
 }
 
@@ -219,85 +219,87 @@ func (v *Vault) MaxFilesPerAbstract() int {
 
 // limitTo returns the documents that fit into an abstract that already has the given
 // number of documents. The others are rejected.
-func (f *acceptedFiles) limitTo(has int) *acceptedFiles {
-	room := max(0, f.v.MaxFilesPerAbstract()-has)
-	if f.limited = nil; len(f.accepted) <= room {
+func (f *acceptedFiles) limitTo(existing int) *acceptedFiles {
+	capacity := max(0, f.v.MaxFilesPerAbstract()-existing)
+	if f.limited = nil; len(f.accepted) <= capacity {
 		return f
 	}
-	some := &acceptedFiles{v: f.v, all: f.all, batchItem: f.batchItem}
-	for _, it := range f.all {
-		reason := it.rejection
-		if reason == "" && len(some.accepted) == room {
+	limited := &acceptedFiles{v: f.v, all: f.all, batchItem: f.batchItem}
+	for _, doc := range f.all {
+		reason := doc.rejection
+		if reason == "" && len(limited.accepted) == capacity {
 			reason = document.ReasonAbstractFull
 		}
 		if reason != "" {
-			some.rejected = append(some.rejected, model.RejectedFile{Filename: it.filename, Reason: reason})
+			limited.rejected = append(limited.rejected, model.RejectedFile{Filename: doc.filename, Reason: reason})
 			continue
 		}
-		some.accepted = append(some.accepted, it)
+		limited.accepted = append(limited.accepted, doc)
 	}
-	f.limited = some
-	return some
+	f.limited = limited
+	return limited
 }
 
 // accepted waits for the inspections and separates accepted from rejected documents. It
 // commits nothing.
-func (t *StagedUpload) accepted() (*acceptedFiles, error) {
-	t.pending.Wait()
-	if err := t.ctx.Err(); err != nil {
+func (u *StagedUpload) accepted() (*acceptedFiles, error) {
+	u.pending.Wait()
+	if err := u.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f := &acceptedFiles{v: t.v, all: t.files, batchItem: t.BatchItem}
-	for _, it := range t.files {
+	f := &acceptedFiles{v: u.v, all: u.files, batchItem: u.BatchItem}
+	for _, doc := range u.files {
 		switch {
-		case errors.Is(it.err, sandbox.ErrBusy):
-			return nil, &errs.Error{Kind: errs.Unavailable, Message: "Too many documents are waiting to be read; try again in a moment.", Err: it.err}
-		case errors.Is(it.err, sandbox.ErrKilled):
-			return nil, &errs.Error{Kind: errs.Unavailable, Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: it.err}
-		case it.err != nil:
-			return nil, it.err
-		case it.rejection != "":
-			f.rejected = append(f.rejected, model.RejectedFile{Filename: it.filename, Reason: it.rejection})
+		case errors.Is(doc.err, sandbox.ErrBusy):
+			return nil, &errs.Error{Kind: errs.Unavailable, Message: "Too many documents are waiting to be read; try again in a moment.",
+				Err: doc.err}
+		case errors.Is(doc.err, sandbox.ErrKilled):
+			return nil, &errs.Error{Kind: errs.Unavailable,
+				Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: doc.err}
+		case doc.err != nil:
+			return nil, doc.err
+		case doc.rejection != "":
+			f.rejected = append(f.rejected, model.RejectedFile{Filename: doc.filename, Reason: doc.rejection})
 		default:
-			f.accepted = append(f.accepted, it)
+			f.accepted = append(f.accepted, doc)
 		}
 	}
 	return f, nil
 }
 
 // commit waits for the inspections and commits the bytes of every accepted document.
-func (t *StagedUpload) commit() (*acceptedFiles, error) {
-	defer t.closed.Do(t.v.Activity.End)
-	f, err := t.accepted()
+func (u *StagedUpload) commit() (*acceptedFiles, error) {
+	defer u.closed.Do(u.v.Activity.End)
+	f, err := u.accepted()
 	if err != nil {
 		return nil, err
 	}
 	staged := make([]*blobstore.Staged, 0, len(f.accepted))
-	for _, it := range f.accepted {
-		staged = append(staged, it.staged)
+	for _, doc := range f.accepted {
+		staged = append(staged, doc.staged)
 	}
-	if f.unpin, err = t.v.commitBlobs(t.ctx, staged...); err != nil {
-		// Some of them may have got their names before it went wrong.
-		t.v.Orphans.Notify()
-		return nil, t.v.StorageError(err)
+	if f.unpin, err = u.v.commitBlobs(u.ctx, staged...); err != nil {
+		// Some blobs may be committed.
+		u.v.Orphans.Notify()
+		return nil, u.v.StorageError(err)
 	}
 	if len(staged) > 0 {
-		t.v.StorageHealth.recordSuccess()
+		u.v.StorageHealth.recordSuccess()
 	}
 	return f, nil
 }
 
 // saveRecords writes the record, audit entry, and processing task of every accepted
 // document. It may run twice in one transaction attempt, so it must not change f.
-func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, place model.File) ([]model.File, error) {
+func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File) ([]model.File, error) {
 	list := make([]model.File, 0, len(f.accepted))
-	for _, it := range f.accepted {
+	for _, doc := range f.accepted {
 		id, err := t.NewFileID()
 		if err != nil {
 			return nil, err
 		}
-		file := model.File{ID: id, Filename: it.filename, MIME: it.report.MIME, Pages: it.report.Pages, Size: it.staged.Size(),
-			Digest: it.staged.Digest().String(), FolderID: place.FolderID, AbstractID: place.AbstractID,
+		file := model.File{ID: id, Filename: doc.filename, MIME: doc.report.MIME, Pages: doc.report.Pages, Size: doc.staged.Size(),
+			Digest: doc.staged.Digest().String(), FolderID: location.FolderID, AbstractID: location.AbstractID,
 			Processing: true, Version: 1, CreatedAt: at}
 		err = errors.Join(t.PutFile(file), t.AddTask(model.ProcessingTask{FileID: id, Owner: actor.Record(), DueAt: at}),
 			v.AddEvent(t, at, actor, "file.filed", txn.RecordRef("file", id), fileEventDetail(file)))

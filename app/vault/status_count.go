@@ -11,9 +11,9 @@ import (
 
 // StatusCount is the number of live records with a status.
 type StatusCount struct {
-	Status string // as the firm writes or wrote it; folded where that is not known; "" are those without one
+	Status string // spelled as in a definition, or case-folded if it has none; "": no status
 	Count  uint64
-	Open   bool // of orders: see title.OpenStatus
+	Open   bool // only for orders; see model.IsOpenStatus
 }
 
 // OrderStatuses returns the defined statuses of orders in their sequence, then other
@@ -63,18 +63,18 @@ func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 
 // orderedCounts returns the counts of names in their sequence, followed by the remaining
 // counts in alphabetical order.
-func orderedCounts(tallies []store.ValueCount, names []string) (list []StatusCount) {
+func orderedCounts(counts []store.ValueCount, names []string) (list []StatusCount) {
 	for _, name := range names {
-		c := StatusCount{Status: name}
+		sc := StatusCount{Status: name}
 		fold := model.Fold(name)
-		if i := slices.IndexFunc(tallies, func(t store.ValueCount) bool { return t.Value == fold }); i >= 0 {
-			c.Count = tallies[i].Count
-			tallies = slices.Delete(tallies, i, i+1)
+		if i := slices.IndexFunc(counts, func(count store.ValueCount) bool { return count.Value == fold }); i >= 0 {
+			sc.Count = counts[i].Count
+			counts = slices.Delete(counts, i, i+1)
 		}
-		list = append(list, c)
+		list = append(list, sc)
 	}
-	for _, t := range tallies {
-		list = append(list, StatusCount{Status: t.Value, Count: t.Count})
+	for _, count := range counts {
+		list = append(list, StatusCount{Status: count.Value, Count: count.Count})
 	}
 	return list
 }

@@ -14,13 +14,13 @@ import (
 // writable, such as a failed rename.
 type storageHealth struct {
 	mu          sync.Mutex
-	failures    int       // errors since the last document was stored
-	lastFailure time.Time // of the last of them
+	failures    int // errors since the last document was stored
+	lastFailure time.Time
 	err         error
 }
 
-// After maxStorageFailures in a row the vault is not ready, until a document is stored or
-// none has failed for storageRecovery.
+// After maxStorageFailures consecutive failures the vault is not ready until a document is
+// stored, or until no document has failed for storageRecovery.
 const (
 	maxStorageFailures = 3
 	storageRecovery    = time.Minute
@@ -52,5 +52,6 @@ func (s *storageHealth) Err(now time.Time) error {
 	if s.failures < maxStorageFailures || now.Sub(s.lastFailure) >= storageRecovery {
 		return nil
 	}
-	return &errs.Error{Kind: errs.Unavailable, Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
+	return &errs.Error{Kind: errs.Unavailable,
+		Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
 }

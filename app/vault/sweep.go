@@ -19,7 +19,7 @@ import (
 type Sweeper struct {
 	*txn.DB
 	vault *Vault
-	holds atomic.Int64 // snapshots in progress, whose documents may not be removed
+	holds atomic.Int64 // number of backups in progress, which need all blobs
 }
 
 // Hold keeps all blobs until release is called, because a backup in progress may need

@@ -61,7 +61,7 @@ func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err e
 // Template is zero.
 type DefinitionChange struct {
 	Template model.Template
-	Created  bool // there was none before
+	Created  bool // whether the template is new
 	Changes  []model.Change
 }
 
@@ -69,7 +69,7 @@ type DefinitionChange struct {
 // that prevent them.
 type DefinitionResult struct {
 	Changed   []DefinitionChange
-	Conflicts errs.Fields // what records would lose
+	Conflicts errs.Fields // values that records would lose
 }
 
 // Import applies drafts to the templates: each to the template with its ID, else to the
@@ -83,22 +83,23 @@ func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []mode
 
 // Create creates a template. It returns Invalid with every broken rule (under
 // templates.0).
-func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (made model.Template, err error) {
-	done, err := s.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
-		made, rejected := draft.Apply("templates.0", model.Template{})
-		return []model.Template{made}, rejected.Err()
+func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (created model.Template, err error) {
+	result, err := s.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
+		created, rejected := draft.Apply("templates.0", model.Template{})
+		return []model.Template{created}, rejected.Err()
 	})
-	for _, c := range done.Changed {
+	for _, c := range result.Changed {
 		if c.Created {
-			made = c.Template
+			created = c.Template
 		}
 	}
-	return made, err
+	return created, err
 }
 
 // Edit imports one template by its ID. It returns PreconditionFailed if the fingerprint
 // of the current template is not seen, NotFound if it does not exist.
-func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string, dry bool) (DefinitionResult, error) {
+func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string,
+	dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
 		at := slices.IndexFunc(list, func(t model.Template) bool { return t.ID == draft.ID })
 		if at < 0 {
@@ -112,12 +113,13 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 }
 
 // errStaleDefinitions is returned if another user has changed the definitions.
-var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed, Message: "This was changed by somebody else since it was read; read it again."}
+var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed,
+	Message: "This was changed by somebody else since it was read; read it again."}
 
 // SetDefault makes a template the default. It returns NotFound if the template does not
 // exist, Conflict if it is retired.
 func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
-	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
+	return s.changeTemplate(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
 			return &errs.Error{Kind: errs.Conflict, Message: model.MsgDefaultRetired}
 		}
@@ -129,7 +131,7 @@ func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64
 // returns NotFound if the template does not exist, Conflict if it is the default. Import
 // can reactivate it.
 func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
-	return s.changeOne(ctx, actor, id, func(t *model.Template) error {
+	return s.changeTemplate(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
 			return &errs.Error{Kind: errs.Conflict, Message: model.MsgRetireDefault}
 		}
@@ -143,18 +145,18 @@ type definitionPlan struct {
 	impacts []model.Impact
 }
 
-func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
+func (s *Templates) plan(t *store.Tx, apply func([]model.Template) ([]model.Template, error)) (definitionPlan, error) {
 	var p definitionPlan
 	list, err := t.Templates()
 	if err != nil {
 		return p, err
 	}
-	wanted, err := wish(slices.Clone(list))
+	planned, err := apply(slices.Clone(list))
 	if err != nil {
 		return p, err
 	}
-	wanted, rejected := model.CheckTemplates(list, wanted)
-	for _, now := range wanted {
+	planned, rejected := model.CheckTemplates(list, planned)
+	for _, now := range planned {
 		at := slices.IndexFunc(list, func(old model.Template) bool { return now.ID != 0 && old.ID == now.ID })
 		if at < 0 {
 			p.changed = append(p.changed, DefinitionChange{now, true, model.TemplateChanges(model.Template{}, now)})
@@ -169,42 +171,43 @@ func (s *Templates) plan(t *store.Tx, wish func([]model.Template) ([]model.Templ
 }
 
 // errDefinitionsChanged means that a concurrent change requires a new plan.
-var errDefinitionsChanged = errors.New("the definitions changed meanwhile")
+var errDefinitionsChanged = errors.New("the definitions have changed since the plan")
 
 // change calls Vault.changeDefinitions for templates.
-func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool, wish func([]model.Template) ([]model.Template, error)) (DefinitionResult, error) {
+func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool,
+	apply func([]model.Template) ([]model.Template, error)) (DefinitionResult, error) {
 	return s.v.changeDefinitions(ctx, actor, dry, scanAbstractImpact,
-		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, wish) },
+		func(t *store.Tx) (definitionPlan, error) { return s.plan(t, apply) },
 		func(t *store.Tx, changed []DefinitionChange) error { return s.save(t, actor, changed) })
 }
 
 // changeDefinitions plans a change, counts the records that would lose values, and saves
 // the change. It starts over if the definitions have changed in the meantime.
-func (v *Vault) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, judge func([]model.Impact) *impactScan,
-	plan func(*store.Tx) (definitionPlan, error), put func(*store.Tx, []DefinitionChange) error) (DefinitionResult, error) {
+func (v *Vault) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, newScan func([]model.Impact) *impactScan,
+	plan func(*store.Tx) (definitionPlan, error), save func(*store.Tx, []DefinitionChange) error) (DefinitionResult, error) {
 	for {
 		var p definitionPlan
 		if err := v.ViewAsAdmin(ctx, actor, func(t *store.Tx) (err error) { p, err = plan(t); return err }); err != nil {
 			return DefinitionResult{}, err
 		}
-		lost := judge(p.impacts)
-		if err := lost.scan(ctx, v.Store); err != nil {
+		scan := newScan(p.impacts)
+		if err := scan.scan(ctx, v.Store); err != nil {
 			return DefinitionResult{}, err
 		}
-		out := DefinitionResult{p.changed, lost.conflicts()}
+		result := DefinitionResult{p.changed, scan.conflicts()}
 		if dry || len(p.changed) == 0 {
-			return out, nil
+			return result, nil
 		}
 		err := v.WriteAsAdmin(ctx, actor, func(t *store.Tx) error {
-			again, err := plan(t)
-			if err == nil && !slices.Equal(again.impacts, p.impacts) {
+			replanned, err := plan(t)
+			if err == nil && !slices.Equal(replanned.impacts, p.impacts) {
 				err = errDefinitionsChanged
 			}
-			out.Changed = again.changed
-			return errors.Join(err, lost.recheck(t))
-		}, func(t *store.Tx) error { return put(t, out.Changed) })
+			result.Changed = replanned.changed
+			return errors.Join(err, scan.recheck(t))
+		}, func(t *store.Tx) error { return save(t, result.Changed) })
 		if !errors.Is(err, errDefinitionsChanged) {
-			return out, err
+			return result, err
 		}
 	}
 }
@@ -231,32 +234,34 @@ func (s *Templates) save(t *store.Tx, actor model.Actor, changed []DefinitionCha
 				return err
 			}
 		}
-		if err := t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: txn.RecordRef("template", c.Template.ID), Changes: c.Changes}); err != nil {
+		event := model.Event{At: at, Actor: actor, Kind: kind, Record: txn.RecordRef("template", c.Template.ID), Changes: c.Changes}
+		if err := t.AddEvent(event); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Templates) changeOne(ctx context.Context, actor model.Actor, id uint64, fn func(*model.Template) error) (one model.Template, err error) {
+func (s *Templates) changeTemplate(ctx context.Context, actor model.Actor, id uint64,
+	change func(*model.Template) error) (template model.Template, err error) {
 	_, err = s.change(ctx, actor, false, func(list []model.Template) ([]model.Template, error) {
 		for i := range list {
 			if list[i].ID == id {
-				err := fn(&list[i])
-				one = list[i]
+				err := change(&list[i])
+				template = list[i]
 				return list[i : i+1], err
 			}
 		}
 		return nil, errs.RecordNotFound("template", id)
 	})
-	return one, err
+	return template, err
 }
 
 // planImport returns the templates that result from applying drafts.
 func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Template, error) {
 	var rejected errs.Fields
-	var wanted []model.Template
-	taken := map[uint64]int{}
+	var planned []model.Template
+	seen := map[uint64]int{}
 	for i, draft := range drafts {
 		path := fmt.Sprintf("templates.%d", i)
 		old, found := matchTemplate(list, draft)
@@ -264,16 +269,16 @@ func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Te
 			rejected.Add(path+".id", fmt.Sprintf("There is no template %d; without an id a new one is made.", draft.ID))
 			continue
 		}
-		if first, double := taken[old.ID]; found && double {
+		if first, duplicate := seen[old.ID]; found && duplicate {
 			rejected.Add(path, fmt.Sprintf("This is template %d once more, which stands at place %d.", old.ID, first+1))
 			continue
 		}
-		taken[old.ID] = i
-		made, wrong := draft.Apply(path, old)
-		rejected = append(rejected, wrong...)
-		wanted = append(wanted, made)
+		seen[old.ID] = i
+		template, invalid := draft.Apply(path, old)
+		rejected = append(rejected, invalid...)
+		planned = append(planned, template)
 	}
-	return wanted, rejected.Err()
+	return planned, rejected.Err()
 }
 
 func matchTemplate(list []model.Template, draft model.TemplateDraft) (model.Template, bool) {

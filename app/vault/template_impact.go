@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	impactScanSize  = 500 // records a view
-	recheckScanSize = 500 // events that the write itself looks through
+	impactScanSize  = 500 // maximum records read in one transaction
+	recheckScanSize = 500 // maximum audit entries read in one batch
 )
 
 // fieldUsage holds the values of one record that its definitions describe.
@@ -31,28 +31,30 @@ type impactScan struct {
 	recordType string // "abstract" or "order"
 	impacts    []model.Impact
 	affected   []uint64
-	lastEvent  uint64 // the newest that was looked at
+	lastEvent  uint64 // sequence number of the last audit entry read
 	read       func(t *store.Tx, from uint64, limit int) ([]fieldUsage, error)
 }
 
 func scanAbstractImpact(list []model.Impact) *impactScan {
-	return &impactScan{recordType: "abstract", impacts: list, affected: make([]uint64, len(list)), read: func(t *store.Tx, from uint64, limit int) (held []fieldUsage, err error) {
-		records, err := t.ScanAbstracts(from, limit)
-		for _, r := range records {
-			held = append(held, fieldUsage{r.ID, r.TemplateID, r.Custom, r.Status})
-		}
-		return held, err
-	}}
+	return &impactScan{recordType: "abstract", impacts: list, affected: make([]uint64, len(list)),
+		read: func(t *store.Tx, from uint64, limit int) (usages []fieldUsage, err error) {
+			records, err := t.ScanAbstracts(from, limit)
+			for _, r := range records {
+				usages = append(usages, fieldUsage{r.ID, r.TemplateID, r.Custom, r.Status})
+			}
+			return usages, err
+		}}
 }
 
 func scanOrderImpact(list []model.Impact) *impactScan {
-	return &impactScan{recordType: "order", impacts: list, affected: make([]uint64, len(list)), read: func(t *store.Tx, from uint64, limit int) (held []fieldUsage, err error) {
-		records, err := t.ScanOrders(from, limit)
-		for _, r := range records {
-			held = append(held, fieldUsage{r.ID, 0, r.Custom, r.Status})
-		}
-		return held, err
-	}}
+	return &impactScan{recordType: "order", impacts: list, affected: make([]uint64, len(list)),
+		read: func(t *store.Tx, from uint64, limit int) (usages []fieldUsage, err error) {
+			records, err := t.ScanOrders(from, limit)
+			for _, r := range records {
+				usages = append(usages, fieldUsage{r.ID, 0, r.Custom, r.Status})
+			}
+			return usages, err
+		}}
 }
 
 // scan counts the affected records, up to the last few audit entries.
@@ -70,10 +72,10 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 	}
 	for next, more := uint64(0), true; more; {
 		err := s.View(ctx, func(t *store.Tx) error {
-			held, err := l.read(t, next, impactScanSize)
-			l.tally(held...)
-			if more = len(held) == impactScanSize; more {
-				next = held[len(held)-1].id + 1
+			usages, err := l.read(t, next, impactScanSize)
+			l.tally(usages...)
+			if more = len(usages) == impactScanSize; more {
+				next = usages[len(usages)-1].id + 1
 			}
 			return err
 		})
@@ -96,15 +98,15 @@ func (l *impactScan) recheck(t *store.Tx) error {
 	if len(l.impacts) == 0 || l.found() {
 		return errWouldLoseData(l.conflicts())
 	}
-	late := *l
-	late.affected = slices.Clone(l.affected)
-	for more := true; more && !late.found(); {
+	rechecked := *l
+	rechecked.affected = slices.Clone(l.affected)
+	for more := true; more && !rechecked.found(); {
 		var err error
-		if more, err = late.catchUp(t); err != nil {
+		if more, err = rechecked.catchUp(t); err != nil {
 			return err
 		}
 	}
-	return errWouldLoseData(late.conflicts())
+	return errWouldLoseData(rechecked.conflicts())
 }
 
 // catchUp reads the records that the next audit entries refer to.
@@ -122,21 +124,21 @@ func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
 			continue
 		}
 		seen[id] = true
-		held, err := l.read(t, id, 1)
+		usages, err := l.read(t, id, 1)
 		if err != nil {
 			return false, err
 		}
-		if len(held) > 0 && held[0].id == id { // otherwise it is purged
-			l.tally(held...)
+		if len(usages) > 0 && usages[0].id == id { // otherwise the record was purged
+			l.tally(usages...)
 		}
 	}
 	return len(events) == recheckScanSize, nil
 }
 
-func (l *impactScan) tally(held ...fieldUsage) {
-	for _, h := range held {
-		for i, loss := range l.impacts {
-			if loss.TemplateID == h.templateID && loss.Affects(h.custom, h.status) {
+func (l *impactScan) tally(usages ...fieldUsage) {
+	for _, usage := range usages {
+		for i, impact := range l.impacts {
+			if impact.TemplateID == usage.templateID && impact.Affects(usage.custom, usage.status) {
 				l.affected[i]++
 			}
 		}
@@ -150,9 +152,9 @@ func (l *impactScan) found() bool {
 // conflicts returns one message for each removed field or status that records still use.
 func (l *impactScan) conflicts() errs.Fields {
 	var f errs.Fields
-	for i, loss := range l.impacts {
+	for i, impact := range l.impacts {
 		if l.affected[i] > 0 {
-			f.Add(loss.Path(), loss.Message(l.affected[i], l.recordType))
+			f.Add(impact.Path(), impact.Message(l.affected[i], l.recordType))
 		}
 	}
 	return f

@@ -18,19 +18,19 @@ type Trash struct{ v *Vault }
 type Trashed struct {
 	Type          string // "abstract", "order", "file"
 	ID            uint64
-	Heading       string // what people know it by
+	Heading       string // display name
 	At            time.Time
 	By            model.Actor
-	Until         time.Time // restorable until then, and then permanently deleted
-	RetainedUntil time.Time // until then no one may purge it; zero where no retention covers it
+	Until         time.Time // end of the time to restore, after which the record is purged
+	RetainedUntil time.Time // end of the retention; zero: no retention
 	Abstract      *TrashedFrom
 }
 
 // TrashedFrom is the abstract that a trashed document belonged to.
 type TrashedFrom struct {
 	ID      uint64
-	Heading string // "" when the abstract is permanently deleted
-	Live    bool   // not in the trash itself
+	Heading string // "" if the abstract was purged
+	Live    bool   // whether the abstract is not in the trash
 }
 
 // List returns a page of the trash. A document that was trashed with its abstract is not
@@ -41,14 +41,16 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 		if err != nil {
 			return err
 		}
-		page = Page[Trashed]{Next: entries.Next, Prev: entries.Prev, Bytes: entries.Bytes, Truncated: entries.Truncated, Items: make([]Trashed, 0, len(entries.Items))}
+		page = Page[Trashed]{Next: entries.Next, Prev: entries.Prev, Bytes: entries.Bytes, Truncated: entries.Truncated,
+			Items: make([]Trashed, 0, len(entries.Items))}
 		for _, e := range entries.Items {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			item, err := s.v.readTrashEntry(t, e)
+			// A damaged record is listed with the data of its trash entry.
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
-				return err // a damaged record is in the list without what it says
+				return err
 			}
 			page.Items = append(page.Items, item)
 		}
@@ -66,8 +68,8 @@ func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, e
 	case AbstractOps.Name:
 		in, err = v.readTrashedAbstract(t, &item)
 	case OrderOps.Name:
-		o, failed := t.OrderIncludingTrash(e.ID)
-		item.Heading, in, err = o.Number, o.Trashed, failed
+		o, readErr := t.OrderIncludingTrash(e.ID)
+		item.Heading, in, err = o.Number, o.Trashed, readErr
 	default:
 		in, err = v.readTrashedFile(t, &item)
 	}
@@ -100,7 +102,7 @@ func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, err
 	a, err := t.AbstractIncludingTrash(f.AbstractID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		return f.Trashed, nil // it is named without its heading
+		return f.Trashed, nil // list the abstract without its heading
 	case err == nil:
 		item.Abstract.Heading, item.Abstract.Live = v.HeadingIn(t, a), a.Trashed == nil
 	}
@@ -146,14 +148,14 @@ func (v *Vault) findInTrash(t *store.Tx, recordType string, id uint64) (Trashed,
 	var err error
 	switch recordType {
 	case AbstractOps.Name:
-		a, failed := t.AbstractIncludingTrash(id)
-		in, err = a.Trashed, failed
+		a, readErr := t.AbstractIncludingTrash(id)
+		in, err = a.Trashed, readErr
 	case OrderOps.Name:
-		o, failed := t.OrderIncludingTrash(id)
-		in, err = o.Trashed, failed
+		o, readErr := t.OrderIncludingTrash(id)
+		in, err = o.Trashed, readErr
 	case FileOps.Name:
-		f, failed := t.FileIncludingTrash(id)
-		in, err = f.Trashed, failed
+		f, readErr := t.FileIncludingTrash(id)
+		in, err = f.Trashed, readErr
 	}
 	if err != nil {
 		return Trashed{}, err

@@ -16,11 +16,11 @@ import (
 
 // Purged is the result of a manual purge.
 type Purged struct {
-	Records    int   // documents among them
-	Files      int   // documents
-	Kept       int   // records that the retention keeps
-	FreedBytes int64 // bytes of documents that no other record has
-	Deferred   bool  // a backup under way needs bytes: they are freed when it ends
+	Records    int   // records, including documents
+	Files      int   // documents only
+	Kept       int   // records that retention keeps
+	FreedBytes int64 // size of the deleted blobs
+	Deferred   bool  // blobs are deleted later, for example after a backup in progress
 }
 
 // Purge permanently deletes a record in the trash, an abstract with its documents, and
@@ -44,14 +44,14 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, recordType string,
 	if err != nil {
 		return Purged{}, err
 	}
-	done, _, stuck, err := p.commit(ctx, []store.TrashEntry{{Type: recordType, ID: id, At: item.At}})
-	switch err = errors.Join(stuck, err); {
+	purged, _, damaged, err := p.commit(ctx, []store.TrashEntry{{Type: recordType, ID: id, At: item.At}})
+	switch err = errors.Join(damaged, err); {
 	case err != nil:
 		return Purged{}, err
-	case done.records == 0:
-		return Purged{}, notInTrash(recordType, id) // someone was faster
+	case purged.records == 0:
+		return Purged{}, notInTrash(recordType, id) // restored or purged concurrently
 	}
-	return s.freeSpace(ctx, done)
+	return s.freeSpace(ctx, purged)
 }
 
 // Empty permanently deletes all records in the trash that retention does not keep, and
@@ -60,10 +60,10 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	if err := s.v.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return Purged{}, err
 	}
-	gone, err := s.v.newManualPurge(ctx, actor).run(ctx)
-	if gone.records > 0 {
+	purged, err := s.v.newManualPurge(ctx, actor).run(ctx)
+	if purged.records > 0 {
 		detail := map[string]string{}
-		for name, n := range map[string]int{"records": gone.records, "files": gone.files, "kept": gone.kept} {
+		for name, n := range map[string]int{"records": purged.records, "files": purged.files, "kept": purged.kept} {
 			if n > 0 {
 				detail[name] = strconv.Itoa(n)
 			}
@@ -73,20 +73,20 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 			return s.v.AddEvent(t, s.v.Now(), actor, "trash.emptied", "", detail)
 		}))
 	}
-	done, failed := s.freeSpace(context.WithoutCancel(ctx), gone)
-	return done, errors.Join(err, failed)
+	result, sweepErr := s.freeSpace(context.WithoutCancel(ctx), purged)
+	return result, errors.Join(err, sweepErr)
 }
 
 // Purgeable returns how many records Empty would delete and how many it would keep.
 func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	p := s.v.newManualPurge(ctx, model.SystemActor())
-	for behind := (store.TrashEntry{}); ; {
-		list, last, stay, err := p.nextEntries(ctx, behind)
-		due, kept = due+len(list), kept+stay
+	for after := (store.TrashEntry{}); ; {
+		list, last, retained, err := p.nextEntries(ctx, after)
+		due, kept = due+len(list), kept+retained
 		if err != nil || last.Type == "" {
 			return due, kept, err
 		}
-		behind = last
+		after = last
 	}
 }
 
@@ -102,9 +102,12 @@ func (p *purgeRun) checkAllowed(item Trashed) error {
 		return nil
 	case p.v.Now().Before(item.RetainedUntil):
 		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(
-			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.", item.RetainedUntil.Format("Jan 2, 2006"))}
+			"The retention setting keeps this record until %s. An administrator can lift the retention of this record with a reason.",
+			item.RetainedUntil.Format("Jan 2, 2006"))}
 	}
-	return &errs.Error{Kind: errs.Conflict, Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. Check the clock and try again tomorrow."}
+	return &errs.Error{Kind: errs.Conflict,
+		Message: "The clock jumped ahead less than a day ago, so the retention of this record may not be over. " +
+			"Check the clock and try again tomorrow."}
 }
 
 // maxReasonLength is the maximum length of a reason, in characters.
@@ -123,18 +126,18 @@ func checkLiftReason(reason string) (string, error) {
 
 // freeSpace sweeps the blobs of purged documents. Blobs that a backup in progress needs
 // are swept after it.
-func (s *Trash) freeSpace(ctx context.Context, gone purgeCounts) (Purged, error) {
-	done := Purged{Records: gone.records, Files: gone.files, Kept: gone.kept}
-	if gone.files == 0 {
-		return done, nil
+func (s *Trash) freeSpace(ctx context.Context, purged purgeCounts) (Purged, error) {
+	result := Purged{Records: purged.records, Files: purged.files, Kept: purged.kept}
+	if purged.files == 0 {
+		return result, nil
 	}
 	_, own, err := s.v.CheckGeneration(ctx)
 	if err != nil || !own {
-		done.Deferred = true // nothing is swept by the word of an older database (generation.go)
-		return done, err
+		result.Deferred = true // blobs must not be swept with an older copy of the database; see GenerationFile
+		return result, err
 	}
 	swept, err := s.v.Sweeper.SweepBlobs(ctx)
-	done.FreedBytes, done.Deferred = swept.Bytes, s.v.Sweeper.holds.Load() > 0
+	result.FreedBytes, result.Deferred = swept.Bytes, s.v.Sweeper.holds.Load() > 0
 	s.v.Reserve.Fill(s.v.Log)
-	return done, err
+	return result, err
 }

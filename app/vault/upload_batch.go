@@ -60,15 +60,15 @@ func (t *BatchItem) recordUpload(file uint64) {
 	b.all[t.batch][t.n] = file
 }
 
-// insertPosition returns the index in present at which new documents are inserted.
-func (f *acceptedFiles) insertPosition(present []uint64, fresh uint64) int {
+// insertPosition returns the index in existing at which new documents are inserted.
+func (f *acceptedFiles) insertPosition(existing []uint64, added uint64) int {
 	if f.batchItem == nil {
-		return len(present)
+		return len(existing)
 	}
-	defer f.batchItem.recordUpload(fresh)
+	defer f.batchItem.recordUpload(added)
 	later := f.batchItem.uploadedAfter()
-	if at := slices.IndexFunc(present, func(id uint64) bool { return slices.Contains(later, id) }); at >= 0 {
+	if at := slices.IndexFunc(existing, func(id uint64) bool { return slices.Contains(later, id) }); at >= 0 {
 		return at
 	}
-	return len(present)
+	return len(existing)
 }

@@ -70,14 +70,14 @@ type Vault struct {
 	Blobs         *blobstore.Store
 	Previews      *blobstore.Previews
 	Reader        Reader
-	stagedUploads atomic.Uint64 // made so far; each is an owner of its own
+	stagedUploads atomic.Uint64 // number of staged uploads so far; makes their owner names unique
 	StorageHealth storageHealth
 	folderOrders  folderOrderCache
 	UploadCounts  uploadCounts
 	DamagedBlobs  damagedBlobs
-	ServerStarted bool // noteStart was called
+	ServerStarted bool // set by RecordServerStart
 
-	Scrub interface { // the scrubber, once it is known
+	Scrub interface { // the scrubber; set after New
 		Enqueue(blobstore.Digest)
 		Save()
 	}
