@@ -89,6 +89,7 @@ func (a *abuse) do(
 	return status, text
 }
 
+// upload uploads a document and returns the status and the body of the response.
 func (a *abuse) upload(ctx context.Context, client string, c *http.Client, key, name string, content []byte) (int, []byte) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)

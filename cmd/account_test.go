@@ -65,8 +65,8 @@ func TestOperatorUnderSudo(t *testing.T) {
 	}
 }
 
-// A command that runs as another user than root says so when permission is denied, and
-// only then.
+// A command that switched from root to the owner of the vault says so when permission is
+// denied, and only then.
 func TestPermissionErrorNamesAccount(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "/mnt/scans", Err: fs.ErrPermission}
 	for _, row := range []struct {

@@ -40,40 +40,41 @@ type backupHarness struct {
 	documents int    // number of documents in the vault
 }
 
+// newBackupHarness builds the program and chooses the paths of the vault and the backups.
 func newBackupHarness(t *testing.T) *backupHarness {
 	t.Helper()
-	a := &backupHarness{harness: newHarness(t, ""), kills: 20}
+	h := &backupHarness{harness: newHarness(t, ""), kills: 20}
 	if text := os.Getenv("DEEDKEEP_TEST_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			t.Fatalf("DEEDKEEP_TEST_KILLS: got %q, want a positive number", text)
 		}
-		a.kills = n
+		h.kills = n
 	}
-	a.dir, a.backups = filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "b")
-	return a
+	h.dir, h.backups = filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "b")
+	return h
 }
 
 // uploadBatch adds up to 50 documents to the vault. No server may have it open.
-func (a *backupHarness) uploadBatch(count int) {
-	a.t.Helper()
+func (h *backupHarness) uploadBatch(count int) {
+	h.t.Helper()
 	ctx := context.Background()
 	v, err := instance.Open(ctx, instance.Options{
-		Dir: a.dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader,
+		Dir: h.dir, Create: true, Settings: vaulttest.Settings(), Reader: vaulttest.Reader{}, Now: time.Now, Rand: rand.Reader,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		a.t.Fatalf("open vault: %v", err)
+		h.t.Fatalf("open vault: %v", err)
 	}
 	staging, err := v.Files.Stage(ctx)
 	if err != nil {
-		a.t.Fatalf("stage upload: %v", err)
+		h.t.Fatalf("stage upload: %v", err)
 	}
 	for range count {
-		a.documents++
-		salt := fmt.Sprintf("%d %s", a.documents, strings.Repeat("x", 20_000))
+		h.documents++
+		salt := fmt.Sprintf("%d %s", h.documents, strings.Repeat("x", 20_000))
 		err = errors.Join(err, staging.Add("Deed.pdf", strings.NewReader(string(vaulttest.PDF(1, salt)))))
-		if a.documents%50 == 0 || err != nil {
+		if h.documents%50 == 0 || err != nil {
 			break
 		}
 	}
@@ -81,197 +82,197 @@ func (a *backupHarness) uploadBatch(count int) {
 		ctx, model.Actor{Kind: "operator"}, model.UploadDraft{}, staging, vault.Idempotency[vault.AbstractWithFiles]{})
 	staging.Discard()
 	if err := errors.Join(err, uploadErr, v.Close()); err != nil {
-		a.t.Fatalf("upload documents: %v", err)
+		h.t.Fatalf("upload documents: %v", err)
 	}
 }
 
 // upload adds count documents to the vault. No server may have it open.
-func (a *backupHarness) upload(count int) {
-	for want := a.documents + count; a.documents < want; {
-		a.uploadBatch(want - a.documents)
+func (h *backupHarness) upload(count int) {
+	for want := h.documents + count; h.documents < want; {
+		h.uploadBatch(want - h.documents)
 	}
 }
 
 // runCommand runs a command that must exit with the code want, and returns its standard
 // output and standard error.
-func (a *backupHarness) runCommand(want int, args ...string) (out, messages string) {
-	a.t.Helper()
-	run := exec.Command(a.program, args...)
+func (h *backupHarness) runCommand(want int, args ...string) (out, messages string) {
+	h.t.Helper()
+	run := exec.Command(h.program, args...)
 	stderr := new(strings.Builder)
 	run.Stderr = stderr
 	stdout, err := run.Output()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		a.t.Fatalf("run command: %v", err)
+		h.t.Fatalf("run command: %v", err)
 	}
 	if code := run.ProcessState.ExitCode(); code != want {
-		a.t.Fatalf("%v: got exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
+		h.t.Fatalf("%v: got exit code %d, want %d\n%s%s", args, code, want, stdout, stderr)
 	}
 	return string(stdout), stderr.String()
 }
 
 // runAndKill runs a command that usually takes the duration, and kills it at a random
 // moment of that. It reports whether the command was killed before it completed.
-func (a *backupHarness) runAndKill(duration time.Duration, args ...string) (midway bool) {
-	a.t.Helper()
-	run := exec.Command(a.program, args...)
+func (h *backupHarness) runAndKill(duration time.Duration, args ...string) (midway bool) {
+	h.t.Helper()
+	run := exec.Command(h.program, args...)
 	if err := run.Start(); err != nil {
-		a.t.Fatalf("start command: %v", err)
+		h.t.Fatalf("start command: %v", err)
 	}
-	time.Sleep(time.Duration(a.rng.Int64N(int64(duration) + 1)))
+	time.Sleep(time.Duration(h.rng.Int64N(int64(duration) + 1)))
 	_ = run.Process.Kill() // the process may have exited
 	_ = run.Wait()         // ProcessState has the outcome
 	if run.ProcessState.ExitCode() == 0 {
 		return false
 	}
-	a.midway++
+	h.midway++
 	return true
 }
 
 // timeCommand runs a command and returns how long it took.
-func (a *backupHarness) timeCommand(args ...string) time.Duration {
-	a.t.Helper()
+func (h *backupHarness) timeCommand(args ...string) time.Duration {
+	h.t.Helper()
 	start := time.Now()
-	a.runCommand(0, args...)
+	h.runCommand(0, args...)
 	return time.Since(start)
 }
 
 // verifyBackups verifies every byte of a directory of backups.
-func (a *backupHarness) verifyBackups(dir string) (r apitypes.BackupVerify) {
-	a.t.Helper()
-	out, _ := a.runCommand(0, "backup", "verify", "--from", dir, "--data", a.dir, "--json")
+func (h *backupHarness) verifyBackups(dir string) (r apitypes.BackupVerify) {
+	h.t.Helper()
+	out, _ := h.runCommand(0, "backup", "verify", "--from", dir, "--data", h.dir, "--json")
 	if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK {
-		a.t.Fatalf("backup verify: got %s, %v, want OK", out, err)
+		h.t.Fatalf("backup verify: got %s, %v, want OK", out, err)
 	}
 	return r
 }
 
 // reportKills prints the number of kills, and fails if fewer than a quarter of them came
 // before the command completed.
-func (a *backupHarness) reportKills(command string) {
-	fmt.Printf("%s: kills=%d midway=%d lost=0\n", command, a.kills, a.midway)
-	if a.midway < a.kills/4 {
-		a.t.Errorf("got %d of %d kills before the command completed, want at least %d", a.midway, a.kills, a.kills/4)
+func (h *backupHarness) reportKills(command string) {
+	fmt.Printf("%s: kills=%d midway=%d lost=0\n", command, h.kills, h.midway)
+	if h.midway < h.kills/4 {
+		h.t.Errorf("got %d of %d kills before the command completed, want at least %d", h.midway, h.kills, h.kills/4)
 	}
 }
 
 func TestBackupKilled(t *testing.T) {
-	a := newBackupHarness(t)
-	a.upload(300)
-	duration := a.timeCommand("backup", "create", "--to", a.backups, "--data", a.dir)
-	complete := a.verifyBackups(a.backups).Snapshots
-	for range a.kills {
-		a.upload(100)
-		if !a.runAndKill(duration, "backup", "create", "--to", a.backups, "--data", a.dir) {
+	h := newBackupHarness(t)
+	h.upload(300)
+	duration := h.timeCommand("backup", "create", "--to", h.backups, "--data", h.dir)
+	complete := h.verifyBackups(h.backups).Snapshots
+	for range h.kills {
+		h.upload(100)
+		if !h.runAndKill(duration, "backup", "create", "--to", h.backups, "--data", h.dir) {
 			complete++
 		}
-		r := a.verifyBackups(a.backups)
+		r := h.verifyBackups(h.backups)
 		// A backup that was killed between its last rename and its exit is complete.
 		if r.Snapshots != complete && r.Snapshots != complete+1 {
 			t.Fatalf("got %d snapshots, want %d or %d", r.Snapshots, complete, complete+1)
 		}
 		complete = r.Snapshots
 	}
-	a.runCommand(0, "backup", "create", "--to", a.backups, "--data", a.dir)
-	if r := a.verifyBackups(a.backups); r.Snapshots != complete+1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != a.documents {
-		t.Errorf("got %+v, want %d snapshots and %d documents", r, complete+1, a.documents)
+	h.runCommand(0, "backup", "create", "--to", h.backups, "--data", h.dir)
+	if r := h.verifyBackups(h.backups); r.Snapshots != complete+1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != h.documents {
+		t.Errorf("got %+v, want %d snapshots and %d documents", r, complete+1, h.documents)
 	}
-	a.reportKills("backup")
+	h.reportKills("backup")
 }
 
 func TestRestoreKilled(t *testing.T) {
-	a := newBackupHarness(t)
-	a.upload(400)
-	a.runCommand(0, "backup", "create", "--to", a.backups, "--data", a.dir)
+	h := newBackupHarness(t)
+	h.upload(400)
+	h.runCommand(0, "backup", "create", "--to", h.backups, "--data", h.dir)
 	to := filepath.Join(t.TempDir(), "r")
-	restore := []string{"restore", "latest", "--from", a.backups, "--data", to}
-	duration := a.timeCommand(restore...)
-	for range a.kills {
+	restore := []string{"restore", "latest", "--from", h.backups, "--data", to}
+	duration := h.timeCommand(restore...)
+	for range h.kills {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatalf("remove directory: %v", err)
 		}
 		for range 3 { // each run resumes the one that was killed before
-			if !a.runAndKill(duration, restore...) {
+			if !h.runAndKill(duration, restore...) {
 				break
 			}
-			a.checkPartialRestore(to)
+			h.checkPartialRestore(to)
 		}
-		if _, err := os.Stat(filepath.Join(to, "restore.json")); err == nil || errors.Is(err, fs.ErrNotExist) && a.hasNoDatabase(to) {
-			a.runCommand(0, restore...)
+		if _, err := os.Stat(filepath.Join(to, "restore.json")); err == nil || errors.Is(err, fs.ErrNotExist) && h.hasNoDatabase(to) {
+			h.runCommand(0, restore...)
 		}
 		var r apitypes.Verify
-		out, _ := a.runCommand(0, "verify", "--data", to, "--json")
-		if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK || int(r.Files) != a.documents {
-			t.Fatalf("verify: got %s, %v, want OK and %d files", out, err, a.documents)
+		out, _ := h.runCommand(0, "verify", "--data", to, "--json")
+		if err := json.Unmarshal([]byte(out), &r); err != nil || !r.OK || int(r.Files) != h.documents {
+			t.Fatalf("verify: got %s, %v, want OK and %d files", out, err, h.documents)
 		}
 	}
-	a.reportKills("restore")
+	h.reportKills("restore")
 }
 
 // hasNoDatabase reports whether a directory has no vault.db.
-func (a *backupHarness) hasNoDatabase(dir string) bool {
+func (h *backupHarness) hasNoDatabase(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "vault.db"))
 	return err != nil
 }
 
 // checkPartialRestore checks that no command opens a data directory whose restore was
 // interrupted.
-func (a *backupHarness) checkPartialRestore(dir string) {
-	a.t.Helper()
+func (h *backupHarness) checkPartialRestore(dir string) {
+	h.t.Helper()
 	_, marked := os.Stat(filepath.Join(dir, "restore.json"))
 	switch {
 	case marked == nil:
-		_, messages := a.runCommand(1, "serve", "--listen", "127.0.0.1:0", "--data", dir)
+		_, messages := h.runCommand(1, "serve", "--listen", "127.0.0.1:0", "--data", dir)
 		if !strings.Contains(messages, "half restored") {
-			a.t.Errorf("serve: got %q, want \"half restored\"", messages)
+			h.t.Errorf("serve: got %q, want \"half restored\"", messages)
 		}
-		a.runCommand(1, "status", "--data", dir)
-	case !a.hasNoDatabase(dir): // killed after its last write
-		a.runCommand(0, "verify", "--data", dir)
+		h.runCommand(1, "status", "--data", dir)
+	case !h.hasNoDatabase(dir): // killed after its last write
+		h.runCommand(0, "verify", "--data", dir)
 	}
 }
 
 func TestPruneKilled(t *testing.T) {
-	a := newBackupHarness(t)
+	h := newBackupHarness(t)
 	for range 8 {
-		a.upload(50)
-		a.runCommand(0, "backup", "create", "--to", a.backups, "--data", a.dir)
+		h.upload(50)
+		h.runCommand(0, "backup", "create", "--to", h.backups, "--data", h.dir)
 	}
-	a.addOrphans(600)
+	h.addOrphans(600)
 	pruned := filepath.Join(t.TempDir(), "p")
-	prune := []string{"backup", "prune", "--keep-daily", "1", "--from", pruned, "--data", a.dir}
-	a.copyBackups(pruned)
-	duration := a.timeCommand(prune...)
-	for range a.kills {
-		a.copyBackups(pruned)
-		a.runAndKill(duration, prune...)
-		if r := a.verifyBackups(pruned); r.Snapshots < 1 || r.Snapshots > 8 {
+	prune := []string{"backup", "prune", "--keep-daily", "1", "--from", pruned, "--data", h.dir}
+	h.copyBackups(pruned)
+	duration := h.timeCommand(prune...)
+	for range h.kills {
+		h.copyBackups(pruned)
+		h.runAndKill(duration, prune...)
+		if r := h.verifyBackups(pruned); r.Snapshots < 1 || r.Snapshots > 8 {
 			t.Fatalf("after a kill: got %+v, want 1 to 8 snapshots", r)
 		}
-		a.runCommand(0, prune...)
-		if r := a.verifyBackups(pruned); r.Snapshots != 1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != a.documents {
-			t.Fatalf("after prune: got %+v, want one snapshot with %d documents", r, a.documents)
+		h.runCommand(0, prune...)
+		if r := h.verifyBackups(pruned); r.Snapshots != 1 || r.Orphans+r.Leftovers != 0 || int(r.Blobs) != h.documents {
+			t.Fatalf("after prune: got %+v, want one snapshot with %d documents", r, h.documents)
 		}
 	}
-	a.reportKills("prune")
+	h.reportKills("prune")
 }
 
 // addOrphans adds count files that no snapshot references to the backup directory, as
 // removed snapshots leave them.
-func (a *backupHarness) addOrphans(count int) {
-	a.t.Helper()
+func (h *backupHarness) addOrphans(count int) {
+	h.t.Helper()
 	for n := range count {
 		name := fmt.Sprintf("%064x", n+1)
-		path := filepath.Join(a.backups, "blobs", "00", name)
+		path := filepath.Join(h.backups, "blobs", "00", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(name), 0o600)); err != nil {
-			a.t.Fatalf("write orphan: %v", err)
+			h.t.Fatalf("write orphan: %v", err)
 		}
 	}
 }
 
 // copyBackups replaces a directory with a copy of the backup directory.
-func (a *backupHarness) copyBackups(to string) {
-	a.t.Helper()
-	if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(a.backups))); err != nil {
-		a.t.Fatalf("copy backups: %v", err)
+func (h *backupHarness) copyBackups(to string) {
+	h.t.Helper()
+	if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(h.backups))); err != nil {
+		h.t.Fatalf("copy backups: %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func bombs(t *testing.T) map[string][]byte {
 		"image-of-gigabytes.pdf": pdfOf(page("600 0 0 600 0 0 cm /X5 Do"), stream("/Type /XObject /Subtype /Image /Width 40000 /Height 40000 "+
 			"/ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /FlateDecode", deflated(t, make([]byte, 64<<20)))),
 		"wide.png":          hugePNG(t, 100_000, 100_000),
-		"pages-in-ring.tif": ringTIFF(60_000),
+		"pages-in-ring.tif": cyclicTIFF(60_000),
 		"letter.docx": officeBomb(t, "word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
 			`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>`,
 			"deed ", 60<<20, `</w:t></w:r></w:p></w:body></w:document>`),
@@ -136,8 +136,8 @@ func hugePNG(t *testing.T, width, height uint32) []byte {
 	return b.Bytes()
 }
 
-// ringTIFF returns a TIFF with a number of pages whose last page links to the first.
-func ringTIFF(pages int) []byte {
+// cyclicTIFF returns a TIFF with a number of pages whose last page links to the first.
+func cyclicTIFF(pages int) []byte {
 	const size = 2 + 3*12 + 4
 	b := binary.LittleEndian.AppendUint32([]byte("II*\x00"), 8)
 	for n := range pages {

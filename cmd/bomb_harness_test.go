@@ -80,6 +80,7 @@ func processes(match func(pid, parent, group int) bool) (pids []int) {
 	return pids
 }
 
+// childPIDs returns the IDs of the server's child processes.
 func (s *serverProcess) childPIDs() []int {
 	return processes(func(_, parent, _ int) bool { return parent == s.cmd.Process.Pid })
 }

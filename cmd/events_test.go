@@ -35,9 +35,9 @@ func runCommand(t *testing.T, dir string, args ...string) (code int, out string)
 	return code, stdout.String()
 }
 
-// An audit log whose hashes were all recomputed from some entry to the end passes
-// verification alone. Compared with an earlier export, verification finds every changed
-// entry, and every entry that was cut off at the end.
+// An audit log whose hashes were all recomputed from some entry on passes verification.
+// Comparing it with an earlier export finds every changed entry, and every entry that was
+// deleted at the end.
 func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := filepath.Join(t.TempDir(), "d")

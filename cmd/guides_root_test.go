@@ -88,8 +88,8 @@ printf 'FOREIGN %s\n' "$(find /srv/deedkeep /mnt/nas/deedkeep /mnt/cloud ! -path
 systemctl restart deedkeep
 `
 
-// The guides work if root follows them literally one after another. The server runs as the
-// unit says and creates its scheduled backup.
+// The commands of the guides work when root runs them one after another. The server runs as
+// the unit says and creates its scheduled backup.
 func TestGuidesAsRoot(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
