@@ -17,8 +17,8 @@ func distinctWords(from, n int) string {
 		x := uint64(from+i) * 0x9E3779B97F4A7C15
 		var raw [8]byte
 		binary.BigEndian.PutUint64(raw[:], x)
-		for at := range word {
-			word[at] = 'a' + raw[at]%26
+		for i := range word {
+			word[i] = 'a' + raw[i]%26
 		}
 		page.Write(word[:])
 		page.WriteByte(' ')
@@ -101,7 +101,7 @@ func putText(t testing.TB, b *Batch, id uint64, pages int, page func(n int) stri
 		return nil
 	}})
 	if err != nil {
-		t.Fatalf("give: %v", err)
+		t.Fatalf("Put: %v", err)
 	}
 	return b.text.position, b.truncated
 }
@@ -116,9 +116,9 @@ func TestRepetitiveTextIsTruncated(t *testing.T) {
 	}
 	defer func() { _ = x.Close() }()
 	b := x.NewBatch()
-	equal := strings.Repeat("aa ", 300_000)
+	repeated := strings.Repeat("aa ", 300_000)
 	limit := uint32(repetitionCheckFrom + 300_000 + 12*positionGap)
-	if words, truncated := putText(t, b, 1, 12, func(int) string { return equal }); !truncated || words > limit {
+	if words, truncated := putText(t, b, 1, 12, func(int) string { return repeated }); !truncated || words > limit {
 		t.Errorf("%d repeated words were indexed, want at most %d", words, limit)
 	}
 	var line strings.Builder
@@ -152,7 +152,7 @@ func TestLongListIsIndexedCompletely(t *testing.T) {
 	b := x.NewBatch()
 	const pages, words = 11, 20_000
 	if put, truncated := putText(t, b, 1, pages, func(n int) string { return distinctWords(n*words, words) }); truncated {
-		t.Errorf("only %d of %d distinct words were indexed", put, pages*words)
+		t.Errorf("indexed words = %d, want %d", put, pages*words)
 	}
 	if err := x.Apply(t.Context(), b, nil); err != nil {
 		t.Fatalf("Apply: %v", err)

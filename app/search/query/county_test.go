@@ -29,25 +29,25 @@ func TestCounties(t *testing.T) {
 		query Query
 		want  string
 	}{
-		{"with the word", Query{Text: "Wexcombe County"}, "[a3 f5]"},
-		{"with another", Query{Text: "wexcombe parish "}, "[a3 f5]"},
-		{"unfinished word", Query{Text: "wexcombe cou"}, "[a3 f5]"},
-		{"the word before it", Query{Text: "county of wexcombe "}, "[a3 f5]"},
-		{"two words", Query{Text: "St. Tammany Parish"}, "[a1 a2]"},
-		{"three words", Query{Text: "East Baton Rouge Parish "}, "[o4]"},
-		{"and a name", Query{Text: "Boudreaux Wexcombe County "}, "[a3]"},
-		{"followed by a name", Query{Text: "St. Tammany Parish Boudreaux"}, "[a1]"},
-		{"the word alone", Query{Text: "county "}, "f6"},
+		{"with \"county\"", Query{Text: "Wexcombe County"}, "[a3 f5]"},
+		{"with \"parish\"", Query{Text: "wexcombe parish "}, "[a3 f5]"},
+		{"with a prefix of \"county\"", Query{Text: "wexcombe cou"}, "[a3 f5]"},
+		{"\"county\" first", Query{Text: "county of wexcombe "}, "[a3 f5]"},
+		{"name of two words", Query{Text: "St. Tammany Parish"}, "[a1 a2]"},
+		{"name of three words", Query{Text: "East Baton Rouge Parish "}, "[o4]"},
+		{"after a name", Query{Text: "Boudreaux Wexcombe County "}, "[a3]"},
+		{"before a name", Query{Text: "St. Tammany Parish Boudreaux"}, "[a1]"},
+		{"\"county\" only", Query{Text: "county "}, "f6"},
 		{"in quotes", Query{Text: `"wexcombe county"`}, ""},
-		{"no such county", Query{Text: "boudreaux county "}, ""},
-		{"the state written out", Query{Text: "landry louisiana "}, "a2"},
-		{"the state in letters", Query{Text: "tammany louisiana "}, "[a1 o4 a2]"},
-		{"a state of two words", Query{Text: "north dakota "}, "f7"},
-		{"filter without the word", Query{Text: "tammany ", County: "St. Tammany"}, "[a1 a2]"},
-		{"filter with the word", Query{Text: "tammany ", County: "saint tammany parish"}, "[a1 a2]"},
-		{"filter of another", Query{Text: "tammany ", County: "Tammany"}, ""},
-		{"filter by a state", Query{Text: "tammany ", State: "Louisiana"}, "[a1 a2 o4]"},
-		{"filter by its letters", Query{Text: "tammany ", State: "LA"}, "[a1 a2 o4]"},
+		{"unknown county", Query{Text: "boudreaux county "}, ""},
+		{"state name", Query{Text: "landry louisiana "}, "a2"},
+		{"state name for an abbreviation", Query{Text: "tammany louisiana "}, "[a1 o4 a2]"},
+		{"state name of two words", Query{Text: "north dakota "}, "f7"},
+		{"filter without \"county\"", Query{Text: "tammany ", County: "St. Tammany"}, "[a1 a2]"},
+		{"filter with \"parish\"", Query{Text: "tammany ", County: "saint tammany parish"}, "[a1 a2]"},
+		{"filter by another county", Query{Text: "tammany ", County: "Tammany"}, ""},
+		{"filter by state name", Query{Text: "tammany ", State: "Louisiana"}, "[a1 a2 o4]"},
+		{"filter by state abbreviation", Query{Text: "tammany ", State: "LA"}, "[a1 a2 o4]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.query.Limit = 20
@@ -63,7 +63,7 @@ func TestCounties(t *testing.T) {
 					_ = d.Text(func(page string) error { texts = append(texts, page); return nil })
 				}
 				if !highlightsAny(m, texts) {
-					t.Errorf("query %q highlights nothing in %q", row.query.Text, texts)
+					t.Errorf("query %q highlights nothing in %q, want a match", row.query.Text, texts)
 				}
 			}
 		})

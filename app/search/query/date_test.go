@@ -27,26 +27,27 @@ func datedDocs() []Document {
 	}
 }
 
-const allOfTheDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
+// allOfDay are the documents with the date.
+const allOfDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
 
 func TestDates(t *testing.T) {
 	n, x := newNaiveEngine(t, datedDocs()), newTestIndex(t, datedDocs())
 	for _, row := range []struct {
 		text, first, all string // the first hits, and all hits, in any order
 	}{
-		{text: "3/14/2026", first: "a2 a3", all: "a3 " + allOfTheDay},
-		{text: "3/14/2026 ", first: "a2", all: allOfTheDay},
-		{text: "03/14/2026 ", first: "a2", all: allOfTheDay},
-		{text: "3-14-2026 ", first: "a2", all: allOfTheDay},
-		{text: "3-14-2026", first: "a2 a3", all: "a3 " + allOfTheDay},
-		{text: "3/14/26", first: "a2 o1", all: allOfTheDay},
-		{text: "2026-03-14", first: "o1", all: allOfTheDay},
-		{text: "Mar 14, 2026", first: "", all: allOfTheDay},
-		{text: "MARCH 14 2026 ", first: "", all: allOfTheDay + " f8 f9"},
-		{text: "March 14th, 2026", first: "", all: allOfTheDay},
-		{text: "14 March 2026", first: "", all: allOfTheDay + " f8 f9"},
-		{text: "14th day of March, 2026", first: "", all: allOfTheDay},
-		{text: "14-Mar-2026", first: "", all: allOfTheDay},
+		{text: "3/14/2026", first: "a2 a3", all: "a3 " + allOfDay},
+		{text: "3/14/2026 ", first: "a2", all: allOfDay},
+		{text: "03/14/2026 ", first: "a2", all: allOfDay},
+		{text: "3-14-2026 ", first: "a2", all: allOfDay},
+		{text: "3-14-2026", first: "a2 a3", all: "a3 " + allOfDay},
+		{text: "3/14/26", first: "a2 o1", all: allOfDay},
+		{text: "2026-03-14", first: "o1", all: allOfDay},
+		{text: "Mar 14, 2026", first: "", all: allOfDay},
+		{text: "MARCH 14 2026 ", first: "", all: allOfDay + " f8 f9"},
+		{text: "March 14th, 2026", first: "", all: allOfDay},
+		{text: "14 March 2026", first: "", all: allOfDay + " f8 f9"},
+		{text: "14th day of March, 2026", first: "", all: allOfDay},
+		{text: "14-Mar-2026", first: "", all: allOfDay},
 		{text: "clerk 3/14/2026 received", first: "", all: "f2 f3"},
 		{text: "witness 2026-03-14 2026-03-14 ", first: "f4", all: "f4"},
 		{text: `"3/14/2026"`, first: "a2", all: "a2 f2 f3"},
@@ -92,7 +93,7 @@ func TestFindDates(t *testing.T) {
 			var got []string
 			for _, d := range a.findDates() {
 				if got = append(got, d.digitWords[0]); len(d.wordPhrases) > 12 || len(d.digitWords) > 5 {
-					t.Errorf("%q has too many notations: %q, %q", row.text, d.wordPhrases, d.digitWords)
+					t.Errorf("notations of %q = %q, %q; want at most 12 and 5", row.text, d.wordPhrases, d.digitWords)
 				}
 			}
 			if got := strings.Join(got, " "); got != row.want {
@@ -102,7 +103,7 @@ func TestFindDates(t *testing.T) {
 	}
 }
 
-// A date has these notations of digits only.
+// digitWords has the notations of a date in digits without punctuation.
 func TestDigitNotations(t *testing.T) {
 	for text, want := range map[string]string{
 		"March 4, 2026":  "20260304 03042026 3042026 0342026 342026",

@@ -94,7 +94,7 @@ func randomDocument(rng *rand.Rand, id uint64) (d Document, texts []string) {
 	return d, texts
 }
 
-// In each hit, something is highlighted.
+// Every hit of a random query has a highlighted match.
 func TestEveryHitIsHighlighted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	failures := 0
@@ -120,13 +120,14 @@ func TestEveryHitIsHighlighted(t *testing.T) {
 			for _, h := range a.Hits {
 				if docTexts := texts[fmt.Sprint(h.Kind, h.ID)]; !highlightsAny(m, docTexts) && failures < 20 {
 					failures++
-					t.Errorf("search(%q) finds %q (fuzzy: %t, relaxed: %t) but highlights nothing", text, docTexts, a.Fuzzy, a.Relaxed)
+					t.Errorf("search(%q) finds %q (fuzzy: %t, relaxed: %t) but highlights nothing, want a match", text, docTexts, a.Fuzzy, a.Relaxed)
 				}
 			}
 		}
 	}
 }
 
+// highlightsAny reports whether a highlighter marks part of any of the texts.
 func highlightsAny(m *Highlighter, texts []string) bool {
 	for _, text := range texts {
 		for _, p := range m.Highlight(text) {

@@ -21,68 +21,68 @@ func formatPieces(pieces []Piece) string {
 
 func TestHighlight(t *testing.T) {
 	for _, row := range []struct{ name, query, text, want string }{
-		{"a word", "deed ", "The Deed, indeed.", "The {Deed}, indeed."},
-		{"a prefix", "mort", "Mortgage of a mort, amortized", "Mortgage of a {mort}, amortized"},
+		{"word", "deed ", "The Deed, indeed.", "The {Deed}, indeed."},
+		{"prefix", "mort", "Mortgage of a mort, amortized", "Mortgage of a {mort}, amortized"},
 		{"no prefix before a blank", "mort ", "Mortgage of a mort", "Mortgage of a {mort}"},
 		{"accents", "pena ", "PEÑA and pen\u0303a", "{PEÑA} and {pen\u0303a}"},
-		{"a phrase", `"deed of trust"`, "trust: a deed of trust", "trust: a {deed of trust}"},
-		{"a phrase over lines", `"deed of trust"`, "a deed\nof trust", "a {deed\nof trust}"},
-		{"half a phrase", `"deed of tru`, "a deed of trust, of deed", "a {deed of trust}, of deed"},
-		{"words and together", "deed of trust ", "deed of trust of deed", "{deed of trust} of {deed}"},
-		{"a number with punctuation", "123045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
-		{"a number without", "12-3-045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
-		{"a number with blanks", "12 3 045 ", "No. 12-3-045; 123045", "No. {12-3-045}; {123045}"},
-		{"a prefix of a number", "2026-01", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
-		{"the same without punctuation", "202601", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
-		{"a number over a blank", "202", "20 25 and 2025", "{20 25} and {2025}"},
-		{"letters and digits over a blank", "a20", "a 2025, a2025", "{a 2025}, {a2025}"},
+		{"phrase", `"deed of trust"`, "trust: a deed of trust", "trust: a {deed of trust}"},
+		{"phrase across lines", `"deed of trust"`, "a deed\nof trust", "a {deed\nof trust}"},
+		{"incomplete phrase", `"deed of tru`, "a deed of trust, of deed", "a {deed of trust}, of deed"},
+		{"adjacent words", "deed of trust ", "deed of trust of deed", "{deed of trust} of {deed}"},
+		{"number without hyphens", "123045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
+		{"number with hyphens", "12-3-045 ", "No. 12-3-045, 12 3 045; 123045", "No. {12-3-045}, {12 3 045}; {123045}"},
+		{"number with blanks", "12 3 045 ", "No. 12-3-045; 123045", "No. {12-3-045}; {123045}"},
+		{"number prefix", "2026-01", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
+		{"number prefix without hyphens", "202601", "order 2026-0117 of 2026", "order {2026-0117} of 2026"},
+		{"number prefix across a blank", "202", "20 25 and 2025", "{20 25} and {2025}"},
+		{"letters and digits across a blank", "a20", "a 2025, a2025", "{a 2025}, {a2025}"},
 		{"letters and digits", "t24-1093a", "No T24.1093-A", "No {T24.1093-A}"},
 		{"book and page", "Bk 1022 Pg 311 ", "in Book 1022, Page 311 among", "in {Book 1022, Page 311} among"},
 		{"book and page as a fraction", "1022/311", "in Book 1022, Page 311 among", "in Book {1022, Page 311} among"},
-		{"a file's name", "bk1022-pg311", "02_Deed_Bk1022-Pg311_Smith.pdf", "02_Deed_{Bk1022-Pg311}_Smith.pdf"},
-		{"a word in a file's name", "smith", "02_Deed_Bk1022-Pg311_Smith-to-Jones.pdf", "02_Deed_Bk1022-Pg311_{Smith}-to-Jones.pdf"},
+		{"file name", "bk1022-pg311", "02_Deed_Bk1022-Pg311_Smith.pdf", "02_Deed_{Bk1022-Pg311}_Smith.pdf"},
+		{"word in a file name", "smith", "02_Deed_Bk1022-Pg311_Smith-to-Jones.pdf", "02_Deed_Bk1022-Pg311_{Smith}-to-Jones.pdf"},
 		{"O'Brien", "obrien ", "O'Brien, O’BRIEN and O Brien", "{O'Brien}, {O’BRIEN} and {O Brien}"},
 		{"possessive", "smith ", "Smith's, smiths", "{Smith's}, smiths"},
-		{"line end", "conveyance ", "convey-\nance", "{convey-\nance}"},
-		{"one letter alone", "jonathan q ", "Q is q, and Jonathan Q Public", "Q is q, and {Jonathan Q} Public"},
-		{"the word, not what begins so", "Harlow PA", "Patrick Harlow, Page 3, PA", "Patrick {Harlow}, Page 3, {PA}"},
-		{"small words beside others", "point and place of beginning ", "place of the beginning of and", "{place} of the {beginning} of and"},
-		{"small words alone", "of the ", "one of these", "one {of} these"},
-		{"zeros before", "2417/883", "Book 2417, Page 0883 and 883", "Book {2417, Page 0883} and 883"},
-		{"zeros before a word", "bk 2417 pg 883", "Bk 2417 Pg 0883", "{Bk 2417 Pg 0883}"},
-		{"zeros before a part", "12-3-45", "No. 12-3-045", "No. {12-3-045}"},
-		{"no errors", "smith ", "smyth", "smyth"},
-		{"an invalid query", "a", "a b", "a b"},
-		{"zeros typed", "0417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and 417"},
-		{"zeros not typed", "417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and {417}"},
-		{"zeros typed of a page", "page 0883 ", "Page 883 and 884", "{Page 883} and 884"},
-		{"zeros typed of a number", "2417/0883 ", "Bk 2417 Pg 883", "Bk {2417 Pg 883}"},
-		{"zeros typed of a parcel", "12-3-045 ", "12-3-45 and 123045", "{12-3-45} and {123045}"},
-		{"one letter next to another", "T&S ", "T or S, and T&S; T & S", "T or S, and {T&S}; {T & S}"},
-		{"and between letters", "t & s ", "T&S or T and S", "{T&S} or {T and S}"},
-		{"a letter and a digit", "a 1 ", "a, 11, A-1", "a, 11, {A-1}"},
-		{"nothing but a digit and a label", "no 5", "5 and 51", "{5} and 51"},
-		{"parts of an unfinished name", "smith-jon", "Jones of Smith", "{Jones} of {Smith}"},
-		{"letters as a number", "mapa", "MAP-A", "{MAP-A}"},
-		{"a date in words", "3/14/2026", "of March 14, 2026 or 15", "of {March 14, 2026} or 15"},
-		{"a date in digits", "Mar 14, 2026 ", "due 2026-03-14, 03-14-2026", "due {2026-03-14}, {03-14-2026}"},
-		{"a date with words between", "3-14-2026", "this 14th day of March, 2026", "this {14th day of March, 2026}"},
-		{"a date without punctuation", "14 March 2026", "20260314_Deed.pdf", "{20260314}_Deed.pdf"},
-		{"a date in quotes", `"3/14/2026"`, "2026-03-14, 3/14/2026", "2026-03-14, {3/14/2026}"},
-		{"a fraction", "sw 1/4 ", "S½ of SW¼ of 15", "S½ of {SW¼} of 15"},
-		{"a half", "s1/2", "S½ of SW¼", "{S½} of SW¼"},
-		{"half is no twelve", "12 ", "5½ acres of 12", "5½ acres of {12}"},
+		{"hyphen at the end of a line", "conveyance ", "convey-\nance", "{convey-\nance}"},
+		{"single letter", "jonathan q ", "Q is q, and Jonathan Q Public", "Q is q, and {Jonathan Q} Public"},
+		{"complete word, not as a prefix", "Harlow PA", "Patrick Harlow, Page 3, PA", "Patrick {Harlow}, Page 3, {PA}"},
+		{"stop words with other words", "point and place of beginning ", "place of the beginning of and", "{place} of the {beginning} of and"},
+		{"stop words only", "of the ", "one of these", "one {of} these"},
+		{"leading zeros", "2417/883", "Book 2417, Page 0883 and 883", "Book {2417, Page 0883} and 883"},
+		{"leading zeros in book and page", "bk 2417 pg 883", "Bk 2417 Pg 0883", "{Bk 2417 Pg 0883}"},
+		{"leading zeros in a parcel ID", "12-3-45", "No. 12-3-045", "No. {12-3-045}"},
+		{"misspelled word in the text", "smith ", "smyth", "smyth"},
+		{"invalid query", "a", "a b", "a b"},
+		{"leading zeros in the query", "0417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and 417"},
+		{"leading zeros in the text only", "417 ", "TT-2019-0417 and 417", "TT-2019-{0417} and {417}"},
+		{"leading zeros of a page in the query", "page 0883 ", "Page 883 and 884", "{Page 883} and 884"},
+		{"leading zeros of book and page in the query", "2417/0883 ", "Bk 2417 Pg 883", "Bk {2417 Pg 883}"},
+		{"leading zeros of a parcel ID in the query", "12-3-045 ", "12-3-45 and 123045", "{12-3-45} and {123045}"},
+		{"adjacent letters", "T&S ", "T or S, and T&S; T & S", "T or S, and {T&S}; {T & S}"},
+		{"\"and\" between letters", "t & s ", "T&S or T and S", "{T&S} or {T and S}"},
+		{"letter and digit", "a 1 ", "a, 11, A-1", "a, 11, {A-1}"},
+		{"label and digit", "no 5", "5 and 51", "{5} and 51"},
+		{"parts of an incomplete name", "smith-jon", "Jones of Smith", "{Jones} of {Smith}"},
+		{"letters with a hyphen", "mapa", "MAP-A", "{MAP-A}"},
+		{"date in words", "3/14/2026", "of March 14, 2026 or 15", "of {March 14, 2026} or 15"},
+		{"date in digits", "Mar 14, 2026 ", "due 2026-03-14, 03-14-2026", "due {2026-03-14}, {03-14-2026}"},
+		{"date with words between", "3-14-2026", "this 14th day of March, 2026", "this {14th day of March, 2026}"},
+		{"date without punctuation", "14 March 2026", "20260314_Deed.pdf", "{20260314}_Deed.pdf"},
+		{"date in quotes", `"3/14/2026"`, "2026-03-14, 3/14/2026", "2026-03-14, {3/14/2026}"},
+		{"fraction", "sw 1/4 ", "S½ of SW¼ of 15", "S½ of {SW¼} of 15"},
+		{"half", "s1/2", "S½ of SW¼", "{S½} of SW¼"},
+		{"half is separate from the number", "12 ", "5½ acres of 12", "5½ acres of {12}"},
 		{"initials with slashes", "aka ", "Bo a/k/a Jo", "Bo {a/k/a} Jo"},
 		{"initials with blanks", "jp morgan ", "J. P. Morgan", "{J. P}. {Morgan}"},
-		{"a hyphen", "alhakim ", "of al-Hakim", "of {al-Hakim}"},
-		{"a name over lines", "leblanc ", "Jean Le\nBlanc", "Jean {Le\nBlanc}"},
-		{"an okina", "hawaii ", "Hawaiʻi", "{Hawaiʻi}"},
+		{"hyphen", "alhakim ", "of al-Hakim", "of {al-Hakim}"},
+		{"name across lines", "leblanc ", "Jean Le\nBlanc", "Jean {Le\nBlanc}"},
+		{"okina", "hawaii ", "Hawaiʻi", "{Hawaiʻi}"},
 		{"markup is text", "ad b ", "<b>ad</b>", "<{b}>{ad</b}>"},
-		{"nothing", "deed", "", ""},
+		{"empty text", "deed", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := formatPieces(NewHighlighter(row.query).Highlight(row.text)); got != row.want {
-				t.Errorf("query %q:\n got %s\nwant %s", row.query, got, row.want)
+				t.Errorf("Highlight for %q:\n got %s\nwant %s", row.query, got, row.want)
 			}
 		})
 	}
@@ -90,23 +90,23 @@ func TestHighlight(t *testing.T) {
 
 func TestFuzzyHighlight(t *testing.T) {
 	for _, row := range []struct{ name, query, text, want string }{
-		{"replaced", "smith ", "smith smyth smythe", "{smith} {smyth} smythe"},
-		{"too few, too many, swapped", "jones", "jone joness jonse joens jnoes", "{jone} {joness} {jonse} {joens} {jnoes}"},
+		{"replaced letter", "smith ", "smith smyth smythe", "{smith} {smyth} smythe"},
+		{"missing, extra, and swapped letters", "jones", "jone joness jonse joens jnoes", "{jone} {joness} {jonse} {joens} {jnoes}"},
 		{"two errors", "jones ", "jane janse", "jane janse"},
-		{"accents are no errors", "peña ", "pena penas pines", "{pena} {penas} pines"},
+		{"accents don't count as errors", "peña ", "pena penas pines", "{pena} {penas} pines"},
 		{"not in numbers", "1234 ", "1235 1234", "1235 {1234}"},
 		{"not in quotes", `"smith"`, "smyth", "smyth"},
-		{"a letter lost of three", "jon smith ", "John Son of Smith", "{John} Son of {Smith}"},
-		{"a beginning", "yarret", "Yarett, Yarretts, yard", "Yarett, {Yarretts}, yard"},
-		{"a beginning, one letter less", "yarret", "Yarett, yazzett, yard", "{Yarett}, yazzett, yard"},
-		{"swapped in a beginning", "thornqiu", "Thornquist", "{Thornquist}"},
-		{"four letters that begin nothing", "john", "Jolnold", "{Jolnold}"},
+		{"missing letter in a word of four", "jon smith ", "John Son of Smith", "{John} Son of {Smith}"},
+		{"prefix", "yarret", "Yarett, Yarretts, yard", "Yarett, {Yarretts}, yard"},
+		{"prefix with a missing letter", "yarret", "Yarett, yazzett, yard", "{Yarett}, yazzett, yard"},
+		{"prefix with swapped letters", "thornqiu", "Thornquist", "{Thornquist}"},
+		{"prefix of four letters", "john", "Jolnold", "{Jolnold}"},
 		{"no prefix before a blank", "thornqiu ", "Thornquist", "Thornquist"},
-		{"in parts", "smith-jnoes ", "smith-jones", "{smith}-{jones}"},
+		{"hyphenated name", "smith-jnoes ", "smith-jones", "{smith}-{jones}"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := formatPieces(NewHighlighter(row.query).Fuzzy().Highlight(row.text)); got != row.want {
-				t.Errorf("query %q:\n got %s\nwant %s", row.query, got, row.want)
+				t.Errorf("Highlight for %q:\n got %s\nwant %s", row.query, got, row.want)
 			}
 		})
 	}
@@ -118,14 +118,14 @@ func TestSnippet(t *testing.T) {
 		name, query, text string
 		has, hasNot       string
 	}{
-		{"all of a short text", "deed", " the deed ", "the {deed}", "\n"},
-		{"far behind", "trust ", filler + "a deed of trust was made " + filler, "of {trust} was", "\n"},
-		{"most words together", "deed trust ", "deed one. " + filler + "a deed, a trust. " + filler, "a {deed}, a {trust}", "one"},
-		{"the complete phrase before its words", "deed of trust ",
+		{"complete short text", "deed", " the deed ", "the {deed}", "\n"},
+		{"far from the start", "trust ", filler + "a deed of trust was made " + filler, "of {trust} was", "\n"},
+		{"place with more of the words", "deed trust ", "deed one. " + filler + "a deed, a trust. " + filler, "a {deed}, a {trust}", "one"},
+		{"complete phrase rather than its words", "deed of trust ",
 			"trust of a deed " + filler + "a deed of trust " + filler, "{deed of trust}", "\n"},
-		{"the first of equals", "deed ", filler + "first deed " + filler + "second deed " + filler, "first {deed}", "second"},
-		{"nothing there", "zebra ", "begin here " + filler, "begin here whereas", "{"},
-		{"at the end", "zebra", filler + "the zebra.", "the {zebra}.", "\n"},
+		{"first of equal places", "deed ", filler + "first deed " + filler + "second deed " + filler, "first {deed}", "second"},
+		{"no match", "zebra ", "begin here " + filler, "begin here whereas", "{"},
+		{"match at the end", "zebra", filler + "the zebra.", "the {zebra}.", "\n"},
 		{"consecutive blanks count once", "deed ",
 			strings.Repeat("a          b ", 100) + " the deed " + strings.Repeat("c          d ", 100),
 			" a          b  the {deed} c          d ", "\n"},
@@ -137,7 +137,7 @@ func TestSnippet(t *testing.T) {
 				t.Errorf("snippet for %q = %q, want it to contain %q and not %q", row.query, got, row.has, row.hasNot)
 			}
 			if (weight > 0) != strings.Contains(got, "{") {
-				t.Errorf("weight of %q = %d", got, weight)
+				t.Errorf("weight of %q = %d, want more than 0 only with a match", got, weight)
 			}
 			checkWindow(t, row.text, pieces)
 		})
@@ -162,14 +162,15 @@ func TestSnippetEndsBetweenWords(t *testing.T) {
 	got := joinedPieces(pieces)
 	for _, w := range strings.Fields(got) {
 		if w != "conveyance" && w != "appurtenances" && w != "deed" {
-			t.Errorf("snippet %q contains the incomplete word %q", got, w)
+			t.Errorf("snippet %q contains %q, want complete words", got, w)
 		}
 	}
 	if n := len(got); n < 150 || n > windowWidth {
-		t.Errorf("the window has %d characters, want 150 to %d", n, windowWidth)
+		t.Errorf("snippet has %d characters, want 150 to %d", n, windowWidth)
 	}
 }
 
+// joinedPieces returns the text of all pieces.
 func joinedPieces(pieces []Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -183,26 +184,26 @@ func checkWindow(t *testing.T, text string, pieces []Piece) {
 	t.Helper()
 	all := joinedPieces(pieces)
 	if !strings.Contains(text, all) {
-		t.Errorf("the window %q is not part of the text", all)
+		t.Errorf("snippet = %q, want a part of the text", all)
 	}
 	if len(all) > 3*maxWindowBytes {
-		t.Errorf("the window has %d bytes, want at most %d", len(all), 3*maxWindowBytes)
+		t.Errorf("snippet has %d bytes, want at most %d", len(all), 3*maxWindowBytes)
 	}
 	for _, p := range pieces {
 		if p.Text == "" || utf8.ValidString(text) && !utf8.ValidString(p.Text) {
-			t.Errorf("piece %q is empty or not valid UTF-8", p.Text)
+			t.Errorf("piece = %q, want nonempty, valid UTF-8", p.Text)
 		}
 	}
 }
 
 func TestHighlighterWithLargeTexts(t *testing.T) {
 	for _, row := range []struct{ name, query, part string }{
-		{"one word again and again", "deed ", "deed "},
-		{"a phrase again and again", `"a a a a a a a a"`, "a "},
-		{"digits again and again", "1111111111", "1-"},
+		{"repeated word", "deed ", "deed "},
+		{"repeated phrase", `"a a a a a a a a"`, "a "},
+		{"repeated digits", "1111111111", "1-"},
 		{"one long word", "deed", "x"},
 		{"blanks", "deed", " "},
-		{"continuations of nothing", "deed", "\x80"},
+		{"UTF-8 continuation bytes", "deed", "\x80"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			text := strings.Repeat(row.part, (MaxHighlightBytes+1000)/len(row.part))

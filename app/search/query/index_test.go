@@ -31,6 +31,7 @@ func newTestIndex(t testing.TB, documents []Document) *Index {
 	return x
 }
 
+// apply adds documents to an index in one batch.
 func apply(t testing.TB, x *Index, documents []Document) {
 	t.Helper()
 	b := x.NewBatch()
@@ -39,7 +40,7 @@ func apply(t testing.TB, x *Index, documents []Document) {
 			t.Fatalf("Put: %v", err)
 		}
 	}
-	if err := x.Apply(context.Background(), b, []byte("here")); err != nil {
+	if err := x.Apply(context.Background(), b, []byte("first")); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
 }
@@ -106,7 +107,7 @@ func TestPutAndRemove(t *testing.T) {
 	if b.Bytes() <= 0 {
 		t.Errorf("Bytes() = %d, want more than 0", b.Bytes())
 	}
-	if err := x.Apply(context.Background(), b, []byte("there")); err != nil {
+	if err := x.Apply(context.Background(), b, []byte("second")); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
 	for _, row := range []struct{ text, want string }{{"2026-0117", ""}, {"2026-0999", "a1"}, {"2026-0118", "a2"}} {
@@ -117,8 +118,8 @@ func TestPutAndRemove(t *testing.T) {
 			}
 		})
 	}
-	if got := string(x.Checkpoint()); got != "there" {
-		t.Errorf("Checkpoint() = %q, want \"there\"", got)
+	if got := string(x.Checkpoint()); got != "second" {
+		t.Errorf("Checkpoint() = %q, want \"second\"", got)
 	}
 	if got, want := x.Stats().Documents, len(library())-1; got != want {
 		t.Errorf("Stats().Documents = %d, want %d", got, want)
@@ -179,14 +180,14 @@ func TestExpensiveQueries(t *testing.T) {
 	}
 	x, n := newTestIndex(t, documents), newNaiveEngine(t, documents)
 	for _, row := range []struct{ name, text string }{
-		{"typing errors", strings.Repeat("mortgag ", 32)},
-		{"in different words", "mortgage mortgagee ortgage mrtgage motgage morage mortgge mortgae mortgagx mortgxge mxrtgage"},
-		{"in one", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
-		{"a phrase being typed", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
-		{"numbers being typed", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
-		{"one number being typed", strings.Repeat("7-", 31) + "2026"},
-		{"letters", strings.Repeat("o ", 31) + "mortgag"},
-		{"parts and blanks", strings.Repeat("1-2 3 ", 10) + "mortga"},
+		{"misspelled words", strings.Repeat("mortgag ", 32)},
+		{"different misspelled words", "mortgage mortgagee ortgage mrtgage motgage morage mortgge mortgae mortgagx mortgxge mxrtgage"},
+		{"misspelled words with hyphens", strings.TrimSuffix(strings.Repeat("mortgag-", 32), "-")},
+		{"open phrase", `"` + strings.Repeat("mortgage ", 31) + "internationali"},
+		{"number prefixes", strings.TrimSpace(strings.Repeat("2026-0117-0003-00 ", 8))},
+		{"prefix of a long number", strings.Repeat("7-", 31) + "2026"},
+		{"single letters", strings.Repeat("o ", 31) + "mortgag"},
+		{"numbers with hyphens and blanks", strings.Repeat("1-2 3 ", 10) + "mortga"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, err := x.Search(context.Background(), Query{Text: row.text, Limit: 1000}); err != nil {
@@ -204,7 +205,7 @@ func TestExpensiveQueries(t *testing.T) {
 	}
 }
 
-// TestDamage checks that damage is reported and that deleting the directory helps.
+// TestDamage checks that damage is reported, and that an index in place of the deleted directory is empty.
 func TestDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "search")
 	x, err := Open(dir, Options{})
@@ -220,7 +221,7 @@ func TestDamage(t *testing.T) {
 		t.Fatalf("read directory: %v, %v, want files", files, err)
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name()), []byte("of another kind altogether"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), []byte("not the content of an index"), 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
 	}

@@ -13,11 +13,11 @@ type scaledEngine struct {
 }
 
 func (c scaledEngine) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
-	known, err := c.naiveEngine.DocFreqs(ctx, terms)
-	for t := range known {
-		known[t] *= c.factor
+	freqs, err := c.naiveEngine.DocFreqs(ctx, terms)
+	for t := range freqs {
+		freqs[t] *= c.factor
 	}
-	return known, err
+	return freqs, err
 }
 
 // A query of a few letters finds words of fields as long as they and those of names are not too
@@ -41,7 +41,7 @@ func TestShortPrefixAlone(t *testing.T) {
 		{"sec ", 1, ""},
 		{"sect", 1, "a2 a1"},
 		{"sec", maxDocsAlone / 6, "a4 a3 a2 a1"},
-		{"sec", maxDocsAlone / 3, "a4 a2 a1"}, // the most frequent one
+		{"sec", maxDocsAlone / 3, "a4 a2 a1"}, // without the word of the largest frequency
 		{"sec", maxDocsAlone / 2, "a4"},
 		{"sec", maxDocsAlone + 1, "a4"},
 	} {

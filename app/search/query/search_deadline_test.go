@@ -73,7 +73,7 @@ func TestDeadlineBetweenStages(t *testing.T) {
 				continue
 			}
 			if len(a.Hits) == 0 && len(all.Hits) > 0 {
-				t.Fatalf("search(%q) with time for %d calls found nothing of %d hits", text, calls, len(all.Hits))
+				t.Fatalf("search(%q) with time for %d calls found no hits, want some of %d", text, calls, len(all.Hits))
 			}
 			if len(a.Hits) > len(all.Hits) || len(a.Hits) > 0 && !reflect.DeepEqual(a.Hits, all.Hits[:len(a.Hits)]) {
 				t.Fatalf("search(%q) with time for %d calls = %v, want the start of %v", text, calls, a.Hits, all.Hits)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pitfallDocs returns documents with values that were found by mistake or not at all.
+// pitfallDocs returns documents with values that earlier versions found by mistake or missed.
 func pitfallDocs() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"},
@@ -33,45 +33,45 @@ func TestPitfalls(t *testing.T) {
 		name, text, want string
 		fuzzy, relaxed   bool
 	}{
-		{name: "a missing page", text: "Bk 1022 Pg 999"},
-		{name: "digits are not dropped", text: "mill street 99"},
-		{name: "letters are not dropped", text: "mill street xx"},
-		{name: "a number after names", text: "carl johnson 99"},
-		{name: "a prefix of digits", text: "mill street 4", want: "[a1 a2]"},
-		{name: "two letters of the text", text: "parcel od", want: "f2"},
-		{name: "an unfinished letter", text: "mill s", want: "[a1 a2]", relaxed: true},
-		{name: "the page typed, no other", text: "Bk 1022 Pg 311", want: "a1"},
-		{name: "an amount is one number", text: "387,500", want: "f2"},
-		{name: "unfinished", text: "387,5", want: "f2"},
+		{name: "missing page", text: "Bk 1022 Pg 999"},
+		{name: "digits are required", text: "mill street 99"},
+		{name: "letters are required", text: "mill street xx"},
+		{name: "number after names", text: "carl johnson 99"},
+		{name: "prefix of digits", text: "mill street 4", want: "[a1 a2]"},
+		{name: "prefix of two letters in the text", text: "parcel od", want: "f2"},
+		{name: "single letter as a prefix", text: "mill s", want: "[a1 a2]", relaxed: true},
+		{name: "exact page only", text: "Bk 1022 Pg 311", want: "a1"},
+		{name: "amount is one number", text: "387,500", want: "f2"},
+		{name: "prefix of an amount", text: "387,5", want: "f2"},
 		{name: "letter and digit", text: "A-1", want: "a3"},
-		{name: "a date is one number", text: "12/17/2026", want: "f2"},
-		{name: "zeros typed and not", text: "212/77", want: "a4"},
-		{name: "zeros of a page", text: "2417/883", want: "a3 f3"},
-		{name: "zeros of a page in words", text: "bk 2417 pg 883", want: "a3 f3"},
-		{name: "zeros typed that are not there", text: "2417/0887", want: "a4"},
-		{name: "as typed first", text: "12-3-045", want: "a1 a2 a3"},
-		{name: "as typed first, the later one", text: "123-045", want: "a2 a1"},
-		{name: "zeros last", text: "12-3-45", want: "a3 a1"},
-		{name: "a complete part before a prefix", text: "2026-0117", want: "a1 a2"},
+		{name: "date is one number", text: "12/17/2026", want: "f2"},
+		{name: "leading zeros in the number", text: "212/77", want: "a4"},
+		{name: "leading zeros of a page", text: "2417/883", want: "a3 f3"},
+		{name: "leading zeros of a page in words", text: "bk 2417 pg 883", want: "a3 f3"},
+		{name: "leading zeros only in the query", text: "2417/0887", want: "a4"},
+		{name: "exact notation first", text: "12-3-045", want: "a1 a2 a3"},
+		{name: "exact notation first, newer abstract", text: "123-045", want: "a2 a1"},
+		{name: "notation with zeros last", text: "12-3-45", want: "a3 a1"},
+		{name: "complete part before a prefix", text: "2026-0117", want: "a1 a2"},
 		{name: "letters without punctuation", text: "470312b11904", want: "f2"},
-		{name: "unfinished, without punctuation", text: "470312b119", want: "f2"},
-		{name: "a telephone number", text: "9855550142", want: "o1"},
-		{name: "a telephone number with hyphens", text: "985-555-0142", want: "o1"},
-		{name: "a telephone number as written", text: "(985) 555-0142", want: "o1"},
-		{name: "an unfinished telephone number", text: "(985) 555-01", want: "o1"},
-		{name: "an unfinished telephone number without punctuation", text: "98555501", want: "o1"},
-		{name: "a letter lost of three", text: "jon smith", want: "a2", fuzzy: true},
-		{name: "a complete word is not a fuzzy prefix", text: "jones john", fuzzy: false},
-		{name: "an open quote", text: `"of the sai`, want: "f2"},
-		{name: "zeros typed are there", text: "0077 ", want: "a4"},
-		{name: "zeros typed are not there", text: "0887 "},
-		{name: "many zeros typed of a part", text: "2417/000883 ", want: "a3"},
-		{name: "zeros typed of a page alone", text: "pg 0887 ", want: "a4"},
-		{name: "a letter and a digit with a blank", text: "A 1", want: "a3"},
-		{name: "letters next to each other", text: "q&t ", want: "f4"},
-		{name: "with blanks", text: "q & t", want: "f4"},
-		{name: "the other way around", text: "t&q"},
-		{name: "two letters of it", text: `"of the sa`, want: "[f2 f3]"},
+		{name: "prefix without punctuation", text: "470312b119", want: "f2"},
+		{name: "phone number", text: "9855550142", want: "o1"},
+		{name: "phone number with hyphens", text: "985-555-0142", want: "o1"},
+		{name: "phone number as stored", text: "(985) 555-0142", want: "o1"},
+		{name: "prefix of a phone number", text: "(985) 555-01", want: "o1"},
+		{name: "prefix of a phone number without punctuation", text: "98555501", want: "o1"},
+		{name: "missing letter", text: "jon smith", want: "a2", fuzzy: true},
+		{name: "complete word is not a fuzzy prefix", text: "jones john", fuzzy: false},
+		{name: "open quote", text: `"of the sai`, want: "f2"},
+		{name: "leading zeros in both", text: "0077 ", want: "a4"},
+		{name: "leading zeros only in the query, complete word", text: "0887 "},
+		{name: "many leading zeros of a part in the query", text: "2417/000883 ", want: "a3"},
+		{name: "leading zeros of a page only in the query", text: "pg 0887 ", want: "a4"},
+		{name: "letter and digit with a blank", text: "A 1", want: "a3"},
+		{name: "adjacent letters", text: "q&t ", want: "f4"},
+		{name: "letters with blanks", text: "q & t", want: "f4"},
+		{name: "letters in reverse sequence", text: "t&q"},
+		{name: "open quote with a prefix of two letters", text: `"of the sa`, want: "[f2 f3]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
@@ -160,7 +160,7 @@ func TestSeparateLetters(t *testing.T) {
 				}
 				for i, h := range a.Hits {
 					if h.Approximate != (i >= row.approximateFrom) {
-						t.Errorf("hit %d is a approximateFrom: %t", i, h.Approximate)
+						t.Errorf("hit %d: Approximate = %t, want %t", i, h.Approximate, i >= row.approximateFrom)
 					}
 				}
 				if row.marked != "" && len(a.Hits) == 1 {

@@ -33,6 +33,7 @@ func library() []Document {
 	}
 }
 
+// pages returns a text with pages.
 func pages(texts ...string) func(func(string) error) error {
 	return func(page func(string) error) error {
 		for _, s := range texts {
@@ -44,6 +45,7 @@ func pages(texts ...string) func(func(string) error) error {
 	}
 }
 
+// newNaiveEngine returns a naiveEngine with documents.
 func newNaiveEngine(t testing.TB, documents []Document) *naiveEngine {
 	t.Helper()
 	n := &naiveEngine{t: t}
@@ -56,7 +58,7 @@ func newNaiveEngine(t testing.TB, documents []Document) *naiveEngine {
 	return n
 }
 
-// formatHits writes hits as a1 o2 f3.
+// formatHits formats hits as "a1 o2 f3".
 func formatHits(a Result) string {
 	var s []string
 	for _, h := range a.Hits {
@@ -65,81 +67,81 @@ func formatHits(a Result) string {
 	return strings.Join(s, " ")
 }
 
+// searches are queries of library.
 var searches = []struct {
 	name  string
 	query Query
-	want  string // hits in order; those in brackets in any order
+	want  string // hits in sequence; those in brackets in any sequence
 	fuzzy bool
 }{
-
 	{"file number", Query{Text: "2026-0117"}, "[a1 o1]", false},
-	{"its beginning, newest first", Query{Text: "2026-01"}, "[a2 a1 o1]", false},
-	{"two characters", Query{Text: "20"}, "[a2 a1 o1] [f1 o2]", false},
-	{"three", Query{Text: "202"}, "[a2 a1 o1] o2", false},
-	{"with a hyphen behind", Query{Text: "2026-"}, "[a2 a1 o1] f3", false},
-	{"the end of a number", Query{Text: "0117"}, "[a1 o1]", false},
-	{"parcel, with punctuation", Query{Text: "12-3-045 "}, "[a3 a1] [f2 f3]", false},
-	{"parcel, without", Query{Text: "123045 "}, "[a3 a1] [f2 f3]", false},
-	{"parcel, with blanks", Query{Text: "12 3 045 "}, "[a3 a1] [f2 f3]", false},
-	{"the number first, then what begins so", Query{Text: "123045"}, "[a3 a1] a2 [f3 f2]", false},
+	{"number prefix, newest first", Query{Text: "2026-01"}, "[a2 a1 o1]", false},
+	{"prefix of two characters", Query{Text: "20"}, "[a2 a1 o1] [f1 o2]", false},
+	{"prefix of three characters", Query{Text: "202"}, "[a2 a1 o1] o2", false},
+	{"prefix with a hyphen at the end", Query{Text: "2026-"}, "[a2 a1 o1] f3", false},
+	{"last part of a number", Query{Text: "0117"}, "[a1 o1]", false},
+	{"parcel ID with hyphens", Query{Text: "12-3-045 "}, "[a3 a1] [f2 f3]", false},
+	{"parcel ID without punctuation", Query{Text: "123045 "}, "[a3 a1] [f2 f3]", false},
+	{"parcel ID with blanks", Query{Text: "12 3 045 "}, "[a3 a1] [f2 f3]", false},
+	{"exact number before prefixes", Query{Text: "123045"}, "[a3 a1] a2 [f3 f2]", false},
 	{"slashes", Query{Text: "ord 2025 77"}, "o2", false},
-	{"no case", Query{Text: "ORD202577"}, "o2", false},
+	{"letter case", Query{Text: "ORD202577"}, "o2", false},
 	{"book and page", Query{Text: "Bk 1022 Pg 311"}, "f1", false},
 	{"book and page in words", Query{Text: "Book 1022, Page 311 "}, "f1", false},
-	{"book and page in one", Query{Text: "Bk1022-Pg311"}, "f1", false},
+	{"book and page without blanks", Query{Text: "Bk1022-Pg311"}, "f1", false},
 	{"book and page of a number", Query{Text: "88/4"}, "f4", false},
 	{"book and page of a number in words", Query{Text: "book 88 page 4"}, "f4", false},
-	{"what kind of number, before it", Query{Text: "order no. 2026-0117"}, "[a1 o1]", false},
-	{"what kind of number, alone", Query{Text: "parcel"}, "f2", false},
+	{"label before a number", Query{Text: "order no. 2026-0117"}, "[a1 o1]", false},
+	{"label only", Query{Text: "parcel"}, "f2", false},
 	{"liber and folio", Query{Text: "Liber 88 f. 4 "}, "f4", false},
-	{"book and page, and a name", Query{Text: "plat book 88 folio 4 "}, "f4", false},
-	{"a number and a name", Query{Text: "2026-0117 smith "}, "a1", false},
-	{"a name, fields before text", Query{Text: "smith "}, "[f1 a3 a1] f4 f2", true},
-	{"a name's beginning, then of other fields", Query{Text: "smi"}, "[f1 a2 a1] a3", false},
-	{"three letters of a field alone", Query{Text: "far"}, "a3", false},
-	{"two letters", Query{Text: "gi"}, "a2", false},
-	{"three letters of the text alone", Query{Text: "con"}, "", false},
-	{"a beginning of the text", Query{Text: "convey"}, "[f3 f4]", false},
+	{"plat book and folio", Query{Text: "plat book 88 folio 4 "}, "f4", false},
+	{"number and name", Query{Text: "2026-0117 smith "}, "a1", false},
+	{"name, fields before text", Query{Text: "smith "}, "[f1 a3 a1] f4 f2", true},
+	{"prefix of names before other fields", Query{Text: "smi"}, "[f1 a2 a1] a3", false},
+	{"three letters of a field", Query{Text: "far"}, "a3", false},
+	{"two letters of a field", Query{Text: "gi"}, "a2", false},
+	{"three letters of the text", Query{Text: "con"}, "", false},
+	{"prefix in the text", Query{Text: "convey"}, "[f3 f4]", false},
 	{"accents", Query{Text: "pena "}, "a3", false},
-	{"accents typed", Query{Text: "PEÑA "}, "a3", false},
+	{"accents in the query", Query{Text: "PEÑA "}, "a3", false},
 	{"apostrophe", Query{Text: "o'brien "}, "a1", false},
-	{"apostrophe left out", Query{Text: "obrien "}, "a1", false},
-	{"a blank for the apostrophe", Query{Text: "o brien "}, "a1", false},
+	{"without the apostrophe", Query{Text: "obrien "}, "a1", false},
+	{"blank instead of the apostrophe", Query{Text: "o brien "}, "a1", false},
 	{"Mc with a blank", Query{Text: "mc donald "}, "a2", false},
 	{"possessive", Query{Text: "smith's farm "}, "a3", false},
 	{"initials", Query{Text: "johnson l.l.c. "}, "o2", false},
 	{"and", Query{Text: "johnson and sons "}, "o2", false},
-	{"street, short and long", Query{Text: "main street "}, "[a2 a1]", false},
-	{"several words are all of them", Query{Text: "deed gift "}, "a2", false},
+	{"abbreviation of street", Query{Text: "main street "}, "[a2 a1]", false},
+	{"all words are required", Query{Text: "deed gift "}, "a2", false},
 	{"words of fields and of text", Query{Text: "mortgage conveyance "}, "f3", false},
 	{"phrase", Query{Text: `"deed of trust"`}, "f1", false},
 	{"phrase of a field", Query{Text: `"deed of gift"`}, "a2", false},
-	{"phrase being typed", Query{Text: `"deed of tr`}, "f1", false},
-	{"phrase being typed, and found", Query{Text: `"deed of trus`}, "f1", false},
-	{"phrase with one letter in it", Query{Text: `"jonathan q public"`}, "f3", false},
-	{"one letter beside others", Query{Text: "jonathan q "}, "[f3 f4]", false},
-	{"one letter on the way", Query{Text: "main s"}, "[a2 a1]", false},
-	{"two words together before others", Query{Text: "jonathan conveyed "}, "f4", false},
-	{"line end", Query{Text: "conveyance "}, "f3", false},
-	{"a letter replaced", Query{Text: "smyth "}, "f2 [f1 a1 a3] f4", true},
-	{"a letter too few", Query{Text: "jonatan "}, "[f3 f4]", true},
-	{"letters swapped", Query{Text: "mortgaeg "}, "[f3] f2", true},
-	{"a letter too many", Query{Text: "mcddonald "}, "a2", true},
-	{"an error in a beginning", Query{Text: "smtihs"}, "a3 a2", true},
-	{"no errors in numbers", Query{Text: "2026-0119 "}, "", false},
-	{"no errors in quotes", Query{Text: `"jonatan"`}, "", false},
-	{"kind", Query{Text: "2026", Kind: Order}, "o1", false},
+	{"open phrase", Query{Text: `"deed of tr`}, "f1", false},
+	{"open phrase with a longer prefix", Query{Text: `"deed of trus`}, "f1", false},
+	{"phrase with a single letter", Query{Text: `"jonathan q public"`}, "f3", false},
+	{"single letter", Query{Text: "jonathan q "}, "[f3 f4]", false},
+	{"single letter as a prefix", Query{Text: "main s"}, "[a2 a1]", false},
+	{"adjacent words", Query{Text: "jonathan conveyed "}, "f4", false},
+	{"hyphen at the end of a line", Query{Text: "conveyance "}, "f3", false},
+	{"replaced letter", Query{Text: "smyth "}, "f2 [f1 a1 a3] f4", true},
+	{"missing letter", Query{Text: "jonatan "}, "[f3 f4]", true},
+	{"swapped letters", Query{Text: "mortgaeg "}, "[f3] f2", true},
+	{"extra letter", Query{Text: "mcddonald "}, "a2", true},
+	{"misspelled prefix", Query{Text: "smtihs"}, "a3 a2", true},
+	{"misspelled number", Query{Text: "2026-0119 "}, "", false},
+	{"misspelled phrase", Query{Text: `"jonatan"`}, "", false},
+	{"type", Query{Text: "2026", Kind: Order}, "o1", false},
 	{"template", Query{Text: "smith ", Template: 7}, "[a3 a1]", false},
-	{"county, without case", Query{Text: "smi", County: "wexCombe"}, "[a2 a1]", false},
+	{"county, letter case", Query{Text: "smi", County: "wexCombe"}, "[a2 a1]", false},
 	{"county with an apostrophe", Query{Text: "smith ", County: "prince george's"}, "a3", false},
 	{"state", Query{Text: "2026", State: "va"}, "[a2 a1 o1]", false},
 	{"status", Query{Text: "2026", Status: "OPEN"}, "o1", false},
-	{"an unknown status", Query{Text: "2026", Status: "-"}, "", false},
-	{"days", Query{Text: "2026-", HasDateRange: true, From: 150, To: 200}, "[a2 o1]", false},
-	{"filters together", Query{
+	{"unknown status", Query{Text: "2026", Status: "-"}, "", false},
+	{"date range", Query{Text: "2026-", HasDateRange: true, From: 150, To: 200}, "[a2 o1]", false},
+	{"all filters", Query{
 		Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, HasDateRange: true, To: 100,
 	}, "a1", false},
-	{"nothing", Query{Text: "zebra"}, "", false},
+	{"no hits", Query{Text: "zebra"}, "", false},
 }
 
 func TestSearch(t *testing.T) {
@@ -158,7 +160,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// sameOrder compares hits with want, in which those in brackets may be in any order.
+// sameOrder reports whether hits are in the wanted sequence. Hits in brackets may be in any sequence.
 func sameOrder(got, want string) bool {
 	hits := strings.Fields(got)
 	for want != "" {
@@ -173,10 +175,10 @@ func sameOrder(got, want string) bool {
 		if len(hits) < len(wanted) {
 			return false
 		}
-		these := slices.Clone(hits[:len(wanted)])
-		slices.Sort(these)
+		group := slices.Clone(hits[:len(wanted)])
+		slices.Sort(group)
 		slices.Sort(wanted)
-		if !slices.Equal(these, wanted) {
+		if !slices.Equal(group, wanted) {
 			return false
 		}
 		hits = hits[len(wanted):]
@@ -191,16 +193,16 @@ func TestSearchRejectsInvalidQueries(t *testing.T) {
 		query Query
 		want  error
 	}{
-		{"nothing", Query{}, ErrShort},
-		{"one letter", Query{Text: "a", Limit: 5}, ErrShort},
+		{"empty", Query{}, ErrShort},
+		{"single letter", Query{Text: "a", Limit: 5}, ErrShort},
 		{"punctuation", Query{Text: ` "--" .'`, Limit: 5}, ErrShort},
-		{"a letter and punctuation", Query{Text: "-a-", Limit: 5}, ErrShort},
-		{"many words", Query{Text: strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
-		{"many words in quotes", Query{Text: `"` + strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
-		{"a long text", Query{Text: strings.Repeat(" ", MaxQueryBytes) + "deed", Limit: 5}, ErrLong},
-		{"a deep page", Query{Text: "deed", Offset: 990, Limit: 20}, ErrDeep},
-		{"before the first", Query{Text: "deed", Offset: -1, Limit: 20}, ErrDeep},
-		{"no number", Query{Text: "deed", Offset: 1, Limit: 1<<63 - 1}, ErrDeep},
+		{"letter and punctuation", Query{Text: "-a-", Limit: 5}, ErrShort},
+		{"too many words", Query{Text: strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
+		{"too many words in quotes", Query{Text: `"` + strings.Repeat("ab ", 33), Limit: 5}, ErrLong},
+		{"text too long", Query{Text: strings.Repeat(" ", MaxQueryBytes) + "deed", Limit: 5}, ErrLong},
+		{"page after the last", Query{Text: "deed", Offset: 990, Limit: 20}, ErrDeep},
+		{"negative offset", Query{Text: "deed", Offset: -1, Limit: 20}, ErrDeep},
+		{"overflow", Query{Text: "deed", Offset: 1, Limit: 1<<63 - 1}, ErrDeep},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, err := search(context.Background(), n, Options{}.withDefaults(), row.query); !errors.Is(err, row.want) {
@@ -210,8 +212,7 @@ func TestSearchRejectsInvalidQueries(t *testing.T) {
 	}
 }
 
-// TestEachPrefixFindsDocument checks that a document is found from the second letter on, at each
-// letter typed.
+// TestEachPrefixFindsDocument checks that each prefix of at least two letters finds a document.
 func TestEachPrefixFindsDocument(t *testing.T) {
 	n := newNaiveEngine(t, library())
 	for _, row := range []struct {
@@ -250,8 +251,7 @@ func TestEachPrefixFindsDocument(t *testing.T) {
 	}
 }
 
-// TestManyPrefixes checks that a document is found however many other words start with the same
-// letters.
+// TestManyPrefixes checks that a document is found even if many other words have the same prefix.
 func TestManyPrefixes(t *testing.T) {
 	var otherWords strings.Builder
 	for i := range 3000 {
@@ -323,8 +323,8 @@ func FuzzSearch(f *testing.F) {
 		if limit := maxNodes(defaultMaxWords); n.maxNodes > limit {
 			t.Errorf("search(%q) uses %d nodes, want at most %d", text, n.maxNodes, limit)
 		}
-		if limit := 3 * maxFuzzyLookups; n.known > limit {
-			t.Errorf("search(%q) looks up %d terms, want at most %d", text, n.known, limit)
+		if limit := 3 * maxFuzzyLookups; n.lookups > limit {
+			t.Errorf("search(%q) looks up %d terms, want at most %d", text, n.lookups, limit)
 		}
 	})
 }

@@ -17,14 +17,15 @@ type naiveEngine struct {
 	last     *naiveDoc
 	t        testing.TB
 	maxNodes int // maximum number of nodes in a query
-	known    int // number of terms looked up
+	lookups  int // number of terms looked up
 }
 
+// naiveDoc is a document of a naiveEngine.
 type naiveDoc struct {
 	key   uint64
 	group uint8
 	date  int32
-	at    map[string][]uint32 // by term; nil if it has no positions
+	at    map[string][]uint32 // by term; nil if it ok no positions
 }
 
 func (n *naiveEngine) StartDocument(key uint64, group uint8, date int32) {
@@ -34,12 +35,12 @@ func (n *naiveEngine) StartDocument(key uint64, group uint8, date int32) {
 }
 
 func (n *naiveEngine) AddTerm(term []byte) {
-	n.fits(term)
+	n.checkTerm(term)
 	n.last.at[string(term)] = nil
 }
 
 func (n *naiveEngine) AddWord(term []byte, position uint32) (first bool) {
-	n.fits(term)
+	n.checkTerm(term)
 	at := n.last.at[string(term)]
 	if len(at) > 0 && at[len(at)-1] >= position {
 		n.t.Errorf("position of %q = %d after %d, want ascending positions", term, position, at[len(at)-1])
@@ -48,9 +49,10 @@ func (n *naiveEngine) AddWord(term []byte, position uint32) (first bool) {
 	return len(at) == 0
 }
 
-func (n *naiveEngine) fits(term []byte) {
+// checkTerm fails the test if a term doesn't fit into the index.
+func (n *naiveEngine) checkTerm(term []byte) {
 	if len(term) < 2 || len(term) > index.MaxTermBytes {
-		n.t.Errorf("term %q has %d bytes, want 2 to %d", term, len(term), index.MaxTermBytes)
+		n.t.Errorf("term %q ok %d bytes, want 2 to %d", term, len(term), index.MaxTermBytes)
 	}
 }
 
@@ -62,21 +64,22 @@ func (n *naiveEngine) Bytes() int { return 0 }
 
 func (n *naiveEngine) DocFreqs(_ context.Context, terms []string) (map[string]int, error) {
 	if !slices.IsSorted(terms) {
-		n.t.Errorf("DocFreqs(%q): terms are not sorted", terms)
+		n.t.Errorf("DocFreqs(%q): want sorted terms", terms)
 	}
-	n.known += len(terms)
-	known := make(map[string]int)
+	n.lookups += len(terms)
+	freqs := make(map[string]int)
 	for _, t := range terms {
 		if c := n.count(t); c > 0 {
-			known[t] = c
+			freqs[t] = c
 		}
 	}
-	return known, nil
+	return freqs, nil
 }
 
+// count returns the number of documents with a term.
 func (n *naiveEngine) count(term string) (c int) {
 	for _, d := range n.docs {
-		if _, has := d.at[term]; has {
+		if _, ok := d.at[term]; ok {
 			c++
 		}
 	}
@@ -85,7 +88,7 @@ func (n *naiveEngine) count(term string) (c int) {
 
 func (n *naiveEngine) Terms(_ context.Context, prefix string, limit int) ([]string, error) {
 	if limit > maxExpansion {
-		n.t.Errorf("Terms(%q, %d): limit exceeds %d", prefix, limit, maxExpansion)
+		n.t.Errorf("Terms(%q, %d): want a limit of at most %d", prefix, limit, maxExpansion)
 	}
 	var found []string
 	for _, d := range n.docs {
@@ -104,12 +107,12 @@ func (n *naiveEngine) Search(_ context.Context, q index.Query) (index.Result, er
 	n.maxNodes = max(n.maxNodes, countNodes(q.Node))
 	var a index.Result
 	for _, d := range slices.Backward(n.docs) {
-		score, holds := n.score(d, q.Node)
+		score, matches := n.score(d, q.Node)
 		for _, t := range q.Filters {
-			_, has := d.at[t]
-			holds = holds && has
+			_, ok := d.at[t]
+			matches = matches && ok
 		}
-		if !holds || q.HasDateRange && (d.date < q.From || d.date > q.To) {
+		if !matches || q.HasDateRange && (d.date < q.From || d.date > q.To) {
 			continue
 		}
 		a.Counts[d.group]++
@@ -124,18 +127,19 @@ func (n *naiveEngine) Search(_ context.Context, q index.Query) (index.Result, er
 	return a, nil
 }
 
-func (n *naiveEngine) score(d *naiveDoc, node index.Node) (score float64, holds bool) {
+// score evaluates a node for a document.
+func (n *naiveEngine) score(d *naiveDoc, node index.Node) (score float64, matches bool) {
 	switch node := node.(type) {
 	case index.Term:
-		at, has := d.at[node.Text]
-		if !has || node.ConstantScore {
-			return node.Weight, has
+		at, ok := d.at[node.Text]
+		if !ok || node.ConstantScore {
+			return node.Weight, ok
 		}
 		return node.Weight * n.bm25(node.Text, len(at)), true
 	case index.All:
 		for _, m := range node {
-			s, has := n.score(d, m)
-			if !has {
+			s, ok := n.score(d, m)
+			if !ok {
 				return 0, false
 			}
 			score += s
@@ -143,45 +147,48 @@ func (n *naiveEngine) score(d *naiveDoc, node index.Node) (score float64, holds 
 		return score, true
 	case index.Any:
 		for _, m := range node {
-			if s, has := n.score(d, m); has {
-				score, holds = max(score, s), true
+			if s, ok := n.score(d, m); ok {
+				score, matches = max(score, s), true
 			}
 		}
-		return score, holds
+		return score, matches
 	case index.Prefer:
-		score, holds = n.score(d, node.Must)
+		score, matches = n.score(d, node.Must)
 		for _, m := range node.Should {
-			if s, has := n.score(d, m); has {
+			if s, ok := n.score(d, m); ok {
 				score += s
 			}
 		}
-		return score, holds
+		return score, matches
 	case index.Phrase:
 		return n.phrase(d, node)
 	}
-	n.t.Errorf("node of unknown type %T", node)
+	n.t.Errorf("node = %T, want a known type", node)
 	return 0, false
 }
 
-func (n *naiveEngine) phrase(d *naiveDoc, p index.Phrase) (score float64, holds bool) {
+// phrase evaluates a phrase for a document.
+func (n *naiveEngine) phrase(d *naiveDoc, p index.Phrase) (score float64, matches bool) {
 	for _, from := range d.at[p.Terms[0]] {
 		complete := true
 		for i, t := range p.Terms {
 			complete = complete && slices.Contains(d.at[t], from+uint32(i))
 		}
-		holds = holds || complete
+		matches = matches || complete
 	}
 	for _, t := range p.Terms {
 		score += p.Weight * n.bm25(t, len(d.at[t]))
 	}
-	return score, holds
+	return score, matches
 }
 
-func (n *naiveEngine) bm25(term string, times int) float64 {
-	all, with := float64(len(n.docs)), float64(n.count(term))
-	return math.Log(1+(all-with+0.5)/(with+0.5)) * 2.2 * float64(times) / (float64(times) + 1.2)
+// bm25 returns the BM25 score of a term with a frequency in a document.
+func (n *naiveEngine) bm25(term string, freq int) float64 {
+	docs, docFreq := float64(len(n.docs)), float64(n.count(term))
+	return math.Log(1+(docs-docFreq+0.5)/(docFreq+0.5)) * 2.2 * float64(freq) / (float64(freq) + 1.2)
 }
 
+// countNodes returns the number of nodes in a query, including the terms of phrases.
 func countNodes(n index.Node) int {
 	count := 1
 	switch n := n.(type) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// endingContext is a context that ends after it was checked a number of times.
+// endingContext is a context whose deadline passes after a number of calls of Err.
 type endingContext struct {
 	context.Context
 	checks, limit int
@@ -23,14 +23,14 @@ func (e *endingContext) Err() error {
 func TestHighlightStopsWithContext(t *testing.T) {
 	t.Parallel()
 	var words strings.Builder
-	for c := 'a'; c <= 'z'; c++ {
-		words.WriteString("grant" + string(c) + "r ")
+	for letter := 'a'; letter <= 'z'; letter++ {
+		words.WriteString("grant" + string(letter) + "r ")
 	}
 	for _, row := range []struct{ name, query, part string }{
-		{"words with typing errors", words.String(), "grantor and grantee of the parish "},
-		{"the same with each other", words.String(), "mortgages "},
-		{"one word", "deed ", "deed "},
-		{"a phrase", `"` + strings.Repeat("aa ", 16) + `"`, "aa "},
+		{"misspelled words", words.String(), "grantor and grantee of the parish "},
+		{"misspelled words in a text without matches", words.String(), "mortgages "},
+		{"single word", "deed ", "deed "},
+		{"phrase", `"` + strings.Repeat("aa ", 16) + `"`, "aa "},
 		{"numbers", strings.Repeat("12-3-045 ", 8) + "12", "12 3 045 "},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -41,7 +41,8 @@ func TestHighlightStopsWithContext(t *testing.T) {
 			_, weight := m.Snippet(all, text)
 			matched := m.MatchedWords(t.Context(), text)
 			if words := len(text) / len(row.part); all.checks < words/stepsPerCheck || weight == 0 || matched == 0 {
-				t.Fatalf("%d checks for %d words, weight %d, matched %b", all.checks, words, weight, matched)
+				t.Fatalf("got %d checks for %d words, weight %d, matched %b; want at least %d checks and a match", all.checks, words, weight,
+					matched, words/stepsPerCheck)
 			}
 			for _, limit := range []int{0, all.checks / 2, all.checks - 1} {
 				e := &endingContext{Context: t.Context(), limit: limit}
@@ -73,6 +74,6 @@ func TestRepeatedWordsAreMatchedOnce(t *testing.T) {
 		})
 	}
 	if got := formatPieces(often.Highlight("a deed, a dead, deeds")); got != "a {deed}, a {dead}, {deeds}" {
-		t.Errorf("Highlight = %s", got)
+		t.Errorf("Highlight = %s, want a {deed}, a {dead}, {deeds}", got)
 	}
 }
