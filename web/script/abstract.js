@@ -3,46 +3,46 @@
 (() => {
   'use strict';
 
-  const said = (text) => {
+  const announce = (text) => {
     const line = document.getElementById('documents-said');
     if (line) line.textContent = text;
   };
 
   // Sends the documents in the order in which the page shows them.
-  const list = () => document.getElementById('document-list');
-  const rows = () => [...list().querySelectorAll(':scope > [data-file]')];
+  const listElement = () => document.getElementById('document-list');
+  const rows = () => [...listElement().querySelectorAll(':scope > [data-file]')];
   const nameOf = (row) => row.querySelector('.document-name')?.textContent.trim() || 'The document';
-  const send = () => {
-    window.htmx.ajax('POST', list().dataset.order, {
+  const sendOrder = () => {
+    window.htmx.ajax('POST', listElement().dataset.order, {
       target: '#documents-state', swap: 'outerHTML',
       values: { files: rows().map((row) => row.dataset.file).join(',') },
     });
   };
-  const tell = (row) => said(`${nameOf(row)} is number ${rows().indexOf(row) + 1} of ${rows().length} now.`);
+  const announcePosition = (row) => announce(`${nameOf(row)} is number ${rows().indexOf(row) + 1} of ${rows().length} now.`);
 
   document.addEventListener('click', (event) => {
     const button = event.target.closest('#document-list button[name="up"], #document-list button[name="down"]');
     if (!button || !window.htmx) return;
     const row = button.closest('[data-file]');
     const up = button.name === 'up';
-    const beside = up ? row.previousElementSibling : row.nextElementSibling;
-    if (!beside) return; // on another page, or at the end of the list: submit the form
+    const sibling = up ? row.previousElementSibling : row.nextElementSibling;
+    if (!sibling) return; // on another page, or at the end of the list: submit the form
     event.preventDefault();
-    if (up) beside.before(row); else beside.after(row);
+    if (up) sibling.before(row); else sibling.after(row);
     button.focus();
-    tell(row);
-    send();
+    announcePosition(row);
+    sendOrder();
   });
 
-  const drag = () => {
-    const ol = list();
+  const enableDragging = () => {
+    const ol = listElement();
     if (!ol || !window.Sortable || !ol.querySelector('.handle') || window.Sortable.get(ol)) return;
     window.Sortable.create(ol, {
       handle: '.handle', draggable: '[data-file]', animation: 120,
       onEnd: (event) => {
         if (event.oldIndex === event.newIndex) return;
-        tell(event.item);
-        send();
+        announcePosition(event.item);
+        sendOrder();
       },
     });
   };
@@ -53,13 +53,13 @@
     const { target, fragment } = event.detail;
     if (target.id !== 'document-list') return;
     for (const row of fragment.querySelectorAll('[data-file]')) {
-      const shown = document.getElementById(row.id);
-      if (shown && shown.dataset.is === row.dataset.is) row.replaceWith(shown);
+      const current = document.getElementById(row.id);
+      if (current && current.dataset.is === row.dataset.is) row.replaceWith(current);
     }
   });
 
   const ready = () => {
-    drag();
+    enableDragging();
     const name = document.querySelector('[data-stem]:not([data-ready])');
     if (name) {
       name.dataset.ready = '';

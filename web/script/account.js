@@ -4,37 +4,37 @@
 
   for (const input of document.querySelectorAll('input[data-reveal]')) {
     const label = document.createElement('label');
-    const box = document.createElement('input');
+    const checkbox = document.createElement('input');
     label.className = 'check';
-    box.type = 'checkbox';
-    label.append(box, ' Show what I type');
-    box.addEventListener('change', () => {
-      for (const each of input.form.querySelectorAll('input[data-reveal], input[data-reveal-with]')) {
-        each.type = box.checked ? 'text' : 'password';
+    checkbox.type = 'checkbox';
+    label.append(checkbox, ' Show what I type');
+    checkbox.addEventListener('change', () => {
+      for (const passwordInput of input.form.querySelectorAll('input[data-reveal], input[data-reveal-with]')) {
+        passwordInput.type = checkbox.checked ? 'text' : 'password';
       }
     });
     // Restores type="password" before submitting, so that browsers offer to save the password.
     input.form.addEventListener('submit', () => {
-      box.checked = false;
-      box.dispatchEvent(new Event('change'));
+      checkbox.checked = false;
+      checkbox.dispatchEvent(new Event('change'));
     });
     input.closest('.field').after(label);
   }
 
   for (const button of document.querySelectorAll('button[data-wait]')) {
-    const words = button.textContent;
-    const until = Date.now() + Number(button.dataset.wait) * 1000;
+    const originalText = button.textContent;
+    const endTime = Date.now() + Number(button.dataset.wait) * 1000;
     button.disabled = true;
     const tick = () => {
-      const left = Math.ceil((until - Date.now()) / 1000);
-      if (left > 0) {
-        const clock = left > 90 ? `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}` : `${left} s`;
-        button.textContent = `${words} (in ${clock})`;
+      const secondsLeft = Math.ceil((endTime - Date.now()) / 1000);
+      if (secondsLeft > 0) {
+        const remaining = secondsLeft > 90 ? `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}` : `${secondsLeft} s`;
+        button.textContent = `${originalText} (in ${remaining})`;
         setTimeout(tick, 250);
         return;
       }
       button.disabled = false;
-      button.textContent = words;
+      button.textContent = originalText;
       const problem = button.form.querySelector('.problem');
       if (problem) problem.textContent = 'You can try again now.';
     };

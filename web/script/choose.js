@@ -4,44 +4,44 @@
 (() => {
   'use strict';
 
-  const headOf = (form) => [...form.elements].find((el) => el.matches('[data-all]'));
+  const selectAllBox = (form) => [...form.elements].find((el) => el.matches('[data-all]'));
   const boxesOf = (form) => [...form.elements].filter((el) => el.type === 'checkbox' && !el.matches('[data-all]'));
 
-  const tell = (form) => {
-    const head = headOf(form);
-    if (!head) return;
+  const updateSelectAll = (form) => {
+    const allBox = selectAllBox(form);
+    if (!allBox) return;
     const boxes = boxesOf(form);
-    const ticked = boxes.filter((box) => box.checked).length;
-    head.checked = ticked > 0 && ticked === boxes.length;
-    head.indeterminate = ticked > 0 && ticked < boxes.length;
+    const checkedCount = boxes.filter((box) => box.checked).length;
+    allBox.checked = checkedCount > 0 && checkedCount === boxes.length;
+    allBox.indeterminate = checkedCount > 0 && checkedCount < boxes.length;
     form.dispatchEvent(new CustomEvent('deedkeep:chosen', { bubbles: true }));
   };
-  const tellAll = () => {
-    for (const form of document.forms) tell(form);
+  const updateAllForms = () => {
+    for (const form of document.forms) updateSelectAll(form);
   };
 
   document.addEventListener('change', (event) => {
     const box = event.target;
     if (box.type !== 'checkbox' || !box.form) return;
     if (box.matches('[data-all]')) {
-      for (const one of boxesOf(box.form)) one.checked = box.checked;
+      for (const other of boxesOf(box.form)) other.checked = box.checked;
     }
-    tell(box.form);
+    updateSelectAll(box.form);
   });
 
-  let last = null; // the box that was clicked last
+  let lastClicked = null; // the box that was clicked last
   document.addEventListener('click', (event) => {
     const box = event.target;
     if (!(box instanceof HTMLInputElement) || box.type !== 'checkbox' || !box.form || box.matches('[data-all]')) return;
     const boxes = boxesOf(box.form);
-    if (event.shiftKey && last && boxes.includes(last)) {
-      const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((a, b) => a - b);
-      for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
-      tell(box.form);
+    if (event.shiftKey && lastClicked && boxes.includes(lastClicked)) {
+      const [from, to] = [boxes.indexOf(lastClicked), boxes.indexOf(box)].sort((a, b) => a - b);
+      for (const other of boxes.slice(from, to + 1)) other.checked = box.checked;
+      updateSelectAll(box.form);
     }
-    last = box;
+    lastClicked = box;
   });
 
-  document.addEventListener('htmx:afterSettle', tellAll);
-  tellAll();
+  document.addEventListener('htmx:afterSettle', updateAllForms);
+  updateAllForms();
 })();

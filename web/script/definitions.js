@@ -3,21 +3,21 @@
 (() => {
   'use strict';
 
-  const ready = (root) => {
+  const enhance = (root) => {
     for (const body of root.querySelectorAll('[data-sort]')) {
       if (body.dataset.ready || typeof Sortable === 'undefined') continue;
       body.dataset.ready = '';
-      Sortable.create(body, { handle: '.grip', animation: 120, onEnd: (event) => { if (event.oldIndex !== event.newIndex) send(body); } });
+      Sortable.create(body, { handle: '.grip', animation: 120, onEnd: (event) => { if (event.oldIndex !== event.newIndex) submitOrder(body); } });
     }
     const type = root.querySelector('#type');
     const options = root.querySelector('[data-options]');
     if (!type || !options) return;
-    const show = () => { options.hidden = !('chooses' in type.selectedOptions[0].dataset); };
-    type.addEventListener('change', show);
-    show();
+    const toggleOptions = () => { options.hidden = !('chooses' in type.selectedOptions[0].dataset); };
+    type.addEventListener('change', toggleOptions);
+    toggleOptions();
   };
 
-  const send = (body) => {
+  const submitOrder = (body) => {
     const form = document.querySelector(`[data-order="${body.dataset.sort}"]`);
     form.querySelectorAll('[name="order"]').forEach((input) => input.remove());
     for (const row of body.querySelectorAll('[data-key]')) {
@@ -35,6 +35,6 @@
     if (event.target.closest('button[aria-disabled="true"]')) event.preventDefault();
   }, true);
 
-  ready(document);
-  document.addEventListener('htmx:load', (event) => ready(event.detail.elt));
+  enhance(document);
+  document.addEventListener('htmx:load', (event) => enhance(event.detail.elt));
 })();

@@ -6,20 +6,20 @@
   const key = document.querySelector("#key");
   key.form.addEventListener("submit", event => event.preventDefault());
 
-  // form lists the fields of a request as form inputs: filled with the examples, otherwise empty.
+  // formInputs lists the fields of a request as form inputs, filled with the examples, or else empty.
   // By default Swagger UI would send "string".
-  const form = (content, schemas) => {
+  const formInputs = (content, schemas) => {
     const schema = schemas[content.schema.$ref.split("/").pop()];
     const example = Object.values(content.examples || {})[0]?.value || {};
-    const filled = ([name, is]) => [name, is.type === "array"
-      ? { ...is, default: [], items: { ...is.items, default: "" } }
-      : { ...is, default: String(example[name] ?? "") }];
-    content.schema = { ...schema, properties: Object.fromEntries(Object.entries(schema.properties).map(filled)) };
+    const asInput = ([name, property]) => [name, property.type === "array"
+      ? { ...property, default: [], items: { ...property.items, default: "" } }
+      : { ...property, default: String(example[name] ?? "") }];
+    content.schema = { ...schema, properties: Object.fromEntries(Object.entries(schema.properties).map(asInput)) };
     delete content.encoding; // with it Swagger UI would parse the text of a field as JSON
   };
 
-  // given returns the fields of a form that are not empty.
-  const given = body => {
+  // filledFields returns the fields of a form that are not empty.
+  const filledFields = body => {
     const fields = new FormData();
     for (const [name, value] of body) {
       if (value !== "") fields.append(name, value);
@@ -33,7 +33,7 @@
   const prepare = description => {
     description.servers = [{ url: location.origin + "/v1", description: "This installation." }];
     const { parameters, schemas } = description.components;
-    const tell = parameter => {
+    const describeExample = parameter => {
       if (parameter.required || parameter.example === undefined) return;
       parameter.description += ` For example \`${parameter.example}\`.`;
       delete parameter.example;
@@ -44,17 +44,17 @@
       delete item.parameters; // the address of an operation lists them without their names
       for (const operation of Object.values(item).filter(o => o.responses)) {
         operation.parameters = [...shared, ...operation.parameters || []].map(resolve);
-        operation.parameters.forEach(tell);
+        operation.parameters.forEach(describeExample);
         for (const [type, content] of Object.entries(operation.requestBody?.content || {})) {
-          if (/^(multipart\/form-data|application\/x-www-form-urlencoded)$/.test(type)) form(content, schemas);
+          if (/^(multipart\/form-data|application\/x-www-form-urlencoded)$/.test(type)) formInputs(content, schemas);
         }
       }
     }
     return description;
   };
 
-  // house customizes Swagger UI.
-  const house = ({ React: { createElement: e } }) => ({
+  // docsPlugin customizes Swagger UI.
+  const docsPlugin = ({ React: { createElement: e } }) => ({
     components: {
       // By default this is a link inside a button.
       DeepLink: ({ text }) => e("span", null, text),
@@ -62,7 +62,7 @@
       authorizeOperationBtn: () => null,
       // Swagger UI looks this component up, so it is replaced.
       JsonSchema_string_binary: () => null,
-      HouseLayout: ({ getComponent, specSelectors }) =>
+      DocsLayout: ({ getComponent, specSelectors }) =>
         e("div", { className: "swagger-ui" },
           e(getComponent("SvgAssets")),
           e("details", { className: "docs-about" },
@@ -85,10 +85,10 @@
       // An error response is one line: all have the same shape.
       response: Original => props => {
         if (props.code < "400") return e(Original, props);
-        const said = props.response.getIn(["content", "application/json", "examples"])?.first()?.getIn(["value", "message"]);
+        const message = props.response.getIn(["content", "application/json", "examples"])?.first()?.getIn(["value", "message"]);
         return e("tr", { className: "response docs-refusal", "data-code": props.code },
           e("td", { className: "response-col_status" }, props.code),
-          e("td", { colSpan: 2 }, props.response.get("description"), said && e("code", null, said)));
+          e("td", { colSpan: 2 }, props.response.get("description"), message && e("code", null, message)));
       },
       // A document is downloaded instead of shown as text.
       responseBody: Original => props => {
@@ -101,8 +101,8 @@
       // The curl command that is shown must not contain the key.
       curl: Original => props => {
         const { request } = props;
-        const hidden = request.hasIn(["headers", "Authorization"]) ? request.setIn(["headers", "Authorization"], "Bearer YOUR_KEY") : request;
-        return e(Original, { ...props, request: hidden });
+        const maskedRequest = request.hasIn(["headers", "Authorization"]) ? request.setIn(["headers", "Authorization"], "Bearer YOUR_KEY") : request;
+        return e(Original, { ...props, request: maskedRequest });
       },
     },
     // JSON in a form field is typed as text, not selected as a file.
@@ -113,32 +113,32 @@
     },
   });
 
-  // mend adds labels for screen readers that Swagger UI omits.
-  const mend = root => {
-    const name = (selector, say) => root.querySelectorAll(selector).forEach(node => {
-      if (!node.labels?.length && !node.ariaLabel) node.ariaLabel = say(node);
+  // addLabels adds labels for screen readers that Swagger UI omits.
+  const addLabels = root => {
+    const setLabel = (selector, label) => root.querySelectorAll(selector).forEach(node => {
+      if (!node.labels?.length && !node.ariaLabel) node.ariaLabel = label(node);
     });
-    name("select.examples-select-element", () => "Example");
-    name("select", () => "Choice");
-    name("input, textarea", node => node.closest("[data-property-name], [data-param-name]")?.dataset.propertyName || node.closest("[data-param-name]")?.dataset.paramName || node.placeholder || "Content");
+    setLabel("select.examples-select-element", () => "Example");
+    setLabel("select", () => "Choice");
+    setLabel("input, textarea", node => node.closest("[data-property-name], [data-param-name]")?.dataset.propertyName || node.closest("[data-param-name]")?.dataset.paramName || node.placeholder || "Content");
     root.querySelectorAll(".json-schema-form-item-add").forEach(node => {
       if (node.textContent !== "Add a file") node.textContent = "Add a file";
     });
-    name(".json-schema-form-item-remove", () => "Remove this file");
+    setLabel(".json-schema-form-item-remove", () => "Remove this file");
     root.querySelectorAll("img:not([alt])").forEach(node => { node.alt = "What was answered"; });
-    name("[role=region]", node => `Answers of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
+    setLabel("[role=region]", node => `Answers of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
     root.querySelectorAll("pre:not([tabindex]), .microlight:not([tabindex])").forEach(node => { node.tabIndex = 0; });
   };
 
   const show = async () => {
-    const answer = await fetch("/openapi.json", { credentials: "omit" });
-    if (!answer.ok) throw new Error(`openapi.json: ${answer.status}`);
+    const response = await fetch("/openapi.json", { credentials: "omit" });
+    if (!response.ok) throw new Error(`openapi.json: ${response.status}`);
     const root = document.querySelector("#docs");
-    new MutationObserver(() => mend(root)).observe(root, { childList: true, subtree: true });
+    new MutationObserver(() => addLabels(root)).observe(root, { childList: true, subtree: true });
     SwaggerUIBundle({
-      spec: prepare(await answer.json()),
+      spec: prepare(await response.json()),
       domNode: root,
-      layout: "HouseLayout",
+      layout: "DocsLayout",
       deepLinking: true,
       docExpansion: "list",
       validatorUrl: null,
@@ -148,11 +148,11 @@
       syntaxHighlight: false,
       displayRequestDuration: true,
       presets: [SwaggerUIBundle.presets.apis],
-      plugins: [house],
+      plugins: [docsPlugin],
       requestInterceptor: request => {
         request.credentials = "omit";
         if (/\/download$/.test(request.url)) request.curlOptions = ["-L", "-O", "-J"]; // by default curl follows no redirect and writes to the terminal
-        if (request.body instanceof FormData) request.body = given(request.body);
+        if (request.body instanceof FormData) request.body = filledFields(request.body);
         if (key.value.trim()) request.headers.Authorization = `Bearer ${key.value.trim()}`;
         return request;
       },

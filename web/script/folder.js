@@ -8,31 +8,31 @@
 
   // ---- selection
 
-  const tell = () => {
-    const chosen = boxes().filter((box) => box.checked).length;
+  const updateToolbar = () => {
+    const selectedCount = boxes().filter((box) => box.checked).length;
     const bar = document.querySelector('.toolbar:has([data-chosen])');
     if (!bar) return;
-    bar.querySelector('[data-chosen]').textContent = chosen ? chosen + ' chosen' : '';
-    bar.toggleAttribute('data-selected', chosen > 0);
-    for (const el of bar.querySelectorAll('[data-move], [data-trash], #to')) el.disabled = !chosen;
+    bar.querySelector('[data-chosen]').textContent = selectedCount ? selectedCount + ' chosen' : '';
+    bar.toggleAttribute('data-selected', selectedCount > 0);
+    for (const el of bar.querySelectorAll('[data-move], [data-trash], #to')) el.disabled = !selectedCount;
     const trash = bar.querySelector('[data-trash]');
-    trash.dataset.confirm = chosen === 1 ? 'Move this document to the trash?' : 'Move these ' + chosen + ' documents to the trash?';
+    trash.dataset.confirm = selectedCount === 1 ? 'Move this document to the trash?' : 'Move these ' + selectedCount + ' documents to the trash?';
   };
-  document.addEventListener('deedkeep:chosen', tell); // dispatched by choose.js
+  document.addEventListener('deedkeep:chosen', updateToolbar); // dispatched by choose.js
 
   // A refresh of the list must not discard a selection or a name that is being typed.
   document.addEventListener('htmx:beforeRequest', (event) => {
-    const part = event.target;
-    if (part.id !== 'documents') return;
+    const section = event.target;
+    if (section.id !== 'documents') return;
     const undoing = document.activeElement?.closest('.document [formaction$="/restore"]');
-    if (boxes().some((box) => box.checked) || part.querySelector('form.document-name') || undoing || dragging) event.preventDefault();
+    if (boxes().some((box) => box.checked) || section.querySelector('form.document-name') || undoing || dragging) event.preventDefault();
   });
-  document.addEventListener('htmx:afterSettle', () => { prepare(); tell(); });
+  document.addEventListener('htmx:afterSettle', () => { prepare(); updateToolbar(); });
 
   // ---- drag and drop
 
-  const files = 'application/x-deedkeep-files';
-  const folder = 'application/x-deedkeep-folder';
+  const filesType = 'application/x-deedkeep-files';
+  const folderType = 'application/x-deedkeep-folder';
   let dragging = null; // {files: […]} or {folder: 'N'}
 
   const prepare = () => {
@@ -50,41 +50,41 @@
     if (row.dataset.file) {
       const box = row.querySelector('input[name=file]');
       // Dragging a selected document drags the complete selection.
-      const taken = box && box.checked ? boxes().filter((one) => one.checked).map((one) => one.value) : [row.dataset.file];
-      dragging = { files: taken };
-      event.dataTransfer.setData(files, taken.join(','));
+      const ids = box && box.checked ? boxes().filter((checkbox) => checkbox.checked).map((checkbox) => checkbox.value) : [row.dataset.file];
+      dragging = { files: ids };
+      event.dataTransfer.setData(filesType, ids.join(','));
     } else {
       dragging = { folder: row.dataset.folder };
-      event.dataTransfer.setData(folder, row.dataset.folder);
+      event.dataTransfer.setData(folderType, row.dataset.folder);
     }
     event.dataTransfer.effectAllowed = 'move';
   });
   document.addEventListener('dragend', () => {
     dragging = null;
-    light(null);
+    highlight(null);
   });
 
-  const here = () => {
+  const currentFolder = () => {
     const current = document.querySelector('.tree a[aria-current]');
     return current ? current.dataset.folder : '';
   };
   const target = (event) => {
     if (!dragging || !(event.target instanceof Element)) return null;
-    const at = event.target.closest('[data-folder]');
-    if (!at) return null;
-    if (dragging.folder ? at.dataset.folder === dragging.folder : at.dataset.folder === here()) return null;
-    return at;
+    const folderElement = event.target.closest('[data-folder]');
+    if (!folderElement) return null;
+    if (dragging.folder ? folderElement.dataset.folder === dragging.folder : folderElement.dataset.folder === currentFolder()) return null;
+    return folderElement;
   };
-  const light = (at) => {
+  const highlight = (folderElement) => {
     for (const el of document.querySelectorAll('.over')) el.classList.remove('over');
-    const row = at && (at.closest('li') || at);
+    const row = folderElement && (folderElement.closest('li') || folderElement);
     if (row) row.classList.add('over');
   };
   document.addEventListener('dragover', (event) => {
-    const at = target(event);
+    const folderElement = target(event);
     if (!dragging) return;
-    light(at);
-    if (at) {
+    highlight(folderElement);
+    if (folderElement) {
       event.preventDefault();
       event.dataTransfer.dropEffect = 'move';
     }
@@ -104,15 +104,15 @@
     form.requestSubmit();
   };
   document.addEventListener('drop', (event) => {
-    const at = target(event);
-    if (!at) return;
+    const folderElement = target(event);
+    if (!folderElement) return;
     event.preventDefault();
     const back = document.querySelector('#document-actions input[name=back]');
-    const home = ['back', back ? back.value : location.pathname];
-    if (dragging.files) send('/documents/move', [...dragging.files.map((file) => ['file', file]), ['to', at.dataset.folder], home]);
-    else send('/vault/' + dragging.folder + '/move', [['parent', at.dataset.folder], home]);
+    const returnTo = ['back', back ? back.value : location.pathname];
+    if (dragging.files) send('/documents/move', [...dragging.files.map((file) => ['file', file]), ['to', folderElement.dataset.folder], returnTo]);
+    else send('/vault/' + dragging.folder + '/move', [['parent', folderElement.dataset.folder], returnTo]);
   });
 
-  if (list()) tell();
+  if (list()) updateToolbar();
   prepare();
 })();

@@ -25,9 +25,9 @@
   });
 
   // At most one menu is open. It closes when the focus or a click moves elsewhere.
-  const closeMenus = (but) => {
+  const closeMenus = (except) => {
     for (const menu of document.querySelectorAll('details.menu[open]')) {
-      if (!but || !menu.contains(but)) menu.open = false;
+      if (!except || !menu.contains(except)) menu.open = false;
     }
   };
   document.addEventListener('click', (event) => closeMenus(event.target));
@@ -41,12 +41,12 @@
   for (const form of document.querySelectorAll('form.filters')) {
     const fields = [...form.querySelectorAll(':scope > .field')];
     if (fields.length < 3) continue;
-    const more = fields.slice(1);
-    const set = more.filter((field) => field.querySelector('input, select')?.value).length;
+    const otherFields = fields.slice(1);
+    const activeCount = otherFields.filter((field) => field.querySelector('input, select')?.value).length;
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'unfold';
-    button.textContent = set ? `Filters (${set})` : 'Filters';
+    button.textContent = activeCount ? `Filters (${activeCount})` : 'Filters';
     button.setAttribute('aria-expanded', 'false');
     fields[0].classList.add('first');
     fields[0].after(button);
@@ -57,25 +57,25 @@
   }
 
   // form[data-confirm] and button[data-confirm] ask for confirmation; data-confirm is the question.
-  const ask = (question, submitter, then) => {
+  const confirmThen = (question, submitter, onConfirm) => {
     const dialog = document.createElement('dialog');
     const text = document.createElement('p');
     const row = document.createElement('div');
-    const no = document.createElement('button');
-    const yes = document.createElement('button');
+    const cancelButton = document.createElement('button');
+    const continueButton = document.createElement('button');
     text.textContent = question;
     text.id = 'confirm-question';
     dialog.setAttribute('aria-labelledby', text.id);
     dialog.setAttribute('closedby', 'any');
     row.className = 'form-actions';
-    no.type = yes.type = 'button';
-    no.textContent = 'Cancel';
-    yes.textContent = (submitter && (submitter.getAttribute('aria-label') || submitter.textContent).trim()) || 'Continue';
-    yes.className = submitter && submitter.classList.contains('danger') ? 'danger primary' : 'primary';
-    row.append(no, yes);
+    cancelButton.type = continueButton.type = 'button';
+    cancelButton.textContent = 'Cancel';
+    continueButton.textContent = (submitter && (submitter.getAttribute('aria-label') || submitter.textContent).trim()) || 'Continue';
+    continueButton.className = submitter && submitter.classList.contains('danger') ? 'danger primary' : 'primary';
+    row.append(cancelButton, continueButton);
     dialog.append(text, row);
-    no.addEventListener('click', () => dialog.close());
-    yes.addEventListener('click', () => { dialog.close(); then(); });
+    cancelButton.addEventListener('click', () => dialog.close());
+    continueButton.addEventListener('click', () => { dialog.close(); onConfirm(); });
     dialog.addEventListener('close', () => dialog.remove());
     document.body.append(dialog);
     dialog.showModal();
@@ -88,7 +88,7 @@
     if (!question || confirmed.delete(form)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    ask(question, event.submitter, () => {
+    confirmThen(question, event.submitter, () => {
       confirmed.add(form);
       form.requestSubmit(event.submitter);
     });
@@ -120,17 +120,17 @@
     area.value = text;
     (document.querySelector('dialog[open]') || document.body).append(area);
     area.select();
-    const done = document.execCommand('copy');
+    const copied = document.execCommand('copy');
     area.remove();
-    if (!done) throw new Error('not copied');
+    if (!copied) throw new Error('not copied');
   };
   document.addEventListener('click', async (event) => {
     const button = event.target.closest('[data-copy]');
     if (!button) return;
     let text = button.dataset.copy;
     if (text.startsWith('#')) {
-      const from = document.querySelector(text);
-      text = from.value ?? from.textContent.trim();
+      const source = document.querySelector(text);
+      text = source.value ?? source.textContent.trim();
     }
     try {
       await copy(text);
@@ -144,7 +144,7 @@
 
   // Shows at the top of the page why a partial request failed, with the server's message if it sent
   // one.
-  const complain = (text) => {
+  const showProblem = (text) => {
     let problem = document.getElementById('page-problem');
     if (!problem) {
       problem = document.createElement('p');
@@ -158,7 +158,7 @@
   };
   // A partial request that runs while the user types must not redirect to the sign-in page: the
   // typed text would be lost.
-  const altered = (field) => {
+  const isChanged = (field) => {
     if (field.type === 'hidden' || field.closest('.filters, .find')) return false;
     if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;
     if (field.options) return [...field.options].some((option) => option.selected !== option.defaultSelected) && field.selectedIndex > 0;
@@ -167,24 +167,24 @@
   document.addEventListener('htmx:beforeOnLoad', (event) => {
     const { xhr } = event.detail;
     if (xhr.status !== 401 || !xhr.getResponseHeader('HX-Redirect')) return;
-    if (![...document.querySelectorAll('main input, main select, main textarea')].some(altered)) return;
+    if (![...document.querySelectorAll('main input, main select, main textarea')].some(isChanged)) return;
     event.preventDefault();
     const link = document.createElement('a');
     link.href = '/sign-in';
     link.target = '_blank';
     link.rel = 'noopener';
     link.textContent = 'Sign in again in a new tab';
-    if (!document.getElementById('page-problem')) complain(['You were signed out. ', link, ', then go on. What you typed is still here.']);
+    if (!document.getElementById('page-problem')) showProblem(['You were signed out. ', link, ', then go on. What you typed is still here.']);
   });
-  document.addEventListener('htmx:sendError', () => complain('The server does not answer. What you see is kept; try again in a moment.'));
+  document.addEventListener('htmx:sendError', () => showProblem('The server does not answer. What you see is kept; try again in a moment.'));
   document.addEventListener('htmx:responseError', (event) => {
-    const answer = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
-    const said = answer.querySelector('.problem');
-    if (said?.querySelector('a, time')) { // the message has a link or a time
-      complain([...document.importNode(said, true).childNodes]);
+    const responsePage = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
+    const message = responsePage.querySelector('.problem');
+    if (message?.querySelector('a, time')) { // the message has a link or a time
+      showProblem([...document.importNode(message, true).childNodes]);
       return;
     }
-    complain(said ? said.textContent.trim() : 'That did not work. Load the page anew and try again.');
+    showProblem(message ? message.textContent.trim() : 'That did not work. Load the page anew and try again.');
   });
   document.addEventListener('htmx:afterSwap', () => document.getElementById('page-problem')?.remove());
 })();

@@ -3,105 +3,105 @@
 (() => {
   'use strict';
 
-  const mac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform || navigator.platform || '');
-  const key = 'find'; // session storage: the last search, and the result that was opened from it
-  const pause = 80, slow = 300, most = 20000; // milliseconds
+  const isMac = /mac|iphone|ipad/i.test(navigator.userAgentData?.platform || navigator.platform || '');
+  const storageKey = 'find'; // session storage: the last search, and the result that was opened from it
+  const typingDelay = 80, spinnerDelay = 300, maxWait = 20000; // milliseconds
 
   // htmx may replace the page, so no element is cached.
-  const box = () => document.getElementById('palette');
-  const part = (name) => box().querySelector(name);
-  const field = () => part('#palette-q');
-  const options = () => [...box().querySelectorAll('[role="option"]')];
-  const chosen = () => part('[role="option"][aria-selected="true"]');
-  const text = () => field().value.trim() && field().value.trimStart().replace(/\s+$/, ' '); // a trailing space says that the last word is complete
-  const enough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
-  const said = (words) => { part('#palette-said').textContent = words; };
+  const palette = () => document.getElementById('palette');
+  const query = (name) => palette().querySelector(name);
+  const searchField = () => query('#palette-q');
+  const options = () => [...palette().querySelectorAll('[role="option"]')];
+  const selectedOption = () => query('[role="option"][aria-selected="true"]');
+  const searchText = () => searchField().value.trim() && searchField().value.trimStart().replace(/\s+$/, ' '); // a trailing space marks the last word as complete
+  const isLongEnough = (typed) => (typed.match(/[\p{L}\p{N}]/gu) || []).length >= 2;
+  const announce = (message) => { query('#palette-said').textContent = message; };
 
-  const user = () => box()?.dataset.user;
-  const remember = (to) => {
-    try { sessionStorage.setItem(key, JSON.stringify([text(), to, user()])); } catch { /* not allowed */ }
+  const currentUser = () => palette()?.dataset.user;
+  const storeSearch = (to) => {
+    try { sessionStorage.setItem(storageKey, JSON.stringify([searchText(), to, currentUser()])); } catch { /* not allowed */ }
   };
-  const forget = () => {
-    try { sessionStorage.removeItem(key); } catch { /* not allowed */ }
+  const forgetSearch = () => {
+    try { sessionStorage.removeItem(storageKey); } catch { /* not allowed */ }
   };
-  const remembered = () => {
+  const storedSearch = () => {
     try {
-      const [typed, to, of] = JSON.parse(sessionStorage.getItem(key));
-      if (of === user()) return { typed: String(typed), to: String(to) };
+      const [typed, to, of] = JSON.parse(sessionStorage.getItem(storageKey));
+      if (of === currentUser()) return { typed: String(typed), to: String(to) };
     } catch { /* missing, or not allowed */ }
     return null;
   };
   // Another user of the same browser must not see the last search.
-  if (!remembered()) forget();
+  if (!storedSearch()) forgetSearch();
 
   // At most one request runs at a time, and responses to older ones are ignored. Until the response
   // arrives, the list belongs to another text, so keys that act on the list wait.
-  let flight = null, timer = 0, shown = '', wanted = '', ahead = [];
-  const busy = () => part('.palette-found').hasAttribute('aria-busy');
-  const stop = () => {
+  let pendingRequest = null, timer = 0, shownText = '', wantedHref = '', queuedKeys = [];
+  const isLoading = () => query('.palette-found').hasAttribute('aria-busy');
+  const cancelRequest = () => {
     clearTimeout(timer);
-    flight?.abort();
-    flight = null;
-    part('.palette-wait').hidden = true;
-    part('.palette-found').removeAttribute('aria-busy');
+    pendingRequest?.abort();
+    pendingRequest = null;
+    query('.palette-wait').hidden = true;
+    query('.palette-found').removeAttribute('aria-busy');
   };
 
-  // keys updates the hint that says what Enter does.
-  const keys = () => {
-    const does = chosen() || ahead.length || part('[data-leads]') && text() === shown ? 'open' : text() ? 'all results' : '';
-    part('[data-enter] span').textContent = does;
-    part('[data-enter]').hidden = part('[data-enter-apart]').hidden = !does;
+  // updateEnterHint updates the hint that says what Enter does.
+  const updateEnterHint = () => {
+    const action = selectedOption() || queuedKeys.length || query('[data-leads]') && searchText() === shownText ? 'open' : searchText() ? 'all results' : '';
+    query('[data-enter] span').textContent = action;
+    query('[data-enter]').hidden = query('[data-enter-apart]').hidden = !action;
   };
 
-  const choose = (option) => {
-    chosen()?.setAttribute('aria-selected', 'false');
+  const select = (option) => {
+    selectedOption()?.setAttribute('aria-selected', 'false');
     if (!option) {
-      field().removeAttribute('aria-activedescendant');
-      keys();
+      searchField().removeAttribute('aria-activedescendant');
+      updateEnterHint();
       return;
     }
     option.setAttribute('aria-selected', 'true');
-    field().setAttribute('aria-activedescendant', option.id);
-    keys();
+    searchField().setAttribute('aria-activedescendant', option.id);
+    updateEnterHint();
     option.scrollIntoView({ block: 'nearest' });
   };
 
-  const listed = () => {
-    keys();
-    const there = options().length > 0;
-    field().setAttribute('aria-expanded', String(there));
-    if (there) field().setAttribute('aria-controls', 'palette-list');
-    else field().removeAttribute('aria-controls');
-    part('.palette-start').hidden = part('.palette-found').hasChildNodes() || !part('.palette-trouble').hidden;
+  const updateList = () => {
+    updateEnterHint();
+    const hasOptions = options().length > 0;
+    searchField().setAttribute('aria-expanded', String(hasOptions));
+    if (hasOptions) searchField().setAttribute('aria-controls', 'palette-list');
+    else searchField().removeAttribute('aria-controls');
+    query('.palette-start').hidden = query('.palette-found').hasChildNodes() || !query('.palette-trouble').hidden;
   };
 
-  const trouble = (...words) => {
-    part('.palette-trouble span').replaceChildren(...words);
-    part('.palette-trouble').hidden = !words.length;
-    if (words.length) {
-      ahead = [];
-      part('.palette-found').replaceChildren();
-      choose(null);
-      shown = '';
-      said(part('.palette-trouble span').textContent);
+  const showProblem = (...message) => {
+    query('.palette-trouble span').replaceChildren(...message);
+    query('.palette-trouble').hidden = !message.length;
+    if (message.length) {
+      queuedKeys = [];
+      query('.palette-found').replaceChildren();
+      select(null);
+      shownText = '';
+      announce(query('.palette-trouble span').textContent);
     }
-    listed();
+    updateList();
   };
 
-  const show = (html, typed) => {
-    const answer = new DOMParser().parseFromString(html, 'text/html');
-    const due = ahead;
-    ahead = [];
-    const before = wanted || chosen()?.getAttribute('href');
-    wanted = '';
-    choose(null);
-    part('.palette-found').replaceChildren(...document.importNode(answer.body, true).childNodes);
-    part('.palette-found').scrollTop = 0;
-    shown = typed;
-    trouble();
-    said(part('[data-said]')?.textContent || '');
-    choose(before && options().find((option) => option.getAttribute('href') === before));
-    due.forEach(press);
+  const showResults = (html, typed) => {
+    const resultPage = new DOMParser().parseFromString(html, 'text/html');
+    const queued = queuedKeys;
+    queuedKeys = [];
+    const previousHref = wantedHref || selectedOption()?.getAttribute('href');
+    wantedHref = '';
+    select(null);
+    query('.palette-found').replaceChildren(...document.importNode(resultPage.body, true).childNodes);
+    query('.palette-found').scrollTop = 0;
+    shownText = typed;
+    showProblem();
+    announce(query('[data-said]')?.textContent || '');
+    select(previousHref && options().find((option) => option.getAttribute('href') === previousHref));
+    queued.forEach(applyKey);
   };
 
   const signedOut = () => {
@@ -113,136 +113,136 @@
     return ['You were signed out. ', link, '.'];
   };
 
-  const ask = async (typed) => {
-    stop();
-    const own = flight = new AbortController();
-    part('.palette-found').setAttribute('aria-busy', 'true');
-    let late = false;
-    const waiting = setTimeout(() => {
-      part('.palette-wait').hidden = false;
-      if (!options().length) part('.palette-start').hidden = true;
-      if (shown) return;
-      part('.palette-found').replaceChildren(); // the hint that the text was too short
-      said('');
-    }, slow);
-    const end = setTimeout(() => {
-      late = true;
-      own.abort();
-    }, most);
-    let reply, html;
+  const fetchResults = async (typed) => {
+    cancelRequest();
+    const controller = pendingRequest = new AbortController();
+    query('.palette-found').setAttribute('aria-busy', 'true');
+    let timedOut = false;
+    const spinnerTimer = setTimeout(() => {
+      query('.palette-wait').hidden = false;
+      if (!options().length) query('.palette-start').hidden = true;
+      if (shownText) return;
+      query('.palette-found').replaceChildren(); // the hint that the text was too short
+      announce('');
+    }, spinnerDelay);
+    const timeoutTimer = setTimeout(() => {
+      timedOut = true;
+      controller.abort();
+    }, maxWait);
+    let response, html;
     try {
-      reply = await fetch(`/find/box?q=${encodeURIComponent(typed)}`, { headers: { 'HX-Request': 'true', 'HX-Current-URL': location.href }, signal: own.signal });
-      html = await reply.text();
+      response = await fetch(`/find/box?q=${encodeURIComponent(typed)}`, { headers: { 'HX-Request': 'true', 'HX-Current-URL': location.href }, signal: controller.signal });
+      html = await response.text();
     } catch {
-      if (flight !== own) return;
-      stop();
-      trouble(late ? 'The server takes very long.' : 'The server does not answer.');
+      if (pendingRequest !== controller) return;
+      cancelRequest();
+      showProblem(timedOut ? 'The server takes very long.' : 'The server does not answer.');
       return;
     } finally {
-      clearTimeout(waiting);
-      clearTimeout(end);
+      clearTimeout(spinnerTimer);
+      clearTimeout(timeoutTimer);
     }
-    if (flight !== own) return;
-    stop();
-    if (reply.ok) show(html, typed);
-    else if (reply.status === 401) trouble(...signedOut());
-    else trouble(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'That did not work.');
+    if (pendingRequest !== controller) return;
+    cancelRequest();
+    if (response.ok) showResults(html, typed);
+    else if (response.status === 401) showProblem(...signedOut());
+    else showProblem(new DOMParser().parseFromString(html, 'text/html').querySelector('.problem')?.textContent.trim() || 'That did not work.');
   };
 
-  const look = () => {
-    const typed = text();
-    stop();
-    if (!enough(typed)) {
-      choose(null);
-      part('.palette-found').replaceChildren();
-      shown = '';
-      trouble();
-      if (!typed) return said('');
+  const updateResults = () => {
+    const typed = searchText();
+    cancelRequest();
+    if (!isLongEnough(typed)) {
+      select(null);
+      query('.palette-found').replaceChildren();
+      shownText = '';
+      showProblem();
+      if (!typed) return announce('');
       const note = document.createElement('p');
       note.className = 'palette-said';
       note.textContent = 'Type at least two letters or digits.';
-      part('.palette-found').replaceChildren(note);
-      said(note.textContent);
-      return listed();
+      query('.palette-found').replaceChildren(note);
+      announce(note.textContent);
+      return updateList();
     }
-    if (typed === shown) return;
-    part('.palette-found').setAttribute('aria-busy', 'true');
-    timer = setTimeout(ask, pause, typed);
+    if (typed === shownText) return;
+    query('.palette-found').setAttribute('aria-busy', 'true');
+    timer = setTimeout(fetchResults, typingDelay, typed);
   };
 
-  const open = () => {
-    const dialog = box();
+  const openPalette = () => {
+    const dialog = palette();
     if (!dialog || dialog.open || document.querySelector('dialog:modal')) return Boolean(dialog?.open);
     for (const menu of document.querySelectorAll('details.menu[open]')) menu.open = false;
     dialog.showModal();
-    if (!field().value) {
-      const last = remembered();
-      field().value = last?.typed || '';
-      wanted = last?.to || '';
+    if (!searchField().value) {
+      const last = storedSearch();
+      searchField().value = last?.typed || '';
+      wantedHref = last?.to || '';
     }
-    field().focus();
-    field().select();
-    look();
+    searchField().focus();
+    searchField().select();
+    updateResults();
     return true;
   };
 
-  // go opens the selected result, or the page with all results.
-  const go = (option, apart) => {
-    const to = option ? option.href : `${part('form').action}?q=${encodeURIComponent(text())}`;
-    remember(option ? option.getAttribute('href') : '');
-    if (apart) window.open(to, '_blank', 'noopener');
+  // openResult opens the selected result, or the page with all results.
+  const openResult = (option, inNewTab) => {
+    const to = option ? option.href : `${query('form').action}?q=${encodeURIComponent(searchText())}`;
+    storeSearch(option ? option.getAttribute('href') : '');
+    if (inNewTab) window.open(to, '_blank', 'noopener');
     else location.assign(to);
   };
 
-  const step = (event) => {
+  const nextOption = (event) => {
     const list = options();
-    const at = list.indexOf(chosen());
+    const index = list.indexOf(selectedOption());
     switch (event.key) {
-      case 'ArrowDown': return list[(at + 1) % list.length];
-      case 'ArrowUp': return list[at > 0 ? at - 1 : list.length - 1];
-      case 'Home': return at < 0 ? null : list[0];
-      case 'End': return at < 0 ? null : list[list.length - 1];
+      case 'ArrowDown': return list[(index + 1) % list.length];
+      case 'ArrowUp': return list[index > 0 ? index - 1 : list.length - 1];
+      case 'Home': return index < 0 ? null : list[0];
+      case 'End': return index < 0 ? null : list[list.length - 1];
       default: return null;
     }
   };
 
-  // press applies a key to the list and reports whether it did anything.
+  // applyKey applies a key to the list and reports whether it did anything.
   const modified = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-  const press = (event) => {
+  const applyKey = (event) => {
     if (event.key === 'Enter') {
-      if (chosen() || text()) go(chosen(), event.ctrlKey || event.metaKey);
+      if (selectedOption() || searchText()) openResult(selectedOption(), event.ctrlKey || event.metaKey);
       return true;
     }
-    const to = !modified(event) && step(event);
-    if (to) choose(to);
+    const to = !modified(event) && nextOption(event);
+    if (to) select(to);
     return Boolean(to);
   };
-  // early reports whether a key must wait for the list that is being loaded. Enter alone acts on
+  // mustWait reports whether a key must wait for the list that is being loaded. Enter alone acts on
   // the text.
-  const early = (event) => {
-    if (!busy()) return false;
-    if (event.key === 'Enter') return ahead.length > 0;
-    return !modified(event) && (ahead.length ? /^(Arrow(Down|Up)|Home|End)$/ : /^Arrow(Down|Up)$/).test(event.key);
+  const mustWait = (event) => {
+    if (!isLoading()) return false;
+    if (event.key === 'Enter') return queuedKeys.length > 0;
+    return !modified(event) && (queuedKeys.length ? /^(Arrow(Down|Up)|Home|End)$/ : /^Arrow(Down|Up)$/).test(event.key);
   };
 
   document.addEventListener('keydown', (event) => {
-    if (event.isComposing || event.defaultPrevented || !box()) return;
-    const held = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
-    if (held && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k'
+    if (event.isComposing || event.defaultPrevented || !palette()) return;
+    const shortcutKey = isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+    if (shortcutKey && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k'
       || event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !window.deedkeep.typing(event.target)) {
-      if (open()) event.preventDefault();
+      if (openPalette()) event.preventDefault();
       return;
     }
-    if (event.target !== box()?.querySelector('#palette-q')) return;
+    if (event.target !== palette()?.querySelector('#palette-q')) return;
     if (event.key === 'Escape') {
       event.preventDefault(); // some browsers would clear the text first
-      box().close();
+      palette().close();
       return;
     }
-    if (early(event)) {
-      ahead.push(event);
-      keys();
-    } else if (!press(event)) {
+    if (mustWait(event)) {
+      queuedKeys.push(event);
+      updateEnterHint();
+    } else if (!applyKey(event)) {
       return;
     }
     event.preventDefault();
@@ -250,10 +250,10 @@
 
   document.addEventListener('input', (event) => {
     if (event.target.id !== 'palette-q') return;
-    ahead = [];
-    choose(null);
-    wanted = '';
-    look();
+    queuedKeys = [];
+    select(null);
+    wantedHref = '';
+    updateResults();
   });
 
   document.addEventListener('click', (event) => {
@@ -261,35 +261,35 @@
     switch (button?.dataset.palette) {
       case 'open':
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        if (open()) event.preventDefault();
+        if (openPalette()) event.preventDefault();
         return;
-      case 'close': box().close(); return;
+      case 'close': palette().close(); return;
       case 'again':
-        field().focus();
-        ask(text());
+        searchField().focus();
+        fetchResults(searchText());
         return;
       default:
     }
     const option = event.target.closest('.palette [role="option"]');
-    if (option && busy()) event.preventDefault();
-    else if (option) remember(option.getAttribute('href'));
-    else if (event.target === box()) box().close(); // a click outside
+    if (option && isLoading()) event.preventDefault();
+    else if (option) storeSearch(option.getAttribute('href'));
+    else if (event.target === palette()) palette().close(); // a click outside
   });
   // Keeps the focus in the text field.
   document.addEventListener('mousedown', (event) => {
     if (event.target.closest('.palette [role="option"]')) event.preventDefault();
   });
   document.addEventListener('close', (event) => {
-    if (event.target !== box()) return;
-    ahead = [];
-    stop();
+    if (event.target !== palette()) return;
+    queuedKeys = [];
+    cancelRequest();
   }, true);
   document.addEventListener('submit', (event) => {
     if (event.defaultPrevented || new URL(event.target.action).pathname !== '/sign-out') return;
-    forget();
+    forgetSearch();
   });
 
-  if (mac) {
+  if (isMac) {
     for (const name of document.querySelectorAll('[data-keys]')) name.textContent = '⌘ K';
     for (const name of document.querySelectorAll('[data-ctrl]')) name.textContent = '⌘';
   }

@@ -4,17 +4,17 @@
 
   const button = document.querySelector('[data-print]');
   const progress = document.querySelector('[data-progress]');
-  const pictures = [...document.querySelectorAll('.viewer-printed img')];
+  const images = [...document.querySelectorAll('.viewer-printed img')];
   if (button) button.addEventListener('click', () => window.print());
-  let done = 0;
-  await Promise.all(pictures.map(async (picture) => {
+  let loaded = 0;
+  await Promise.all(images.map(async (image) => {
     try {
-      await picture.decode();
+      await image.decode();
     } catch {
-      picture.alt = 'There is no picture of this page.';
+      image.alt = 'There is no picture of this page.';
     }
-    done++;
-    if (progress) progress.textContent = done < pictures.length ? `Page ${done} of ${pictures.length} is here.` : '';
+    loaded++;
+    if (progress) progress.textContent = loaded < images.length ? `Page ${loaded} of ${images.length} is here.` : '';
   }));
   window.print();
 })();

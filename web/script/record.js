@@ -4,16 +4,16 @@
   'use strict';
 
   // A click on a value opens the form of its group. Selecting text or a double click does not.
-  let opening = 0;
+  let openTimer = 0;
   document.addEventListener('click', (event) => {
-    clearTimeout(opening);
+    clearTimeout(openTimer);
     const value = event.target.closest('.group dd[data-field]');
-    const way = value?.closest('.group').querySelector('[id^="edit-"]');
-    if (!way || !window.htmx || event.detail !== 1 || event.target.closest('a, button')) return;
-    opening = setTimeout(() => {
+    const editLink = value?.closest('.group').querySelector('[id^="edit-"]');
+    if (!editLink || !window.htmx || event.detail !== 1 || event.target.closest('a, button')) return;
+    openTimer = setTimeout(() => {
       if (String(window.getSelection())) return;
-      const url = `${way.getAttribute('hx-get')}&field=${encodeURIComponent(value.dataset.field)}`;
-      window.htmx.ajax('GET', url, { target: way.getAttribute('hx-target'), swap: 'outerHTML' });
+      const url = `${editLink.getAttribute('hx-get')}&field=${encodeURIComponent(value.dataset.field)}`;
+      window.htmx.ajax('GET', url, { target: editLink.getAttribute('hx-target'), swap: 'outerHTML' });
     }, 250);
   });
 
@@ -34,9 +34,9 @@
     const form = event.target.closest('[data-editing]');
     if (form) form.dataset.touched = '';
   });
-  for (const over of ['submit', 'click']) {
-    document.addEventListener(over, (event) => {
-      const form = over === 'submit' ? event.target : event.target.closest('[data-cancel]')?.closest('[data-editing]');
+  for (const type of ['submit', 'click']) {
+    document.addEventListener(type, (event) => {
+      const form = type === 'submit' ? event.target : event.target.closest('[data-cancel]')?.closest('[data-editing]');
       if (form) delete form.dataset.touched;
     });
   }
@@ -52,9 +52,9 @@
     }
   });
 
-  const ready = () => {
+  const markEditable = () => {
     for (const group of document.querySelectorAll('.group')) group.classList.toggle('opens', Boolean(group.querySelector('[id^="edit-"]')));
   };
-  document.addEventListener('htmx:afterSettle', ready);
-  ready();
+  document.addEventListener('htmx:afterSettle', markEditable);
+  markEditable();
 })();

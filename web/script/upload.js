@@ -7,32 +7,32 @@
   const section = document.querySelector('[data-upload]');
   if (!section || !window.tus || !window.tus.isSupported) return;
 
-  const to = section.dataset.to || 'none';
+  const destination = section.dataset.to || 'none';
   const endpoint = '/uploads';
-  const keepsFolders = !to.startsWith('abstract:');
-  const atOnce = 3;
+  const keepsFolders = !destination.startsWith('abstract:');
+  const maxConcurrent = 3;
   const folderOf = new WeakMap(); // by file: the path of the folders it came from, separated by slashes
-  const stored = tus.defaultOptions.urlStorage;
+  const urlStorage = tus.defaultOptions.urlStorage;
   // A restart of the server takes at most a minute; a network failure can last longer.
-  const patience = [500, 1000, 2000, 4000, 8000, ...Array(60).fill(10000)];
-  const ignored = /^(\.|~\$|thumbs\.db$|desktop\.ini$)/i;
+  const retryDelays = [500, 1000, 2000, 4000, 8000, ...Array(60).fill(10000)];
+  const ignoredNames = /^(\.|~\$|thumbs\.db$|desktop\.ini$)/i;
 
   // ---- elements of the page
 
-  const make = (tag, className, text) => {
+  const createElement = (tag, className, text) => {
     const el = document.createElement(tag);
     if (className) el.className = className;
     if (text) el.textContent = text;
     return el;
   };
-  const remark = (text) => {
-    const el = make('p', 'muted', text);
+  const createNote = (text) => {
+    const el = createElement('p', 'muted', text);
     el.style.gridColumn = '1 / -1';
     el.style.whiteSpace = 'normal';
     return el;
   };
   const button = (text, label, act) => {
-    const el = make('button', 'quiet', text);
+    const el = createElement('button', 'quiet', text);
     el.type = 'button';
     el.setAttribute('aria-label', label);
     el.addEventListener('click', act);
@@ -41,24 +41,24 @@
 
   const form = section.querySelector('form');
   const input = form.querySelector('input[type=file]');
-  const hint = form.querySelector('.hint') || form.appendChild(make('p', 'hint'));
-  const plain = form.querySelector('[data-plain], button:not([type=button])');
-  const tools = plain.parentElement;
-  const summary = make('p', 'muted');
-  const list = make('ul', 'uploads');
-  const live = make('p', 'visually-hidden');
-  const warned = make('p', 'problem');
-  live.setAttribute('role', 'status');
-  warned.setAttribute('role', 'alert');
-  warned.hidden = true;
+  const hint = form.querySelector('.hint') || form.appendChild(createElement('p', 'hint'));
+  const plainButton = form.querySelector('[data-plain], button:not([type=button])');
+  const tools = plainButton.parentElement;
+  const summary = createElement('p', 'muted');
+  const list = createElement('ul', 'uploads');
+  const liveRegion = createElement('p', 'visually-hidden');
+  const alertLine = createElement('p', 'problem');
+  liveRegion.setAttribute('role', 'status');
+  alertLine.setAttribute('role', 'alert');
+  alertLine.hidden = true;
   summary.hidden = true;
   list.setAttribute('aria-label', 'Documents on their way');
-  plain.remove();
+  plainButton.remove();
   input.required = false;
   // Phones don't drop or paste files.
-  hint.prepend(make('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. ' + (keepsFolders ? '' : 'Folders are flattened: an abstract has one list of documents. ')));
+  hint.prepend(createElement('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. ' + (keepsFolders ? '' : 'Folders are flattened: an abstract has one list of documents. ')));
 
-  const folder = make('input');
+  const folder = createElement('input');
   folder.type = 'file';
   folder.multiple = true;
   folder.hidden = true;
@@ -68,14 +68,14 @@
   chooseFolder.removeAttribute('aria-label');
   if ('webkitdirectory' in folder) tools.append(chooseFolder);
   form.append(folder);
-  section.append(warned, summary, list, live);
+  section.append(alertLine, summary, list, liveRegion);
   form.addEventListener('submit', (event) => event.preventDefault());
 
-  const say = (text) => { live.textContent = text; };
+  const announce = (text) => { liveRegion.textContent = text; };
 
-  const some = (n, one, many) => n + ' ' + (n === 1 ? one : many);
-  const bytes = (n) => {
-    if (n < 1000) return some(n, 'byte', 'bytes');
+  const count = (n, singular, plural) => n + ' ' + (n === 1 ? singular : plural);
+  const formatBytes = (n) => {
+    if (n < 1000) return count(n, 'byte', 'bytes');
     let unit = '';
     for (unit of ['KB', 'MB', 'GB']) {
       n /= 1000;
@@ -83,7 +83,7 @@
     }
     return (n < 9.95 ? n.toFixed(1) : Math.round(n)) + ' ' + unit;
   };
-  const lasting = (seconds) => {
+  const formatDuration = (seconds) => {
     if (seconds < 60) return Math.max(1, Math.round(seconds)) + ' s';
     if (seconds < 3600) return Math.round(seconds / 60) + ' min';
     return Math.round(seconds / 3600) + ' h';
@@ -95,86 +95,86 @@
   // refused
   // failed; cancelled from any state
   const items = [];
-  const active = (item) => ['waiting', 'sending', 'lost', 'filing', 'signedout'].includes(item.state);
+  const isActive = (item) => ['waiting', 'sending', 'lost', 'filing', 'signedout'].includes(item.state);
 
-  const show = (item, text) => { item.rate.textContent = text || ''; };
-  const complain = (item, text) => {
+  const showRate = (item, text) => { item.rate.textContent = text || ''; };
+  const showProblem = (item, text) => {
     item.problem.textContent = text || '';
     item.problem.hidden = !text;
   };
 
-  const row = (item) => {
-    item.li = make('li', 'upload');
-    const named = (item.path ? item.path + '/' : '') + item.file.name;
-    item.label = make('span', 'name', named);
-    item.label.title = named;
-    item.rate = make('output', 'rate');
+  const addRow = (item) => {
+    item.li = createElement('li', 'upload');
+    const title = (item.path ? item.path + '/' : '') + item.file.name;
+    item.label = createElement('span', 'name', title);
+    item.label.title = title;
+    item.rate = createElement('output', 'rate');
     item.rate.setAttribute('aria-live', 'off'); // it changes constantly; the outcome is announced
-    item.buttons = make('span', 'row');
-    item.bar = make('progress');
+    item.buttons = createElement('span', 'row');
+    item.bar = createElement('progress');
     item.bar.max = Math.max(1, item.file.size);
     item.bar.value = 0;
     item.bar.setAttribute('aria-label', 'Progress of ' + item.file.name);
-    item.note = remark('');
+    item.note = createNote('');
     item.note.hidden = true;
-    item.problem = make('p', 'problem');
+    item.problem = createElement('p', 'problem');
     item.problem.hidden = true;
     item.cancel = button('Cancel', 'Cancel ' + item.file.name, () => cancel(item));
-    item.retry = button('Retry', 'Retry ' + item.file.name, () => again(item));
+    item.retry = button('Retry', 'Retry ' + item.file.name, () => retryUpload(item));
     item.buttons.append(item.cancel);
     item.li.append(item.label, item.rate, item.buttons, item.bar, item.note, item.problem);
     list.append(item.li);
-    show(item, 'Waiting');
+    showRate(item, 'Waiting');
   };
 
-  const enter = (item, state) => {
+  const setState = (item, state) => {
     item.state = state;
     item.li.dataset.state = state;
-    const over = !active(item);
-    item.bar.hidden = over;
-    item.cancel.textContent = over ? 'Dismiss' : 'Cancel';
-    item.cancel.setAttribute('aria-label', (over ? 'Dismiss ' : 'Cancel ') + item.file.name);
+    const finished = !isActive(item);
+    item.bar.hidden = finished;
+    item.cancel.textContent = finished ? 'Dismiss' : 'Cancel';
+    item.cancel.setAttribute('aria-label', (finished ? 'Dismiss ' : 'Cancel ') + item.file.name);
     if (state === 'failed' || state === 'lost') item.buttons.prepend(item.retry);
     else item.retry.remove();
-    tell();
+    updateSummary();
   };
 
-  const drop = (item) => {
+  const removeRow = (item) => {
     const next = item.li.nextElementSibling || item.li.previousElementSibling;
     const focused = item.li.contains(document.activeElement);
     item.li.remove();
     items.splice(items.indexOf(item), 1);
-    if (!items.length && !counts.folders.size) forgetCounts();
+    if (!items.length && !counts.folders.size) resetCounts();
     if (focused) (next ? next.querySelector('button') : input)?.focus();
-    tell();
+    updateSummary();
   };
 
   const counts = { filed: 0, refused: 0, folders: new Set() };
   let announced = 0;
-  const forgetCounts = () => {
+  const resetCounts = () => {
     counts.filed = counts.refused = announced = 0;
     counts.folders.clear();
   };
-  const done = () => counts.filed + ' uploaded' + (counts.folders.size ? ' to ' + some(counts.folders.size, 'folder', 'folders') : '');
-  const tell = () => {
-    const left = items.filter(active).length;
+  const uploadedText = () => counts.filed + ' uploaded' + (counts.folders.size ? ' to ' + count(counts.folders.size, 'folder', 'folders') : '');
+  const updateSummary = () => {
+    const remaining = items.filter(isActive).length;
     const parts = [];
-    if (left) parts.push(some(left, 'document', 'documents') + ' on the way');
-    if (counts.filed) parts.push(done());
+    if (remaining) parts.push(count(remaining, 'document', 'documents') + ' on the way');
+    if (counts.filed) parts.push(uploadedText());
     if (counts.refused) parts.push(counts.refused + ' not uploaded');
     summary.textContent = parts.join(', ') + (parts.length ? '.' : '');
     summary.hidden = !parts.length;
   };
-  const ended = () => {
-    const left = items.filter(active).length;
-    if (left || announced === counts.filed + counts.refused) return;
+  const announceEnd = () => {
+    const remaining = items.filter(isActive).length;
+    if (remaining || announced === counts.filed + counts.refused) return;
     announced = counts.filed + counts.refused;
-    say('All done: ' + done() + (counts.refused ? ', ' + counts.refused + ' not uploaded.' : '.'));
+    announce('All done: ' + uploadedText() + (counts.refused ? ', ' + counts.refused + ' not uploaded.' : '.'));
   };
 
   // ---- sending
 
-  const fingerprint = (file, options) => Promise.resolve(['deedkeep', to, (options.metadata.path ? options.metadata.path + '/' : '') + file.name, file.size, file.lastModified].join('|'));
+  const fingerprint = (file, options) => Promise.resolve(['deedkeep', destination, (options.metadata.path ? options.metadata.path + '/' : '') + file.name, file.size, file.lastModified].join('|'));
 
   const statusOf = (item, err) => {
     if (err && err.originalResponse) return err.originalResponse.getStatus();
@@ -187,19 +187,19 @@
       return '';
     }
   };
-  const refusals = [400, 403, 412, 413, 415, 422];
+  const permanentErrors = [400, 403, 412, 413, 415, 422];
 
-  const forgetStored = async (item) => {
-    for (const one of await item.upload.findPreviousUploads()) await stored.removeUpload(one.urlStorageKey);
+  const removeStored = async (item) => {
+    for (const previous of await item.upload.findPreviousUploads()) await urlStorage.removeUpload(previous.urlStorageKey);
   };
 
-  const build = (item) => {
+  const createUpload = (item) => {
     item.samples = [];
     item.upload = new tus.Upload(item.file, {
       endpoint,
       fingerprint,
-      retryDelays: patience,
-      metadata: { filename: item.file.name, to, batch: item.batch, turn: String(item.turn), ...(item.path && { path: item.path }) },
+      retryDelays: retryDelays,
+      metadata: { filename: item.file.name, to: destination, batch: item.batch, turn: String(item.turn), ...(item.path && { path: item.path }) },
       storeFingerprintForResuming: true,
       removeFingerprintOnSuccess: false,
       onUploadUrlAvailable: () => {
@@ -216,227 +216,227 @@
       onProgress: (sent) => progress(item, sent),
       onShouldRetry: (err) => {
         const status = statusOf(item, err);
-        if (status === 401 || status === 507 || refusals.includes(status)) return false;
-        enter(item, 'lost');
-        show(item, navigator.onLine === false ? 'No connection; goes on by itself' : 'Waiting for the server');
+        if (status === 401 || status === 507 || permanentErrors.includes(status)) return false;
+        setState(item, 'lost');
+        showRate(item, navigator.onLine === false ? 'No connection; goes on by itself' : 'Waiting for the server');
         return true;
       },
-      onError: (err) => failed(item, err),
-      onSuccess: () => outcome(item),
+      onError: (err) => markFailed(item, err),
+      onSuccess: () => fetchOutcome(item),
     });
   };
 
-  const start = async (item) => {
-    enter(item, 'sending');
-    complain(item, '');
-    show(item, 'Starting');
+  const startUpload = async (item) => {
+    setState(item, 'sending');
+    showProblem(item, '');
+    showRate(item, 'Starting');
     if (!item.upload) {
-      build(item);
-      const before = await item.upload.findPreviousUploads();
+      createUpload(item);
+      const previousUploads = await item.upload.findPreviousUploads();
       if (item.state !== 'sending') return; // canceled in the meantime
-      before.sort((a, b) => new Date(b.creationTime) - new Date(a.creationTime));
-      if (before.length) {
-        item.upload.resumeFromPreviousUpload(before[0]);
-        resumed(before[0]);
+      previousUploads.sort((a, b) => new Date(b.creationTime) - new Date(a.creationTime));
+      if (previousUploads.length) {
+        item.upload.resumeFromPreviousUpload(previousUploads[0]);
+        removeInterrupted(previousUploads[0]);
       }
     }
     item.upload.start();
   };
 
   // After the last byte, the server checks the document before it responds.
-  const checking = (item) => {
-    show(item, 'Checking…');
+  const showChecking = (item) => {
+    showRate(item, 'Checking…');
     item.bar.setAttribute('aria-label', 'Checking ' + item.file.name);
     item.bar.setAttribute('aria-valuetext', 'Checking');
   };
-  const unchecked = (item) => {
+  const showUploading = (item) => {
     item.bar.setAttribute('aria-label', 'Progress of ' + item.file.name);
     item.bar.removeAttribute('aria-valuetext');
   };
 
   const progress = (item, sent) => {
     const now = performance.now();
-    if (item.state === 'lost') enter(item, 'sending');
+    if (item.state === 'lost') setState(item, 'sending');
     item.bar.value = sent;
     if (sent >= item.file.size) {
-      checking(item);
+      showChecking(item);
       return;
     }
-    unchecked(item);
+    showUploading(item);
     item.samples.push([now, sent]);
     while (item.samples.length > 2 && now - item.samples[0][0] > 4000) item.samples.shift();
     if (item.shown && now - item.shown < 200) return;
     item.shown = now;
     const [since, from] = item.samples[0];
     const rate = now > since ? (sent - from) / ((now - since) / 1000) : 0;
-    let text = bytes(sent) + ' of ' + bytes(item.file.size);
+    let text = formatBytes(sent) + ' of ' + formatBytes(item.file.size);
     if (rate > 0) {
-      text += ' · ' + bytes(rate) + '/s · ' + lasting((item.file.size - sent) / rate) + ' left';
+      text += ' · ' + formatBytes(rate) + '/s · ' + formatDuration((item.file.size - sent) / rate) + ' left';
     }
-    show(item, text);
+    showRate(item, text);
   };
 
-  const failed = (item, err) => {
+  const markFailed = (item, err) => {
     const status = statusOf(item, err);
     if (status === 401) {
-      signedOut(item);
-    } else if (refusals.includes(status)) {
-      refuse(item, messageOf(err) || 'It was refused.');
+      waitForSignIn(item);
+    } else if (permanentErrors.includes(status)) {
+      markRejected(item, messageOf(err) || 'It was refused.');
     } else {
       counts.refused++;
-      complain(item, messageOf(err) || 'It could not be sent. What arrived is kept; try again.');
-      say(item.file.name + ' could not be sent.');
-      show(item, '');
-      enter(item, 'failed');
+      showProblem(item, messageOf(err) || 'It could not be sent. What arrived is kept; try again.');
+      announce(item.file.name + ' could not be sent.');
+      showRate(item, '');
+      setState(item, 'failed');
     }
-    pump();
+    startWaiting();
   };
 
-  const refuse = (item, why) => {
+  const markRejected = (item, why) => {
     counts.refused++;
-    complain(item, why);
-    show(item, 'Not uploaded');
-    say(item.file.name + ' was not uploaded: ' + why);
-    enter(item, 'refused');
-    if (item.upload) forgetStored(item);
-    pump();
+    showProblem(item, why);
+    showRate(item, 'Not uploaded');
+    announce(item.file.name + ' was not uploaded: ' + why);
+    setState(item, 'refused');
+    if (item.upload) removeStored(item);
+    startWaiting();
   };
 
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  // outcome asks for the result of a document whose bytes have all arrived.
-  const outcome = async (item) => {
-    enter(item, 'filing');
+  // fetchOutcome requests the result of a document whose bytes have all arrived.
+  const fetchOutcome = async (item) => {
+    setState(item, 'filing');
     item.bar.value = item.bar.max;
-    checking(item);
-    for (let tries = 0; item.state === 'filing'; tries++) {
-      let answer;
+    showChecking(item);
+    for (let attempts = 0; item.state === 'filing'; attempts++) {
+      let result;
       try {
         const response = await fetch(item.upload.url, { headers: { Accept: 'application/json' }, cache: 'no-store' });
-        if (response.status === 401) return signedOut(item);
+        if (response.status === 401) return waitForSignIn(item);
         if (response.status === 404) {
           // The server doesn't know the upload anymore: send it again from the start.
           item.upload.url = item.upload.options.uploadUrl = null;
-          return start(item);
+          return startUpload(item);
         }
-        answer = await response.json();
-        if (!response.ok) answer = { message: answer.message };
+        result = await response.json();
+        if (!response.ok) result = { message: result.message };
       } catch {
-        answer = {};
+        result = {};
       }
-      if (answer.state === 'filed') return filed(item, answer);
-      if (answer.state === 'refused') return refuse(item, answer.refusal + (answer.advice ? '. ' + answer.advice : ''));
-      if (answer.state === 'arriving' && answer.offset < answer.size) return start(item);
-      if (tries > 60) {
-        complain(item, answer.message || 'The server does not say what became of it.');
-        enter(item, 'failed');
-        return pump();
+      if (result.state === 'filed') return markFiled(item, result);
+      if (result.state === 'refused') return markRejected(item, result.refusal + (result.advice ? '. ' + result.advice : ''));
+      if (result.state === 'arriving' && result.offset < result.size) return startUpload(item);
+      if (attempts > 60) {
+        showProblem(item, result.message || 'The server does not say what became of it.');
+        setState(item, 'failed');
+        return startWaiting();
       }
-      if (tries > 2) show(item, 'Waiting for the server');
-      await pause(Math.min(500 * 2 ** tries, 10000));
+      if (attempts > 2) showRate(item, 'Waiting for the server');
+      await pause(Math.min(500 * 2 ** attempts, 10000));
     }
   };
 
-  const filed = (item, answer) => {
+  const markFiled = (item, result) => {
     counts.filed++;
     if (item.path) counts.folders.add(item.path.toLowerCase());
-    const link = make('a', 'name', (item.path ? item.path + '/' : '') + answer.name);
-    link.href = answer.path;
+    const link = createElement('a', 'name', (item.path ? item.path + '/' : '') + result.name);
+    link.href = result.path;
     item.label.replaceWith(link);
     item.label = link;
-    if (answer.note) {
-      if (answer.note_path) {
-        const other = make('a', '', answer.note);
-        other.href = answer.note_path;
+    if (result.note) {
+      if (result.note_path) {
+        const other = createElement('a', '', result.note);
+        other.href = result.note_path;
         item.note.replaceChildren(other);
       } else {
-        item.note.textContent = answer.note;
+        item.note.textContent = result.note;
       }
       item.note.hidden = false;
-      say(item.file.name + ': ' + answer.note);
+      announce(item.file.name + ': ' + result.note);
     }
-    show(item, 'Filed');
-    enter(item, 'filed');
-    forgetStored(item);
-    section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: answer }));
-    if (!answer.note) {
+    showRate(item, 'Filed');
+    setState(item, 'filed');
+    removeStored(item);
+    section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: result }));
+    if (!result.note) {
       setTimeout(() => {
-        if (item.li.isConnected && !item.li.contains(document.activeElement)) drop(item);
+        if (item.li.isConnected && !item.li.contains(document.activeElement)) removeRow(item);
       }, 4000);
     }
-    pump();
+    startWaiting();
   };
 
   const cancel = async (item) => {
-    const was = item.state;
+    const previousState = item.state;
     const url = item.upload && item.upload.url;
     item.state = 'cancelled';
-    if (['sending', 'lost', 'signedout', 'failed', 'filing'].includes(was) && url) {
+    if (['sending', 'lost', 'signedout', 'failed', 'filing'].includes(previousState) && url) {
       // If this request fails, the upload expires on the server.
       item.upload.abort(true).catch(() => {});
-      forgetStored(item);
+      removeStored(item);
     } else if (item.upload) {
       item.upload.abort();
     }
-    drop(item);
-    pump();
+    removeRow(item);
+    startWaiting();
   };
 
-  const again = (item) => {
+  const retryUpload = (item) => {
     if (item.state === 'failed') counts.refused--;
     // Has its own timeout.
     const url = item.upload.url;
     item.upload.abort();
-    build(item);
+    createUpload(item);
     item.upload.options.uploadUrl = url;
-    start(item);
+    startUpload(item);
   };
 
-  const pump = () => {
+  const startWaiting = () => {
     const busy = items.filter((item) => ['sending', 'lost', 'filing'].includes(item.state)).length;
     const waiting = items.filter((item) => item.state === 'waiting');
-    for (const item of waiting.slice(0, Math.max(0, atOnce - busy))) start(item);
-    ended();
+    for (const item of waiting.slice(0, Math.max(0, maxConcurrent - busy))) startUpload(item);
+    announceEnd();
   };
 
   // ---- expired session
 
-  let asking = null;
-  const signedOut = (item) => {
-    show(item, 'Signed out');
-    enter(item, 'signedout');
-    if (!warned.hidden) return;
-    const link = make('a', '', 'Sign in again in a new tab');
+  let pollTimer = null;
+  const waitForSignIn = (item) => {
+    showRate(item, 'Signed out');
+    setState(item, 'signedout');
+    if (!alertLine.hidden) return;
+    const link = createElement('a', '', 'Sign in again in a new tab');
     link.href = '/sign-in';
     link.target = '_blank';
     link.rel = 'noopener';
-    const words = make('span');
-    words.append('Your session has ended. ', link, '; what is on its way then goes on by itself.');
-    warned.replaceChildren(words);
-    warned.hidden = false;
-    asking = setInterval(signedInAgain, 5000);
+    const message = createElement('span');
+    message.append('Your session has ended. ', link, '; what is on its way then goes on by itself.');
+    alertLine.replaceChildren(message);
+    alertLine.hidden = false;
+    pollTimer = setInterval(checkSession, 5000);
   };
-  const signedInAgain = async () => {
-    if (warned.hidden) return;
+  const checkSession = async () => {
+    if (alertLine.hidden) return;
     try {
       const response = await fetch(endpoint + '/none', { cache: 'no-store' });
       if (response.status === 401) return;
     } catch {
       return;
     }
-    clearInterval(asking);
-    warned.hidden = true;
-    for (const item of items.filter((one) => one.state === 'signedout')) start(item);
+    clearInterval(pollTimer);
+    alertLine.hidden = true;
+    for (const item of items.filter((candidate) => candidate.state === 'signedout')) startUpload(item);
   };
-  window.addEventListener('focus', signedInAgain);
+  window.addEventListener('focus', checkSession);
 
   // Retries immediately when the browser is online again.
   window.addEventListener('online', () => {
-    for (const item of items.filter((one) => one.state === 'lost')) again(item);
+    for (const item of items.filter((candidate) => candidate.state === 'lost')) retryUpload(item);
   });
 
   window.addEventListener('beforeunload', (event) => {
-    if (items.some(active)) {
+    if (items.some(isActive)) {
       event.preventDefault();
       event.returnValue = '';
     }
@@ -444,31 +444,31 @@
 
   // ---- choosing files
 
-  let batches = 0;
-  const add = (files) => {
+  let batchCount = 0;
+  const addFiles = (files) => {
     const found = [...files];
     if (!found.length) return;
-    if (!items.length) forgetCounts();
-    const batch = Date.now().toString(36) + '-' + batches++;
+    if (!items.length) resetCounts();
+    const batch = Date.now().toString(36) + '-' + batchCount++;
     found.forEach((file, turn) => {
       const item = { file, batch, turn, state: 'waiting', path: (keepsFolders && folderOf.get(file)) || '' };
       items.push(item);
-      row(item);
-      enter(item, 'waiting');
+      addRow(item);
+      setState(item, 'waiting');
     });
-    say(some(found.length, 'document is', 'documents are') + ' being sent.');
-    pump();
+    announce(count(found.length, 'document is', 'documents are') + ' being sent.');
+    startWaiting();
   };
   const inOrder = (files) => files.sort((a, b) => (a.webkitRelativePath || a.name).localeCompare(b.webkitRelativePath || b.name, 'en', { numeric: true }));
 
   input.addEventListener('change', () => {
-    add(inOrder([...input.files]));
+    addFiles(inOrder([...input.files]));
     input.value = '';
   });
   folder.addEventListener('change', () => {
-    const files = inOrder([...folder.files].filter((file) => !file.webkitRelativePath.split('/').slice(1).some((name) => ignored.test(name))));
+    const files = inOrder([...folder.files].filter((file) => !file.webkitRelativePath.split('/').slice(1).some((name) => ignoredNames.test(name))));
     for (const file of files) folderOf.set(file, file.webkitRelativePath.split('/').slice(0, -1).join('/'));
-    add(files);
+    addFiles(files);
     folder.value = '';
     chooseFolder.focus();
   });
@@ -479,52 +479,52 @@
     if (!files.length || typing(event.target) && event.clipboardData.getData('text')) return;
     event.preventDefault();
     const now = new Date();
-    const two = (n) => String(n).padStart(2, '0');
-    const stamp = now.getFullYear() + '-' + two(now.getMonth() + 1) + '-' + two(now.getDate()) + ' ' + two(now.getHours()) + '.' + two(now.getMinutes()) + '.' + two(now.getSeconds());
-    add(files.map((file) => (file.name === 'image.png' ? new File([file], 'Pasted ' + stamp + '.png', { type: file.type }) : file)));
+    const pad = (n) => String(n).padStart(2, '0');
+    const stamp = now.getFullYear() + '-' + pad(now.getMonth() + 1) + '-' + pad(now.getDate()) + ' ' + pad(now.getHours()) + '.' + pad(now.getMinutes()) + '.' + pad(now.getSeconds());
+    addFiles(files.map((file) => (file.name === 'image.png' ? new File([file], 'Pasted ' + stamp + '.png', { type: file.type }) : file)));
   });
 
-  const brings = (event) => event.dataTransfer && [...event.dataTransfer.types].includes('Files');
-  const over = make('div', 'drop-over', 'Drop documents or folders to file them here');
-  over.setAttribute('aria-hidden', 'true');
-  let inside = 0;
-  const cover = (on) => {
-    if (on) document.body.append(over);
-    else over.remove();
+  const hasFiles = (event) => event.dataTransfer && [...event.dataTransfer.types].includes('Files');
+  const overlay = createElement('div', 'drop-over', 'Drop documents or folders to file them here');
+  overlay.setAttribute('aria-hidden', 'true');
+  let dragDepth = 0;
+  const showOverlay = (on) => {
+    if (on) document.body.append(overlay);
+    else overlay.remove();
   };
   window.addEventListener('dragenter', (event) => {
-    if (!brings(event)) return;
+    if (!hasFiles(event)) return;
     event.preventDefault();
-    inside++;
-    cover(true);
+    dragDepth++;
+    showOverlay(true);
   });
   window.addEventListener('dragover', (event) => {
-    if (!brings(event)) return;
+    if (!hasFiles(event)) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'copy';
   });
   window.addEventListener('dragleave', (event) => {
-    if (!brings(event)) return;
-    inside = Math.max(0, inside - 1);
-    if (!inside) cover(false);
+    if (!hasFiles(event)) return;
+    dragDepth = Math.max(0, dragDepth - 1);
+    if (!dragDepth) showOverlay(false);
   });
   window.addEventListener('drop', async (event) => {
-    inside = 0;
-    cover(false);
-    if (!brings(event)) return;
+    dragDepth = 0;
+    showOverlay(false);
+    if (!hasFiles(event)) return;
     event.preventDefault();
     // dataTransfer is empty after the first await, so its entries are collected before.
-    const entries = [...event.dataTransfer.items].filter((one) => one.kind === 'file').map((one) => one.webkitGetAsEntry?.() || one.getAsFile());
+    const entries = [...event.dataTransfer.items].filter((transferred) => transferred.kind === 'file').map((transferred) => transferred.webkitGetAsEntry?.() || transferred.getAsFile());
     const found = [];
-    for (const entry of entries) await gather(entry, found, '');
+    for (const entry of entries) await collectFiles(entry, found, '');
     found.sort((a, b) => a.path.localeCompare(b.path, 'en', { numeric: true }));
-    add(found.map((one) => one.file));
+    addFiles(found.map((dropped) => dropped.file));
     const unread = found.unread || 0;
-    if (unread) say(some(unread, 'file', 'files') + ' could not be read.');
+    if (unread) announce(count(unread, 'file', 'files') + ' could not be read.');
   });
 
-  // gather reads a dropped file, or a folder with all its subfolders.
-  const gather = async (entry, found, path) => {
+  // collectFiles reads a dropped file, or a folder with all its subfolders.
+  const collectFiles = async (entry, found, path) => {
     if (!entry) return;
     if (entry instanceof File) {
       found.push({ file: entry, path: entry.name });
@@ -532,18 +532,18 @@
     }
     try {
       if (entry.isFile) {
-        if (path && ignored.test(entry.name)) return;
+        if (path && ignoredNames.test(entry.name)) return;
         const file = await new Promise((done, fail) => entry.file(done, fail));
         folderOf.set(file, path.slice(0, -1));
         found.push({ file, path: path + file.name });
         return;
       }
-      if (path && ignored.test(entry.name)) return;
+      if (path && ignoredNames.test(entry.name)) return;
       const reader = entry.createReader();
       for (;;) { // it returns up to 100 entries per call
         const next = await new Promise((done, fail) => reader.readEntries(done, fail));
         if (!next.length) return;
-        for (const one of next) await gather(one, found, path + entry.name + '/');
+        for (const child of next) await collectFiles(child, found, path + entry.name + '/');
       }
     } catch {
       found.unread = (found.unread || 0) + 1;
@@ -552,44 +552,44 @@
 
   // ---- uploads that were interrupted when the page was closed
 
-  const rests = new Map(); // url → element of its line
-  const resumed = (previous) => {
-    for (const [key, li] of rests) {
+  const interrupted = new Map(); // storage key → list item
+  const removeInterrupted = (previous) => {
+    for (const [key, li] of interrupted) {
       if (key === previous.urlStorageKey) li.remove();
     }
   };
-  const remember = async () => {
-    for (const one of await stored.findAllUploads()) {
-      if (!one.metadata || one.metadata.to !== to || !one.uploadUrl) continue;
-      let answer = {};
+  const listInterrupted = async () => {
+    for (const stored of await urlStorage.findAllUploads()) {
+      if (!stored.metadata || stored.metadata.to !== destination || !stored.uploadUrl) continue;
+      let result = {};
       try {
-        const response = await fetch(one.uploadUrl, { cache: 'no-store' });
-        if (response.ok) answer = await response.json();
+        const response = await fetch(stored.uploadUrl, { cache: 'no-store' });
+        if (response.ok) result = await response.json();
         else if (response.status !== 404) continue;
       } catch {
         continue;
       }
-      if (answer.state === 'arrived') continue; // nearly finished
-      if (answer.state !== 'arriving') { // finished, canceled, or of another user
-        await stored.removeUpload(one.urlStorageKey);
-        if (answer.state === 'filed') section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: answer }));
+      if (result.state === 'arrived') continue; // nearly finished
+      if (result.state !== 'arriving') { // finished, canceled, or of another user
+        await urlStorage.removeUpload(stored.urlStorageKey);
+        if (result.state === 'filed') section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: result }));
         continue;
       }
-      const li = make('li', 'upload');
-      const name = make('span', 'name', one.metadata.filename);
-      const rate = make('output', 'rate', Math.floor(100 * answer.offset / answer.size) + '% arrived');
-      const note = remark('It broke off. Choose or drop the same document again, and it goes on from there.');
-      const forget = button('Forget', 'Forget ' + one.metadata.filename, async () => {
-        await stored.removeUpload(one.urlStorageKey);
-        rests.delete(one.urlStorageKey);
+      const li = createElement('li', 'upload');
+      const name = createElement('span', 'name', stored.metadata.filename);
+      const rate = createElement('output', 'rate', Math.floor(100 * result.offset / result.size) + '% arrived');
+      const note = createNote('It broke off. Choose or drop the same document again, and it goes on from there.');
+      const forgetButton = button('Forget', 'Forget ' + stored.metadata.filename, async () => {
+        await urlStorage.removeUpload(stored.urlStorageKey);
+        interrupted.delete(stored.urlStorageKey);
         li.remove();
         input.focus();
-        fetch(one.uploadUrl, { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' } }).catch(() => {});
+        fetch(stored.uploadUrl, { method: 'DELETE', headers: { 'Tus-Resumable': '1.0.0' } }).catch(() => {});
       });
-      li.append(name, rate, forget, note);
+      li.append(name, rate, forgetButton, note);
       list.append(li);
-      rests.set(one.urlStorageKey, li);
+      interrupted.set(stored.urlStorageKey, li);
     }
   };
-  remember();
+  listInterrupted();
 })();

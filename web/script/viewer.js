@@ -5,21 +5,21 @@
 
   const viewer = document.querySelector('[data-viewer]');
   if (!viewer) return;
-  const one = (selector) => viewer.querySelector(selector);
+  const query = (selector) => viewer.querySelector(selector);
   const base = viewer.dataset.document;
-  const pane = one('[data-pages]');
+  const pane = query('[data-pages]');
 
-  const { keep, kept, turnedBy, keepTurned, line: lineOf } = window.viewerLine;
+  const { store, load, rotationFor, storeRotation, watchConnection } = window.viewerLine;
 
-  const saying = one('[data-said]');
-  let sayTimer = 0;
-  const say = (text, after = 0) => {
-    clearTimeout(sayTimer);
-    sayTimer = setTimeout(() => { saying.textContent = text; }, after);
+  const liveRegion = query('[data-said]');
+  let announceTimer = 0;
+  const announce = (text, after = 0) => {
+    clearTimeout(announceTimer);
+    announceTimer = setTimeout(() => { liveRegion.textContent = text; }, after);
   };
 
   const dialog = (name) => {
-    const box = one(`[data-dialog="${name}"]`);
+    const box = query(`[data-dialog="${name}"]`);
     if (!box) return;
     box.open = false; // initially, as without this script
     box.showModal();
@@ -30,11 +30,11 @@
     input.setSelectionRange(0, dot > 0 ? dot : input.value.length);
   };
 
-  const another = (which) => {
-    const to = viewer.dataset[which];
+  const openSibling = (direction) => {
+    const to = viewer.dataset[direction];
     // Back leads to the page where the first document was opened, not through every document.
     if (to) location.replace(to);
-    else say(which === 'next' ? 'This is the last document.' : 'This is the first document.');
+    else announce(direction === 'next' ? 'This is the last document.' : 'This is the first document.');
   };
 
   const actions = {
@@ -44,8 +44,8 @@
     close: (event) => event.target.closest('dialog').close(),
     back: () => location.assign(viewer.dataset.back),
     leave: () => (document.querySelector('details.menu[open]') ? false : actions.back()),
-    'document-next': () => another('next'),
-    'document-previous': () => another('previous'),
+    'document-next': () => openSibling('next'),
+    'document-previous': () => openSibling('previous'),
   };
   const keys = {
     n: 'document-next', ']': 'document-next', p: 'document-previous', '[': 'document-previous', '?': 'keys',
@@ -55,12 +55,12 @@
   viewer.addEventListener('click', (event) => {
     const button = event.target.closest('[data-do]');
     if (!button || event.ctrlKey || event.metaKey || event.shiftKey && button.href) return;
-    const act = actions[button.dataset.do];
-    if (!act) return;
+    const action = actions[button.dataset.do];
+    if (!action) return;
     event.preventDefault();
     const menu = button.closest('details.menu');
     if (menu) menu.open = false;
-    act(event);
+    action(event);
   });
 
   const { typing } = window.deedkeep;
@@ -76,15 +76,15 @@
     // Space and Enter activate a focused control.
     if ((event.key === ' ' || event.key === 'Enter') && event.target.closest('a, button, summary')) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const act = actions[keys[key]];
-    if (!act) return;
-    if (act(event) !== false) event.preventDefault();
+    const action = actions[keys[key]];
+    if (!action) return;
+    if (action(event) !== false) event.preventDefault();
   }, true);
 
   // A form that is open when the page loads was requested or has errors.
-  const renaming = one('[data-dialog="rename"][open] form');
-  if (renaming) {
-    history.replaceState(null, '', renaming.elements.back.value);
+  const renameForm = query('[data-dialog="rename"][open] form');
+  if (renameForm) {
+    history.replaceState(null, '', renameForm.elements.back.value);
     dialog('rename');
   }
 
@@ -102,72 +102,72 @@
   }
   const widths = JSON.parse(viewer.dataset.widths); // widths of images that the server renders
   const gap = 12;
-  const least = 0.1, most = 8;
-  let fit = kept('fit') || 'auto'; // auto, width, page, or none: then scale is the zoom factor
+  const minScale = 0.1, maxScale = 8;
+  let fit = load('fit') || 'auto'; // auto, width, page, or none: then scale is the zoom factor
   let scale = 1;
-  let turned = turnedBy(base);
+  let rotation = rotationFor(base);
   let current = Math.min(Math.max(Number(viewer.dataset.page) || 1, 1), pages.length);
-  let spread = { width: 0, height: 0 };
+  let extent = { width: 0, height: 0 };
   let ready = false; // the first page is in place
 
-  const still = one('[data-still]');
-  const first = still.querySelector('img');
-  const space = document.createElement('div');
-  space.className = 'viewer-space';
-  still.replaceWith(space);
+  const staticView = query('[data-still]');
+  const first = staticView.querySelector('img');
+  const column = document.createElement('div');
+  column.className = 'viewer-space';
+  staticView.replaceWith(column);
   viewer.dataset.live = '';
 
-  const turnOf = (page) => (turned + page.turn) % 4;
-  const sizeOf = (page) => (turnOf(page) % 2 ? { width: page.height, height: page.width } : { width: page.width, height: page.height });
+  const rotationOf = (page) => (rotation + page.turn) % 4;
+  const sizeOf = (page) => (rotationOf(page) % 2 ? { width: page.height, height: page.width } : { width: page.width, height: page.height });
 
-  const fitted = (page, room) => {
+  const fitScale = (page, available) => {
     const { width, height } = sizeOf(page);
-    const across = room.width / width;
+    const widthScale = available.width / width;
     switch (fit) {
-      case 'width': return across;
-      case 'page': return Math.min(across, room.height / height);
-      case 'auto': return Math.min(across, Math.max(1.25, 0.62 * across));
+      case 'width': return widthScale;
+      case 'page': return Math.min(widthScale, available.height / height);
+      case 'auto': return Math.min(widthScale, Math.max(1.25, 0.62 * widthScale));
       default: return scale;
     }
   };
 
   // layout positions the pages; the page in the middle of the pane stays there.
-  const layout = (anchor = where()) => {
-    const room = { width: Math.max(pane.clientWidth - 2 * gap, 80), height: Math.max(pane.clientHeight - 2 * gap, 80) };
+  const layout = (anchor = anchorAt()) => {
+    const available = { width: Math.max(pane.clientWidth - 2 * gap, 80), height: Math.max(pane.clientHeight - 2 * gap, 80) };
     let top = gap, widest = 0;
     for (const page of pages) {
       const size = sizeOf(page);
-      page.scale = Math.min(Math.max(fitted(page, room), least), most);
+      page.scale = Math.min(Math.max(fitScale(page, available), minScale), maxScale);
       page.w = Math.round(size.width * page.scale);
       page.h = Math.round(size.height * page.scale);
       page.top = top;
       top += page.h + gap;
       widest = Math.max(widest, page.w);
     }
-    spread = { width: Math.max(widest + 2 * gap, pane.clientWidth), height: top };
-    space.style.width = `${spread.width > pane.clientWidth ? spread.width : pane.clientWidth}px`;
-    space.style.height = `${top}px`;
-    for (const page of pages) page.left = Math.round((spread.width - page.w) / 2);
-    if (anchor) hold(anchor);
-    one('[data-percent]').textContent = `${Math.round(pages[current - 1].scale * 100)}%`;
+    extent = { width: Math.max(widest + 2 * gap, pane.clientWidth), height: top };
+    column.style.width = `${extent.width > pane.clientWidth ? extent.width : pane.clientWidth}px`;
+    column.style.height = `${top}px`;
+    for (const page of pages) page.left = Math.round((extent.width - page.w) / 2);
+    if (anchor) restoreAnchor(anchor);
+    query('[data-percent]').textContent = `${Math.round(pages[current - 1].scale * 100)}%`;
     if (ready) draw();
   };
 
-  // where returns the position within a page at a point of the pane, by default its middle.
-  const where = (x = pane.clientWidth / 2, y = pane.clientHeight / 2) => {
+  // anchorAt returns the position within a page at a point of the pane, by default its middle.
+  const anchorAt = (x = pane.clientWidth / 2, y = pane.clientHeight / 2) => {
     if (!pages[0].h) return null;
-    const n = at(pane.scrollTop + y);
+    const n = pageAt(pane.scrollTop + y);
     const page = pages[n - 1];
     return { n, x, y, fx: (pane.scrollLeft + x - page.left) / page.w, fy: (pane.scrollTop + y - page.top) / page.h };
   };
-  const hold = ({ n, x, y, fx, fy }) => {
+  const restoreAnchor = ({ n, x, y, fx, fy }) => {
     const page = pages[n - 1];
     pane.scrollTop = page.top + fy * page.h - y;
     pane.scrollLeft = page.left + fx * page.w - x;
   };
 
-  // at returns the page at a vertical offset.
-  const at = (y) => {
+  // pageAt returns the page at a vertical offset.
+  const pageAt = (y) => {
     let low = 0, high = pages.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
@@ -180,27 +180,27 @@
   // Image loading: pages in view first, two at a time; loads of pages that went out of view are
   // canceled.
 
-  const pictures = new Map(); // address → { image, ready, pixels }
+  const images = new Map(); // address → { image, ready, pixels }
   const loading = new Map(); // address → image
   const failed = new Map(); // address → number of failures
-  let wanted = [], urgent = 0; // the first urgent ones are in view
-  const atOnce = 2;
+  let wantedUrls = [], urgentCount = 0; // the first urgent ones are in view
+  const maxLoads = 2;
   // Stops retrying an image that failed repeatedly.
   const retries = 'broken' in viewer.dataset ? 0 : 1;
-  const mostPixels = 120e6;
+  const maxPixels = 120e6;
 
-  const step = (page) => {
+  const imageWidth = (page) => {
     // The unrotated width decides, whichever way the page is rotated.
     const need = page.width * page.scale * Math.min(window.devicePixelRatio || 1, 3);
     const enough = page.pixels || page.width / 96 * 300;
     const want = Math.min(need * 0.92, Math.max(enough, 850));
     return widths.find((w) => w >= want) || widths[widths.length - 1];
   };
-  const address = (n, width) => `${base}/pages/${n}?w=${width}`;
+  const imageUrl = (n, width) => `${base}/pages/${n}?w=${width}`;
 
   // Pages that failed because the session expired or the server was unreachable are loaded when
   // that is over.
-  const line = lineOf(one('.viewer-body'), () => {
+  const connection = watchConnection(query('.viewer-body'), () => {
     failed.clear();
     for (const image of strip.querySelectorAll('img')) {
       if (image.complete && !image.naturalWidth) image.src = image.getAttribute('src');
@@ -209,22 +209,22 @@
     if (finder && finder.elements.find.value && !hits.length) find(finder.elements.find.value);
   });
 
-  const pump = () => {
-    if (line.state()) return;
+  const loadImages = () => {
+    if (connection.state()) return;
     for (const [url, image] of loading) {
-      if (wanted.includes(url)) continue;
+      if (wantedUrls.includes(url)) continue;
       loading.delete(url);
       image.src = '';
     }
-    for (const [i, url] of wanted.entries()) {
+    for (const [i, url] of wantedUrls.entries()) {
       // Pages in view load first, alone: rendering keeps the server busy.
-      if (loading.size >= atOnce || i >= urgent && wanted.slice(0, urgent).some((u) => loading.has(u))) return;
-      if (pictures.has(url) || loading.has(url) || (failed.get(url) || 0) > retries) continue;
-      fetchPicture(url);
+      if (loading.size >= maxLoads || i >= urgentCount && wantedUrls.slice(0, urgentCount).some((u) => loading.has(u))) return;
+      if (images.has(url) || loading.has(url) || (failed.get(url) || 0) > retries) continue;
+      fetchImage(url);
     }
   };
 
-  const fetchPicture = async (url) => {
+  const fetchImage = async (url) => {
     const image = new Image();
     image.decoding = 'async';
     image.alt = '';
@@ -235,7 +235,7 @@
     } catch {
       if (loading.get(url) !== image) return; // canceled
       loading.delete(url);
-      if (!await line.look()) failed.set(url, (failed.get(url) || 0) + 1);
+      if (!await connection.checkSession()) failed.set(url, (failed.get(url) || 0) + 1);
       draw();
       await new Promise((resolve) => { setTimeout(resolve, 1500); });
       draw();
@@ -244,33 +244,33 @@
     if (loading.get(url) !== image) return;
     loading.delete(url);
     failed.delete(url);
-    pictures.set(url, image);
-    forget();
+    images.set(url, image);
+    evictImages();
     draw();
   };
 
-  // forget drops the least recently used images.
-  const forget = () => {
+  // evictImages drops the least recently used images.
+  const evictImages = () => {
     let sum = 0;
-    for (const image of pictures.values()) sum += image.naturalWidth * image.naturalHeight;
-    for (const [url, image] of pictures) {
-      if (sum <= mostPixels) return;
-      if (wanted.includes(url) || image.isConnected) continue;
+    for (const image of images.values()) sum += image.naturalWidth * image.naturalHeight;
+    for (const [url, image] of images) {
+      if (sum <= maxPixels) return;
+      if (wantedUrls.includes(url) || image.isConnected) continue;
       sum -= image.naturalWidth * image.naturalHeight;
-      pictures.delete(url);
+      images.delete(url);
     }
   };
 
-  const best = (n, width) => {
-    const exact = address(n, width);
-    const image = pictures.get(exact);
+  const bestImage = (n, width) => {
+    const exact = imageUrl(n, width);
+    const image = images.get(exact);
     if (image) { // mark as recently used
-      pictures.delete(exact);
-      pictures.set(exact, image);
+      images.delete(exact);
+      images.set(exact, image);
       return image;
     }
     for (const w of [...widths].reverse()) {
-      const other = pictures.get(address(n, w));
+      const other = images.get(imageUrl(n, w));
       if (other) return other;
     }
     return null;
@@ -278,9 +278,9 @@
 
   // Only pages in view and one on each side have an element.
 
-  const sheets = new Map(); // n → element
-  const sheet = (n) => {
-    let el = sheets.get(n);
+  const pageElements = new Map(); // n → element
+  const pageElement = (n) => {
+    let el = pageElements.get(n);
     if (el) return el;
     el = document.createElement('div');
     el.className = 'viewer-paper';
@@ -289,105 +289,105 @@
     const marks = document.createElement('div');
     marks.className = 'viewer-marks';
     el.append(marks);
-    sheets.set(n, el);
-    space.append(el);
+    pageElements.set(n, el);
+    column.append(el);
     return el;
   };
 
-  const place = (n) => {
+  const updatePage = (n) => {
     const page = pages[n - 1];
-    const el = sheet(n);
+    const el = pageElement(n);
     el.style.left = `${page.left}px`;
     el.style.top = `${page.top}px`;
     el.style.width = `${page.w}px`;
     el.style.height = `${page.h}px`;
-    const turn = turnOf(page);
-    const flat = turn % 2 ? { w: page.h, h: page.w } : { w: page.w, h: page.h };
-    const onto = [`none`, `translate(${page.w}px, 0) rotate(90deg)`, `translate(${page.w}px, ${page.h}px) rotate(180deg)`, `translate(0, ${page.h}px) rotate(270deg)`][turn];
-    const image = best(n, step(page));
+    const turn = rotationOf(page);
+    const unrotated = turn % 2 ? { w: page.h, h: page.w } : { w: page.w, h: page.h };
+    const transform = [`none`, `translate(${page.w}px, 0) rotate(90deg)`, `translate(${page.w}px, ${page.h}px) rotate(180deg)`, `translate(0, ${page.h}px) rotate(270deg)`][turn];
+    const image = bestImage(n, imageWidth(page));
     const shown = el.querySelector('img');
     if (image && shown !== image) {
       if (shown) shown.remove();
       el.prepend(image);
       el.classList.remove('failed');
     }
-    const broken = (failed.get(address(n, step(page))) || 0) > retries;
-    el.classList.toggle('waiting', !image && !broken && !line.state());
-    el.classList.toggle('absent', !image && !broken && Boolean(line.state()));
+    const broken = (failed.get(imageUrl(n, imageWidth(page))) || 0) > retries;
+    el.classList.toggle('waiting', !image && !broken && !connection.state());
+    el.classList.toggle('absent', !image && !broken && Boolean(connection.state()));
     el.classList.toggle('failed', !image && broken);
     for (const part of el.children) {
-      part.style.width = `${flat.w}px`;
-      part.style.height = `${flat.h}px`;
-      part.style.transform = onto;
+      part.style.width = `${unrotated.w}px`;
+      part.style.height = `${unrotated.h}px`;
+      part.style.transform = transform;
     }
     drawMarks(n);
   };
 
   const draw = () => {
     const top = pane.scrollTop, bottom = top + pane.clientHeight;
-    const first = at(top), last = at(bottom);
-    for (const [n, el] of sheets) {
+    const first = pageAt(top), last = pageAt(bottom);
+    for (const [n, el] of pageElements) {
       if (n < first - 1 || n > last + 1) {
         el.remove();
-        sheets.delete(n);
+        pageElements.delete(n);
       }
     }
     const from = Math.max(first - 1, 1), to = Math.min(last + 1, pages.length);
     const order = [];
     for (let n = first; n <= last; n++) order.push(n);
     order.sort((a, b) => Math.abs(a - current) - Math.abs(b - current));
-    urgent = order.length;
+    urgentCount = order.length;
     for (const n of [last + 1, last + 2, first - 1, last + 3]) {
       if (n >= 1 && n <= pages.length) order.push(n);
     }
-    wanted = order.map((n) => address(n, step(pages[n - 1])));
-    for (let n = from; n <= to; n++) place(n);
-    pump();
-    warm();
-    turnTo(seen(top, bottom, first, last));
+    wantedUrls = order.map((n) => imageUrl(n, imageWidth(pages[n - 1])));
+    for (let n = from; n <= to; n++) updatePage(n);
+    loadImages();
+    prerenderNext();
+    setCurrentPage(mostVisiblePage(top, bottom, first, last));
   };
 
-  // seen returns the page with the largest visible area, the first if several are equal.
-  const seen = (top, bottom, first, last) => {
-    let found = first, most = -1;
+  // mostVisiblePage returns the page with the largest visible area, the first if several are equal.
+  const mostVisiblePage = (top, bottom, first, last) => {
+    let found = first, maxVisible = -1;
     for (let n = first; n <= last; n++) {
       const page = pages[n - 1];
       const part = Math.min(bottom, page.top + page.h) - Math.max(top, page.top);
-      if (part > most + 1) [found, most] = [n, part];
+      if (part > maxVisible + 1) [found, maxVisible] = [n, part];
     }
     return found;
   };
 
-  // warm makes the server render the first page of the next document. It sends no content, so it is
-  // not recorded as a view.
-  let warmed = false;
-  const warm = () => {
-    if (warmed || loading.size || !viewer.dataset.warm) return;
-    warmed = true;
-    fetch(`${viewer.dataset.warm}?w=${step(pages[0])}`, { method: 'HEAD' }).catch(() => {});
+  // prerenderNext makes the server render the first page of the next document. The request returns no
+  // content, so it is not recorded as a view.
+  let prerendered = false;
+  const prerenderNext = () => {
+    if (prerendered || loading.size || !viewer.dataset.warm) return;
+    prerendered = true;
+    fetch(`${viewer.dataset.warm}?w=${imageWidth(pages[0])}`, { method: 'HEAD' }).catch(() => {});
   };
 
-  const number = one('[data-number]');
-  let told = 0;
-  const turnTo = (n) => {
-    if (n === told) return;
-    told = n;
+  const numberInput = query('[data-number]');
+  let shownPage = 0;
+  const setCurrentPage = (n) => {
+    if (n === shownPage) return;
+    shownPage = n;
     current = n;
-    if (document.activeElement !== number) number.value = n;
-    for (const [name, off] of [['previous', n <= 1], ['next', n >= pages.length]]) {
-      const link = one(`[data-do="${name}"]`);
-      if (off) link.setAttribute('aria-disabled', 'true');
+    if (document.activeElement !== numberInput) numberInput.value = n;
+    for (const [name, disabled] of [['previous', n <= 1], ['next', n >= pages.length]]) {
+      const link = query(`[data-do="${name}"]`);
+      if (disabled) link.setAttribute('aria-disabled', 'true');
       else link.removeAttribute('aria-disabled');
     }
-    one('[data-percent]').textContent = `${Math.round(pages[n - 1].scale * 100)}%`;
-    if (ready) say(`Page ${n} of ${pages.length}`, 300);
-    markStrip(n);
-    remember();
+    query('[data-percent]').textContent = `${Math.round(pages[n - 1].scale * 100)}%`;
+    if (ready) announce(`Page ${n} of ${pages.length}`, 300);
+    updateStrip(n);
+    storePage();
   };
 
   // The address contains the page number, so that it can be shared.
   let rememberTimer = 0;
-  const remember = () => {
+  const storePage = () => {
     clearTimeout(rememberTimer);
     rememberTimer = setTimeout(() => {
       const url = new URL(location.href);
@@ -404,7 +404,7 @@
     const slack = Math.max((pane.clientHeight - page.h) / 2, 0);
     pane.scrollTop = page.top - Math.max(gap, slack);
     draw();
-    turnTo(n);
+    setCurrentPage(n);
   };
 
   const turnPage = (by) => {
@@ -414,44 +414,44 @@
     else goTo(current + by);
   };
 
-  // readOn scrolls by one screen, but not past the top of the next page.
-  const readOn = (by) => {
-    const most = 0.88 * pane.clientHeight;
+  // scrollScreen scrolls by one screen, but not past the top of the next page.
+  const scrollScreen = (by) => {
+    const screen = 0.88 * pane.clientHeight;
     const top = pane.scrollTop;
     if (by > 0) {
-      const next = pages[at(top + gap + 1)];
+      const next = pages[pageAt(top + gap + 1)];
       const edge = next ? next.top - gap : Infinity;
-      pane.scrollTop = edge > top + 2 && edge < top + most ? edge : top + most;
+      pane.scrollTop = edge > top + 2 && edge < top + screen ? edge : top + screen;
     } else {
-      pane.scrollTop = top - most;
+      pane.scrollTop = top - screen;
     }
     draw();
   };
 
-  const across = (by) => {
-    const room = pane.scrollWidth - pane.clientWidth;
-    if (room < 2 || (by < 0 ? pane.scrollLeft <= 1 : pane.scrollLeft >= room - 1)) return false;
+  const scrollSideways = (by) => {
+    const maxScroll = pane.scrollWidth - pane.clientWidth;
+    if (maxScroll < 2 || (by < 0 ? pane.scrollLeft <= 1 : pane.scrollLeft >= maxScroll - 1)) return false;
     pane.scrollLeft += by * 0.4 * pane.clientWidth;
     return true;
   };
 
   // Zoom
 
-  const pressed = () => {
-    for (const name of ['width', 'page']) one(`[data-do="${name}"]`).setAttribute('aria-pressed', String(fit === name));
+  const updateFitButtons = () => {
+    for (const name of ['width', 'page']) query(`[data-do="${name}"]`).setAttribute('aria-pressed', String(fit === name));
   };
   const fitTo = (name) => {
     fit = name;
-    keep('fit', name);
-    pressed();
+    store('fit', name);
+    updateFitButtons();
     layout();
   };
-  const zoomTo = (to, anchor = where()) => {
+  const zoomTo = (to, anchor = anchorAt()) => {
     fit = 'none';
-    scale = Math.min(Math.max(to, least), most);
-    keep('fit', 'none');
-    keep('scale', scale);
-    pressed();
+    scale = Math.min(Math.max(to, minScale), maxScale);
+    store('fit', 'none');
+    store('scale', scale);
+    updateFitButtons();
     layout(anchor);
   };
   const steps = [0.1, 0.17, 0.25, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 6, 8];
@@ -459,30 +459,30 @@
     const now = pages[current - 1].scale;
     const to = by > 0 ? steps.find((s) => s > now * 1.02) : [...steps].reverse().find((s) => s < now * 0.98);
     if (to) zoomTo(to);
-    say(`${Math.round(pages[current - 1].scale * 100)} percent`);
+    announce(`${Math.round(pages[current - 1].scale * 100)} percent`);
   };
   const rotate = (single) => {
-    const anchor = where();
+    const anchor = anchorAt();
     const page = pages[current - 1];
     if (single) page.turn = (page.turn + 1) % 4;
     else {
-      turned = (turned + 1) % 4;
-      keepTurned(base, turned);
+      rotation = (rotation + 1) % 4;
+      storeRotation(base, rotation);
     }
     layout(null);
     goTo(anchor.n);
-    say(`Turned by ${turnOf(page) * 90} degrees`);
+    announce(`Turned by ${rotationOf(page) * 90} degrees`);
   };
 
   Object.assign(actions, {
     next: () => goTo(current + 1),
     previous: () => turnPage(-1),
-    right: () => across(1) || goTo(current + 1),
-    left: () => across(-1) || turnPage(-1),
+    right: () => scrollSideways(1) || goTo(current + 1),
+    left: () => scrollSideways(-1) || turnPage(-1),
     // Arrow keys change the page if it fits, otherwise they scroll.
     down: () => { if (fit === 'page') goTo(current + 1); else { pane.scrollTop += 60; draw(); } },
     up: () => { if (fit === 'page') goTo(current - 1); else { pane.scrollTop -= 60; draw(); } },
-    on: (event) => readOn(event.shiftKey ? -1 : 1),
+    on: (event) => scrollScreen(event.shiftKey ? -1 : 1),
     first: () => goTo(1),
     last: () => goTo(pages.length),
     in: () => zoomBy(1),
@@ -491,7 +491,7 @@
     width: () => fitTo('width'),
     page: () => fitTo('page'),
     rotate: (event) => rotate(event.shiftKey),
-    number: () => { number.focus(); number.select(); },
+    number: () => { numberInput.focus(); numberInput.select(); },
     strip: () => showStrip(!stripShown),
   });
   Object.assign(keys, {
@@ -500,29 +500,29 @@
     r: 'rotate', g: 'number', s: 'strip', j: 'next', k: 'previous',
   });
 
-  const leaf = number.form;
-  const toNumber = () => {
-    const n = Number.parseInt(number.value, 10);
+  const pageForm = numberInput.form;
+  const goToTyped = () => {
+    const n = Number.parseInt(numberInput.value, 10);
     if (n >= 1 && n <= pages.length) goTo(n);
-    number.value = current;
+    numberInput.value = current;
   };
-  leaf.addEventListener('submit', (event) => {
+  pageForm.addEventListener('submit', (event) => {
     event.preventDefault();
-    toNumber();
+    goToTyped();
     pane.focus({ preventScroll: true });
   });
-  number.addEventListener('focus', () => number.select());
-  number.addEventListener('blur', toNumber);
-  number.addEventListener('keydown', (event) => {
+  numberInput.addEventListener('focus', () => numberInput.select());
+  numberInput.addEventListener('blur', goToTyped);
+  numberInput.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
-    number.value = current;
+    numberInput.value = current;
     pane.focus({ preventScroll: true });
   });
 
-  let drawing = 0;
+  let frameRequest = 0;
   pane.addEventListener('scroll', () => {
-    if (drawing) return;
-    drawing = requestAnimationFrame(() => { drawing = 0; draw(); });
+    if (frameRequest) return;
+    frameRequest = requestAnimationFrame(() => { frameRequest = 0; draw(); });
   }, { passive: true });
 
   pane.addEventListener('wheel', (event) => {
@@ -530,7 +530,7 @@
     event.preventDefault();
     const box = pane.getBoundingClientRect();
     const now = pages[current - 1].scale;
-    zoomTo(now * Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) / 200), where(event.clientX - box.left, event.clientY - box.top));
+    zoomTo(now * Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) / 200), anchorAt(event.clientX - box.left, event.clientY - box.top));
   }, { passive: false });
 
   // Two fingers zoom, one finger scrolls.
@@ -547,7 +547,7 @@
     if (event.touches.length !== 2) return;
     event.preventDefault();
     const span = spanOf(event.touches);
-    pinch = { length: span.length, scale: pages[current - 1].scale, anchor: where(span.x, span.y) };
+    pinch = { length: span.length, scale: pages[current - 1].scale, anchor: anchorAt(span.x, span.y) };
   }, { passive: false });
   pane.addEventListener('touchmove', (event) => {
     if (!pinch || event.touches.length !== 2) return;
@@ -578,8 +578,8 @@
   // The thumbnail strip: its images load when they come near the visible area, after the page
   // itself.
 
-  const strip = one('[data-strip]');
-  const leaves = [];
+  const strip = query('[data-strip]');
+  const thumbnails = [];
   const buildStrip = () => {
     const list = strip.querySelector('ol');
     for (const [i, page] of pages.entries()) {
@@ -597,7 +597,7 @@
       link.append(paper, label);
       item.append(link);
       list.append(item);
-      leaves.push(link);
+      thumbnails.push(link);
     }
     strip.addEventListener('click', (event) => {
       const link = event.target.closest('a[data-n]');
@@ -607,17 +607,17 @@
       if (innerWidth < 700) showStrip(false);
     });
   };
-  const near = new IntersectionObserver((entries) => {
+  const thumbnailObserver = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       const link = entry.target;
       const image = link.querySelector('img');
       if (entry.isIntersecting && !image) {
-        const picture = new Image();
-        picture.alt = '';
-        picture.fetchPriority = 'low';
-        picture.decoding = 'async';
-        picture.src = address(link.dataset.n, 200);
-        link.firstChild.append(picture);
+        const thumbnail = new Image();
+        thumbnail.alt = '';
+        thumbnail.fetchPriority = 'low';
+        thumbnail.decoding = 'async';
+        thumbnail.src = imageUrl(link.dataset.n, 200);
+        link.firstChild.append(thumbnail);
       } else if (!entry.isIntersecting && image && !image.complete) {
         image.src = '';
         image.remove();
@@ -627,22 +627,22 @@
 
   let stripShown = false;
   const showStrip = (on) => {
-    if (on && !leaves.length) buildStrip();
+    if (on && !thumbnails.length) buildStrip();
     stripShown = on;
     viewer.classList.toggle('with-strip', on);
-    const button = one('[data-do="strip"]');
+    const button = query('[data-do="strip"]');
     if (button) button.setAttribute('aria-pressed', String(on));
-    if (innerWidth >= 700) keep('strip', on ? 'on' : 'off');
-    for (const link of leaves) {
-      if (on) near.observe(link);
-      else near.unobserve(link);
+    if (innerWidth >= 700) store('strip', on ? 'on' : 'off');
+    for (const link of thumbnails) {
+      if (on) thumbnailObserver.observe(link);
+      else thumbnailObserver.unobserve(link);
     }
-    markStrip(current);
+    updateStrip(current);
     if (ready) layout();
   };
-  const markStrip = (n) => {
+  const updateStrip = (n) => {
     const before = strip.querySelector('[aria-current]');
-    const link = leaves[n - 1];
+    const link = thumbnails[n - 1];
     if (before === link) return;
     if (before) before.removeAttribute('aria-current');
     if (!link) return;
@@ -654,18 +654,18 @@
 
   // Search in the document
 
-  const finder = one('[data-finder]');
-  const panel = one('[data-hits]');
+  const finder = query('[data-finder]');
+  const panel = query('[data-hits]');
   // The page that a search result linked to. The address changes while the user reads.
-  const led = Number(new URLSearchParams(location.search).get('page'));
-  // asking holds what the server searches for: the phrase, or each of its words.
-  let hits = [], hit = -1, phrase = '', asking = '', marksOf = new Map();
+  const linkedPage = Number(new URLSearchParams(location.search).get('page'));
+  // serverQuery is what the server searches for: the phrase, or each of its words.
+  let hits = [], hit = -1, phrase = '', serverQuery = '', marksByPage = new Map();
 
   const drawMarks = (n) => {
-    const el = sheets.get(n);
+    const el = pageElements.get(n);
     if (!el) return;
     const box = el.querySelector('.viewer-marks');
-    const marks = phrase ? marksOf.get(n) : null;
+    const marks = phrase ? marksByPage.get(n) : null;
     const key = marks ? `${phrase} ${hit}` : '';
     if (box.dataset.key === key && box.marks === marks) return;
     box.dataset.key = key;
@@ -686,25 +686,25 @@
     }
   };
 
-  const marksFor = async (n) => {
-    if (marksOf.has(n)) return marksOf.get(n);
-    const asked = phrase;
-    const promise = line.ask(`${base}/pages/${n}/marks?q=${encodeURIComponent(asking)}`)
+  const loadMarks = async (n) => {
+    if (marksByPage.has(n)) return marksByPage.get(n);
+    const typed = phrase;
+    const promise = connection.request(`${base}/pages/${n}/marks?q=${encodeURIComponent(serverQuery)}`)
       .then((r) => (r.ok ? r.json() : { marks: [] })).then((r) => r.marks).catch(() => []);
-    marksOf.set(n, promise);
+    marksByPage.set(n, promise);
     const marks = await promise;
-    if (asked !== phrase) return [];
-    marksOf.set(n, marks);
+    if (typed !== phrase) return [];
+    marksByPage.set(n, marks);
     drawMarks(n);
     return marks;
   };
 
-  const toHit = async (i) => {
+  const goToHit = async (i) => {
     if (!hits.length) return;
     const before = hit;
     hit = (i + hits.length) % hits.length;
     const { page: n } = hits[hit];
-    one('[data-place]').textContent = `${hit + 1} of ${hits.length}`;
+    query('[data-place]').textContent = `${hit + 1} of ${hits.length}`;
     for (const link of panel.querySelectorAll('[aria-current]')) link.removeAttribute('aria-current');
     const row = panel.querySelectorAll('li > button')[hit];
     if (row) {
@@ -714,12 +714,12 @@
     if (before >= 0 && hits[before] && hits[before].page !== n) drawMarks(hits[before].page);
     const page = pages[n - 1];
     if (current !== n && (pane.scrollTop > page.top + page.h || pane.scrollTop + pane.clientHeight < page.top)) goTo(n);
-    const asked = phrase, wantedHit = hit;
-    const marks = await marksFor(n);
-    if (asked !== phrase || wantedHit !== hit) return;
-    say(`Hit ${hit + 1} of ${hits.length}, on page ${n}`);
+    const typed = phrase, wantedHit = hit;
+    const marks = await loadMarks(n);
+    if (typed !== phrase || wantedHit !== hit) return;
+    announce(`Hit ${hit + 1} of ${hits.length}, on page ${n}`);
     drawMarks(n);
-    for (const near of new Set([...hits.slice(hit, hit + 6)].map((h) => h.page))) marksFor(near);
+    for (const hitPage of new Set([...hits.slice(hit, hit + 6)].map((h) => h.page))) loadMarks(hitPage);
     const rects = marks[hit - hits.findIndex((h) => h.page === n)];
     if (rects && rects.length) reveal(n, rects[0]);
     else if (current !== n) goTo(n);
@@ -728,7 +728,7 @@
   // reveal scrolls a rectangle of a page into view if it isn't visible.
   const reveal = (n, [left, top, right, bottom]) => {
     const page = pages[n - 1];
-    const corner = ([x, y]) => [[x, y], [1 - y, x], [1 - x, 1 - y], [y, 1 - x]][turnOf(page)];
+    const corner = ([x, y]) => [[x, y], [1 - y, x], [1 - x, 1 - y], [y, 1 - x]][rotationOf(page)];
     const [a, b] = [corner([left, top]), corner([right, bottom])];
     const y1 = page.top + Math.min(a[1], b[1]) * page.h, y2 = page.top + Math.max(a[1], b[1]) * page.h;
     const x1 = page.left + Math.min(a[0], b[0]) * page.w, x2 = page.left + Math.max(a[0], b[0]) * page.w;
@@ -737,32 +737,32 @@
     draw();
   };
 
-  const endFind = () => {
+  const closeFind = () => {
     phrase = '';
     hits = [];
     hit = -1;
-    marksOf = new Map();
+    marksByPage = new Map();
     panel.hidden = true;
     finder.elements.find.value = '';
-    one('[data-place]').textContent = '';
+    query('[data-place]').textContent = '';
     viewer.classList.remove('finding');
-    for (const n of sheets.keys()) drawMarks(n);
+    for (const n of pageElements.keys()) drawMarks(n);
     layout();
     pane.focus({ preventScroll: true });
   };
 
-  // passedOver says how many pages have no searchable text.
-  const passedOver = (unread) => (unread
+  // unsearchableNote says how many pages have no searchable text.
+  const unsearchableNote = (unread) => (unread
     ? ` ${unread === 1 ? '1 page has' : `${unread} pages have`} no searchable text, like a scan.` : '');
 
-  const showHits = (more, parted, unread) => {
+  const showHits = (more, asWords, unread) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
-    one('[data-count]').textContent = hits.length
-      ? `${parted ? 'Nowhere as a phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
+    query('[data-count]').textContent = hits.length
+      ? `${asWords ? 'Nowhere as a phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
       : unread >= pages.length ? 'This document has no searchable text (it is a scan). Find has nothing to look in.'
         : 'Not found in the text of this document.';
-    if (unread < pages.length) one('[data-count]').textContent += (hits.length && unread ? '.' : '') + passedOver(unread);
+    if (unread < pages.length) query('[data-count]').textContent += (hits.length && unread ? '.' : '') + unsearchableNote(unread);
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
       const button = document.createElement('button');
@@ -772,50 +772,50 @@
       n.textContent = `Page ${h.page}`;
       words.textContent = h.match;
       button.append(n, h.before, words, h.after);
-      button.addEventListener('click', () => toHit(i));
+      button.addEventListener('click', () => goToHit(i));
       item.append(button);
       return item;
     }));
     panel.hidden = false;
   };
 
-  const find = async (asked, go = true) => {
-    asked = asked.trim();
-    if (!asked) { endFind(); return; }
-    if (asked === phrase) { toHit(hit + 1); return; }
-    phrase = asked;
-    marksOf = new Map();
+  const find = async (typed, jump = true) => {
+    typed = typed.trim();
+    if (!typed) { closeFind(); return; }
+    if (typed === phrase) { goToHit(hit + 1); return; }
+    phrase = typed;
+    marksByPage = new Map();
     hits = [];
     hit = -1;
     viewer.classList.add('finding');
-    one('[data-place]').textContent = '…';
+    query('[data-place]').textContent = '…';
     // The search page found its results word by word.
-    const words = 'words' in viewer.dataset && asked === viewer.dataset.find.trim() ? `&words=1${led ? `&page=${led}` : ''}` : '';
-    let answer;
+    const words = 'words' in viewer.dataset && typed === viewer.dataset.find.trim() ? `&words=1${linkedPage ? `&page=${linkedPage}` : ''}` : '';
+    let result;
     try {
-      const reply = await line.ask(`${base}/find?q=${encodeURIComponent(asked)}${words}`);
-      if (!reply.ok && reply.status !== 404) throw new Error(reply.status);
-      answer = reply.ok ? await reply.json() : { hits: [], more: false, unread: pages.length };
+      const response = await connection.request(`${base}/find?q=${encodeURIComponent(typed)}${words}`);
+      if (!response.ok && response.status !== 404) throw new Error(response.status);
+      result = response.ok ? await response.json() : { hits: [], more: false, unread: pages.length };
     } catch {
-      if (asked === phrase) {
-        one('[data-place]').textContent = 'no answer';
+      if (typed === phrase) {
+        query('[data-place]').textContent = 'no answer';
         phrase = '';
       }
       return;
     }
-    if (asked !== phrase) return;
-    hits = answer.hits;
-    asking = answer.words || asked;
-    const unread = answer.unread || 0;
-    one('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'not found';
-    showHits(answer.more, answer.words && !words && /\s/.test(asked), unread);
+    if (typed !== phrase) return;
+    hits = result.hits;
+    serverQuery = result.words || typed;
+    const unread = result.unread || 0;
+    query('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'not found';
+    showHits(result.more, result.words && !words && /\s/.test(typed), unread);
     layout();
-    room = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there
+    paneSize = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there
     // The first match from the current page on; for separate words, where most of them are
     // adjacent.
     const from = Math.max(hits.findIndex((h) => h.page >= current), 0);
-    const there = words ? hits.slice(from).filter((h) => h.page === hits[from].page) : [];
-    if (go) toHit(from + densest(there.map((h) => h.match), (i) => distance(there[i], there[i + 1])));
+    const samePage = words ? hits.slice(from).filter((h) => h.page === hits[from].page) : [];
+    if (jump) goToHit(from + densest(samePage.map((h) => h.match), (i) => distance(samePage[i], samePage[i + 1])));
   };
 
   const distance = (h, next) => {
@@ -823,21 +823,21 @@
     return n < 0 ? Infinity : n;
   };
 
-  // lapse removes the matches of text that is no longer in the field.
-  const lapse = () => {
+  // clearStaleHits removes the matches of text that is no longer in the field.
+  const clearStaleHits = () => {
     if (!phrase || finder.elements.find.value.trim() === phrase) return;
     phrase = '';
     hits = [];
     hit = -1;
-    marksOf = new Map();
+    marksByPage = new Map();
     panel.hidden = true;
-    one('[data-place]').textContent = '';
-    for (const n of sheets.keys()) drawMarks(n);
+    query('[data-place]').textContent = '';
+    for (const n of pageElements.keys()) drawMarks(n);
     layout();
   };
 
   if (finder) {
-    finder.elements.find.addEventListener('input', lapse);
+    finder.elements.find.addEventListener('input', clearStaleHits);
     finder.addEventListener('submit', (event) => {
       event.preventDefault();
       find(finder.elements.find.value);
@@ -845,11 +845,11 @@
     finder.elements.find.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' && event.shiftKey && hits.length && finder.elements.find.value.trim() === phrase) {
         event.preventDefault();
-        toHit(hit - 1);
+        goToHit(hit - 1);
       }
       if (event.key === 'Escape') {
         event.preventDefault();
-        endFind();
+        closeFind();
       }
     });
     Object.assign(actions, {
@@ -858,12 +858,12 @@
         finder.elements.find.focus();
         finder.elements.find.select();
       },
-      'find-close': endFind,
+      'find-close': closeFind,
       'hit-next': () => find(finder.elements.find.value),
-      'hit-previous': () => { if (hits.length) toHit(hit - 1); },
+      'hit-previous': () => { if (hits.length) goToHit(hit - 1); },
       leave: () => {
         if (document.querySelector('details.menu[open]')) return false;
-        return phrase || viewer.classList.contains('finding') ? endFind() : actions.back();
+        return phrase || viewer.classList.contains('finding') ? closeFind() : actions.back();
       },
     });
     Object.assign(keys, { '/': 'find', Enter: 'hit-next' });
@@ -871,9 +871,9 @@
 
   // Start
 
-  if (fit === 'none') scale = Number(kept('scale')) || 1;
-  pressed();
-  if (kept('strip') !== 'off' && innerWidth >= 1000 && pages.length > 1) showStrip(true);
+  if (fit === 'none') scale = Number(load('scale')) || 1;
+  updateFitButtons();
+  if (load('strip') !== 'off' && innerWidth >= 1000 && pages.length > 1) showStrip(true);
   layout(null);
   goTo(current);
   ready = true;
@@ -884,18 +884,18 @@
     first.alt = '';
     for (const name of ['width', 'height', 'fetchpriority']) first.removeAttribute(name);
     first.decode().then(() => {
-      if (pictures.has(url)) return;
-      pictures.set(url, first);
+      if (images.has(url)) return;
+      images.set(url, first);
       draw();
     }, () => {});
   }
-  let room = { width: pane.clientWidth, height: pane.clientHeight };
+  let paneSize = { width: pane.clientWidth, height: pane.clientHeight };
   new ResizeObserver(() => {
-    if (room.width === pane.clientWidth && room.height === pane.clientHeight) return;
+    if (paneSize.width === pane.clientWidth && paneSize.height === pane.clientHeight) return;
     if (!pane.clientWidth || !pane.clientHeight) return; // hidden for now: keep the position
-    const anchor = where(room.width / 2, room.height / 2);
-    room = { width: pane.clientWidth, height: pane.clientHeight };
-    layout(anchor && { ...anchor, x: room.width / 2, y: room.height / 2 });
+    const anchor = anchorAt(paneSize.width / 2, paneSize.height / 2);
+    paneSize = { width: pane.clientWidth, height: pane.clientHeight };
+    layout(anchor && { ...anchor, x: paneSize.width / 2, y: paneSize.height / 2 });
   }).observe(pane);
   pane.focus({ preventScroll: true });
   if (finder && finder.elements.find.value) find(finder.elements.find.value);
@@ -903,54 +903,54 @@
   // densest returns the first match where most words are adjacent, or else closest to each other.
   // gap returns the number of characters between two matches.
   function densest(words, gap) {
-    let best = 0, most = -1;
-    const between = (i) => (i + 1 < words.length ? gap(i) : Infinity);
-    const each = (i) => words[i].toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
+    let bestIndex = 0, bestScore = -1;
+    const gapAfter = (i) => (i + 1 < words.length ? gap(i) : Infinity);
+    const wordsAt = (i) => words[i].toLowerCase().match(/[\p{L}\p{N}]+/gu) || [];
     for (let i = 0; i < words.length; i++) {
-      let run = each(i).length;
-      for (let j = i; between(j) <= 2; j++) run += each(j + 1).length;
-      const near = new Set();
-      for (let j = i, room = 200; j < words.length && room >= 0; j++) {
-        for (const word of each(j)) near.add(word);
-        room -= words[j].length + between(j);
+      let run = wordsAt(i).length;
+      for (let j = i; gapAfter(j) <= 2; j++) run += wordsAt(j + 1).length;
+      const nearWords = new Set();
+      for (let j = i, budget = 200; j < words.length && budget >= 0; j++) {
+        for (const word of wordsAt(j)) nearWords.add(word);
+        budget -= words[j].length + gapAfter(j);
       }
-      const worth = 100 * run + near.size;
-      if (worth > most) [best, most] = [i, worth];
+      const score = 100 * run + nearWords.size;
+      if (score > bestScore) [bestIndex, bestScore] = [i, score];
     }
-    return best;
+    return bestIndex;
   }
 
   // text handles a document that is shown as text: its matches are marked already.
   function text() {
-    const finder = one('[data-finder]');
+    const finder = query('[data-finder]');
     if (!finder) return;
     const marks = [...pane.querySelectorAll('mark')];
     let now = -1;
-    const toMark = (i) => {
+    const goToMark = (i) => {
       if (!marks.length) return;
       if (now >= 0) marks[now].classList.remove('now');
       now = (i + marks.length) % marks.length;
       marks[now].classList.add('now');
       marks[now].scrollIntoView({ block: 'center' });
-      one('[data-place]').textContent = `${now + 1} of ${marks.length}`;
-      say(`Hit ${now + 1} of ${marks.length}`);
+      query('[data-place]').textContent = `${now + 1} of ${marks.length}`;
+      announce(`Hit ${now + 1} of ${marks.length}`);
     };
-    const stale = () => finder.elements.find.value.trim() !== viewer.dataset.find;
+    const isStale = () => finder.elements.find.value.trim() !== viewer.dataset.find;
     // Removes the matches of the last search while a new one is typed.
     finder.elements.find.addEventListener('input', () => {
-      pane.classList.toggle('stale', stale());
-      const place = one('[data-place]');
-      if (place) place.textContent = stale() ? '' : marks.length ? `${now + 1} of ${marks.length}` : 'not found';
+      pane.classList.toggle('stale', isStale());
+      const position = query('[data-place]');
+      if (position) position.textContent = isStale() ? '' : marks.length ? `${now + 1} of ${marks.length}` : 'not found';
     });
     finder.addEventListener('submit', (event) => {
-      if (stale() || !marks.length) return;
+      if (isStale() || !marks.length) return;
       event.preventDefault();
-      toMark(now + 1);
+      goToMark(now + 1);
     });
     Object.assign(actions, {
       find: () => { viewer.classList.add('finding'); finder.elements.find.focus(); finder.elements.find.select(); },
       'hit-next': () => finder.requestSubmit(),
-      'hit-previous': () => { if (!stale()) toMark(now - 1); },
+      'hit-previous': () => { if (!isStale()) goToMark(now - 1); },
     });
     Object.assign(keys, { '/': 'find' });
     finder.elements.find.addEventListener('keydown', (event) => {
@@ -959,15 +959,15 @@
       pane.focus({ preventScroll: true });
     });
     if (viewer.dataset.find) viewer.classList.add('finding');
-    // The first match from the page on that the address names.
+    // The first match on or after the page in the address.
     const page = document.getElementById(`p${viewer.dataset.page}`);
     const from = Math.max(page ? marks.findIndex((mark) => page.contains(mark) || page.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING) : 0, 0);
-    const there = marks.slice(from).filter((mark) => mark.closest('article') === marks[from].closest('article'));
+    const samePage = marks.slice(from).filter((mark) => mark.closest('article') === marks[from].closest('article'));
     const gap = (i) => {
-      const next = there[i].nextSibling;
-      if (next === there[i + 1]) return 0;
-      return next.nextSibling === there[i + 1] ? next.length + (/[\p{L}\p{N}]/u.test(next.data) ? 2 : 0) : Infinity;
+      const next = samePage[i].nextSibling;
+      if (next === samePage[i + 1]) return 0;
+      return next.nextSibling === samePage[i + 1] ? next.length + (/[\p{L}\p{N}]/u.test(next.data) ? 2 : 0) : Infinity;
     };
-    toMark(from + ('words' in viewer.dataset ? densest(there.map((mark) => mark.textContent), gap) : 0));
+    goToMark(from + ('words' in viewer.dataset ? densest(samePage.map((mark) => mark.textContent), gap) : 0));
   }
 })();

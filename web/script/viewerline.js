@@ -1,100 +1,100 @@
-// What the viewer does besides showing the document: it watches the connection and the session, and
-// remembers settings in the browser.
+// Helpers of the viewer: they watch the connection and the session, and store settings in the browser.
 (() => {
   'use strict';
 
-  const keep = (name, value) => { try { localStorage.setItem('viewer.' + name, value); } catch { /* not allowed */ } };
-  const kept = (name) => { try { return localStorage.getItem('viewer.' + name); } catch { return null; } };
+  const store = (name, value) => { try { localStorage.setItem('viewer.' + name, value); } catch { /* not allowed */ } };
+  const load = (name) => { try { return localStorage.getItem('viewer.' + name); } catch { return null; } };
 
   // Rotations of documents: [[address, quarter turns], …], most recent first, at most max entries.
-  const mostTurned = 500;
-  const turns = () => {
+  const maxRotations = 500;
+  const rotations = () => {
     try {
-      const list = JSON.parse(kept('turned'));
-      return Array.isArray(list) ? list.filter((one) => Array.isArray(one)) : [];
+      const list = JSON.parse(load('turned'));
+      return Array.isArray(list) ? list.filter((entry) => Array.isArray(entry)) : [];
     } catch {
       return [];
     }
   };
-  const turnedBy = (address) => {
-    const found = turns().find((one) => one[0] === address);
+  const rotationFor = (address) => {
+    const found = rotations().find((entry) => entry[0] === address);
     return found && [1, 2, 3].includes(found[1]) ? found[1] : 0;
   };
-  const keepTurned = (address, quarters) => {
-    const others = turns().filter((one) => one[0] !== address);
-    if (quarters) others.unshift([address, quarters]);
-    keep('turned', JSON.stringify(others.slice(0, mostTurned)));
+  const storeRotation = (address, quarterTurns) => {
+    const others = rotations().filter((entry) => entry[0] !== address);
+    if (quarterTurns) others.unshift([address, quarterTurns]);
+    store('turned', JSON.stringify(others.slice(0, maxRotations)));
   };
 
-  // The state of the connection: ok, "out" when the session has expired, or "away". While it isn't
-  // ok, a message shows in the given element. back() is called when it is ok again.
-  const line = (place, back) => {
-    const box = document.createElement('p');
-    box.className = 'problem viewer-out';
-    box.setAttribute('role', 'alert');
-    box.hidden = true;
-    const words = document.createElement('span');
-    box.append(words);
-    place.before(box);
+  // watchConnection tracks the connection: "" is ok, "out" means that the session has expired, "away"
+  // that the server can't be reached. While it isn't ok, a message shows above the element. It calls
+  // onReconnect when the connection is ok again.
+  const watchConnection = (element, onReconnect) => {
+    const alertBox = document.createElement('p');
+    alertBox.className = 'problem viewer-out';
+    alertBox.setAttribute('role', 'alert');
+    alertBox.hidden = true;
+    const message = document.createElement('span');
+    alertBox.append(message);
+    element.before(alertBox);
     let state = '', timer = 0;
 
-    const tell = () => {
+    const showState = () => {
       if (state === 'out') {
         const link = document.createElement('a');
         link.href = '/sign-in';
         link.target = '_blank';
         link.rel = 'noopener';
         link.textContent = 'Sign in again in a new tab';
-        words.replaceChildren('You were signed out. ', link, '; this page then goes on by itself.');
+        message.replaceChildren('You were signed out. ', link, '; this page then goes on by itself.');
       } else {
-        words.textContent = 'The server does not answer. This page goes on by itself when it does.';
+        message.textContent = 'The server does not answer. This page goes on by itself when it does.';
       }
     };
-    const set = (to) => {
-      if (to === state) return;
-      const was = state;
-      state = to;
-      box.hidden = !to;
+    const setState = (newState) => {
+      if (newState === state) return;
+      const previous = state;
+      state = newState;
+      alertBox.hidden = !newState;
       clearInterval(timer);
-      if (to) {
-        tell();
-        timer = setInterval(look, 5000);
-      } else if (was) {
-        back();
+      if (newState) {
+        showState();
+        timer = setInterval(checkSession, 5000);
+      } else if (previous) {
+        onReconnect();
       }
     };
-    // look requests a page that every signed-in user may see.
-    const look = async () => {
-      let to = '';
+    // checkSession requests a page that every signed-in user may see.
+    const checkSession = async () => {
+      let newState = '';
       try {
-        const reply = await fetch('/me', { method: 'HEAD', redirect: 'manual', cache: 'no-store' });
-        if (reply.type === 'opaqueredirect' || reply.status === 401) to = 'out';
-        else if (reply.status >= 500) to = 'away';
+        const response = await fetch('/me', { method: 'HEAD', redirect: 'manual', cache: 'no-store' });
+        if (response.type === 'opaqueredirect' || response.status === 401) newState = 'out';
+        else if (response.status >= 500) newState = 'away';
       } catch {
-        to = 'away';
+        newState = 'away';
       }
-      set(to);
-      return to;
+      setState(newState);
+      return newState;
     };
-    const again = () => { if (state) look(); };
-    window.addEventListener('focus', again);
-    window.addEventListener('online', again);
+    const recheck = () => { if (state) checkSession(); };
+    window.addEventListener('focus', recheck);
+    window.addEventListener('online', recheck);
 
-    // ask fetches something that requires a session.
-    const ask = async (url) => {
-      let reply;
+    // request fetches a URL that requires a session.
+    const request = async (url) => {
+      let response;
       try {
-        reply = await fetch(url, { redirect: 'manual' });
+        response = await fetch(url, { redirect: 'manual' });
       } catch (err) {
-        set('away');
+        setState('away');
         throw err;
       }
-      if (reply.type !== 'opaqueredirect' && reply.status !== 401) return reply;
-      set('out');
+      if (response.type !== 'opaqueredirect' && response.status !== 401) return response;
+      setState('out');
       throw new Error('signed out');
     };
-    return { state: () => state, look, ask };
+    return { state: () => state, checkSession, request };
   };
 
-  window.viewerLine = { keep, kept, turnedBy, keepTurned, line };
+  window.viewerLine = { store, load, rotationFor, storeRotation, watchConnection };
 })();
