@@ -14,7 +14,8 @@ func abstractCall(status int, want string, list ...string) call {
 		want: want}
 }
 
-const bareAbstract = `{"data":{"id":"ID","template_id":1,"status":"New","address":null,"city":null,"county":null,"state":null,"tax_map":null,"custom_fields":{},"files":[],` +
+const bareAbstract = `{"data":{"id":"ID","template_id":1,"status":"New","address":null,"city":null,"county":null,"state":null,` +
+	`"tax_map":null,"custom_fields":{},"files":[],` +
 	`"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"},"errors":[]}`
 
 // An abstract without files is created with defaults for absent and empty fields.
@@ -26,8 +27,10 @@ func TestAbstractWithoutFiles(t *testing.T) {
 	srv.do(t, abstractCall(201, bareAbstract))
 	srv.do(t, abstractCall(201, bareAbstract, fieldPart("template_id", " "), fieldPart("custom_fields", " [] "), fieldPart("address", "  "),
 		fieldPart("absent", "x")))
-	full := `{"data":{"id":"ID","template_id":1,"status":"New","address":"12 Elm & <Oak>","city":"Salem","county":"Essex","state":"MA","tax_map":"7-1",` +
-		`"custom_fields":{"indices_searched":["UCC","Plats"],"search_type":"30 Year"},"files":[],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"},"errors":[]}`
+	full := `{"data":{"id":"ID","template_id":1,"status":"New","address":"12 Elm & <Oak>","city":"Salem","county":"Essex",` +
+		`"state":"MA","tax_map":"7-1",` +
+		`"custom_fields":{"indices_searched":["UCC","Plats"],"search_type":"30 Year"},"files":[],` +
+		`"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"},"errors":[]}`
 	const custom = `{"search_type":"30 Year","indices_searched":["UCC","Plats","UCC"],"absent":{"x":1},"file_number":null}`
 	srv.do(t, abstractCall(201, full, fieldPart("template_id", "1"), fieldPart("address", " 12 Elm & <Oak>\r\n"), fieldPart("city", "Salem"),
 		fieldPart("county", "Essex"), fieldPart("state", "MA"), fieldPart("tax_map", "7-1"), fieldPart("custom_fields", custom)))

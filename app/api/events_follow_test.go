@@ -92,7 +92,8 @@ func TestEventsAfter(t *testing.T) {
 			srv.do(t, call{as: "events", method: "GET", path: "/v1/events?" + query, status: 422, want: want})
 		})
 	}
-	if got := srv.do(t, call{as: "events", method: "GET", path: "/v1/events?after=", status: 200}); !strings.Contains(string(got.body), fmt.Sprintf(`{"data":[{"seq":%d,`, last+4)) {
+	got := srv.do(t, call{as: "events", method: "GET", path: "/v1/events?after=", status: 200})
+	if want := fmt.Sprintf(`{"data":[{"seq":%d,`, last+4); !strings.Contains(string(got.body), want) {
 		t.Errorf("entries with a blank after = %s, want the newest first", got.body)
 	}
 }

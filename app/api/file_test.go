@@ -22,7 +22,8 @@ func uploadCall(as string, status int, list ...string) call {
 func storedPDF(id int, name, folder string, pages int) string {
 	size := len(pdf(pages))
 	return fmt.Sprintf(
-		`{"id":%d,"filename":%q,"file_type":"pdf","mime_type":"application/pdf","page_count":%d,"file_size":%d,"file_size_human":"%d B","folder_id":%s,`+
+		`{"id":%d,"filename":%q,"file_type":"pdf","mime_type":"application/pdf","page_count":%d,"file_size":%d,`+
+			`"file_size_human":"%d B","folder_id":%s,`+
 			`"is_processing":true,"download_url":"http://vault.test/v1/file-vault/files/%d/download","created_at":"2026-05-29T04:00:00.000000Z"}`,
 		id, name, pages, size, size, folder, id)
 }
@@ -45,13 +46,15 @@ func TestUpload(t *testing.T) {
 		`{"filename":"empty.pdf","error":"File is empty"},{"filename":"x.exe","error":"` + notSupported + `"}]}`
 	srv.do(t, r)
 	r = uploadCall("full", 200, filePart("files", "empty.pdf", ""))
-	r.want = `{"success":false,"message":"No files were uploaded: 1 file(s) failed validation","files":[],"errors":[{"filename":"empty.pdf","error":"File is empty"}]}`
+	r.want = `{"success":false,"message":"No files were uploaded: 1 file(s) failed validation","files":[],` +
+		`"errors":[{"filename":"empty.pdf","error":"File is empty"}]}`
 	srv.do(t, r)
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/file-vault/files/1", status: 200,
 		want: `{"data":` + storedPDF(1, "Canary deed.pdf", "2", 3) + `}`})
 }
 
-const notSupported = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
+const notSupported = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, " +
+	"GIF, BMP, WEBP"
 
 func TestUploadRejected(t *testing.T) {
 	t.Parallel()
@@ -75,7 +78,8 @@ func TestUploadRejected(t *testing.T) {
 		{"folder 1.0", notInteger, []string{fieldPart("folder_id", "1.0"), good}},
 		{"the last of a field counts", wrong, []string{fieldPart("folder_id", "1"), fieldPart("folder_id", "99"), good}},
 		{"two errors",
-			`{"message":"The files field is required. (and 1 more error)","errors":{"files":["The files field is required."],"folder_id":["The selected folder id is invalid."]}}`,
+			`{"message":"The files field is required. (and 1 more error)","errors":{"files":["The files field is required."],` +
+				`"folder_id":["The selected folder id is invalid."]}}`,
 			[]string{fieldPart("folder_id", "99")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -50,7 +50,8 @@ func TestFolderRejected(t *testing.T) {
 		{"parent true", `{"name":"x","parent_id":true}`, parent("The parent id field must be an integer.")},
 		{"parent as text null", `{"name":"x","parent_id":"null"}`, parent("The parent id field must be an integer.")},
 		{"two errors", `{"parent_id":7}`,
-			`{"message":"The name field is required. (and 1 more error)","errors":{"name":["The name field is required."],"parent_id":["The selected parent id is invalid."]}}`},
+			`{"message":"The name field is required. (and 1 more error)","errors":{"name":["The name field is required."],` +
+				`"parent_id":["The selected parent id is invalid."]}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) { srv.do(t, folderCall(c.body, 422, c.want)) })
 	}

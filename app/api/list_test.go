@@ -250,7 +250,8 @@ func TestListLinks(t *testing.T) {
 
 	publicServer := newTestServer(t, func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" })
 	publicServer.createListRecords(t)
-	if page, _ := publicServer.getPage(t, "/v1/orders?per_page=1"); !strings.HasPrefix(*page.Links.Next, "https://vault.example/v1/orders?per_page=1&cursor=") {
+	const prefix = "https://vault.example/v1/orders?per_page=1&cursor="
+	if page, _ := publicServer.getPage(t, "/v1/orders?per_page=1"); !strings.HasPrefix(*page.Links.Next, prefix) {
 		t.Errorf("next link = %s, want the origin https://vault.example", *page.Links.Next)
 	}
 }

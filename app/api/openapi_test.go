@@ -227,11 +227,16 @@ func TestDescriptionValidatesResponses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("gorillamux.NewRouter: %v", err)
 	}
-	const order = `{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
-		`"custom_fields":{"fee":1.50,"tags":["a"],"done":true},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`
-	const found = `{"data":[{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":200000},` +
-		`{"kind":"file","id":77,"heading":"a.pdf","snippet":"<mark>a</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"T-1"},"match":"similar","score":1}],` +
-		`"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":true,"behind":0,"texts":0}}}`
+	const order = `{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,` +
+		`"county":null,"state":null,` +
+		`"custom_fields":{"fee":1.50,"tags":["a"],"done":true},"created_at":"2026-05-29T04:00:00.000000Z",` +
+		`"updated_at":"2026-05-29T04:00:00.000000Z"}}`
+	const found = `{"data":[{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,` +
+		`"match":"exact","score":200000},` +
+		`{"kind":"file","id":77,"heading":"a.pdf","snippet":"<mark>a</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"T-1"},` +
+		`"match":"similar","score":1}],` +
+		`"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":true,` +
+		`"behind":0,"texts":0}}}`
 	id := http.Header{"X-Request-Id": {"r-1"}, "Content-Type": {"application/json"}}
 	id.Set("ETag", `"AAAAAAAAAAAAAAAAAAAAAA"`)
 	id.Set("X-Error-Code", "not_found")

@@ -15,7 +15,8 @@ func BenchmarkOrder(b *testing.B) {
 	for b.Loop() {
 		n++
 		body := fmt.Sprintf(
-			`{"order_number":"2026-%d","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia","state":"WV"}`, n)
+			`{"order_number":"2026-%d","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown",`+
+				`"county":"Monongalia","state":"WV"}`, n)
 		request, err := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.server.URL+"/v1/orders", strings.NewReader(body))
 		if err != nil {
 			b.Fatalf("new request: %v", err)

@@ -10,7 +10,8 @@ func orderCall(body string, status int, want string) call {
 	return call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON}, body: body, status: status, want: want}
 }
 
-const bareOrder = `{"data":{"id":"ID","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
+const bareOrder = `{"data":{"id":"ID","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,` +
+	`"county":null,"state":null,` +
 	`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`
 
 func TestOrderCreated(t *testing.T) {
@@ -22,8 +23,10 @@ func TestOrderCreated(t *testing.T) {
 	srv.do(t, orderCall(
 		`{"order_number":"T-1","due_date":"2028-02-29","address":" 12 Elm <St> & Co ","city":"Salem","county":"Essex","state":"MA",`+
 			`"custom_fields":{"rush":"Rush","client":1.50,"absent":"x","notes":"  as sent\n","underwriter":"","product":null,"parcel_id":[]}}`, 201,
-		`{"data":{"id":"ID","order_number":"T-1","status":"active","due_date":"2028-02-29","address":"12 Elm <St> & Co","city":"Salem","county":"Essex","state":"MA",`+
-			`"custom_fields":{"client":"1.50","notes":"  as sent\n","rush":"Rush"},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`))
+		`{"data":{"id":"ID","order_number":"T-1","status":"active","due_date":"2028-02-29","address":"12 Elm <St> & Co","city":"Salem",`+
+			`"county":"Essex","state":"MA",`+
+			`"custom_fields":{"client":"1.50","notes":"  as sent\n","rush":"Rush"},"created_at":"2026-05-29T04:00:00.000000Z",`+
+			`"updated_at":"2026-05-29T04:00:00.000000Z"}}`))
 }
 
 func TestOrderIDs(t *testing.T) {
@@ -81,11 +84,13 @@ func TestOrderRejected(t *testing.T) {
 		{"outside the options", `{"order_number":"T","custom_fields":{"rush":"rush"}}`, 422,
 			invalidField("custom_fields.rush", "The selected rush is invalid.")},
 		{"two errors", `{"due_date":"x"}`, 422,
-			`{"message":"The order number field is required. (and 1 more error)","errors":{"order_number":["The order number field is required."],"due_date":["The due date field must match the format Y-m-d."]}}`},
+			`{"message":"The order number field is required. (and 1 more error)",` +
+				`"errors":{"order_number":["The order number field is required."],"due_date":["The due date field must match the format Y-m-d."]}}`},
 		{"three errors, in the order of the definitions",
 			`{"custom_fields":{"rush":"?","transaction_type":"?"},"order_number":"T","state":1}`, 422,
 			`{"message":"The state field must be a string. (and 2 more errors)","errors":{"state":["The state field must be a string."],` +
-				`"custom_fields.transaction_type":["The selected transaction type is invalid."],"custom_fields.rush":["The selected rush is invalid."]}}`},
+				`"custom_fields.transaction_type":["The selected transaction type is invalid."],` +
+				`"custom_fields.rush":["The selected rush is invalid."]}}`},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) { srv.do(t, orderCall(c.body, c.status, c.want)) })

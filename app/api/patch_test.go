@@ -59,7 +59,8 @@ func TestPatchOrder(t *testing.T) {
 		{`{"status":null}`, invalidField("status", "The status field is required.")},
 		{`{"status":"Completed"}`, invalidField("status", "The selected status is invalid.")},
 		{`{"due_date":"x","city":[],"custom_fields":{"rush":"?"}}`,
-			`{"message":"The due date field must match the format Y-m-d. (and 2 more errors)","errors":{"due_date":["The due date field must match the format Y-m-d."],` +
+			`{"message":"The due date field must match the format Y-m-d. (and 2 more errors)",` +
+				`"errors":{"due_date":["The due date field must match the format Y-m-d."],` +
 				`"city":["The city field must be a string."],"custom_fields.rush":["The selected rush is invalid."]}}`},
 		{`{"custom_fields":"x"}`, invalidField("custom_fields", "The custom fields field must be an array.")},
 	} {

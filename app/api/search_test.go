@@ -73,7 +73,8 @@ func TestSearchShape(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	srv.createSearchRecords(t) // one file is still in processing
-	const empty = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`
+	const empty = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,` +
+		`"index":{"complete":false,"behind":0,"texts":1}}}`
 	r := getList("/v1/search?q=matchesnothing&unknown=1&sort=&cursor=&kind=&county=%20")
 	r.want = empty
 	srv.do(t, r)
@@ -82,7 +83,8 @@ func TestSearchShape(t *testing.T) {
 	r = getList("/v1/search?q=T-77&kind=order&county=essex")
 	r.has = []string{`{"data":[{"kind":"order","id":"ID","heading":"T-77","snippet":"`,
 		`,"page":null,"abstract":null,"match":"exact","score":`,
-		`}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,"behind":0,"texts":1}}}`}
+		`}],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,"index":{"complete":false,` +
+			`"behind":0,"texts":1}}}`}
 	srv.do(t, r)
 	got, _ := srv.search(t, "q=T-77&kind=order&county=essex")
 	var id string
@@ -189,7 +191,8 @@ func TestSearchRejected(t *testing.T) {
 		{"search?q=elm&created_to=2026-02-30", invalidField("created_to", "The created to field must be a date or a date-time.")},
 		{"search?q=elm&cursor=x", invalidField("cursor", "The selected cursor is invalid.")},
 		{"search?kind=x",
-			`{"message":"The q field is required. (and 1 more error)","errors":{"q":["The q field is required."],"kind":["The selected kind is invalid."]}}`},
+			`{"message":"The q field is required. (and 1 more error)","errors":{"q":["The q field is required."],` +
+				`"kind":["The selected kind is invalid."]}}`},
 		{"orders?q=elm&sort=created_at", invalidField("sort", "The sort field cannot be combined with q.")},
 		{"orders?q=elm&order_number=T", invalidField("order_number", "The order number field cannot be combined with q.")},
 		{"abstracts?q=elm&sort=-created_at", invalidField("sort", "The sort field cannot be combined with q.")},
@@ -364,117 +367,4 @@ func (srv *testServer) waitForIndex(t testing.TB) {
 	t.Helper()
 	_, err := srv.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 	srv.must(err)
-}
-
-// waitForText waits until the text of all files is extracted and indexed.
-func (srv *testServer) waitForText(t testing.TB) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
-		if page, _ := srv.getPage(t, "/v1/file-vault/files?is_processing=true"); len(page.Data) == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("files are still in processing after 20 seconds")
-		}
-	}
-	srv.waitForIndex(t)
-}
-
-// The text of files is found by words, phrases, and numbers, and with a typing error if
-// there are no other hits.
-func TestSearchText(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t)
-	srv.vault.Start(1 << 40)
-	id := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-2026-17"}`),
-		filePart("files", "deed.txt",
-			"Know all men by these presents that <script>alert(9)</script> Ebenezer Nightingale of Salem, recorded in Bk 1022 Pg 311")))
-	srv.do(t, uploadCall("full", 201, filePart("files", "note.txt", "the presents by men are all known to Nightingales")))
-	srv.waitForText(t)
-	for query, want := range map[string][]string{
-		"nightingale":                        {"file deed.txt", "file note.txt"},
-		"NIGHTINGALE,+ebenezer":              {"file deed.txt"},
-		"%22by+these+presents%22":            {"file deed.txt"},
-		"Bk1022-Pg311":                       {"file deed.txt"},
-		"nihgtingale+":                       {"file deed.txt"},
-		"nightingale&kind=order":             {},
-		"nightingale&county=essex":           {"file deed.txt"},
-		"nightingale&county=essex&kind=file": {"file deed.txt"},
-		"a202617":                            {"abstract A-2026-17"},
-		"a-2026&template_id=1":               {"abstract A-2026-17"},
-		"nightingale&status=new":             {},
-		"ebenezer&created_from=2026-05-30":   {},
-		"ebenezer&created_to=2026-05-29":     {"file deed.txt"},
-		"%3Cscript%3Ealert(9)":               {"file deed.txt"},
-		"ebenezer+essex&kind=abstract":       {},
-	} {
-		t.Run(query, func(t *testing.T) {
-			_, got := srv.search(t, "q="+query)
-			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Errorf("search %s = %q, want %q", query, got, want)
-			}
-		})
-	}
-	r := getList("/v1/search?q=%22script+alert%22+nightingale+")
-	r.has = []string{`"kind":"file","id":1,"heading":"deed.txt","snippet":"`,
-		`&lt;<mark>script&gt;alert</mark>(9)&lt;/script&gt; Ebenezer <mark>Nightingale</mark> of`,
-		`"page":1,"abstract":{"id":"ID","heading":"A-2026-17"},"match":"words",`}
-	srv.do(t, r)
-	r = getList("/v1/search?q=note.txt")
-	r.has = []string{`"heading":"note.txt","snippet":"<mark>note.txt</mark>","page":null,"abstract":null,"match":"words"`}
-	srv.do(t, r)
-	r = getList("/v1/file-vault/files?q=nightingale&per_page=1")
-	r.has = []string{`{"data":[{"id":`, `"cursor=`[1:]}
-	srv.do(t, r)
-	hit, _ := srv.search(t, "q=ebenezer")
-	if got := hit.Data[0].Abstract; got == nil || got.ID != id {
-		t.Errorf("abstract of the hit = %+v, want %s", got, id)
-	}
-	got, _ := srv.getPage(t, "/v1/file-vault/files?q=ebenezer")
-	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
-		t.Errorf("page = %+v, want deed.txt", got)
-	}
-	// Deleting the abstract hides its files, even before the index is updated.
-	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + id, status: 204})
-	srv.checkSearch(t, "q=ebenezer")
-	srv.checkNames(t, "/v1/file-vault/files?q=ebenezer")
-}
-
-// Filters apply to the current state of a record, even before the index is updated.
-func TestSearchBeforeIndexUpdate(t *testing.T) {
-	t.Parallel()
-	srv := newTestServer(t)
-	id := srv.createID(t, orderCall(`{"order_number":"L-100","county":"Essex"}`, 201, ""))
-	srv.waitForIndex(t)
-	srv.do(t, call{as: "full", method: "PATCH", path: "/v1/orders/" + id, header: []string{asJSON},
-		body: `{"county":"Suffolk","status":"completed"}`, status: 200})
-	srv.checkSearch(t, "q=L-100&county=essex")
-	srv.checkSearch(t, "q=L-100&status=active")
-	srv.checkNames(t, "/v1/orders?q=L-100&county=essex")
-	srv.checkSearch(t, "q=L-100", "order L-100")
-	srv.waitForIndex(t)
-	srv.checkSearch(t, "q=L-100&county=suffolk&status=completed", "order L-100")
-}
-
-// A search gets a 503 while there is no index, and when it takes too long.
-func TestSearchUnavailable(t *testing.T) {
-	t.Parallel()
-	checkUnavailable := func(srv *testServer, message string) {
-		t.Helper()
-		for _, path := range []string{"/v1/search?q=elm", "/v1/orders?q=elm", "/v1/abstracts?q=elm", "/v1/file-vault/files?q=elm"} {
-			r := getList(path)
-			r.status, r.want, r.headers = 503, messageBody(message), map[string]string{"Retry-After": "10"}
-			srv.do(t, r)
-			r.method, r.want = "HEAD", ""
-			srv.do(t, r)
-		}
-		srv.do(t, getList("/v1/orders"))
-	}
-	srv := newTestServer(t)
-	checkUnavailable(srv, noIndex)
-	slowServer := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.Search.Deadline = 1 })
-	slowServer.do(t, orderCall(`{"order_number":"elm"}`, 201, ""))
-	slowServer.waitForIndex(t)
-	checkUnavailable(slowServer, tooLong)
 }

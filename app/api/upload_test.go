@@ -191,7 +191,9 @@ func TestResumableUploadEnds(t *testing.T) {
 	srv := newTestServer(t)
 	body := pdf(1)
 	path := srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
-	if got := srv.status(t, call{as: "full", method: "POST", path: path, header: []string{tus, "X-HTTP-Method-Override: PATCH", asChunk, uploadOffset(0)}, body: body[:10]}); got != http.StatusNoContent {
+	override := call{as: "full", method: "POST", path: path, body: body[:10],
+		header: []string{tus, "X-HTTP-Method-Override: PATCH", asChunk, uploadOffset(0)}}
+	if got := srv.status(t, override); got != http.StatusNoContent {
 		t.Errorf("POST with the override PATCH: status %d, want 204", got)
 	}
 	srv.do(t, call{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})

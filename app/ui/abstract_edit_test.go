@@ -26,7 +26,8 @@ func jsonStrings(values map[string]string) map[string]json.RawMessage {
 // hiddenFields returns the hidden fields of a group's form.
 func hiddenFields(r reply) url.Values {
 	form := url.Values{}
-	for _, m := range regexp.MustCompile(`<input type="hidden" name="((?:was\.|version|group)[^"]*)" value="([^"]*)">`).FindAllSubmatch(r.body, -1) {
+	pattern := regexp.MustCompile(`<input type="hidden" name="((?:was\.|version|group)[^"]*)" value="([^"]*)">`)
+	for _, m := range pattern.FindAllSubmatch(r.body, -1) {
 		form.Set(string(m[1]), string(m[2]))
 	}
 	return form
@@ -69,7 +70,8 @@ func TestEditAbstract(t *testing.T) {
 
 	// Another user changes the county while the form is open.
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=property", cookie))
-	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}, vault.Match{}); err != nil {
+	patch := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}
+	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, patch, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county is unchanged: the other user's value stays
@@ -281,7 +283,9 @@ func TestDocumentsState(t *testing.T) {
 	if err := staged.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	if _, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+	_, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, staged,
+		vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
 	}
 	updated := h.request(t, 200, "GET", at, cookie, "HX-Request: true")

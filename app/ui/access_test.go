@@ -259,7 +259,9 @@ func TestMatrixUploads(t *testing.T) {
 				t.Errorf("%s by %.20s: status %d, want %d", r.Pattern, header, got.StatusCode, want)
 			}
 		}
-		if got := h.send(t, method, examplePath(r.Pattern), h.cookieFor(t, "staff"), "Tus-Resumable: 1.0.0", "Content-Length: 0", "Sec-Fetch-Site: cross-site"); !isSafe(method) && got.StatusCode != 403 {
+		got := h.send(t, method, examplePath(r.Pattern), h.cookieFor(t, "staff"), "Tus-Resumable: 1.0.0", "Content-Length: 0",
+			"Sec-Fetch-Site: cross-site")
+		if !isSafe(method) && got.StatusCode != 403 {
 			t.Errorf("%s from another site: status %d, want 403", r.Pattern, got.StatusCode)
 		}
 	}

@@ -44,7 +44,8 @@ func TestActivity(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.newUser(t, formula, model.RoleStaff)
 	id := h.createAbstractAt(t, admin.actor, `12 <b>Mill</b> Road`).Abstract.ID
-	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}, vault.Match{}); err != nil {
+	patch := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Ada"))}}
+	if _, err := h.vault.Abstracts.Patch(t.Context(), admin.actor, id, patch, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	file := h.upload(t, "deed <1>.pdf", vaulttest.PDF(1, "a"))

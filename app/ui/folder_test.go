@@ -69,7 +69,8 @@ func TestFolderPages(t *testing.T) {
 			}
 		})
 	}
-	if notice := noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}})); notice != "Choose the folder to move to." {
+	notice := noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}}))
+	if notice != "Choose the folder to move to." {
 		t.Errorf("notice = %q, want %q", notice, "Choose the folder to move to.")
 	}
 	staff.post(t, 422, "/documents/move", url.Values{"file": {"x"}, "to": {"2"}})

@@ -173,7 +173,8 @@ func TestInvitationWithoutForm(t *testing.T) {
 				t.Fatalf("set deadline: %v", err)
 			}
 			began := time.Now()
-			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\nContent-Length: 50\r\n\r\n", row.target, row.header); err != nil {
+			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\nContent-Length: 50\r\n\r\n", row.target, row.header)
+			if err != nil {
 				t.Fatalf("write request: %v", err)
 			}
 			from := bufio.NewReader(conn)

@@ -184,7 +184,8 @@ func TestOrderList(t *testing.T) {
 			t.Fatalf("ID of order %s = %d, want %d", o.number, made.ID, i+1)
 		}
 		if o.status != "" {
-			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, model.OrderPatch{Status: model.Some(model.StringInput(o.status))}, vault.Match{}); err != nil {
+			patch := model.OrderPatch{Status: model.Some(model.StringInput(o.status))}
+			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, patch, vault.Match{}); err != nil {
 				t.Fatalf("Orders.Patch: %v", err)
 			}
 		}
@@ -268,7 +269,8 @@ func TestOrderListPages(t *testing.T) {
 		t.Errorf("previous link of the last page = %q, want the second page", prev)
 	}
 	// A cursor is valid for its list only.
-	if got := orderNumbers(viewer.get(t, 200, strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1))); !strings.HasPrefix(got, "N119") {
+	other := strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1)
+	if got := orderNumbers(viewer.get(t, 200, other)); !strings.HasPrefix(got, "N119") {
 		t.Errorf("page with the cursor of another list = %s, want its first page", got)
 	}
 }

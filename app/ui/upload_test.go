@@ -224,7 +224,9 @@ func TestTusConnectionLost(t *testing.T) {
 	path := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, "Upload-Length: "+strconv.Itoa(len(body)),
 		uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
-	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s", path, cookie, tus, uploadOffset(0), chunk, len(body), body[:10]); err != nil {
+	_, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: %d\r\n\r\n%s",
+		path, cookie, tus, uploadOffset(0), chunk, len(body), body[:10])
+	if err != nil {
 		t.Fatalf("write request: %v", err)
 	}
 	h.waitFor(t, "a locked upload", func() bool {
@@ -259,7 +261,9 @@ func TestTusServerStops(t *testing.T) {
 		uploadMetadata("a.pdf", "none")).Header.Get("Location")
 	conn := h.dial(t)
 	defer conn.Close()
-	if _, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.", path, cookie, tus, uploadOffset(0), chunk); err != nil {
+	_, err := fmt.Fprintf(conn, "PATCH %s HTTP/1.1\r\nHost: vault.test\r\n%s\r\n%s\r\n%s\r\n%s\r\nContent-Length: 100\r\n\r\nten bytes.",
+		path, cookie, tus, uploadOffset(0), chunk)
+	if err != nil {
 		t.Fatalf("write request: %v", err)
 	}
 	h.waitFor(t, "a locked upload", func() bool {

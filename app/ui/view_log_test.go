@@ -81,7 +81,8 @@ func TestViewIsLoggedBeforeFirstByte(t *testing.T) {
 	file := h.upload(t, "a.pdf", append(vaulttest.PDF(1, "long"), bytes.Repeat([]byte("0123456789"), 1<<20)...))
 	for i, header := range []string{"Accept: */*", "Range: bytes=0-", "Range: bytes=5-"} {
 		conn := h.dial(t)
-		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: vault.test\r\nFrom: %d\r\n%s\r\n\r\n", h.signedLink(file), i, header); err != nil {
+		_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: vault.test\r\nFrom: %d\r\n%s\r\n\r\n", h.signedLink(file), i, header)
+		if err != nil {
 			t.Fatalf("write request: %v", err)
 		}
 		if _, err := conn.Read(make([]byte, 1)); err != nil { // the response is still being sent

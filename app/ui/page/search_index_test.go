@@ -28,9 +28,11 @@ func TestSearchIndexStatus(t *testing.T) {
 			"4 records are in the index. 1 document is found by name only until the text is made again, as after a restore."},
 		{"restored, rebuilding", search.State{Ready: true, Building: true, MissingText: 3, MissingTextLive: 2}, "",
 			"2 documents are not found by what they say yet, only by name.", false,
-			"The index is being made anew. The old one answers until then. 2 documents are found by name only until the text is made again, as after a restore."},
+			"The index is being made anew. The old one answers until then. 2 documents are found by name only until the text is made " +
+				"again, as after a restore."},
 		{"restored, stopped", search.State{Ready: true, PendingChanges: 1, Failure: "x", MissingText: 1200, MissingTextLive: 1200}, "",
-			"The search index does not get on for now: what was filed or changed lately is not found yet. 1,200 documents are not found by what they say yet, only by name.", false, ""},
+			"The search index does not get on for now: what was filed or changed lately is not found yet. 1,200 documents are not found by " +
+				"what they say yet, only by name.", false, ""},
 		{"rebuilding without texts that the old index has",
 			search.State{Ready: true, Building: true, Done: 1, Total: 4, MissingText: 3}, "", "", true,
 			"The index is being made anew: 25 %, 1 of 4 records. The old one answers until then."},
