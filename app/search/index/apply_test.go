@@ -17,52 +17,53 @@ type crashRun struct {
 	attempted    *model // state if the operation in progress succeeded
 }
 
-// run returns at the power failure or at the end.
-func (l *crashRun) run() error {
+// run applies and merges batches until the power failure or the end.
+func (c *crashRun) run() error {
 	r := generator{rand.New(rand.NewPCG(3, 4))}
-	x, err := open(l.dir, Options{}, l.disk)
+	x, err := open(c.dir, Options{}, c.disk)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = x.Close() }()
 	for step := range 5 {
 		b := x.NewBatch()
-		l.attempted = l.acknowledged.clone()
+		c.attempted = c.acknowledged.clone()
 		for range 12 {
 			if r.IntN(5) == 0 {
 				key := uint64(r.IntN(30))
 				b.Remove(key)
-				l.attempted.remove(key)
+				c.attempted.remove(key)
 			}
 			d := r.doc(30)
 			d.addTo(b)
-			l.attempted.put(d)
+			c.attempted.put(d)
 		}
-		l.attempted.checkpoint = fmt.Sprint(step)
-		if err := l.retryOnce(func() error { return x.Apply(l.t.Context(), b, []byte(l.attempted.checkpoint)) }); err != nil {
+		c.attempted.checkpoint = fmt.Sprint(step)
+		if err := c.retryOnce(func() error { return x.Apply(c.t.Context(), b, []byte(c.attempted.checkpoint)) }); err != nil {
 			return err
 		}
-		l.acknowledged = l.attempted
+		c.acknowledged = c.attempted
 		if step%2 == 0 {
 			continue
 		}
-		if err := l.retryOnce(func() error { return mergeAll(l.t, x) }); err != nil {
+		if err := c.retryOnce(func() error { return mergeAll(c.t, x) }); err != nil {
 			return err
 		}
-		verify(l.t, x, l.acknowledged, r, 2)
+		verify(c.t, x, c.acknowledged, r, 2)
 	}
 	return nil
 }
 
 // retryOnce retries an operation if the disk fails only once.
-func (l *crashRun) retryOnce(do func() error) error {
+func (c *crashRun) retryOnce(do func() error) error {
 	err := do()
-	if l.disk.once && errors.Is(err, errPowerFailure) {
+	if c.disk.once && errors.Is(err, errPowerFailure) {
 		err = do()
 	}
 	return err
 }
 
+// mergeAll merges all segments of the index.
 func mergeAll(t *testing.T, x *Index) error {
 	t.Helper()
 	s, err := x.acquire()
@@ -73,6 +74,7 @@ func mergeAll(t *testing.T, x *Index) error {
 	return x.merge(t.Context(), s.views)
 }
 
+// newCrashRun returns a run whose disk fails after a number of steps, or never if left is negative.
 func newCrashRun(t *testing.T, dir string, left int) *crashRun {
 	return &crashRun{t: t, disk: newFaultyDisk(left), dir: dir, acknowledged: &model{}, attempted: &model{}}
 }
@@ -91,14 +93,14 @@ func TestPowerFailure(t *testing.T) {
 		for cut := range complete.disk.steps {
 			t.Run(fmt.Sprintf("lost %d at %d", kind, cut), func(t *testing.T) {
 				t.Parallel()
-				l := newCrashRun(t, filepath.Join(t.TempDir(), "index"), cut)
-				if err := l.run(); err != nil && !errors.Is(err, errPowerFailure) {
+				c := newCrashRun(t, filepath.Join(t.TempDir(), "index"), cut)
+				if err := c.run(); err != nil && !errors.Is(err, errPowerFailure) {
 					t.Fatalf("run: %v", err)
 				}
-				if err := l.disk.loseUnsynced(kind); err != nil {
+				if err := c.disk.loseUnsynced(kind); err != nil {
 					t.Fatalf("loseUnsynced: %v", err)
 				}
-				l.reopenAndVerify()
+				c.reopenAndVerify()
 			})
 		}
 	}
@@ -111,48 +113,48 @@ func TestRetryAfterOneFailure(t *testing.T) {
 	if err := complete.run(); err != nil {
 		t.Fatalf("run: %v", err)
 	}
-	opening := newFaultyDisk(-1) // opening is not retried
+	opening := newFaultyDisk(-1) // Open is not retried
 	if x, err := open(filepath.Join(t.TempDir(), "index"), Options{}, opening); err != nil || x.Close() != nil {
 		t.Fatalf("open index: %v", err)
 	}
 	for at := opening.steps; at < complete.disk.steps; at++ {
 		t.Run(fmt.Sprintf("at %d", at), func(t *testing.T) {
 			t.Parallel()
-			l := newCrashRun(t, filepath.Join(t.TempDir(), "index"), at)
-			l.disk.once = true
-			if err := l.run(); err != nil {
+			c := newCrashRun(t, filepath.Join(t.TempDir(), "index"), at)
+			c.disk.once = true
+			if err := c.run(); err != nil {
 				t.Fatalf("run: %v", err)
 			}
-			l.reopenAndVerify()
+			c.reopenAndVerify()
 		})
 	}
 }
 
 // reopenAndVerify opens the index again and compares it with the model.
-func (l *crashRun) reopenAndVerify() {
-	l.t.Helper()
-	x, err := open(l.dir, Options{Cache: 1}, noSyncDisk{})
+func (c *crashRun) reopenAndVerify() {
+	c.t.Helper()
+	x, err := open(c.dir, Options{Cache: 1}, noSyncDisk{})
 	if err != nil {
-		l.t.Fatalf("open index: %v", err)
+		c.t.Fatalf("open index: %v", err)
 	}
 	defer func() { _ = x.Close() }()
-	want := l.acknowledged
-	if string(x.Checkpoint()) == l.attempted.checkpoint {
-		want = l.attempted
+	want := c.acknowledged
+	if string(x.Checkpoint()) == c.attempted.checkpoint {
+		want = c.attempted
 	}
 	r := generator{rand.New(rand.NewPCG(5, 6))}
-	verify(l.t, x, want, r, 3)
+	verify(c.t, x, want, r, 3)
 	b := x.NewBatch()
 	d := r.doc(30)
 	d.addTo(b)
 	want = want.clone()
 	want.put(d)
 	want.checkpoint = "later"
-	if err := x.Apply(l.t.Context(), b, []byte(want.checkpoint)); err != nil {
-		l.t.Fatalf("Apply: %v", err)
+	if err := x.Apply(c.t.Context(), b, []byte(want.checkpoint)); err != nil {
+		c.t.Fatalf("Apply: %v", err)
 	}
-	verify(l.t, x, want, r, 2)
-	if err := x.Check(l.t.Context()); err != nil {
-		l.t.Fatalf("Check: %v", err)
+	verify(c.t, x, want, r, 2)
+	if err := x.Check(c.t.Context()); err != nil {
+		c.t.Fatalf("Check: %v", err)
 	}
 }

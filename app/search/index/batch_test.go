@@ -6,7 +6,7 @@ import (
 )
 
 // A batch limits the memory for a word that a document repeats.
-func TestBatchLimitsOccurrencesOfAWord(t *testing.T) {
+func TestBatchLimitsOccurrencesOfWord(t *testing.T) {
 	x, err := Open(filepath.Join(t.TempDir(), "i"), Options{})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
@@ -20,7 +20,7 @@ func TestBatchLimitsOccurrencesOfAWord(t *testing.T) {
 	}
 	b.AddWord([]byte("bb"), limit)
 	if size := b.Bytes(); size > 2*maxOccurrences {
-		t.Errorf("the batch takes %d bytes for one word, want at most %d", size, 2*maxOccurrences)
+		t.Errorf("Bytes() = %d for one word, want at most %d", size, 2*maxOccurrences)
 	}
 	b.StartDocument(2, 0, 0) // the limit is per document
 	b.AddWord([]byte("aa"), 0)
@@ -33,8 +33,8 @@ func TestBatchLimitsOccurrencesOfAWord(t *testing.T) {
 		terms []string
 		want  int
 	}{
-		{"within", []string{"aa", "aa"}, 1},
-		{"the next document", []string{"aa", "bb"}, 1},
+		{"same document", []string{"aa", "aa"}, 1},
+		{"next document", []string{"aa", "bb"}, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			a, err := x.Search(t.Context(), Query{Node: Phrase{Terms: row.terms, Weight: 1}, Limit: 9})
@@ -53,7 +53,7 @@ func TestBatchRejectsInvalidInput(t *testing.T) {
 		{"no term", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddTerm(nil) }},
 		{"long term", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddWord(make([]byte, MaxTermBytes+1), 0) }},
 		{"no document", func(b *Batch) { b.AddTerm([]byte("t")) }},
-		{"positions fall", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddWord([]byte("t"), 4); b.AddWord([]byte("t"), 3) }},
+		{"descending positions", func(b *Batch) { b.StartDocument(1, 0, 0); b.AddWord([]byte("t"), 4); b.AddWord([]byte("t"), 3) }},
 		{"group", func(b *Batch) { b.StartDocument(1, NumGroups, 0) }},
 	}
 	for _, row := range rows {
@@ -61,11 +61,11 @@ func TestBatchRejectsInvalidInput(t *testing.T) {
 			x := openTest(t, Options{})
 			b := x.NewBatch()
 			row.fill(b)
-			if err := x.Apply(t.Context(), b, []byte("mark")); err == nil {
+			if err := x.Apply(t.Context(), b, []byte("checkpoint")); err == nil {
 				t.Error("Apply = nil, want an error")
 			}
 			if x.Checkpoint() != nil || x.Stats().Segments != 0 {
-				t.Error("the index changed, want it empty")
+				t.Errorf("Checkpoint() = %q, Stats() = %+v; want an empty index", x.Checkpoint(), x.Stats())
 			}
 		})
 	}

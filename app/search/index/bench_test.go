@@ -26,7 +26,7 @@ const (
 	benchTexts = 100_000
 )
 
-var makeBench = sync.OnceValues(func() (*benchIndex, error) {
+var createBenchIndex = sync.OnceValues(func() (*benchIndex, error) {
 	dir, err := os.MkdirTemp("", "index") // used by all benchmarks
 	if err != nil {
 		return nil, err
@@ -56,6 +56,7 @@ var makeBench = sync.OnceValues(func() (*benchIndex, error) {
 	return h, nil
 })
 
+// document adds the document with a key.
 func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 	b.StartDocument(key, uint8(key%3), int32(key/1000))
 	if key%2 == 0 {
@@ -76,27 +77,29 @@ func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 	}
 }
 
+// text adds the words of a document with text.
 func (h *benchIndex) text(b *Batch, r *rand.Rand) {
-	together := 2 * r.IntN(30)
+	adjacent := 2 * r.IntN(30)
 	for i := range 60 {
-		at := uint32(6 * i)
+		position := uint32(6 * i)
 		if i%2 == 0 {
-			b.AddWord([]byte("deed"), at)
+			b.AddWord([]byte("deed"), position)
 		} else {
-			b.AddWord([]byte("of"), at)
+			b.AddWord([]byte("of"), position)
 		}
-		if i == together {
-			b.AddWord([]byte("of"), at+1)
+		if i == adjacent {
+			b.AddWord([]byte("of"), position+1)
 		}
 	}
 	b.AddWord([]byte("alone"), 1000)
 	h.words += 62
 }
 
+// scatter permutes keys, so that the numbers of documents are not in the sequence of their keys.
 func scatter(key uint64) uint64 { return key * 48271 % 99_999_989 }
 
 func BenchmarkSearch(b *testing.B) {
-	h, err := makeBench()
+	h, err := createBenchIndex()
 	if err != nil {
 		b.Fatalf("create benchmark index: %v", err)
 	}
@@ -113,7 +116,7 @@ func BenchmarkSearch(b *testing.B) {
 		{"any of 2,000,000 and 1,333,334", Query{Node: Any{constantTerm("half"), constantTerm("third")}}},
 		{"all of two anys", Query{Node: All{Any{constantTerm("half"), word("of")}, Any{constantTerm("third"), word("deed")}}}},
 		{"prefer", Query{Node: Prefer{Must: constantTerm("half"), Should: []Node{constantTerm("third")}}}},
-		{"prefix of 40,000", Query{Node: constantTerm("123")}},
+		{"prefix of 40,000 numbers", Query{Node: constantTerm("123")}},
 		{"one number", Query{Node: constantTerm("00048271")}},
 		{"word of 100,000", Query{Node: word("alone")}},
 		{"word of 100,000, 30 times each", Query{Node: word("of")}},
@@ -131,7 +134,7 @@ func BenchmarkSearch(b *testing.B) {
 					b.Fatalf("Search: %v", err)
 				}
 				if len(a.Hits) == 0 {
-					b.Fatal("Search found nothing")
+					b.Fatal("Search found no documents, want some")
 				}
 			}
 		})
@@ -140,7 +143,7 @@ func BenchmarkSearch(b *testing.B) {
 
 // BenchmarkDocFreqs looks up 500 spellings, as for a typing error, of which almost none exist.
 func BenchmarkDocFreqs(b *testing.B) {
-	h, err := makeBench()
+	h, err := createBenchIndex()
 	if err != nil {
 		b.Fatalf("create benchmark index: %v", err)
 	}
@@ -163,16 +166,16 @@ func BenchmarkIndex(b *testing.B) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.1, 4, 49_999)
-	spelled := make([][]byte, 50_000)
-	for i := range spelled {
-		spelled[i] = fmt.Appendf(nil, "w%x", i*7919)
+	vocabulary := make([][]byte, 50_000)
+	for i := range vocabulary {
+		vocabulary[i] = fmt.Appendf(nil, "w%x", i*7919)
 	}
 	const docWords = 1000
 	batch, words := x.NewBatch(), 0
 	for key := uint64(0); b.Loop(); key++ {
 		batch.StartDocument(key, 0, 0)
-		for at := range uint32(docWords) {
-			batch.AddWord(spelled[zipf.Uint64()], at)
+		for position := range uint32(docWords) {
+			batch.AddWord(vocabulary[zipf.Uint64()], position)
 		}
 		if words += docWords; batch.Bytes() > 16<<20 {
 			if err := x.Apply(b.Context(), batch, nil); err != nil {

@@ -39,11 +39,11 @@ func saveIndex(t *testing.T) *savedIndex {
 			t.Fatalf("Apply: %v", err)
 		}
 	}
-	k := &savedIndex{files: make(map[string][]byte)}
+	saved := &savedIndex{files: make(map[string][]byte)}
 	for range 25 {
-		k.queries = append(k.queries, r.query())
+		saved.queries = append(saved.queries, r.query())
 	}
-	if k.results, err = k.searchAll(t, x); err != nil {
+	if saved.results, err = saved.searchAll(t, x); err != nil {
 		t.Fatalf("Search: %v", err)
 	}
 	if err := x.Close(); err != nil {
@@ -54,17 +54,17 @@ func saveIndex(t *testing.T) *savedIndex {
 		t.Fatalf("read directory: %v", err)
 	}
 	for _, n := range names {
-		if k.files[n.Name()], err = os.ReadFile(filepath.Join(dir, n.Name())); err != nil {
+		if saved.files[n.Name()], err = os.ReadFile(filepath.Join(dir, n.Name())); err != nil {
 			t.Fatalf("read file: %v", err)
 		}
 	}
-	return k
+	return saved
 }
 
-func (k *savedIndex) searchAll(t *testing.T, x *Index) ([]Result, error) {
+func (saved *savedIndex) searchAll(t *testing.T, x *Index) ([]Result, error) {
 	t.Helper()
 	var list []Result
-	for _, q := range k.queries {
+	for _, q := range saved.queries {
 		a, err := x.Search(t.Context(), q)
 		if err != nil {
 			return nil, err
@@ -75,9 +75,9 @@ func (k *savedIndex) searchAll(t *testing.T, x *Index) ([]Result, error) {
 }
 
 // writeFiles writes the files to dir. One may have other content; nil omits it.
-func (k *savedIndex) writeFiles(t *testing.T, dir, changed string, content []byte) {
+func (saved *savedIndex) writeFiles(t *testing.T, dir, changed string, content []byte) {
 	t.Helper()
-	for name, raw := range k.files {
+	for name, raw := range saved.files {
 		path := filepath.Join(dir, name)
 		if name == changed {
 			if raw = content; raw == nil {
@@ -95,24 +95,24 @@ func (k *savedIndex) writeFiles(t *testing.T, dir, changed string, content []byt
 
 // openAndVerify opens the index and runs the queries. Results must be correct. It returns the
 // errors of Open, Search, and Check.
-func (k *savedIndex) openAndVerify(t *testing.T, dir string) error {
+func (saved *savedIndex) openAndVerify(t *testing.T, dir string) error {
 	t.Helper()
 	x, err := open(dir, Options{Cache: 1}, noSyncDisk{})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = x.Close() }()
-	got, err := k.searchAll(t, x)
-	if err == nil && !reflect.DeepEqual(got, k.results) {
-		t.Fatalf("Search = %v, want %v", got, k.results)
+	got, err := saved.searchAll(t, x)
+	if err == nil && !reflect.DeepEqual(got, saved.results) {
+		t.Fatalf("Search = %v, want %v", got, saved.results)
 	}
 	return errors.Join(err, x.Check(t.Context()))
 }
 
 func TestEveryChangedByteIsDetected(t *testing.T) {
-	k := saveIndex(t)
+	saved := saveIndex(t)
 	dir := t.TempDir()
-	for name, raw := range k.files {
+	for name, raw := range saved.files {
 		step := 1 + len(raw)/80
 		offsets := slices.Collect(func(yield func(int) bool) {
 			for at := 0; at < len(raw) && yield(at); at += step {
@@ -120,22 +120,22 @@ func TestEveryChangedByteIsDetected(t *testing.T) {
 			for at := max(0, len(raw)-footerSize-40); at < len(raw) && yield(at); at += 3 {
 			}
 		})
-		for _, at := range offsets {
+		for _, offset := range offsets {
 			changed := slices.Clone(raw)
-			changed[at] ^= 1 << (at % 8)
-			k.writeFiles(t, dir, name, changed)
-			err := k.openAndVerify(t, dir)
+			changed[offset] ^= 1 << (offset % 8)
+			saved.writeFiles(t, dir, name, changed)
+			err := saved.openAndVerify(t, dir)
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrOtherFormat) {
-				t.Fatalf("%s with byte %d of %d changed: got %v, want %v or %v", name, at, len(raw), err, ErrDamaged, ErrOtherFormat)
+				t.Fatalf("%s with byte %d of %d changed: got %v, want %v or %v", name, offset, len(raw), err, ErrDamaged, ErrOtherFormat)
 			}
 		}
 	}
 }
 
 func TestDamagedFiles(t *testing.T) {
-	k := saveIndex(t)
+	saved := saveIndex(t)
 	first, second := segmentName(0), segmentName(1)
-	manifest := k.files[manifestName]
+	manifest := saved.files[manifestName]
 	other := slices.Clone(manifest)
 	binary.LittleEndian.PutUint32(other[len(manifestMagic):], manifestFormat+1)
 	rows := []struct {
@@ -144,26 +144,26 @@ func TestDamagedFiles(t *testing.T) {
 		content []byte
 		want    error
 	}{
-		{"intact", first, k.files[first], nil},
+		{"intact", first, saved.files[first], nil},
 		{"segment missing", first, nil, ErrDamaged},
 		{"segment empty", first, []byte{}, ErrDamaged},
-		{"segment cut off", second, k.files[second][:len(k.files[second])-1], ErrDamaged},
-		{"segment cut by half", first, k.files[first][:len(k.files[first])/2], ErrDamaged},
-		{"segment longer", second, append(slices.Clone(k.files[second]), 0), ErrDamaged},
-		{"segment of another name", first, k.files[second], ErrDamaged},
-		{"segment of zeros", second, make([]byte, len(k.files[second])), ErrDamaged},
+		{"segment truncated by a byte", second, saved.files[second][:len(saved.files[second])-1], ErrDamaged},
+		{"segment truncated to half", first, saved.files[first][:len(saved.files[first])/2], ErrDamaged},
+		{"segment longer", second, append(slices.Clone(saved.files[second]), 0), ErrDamaged},
+		{"segment with another name", first, saved.files[second], ErrDamaged},
+		{"segment of zeros", second, make([]byte, len(saved.files[second])), ErrDamaged},
 		{"manifest missing", manifestName, nil, ErrDamaged},
 		{"manifest empty", manifestName, []byte{}, ErrDamaged},
-		{"manifest cut off", manifestName, manifest[:len(manifest)-1], ErrDamaged},
+		{"manifest truncated by a byte", manifestName, manifest[:len(manifest)-1], ErrDamaged},
 		{"manifest longer", manifestName, append(slices.Clone(manifest), 0), ErrDamaged},
-		{"manifest of another version", manifestName, other, ErrOtherFormat},
+		{"manifest with another format", manifestName, other, ErrOtherFormat},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			k.writeFiles(t, dir, row.file, row.content)
-			if err := k.openAndVerify(t, dir); !errors.Is(err, row.want) || row.want == nil && err != nil {
-				t.Errorf("got %v, want %v", err, row.want)
+			saved.writeFiles(t, dir, row.file, row.content)
+			if err := saved.openAndVerify(t, dir); !errors.Is(err, row.want) || row.want == nil && err != nil {
+				t.Errorf("openAndVerify = %v, want %v", err, row.want)
 			}
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatalf("remove directory: %v", err)
@@ -184,11 +184,11 @@ func TestDamagedFiles(t *testing.T) {
 
 // The next Apply reports damage found by a merge.
 func TestDamageInMerge(t *testing.T) {
-	k := saveIndex(t)
+	saved := saveIndex(t)
 	dir := t.TempDir()
-	raw := slices.Clone(k.files[segmentName(0)])
+	raw := slices.Clone(saved.files[segmentName(0)])
 	raw[0] ^= 1
-	k.writeFiles(t, dir, segmentName(0), raw)
+	saved.writeFiles(t, dir, segmentName(0), raw)
 	x, err := open(dir, Options{}, noSyncDisk{})
 	if err != nil {
 		t.Fatalf("open index: %v", err)
@@ -215,15 +215,15 @@ func TestDamageInMerge(t *testing.T) {
 
 // Open removes files of an unfinished write.
 func TestOpenRemovesUnfinishedFiles(t *testing.T) {
-	k := saveIndex(t)
+	saved := saveIndex(t)
 	dir := t.TempDir()
-	k.writeFiles(t, dir, "", nil)
+	saved.writeFiles(t, dir, "", nil)
 	for _, name := range []string{manifestNew, segmentName(2), segmentName(900)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
 	}
-	if err := k.openAndVerify(t, dir); err != nil {
+	if err := saved.openAndVerify(t, dir); err != nil {
 		t.Fatalf("openAndVerify: %v", err)
 	}
 	names, err := os.ReadDir(dir)

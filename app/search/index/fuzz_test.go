@@ -30,12 +30,12 @@ func FuzzManifest(f *testing.F) {
 	}}
 	f.Add(full.encode())
 	f.Add((&manifest{}).encode())
-	vast := segment.Meta{Number: 3, Size: each, Docs: segment.MaxDocs}
-	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{{Meta: vast, tombstones: few}}}).encode())
-	vast.Size = 1 << 40
-	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{{Meta: vast, tombstones: few}}}).encode())
-	twice := listedSegment{Meta: segment.Meta{Number: 3, Size: each, Docs: 100}}
-	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{twice, twice}}).encode())
+	large := segment.Meta{Number: 3, Size: each, Docs: segment.MaxDocs}
+	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{{Meta: large, tombstones: few}}}).encode())
+	large.Size = 1 << 40
+	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{{Meta: large, tombstones: few}}}).encode())
+	duplicate := listedSegment{Meta: segment.Meta{Number: 3, Size: each, Docs: 100}}
+	f.Add((&manifest{nextSegment: 9, segments: []listedSegment{duplicate, duplicate}}).encode())
 	f.Add([]byte(manifestMagic))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -54,12 +54,12 @@ func FuzzManifest(f *testing.F) {
 		}
 		for i, l := range m.segments {
 			if l.Size != each || slices.ContainsFunc(m.segments[:i], func(o listedSegment) bool { return o.Number == l.Number }) {
-				t.Errorf("segment %d is a duplicate or has the wrong size: %+v", i, l)
+				t.Errorf("segment %d = %+v, want no duplicate and %d bytes", i, l, each)
 			}
 		}
 		decoded, err := parseManifest(m.encode(), size)
 		if err != nil || !bytes.Equal(decoded.encode(), m.encode()) {
-			t.Errorf("round trip of %+v = %+v, %v", m, decoded, err)
+			t.Errorf("parseManifest(encode) = %+v, %v; want %+v", decoded, err, m)
 		}
 	})
 }
@@ -102,6 +102,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
+// fuzzSegment returns the content of a segment file and its size.
 func fuzzSegment(f *testing.F) (raw []byte, size int) {
 	dir := f.TempDir()
 	x, err := open(dir, Options{}, noSyncDisk{})

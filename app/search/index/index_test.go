@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// openTest opens a new index without background merges and closes it at the end of the test.
 func openTest(t *testing.T, o Options) *Index {
 	t.Helper()
 	x, err := open(t.TempDir(), o, noSyncDisk{})
@@ -26,20 +27,23 @@ func TestClosed(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Fatalf("Close: %v", err)
 	}
-	_, searched := x.Search(t.Context(), Query{})
-	_, freqs := x.DocFreqs(t.Context(), []string{"t"})
-	_, terms := x.Terms(t.Context(), "t", 1)
-	for _, err := range []error{searched, freqs, terms, x.Apply(t.Context(), x.NewBatch(), nil), x.Check(t.Context())} {
+	_, searchErr := x.Search(t.Context(), Query{})
+	_, freqsErr := x.DocFreqs(t.Context(), []string{"t"})
+	_, termsErr := x.Terms(t.Context(), "t", 1)
+	for name, err := range map[string]error{
+		"Search": searchErr, "DocFreqs": freqsErr, "Terms": termsErr,
+		"Apply": x.Apply(t.Context(), x.NewBatch(), nil), "Check": x.Check(t.Context()),
+	} {
 		if !errors.Is(err, ErrClosed) {
-			t.Errorf("got %v, want %v", err, ErrClosed)
+			t.Errorf("%s = %v, want %v", name, err, ErrClosed)
 		}
 	}
 	if x.Checkpoint() != nil || x.Stats() != (Stats{}) {
-		t.Error("a closed index has a checkpoint or statistics")
+		t.Errorf("Checkpoint() = %q, Stats() = %+v; want nil and zero", x.Checkpoint(), x.Stats())
 	}
 }
 
-// oneSegment opens an index of one segment.
+// oneSegment returns an index of one segment with the documents that fill adds.
 func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *openSegment) {
 	t.Helper()
 	x := openTest(t, o)
@@ -51,7 +55,7 @@ func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *openSegm
 	return x, x.current.views[0].segment
 }
 
-// Unknown files in the directory are kept and are not taken for an index.
+// Unknown files in the directory are kept and don't count as an index.
 func TestOpenKeepsUnknownFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".DS_Store", manifestNew} {
@@ -73,7 +77,7 @@ func TestOpenKeepsUnknownFiles(t *testing.T) {
 	}
 }
 
-// Inspect returns what the open index returns.
+// Inspect returns the same statistics and checkpoint as the open index.
 func TestInspect(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "i")
 	if _, _, err := Inspect(dir); !errors.Is(err, os.ErrNotExist) {

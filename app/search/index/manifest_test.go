@@ -45,11 +45,11 @@ func TestInvalidManifests(t *testing.T) {
 		{"more documents than bytes", "manifest: index damaged", func(m *manifest) {
 			m.segments[0].Docs, m.segments[0].tombstones = segment.MaxDocs, deleted
 		}},
-		{"a larger file than on disk", "bytes long", func(m *manifest) {
+		{"larger file than on disk", "bytes long", func(m *manifest) {
 			m.segments[0].Size, m.segments[0].Docs, m.segments[0].tombstones = 1<<40, segment.MaxDocs, deleted
 		}},
-		{"a duplicate segment", "manifest: index damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
-		{"a segment that is missing", "missing", func(m *manifest) { m.nextSegment, m.segments[0].Number = 9, 8 }},
+		{"duplicate segment", "manifest: index damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
+		{"missing segment", "missing", func(m *manifest) { m.nextSegment, m.segments[0].Number = 9, 8 }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir, m := singleSegmentIndex(t)
@@ -60,14 +60,14 @@ func TestInvalidManifests(t *testing.T) {
 			requireDamaged(t, dir, row.text)
 		})
 	}
-	t.Run("a very large file", func(t *testing.T) {
+	t.Run("very large file", func(t *testing.T) {
 		dir, _ := singleSegmentIndex(t)
 		if err := os.Truncate(filepath.Join(dir, manifestName), maxManifestBytes+1); err != nil {
 			t.Fatalf("truncate file: %v", err)
 		}
 		requireDamaged(t, dir, "67108865 bytes")
 	})
-	t.Run("a directory instead of a segment", func(t *testing.T) {
+	t.Run("directory instead of a segment", func(t *testing.T) {
 		dir, m := singleSegmentIndex(t)
 		path := filepath.Join(dir, segmentName(m.segments[0].Number))
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Opening an index does not block if the manifest is a named pipe.
-func TestNamedPipeIsNotAManifest(t *testing.T) {
+func TestNamedPipeIsNotManifest(t *testing.T) {
 	dir, _ := singleSegmentIndex(t)
 	path := filepath.Join(dir, manifestName)
 	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// addRepetitive adds a document that repeats one word and then ends with another.
+// addRepetitive adds a document that repeats the word "aa" and ends with "end".
 func addRepetitive(b *Batch, key uint64, times uint32) {
 	b.StartDocument(key, 0, NoDate)
 	for at := range times {
@@ -45,7 +45,7 @@ func TestStoredPositionsAreLimited(t *testing.T) {
 			t.Fatalf("Apply: %v", err)
 		}
 	}
-	verifyFound := func(when string) {
+	verifyFound := func(state string) {
 		s, err := x.acquire()
 		if err != nil {
 			t.Fatalf("acquire: %v", err)
@@ -58,15 +58,15 @@ func TestStoredPositionsAreLimited(t *testing.T) {
 		for _, row := range rows {
 			found := slices.ContainsFunc(a.Hits, func(h Hit) bool { return h.Key == row.key })
 			if found != row.found {
-				t.Errorf("%s: document with %d occurrences: found = %v, want %v", when, row.times, found, row.found)
+				t.Errorf("%s: document with %d occurrences: found = %v, want %v", state, row.times, found, row.found)
 			}
 		}
-		c, times := openCursor(t, s), map[uint32]bool{}
+		c, freqs := openCursor(t, s), map[uint32]bool{}
 		for d := c.Next(); d != segment.NoMoreDocs; d = c.Next() {
-			times[c.Freq()] = true
+			freqs[c.Freq()] = true
 		}
-		if last := rows[3].times; when == "merged" && !times[last] {
-			t.Errorf("no document has frequency %d: %v", last, times)
+		if last := rows[3].times; state == "merged" && !freqs[last] {
+			t.Errorf("frequencies = %v, want %d among them", freqs, last)
 		}
 	}
 	verifyFound("separate")
@@ -96,6 +96,7 @@ func openCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	return c
 }
 
+// repeatTerm returns n times the term "aa".
 func repeatTerm(n int) (list []string) {
 	for range n {
 		list = append(list, "aa")
@@ -119,7 +120,7 @@ func TestPhraseMemory(t *testing.T) {
 	}
 }
 
-// countingContext counts how often it is checked and ends after a number of checks.
+// countingContext counts the calls of Err and is canceled after a number of them.
 type countingContext struct {
 	context.Context
 	checks, limit int
@@ -147,7 +148,7 @@ func TestPhraseChecksContext(t *testing.T) {
 	}
 }
 
-// dueContext has a deadline in the past but has not ended.
+// dueContext has a deadline in the past, but Err returns nil.
 type dueContext struct{ context.Context }
 
 func (dueContext) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
@@ -182,16 +183,16 @@ func TestOptionalPhraseNeverFailsSearch(t *testing.T) {
 		a := searchAll(t.Context(), Prefer{Must: must, Should: []Node{should}})
 		best, last := a.Hits[0].Score, a.Hits[docs-1].Score
 		if base := plain.Hits[0].Score; best <= base || last != base {
-			t.Errorf("%T: scores from %v to %v, without it %v", should, best, last, base)
+			t.Errorf("%T: scores from %v to %v, want more than %v to %v", should, best, last, base, base)
 		}
 	}
 	// Required phrases are evaluated in every document.
 	for _, must := range []Node{near, All{must, near}, Prefer{Must: near, Should: []Node{near}}} {
 		searchAll(dueContext{t.Context()}, must)
 	}
-	ended, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := x.Search(ended, Query{Node: Prefer{Must: must, Should: []Node{near}}}); !errors.Is(err, context.Canceled) {
+	if _, err := x.Search(canceled, Query{Node: Prefer{Must: must, Should: []Node{near}}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Search with a canceled context = %v, want %v", err, context.Canceled)
 	}
 }

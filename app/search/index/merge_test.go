@@ -19,17 +19,17 @@ func TestPickMerge(t *testing.T) {
 		sizes    []int64
 		from, to int
 	}{
-		{"none", nil, 0, 0},
+		{"no segments", nil, 0, 0},
 		{"few", []int64{kb, kb, kb}, 0, 0},
 		{"eight", eight(kb), 0, 8},
 		{"eight after a large one", append([]int64{mb}, eight(kb)...), 1, 9},
-		{"small ones first", append(eight(mb), eight(kb)...), 8, 16},
-		{"a large one between", []int64{kb, kb, kb, kb, mb, kb, kb, kb, kb, kb}, 0, 0},
-		{"a small one between", []int64{mb, mb, mb, kb, mb, mb, mb, mb, mb, kb}, 0, 10},
+		{"eight small after eight large ones", append(eight(mb), eight(kb)...), 8, 16},
+		{"large one between small ones", []int64{kb, kb, kb, kb, mb, kb, kb, kb, kb, kb}, 0, 0},
+		{"small one between large ones", []int64{mb, mb, mb, kb, mb, mb, mb, mb, mb, kb}, 0, 10},
 		{"seven of every level", slices.Concat(eight(mb)[1:], eight(100 * kb)[1:], eight(kb)[1:]), 0, 0},
-		{"very many", slices.Repeat([]int64{kb}, 50), 0, maxMergeWidth},
+		{"more than the maximum width", slices.Repeat([]int64{kb}, 50), 0, maxMergeWidth},
 		{"eight with small ones between", slices.Repeat([]int64{mb, kb}, 40), 0, maxMergeWidth},
-		{"too many without eight of a level", append(ruler, mb, kb), 0, mergeWidth},
+		{"too many, but not eight of any level", append(ruler, mb, kb), 0, mergeWidth},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestMergeDropsDeletedDocuments(t *testing.T) {
 }
 
 // A running search still finds documents of a replaced segment, and the segment is closed after it.
-func TestMergeKeepsWhatIsSearched(t *testing.T) {
+func TestMergeKeepsSearchedSegments(t *testing.T) {
 	x := openTest(t, Options{})
 	for key := range uint64(3) {
 		b := x.NewBatch()
@@ -117,11 +117,11 @@ func TestMergeKeepsWhatIsSearched(t *testing.T) {
 	}
 	s.release()
 	if err := old.Check(t.Context()); err == nil {
-		t.Error("the replaced segment is still open after the last search")
+		t.Error("Check of the replaced segment after the last search = nil, want an error")
 	}
 }
 
-// If merges are far behind, Apply waits for one.
+// If too many segments wait for merges, Apply waits for a merge.
 func TestApplyWaitsForMerge(t *testing.T) {
 	x := openTest(t, Options{})
 	apply := func(key uint64) {

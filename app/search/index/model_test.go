@@ -15,6 +15,7 @@ type model struct {
 	checkpoint string
 }
 
+// modelDoc is a document of a model.
 type modelDoc struct {
 	key       uint64
 	group     uint8
@@ -55,6 +56,7 @@ func (w modelScorer) score(d *modelDoc, t string, weight float64) float64 {
 
 func (d *modelDoc) has(t string) bool { return d.keywords[t] || len(d.positions[t]) > 0 }
 
+// match reports whether a node matches the document, and its score.
 func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 	switch n := n.(type) {
 	case nil:
@@ -87,7 +89,7 @@ func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 	case Prefer:
 		ok, sum := d.match(n.Must, w)
 		for _, part := range n.Should {
-			if also, s := d.match(part, w); also {
+			if matched, s := d.match(part, w); matched {
 				sum += s
 			}
 		}
@@ -96,6 +98,7 @@ func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 	panic(n)
 }
 
+// phrase reports whether a phrase matches the document, and its score.
 func (d *modelDoc) phrase(n Phrase, w modelScorer) (bool, float64) {
 	if len(n.Terms) == 0 {
 		return false, 0
@@ -273,7 +276,7 @@ func compareSearch(t *testing.T, x *Index, m *model, q Query) {
 	defer s.release()
 	got, err := search(t.Context(), q, s, x.options.MaxNodes)
 	if err != nil {
-		t.Fatalf("search(%+v): %v", q, err)
+		t.Fatalf("search(%+v): %v, want no error", q, err)
 	}
 	want := m.search(q, newModelScorer(t, s))
 	if got.Counts != want.Counts {

@@ -14,7 +14,7 @@ func TestCacheStaysWithinSize(t *testing.T) {
 	c := s.cache
 	minPages := 4 * cacheShards
 	if n := len(s.sums); n < 3*minPages {
-		t.Fatalf("the segment has %d pages, want at least %d", n, 3*minPages)
+		t.Fatalf("segment has %d pages, want at least %d", n, 3*minPages)
 	}
 	for range 3 {
 		for doc := range s.docs {
@@ -31,10 +31,10 @@ func TestCacheStaysWithinSize(t *testing.T) {
 	for i := range c.shards {
 		pages += len(c.shards[i].slots)
 		if len(c.shards[i].slotOf) > len(c.shards[i].slots) {
-			t.Errorf("shard %d maps %d pages to %d slots", i, len(c.shards[i].slotOf), len(c.shards[i].slots))
+			t.Errorf("shard %d maps %d pages, want at most %d", i, len(c.shards[i].slotOf), len(c.shards[i].slots))
 		}
 	}
 	if pages > minPages {
-		t.Errorf("the cache holds %d pages, want at most %d", pages, minPages)
+		t.Errorf("cache has %d pages, want at most %d", pages, minPages)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// FuzzBlock checks that decoded blocks are valid and survive another round trip.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0}, uint8(9), uint32(100))
 	f.Add([]byte{0x81, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, uint8(10), uint32(1<<20))
@@ -19,7 +20,7 @@ func FuzzBlock(f *testing.F) {
 		if _, err := decodeUvarints(raw, docs); err == nil {
 			decoded := make([]uint32, len(docs))
 			if rest, err := decodeUvarints(appendUvarints(nil, docs), decoded); err != nil || len(rest) > 0 || !slices.Equal(docs, decoded) {
-				t.Errorf("decodeUvarints(appendUvarints(%v)) = %v, %v, %d bytes left", docs, decoded, err, len(rest))
+				t.Errorf("decodeUvarints(appendUvarints(%v)) = %v, %v, %d bytes left, want the same numbers", docs, decoded, err, len(rest))
 			}
 		}
 		if _, err := decodeGaps(raw, NoMoreDocs, docs, limit); err != nil {
@@ -33,7 +34,7 @@ func FuzzBlock(f *testing.F) {
 		decoded := make([]uint32, len(docs))
 		rest, err := decodeGaps(appendGaps(nil, NoMoreDocs, docs), NoMoreDocs, decoded, limit)
 		if err != nil || len(rest) > 0 || !slices.Equal(docs, decoded) {
-			t.Errorf("decodeGaps(appendGaps(%v)) = %v, %v, %d bytes left", docs, decoded, err, len(rest))
+			t.Errorf("decodeGaps(appendGaps(%v)) = %v, %v, %d bytes left, want the same documents", docs, decoded, err, len(rest))
 		}
 	})
 }
@@ -76,7 +77,7 @@ func FuzzTombstones(f *testing.F) {
 		}
 		deleted.forEach(func(doc uint32) {
 			if doc >= docs || !decoded.Has(doc) {
-				t.Fatalf("document %d of %d is lost in the round trip", doc, docs)
+				t.Fatalf("Has(%d) of %d documents after the round trip = false, want true", doc, docs)
 			}
 		})
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Terms are looked up in several orders, existing and missing ones.
+// Lookup finds exactly the existing terms, whatever the sequence of the lookups.
 func TestLookup(t *testing.T) {
 	const terms = 1500
 	s := openDocs(t, 1<<20, singleTermDocs(terms, func(i int) string { return fmt.Sprintf("m%05d", i*3) }))
@@ -17,11 +17,11 @@ func TestLookup(t *testing.T) {
 		name string
 		next func(i int) int
 	}{
-		{"every term in order", func(i int) int { return i }},
-		{"every 37th in order", func(i int) int { return i * 37 }},
-		{"each twice in order", func(i int) int { return i / 2 }},
-		{"backwards", func(i int) int { return 3*terms + 5 - i }},
-		{"in random order", func(int) int { return r.IntN(3*terms + 9) }},
+		{"ascending", func(i int) int { return i }},
+		{"every 37th ascending", func(i int) int { return i * 37 }},
+		{"each twice ascending", func(i int) int { return i / 2 }},
+		{"descending", func(i int) int { return 3*terms + 5 - i }},
+		{"random", func(int) int { return r.IntN(3*terms + 9) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := s.Lookup()

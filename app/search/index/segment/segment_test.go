@@ -55,8 +55,10 @@ func writeSegment(t testing.TB, path string, docs []document) Meta {
 	})
 }
 
+// bigEndian encodes a key.
 func bigEndian(key uint64) []byte { return binary.BigEndian.AppendUint64(nil, key) }
 
+// encodeGaps encodes the positions that a segment stores.
 func encodeGaps(positions []uint32) (p []byte) {
 	prev := uint32(0)
 	for _, at := range positions[:min(len(positions), MaxPositions)] {
@@ -66,6 +68,7 @@ func encodeGaps(positions []uint32) (p []byte) {
 	return p
 }
 
+// writeFile writes a segment file that fill adds the content to.
 func writeFile(t testing.TB, path string, fill func(w *Writer) error) Meta {
 	t.Helper()
 	f, err := os.Create(path)
@@ -83,6 +86,7 @@ func writeFile(t testing.TB, path string, fill func(w *Writer) error) Meta {
 	return meta
 }
 
+// noSyncFile is a file whose Sync does nothing.
 type noSyncFile struct{ *os.File }
 
 func (noSyncFile) Sync() error { return nil }
@@ -94,6 +98,7 @@ func openDocs(t testing.TB, cache int64, docs []document) *Segment {
 	return openSegment(t, path, writeSegment(t, path, docs), cache)
 }
 
+// openSegment opens a segment and closes it at the end of the test.
 func openSegment(t testing.TB, path string, meta Meta, cache int64) *Segment {
 	t.Helper()
 	s, err := Open(path, meta, NewCache(cache))
@@ -156,7 +161,7 @@ func readDocs(ctx context.Context, s *Segment, deleted *Tombstones) ([]document,
 	for _, term := range terms {
 		e, found, err := l.Find([]byte(term))
 		if err != nil || !found {
-			return nil, fmt.Errorf("%q is not found: %w", term, err)
+			return nil, fmt.Errorf("find %q: found %v, %w", term, found, err)
 		}
 		var c Cursor
 		var p Positions
@@ -196,27 +201,29 @@ func requireSameDocs(t *testing.T, got, want []document) {
 // Documents that are written can be read and found by key.
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 2, 127, 128, 129, 1000} {
-		docs := randomDocs(uint64(n), n)
-		s := openDocs(t, 1, docs)
-		got, err := readDocs(t.Context(), s, nil)
-		if err != nil {
-			t.Fatalf("read %d documents: %v", n, err)
-		}
-		requireSameDocs(t, got, docs)
-		from := uint32(0)
-		for i := len(docs) - 1; i >= 0; i-- {
-			doc, found, next, err := s.FindKey(docs[i].key, from)
-			if err != nil || !found || doc != uint32(i) {
-				t.Fatalf("FindKey(%d) = %d, %v, %v, want %d", docs[i].key, doc, found, err, i)
+		t.Run(fmt.Sprintf("%d documents", n), func(t *testing.T) {
+			docs := randomDocs(uint64(n), n)
+			s := openDocs(t, 1, docs)
+			got, err := readDocs(t.Context(), s, nil)
+			if err != nil {
+				t.Fatalf("readDocs: %v", err)
 			}
-			if _, found, _, err := s.FindKey(docs[i].key+1, 0); err != nil || found {
-				t.Fatalf("FindKey(%d) = %v, %v, want not found", docs[i].key+1, found, err)
+			requireSameDocs(t, got, docs)
+			from := uint32(0)
+			for i := len(docs) - 1; i >= 0; i-- {
+				doc, found, next, err := s.FindKey(docs[i].key, from)
+				if err != nil || !found || doc != uint32(i) {
+					t.Fatalf("FindKey(%d) = %d, %v, %v, want %d", docs[i].key, doc, found, err, i)
+				}
+				if _, found, _, err := s.FindKey(docs[i].key+1, 0); err != nil || found {
+					t.Fatalf("FindKey(%d) = %v, %v, want not found", docs[i].key+1, found, err)
+				}
+				from = next
 			}
-			from = next
-		}
-		if err := s.Check(t.Context()); err != nil {
-			t.Errorf("Check with %d documents: %v", n, err)
-		}
+			if err := s.Check(t.Context()); err != nil {
+				t.Errorf("Check: %v", err)
+			}
+		})
 	}
 }
 
@@ -290,27 +297,29 @@ func TestAdvance(t *testing.T) {
 		}
 	}
 	if budget.Err() != nil {
-		t.Errorf("budget: %v", budget.Err())
+		t.Errorf("budget.Err() = %v, want nil", budget.Err())
 	}
 }
 
 func TestTombstones(t *testing.T) {
 	for _, docs := range []uint32{1, 63, 64, 65, 1000} {
-		for _, each := range []uint32{1, 2, 9, 11, 400, 5000} {
-			var g *Tombstones
-			for d := uint32(0); d < docs; d += each {
-				g = g.With(docs, []uint32{d, d})
-			}
-			raw := g.Append(nil, docs)
-			decoded, rest, err := ParseTombstones(append(raw, 9), docs)
-			if err != nil || !bytes.Equal(rest, []byte{9}) || decoded.Count() != int((docs+each-1)/each) {
-				t.Fatalf("round trip of every %d. of %d documents: Count() = %d, rest %v, error %v", each, docs, decoded.Count(), rest, err)
-			}
-			for d := range docs {
-				if decoded.Has(d) != (d%each == 0) {
-					t.Fatalf("every %d. of %d documents deleted: Has(%d) = %v", each, docs, d, decoded.Has(d))
+		for _, step := range []uint32{1, 2, 9, 11, 400, 5000} {
+			t.Run(fmt.Sprintf("%d documents in steps of %d", docs, step), func(t *testing.T) {
+				var g *Tombstones
+				for d := uint32(0); d < docs; d += step {
+					g = g.With(docs, []uint32{d, d})
 				}
-			}
+				raw := g.Append(nil, docs)
+				decoded, rest, err := ParseTombstones(append(raw, 9), docs)
+				if want := int((docs + step - 1) / step); err != nil || !bytes.Equal(rest, []byte{9}) || decoded.Count() != want {
+					t.Fatalf("ParseTombstones = %d documents, rest %v, error %v; want %d, [9], nil", decoded.Count(), rest, err, want)
+				}
+				for d := range docs {
+					if got, want := decoded.Has(d), d%step == 0; got != want {
+						t.Fatalf("Has(%d) = %v, want %v", d, got, want)
+					}
+				}
+			})
 		}
 	}
 }

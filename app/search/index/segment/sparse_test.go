@@ -5,21 +5,21 @@ import (
 	"testing"
 )
 
-// However few leaves of the sparse index are kept, exactly the existing terms are found.
+// Find finds exactly the existing terms, even if the sparse index has few leaves.
 func TestSparse(t *testing.T) {
 	const terms = 1500
 	spell := func(i int) string { return fmt.Sprintf("%x", i*i*7919) }
 	s := openDocs(t, 1<<20, singleTermDocs(terms, spell))
 	if len(s.sparse.ends) < 8 {
-		t.Fatalf("the dictionary has %d leaves, want at least 8", len(s.sparse.ends))
+		t.Fatalf("dictionary has %d leaves, want at least 8", len(s.sparse.ends))
 	}
 	for _, limit := range []int{1 << 20, 200, 1} {
 		var err error
 		if s.sparse, err = readSparse(&s.streams[streamIndex], s.lengths[streamTerms], limit); err != nil {
-			t.Fatalf("readSparse with %d bytes: %v", limit, err)
+			t.Fatalf("readSparse with a limit of %d bytes: %v", limit, err)
 		}
 		if got := len(s.sparse.separators) + sparseEntryBytes*len(s.sparse.ends); got > max(limit, 100) {
-			t.Errorf("sparse index takes %d bytes, want at most %d", got, limit)
+			t.Errorf("size of the sparse index = %d bytes, want at most %d", got, max(limit, 100))
 		}
 		var w TermIterator
 		for i := range terms {

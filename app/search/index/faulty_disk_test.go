@@ -17,6 +17,7 @@ func (u noSyncDisk) Create(path string) (file, error) {
 
 func (noSyncDisk) SyncDir(string) error { return nil }
 
+// noSyncFile is a file on a noSyncDisk.
 type noSyncFile struct{ file }
 
 func (noSyncFile) Sync() error { return nil }
@@ -39,76 +40,79 @@ type entryChange struct {
 	existed           bool
 }
 
+// newFaultyDisk returns a disk that fails after a number of steps, or never if left is negative.
 func newFaultyDisk(left int) *faultyDisk {
 	return &faultyDisk{left: left, synced: make(map[string]int64)}
 }
 
-func (c *faultyDisk) step() error {
-	c.steps++
-	if c.left == 0 {
-		if c.once {
-			c.left = -1
+// step counts a step and returns an error from the failure on.
+func (d *faultyDisk) step() error {
+	d.steps++
+	if d.left == 0 {
+		if d.once {
+			d.left = -1
 		}
 		return errPowerFailure
 	}
-	c.left--
+	d.left--
 	return nil
 }
 
-func (c *faultyDisk) Mkdir(path string) error {
-	if err := c.step(); err != nil {
+func (d *faultyDisk) Mkdir(path string) error {
+	if err := d.step(); err != nil {
 		return err
 	}
-	return c.osFileSystem.Mkdir(path)
+	return d.osFileSystem.Mkdir(path)
 }
 
-func (c *faultyDisk) Create(path string) (file, error) {
-	if err := c.step(); err != nil {
+func (d *faultyDisk) Create(path string) (file, error) {
+	if err := d.step(); err != nil {
 		return nil, err
 	}
-	f, err := c.osFileSystem.Create(path)
+	f, err := d.osFileSystem.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	c.synced[path] = 0
-	c.pending = append(c.pending, entryChange{created: path})
-	return &faultyFile{f.(*os.File), c}, nil
+	d.synced[path] = 0
+	d.pending = append(d.pending, entryChange{created: path})
+	return &faultyFile{f.(*os.File), d}, nil
 }
 
-func (c *faultyDisk) Rename(from, to string) error {
-	if err := c.step(); err != nil {
+func (d *faultyDisk) Rename(from, to string) error {
+	if err := d.step(); err != nil {
 		return err
 	}
 	old, err := os.ReadFile(to)
-	c.pending = append(c.pending, entryChange{from: from, to: to, previous: old, existed: err == nil})
-	c.synced[to] = c.synced[from]
-	return c.osFileSystem.Rename(from, to)
+	d.pending = append(d.pending, entryChange{from: from, to: to, previous: old, existed: err == nil})
+	d.synced[to] = d.synced[from]
+	return d.osFileSystem.Rename(from, to)
 }
 
-func (c *faultyDisk) SyncDir(path string) error {
-	if err := c.step(); err != nil {
+func (d *faultyDisk) SyncDir(path string) error {
+	if err := d.step(); err != nil {
 		return err
 	}
-	c.pending = nil
+	d.pending = nil
 	return nil
 }
 
-func (c *faultyDisk) Remove(path string) error {
-	if err := c.step(); err != nil {
+func (d *faultyDisk) Remove(path string) error {
+	if err := d.step(); err != nil {
 		return err
 	}
 	old, err := os.ReadFile(path)
-	c.pending = append(c.pending, entryChange{to: path, previous: old, existed: err == nil})
-	return c.osFileSystem.Remove(path)
+	d.pending = append(d.pending, entryChange{to: path, previous: old, existed: err == nil})
+	return d.osFileSystem.Remove(path)
 }
 
+// faultyFile is a file on a faultyDisk.
 type faultyFile struct {
 	*os.File
-	c *faultyDisk
+	disk *faultyDisk
 }
 
 func (f *faultyFile) Write(p []byte) (int, error) {
-	if err := f.c.step(); err != nil {
+	if err := f.disk.step(); err != nil {
 		n, _ := f.File.Write(p[:len(p)/2])
 		return n, err
 	}
@@ -116,12 +120,12 @@ func (f *faultyFile) Write(p []byte) (int, error) {
 }
 
 func (f *faultyFile) Sync() error {
-	if err := f.c.step(); err != nil {
+	if err := f.disk.step(); err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err == nil {
-		f.c.synced[f.Name()] = info.Size()
+		f.disk.synced[f.Name()] = info.Size()
 	}
 	return err
 }
@@ -136,22 +140,23 @@ const (
 )
 
 // loseUnsynced discards data as a power failure would.
-func (c *faultyDisk) loseUnsynced(kind int) error {
+func (d *faultyDisk) loseUnsynced(kind int) error {
 	if kind == lostNothing {
 		return nil
 	}
 	var err error
-	for path, safe := range c.synced {
-		if info, there := os.Stat(path); there == nil && info.Size() > safe {
-			err = errors.Join(err, os.Truncate(path, safe))
+	for path, size := range d.synced {
+		if info, statErr := os.Stat(path); statErr == nil && info.Size() > size {
+			err = errors.Join(err, os.Truncate(path, size))
 		}
 	}
-	for i := len(c.pending) - 1; i >= 0 && kind != lostBytes; i-- {
-		err = errors.Join(err, c.pending[i].undo(kind))
+	for i := len(d.pending) - 1; i >= 0 && kind != lostBytes; i-- {
+		err = errors.Join(err, d.pending[i].undo(kind))
 	}
 	return err
 }
 
+// undo reverts the change unless the power failure doesn't lose it.
 func (e entryChange) undo(kind int) error {
 	switch {
 	case e.created != "":
