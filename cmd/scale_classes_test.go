@@ -91,7 +91,7 @@ func (o *oracle) number(rng *rand.Rand) (record, string) {
 // document is a file with a text, on an abstract.
 func (o *oracle) document(rng *rand.Rand) record {
 	for {
-		if k := o.FileOf(rng.IntN(o.Texts)); !o.InFolder(k) {
+		if k := o.FileWithText(rng.IntN(o.Texts)); !o.InFolder(k) {
 			return record{"file", k}
 		}
 	}
@@ -137,7 +137,7 @@ func withTypo(word string, rng *rand.Rand) string {
 // isPrefix says whether somebody is called so or begins so, or something is.
 func (o *oracle) isPrefix(typed string) bool {
 	for n := range vaulttest.MixNames {
-		if strings.HasPrefix(strings.ToLower(vaulttest.MixFirst(n)), typed) || strings.HasPrefix(strings.ToLower(vaulttest.MixLast(n)), typed) {
+		if strings.HasPrefix(strings.ToLower(vaulttest.MixFirstName(n)), typed) || strings.HasPrefix(strings.ToLower(vaulttest.MixLastName(n)), typed) {
 			return true
 		}
 	}

@@ -122,7 +122,7 @@ func (o *oracle) names(r record, into []string) []string {
 // text is the words of a document, and where they stand; nil of what has none.
 func (o *oracle) text(r record) []uint16 {
 	if r.kind == "file" {
-		if n, has := o.Text(r.n); has {
+		if n, has := o.TextNumber(r.n); has {
 			return o.words.Ranks(n, nil)
 		}
 	}

@@ -17,7 +17,7 @@ func TestFailedSignInsAreGrouped(t *testing.T) {
 	p := vaulttest.NewUserFixture(t, nil)
 	kim := p.CreateUser(t, "kim", model.RoleAdmin)
 	kim.Password = cheapHash
-	p.Put(t, kim)
+	p.PutUser(t, kim)
 	before := len(p.AuditEvents(t))
 	for range 5 {
 		_, err := p.TrySignIn(t, "kim", "wrong password", "", "203.0.113.9")

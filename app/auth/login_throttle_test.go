@@ -136,7 +136,7 @@ func TestThrottleCountersAreLimited(t *testing.T) {
 	p := vaulttest.NewUserFixture(t, nil)
 	user := p.CreateUser(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
-	p.Put(t, user)
+	p.PutUser(t, user)
 	for range 3 {
 		_, err := p.TrySignIn(t, "kim", "wrong password", "", "203.0.113.9")
 		vaulttest.WantSignInError(t, "wrong password", err, auth.WrongPassword)

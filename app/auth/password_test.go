@@ -60,7 +60,7 @@ func TestSignInUpgradesHash(t *testing.T) {
 	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Passwords = secret.DefaultArgon2Params() })
 	user := p.CreateUser(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
-	p.Put(t, user)
+	p.PutUser(t, user)
 	for range 2 {
 		p.SignIn(t, "kim")
 	}
@@ -181,7 +181,7 @@ func TestExistingWeakPasswordWorks(t *testing.T) {
 		t.Fatalf("rehash: %v", err)
 	}
 	user.Password = hash
-	p.Put(t, user)
+	p.PutUser(t, user)
 	if _, err := p.TrySignIn(t, "owner", "1q2w3e4r5t", "", "192.0.2.1"); err != nil {
 		t.Errorf("sign in with an existing weak password: %v", err)
 	}

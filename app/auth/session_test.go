@@ -155,7 +155,7 @@ func TestSessionCountIsLimited(t *testing.T) {
 	p := vaulttest.NewUserFixture(t, nil)
 	user := p.CreateUser(t, "kim", model.RoleAdmin)
 	user.Password = cheapHash
-	p.Put(t, user)
+	p.PutUser(t, user)
 	first := p.SignIn(t, "kim")
 	for range 50 {
 		p.Clock.Advance(time.Second)

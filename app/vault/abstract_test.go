@@ -152,7 +152,7 @@ func TestAbstractCreateWithoutTemplates(t *testing.T) {
 	}
 }
 
-// updated_at increases even though the clock of the test doesn't advance.
+// Attach adds files at the end of the abstract and increases updated_at, even if the clock doesn't advance.
 func TestAttach(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -165,13 +165,13 @@ func TestAttach(t *testing.T) {
 	last := created.Abstract
 	for i := range 3 {
 		a, b := vaulttest.PDFDoc(fmt.Sprintf("a%d.pdf", i), "a"), vaulttest.PDFDoc(fmt.Sprintf("b%d.pdf", i), fmt.Sprint(i))
-		created, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, last.ID, model.UploadDraft{FolderID: vaulttest.IDInput(1)},
+		attached, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, last.ID, model.UploadDraft{FolderID: vaulttest.IDInput(1)},
 			vaulttest.StageDocs(t, v, a, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1)), b), vault.Idempotency[vault.AbstractWithFiles]{})
-		if err != nil || len(created.Failures) != 1 {
-			t.Fatalf("Abstracts.Attach: rejected files: got %+v, %v, want x.exe", created.Failures, err)
+		if err != nil || len(attached.Failures) != 1 {
+			t.Fatalf("Abstracts.Attach: rejected files: got %+v, %v, want x.exe", attached.Failures, err)
 		}
 		names = append(names, a.Name, b.Name)
-		now := created.Abstract
+		now := attached.Abstract
 		if now.Version != last.Version+1 || !now.UpdatedAt.After(last.UpdatedAt) || !now.CreatedAt.Equal(last.CreatedAt) {
 			t.Errorf("got version %d updated at %v, want one more than %d and later than %v", now.Version, now.UpdatedAt, last.Version,
 				last.UpdatedAt)
@@ -202,10 +202,10 @@ func TestAttachNoAcceptedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
-	again, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{},
+	attached, err := v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{},
 		vaulttest.StageDocs(t, v, vaulttest.NewDoc("x.exe", vaulttest.TextOfSize(1))), vault.Idempotency[vault.AbstractWithFiles]{})
-	if err != nil || len(again.Failures) != 1 || again.Abstract.Version != created.Abstract.Version {
-		t.Errorf("Abstracts.Attach: got %+v, %v, want x.exe rejected and version %d", again, err, created.Abstract.Version)
+	if err != nil || len(attached.Failures) != 1 || attached.Abstract.Version != created.Abstract.Version {
+		t.Errorf("Abstracts.Attach: got %+v, %v, want x.exe rejected and version %d", attached, err, created.Abstract.Version)
 	}
 	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 1, model.UploadDraft{}, vaulttest.StageDocs(t, v),
 		vault.Idempotency[vault.AbstractWithFiles]{})

@@ -151,9 +151,11 @@ func TestFolderFilePage(t *testing.T) {
 			{vault.ByName, false, 9000, "Deed 401.pdf to Deed 450.pdf, 401 to 450 of 450"},
 			{vault.ByDate, false, 100, "Deed 350.pdf to Deed 251.pdf, 101 to 200 of 450"},
 		} {
-			if got := page(row.by, row.descending, row.offset); got != row.want {
-				t.Errorf("FilePage(%v, descending %t, offset %d): got %s, want %s", row.by, row.descending, row.offset, got, row.want)
-			}
+			t.Run(fmt.Sprintf("%s descending %t offset %d", row.by, row.descending, row.offset), func(t *testing.T) {
+				if got := page(row.by, row.descending, row.offset); got != row.want {
+					t.Errorf("FilePage: got %s, want %s", got, row.want)
+				}
+			})
 		}
 	}
 	if _, err := v.Files.Patch(t.Context(), vaulttest.Operator, uploaded.ID+1,

@@ -76,13 +76,13 @@ func (m Mix) record(n int, kind uint64) MixRecord {
 		Parcel: fmt.Sprintf("%02d-%d-%03d", rng.IntN(100), rng.IntN(10), rng.IntN(1000)),
 		County: MixCounty(county), State: []string{"OH", "IN", "KY"}[county%3], City: MixCounty((county*7+rng.IntN(5))%MixCounties) + " City",
 		Address: fmt.Sprintf("%d %s Rd", 1+rng.IntN(9000), firmStreets[rng.IntN(len(firmStreets))]),
-		Owner:   mixName(rng), Borrower: mixName(rng), Client: MixLast(rng.IntN(40)) + " Closing",
+		Owner:   mixName(rng), Borrower: mixName(rng), Client: MixLastName(rng.IntN(40)) + " Closing",
 		Book: 1 + rng.IntN(3000), Page: 1 + rng.IntN(900), Commercial: rng.IntN(5) == 0,
 	}
 }
 
 func mixName(rng *rand.Rand) string {
-	return MixFirst(rng.IntN(MixNames)) + " " + MixLast(rng.IntN(MixNames))
+	return MixFirstName(rng.IntN(MixNames)) + " " + MixLastName(rng.IntN(MixNames))
 }
 
 // MixNames is the number of first names and of last names.
@@ -107,8 +107,8 @@ var (
 // MixCounty returns the name of county n, 0 to 87.
 func MixCounty(n int) string { return mixCountyA[n%11] + mixCountyB[n/11] }
 
-// MixFirst returns first name n, 0 to 1,999.
-func MixFirst(n int) string { return mixFirstA[n%45] + mixFirstB[n/45] }
+// MixFirstName returns first name n, 0 to 1,999.
+func MixFirstName(n int) string { return mixFirstA[n%45] + mixFirstB[n/45] }
 
-// MixLast returns last name n, 0 to 1,999.
-func MixLast(n int) string { return mixLastA[n%50] + mixLastB[n/50] }
+// MixLastName returns last name n, 0 to 1,999.
+func MixLastName(n int) string { return mixLastA[n%50] + mixLastB[n/50] }

@@ -17,19 +17,19 @@ import (
 // FilesPerOrder is the number of files of each order in the mix.
 const FilesPerOrder = 2
 
-// Text returns the number of the text of file k; has is false if the file has no text.
-func (m Mix) Text(k int) (n int, has bool) {
+// TextNumber returns the number of the text of file k; has is false if the file has no text.
+func (m Mix) TextNumber(k int) (n int, has bool) {
 	files := m.Orders * FilesPerOrder
 	n = k * m.Texts / files
 	return n, (k+1)*m.Texts/files > n
 }
 
-// FileOf returns the number of the file with text n.
-func (m Mix) FileOf(n int) int {
+// FileWithText returns the number of the file with text n.
+func (m Mix) FileWithText(n int) int {
 	files := m.Orders * FilesPerOrder
 	k := (n*files + m.Texts - 1) / m.Texts
 	for {
-		if got, has := m.Text(k); has && got >= n {
+		if got, has := m.TextNumber(k); has && got >= n {
 			return k
 		}
 		k++
@@ -148,7 +148,7 @@ func (g *mixFiller) mixedFile(t *store.Tx, k int, abstract uint64) (uint64, erro
 	content := k % len(g.digests)
 	pages, doc := 1+content%40, storedPDF{g.digests[content], g.sizes[content]}
 	failure := model.FailureNoText + "." // without it, a server would extract the text
-	if n, has := g.Text(k); has {
+	if n, has := g.TextNumber(k); has {
 		pages, doc, failure = TextPages, g.stored[n], ""
 	}
 	s := g.Mix.File(k)

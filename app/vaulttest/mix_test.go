@@ -35,8 +35,8 @@ func TestMixFill(t *testing.T) {
 	}
 	words := vaulttest.NewVocabulary()
 	for n := range m.Texts {
-		k := m.FileOf(n)
-		if got, has := m.Text(k); !has || got != n {
+		k := m.FileWithText(n)
+		if got, has := m.TextNumber(k); !has || got != n {
 			t.Errorf("text of file %d: got %d, %t, want %d", k, got, has, n)
 		}
 		var got []string

@@ -47,8 +47,8 @@ func (p *UserFixture) CreateUser(t *testing.T, name string, role model.Role) mod
 	return user
 }
 
-// Put stores a user without the checks of the service.
-func (p *UserFixture) Put(t *testing.T, user model.User) {
+// PutUser stores a user without the checks of the service.
+func (p *UserFixture) PutUser(t *testing.T, user model.User) {
 	t.Helper()
 	if err := p.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return tx.PutUser(user) }); err != nil {
 		t.Fatalf("store user %s: %v", user.Name, err)

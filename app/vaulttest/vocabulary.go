@@ -39,7 +39,7 @@ func NewVocabulary() *Vocabulary {
 	v := &Vocabulary{samples: make([]uint16, 0, vocabularySamples)}
 	known := map[string]bool{} // begins with all names, so that no word is also a name
 	for n := range MixNames {
-		known[strings.ToLower(MixFirst(n))], known[strings.ToLower(MixLast(n))] = true, true
+		known[strings.ToLower(MixFirstName(n))], known[strings.ToLower(MixLastName(n))] = true, true
 	}
 	for n := range MixCounties {
 		known[strings.ToLower(MixCounty(n))] = true
