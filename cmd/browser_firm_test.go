@@ -78,7 +78,7 @@ type firm struct {
 	order, folder string           // IDs
 	inviteLink    string           // path of an invite link that wasn't used
 	files         map[string]int64 // IDs of documents by name
-	lastUser      int64            // ID of the viewer
+	viewerID      int64
 }
 
 // Usernames.
@@ -103,7 +103,7 @@ func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	t.Helper()
 	f := &firm{testServer: env.newServer(t, settings...), files: map[string]int64{}}
 	for _, user := range []struct{ name, role string }{{admin, "admin"}, {staff, "staff"}, {viewer, "viewer"}} {
-		f.lastUser = f.testServer.createUser(user.name, user.role)
+		f.viewerID = f.testServer.createUser(user.name, user.role)
 	}
 	f.inviteLink = f.inviteUser("Robin Ash", "staff")
 	f.client = f.apiClient()

@@ -76,7 +76,7 @@ func (f *firm) screens() []screen {
 		{name: "admin-statuses", path: "/admin/statuses", as: admin},
 		{name: "admin-users", path: "/admin/users", as: admin},
 		{name: "admin-users-new", path: "/admin/users/new", as: admin},
-		{name: "admin-user", path: fmt.Sprintf("/admin/users/%d", f.lastUser), as: admin},
+		{name: "admin-user", path: fmt.Sprintf("/admin/users/%d", f.viewerID), as: admin},
 		{name: "admin-keys", path: "/admin/keys", as: admin},
 		{name: "admin-keys-new", path: "/admin/keys/new", as: admin},
 		{name: "admin-key", path: "/admin/keys/1", as: admin},
@@ -127,7 +127,7 @@ func TestEveryPageIsListed(t *testing.T) {
 		}
 	}
 	f := &firm{
-		inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", lastUser: 1,
+		inviteLink: "/join/first", abstract: "ABCDEFGH", emptyAbstract: "BCDEFGHI", order: "CDEFGHIJ", folder: "1", viewerID: 1,
 		files: map[string]int64{brokenName: 1, trashedName: 1},
 	}
 	for _, n := range []int{1, 4, 6, 8} {
