@@ -33,15 +33,13 @@ import (
 	"deedkeep/web"
 )
 
-// raceOptions keeps the race detector from sleeping a second at the end of every
-// process.
+// raceOptions keep the race detector from sleeping for a second when a process exits.
 const raceOptions = "atexit_sleep_ms=0"
 
-// scriptExample is in the place of config.example.yaml, which only the program has inside.
+// scriptExample replaces config.example.yaml, which is embedded only in the main package.
 const scriptExample = "# The settings.\ndata: ./data\n"
 
-// The test binary is the program: scripts run it as deedkeep, and it runs itself to
-// open documents.
+// TestMain lets the test binary also be deedkeep, which scripts run, and its reader processes.
 func TestMain(m *testing.M) {
 	if sandbox.IsWorker(os.Args) {
 		os.Exit(sandbox.RunWorker(web.PDFium))
@@ -49,27 +47,28 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
 }
 
-// Every script of testdata/both runs with the server up and with it down, over a
-// vault that holds a key ($KEY, its number is 1), an order and a document.
-func TestWithServerUp(t *testing.T)   { scripts(t, "testdata/both", "up") }
-func TestWithServerDown(t *testing.T) { scripts(t, "testdata/both", "down") }
+// Every script of testdata/both runs with a server and without one, on a vault that contains a
+// key ($KEY, with the ID 1), an order, and a document.
+func TestScriptsWithServer(t *testing.T)    { runScripts(t, "testdata/both", "up") }
+func TestScriptsWithoutServer(t *testing.T) { runScripts(t, "testdata/both", "down") }
 
-// The scripts of testdata/alone begin without a vault and start what they need.
-func TestAlone(t *testing.T) { scripts(t, "testdata/alone", "") }
+// The scripts of testdata/alone have no vault at first and start what they need.
+func TestScriptsAlone(t *testing.T) { runScripts(t, "testdata/alone", "") }
 
-func scripts(t *testing.T, dir, mode string) {
+// runScripts runs the scripts in a directory. The mode is a condition in them.
+func runScripts(t *testing.T, dir, mode string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           func(word string) (bool, error) { return word == mode, nil },
 		Setup: func(env *testscript.Env) error {
-			// Sockets need a short path.
+			// the path of a Unix socket has to be short
 			root, err := os.MkdirTemp("", "dk") //nolint:usetesting // a script has no t
 			if err != nil {
 				return err
 			}
-			env.Defer(func() { _ = os.RemoveAll(root) }) // A killed server may still be writing.
+			env.Defer(func() { _ = os.RemoveAll(root) }) // fails if a killed server still writes
 			data := filepath.Join(root, "d")
 			env.Values[scriptStateKey{}] = new(scriptState)
 			env.Setenv("SHORT", root)
@@ -79,7 +78,7 @@ func scripts(t *testing.T, dir, mode string) {
 			env.Setenv("DEEDKEEP_DATA", data)
 			env.Setenv("DEEDKEEP_LISTEN", "127.0.0.1:0")
 			env.Setenv("DEEDKEEP_READER_CACHE", vaulttest.CacheDir())
-			// The engine is made ready at first use, which takes its time on a busy machine.
+			// PDFium is compiled at its first use, which takes long on a busy machine.
 			env.Setenv("DEEDKEEP_READER_DEADLINE", "2m")
 			if mode == "" {
 				return nil
@@ -95,7 +94,7 @@ func scripts(t *testing.T, dir, mode string) {
 	})
 }
 
-// seedVault makes a vault with a key, an order and a document.
+// seedVault creates a vault with a key, an order, and a document, and returns the key.
 func seedVault(dir string) (key string, err error) {
 	ctx := context.Background()
 	v, err := instance.Open(ctx, instance.Options{
@@ -120,12 +119,12 @@ func seedVault(dir string) (key string, err error) {
 	}
 	up, err := c.Upload(ctx, nil, []client.Upload{{Filename: "Seed.txt", Reader: strings.NewReader("the seeded document")}})
 	if err == nil && len(up.Files) != 1 {
-		err = fmt.Errorf("seed: %+v", up)
+		err = fmt.Errorf("upload: got %+v, want one file", up)
 	}
 	return key, err
 }
 
-// handlerTransport is a transport without a network.
+// handlerTransport is a transport that calls a handler without a network.
 type handlerTransport struct{ http.Handler }
 
 func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -138,21 +137,21 @@ func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// scriptServer is the server that a script has started.
+// scriptServer is a server that a script has started.
 type scriptServer struct {
 	process *exec.Cmd
 	done    chan error
 }
 
-// cmdBegin starts the server of a script that runs with one.
+// cmdBegin starts the server if the script runs with one.
 func cmdBegin(ts *testscript.TestScript, _ bool, args []string) {
 	if ts.Getenv("MODE") == "up" {
 		cmdStart(ts, false, args)
 	}
 }
 
-// cmdStart starts "deedkeep serve" with flags; $URL is its address, serve.out and
-// serve.err what it says.
+// cmdStart starts "deedkeep serve" with flags. It sets $URL to its address, and writes its output to
+// serve.out and serve.err.
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	program, err := exec.LookPath("deedkeep")
 	ts.Check(err)
@@ -177,41 +176,42 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 	stateOf(ts).server = s
 	ts.Defer(func() {
-		_ = process.Process.Kill() // It may have ended.
+		_ = process.Process.Kill() // it may have ended
 		if err := <-s.done; err != nil {
 			ts.Logf("serve: %v", err)
 		}
 	})
 	for {
-		said := ts.ReadFile("serve.out")
-		if url, ok := strings.CutPrefix(strings.TrimSpace(said), "listening on "); ok && strings.HasSuffix(said, "\n") {
+		printed := ts.ReadFile("serve.out")
+		if url, ok := strings.CutPrefix(strings.TrimSpace(printed), "listening on "); ok && strings.HasSuffix(printed, "\n") {
 			ts.Setenv("URL", url)
 			ts.Setenv("ADDRESS", url[strings.LastIndex(url, "/")+1:])
-			ts.Logf("answers after %v", time.Since(start).Round(time.Millisecond))
+			ts.Logf("ready after %v", time.Since(start).Round(time.Millisecond))
 			ts.Setenv("STARTED_MS", strconv.FormatInt(time.Since(start).Milliseconds(), 10))
 			return
 		}
 		select {
 		case err := <-s.done:
 			ts.Fatalf("serve ended: %v\n%s", err, ts.ReadFile("serve.err"))
-		case <-time.After(2 * time.Millisecond): // Nobody tells when a file grows.
+		case <-time.After(2 * time.Millisecond): // a growing file sends no notification
 		}
 		if time.Since(start) > 30*time.Second {
-			ts.Fatalf("serve does not answer\n%s", ts.ReadFile("serve.err"))
+			ts.Fatalf("serve prints no address in 30 seconds\n%s", ts.ReadFile("serve.err"))
 		}
 	}
 }
 
-// scriptState is what a script has under way; scripts run at the same time.
+// scriptState is the state of one script. Scripts run in parallel.
 type scriptState struct{ server *scriptServer }
 
 type scriptStateKey struct{}
 
+// stateOf returns the state of a script.
 func stateOf(ts *testscript.TestScript) *scriptState {
 	return ts.Value(scriptStateKey{}).(*scriptState)
 }
 
-// cmdEnd sends a signal (TERM, INT, KILL), waits, and wants an exit code (0).
+// cmdEnd sends a signal (TERM, INT, KILL), waits, and checks the exit code (default 0).
 func cmdEnd(ts *testscript.TestScript, _ bool, args []string) {
 	s := stateOf(ts).server
 	want := 0
@@ -224,15 +224,15 @@ func cmdEnd(ts *testscript.TestScript, _ bool, args []string) {
 	select {
 	case err := <-s.done:
 		if code := s.process.ProcessState.ExitCode(); code != want {
-			ts.Fatalf("serve ended with %d: %v\n%s", code, err, ts.ReadFile("serve.err"))
+			ts.Fatalf("serve: got exit code %d (%v), want %d\n%s", code, err, want, ts.ReadFile("serve.err"))
 		}
 	case <-time.After(30 * time.Second):
-		_ = s.process.Process.Kill() // The failure is that it had to be.
-		ts.Fatalf("serve does not stop")
+		_ = s.process.Process.Kill() // the test fails anyway
+		ts.Fatalf("serve still runs after 30 seconds")
 	}
 }
 
-// cmdCode runs a command and wants its exit code: code 3 deedkeep verify.
+// cmdCode runs a command and checks its exit code: code 3 deedkeep verify.
 func cmdCode(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := 0
@@ -242,107 +242,107 @@ func cmdCode(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 	}
 	if strconv.Itoa(got) != args[0] {
-		ts.Fatalf("exit code %d, want %s\n%s%s", got, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+		ts.Fatalf("got exit code %d, want %s\n%s%s", got, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 	}
 }
 
-// cmdJSON wants one JSON document in a file and a value in it: json stdout data.id 2.
-// The value "keys" of the path "" are the names of its members.
+// cmdJSON checks that a file is one JSON document with a value at a path: json stdout data.id 2.
+// In a path, # is the length of a list.
 func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	var value any
 	ts.Check(decoder.Decode(&value))
 	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
-		ts.Fatalf("more than one document: %v", err)
+		ts.Fatalf("got more than one JSON document: %v", err)
 	}
 	for name := range strings.SplitSeq(args[1], ".") {
-		switch at := value.(type) {
+		switch container := value.(type) {
 		case map[string]any:
-			found, ok := at[name]
+			member, ok := container[name]
 			if !ok {
-				ts.Fatalf("%s: there is no %s", args[1], name)
+				ts.Fatalf("%s: no member %s", args[1], name)
 			}
-			value = found
+			value = member
 		case []any:
 			if name == "#" {
-				value = len(at)
+				value = len(container)
 				continue
 			}
 			n, err := strconv.Atoi(name)
-			if err != nil || n >= len(at) {
-				ts.Fatalf("%s: there is no item %s of %d", args[1], name, len(at))
+			if err != nil || n >= len(container) {
+				ts.Fatalf("%s: no item %s in a list of %d", args[1], name, len(container))
 			}
-			value = at[n]
+			value = container[n]
 		default:
-			ts.Fatalf("%s: %s is inside %v", args[1], name, value)
+			ts.Fatalf("%s: got %v, want an object or a list for %s", args[1], value, name)
 		}
 	}
 	text, err := json.Marshal(value)
 	ts.Check(err)
 	if (string(text) == args[2]) == neg {
-		ts.Fatalf("%s is %s", args[1], text)
+		ts.Fatalf("%s: got %s, want %s (negated: %v)", args[1], text, args[2], neg)
 	}
 }
 
-// cmdFlip changes one bit in the middle of the one file that a pattern names.
+// cmdFlip changes one bit in the middle of the only file that matches a pattern.
 func cmdFlip(ts *testscript.TestScript, _ bool, args []string) {
-	found, err := filepath.Glob(args[0])
+	files, err := filepath.Glob(args[0])
 	ts.Check(err)
-	if len(found) != 1 {
-		ts.Fatalf("%s: %d files", args[0], len(found))
+	if len(files) != 1 {
+		ts.Fatalf("%s: got %d files, want 1", args[0], len(files))
 	}
-	ts.Check(os.Chmod(found[0], 0o600))
-	content, err := os.ReadFile(found[0])
+	ts.Check(os.Chmod(files[0], 0o600))
+	content, err := os.ReadFile(files[0])
 	ts.Check(err)
 	content[len(content)/2] ^= 1
-	ts.Check(os.WriteFile(found[0], content, 0o600))
+	ts.Check(os.WriteFile(files[0], content, 0o600))
 }
 
-// cmdDrop removes the one file that a pattern names.
+// cmdDrop removes the only file that matches a pattern.
 func cmdDrop(ts *testscript.TestScript, _ bool, args []string) {
-	found, err := filepath.Glob(args[0])
+	files, err := filepath.Glob(args[0])
 	ts.Check(err)
-	if len(found) != 1 {
-		ts.Fatalf("%s: %d files", args[0], len(found))
+	if len(files) != 1 {
+		ts.Fatalf("%s: got %d files, want 1", args[0], len(files))
 	}
-	ts.Check(os.Remove(found[0]))
+	ts.Check(os.Remove(files[0]))
 }
 
-// cmdRewrite changes bytes of a file where they are, whoever has it open.
+// cmdRewrite replaces text in a file in place, even if another process has it open.
 func cmdRewrite(ts *testscript.TestScript, _ bool, args []string) {
 	content, err := os.ReadFile(args[0])
 	ts.Check(err)
 	file, err := os.OpenFile(args[0], os.O_WRONLY, 0)
 	ts.Check(err)
 	defer func() { ts.Check(file.Close()) }()
-	from, to := args[1], args[2]
+	oldText, newText := args[1], args[2]
 	count := 0
-	for at := 0; ; count++ {
-		next := strings.Index(string(content[at:]), from)
+	for pos := 0; ; count++ {
+		next := strings.Index(string(content[pos:]), oldText)
 		if next < 0 {
 			break
 		}
-		at += next
-		_, err := file.WriteAt([]byte(to), int64(at))
+		pos += next
+		_, err := file.WriteAt([]byte(newText), int64(pos))
 		ts.Check(err)
-		at += len(from)
+		pos += len(oldText)
 	}
-	if count == 0 || len(from) != len(to) {
-		ts.Fatalf("%q stands %d times in %s", from, count, args[0])
+	if count == 0 || len(oldText) != len(newText) {
+		ts.Fatalf("replaced %q %d times by %q in %s, want at least once, by a text of the same length", oldText, count, newText, args[0])
 	}
 }
 
-// upload sends a file of the script with $KEY.
+// cmdUpload uploads a file of the script with $KEY.
 func cmdUpload(ts *testscript.TestScript, _ bool, args []string) {
 	c := client.New(ts.Getenv("URL"), ts.Getenv("KEY"), nil)
 	up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: args[0], Reader: strings.NewReader(ts.ReadFile(args[0]))}})
 	ts.Check(err)
 	if len(up.Files) != 1 {
-		ts.Fatalf("%+v", up)
+		ts.Fatalf("upload: got %+v, want one file", up)
 	}
 }
 
-// cmdGet asks for a path with a key and wants a status: get 401 /v1/order-fields $KEY.
+// cmdGet requests a path with a key and checks the status: get 401 /v1/order-fields $KEY.
 func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
 	req, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+args[1], nil)
 	ts.Check(err)
@@ -351,11 +351,11 @@ func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(resp.Body.Close())
 	if strconv.Itoa(resp.StatusCode) != args[0] {
-		ts.Fatalf("%s", resp.Status)
+		ts.Fatalf("GET %s: got %s, want %s", args[1], resp.Status, args[0])
 	}
 }
 
-// cmdPage asks for an address and wants a status and a text: page 200 $LINK 'Choose'.
+// cmdPage requests an address and checks the status and a text: page 200 $LINK 'Choose'.
 func cmdPage(ts *testscript.TestScript, _ bool, args []string) {
 	req, err := http.NewRequest(http.MethodGet, args[1], nil)
 	ts.Check(err)
@@ -365,23 +365,23 @@ func cmdPage(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := io.ReadAll(resp.Body)
 	ts.Check(err)
 	if strconv.Itoa(resp.StatusCode) != args[0] || !strings.Contains(string(text), args[2]) {
-		ts.Fatalf("%s\n%s", resp.Status, text)
+		ts.Fatalf("GET %s: got %s, want %s and %q\n%s", args[1], resp.Status, args[0], args[2], text)
 	}
 }
 
-// cmdKeep puts what the last command printed into a variable.
+// cmdKeep sets a variable to the output of the last command.
 func cmdKeep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// cmdPicture writes a PNG that says what it is and breaks off then.
+// cmdPicture writes a truncated PNG.
 func cmdPicture(ts *testscript.TestScript, _ bool, args []string) {
-	var whole bytes.Buffer
-	ts.Check(png.Encode(&whole, image.NewGray(image.Rect(0, 0, 500, 500))))
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), whole.Bytes()[:whole.Len()-40], 0o600))
+	var encoded bytes.Buffer
+	ts.Check(png.Encode(&encoded, image.NewGray(image.Rect(0, 0, 500, 500))))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), encoded.Bytes()[:encoded.Len()-40], 0o600))
 }
 
-// cmdIdle waits until nothing waits for its processing.
+// cmdIdle waits until the processing queue is empty.
 func cmdIdle(ts *testscript.TestScript, _ bool, _ []string) {
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		ts.Check(ts.Exec("deedkeep", "status", "--json"))
@@ -389,7 +389,7 @@ func cmdIdle(ts *testscript.TestScript, _ bool, _ []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("it never ends")
+			ts.Fatalf("processing queue is not empty after 30 seconds")
 		}
 	}
 }

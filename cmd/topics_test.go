@@ -19,9 +19,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A shell in which the guides' commands run as they stand: serve goes on beside them,
-// as in a terminal of its own, and ends with the script. It is bash because the
-// commands are what people type there.
+// topicShell lets bash run the commands of the guides unchanged: serve runs in the background, as
+// in a second terminal, and ends with the script.
 const topicShell = `set -euo pipefail
 deedkeep() {
 	if [[ ${1-} != serve ]]; then command deedkeep "$@"; return; fi
@@ -33,8 +32,8 @@ down() { kill -TERM $server; wait $server || return; server=; }
 trap 'if [[ -n ${server-} ]]; then kill -TERM $server 2>/dev/null || true; wait $server || true; fi' EXIT
 `
 
-// What only root can do and only systemd has: the one account is the tester's, and the
-// service is the server of this shell (guides_root_test.go has both).
+// topicHost replaces commands that need root or systemd: no account is created, and the service is
+// the server of this shell. guides_root_test.go tests the real commands.
 const topicHost = `useradd() { :; }
 chown() { :; }
 systemctl() {
@@ -48,10 +47,11 @@ systemctl() {
 }
 `
 
-// installedGuides are the guides for a server that is already installed and runs.
+// installedGuides are the guides for a server that is already installed and running.
 var installedGuides = []string{"backups", "proxy", "security", "upgrading"}
 
-// topicScript is every sh block of a guide; "sh down" stops the server before it.
+// topicScript returns the sh blocks of a guide as one script. A block "sh down" first stops the
+// server.
 func topicScript(text string) (script string, blocks int) {
 	var b strings.Builder
 	inBlock := false
@@ -71,7 +71,7 @@ func topicScript(text string) (script string, blocks int) {
 	return b.String(), blocks
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress returns an address of this machine with a free port.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,23 +82,24 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// The guides are true to the last command: each runs, in order, over a real server,
-// with other folders and another port.
-func TestTopics(t *testing.T) {
+// All commands in the guides work: they run in order with a real server, other directories, and
+// another port.
+func TestGuideCommands(t *testing.T) {
 	names := topicNames()
 	if len(names) != 8 {
-		t.Fatalf("%v", names)
+		t.Fatalf("got guides %v, want 8", names)
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, err := helpTopic(name)
 			if err != nil {
-				t.Fatalf("helpTopic: %v", err)
+				t.Fatalf("read guide: %v", err)
 			}
 			script, blocks := topicScript(text)
-			if blocks < 3 && name != "searching" && name != "proxy" || blocks < 1 { // for people at a screen, and for another program
-				t.Fatalf("%d blocks", blocks)
+			// searching is about pages, and proxy about the configuration of another program
+			if blocks < 3 && name != "searching" && name != "proxy" || blocks < 1 {
+				t.Fatalf("got %d sh blocks, want at least 3 (1 in searching and proxy)", blocks)
 			}
 			dir := runGuide(t, name, script)
 			if name == "backups" {
@@ -108,8 +109,8 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// checkEncrypted wants backups in a folder, and in them no byte of the document that
-// the vault was filled with.
+// checkEncrypted checks that a directory contains backups, without the text of the document in
+// the vault.
 func checkEncrypted(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -120,17 +121,17 @@ func checkEncrypted(t *testing.T, dir string) {
 		files++
 		content, err := os.ReadFile(path)
 		if bytes.Contains(content, []byte("the seeded document")) {
-			t.Errorf("%s holds the document in the clear", path)
+			t.Errorf("%s contains the text of the document, want it encrypted", path)
 		}
 		return err
 	})
 	if err != nil || files < 6 {
-		t.Errorf("%d files in %s, %v", files, dir, err)
+		t.Errorf("got %d files in %s, %v, want at least 6", files, dir, err)
 	}
 }
 
-// runGuide runs the script of a guide beside a few documents. But for "installing",
-// /srv/deedkeep is a vault already that holds a key, an order and a document.
+// runGuide runs the script of a guide in a directory with a few documents. Except for
+// "installing", /srv/deedkeep is a vault with a key, an order, and a document.
 func runGuide(t *testing.T, name, script string) (dir string) {
 	t.Helper()
 	root := filepath.Dir(shortDataDir(t))
@@ -139,7 +140,7 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 	setup := ""
 	if name != "installing" {
 		if _, err := seedVault(data); err != nil {
-			t.Fatalf("seed: %v", err)
+			t.Fatalf("create vault: %v", err)
 		}
 	}
 	if slices.Contains(installedGuides, name) {
@@ -151,7 +152,7 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 	}
 	copyDocuments(t, dir)
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "systemd", "system"), 0o700), installPrograms(dir)); err != nil {
-		t.Fatalf("create directory and programs: %v", err)
+		t.Fatalf("install programs: %v", err)
 	}
 	address := freeAddress(t)
 	script = strings.NewReplacer("/srv/", root+"/", "/mnt/", filepath.Join(dir, "mnt")+"/", "/etc/systemd/",
@@ -163,7 +164,7 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+		t.Errorf("run guide: %v\n%s", err, out)
 	}
 	if testing.Verbose() {
 		fmt.Printf("%s\n", out)
@@ -171,16 +172,15 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 	return dir
 }
 
-// installPrograms puts a new program into dir, and an old one where it is installed.
+// installPrograms writes a new program to dir, and an installed one to dir/bin.
 func installPrograms(dir string) error {
 	const script = "#!/bin/sh\nexec deedkeep \"$@\"\n"
 	return errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o700),
-		// #nosec G306 -- it is run
-		os.WriteFile(filepath.Join(dir, "bin", "deedkeep"), []byte(script), 0o700),
-		os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700))
+		os.WriteFile(filepath.Join(dir, "bin", "deedkeep"), []byte(script), 0o700), // #nosec G306 -- an executable
+		os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700))        // #nosec G306 -- an executable
 }
 
-// copyDocuments puts those that the guides name into dir.
+// copyDocuments copies the documents that the guides name to dir.
 func copyDocuments(t *testing.T, dir string) {
 	t.Helper()
 	for from, to := range map[string]string{
@@ -190,11 +190,12 @@ func copyDocuments(t *testing.T, dir string) {
 		content, err := os.ReadFile(sampleFile(t, from))
 		to = filepath.Join(dir, filepath.FromSlash(to))
 		if err = errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)); err != nil {
-			t.Fatalf("create directory and write file: %v", err)
+			t.Fatalf("copy document: %v", err)
 		}
 	}
 }
 
+// sampleFile returns the path of a sample document.
 func sampleFile(t *testing.T, path string) string {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
@@ -202,33 +203,36 @@ func sampleFile(t *testing.T, path string) string {
 			return s.File
 		}
 	}
-	t.Fatalf("the manifest has no %s", path)
+	t.Fatalf("the sample manifest has no %s", path)
 	return ""
 }
 
-func TestTopicsAreReadable(t *testing.T) {
+// The guides have a title, balanced code fences, and lines of at most 110 characters, and help prints
+// them.
+func TestGuideText(t *testing.T) {
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)
 		if err != nil || !strings.HasPrefix(text, "# ") || !strings.HasSuffix(text, "\n") || strings.Count(text, "```")%2 != 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("guide %s: got %v, want a title, a final newline, and an even number of code fences", name, err)
 		}
 		for n, line := range strings.Split(text, "\n") {
 			if len([]rune(line)) > 110 && !strings.Contains(line, "ScheduledTask") && !strings.Contains(line, "curl") &&
 				!strings.Contains(line, "-d '") {
-				t.Errorf("%s:%d: %d characters", name, n+1, len(line))
+				t.Errorf("guide %s, line %d: got %d characters, want at most 110", name, n+1, len([]rune(line)))
 			}
 		}
 	}
 	got := runCLI(t.Context(), t, nil, "help", "backups")
 	if got.code != 0 || !strings.HasPrefix(got.out, "# Backups") {
-		t.Errorf("%+v", got)
+		t.Errorf("help backups: got %+v, want the guide", got)
 	}
-	if got := runCLI(t.Context(), t, nil, "help", "keys", "create"); got.code != 0 ||
-		!strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
-		t.Errorf("%+v", got)
+	got = runCLI(t.Context(), t, nil, "help", "keys", "create")
+	if got.code != 0 || !strings.Contains(got.out, "deedkeep keys create NAME [flags]") {
+		t.Errorf("help keys create: got %+v, want its usage", got)
 	}
-	if got := runCLI(t.Context(), t, nil, "help", "backing"); got.code != exitUsage ||
-		!strings.Contains(got.messages, "the guides are backups, installing, integrating, monitoring, proxy, searching, security, upgrading") {
-		t.Errorf("%+v", got)
+	got = runCLI(t.Context(), t, nil, "help", "backing")
+	const guides = "the guides are backups, installing, integrating, monitoring, proxy, searching, security, upgrading"
+	if got.code != exitUsage || !strings.Contains(got.messages, guides) {
+		t.Errorf("help backing: got %+v, want exit code %d and the list of guides", got, exitUsage)
 	}
 }

@@ -16,11 +16,10 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// A server is killed while a document arrives by /v1/uploads, twice: what it acknowledged
-// is there after each start, the upload resumes, and the document that is stored in the
-// end has the bytes that were sent.
-func TestKillDuringAResumableUpload(t *testing.T) {
-	const first = 200_000 // bytes that are acknowledged before the first kill
+// A server is killed twice during a resumable upload. After each start, the acknowledged bytes are
+// stored and the upload resumes. The stored document has the bytes that were sent.
+func TestKillDuringResumableUpload(t *testing.T) {
+	const first = 200_000 // bytes acknowledged before the first kill
 	h := newHarness(t, "")
 	h.newVault()
 	s := h.start()
@@ -28,60 +27,60 @@ func TestKillDuringAResumableUpload(t *testing.T) {
 	name := "filename " + base64.StdEncoding.EncodeToString([]byte("Deed.pdf"))
 	resp := h.tus(s, http.MethodPost, "/uploads", nil, "Upload-Length", strconv.Itoa(len(body)), "Upload-Metadata", name)
 	path := "/uploads/" + resp.Header.Get("Location")[len(s.baseURL+"/v1/uploads/"):]
-	at := h.patchUpload(s, path, 0, bytes.NewReader(body[:first]))
-	if at != first {
-		t.Fatalf("Upload-Offset is %d, want %d", at, first)
+	offset := h.patchUpload(s, path, 0, bytes.NewReader(body[:first]))
+	if offset != first {
+		t.Fatalf("Upload-Offset: got %d, want %d", offset, first)
 	}
 	for range 2 {
-		// The server has read some of it when the writes return, and never gets the rest.
-		from, to := io.Pipe()
-		broke := make(chan error, 1)
+		// When Write returns, the server has read part of the body. It never gets the rest.
+		pr, pw := io.Pipe()
+		failed := make(chan error, 1)
 		go func() {
-			_, err := h.request(s, http.MethodPatch, path, from, "Upload-Offset", strconv.Itoa(at), "Content-Type",
+			_, err := h.request(s, http.MethodPatch, path, pr, "Upload-Offset", strconv.Itoa(offset), "Content-Type",
 				"application/offset+octet-stream")
-			broke <- err
+			failed <- err
 		}()
-		if _, err := to.Write(body[at : at+200_000]); err != nil {
-			t.Fatalf("write to to: %v", err)
+		if _, err := pw.Write(body[offset : offset+200_000]); err != nil {
+			t.Fatalf("write body: %v", err)
 		}
 		s.kill()
-		_ = to.CloseWithError(io.ErrUnexpectedEOF)
-		if err := <-broke; err == nil {
-			t.Fatal("a killed server answered")
+		_ = pw.CloseWithError(io.ErrUnexpectedEOF)
+		if err := <-failed; err == nil {
+			t.Fatal("request to the killed server succeeded")
 		}
 		s = h.start()
 		resp := h.tus(s, http.MethodHead, path, nil)
-		now, err := strconv.Atoi(resp.Header.Get("Upload-Offset"))
-		if err != nil || now < at || now > at+200_000 {
-			t.Fatalf("after the kill Upload-Offset is %d, %v; %d were acknowledged", now, err, at)
+		next, err := strconv.Atoi(resp.Header.Get("Upload-Offset"))
+		if err != nil || next < offset || next > offset+200_000 {
+			t.Fatalf("Upload-Offset after the kill: got %d, %v, want at least the %d acknowledged bytes", next, err, offset)
 		}
-		t.Logf("killed after %d bytes, resumes at %d", at+200_000, now)
-		at = h.patchUpload(s, path, now, bytes.NewReader(body[now:now+50_000]))
+		t.Logf("killed after %d bytes, resumes at %d", offset+200_000, next)
+		offset = h.patchUpload(s, path, next, bytes.NewReader(body[next:next+50_000]))
 	}
-	h.patchUpload(s, path, at, bytes.NewReader(body[at:]))
+	h.patchUpload(s, path, offset, bytes.NewReader(body[offset:]))
 	raw, err := io.ReadAll(h.tus(s, http.MethodGet, path, nil).Body)
 	if err != nil {
 		t.Fatalf("read body: %v", err)
 	}
-	var end apitypes.UploadBody
-	if err := json.Unmarshal(raw, &end); err != nil || end.Data.File == nil {
-		t.Fatalf("%s, %v", raw, err)
+	var uploaded apitypes.UploadBody
+	if err := json.Unmarshal(raw, &uploaded); err != nil || uploaded.Data.File == nil {
+		t.Fatalf("decode upload: got %s, %v, want a file", raw, err)
 	}
-	resp, err = h.request(s, http.MethodGet, fmt.Sprintf("/file-vault/files/%d/download", end.Data.File.ID), nil)
+	resp, err = h.request(s, http.MethodGet, fmt.Sprintf("/file-vault/files/%d/download", uploaded.Data.File.ID), nil)
 	if err != nil {
 		t.Fatalf("request: %v", err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close() //nolint:errcheck // only read
 	if got, err := io.ReadAll(resp.Body); err != nil || !bytes.Equal(got, body) {
-		t.Errorf("%d bytes came back, want the %d that were sent; %v", len(got), len(body), err)
+		t.Errorf("download: got %d bytes, %v, want the %d bytes of the upload", len(got), err, len(body))
 	}
 	if report := h.verify(); len(report.Findings) > 0 || report.Leftovers > 0 {
-		t.Errorf("verify: %+v", report)
+		t.Errorf("verify: got %+v, want no findings or leftovers", report)
 	}
 	s.kill()
 }
 
-// request sends one to /v1 with the harness's key.
+// request sends a request to /v1 with the key of the harness.
 func (h *harness) request(s *serverProcess, method, path string, body io.Reader, header ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(h.t.Context(), method, s.baseURL+"/v1"+path, body)
 	if err != nil {
@@ -95,7 +94,7 @@ func (h *harness) request(s *serverProcess, method, path string, body io.Reader,
 	return (&http.Client{Transport: s.transport, Timeout: time.Minute}).Do(r)
 }
 
-// tus is a request that succeeds.
+// tus sends a request that has to succeed, and returns the response.
 func (h *harness) tus(s *serverProcess, method, path string, body io.Reader, header ...string) *http.Response {
 	h.t.Helper()
 	resp, err := h.request(s, method, path, body, header...)
@@ -104,19 +103,19 @@ func (h *harness) tus(s *serverProcess, method, path string, body io.Reader, hea
 	}
 	h.t.Cleanup(func() { _ = resp.Body.Close() })
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		said, err := io.ReadAll(resp.Body)
-		h.t.Fatalf("%s %s: %s %s %v", method, path, resp.Status, said, err)
+		content, err := io.ReadAll(resp.Body)
+		h.t.Fatalf("%s %s: %s %s %v", method, path, resp.Status, content, err)
 	}
 	return resp
 }
 
-// patchUpload sends bytes from an offset on, and gives the one that was acknowledged.
-func (h *harness) patchUpload(s *serverProcess, path string, at int, body io.Reader) int {
+// patchUpload sends bytes at an offset and returns the acknowledged offset.
+func (h *harness) patchUpload(s *serverProcess, path string, offset int, body io.Reader) int {
 	h.t.Helper()
-	resp := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(at), "Content-Type", "application/offset+octet-stream")
-	now, err := strconv.Atoi(resp.Header.Get("Upload-Offset"))
+	resp := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(offset), "Content-Type", "application/offset+octet-stream")
+	next, err := strconv.Atoi(resp.Header.Get("Upload-Offset"))
 	if err != nil {
-		h.t.Fatalf("parse number: %v", err)
+		h.t.Fatalf("parse Upload-Offset: %v", err)
 	}
-	return now
+	return next
 }

@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -22,73 +21,74 @@ import (
 	"deedkeep/app/client"
 )
 
-// wineEnv is a Windows of wine in a folder of its own, with our program in it.
+// wineEnv is a wine prefix that contains the program for Windows.
 type wineEnv struct {
 	prefix string
 	env    []string
 }
 
-// Where things are in it.
+// Windows paths in the prefix.
 const (
 	windowsVault    = `C:\vault`
 	windowsBackups  = `C:\backup`
 	windowsRestored = `C:\restored`
 )
 
-func newWindows(t *testing.T) *wineEnv {
+func newWineEnv(t *testing.T) *wineEnv {
 	t.Helper()
 	w := &wineEnv{prefix: filepath.Join(t.TempDir(), "wine")}
 	w.env = append(os.Environ(), "WINEPREFIX="+w.prefix, "WINEARCH=win64", "WINEDEBUG=-all",
 		"WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=", "DISPLAY=")
 	t.Cleanup(func() { w.runTool(t, "wineserver", "--kill", "--wait") })
 	w.runTool(t, "wine", "wineboot", "--init")
-	w.runTool(t, "wineserver", "--wait") // It writes on for a moment.
+	w.runTool(t, "wineserver", "--wait") // it still writes after wineboot has ended
 	system := filepath.Join(w.prefix, "drive_c", "windows", "system32")
 	w.runTool(t, "x86_64-w64-mingw32-gcc", "-shared", "-O2", "-o", filepath.Join(system, "bcryptprimitives.dll"),
 		"testdata/wine/bcryptprimitives.c", "-ladvapi32")
 	build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", filepath.Join(w.prefix, "drive_c", "deedkeep.exe"), "..")
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, said)
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, output)
 	}
 	return w
 }
 
-// runTool runs what is needed to have a Windows. "wineserver --kill" fails where none runs.
+// runTool runs a tool of wine or the compiler. "wineserver --kill" fails if no server runs, which is
+// ignored.
 func (w *wineEnv) runTool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	tool := exec.CommandContext(ctx, name, args...)
-	tool.Env = w.env
-	if said, err := tool.CombinedOutput(); err != nil && !(name == "wineserver" && ctx.Err() == nil) {
-		t.Fatalf("%s: %v\n%s", name, err, said)
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = w.env
+	if output, err := cmd.CombinedOutput(); err != nil && !(name == "wineserver" && ctx.Err() == nil) {
+		t.Fatalf("%s: %v\n%s", name, err, output)
 	}
 }
 
-// hostPath is where a path of that Windows is.
+// hostPath returns the path on this system of a Windows path.
 func (w *wineEnv) hostPath(path string) string {
 	return filepath.Join(w.prefix, "drive_c", filepath.FromSlash(strings.ReplaceAll(strings.TrimPrefix(path, `C:\`), `\`, "/")))
 }
 
-// run runs a command of ours there, wants its exit code, and gives what it prints.
+// run runs a command of deedkeep with wine, checks its exit code, and returns its output.
 func (w *wineEnv) run(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "wine", append([]string{`C:\deedkeep.exe`}, args...)...)
-	command.Env = w.env
+	cmd := exec.CommandContext(ctx, "wine", append([]string{`C:\deedkeep.exe`}, args...)...)
+	cmd.Env = w.env
 	var out, messages bytes.Buffer
-	command.Stdout, command.Stderr = &out, &messages
-	err := command.Run()
-	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited || command.ProcessState.ExitCode() != code {
-		t.Fatalf("%v: %v, want exit code %d\n%s%s", args, err, code, &out, &messages)
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	err := cmd.Run()
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited || cmd.ProcessState.ExitCode() != code {
+		t.Fatalf("deedkeep %s: got %v, want exit code %d\n%s%s", strings.Join(args, " "), err, code, &out, &messages)
 	}
 	t.Logf("deedkeep %s\n%s", strings.Join(args, " "), &out)
 	return strings.TrimSpace(out.String())
 }
 
-// served there is a server until it is stopped.
+// wineServer is a process of "deedkeep serve" in wine.
 type wineServer struct {
 	url      string
 	process  *exec.Cmd
@@ -96,6 +96,7 @@ type wineServer struct {
 	done     chan error
 }
 
+// serve starts a server and waits until it prints its address.
 func (w *wineEnv) serve(t *testing.T, env ...string) *wineServer {
 	t.Helper()
 	s := &wineServer{messages: new(bytes.Buffer), done: make(chan error, 1)}
@@ -103,142 +104,142 @@ func (w *wineEnv) serve(t *testing.T, env ...string) *wineServer {
 	s.process.Env, s.process.Stderr = append(w.env, env...), s.messages
 	out, err := s.process.StdoutPipe()
 	if err != nil {
-		t.Fatalf("StdoutPipe: %v", err)
+		t.Fatalf("create pipe: %v", err)
 	}
 	if err := s.process.Start(); err != nil {
-		t.Fatalf("start process: %v", err)
+		t.Fatalf("start server: %v", err)
 	}
-	patience := time.AfterFunc(time.Minute, func() { _ = s.process.Process.Kill() })
+	timer := time.AfterFunc(time.Minute, func() { _ = s.process.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	patience.Stop()
+	timer.Stop()
 	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	s.url = url
 	go func() {
-		_, _ = io.Copy(io.Discard, out) // Nothing more comes.
+		_, _ = io.Copy(io.Discard, out) // no more output is expected
 		s.done <- s.process.Wait()
 		close(s.done)
 	}()
 	t.Cleanup(func() {
-		_ = s.process.Process.Kill() // It may have ended.
+		_ = s.process.Process.Kill() // it may have ended
 		t.Logf("serve: %v", <-s.done)
 	})
 	if err != nil || !ok {
-		_ = s.process.Process.Kill() // The failure is told.
-		t.Fatalf("serve: %q, %v, %v\n%s", line, err, <-s.done, s.messages)
+		_ = s.process.Process.Kill() // the test fails anyway
+		t.Fatalf("serve printed %q, %v, want an address; it ended with %v\n%s", line, err, <-s.done, s.messages)
 	}
 	return s
 }
 
-// stop is Ctrl-C at its window.
+// stop sends Ctrl-C and waits until the server has ended.
 func (s *wineServer) stop(t *testing.T) {
 	t.Helper()
 	if err := s.process.Process.Signal(os.Interrupt); err != nil {
-		t.Fatalf("Signal: %v", err)
+		t.Fatalf("interrupt server: %v", err)
 	}
 	select {
 	case err := <-s.done:
 		if err != nil || !strings.Contains(s.messages.String(), "msg=stopping") {
-			t.Fatalf("serve ended: %v\n%s", err, s.messages)
+			t.Fatalf("serve ended with %v, want a clean stop\n%s", err, s.messages)
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatalf("serve does not stop\n%s", s.messages)
+		t.Fatalf("serve still runs after 30 seconds\n%s", s.messages)
 	}
 }
 
-// The program for Windows, from its first start to a restored backup. What wine does
-// not show: locks that hold against other machines, access lists, a service manager,
-// and whether a disk keeps what it says it keeps.
+// The program for Windows works from its first start to a restored backup. Wine can't test locks
+// between machines, access control lists, the service manager, or whether a disk has stored what
+// was synced.
 func TestWine(t *testing.T) {
-	w := newWindows(t)
+	w := newWineEnv(t)
 	w.run(t, exitNoVault, "status", "--data", windowsVault)
 	server := w.serve(t)
 	key := w.run(t, exitDone, "keys", "create", "wine", "--quiet", "--data", windowsVault)
 	_, document := readSample(t, "title/warranty-deed-g4-ocr-layer.pdf")
 	c := client.New(server.url, key, nil)
-	id := uploadAndProcess(t, c, document)
+	fileID := uploadAndProcess(t, c, document)
 	if got := w.run(t, exitDone, "process", "list", "--data", windowsVault); got != "nothing failed" {
-		t.Errorf("processing: %s", got)
+		t.Errorf("process list: got %q, want \"nothing failed\"", got)
 	}
-	for pattern, least := range map[string]int{`previews\*\*\thumbnail`: 1, `previews\*\*\text`: 1, `blobs\*\*`: 1} {
-		if found, err := filepath.Glob(w.hostPath(windowsVault + `\` + pattern)); err != nil || len(found) < least {
-			t.Errorf("%s: %v, %v", pattern, found, err)
+	for pattern, want := range map[string]int{`previews\*\*\thumbnail`: 1, `previews\*\*\text`: 1, `blobs\*\*`: 1} {
+		if matches, err := filepath.Glob(w.hostPath(windowsVault + `\` + pattern)); err != nil || len(matches) < want {
+			t.Errorf("files of %s: got %v, %v, want at least %d", pattern, matches, err, want)
 		}
 	}
-	checkDownload(t, c, id, document)
+	checkDownload(t, c, fileID, document)
 	w.run(t, exitLocked, "serve", "--data", windowsVault, "--listen", "127.0.0.1:0")
 	w.run(t, exitDone, "backup", "create", "--to", windowsBackups, "--data", windowsVault)
 	if got := w.run(t, exitDone, "verify", "--data", windowsVault); !strings.HasPrefix(got, "all is well: ") ||
 		!strings.Contains(got, "1 document ") {
-		t.Errorf("verify: %s", got)
+		t.Errorf("verify: got %s, want one intact document", got)
 	}
 	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); strings.Contains(got, "bad ") || !strings.Contains(got, "ok    sandbox ") {
-		t.Errorf("doctor: %s", got)
+		t.Errorf("doctor: got %s, want no \"bad\" and a working sandbox", got)
 	}
 	server.stop(t)
 	if _, err := os.Stat(w.hostPath(windowsVault + `\control.json`)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the door is still written down: %v", err)
+		t.Errorf("stat control.json after the stop: got %v, want os.ErrNotExist", err)
 	}
 
-	// Down, restored, and in the next start with https and a power cut.
+	// Commands without a server, a restore, and a server with https that is killed.
 	w.run(t, exitDone, "verify", "--data", windowsVault)
 	w.run(t, exitDone, "backup", "verify", "--from", windowsBackups, "--data", windowsVault)
 	w.run(t, exitDone, "restore", "latest", "--from", windowsBackups, "--data", windowsRestored)
 	w.run(t, exitDone, "verify", "--data", windowsRestored)
-	again := w.serve(t, "DEEDKEEP_TLS_SELF_SIGNED=true")
-	checkDownload(t, client.New(again.url, key, w.trustingTransport(t)), id, document)
-	if err := again.process.Process.Kill(); err != nil {
-		t.Fatalf("kill process: %v", err)
+	secure := w.serve(t, "DEEDKEEP_TLS_SELF_SIGNED=true")
+	checkDownload(t, client.New(secure.url, key, w.trustingTransport(t)), fileID, document)
+	if err := secure.process.Process.Kill(); err != nil {
+		t.Fatalf("kill server: %v", err)
 	}
-	t.Logf("killed: %v", <-again.done)
+	t.Logf("killed: %v", <-secure.done)
 	if got := w.run(t, exitDone, "doctor", "--data", windowsVault); !strings.Contains(got, "a server did not stop cleanly") {
-		t.Errorf("doctor: %s", got)
+		t.Errorf("doctor: got %s, want the unclean stop", got)
 	}
-	last := w.serve(t)
-	checkDownload(t, client.New(last.url, key, nil), id, document)
-	last.stop(t)
+	restarted := w.serve(t)
+	checkDownload(t, client.New(restarted.url, key, nil), fileID, document)
+	restarted.stop(t)
 }
 
-// uploadAndProcess uploads a document and waits for its processing.
+// uploadAndProcess uploads a document of four pages, waits until it is processed, and returns its ID.
 func uploadAndProcess(t *testing.T, c *client.Client, document []byte) int64 {
 	t.Helper()
 	up, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Return.pdf", Reader: bytes.NewReader(document)}})
 	if err != nil || len(up.Files) != 1 || up.Files[0].PageCount == nil || *up.Files[0].PageCount != 4 {
-		t.Fatalf("%+v, %v", up, err)
+		t.Fatalf("upload: got %+v, %v, want one file of 4 pages", up, err)
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		f, err := c.File(t.Context(), up.Files[0].ID)
 		if err != nil {
-			t.Fatalf("File: %v", err)
+			t.Fatalf("get file: %v", err)
 		}
 		if !f.IsProcessing {
 			return f.ID
 		}
-		if time.Now().After(end) {
-			t.Fatal("it is processed for a minute")
+		if time.Now().After(deadline) {
+			t.Fatal("file is still being processed after a minute")
 		}
 	}
 }
 
-// checkDownload downloads the document and holds it against what was sent.
-func checkDownload(t *testing.T, c *client.Client, id int64, document []byte) {
+// checkDownload compares a download with the uploaded document.
+func checkDownload(t *testing.T, c *client.Client, fileID int64, document []byte) {
 	t.Helper()
-	body, err := c.Download(t.Context(), id)
+	body, err := c.Download(t.Context(), fileID)
 	if err != nil {
 		t.Fatalf("download: %v", err)
 	}
 	got, err := io.ReadAll(body)
 	if err = errors.Join(err, body.Close()); err != nil || !bytes.Equal(got, document) {
-		t.Errorf("%d bytes of %d came back, %v", len(got), len(document), err)
+		t.Errorf("download: got %d bytes, %v, want the %d bytes of the upload", len(got), err, len(document))
 	}
 }
 
-// trustingTransport believes the certificate that was made there.
+// trustingTransport returns a transport that trusts the self-signed certificate of the server.
 func (w *wineEnv) trustingTransport(t *testing.T) http.RoundTripper {
 	t.Helper()
-	public, err := os.ReadFile(w.hostPath(windowsVault + `\tls\certificate.pem`))
+	certPEM, err := os.ReadFile(w.hostPath(windowsVault + `\tls\certificate.pem`))
 	roots := x509.NewCertPool()
-	if err != nil || !roots.AppendCertsFromPEM(public) {
-		t.Fatal(fmt.Errorf("certificate: %w", err))
+	if err != nil || !roots.AppendCertsFromPEM(certPEM) {
+		t.Fatalf("read certificate: %v", err)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 	t.Cleanup(transport.CloseIdleConnections)

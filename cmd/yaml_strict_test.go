@@ -10,45 +10,46 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// parseTemplateFile reads a file of templates as import does.
+// parseTemplateFile parses a file of templates as import does.
 func parseTemplateFile(text string) ([]apitypes.TemplateDraft, *strictYAML, error) {
-	sheet := &strictYAML{name: "t.yaml", lines: map[string]int{}}
-	root, err := sheet.parse([]byte(text))
+	yamlFile := &strictYAML{name: "t.yaml", lines: map[string]int{}}
+	root, err := yamlFile.parse([]byte(text))
 	if err != nil {
-		return nil, sheet, err
+		return nil, yamlFile, err
 	}
-	drafts := parseTemplates(sheet, root)
-	sheet.sortProblems()
-	return drafts, sheet, sheet.err()
+	drafts := parseTemplates(yamlFile, root)
+	yamlFile.sortProblems()
+	return drafts, yamlFile, yamlFile.err()
 }
 
-func TestSheetRefuses(t *testing.T) {
+// A file that is invalid or ambiguous is rejected with the line of each problem.
+func TestStrictYAMLRejects(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
-		{"nothing", "", "t.yaml is empty"},
+		{"empty file", "", "t.yaml is empty"},
 		{"only a comment", "# x\n", "t.yaml is empty"},
-		{"no YAML", "templates:\n  - name: [\n", "t.yaml:2: not valid YAML: did not find expected node content"},
-		{"no JSON", "{\"templates\": [\n{\"name\" \"x\"}]}", "t.yaml:2: not valid JSON: invalid character '\"' after object key"},
-		{"JSON and more", "{} x", "t.yaml:1: not valid JSON: invalid character 'x' after top-level value"},
-		{"another file", "custom_fields: []", "t.yaml:1: unknown key \"custom_fields\"; there are templates"},
-		{"without its key", "{}", "t.yaml:1: the key templates is missing"},
-		{"a list at the top", "- name: x", "t.yaml:1: keys are wanted here: templates"},
+		{"invalid YAML", "templates:\n  - name: [\n", "t.yaml:2: not valid YAML: did not find expected node content"},
+		{"invalid JSON", "{\"templates\": [\n{\"name\" \"x\"}]}", "t.yaml:2: not valid JSON: invalid character '\"' after object key"},
+		{"text after JSON", "{} x", "t.yaml:1: not valid JSON: invalid character 'x' after top-level value"},
+		{"file of fields", "custom_fields: []", "t.yaml:1: unknown key \"custom_fields\"; there are templates"},
+		{"missing key", "{}", "t.yaml:1: the key templates is missing"},
+		{"list at the top", "- name: x", "t.yaml:1: keys are wanted here: templates"},
 		{"two documents", "templates: []\n---\ntemplates: []", "t.yaml:2: a second document begins here; one is read"},
-		{"a misspelled key", "templates:\n- name: x\n  status: []",
+		{"misspelled key", "templates:\n- name: x\n  status: []",
 			"t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
-		{"a key twice", "templates:\n- name: x\n  name: y", "t.yaml:3: the key name is there twice"},
-		{"a key twice in JSON", "{\"templates\": [{\"name\": \"x\",\n\"name\": \"y\"}]}", "t.yaml:2: the key name is there twice"},
-		{"a bomb", "a: &a [x]\ntemplates: *a",
+		{"duplicate key", "templates:\n- name: x\n  name: y", "t.yaml:3: the key name is there twice"},
+		{"duplicate key in JSON", "{\"templates\": [{\"name\": \"x\",\n\"name\": \"y\"}]}", "t.yaml:2: the key name is there twice"},
+		{"alias bomb", "a: &a [x]\ntemplates: *a",
 			"t.yaml:1: unknown key \"a\"; there are templates\nt.yaml:2: anchors and aliases (& and *) are not read here; write it out"},
-		{"an anchor", "templates: &a []", "t.yaml:1: anchors and aliases (& and *) are not read here; write it out"},
-		{"a merge", "templates:\n- <<: {name: x}", "t.yaml:2: unknown key \"<<\"; there are id, name, default, retired, statuses, custom_fields"},
-		{"a tag", "templates:\n- name: !!binary aGk=", "t.yaml:2: tags (!) are not read here"},
+		{"anchor", "templates: &a []", "t.yaml:1: anchors and aliases (& and *) are not read here; write it out"},
+		{"merge key", "templates:\n- <<: {name: x}", "t.yaml:2: unknown key \"<<\"; there are id, name, default, retired, statuses, custom_fields"},
+		{"tag", "templates:\n- name: !!binary aGk=", "t.yaml:2: tags (!) are not read here"},
 		{"no value", "templates:\n- name: x\n  statuses:", "t.yaml:3: statuses has no value; leave it out, or write [] for none"},
-		{"a word for a list", "templates:\n- name: x\n  statuses: New", "t.yaml:3: statuses must be a list"},
-		{"a list for a word", "templates:\n- name: [x]", "t.yaml:2: name must be a text"},
-		{"a word for a flag", "templates:\n- name: x\n  default: yes please", "t.yaml:3: default must be true or false"},
-		{"an id of 0", "templates:\n- name: x\n  id: 0", "t.yaml:3: id must be a number above 0"},
-		{"an id in quotes", "templates:\n- name: x\n  id: '1'", "t.yaml:3: id must be a number above 0"},
-		{"two faults in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3",
+		{"text instead of a list", "templates:\n- name: x\n  statuses: New", "t.yaml:3: statuses must be a list"},
+		{"list instead of a text", "templates:\n- name: [x]", "t.yaml:2: name must be a text"},
+		{"text instead of a flag", "templates:\n- name: x\n  default: yes please", "t.yaml:3: default must be true or false"},
+		{"id 0", "templates:\n- name: x\n  id: 0", "t.yaml:3: id must be a number above 0"},
+		{"id in quotes", "templates:\n- name: x\n  id: '1'", "t.yaml:3: id must be a number above 0"},
+		{"two problems in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3",
 			"t.yaml:4: unknown key \"keey\"; there are key, label, type, required, options\nt.yaml:5: default must be true or false"},
 		{"too long", "#" + strings.Repeat("x", maxYAMLSize), "t.yaml is longer than 1 MB"},
 	} {
@@ -60,7 +61,8 @@ func TestSheetRefuses(t *testing.T) {
 	}
 }
 
-func TestSheetReads(t *testing.T) {
+// YAML and JSON with the same content are parsed to the same drafts. Omitted keys stay nil.
+func TestStrictYAMLParses(t *testing.T) {
 	want := []apitypes.TemplateDraft{{ID: 2, Name: "30", Default: true, Retired: new(false), Statuses: new([]string{}),
 		CustomFields: &[]apitypes.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true,
 			Options: []string{"yes", "2026-01-02", "1.50"}}}}}
@@ -71,24 +73,24 @@ func TestSheetReads(t *testing.T) {
 			`{"key":"a","label":"No \ud83d\ude00 \/ 1.50","type":"dropdown","required":true,"options":["yes","2026-01-02",1.50]}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, sheet, err := parseTemplateFile(text)
+			got, yamlFile, err := parseTemplateFile(text)
 			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("got %+v, %v, want %+v", got, err, want)
 			}
-			if at := sheet.position("templates.0.custom_fields.0.options.9"); at != map[string]string{"YAML": "t.yaml:8", "JSON": "t.yaml:2"}[name] {
-				t.Errorf("stands at %s", at)
+			wantPosition := map[string]string{"YAML": "t.yaml:8", "JSON": "t.yaml:2"}[name]
+			if position := yamlFile.position("templates.0.custom_fields.0.options.9"); position != wantPosition {
+				t.Errorf("position of option 9: got %s, want %s", position, wantPosition)
 			}
 		})
 	}
-	if got, _, err := parseTemplateFile("templates: [{name: x}]"); err != nil || got[0].Statuses != nil ||
-		got[0].CustomFields != nil || got[0].Retired != nil {
-		t.Errorf("what is left out: %+v, %v", got, err)
+	got, _, err := parseTemplateFile("templates: [{name: x}]")
+	if err != nil || got[0].Statuses != nil || got[0].CustomFields != nil || got[0].Retired != nil {
+		t.Errorf("omitted keys: got %+v, %v, want nil", got, err)
 	}
 }
 
-// What export writes, import reads as it was, whatever the words are; and no file at
-// all makes the reader fall over.
-func FuzzSheet(f *testing.F) {
+// Import reads the same names and labels that export has written. No file makes the parser panic.
+func FuzzStrictYAML(f *testing.F) {
 	for _, seed := range []string{
 		"templates:\n- {name: x}", `{"templates":[{"name":"x","custom_fields":[]}]}`, "templates: *a", "[[[[", "? ? ? : -",
 		"a: &a [*a]", "\xff", "true", "~", "1e3", "a\u2028b", "- #", "|\n x",
@@ -96,13 +98,13 @@ func FuzzSheet(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		drafts, sheet, err := parseTemplateFile(text)
-		if err == nil && drafts == nil || sheet == nil {
-			t.Errorf("%q: neither read nor refused", text)
+		drafts, yamlFile, err := parseTemplateFile(text)
+		if err == nil && drafts == nil || yamlFile == nil {
+			t.Errorf("parse %q: got neither drafts nor an error", text)
 		}
-		text = strings.ToValidUTF8(text, "?") // names are valid text: the vault refuses others
-		list := []apitypes.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"},
-			CustomFields: []apitypes.Field{{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}}}}
+		text = strings.ToValidUTF8(text, "?") // the vault accepts only valid UTF-8
+		field := apitypes.Field{Key: "a", Label: text, Type: "dropdown", Options: []string{text}}
+		list := []apitypes.TemplateDefinition{{ID: 1, Name: text, Statuses: []string{text, "New"}, CustomFields: []apitypes.Field{field}}}
 		for _, asJSON := range []bool{false, true} {
 			var out bytes.Buffer
 			if err := (&shell{out: &out, json: asJSON}).printTemplates(list, false); err != nil {
@@ -113,17 +115,18 @@ func FuzzSheet(f *testing.F) {
 				if out.Len() > maxYAMLSize {
 					continue
 				}
-				t.Fatalf("%v\n%s", err, out.String())
+				t.Fatalf("parse exported file: %v\n%s", err, out.String())
 			}
-			one := got[0]
-			if one.Name != text || (*one.Statuses)[0] != text || (*one.CustomFields)[0].Label != text || (*one.CustomFields)[0].Options[0] != text {
-				t.Errorf("%q came back as %+v from\n%s", text, one, out.String())
+			first := got[0]
+			imported := (*first.CustomFields)[0]
+			if first.Name != text || (*first.Statuses)[0] != text || imported.Label != text || imported.Options[0] != text {
+				t.Errorf("round trip: got %+v, want the text %q in\n%s", first, text, out.String())
 			}
 		}
 	})
 }
 
-func TestDiff(t *testing.T) {
+func TestDiffText(t *testing.T) {
 	id := new(int64(3))
 	raw := func(s string) []byte { return []byte(s) }
 	d := apitypes.Definition{ID: id, Name: "T", Changes: []apitypes.DefinitionChange{
@@ -147,12 +150,12 @@ func TestDiff(t *testing.T) {
     order of the fields: b, a
 `
 	if got := diffText(d, "template"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+		t.Errorf("diffText: got\n%s\nwant\n%s", got, want)
 	}
 }
 
-// The worst files of a megabyte are refused, or read, in bounded time.
-func TestSheetIsQuick(t *testing.T) {
+// The most expensive files of 1 MB are rejected in bounded time.
+func TestStrictYAMLIsFast(t *testing.T) {
 	const n = 1 << 20
 	for name, unit := range map[string]string{
 		"lists in lists": "[", "maps in maps": "{a: ", "dashes": "- ", "keys": "? ", "empty lists": "[],", "colons": ": ",
@@ -162,7 +165,7 @@ func TestSheetIsQuick(t *testing.T) {
 			start := time.Now()
 			_, _, err := parseTemplateFile("templates: [" + strings.Repeat(unit, (n-20)/len(unit)))
 			if took := time.Since(start); took > time.Minute || err == nil {
-				t.Errorf("%v: %v", took, err)
+				t.Errorf("parse took %v and returned %v, want an error within a minute", took, err)
 			} else {
 				t.Log(took)
 			}
