@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// scaleClass is a kind of search, and how one is made up of a moment of the mix.
+// scaleClass is a kind of search, with a function that creates a random one that a record matches.
 type scaleClass struct {
-	name string
-	make func(o *oracle, rng *rand.Rand) (searchCase, record)
+	name     string
+	generate func(o *oracle, rng *rand.Rand) (searchCase, record)
 }
 
-// Between these ranks words are called common, and rare.
+// Words are ranked by frequency, from 0. Words from maxFrequentRank on are rare.
 const (
 	maxCommonRank   = 50
 	maxFrequentRank = 30_000
@@ -52,10 +52,10 @@ var scaleClasses = []scaleClass{
 		for {
 			r := o.document(rng)
 			ranks := o.text(r)
-			for at := rng.IntN(len(ranks) / 2); at+3 <= len(ranks); at++ {
-				said := ranks[at : at+3]
-				if slices.Max(said) < maxCommonRank && vaulttest.PageOf(at) == vaulttest.PageOf(at+2) {
-					words := []string{o.words.Word(int(said[0])), o.words.Word(int(said[1])), o.words.Word(int(said[2]))}
+			for i := rng.IntN(len(ranks) / 2); i+3 <= len(ranks); i++ {
+				window := ranks[i : i+3]
+				if slices.Max(window) < maxCommonRank && vaulttest.PageOf(i) == vaulttest.PageOf(i+2) {
+					words := []string{o.words.Word(int(window[0])), o.words.Word(int(window[1])), o.words.Word(int(window[2]))}
 					return searchCase{text: `"` + strings.Join(words, " ") + `"`, words: words, phrase: true}, r
 				}
 			}
@@ -72,7 +72,7 @@ var scaleClasses = []scaleClass{
 	}},
 }
 
-// numberPrefix asks for what a number begins with.
+// numberPrefix returns a generator of searches for the first characters of a number.
 func numberPrefix(length int) func(o *oracle, rng *rand.Rand) (searchCase, record) {
 	return func(o *oracle, rng *rand.Rand) (searchCase, record) {
 		r, number := o.number(rng)
@@ -81,14 +81,14 @@ func numberPrefix(length int) func(o *oracle, rng *rand.Rand) (searchCase, recor
 	}
 }
 
-// number is a file number, an order number or a parcel, and whose it is.
+// number returns a random record with its file number, order number, or parcel ID.
 func (o *oracle) number(rng *rand.Rand) (record, string) {
 	r := record{[]string{"abstract", "order"}[rng.IntN(2)], rng.IntN(o.Orders)}
 	s := o.mixRecord(r)
 	return r, []string{s.Number, s.Number, s.Parcel}[rng.IntN(3)]
 }
 
-// document is a file with a text, on an abstract.
+// document returns a random file with text, on an abstract.
 func (o *oracle) document(rng *rand.Rand) record {
 	for {
 		if k := o.FileWithText(rng.IntN(o.Texts)); !o.InFolder(k) {
@@ -97,7 +97,8 @@ func (o *oracle) document(rng *rand.Rand) record {
 	}
 }
 
-// wordSearch asks for words that stand in a document, each of ranks from one bound to the next.
+// wordSearch returns a search for words of one document. Each pair of bounds limits the rank of a
+// word.
 func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) {
 	for {
 		r := o.document(rng)
@@ -105,9 +106,9 @@ func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) 
 		var words []string
 		for i := 0; i < len(bounds); i += 2 {
 			from := rng.IntN(len(ranks))
-			for at := range ranks {
-				rank := int(ranks[(from+at)%len(ranks)])
-				if word := o.words.Word(rank); rank >= bounds[i] && rank < bounds[i+1] && len(word) > 1 { // one letter is too little
+			for i := range ranks {
+				rank := int(ranks[(from+i)%len(ranks)])
+				if word := o.words.Word(rank); rank >= bounds[i] && rank < bounds[i+1] && len(word) > 1 { // words of one letter are not searched
 					words = append(words, word)
 					break
 				}
@@ -119,22 +120,22 @@ func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) 
 	}
 }
 
-// withTypo puts a letter in, leaves one out, takes another or swaps two: behind the first.
+// withTypo inserts, removes, or replaces a letter of a word, or swaps two, after the first letter.
 func withTypo(word string, rng *rand.Rand) string {
-	at, other := 1+rng.IntN(len(word)-2), string(rune('a'+rng.IntN(26)))
+	i, letter := 1+rng.IntN(len(word)-2), string(rune('a'+rng.IntN(26)))
 	switch rng.IntN(4) {
 	case 0:
-		return word[:at] + other + word[at:]
+		return word[:i] + letter + word[i:]
 	case 1:
-		return word[:at] + word[at+1:]
+		return word[:i] + word[i+1:]
 	case 2:
-		return word[:at] + other + word[at+1:]
+		return word[:i] + letter + word[i+1:]
 	default:
-		return word[:at] + word[at+1:at+2] + word[at:at+1] + word[at+2:]
+		return word[:i] + word[i+1:i+2] + word[i:i+1] + word[i+2:]
 	}
 }
 
-// isPrefix says whether somebody is called so or begins so, or something is.
+// isPrefix reports whether a name or a word starts with typed.
 func (o *oracle) isPrefix(typed string) bool {
 	for n := range vaulttest.MixNames {
 		if strings.HasPrefix(strings.ToLower(vaulttest.MixFirstName(n)), typed) || strings.HasPrefix(strings.ToLower(vaulttest.MixLastName(n)), typed) {
@@ -149,19 +150,19 @@ func (o *oracle) isPrefix(typed string) bool {
 	return false
 }
 
-// makeSearches makes up so many searches of each class, and as many with filters, which
-// the record fits that each was made up of.
-func (o *oracle) makeSearches(each int) (list []*searchCase) {
+// makeSearches returns n searches of each class without filters and n with filters. The record that
+// a search was created from matches it.
+func (o *oracle) makeSearches(perClass int) (list []*searchCase) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, class := range scaleClasses {
-		for n := range 2 * each {
+		for i := range 2 * perClass {
 			for {
-				a, of := class.make(o, rng)
+				a, r := class.generate(o, rng)
 				a.class = class.name
-				if n >= each {
-					a.addFilters(o, of)
+				if i >= perClass {
+					a.addFilters(o, r)
 				}
-				if a.matchesFilters(o, of) {
+				if a.matchesFilters(o, r) {
 					list = append(list, &a)
 					break
 				}
@@ -171,11 +172,11 @@ func (o *oracle) makeSearches(each int) (list []*searchCase) {
 	return list
 }
 
-// addFilters asks for the county of a record, and about two years.
-func (a *searchCase) addFilters(o *oracle, of record) {
-	s := o.mixRecord(of)
-	if a.county = s.County; of.kind == "file" {
-		a.county = o.Abstract(of.n / vaulttest.FilesPerOrder).County
+// addFilters adds filters for the county of a record and for two years around its date.
+func (a *searchCase) addFilters(o *oracle, r record) {
+	s := o.mixRecord(r)
+	if a.county = s.County; r.kind == "file" {
+		a.county = o.Abstract(r.n / vaulttest.FilesPerOrder).County
 	}
 	a.from = s.At.AddDate(-1, 0, 0).Truncate(day)
 	a.to = s.At.AddDate(1, 0, 0).Truncate(day)

@@ -4,22 +4,22 @@ package cmd
 
 import "deedkeep/app/vaulttest"
 
-// expectation goes through a whole mix once and notes what every search is to find.
+// expectation finds the expected records of all searches in one pass over a mix.
 type expectation struct {
 	*oracle
 	searches []*searchCase
-	words    map[string][]wordOf // of fields, by the word
-	ranks    [][]wordOf          // of texts, by the rank
+	words    map[string][]wordOf // words of searches, by word
+	ranks    [][]wordOf          // words of searches, by rank
 	phrases  [][]*searchCase     // by the rank of their first word
 
-	seen    []uint8 // bit i: the i-th word of the search of this place was seen in the record
-	touched []int
+	seen    []uint8 // by search: bit i is set if the record contains word i
+	touched []int   // searches whose seen is not 0
 }
 
-// wordOf is the i-th word of a search.
+// wordOf identifies word i of a search.
 type wordOf struct{ search, i int }
 
-// expect fills count and want of the searches.
+// expect sets the count and the expected records of the searches.
 func (o *oracle) expect(searches []*searchCase) {
 	e := &expectation{oracle: o, searches: searches, words: map[string][]wordOf{},
 		ranks: make([][]wordOf, o.words.Size()), phrases: make([][]*searchCase, o.words.Size()), seen: make([]uint8, len(searches))}
@@ -54,6 +54,7 @@ func (o *oracle) expect(searches []*searchCase) {
 	}
 }
 
+// addRecord adds a record to the searches that it matches. The ranks are the words of its text.
 func (e *expectation) addRecord(r record, names []string, ranks []uint16) {
 	for _, name := range names {
 		e.markWords(e.words[name])
@@ -61,8 +62,8 @@ func (e *expectation) addRecord(r record, names []string, ranks []uint16) {
 	for at, rank := range ranks {
 		e.markWords(e.ranks[rank])
 		for _, a := range e.phrases[rank] {
-			if len(e.phrasePositions(a, ranks[at:min(at+len(a.words), len(ranks))], 0)) > 0 && e.onOnePage(a, at) && !a.lastIs(r) &&
-				a.matchesFilters(e.oracle, r) {
+			window := ranks[at:min(at+len(a.words), len(ranks))]
+			if len(e.phrasePositions(a, window, 0)) > 0 && e.onOnePage(a, at) && !a.lastIs(r) && a.matchesFilters(e.oracle, r) {
 				a.add(r)
 			}
 		}
@@ -76,11 +77,12 @@ func (e *expectation) addRecord(r record, names []string, ranks []uint16) {
 	e.touched = e.touched[:0]
 }
 
-// onOnePage says whether a phrase at a place ends on the page on which it begins.
+// onOnePage reports whether a phrase at a position ends on the page that it starts on.
 func (*expectation) onOnePage(a *searchCase, at int) bool {
 	return vaulttest.PageOf(at) == vaulttest.PageOf(at+len(a.words)-1)
 }
 
+// markWords records that the current record contains words of searches.
 func (e *expectation) markWords(words []wordOf) {
 	for _, w := range words {
 		if e.seen[w.search] == 0 {
@@ -90,7 +92,7 @@ func (e *expectation) markWords(words []wordOf) {
 	}
 }
 
-// add notes a record, of which the last one added may be the same.
+// add adds an expected record.
 func (a *searchCase) add(r record) {
 	if a.count++; len(a.want) <= maxWanted {
 		a.want = append(a.want, r)
@@ -98,4 +100,5 @@ func (a *searchCase) add(r record) {
 	a.latest = r
 }
 
+// lastIs reports whether r is the record that was added last.
 func (a *searchCase) lastIs(r record) bool { return a.count > 0 && a.latest == r }

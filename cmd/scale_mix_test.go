@@ -13,28 +13,28 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// scaleMix is what the vault of N abstracts holds in which is searched: a tenth of N
-// documents have 1,000 words each.
+// scaleMix returns the content of the vault for searches: size abstracts and orders, and size/10
+// documents of 1,000 words.
 func scaleMix(size int) vaulttest.Mix {
 	return vaulttest.Mix{Until: vaulttest.MixUntil, Orders: size, Texts: max(size/10, 1)}
 }
 
-// recoveryMix has a tenth of N documents, and half as many abstracts and orders; every
-// document has 1,000 words.
+// recoveryMix returns the content of the vault for index recovery: size/10 documents of 1,000 words,
+// and half as many abstracts and orders.
 func recoveryMix(size int) vaulttest.Mix {
 	documents := max(size/10, vaulttest.FilesPerOrder)
 	return vaulttest.Mix{Until: vaulttest.MixUntil, Orders: documents / vaulttest.FilesPerOrder, Texts: documents}
 }
 
-// TestScaleSearchVault makes the vaults of TestScaleSearch and TestScaleIndexRecovery,
-// where they are to be kept.
+// TestScaleSearchVault only creates the vaults of TestScaleSearch and TestScaleIndexRecovery, in the
+// directory in which they are kept.
 func TestScaleSearchVault(t *testing.T) {
 	fillMix(t, scaleMix(scaleSize(t)), "")
 	fillMix(t, recoveryMix(scaleSize(t)), "-recovery")
 }
 
-// fillMix gives the directory of the vault, and makes it where it was not kept: under
-// another name until it is whole. The suffix tells it from others kept beside it.
+// fillMix returns the directory of a vault with the content m. It creates the vault, under another
+// name until it is complete, unless DEEDKEEP_TEST_VAULT plus suffix contains it.
 func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 	t.Helper()
 	dir := os.Getenv("DEEDKEEP_TEST_VAULT")
@@ -42,25 +42,25 @@ func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 		dir = filepath.Join(t.TempDir(), "mix")
 	}
 	dir += suffix
-	note, what := dir+".mix", fmt.Sprintf("%d moments, %d texts\n", m.Orders, m.Texts)
+	note, want := dir+".mix", fmt.Sprintf("%d moments, %d texts\n", m.Orders, m.Texts)
 	if _, err := os.Stat(dir); err == nil {
-		if had, err := os.ReadFile(note); err != nil || string(had) != what {
-			t.Fatalf("%s is another vault than of %s: %s, %v", dir, what, had, err)
+		if got, err := os.ReadFile(note); err != nil || string(got) != want {
+			t.Fatalf("vault in %s: got %q, %v, want %q", dir, got, err, want)
 		}
 		return dir
 	}
-	start, said, unfinished := time.Now(), time.Now(), dir+".unfinished"
+	start, lastReport, unfinished := time.Now(), time.Now(), dir+".unfinished"
 	if err := os.RemoveAll(unfinished); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
-	err := m.Fill(t.Context(), unfinished, func(what string, done, total int) {
-		if time.Since(said) > 10*time.Second || done == total {
-			said = time.Now()
-			fmt.Printf("%6.0f s: %s %d of %d\n", time.Since(start).Seconds(), what, done, total)
+	err := m.Fill(t.Context(), unfinished, func(phase string, done, total int) {
+		if time.Since(lastReport) > 10*time.Second || done == total {
+			lastReport = time.Now()
+			fmt.Printf("%6.0f s: %s %d of %d\n", time.Since(start).Seconds(), phase, done, total)
 		}
 	})
-	if err := errors.Join(err, os.WriteFile(note, []byte(what), 0o600), os.Rename(unfinished, dir)); err != nil {
-		t.Fatalf("write file and rename file: %v", err)
+	if err := errors.Join(err, os.WriteFile(note, []byte(want), 0o600), os.Rename(unfinished, dir)); err != nil {
+		t.Fatalf("fill vault: %v", err)
 	}
 	return dir
 }

@@ -18,35 +18,36 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// searchCase is one search, and what is to be found by it.
+// searchCase is a search with the records that it has to find.
 type searchCase struct {
 	class, text string
-	words       []string // of the text: small letters and digits
+	words       []string // of the text, in lower case, without punctuation
 	phrase      bool
-	county      string // filters; "" for none
+	county      string // filters, with from and to; "" for none
 	from, to    time.Time
-	first       string   // what the first hit is called, or a parcel of it; "" where that is not known
-	count       int      // records that have every word as it was asked
-	want        []record // the first of them, one more than fit on a page
-	latest      record   // the last of them
+	first       string   // number or parcel ID of the first hit; "" if unknown
+	count       int      // number of records that contain every word exactly
+	want        []record // the first ones, at most one more than fit on a page
+	latest      record   // the last one
 }
 
-// maxWanted is what fits on a page.
+// maxWanted is the number of records on a page.
 const maxWanted = 100
 
-// record is the n-th of a kind, from 0.
+// record is record n of a kind, from 0.
 type record struct {
 	kind string
 	n    int
 }
 
-// oracle knows what the vault of a mix holds.
+// oracle knows the content of the vault of a mix.
 type oracle struct {
 	vaulttest.Mix
 	words *vaulttest.Vocabulary
 	ids   map[string]*secret.IDs
 }
 
+// newOracle returns an oracle for the vault in dir.
 func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 	t.Helper()
 	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
@@ -56,7 +57,7 @@ func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 	return &oracle{m, vaulttest.NewVocabulary(), map[string]*secret.IDs{"abstract": ring.IDs("abstracts"), "order": ring.IDs("orders")}}
 }
 
-// record is the one that a hit names.
+// record returns the record with the ID of a hit.
 func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 	var n uint64
 	if ids := o.ids[kind]; ids != nil {
@@ -66,7 +67,7 @@ func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 		}
 		decoded, ok := ids.Decode(text)
 		if n = decoded; !ok {
-			return record{}, fmt.Errorf("%s is no id of a %s", id, kind)
+			return record{}, fmt.Errorf("%s is not the ID of a %s", id, kind)
 		}
 	} else if err := json.Unmarshal(id, &n); err != nil {
 		return record{}, err
@@ -74,7 +75,7 @@ func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 	return record{kind, int(n) - 1}, nil // #nosec G115 -- counts from 1
 }
 
-// matchesFilters judges the filters of a search.
+// matchesFilters reports whether a record matches the filters of a search.
 func (a *searchCase) matchesFilters(o *oracle, r record) bool {
 	if a.county == "" {
 		return true
@@ -89,6 +90,7 @@ func (a *searchCase) matchesFilters(o *oracle, r record) bool {
 	return s.County == a.county && !s.At.Before(a.from) && s.At.Before(a.to.AddDate(0, 0, 1))
 }
 
+// mixRecord returns the fields of a record.
 func (o *oracle) mixRecord(r record) vaulttest.MixRecord {
 	switch r.kind {
 	case "abstract":
@@ -100,26 +102,27 @@ func (o *oracle) mixRecord(r record) vaulttest.MixRecord {
 	}
 }
 
-// names are the numbers of a record without punctuation, and the words of its fields.
-func (o *oracle) names(r record, into []string) []string {
-	s, into := o.mixRecord(r), into[:0]
+// names returns the numbers of a record without punctuation, and the words of its fields. It
+// reuses buf.
+func (o *oracle) names(r record, buf []string) []string {
+	s, buf := o.mixRecord(r), buf[:0]
 	switch r.kind {
 	case "abstract":
-		into = append(into, compact(s.Number), compact(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
-		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner,
+		buf = append(buf, compact(s.Number), compact(s.Parcel), fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page))
+		buf = append(buf, wordsOf(fmt.Sprintf("%s %s Full Search %s %s Bk %d Pg %d Lot %d Block %d", s.Number, s.Parcel, s.Owner,
 			s.Borrower, s.Book, s.Page, s.Page%90, s.Book%20))...)
 	case "order":
-		into = append(into, compact(s.Number), compact(s.Parcel))
-		into = append(into, wordsOf(fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client))...)
+		buf = append(buf, compact(s.Number), compact(s.Parcel))
+		buf = append(buf, wordsOf(fmt.Sprintf("%s %s Full Search Purchase %s %s %s", s.Number, s.Parcel, s.Owner, s.Borrower, s.Client))...)
 	default:
-		into = append(into, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book),
+		buf = append(buf, fmt.Sprintf("bk%dpg%d", s.Book, s.Page), fmt.Sprintf("%d%d", s.Book, s.Page), "bk", strconv.Itoa(s.Book),
 			"pg", strconv.Itoa(s.Page), compact(s.At.Format(time.DateOnly)))
-		return append(into, wordsOf(s.Filename(r.n))...)
+		return append(buf, wordsOf(s.Filename(r.n))...)
 	}
-	return append(into, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
+	return append(buf, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
 }
 
-// text is the words of a document, and where they stand; nil of what has none.
+// text returns the ranks of the words of a document in order, or nil if a record has no text.
 func (o *oracle) text(r record) []uint16 {
 	if r.kind == "file" {
 		if n, has := o.TextNumber(r.n); has {
@@ -129,25 +132,27 @@ func (o *oracle) text(r record) []uint16 {
 	return nil
 }
 
+// wordsOf returns the words of text in lower case.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
+// compact returns text in lower case, without spaces and punctuation.
 func compact(text string) string { return strings.Join(wordsOf(text), "") }
 
-// matchLevel is how much of what was asked a hit has.
+// matchLevel is how closely a hit matches a search.
 type matchLevel int
 
 const (
-	exactMatch  matchLevel = iota // every word
-	prefixMatch                   // the last one as a beginning
-	typoMatch                     // a word with an error, or without the last one where that is short
+	exactMatch  matchLevel = iota // has every word
+	prefixMatch                   // the last word may be a prefix
+	typoMatch                     // words may have a typo, and a short last word may be missing
 )
 
-// checkHit says whether a hit has that much; the page of a document has the phrase.
-func (o *oracle) checkHit(a *searchCase, r record, page int, like matchLevel) error {
+// checkHit returns an error if a hit doesn't match a search at a level. A phrase has to be on page.
+func (o *oracle) checkHit(a *searchCase, r record, page int, level matchLevel) error {
 	if !a.matchesFilters(o, r) {
-		return fmt.Errorf("%v is not of %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
+		return fmt.Errorf("%v doesn't match the filters %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
 	}
 	names, ranks := o.names(r, nil), o.text(r)
 	if a.phrase {
@@ -163,19 +168,19 @@ func (o *oracle) checkHit(a *searchCase, r record, page int, like matchLevel) er
 	for i, word := range a.words {
 		last := i == len(a.words)-1
 		has := func(have string) bool {
-			return have == word || like >= prefixMatch && last && strings.HasPrefix(have, word) || like == typoMatch &&
-				(isTypo(have, word) || last && hasPrefixWithTypo(have, word))
+			return have == word || level >= prefixMatch && last && strings.HasPrefix(have, word) ||
+				level == typoMatch && (isTypo(have, word) || last && hasPrefixWithTypo(have, word))
 		}
-		if missing := like == typoMatch && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
+		if missing := level == typoMatch && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
 			return fmt.Errorf("%v has no %q: %.300q", r, word, names)
 		}
 	}
 	return nil
 }
 
-// derivedWords is what a record may have besides: its status, and when an order is due, are not
-// of the mix. Bk, Pg and Rd are also found when they are written out, and short first names
-// together with the last, and numbers without the zeros before them.
+// derivedWords returns further words by which the search may find a record: its status and the due
+// date of an order, which the mix doesn't define, Bk, Pg, and Rd in full, short first names joined
+// with the last name, and numbers without leading zeros.
 func (o *oracle) derivedWords(r record) []string {
 	s := o.mixRecord(r)
 	names := wordsOf("book page road new in search in exam needs curative complete cancelled active on hold completed")
@@ -198,11 +203,12 @@ func (o *oracle) derivedWords(r record) []string {
 	return names
 }
 
-// phrasePositions is where the words stand one behind the other, on a page or, for page 0, on any.
-func (o *oracle) phrasePositions(a *searchCase, ranks []uint16, page int) (places []int) {
+// phrasePositions returns the positions at which the words are consecutive, on a page, or on any page
+// if page is 0.
+func (o *oracle) phrasePositions(a *searchCase, ranks []uint16, page int) (positions []int) {
 	for at := 0; at+len(a.words) <= len(ranks); at++ {
-		here := vaulttest.PageOf(at)
-		if here != vaulttest.PageOf(at+len(a.words)-1) || page != 0 && here != page {
+		current := vaulttest.PageOf(at)
+		if current != vaulttest.PageOf(at+len(a.words)-1) || page != 0 && current != page {
 			continue
 		}
 		for i, word := range a.words {
@@ -210,14 +216,14 @@ func (o *oracle) phrasePositions(a *searchCase, ranks []uint16, page int) (place
 				break
 			}
 			if i == len(a.words)-1 {
-				places = append(places, at)
+				positions = append(positions, at)
 			}
 		}
 	}
-	return places
+	return positions
 }
 
-// hasPrefixWithTypo says whether a word begins with another that has an error.
+// hasPrefixWithTypo reports whether a word starts with another one that has a typo.
 func hasPrefixWithTypo(have, word string) bool {
 	for n := len(word) - 1; n <= min(len(word)+1, len(have)); n++ {
 		if isTypo(have[:n], word) {
@@ -227,7 +233,8 @@ func hasPrefixWithTypo(have, word string) bool {
 	return false
 }
 
-// isTypo says whether two words are one insertion, removal, exchange or swap apart.
+// isTypo reports whether two words differ by one inserted, removed, or replaced letter, or by two
+// swapped ones.
 func isTypo(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -1,6 +1,6 @@
 //go:build scale && linux
 
-// How long pages take in the vault of scale_test.go, at the server:
+// TestScalePages measures how long the server needs for pages of the vault of TestScale:
 //
 //	DEEDKEEP_TEST_SCALE=100000 go test -tags scale -run ScalePages -timeout 60m -v ./cmd
 package cmd
@@ -33,49 +33,52 @@ func TestScalePages(t *testing.T) {
 	staff := p.signIn(t)
 	fmt.Printf("\n| page | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- |\n")
 	for _, path := range scalePages(t, p) {
-		s := &latencies{}
-		at := path
+		l := &latencies{}
+		address := path
 		for range 30 {
 			start := time.Now()
-			body := staff.get(t, p.url+at)
-			s.add(time.Since(start))
-			if at = path; strings.Contains(path, "?") || path == "/orders" || path == "/abstracts" {
-				at = nextPage(body, path)
+			body := staff.get(t, p.url+address)
+			l.add(time.Since(start))
+			if address = path; strings.Contains(path, "?") || path == "/orders" || path == "/abstracts" {
+				address = nextPage(body, path)
 			}
 		}
-		fmt.Printf("| `%s` | %s\n", path, s)
+		fmt.Printf("| `%s` | %s\n", path, l)
 	}
-	fmt.Printf("\nafter them: %s\n", p.memory(t))
+	fmt.Printf("\nafterward: %s\n", p.memory(t))
 	staff.measureViewer(t, p)
 }
 
-// signedInClient is somebody who is signed in.
+// signedInClient is an HTTP client with a session.
 type signedInClient struct{ *http.Client }
 
-// signIn makes an administrator, who sees every page, and signs in.
+// signIn creates an administrator, who can see every page, and signs in.
 func (p *serverProcess) signIn(t *testing.T) signedInClient {
 	t.Helper()
 	const password = "the scale of a firm"
 	name := fmt.Sprintf("scale %d", time.Now().UnixNano())
-	if got := runCLI(t.Context(), t, func(s *shell) { s.in = strings.NewReader(password + "\n") }, "users", "create", name, "--role", "admin", "--password-stdin", "--data", p.data); got.code != 0 {
-		t.Fatalf("%+v", got)
+	withPassword := func(s *shell) { s.in = strings.NewReader(password + "\n") }
+	got := runCLI(t.Context(), t, withPassword, "users", "create", name, "--role", "admin", "--password-stdin", "--data", p.data)
+	if got.code != 0 {
+		t.Fatalf("users create: got %+v, want exit code 0", got)
 	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		t.Fatalf("cookiejar.New: %v", err)
+		t.Fatalf("create cookie jar: %v", err)
 	}
 	b := signedInClient{&http.Client{Jar: jar}}
 	resp, err := b.PostForm(p.url+"/sign-in", url.Values{"name": {name}, "password": {password}})
 	if err != nil {
-		t.Fatalf("PostForm: %v", err)
+		t.Fatalf("sign in: %v", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/" {
-		t.Fatalf("signing in: %s at %s", resp.Status, resp.Request.URL)
+		t.Fatalf("sign in: got %s at %s, want 200 at /", resp.Status, resp.Request.URL)
 	}
 	return b
 }
 
+// get returns the body of a page.
 func (b signedInClient) get(t *testing.T, address string) string {
 	t.Helper()
 	resp, err := b.Get(address)
@@ -85,14 +88,14 @@ func (b signedInClient) get(t *testing.T, address string) string {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s, %v\n%s", address, resp.Status, err, body)
+		t.Fatalf("GET %s: got %s, %v, want 200\n%s", address, resp.Status, err, body)
 	}
 	return string(body)
 }
 
 var nextLink = regexp.MustCompile(`href="([^"]*)" rel="next"`)
 
-// nextPage is where a list goes on; its beginning after the end.
+// nextPage returns the address of the next page of a list, or path after the last page.
 func nextPage(body, path string) string {
 	if found := nextLink.FindStringSubmatch(body); found != nil {
 		return html.UnescapeString(found[1])
@@ -100,7 +103,7 @@ func nextPage(body, path string) string {
 	return path
 }
 
-// scalePages are the pages of all kinds, with records from the middle of the vault.
+// scalePages returns the addresses of all kinds of pages, with records from the middle of the vault.
 func scalePages(t *testing.T, p *serverProcess) []string {
 	t.Helper()
 	key := p.createKey(t, "pages")
@@ -126,30 +129,30 @@ func scalePages(t *testing.T, p *serverProcess) []string {
 	return append(list, fmt.Sprintf("/documents/%d", files.Data[0].ID))
 }
 
-// measureViewer turns the pages of samples at 300 dpi as the viewer does: the first picture of a
-// document, the next one while somebody looks at the first, and that once it is turned to.
+// measureViewer requests page images of samples at 300 dpi as the viewer does: the first page, the
+// next one in advance, and that one again when the user turns the page.
 func (b signedInClient) measureViewer(t *testing.T, p *serverProcess) {
 	t.Helper()
 	c := client.New(p.url, p.createKey(t, "read"), nil)
-	fmt.Printf("\n| 2,550 pixels of | first, ms | looking ahead, ms | turned to, ms |\n| --- | --- | --- | --- |\n")
-	for _, s := range vaulttest.Samples(t) {
-		if !s.Accept || s.Pages < 3 {
+	fmt.Printf("\n| 2,550 pixels of | first, ms | in advance, ms | again, ms |\n| --- | --- | --- | --- |\n")
+	for _, sample := range vaulttest.Samples(t) {
+		if !sample.Accept || sample.Pages < 3 {
 			continue
 		}
-		file, err := os.Open(s.File)
+		file, err := os.Open(sample.File)
 		if err != nil {
 			t.Fatalf("open file: %v", err)
 		}
-		got, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: filepath.Base(s.File), Reader: file}})
-		if closed := file.Close(); err != nil || closed != nil {
-			t.Fatal(err, closed)
+		got, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: filepath.Base(sample.File), Reader: file}})
+		if closeErr := file.Close(); err != nil || closeErr != nil {
+			t.Fatalf("upload %s: %v, %v", sample.Path, err, closeErr)
 		}
-		picture := func(page int) time.Duration {
+		pageImage := func(page int) time.Duration {
 			start := time.Now()
 			b.get(t, fmt.Sprintf("%s/documents/%d/pages/%d?w=2550", p.url, got.Files[0].ID, page))
 			return time.Since(start)
 		}
-		first := picture(1)
-		fmt.Printf("| %s | %d | %d | %d |\n", s.Path, first.Milliseconds(), picture(2).Milliseconds(), picture(2).Milliseconds())
+		first := pageImage(1)
+		fmt.Printf("| %s | %d | %d | %d |\n", sample.Path, first.Milliseconds(), pageImage(2).Milliseconds(), pageImage(2).Milliseconds())
 	}
 }

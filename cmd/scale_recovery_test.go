@@ -16,13 +16,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// maxRecoverySearches is how many answers must be right after a loss.
+// maxRecoverySearches is the number of searches that must be correct after a loss.
 const maxRecoverySearches = 50
 
-// TestScaleIndexRecovery takes the index away in every way there is, in a vault whose
-// documents, a tenth of DEEDKEEP_TEST_SCALE, all have 1,000 words, and says how long it
-// is until the same 50 searches are answered as they must be. Nothing wrong is answered
-// before. With DEEDKEEP_TEST_VAULT the vault is kept beside that one, as …-recovery.
+// TestScaleIndexRecovery deletes or damages the search index in several ways and measures how long it
+// takes until 50 searches return the correct records. In the meantime, searches may fail but not
+// return wrong records. The vault has DEEDKEEP_TEST_SCALE/10 documents, all with 1,000 words. If
+// DEEDKEEP_TEST_VAULT is set, it is kept in a directory of that name plus "-recovery".
 func TestScaleIndexRecovery(t *testing.T) {
 	m := recoveryMix(scaleSize(t))
 	l := &indexLoss{t: t, dir: fillMix(t, m, "-recovery")}
@@ -32,48 +32,51 @@ func TestScaleIndexRecovery(t *testing.T) {
 		l.searches = append(l.searches, all[n*len(all)/maxRecoverySearches])
 	}
 	l.expect(l.searches)
-	startServer(t, l.dir).stop(t) // compiles the engine and changes the schema, if it must
-	fmt.Printf("\n| of %d documents of %d words, with %d abstracts and orders | until %d answers are right | rebuilt |\n| --- | --- | --- |\n",
+	startServer(t, l.dir).stop(t) // compiles PDFium and migrates the schema, if necessary
+	fmt.Printf("\n| of %d documents of %d words, with %d abstracts and orders | until %d responses are correct | rebuilt |\n"+
+		"| --- | --- | --- |\n",
 		m.Texts, vaulttest.TextWords, 2*m.Orders, maxRecoverySearches)
 
 	l.removeIndex()
-	whole := l.printRow("the index is deleted", l.timeRecovery())
-	l.printRow("nothing: a start with the index there", l.timeRecovery())
+	buildTime := l.printRow("the index is deleted", l.timeRecovery())
+	l.printRow("none: a start with an intact index", l.timeRecovery())
 	l.removeIndex()
 	p := startServer(t, l.dir)
-	time.Sleep(whole / 2)
+	time.Sleep(buildTime / 2)
 	p.kill()
-	l.printRow("killed half-way through indexing", l.timeRecovery())
+	l.printRow("the server was killed halfway through indexing", l.timeRecovery())
 	l.printRow("one segment is missing", l.removeSegment())
-	for _, part := range []int64{2, 3, 5, 7, 11} {
-		if l.printRow(fmt.Sprintf("one byte changed, at 1/%d of the largest segment", part), l.flipByte(part)); l.rebuilt {
+	for _, divisor := range []int64{2, 3, 5, 7, 11} {
+		if l.printRow(fmt.Sprintf("one byte is changed, at 1/%d of the largest segment", divisor), l.flipByte(divisor)); l.rebuilt {
 			break
 		}
 	}
 }
 
-// indexLoss is a vault that loses its index.
+// indexLoss is a vault whose search index is lost.
 type indexLoss struct {
 	*oracle
 	t        *testing.T
 	dir      string
 	searches []*searchCase
-	rebuilt  bool // after the last loss an index was made
+	rebuilt  bool // whether the index was rebuilt after the last loss
 }
 
-func (l *indexLoss) printRow(what string, took time.Duration) time.Duration {
-	fmt.Printf("| %s | %.1f s | %v |\n", what, took.Seconds(), l.rebuilt)
+// printRow prints a row of the table and returns took.
+func (l *indexLoss) printRow(loss string, took time.Duration) time.Duration {
+	fmt.Printf("| %s | %.1f s | %v |\n", loss, took.Seconds(), l.rebuilt)
 	return took
 }
 
+// removeIndex deletes the index.
 func (l *indexLoss) removeIndex() {
 	if err := os.RemoveAll(filepath.Join(l.dir, "search")); err != nil {
-		l.t.Fatalf("remove directory: %v", err)
+		l.t.Fatalf("remove index: %v", err)
 	}
 }
 
-// timeRecovery serves and gives how long it is until every search is answered rightly; then the
-// server stops.
+// timeRecovery runs a server until every search returns the correct records, and returns how long
+// that took.
 func (l *indexLoss) timeRecovery() time.Duration {
 	l.t.Helper()
 	start := time.Now()
@@ -82,7 +85,7 @@ func (l *indexLoss) timeRecovery() time.Duration {
 	for _, a := range l.searches {
 		for !l.check(p, key, a) {
 			if time.Since(start) > 2*time.Hour {
-				l.t.Fatalf("%s is not answered after two hours", a.path(maxWanted))
+				l.t.Fatalf("GET %s still returns 503 after two hours", a.path(maxWanted))
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -94,7 +97,7 @@ func (l *indexLoss) timeRecovery() time.Duration {
 	return took
 }
 
-// check reports whether there is an answer; there may be none, but no wrong one.
+// check sends a search and checks the response. It returns false if there is no index yet.
 func (l *indexLoss) check(p *serverProcess, key string, a *searchCase) bool {
 	l.t.Helper()
 	status, resp := send(l.t, p, key, "GET", a.path(maxWanted), nil)
@@ -102,10 +105,11 @@ func (l *indexLoss) check(p *serverProcess, key string, a *searchCase) bool {
 		return false
 	}
 	var got searchResponse
-	if err := json.Unmarshal(resp, &got); err != nil || status != http.StatusOK {
-		l.t.Fatalf("%s: %d %s", a.path(maxWanted), status, resp)
+	err := json.Unmarshal(resp, &got)
+	if err != nil || status != http.StatusOK {
+		l.t.Fatalf("GET %s: got %d %s, %v, want 200", a.path(maxWanted), status, resp, err)
 	}
-	err := l.checkResponse(a, got)
+	err = l.checkResponse(a, got)
 	if err == nil && len(a.want) <= maxWanted && a.first == "" {
 		err = l.checkComplete(a, got)
 	}
@@ -115,30 +119,31 @@ func (l *indexLoss) check(p *serverProcess, key string, a *searchCase) bool {
 	return true
 }
 
-// kill ends the server without a word.
+// kill kills the server and waits for it.
 func (p *serverProcess) kill() {
-	_ = p.process.Process.Kill() // It may have ended.
+	_ = p.process.Process.Kill() // it may have ended
 	<-p.done
 }
 
-// largestSegment is the largest file of the index.
+// largestSegment returns the path and the size of the largest file of the index.
 func (l *indexLoss) largestSegment() (path string, size int64) {
-	err := filepath.WalkDir(filepath.Join(l.dir, "search"), func(at string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(l.dir, "search"), func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
 		if err == nil && info.Size() > size {
-			path, size = at, info.Size()
+			path, size = name, info.Size()
 		}
 		return err
 	})
 	if err != nil || size == 0 {
-		l.t.Fatalf("the largest segment is %q, %d bytes: %v", path, size, err)
+		l.t.Fatalf("largest segment: got %q of %d bytes, %v, want a file that is not empty", path, size, err)
 	}
 	return path, size
 }
 
+// removeSegment deletes the largest segment and measures the recovery.
 func (l *indexLoss) removeSegment() time.Duration {
 	path, _ := l.largestSegment()
 	if err := os.Remove(path); err != nil {
@@ -147,20 +152,21 @@ func (l *indexLoss) removeSegment() time.Duration {
 	return l.timeRecovery()
 }
 
-func (l *indexLoss) flipByte(part int64) time.Duration {
+// flipByte changes a bit of the largest segment, at size/divisor, and measures the recovery.
+func (l *indexLoss) flipByte(divisor int64) time.Duration {
 	path, size := l.largestSegment()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		l.t.Fatalf("open file: %v", err)
 	}
-	one := make([]byte, 1)
-	if _, err := f.ReadAt(one, size/part); err != nil {
-		l.t.Fatalf("read at: %v", err)
+	buf := make([]byte, 1)
+	if _, err := f.ReadAt(buf, size/divisor); err != nil {
+		l.t.Fatalf("read segment: %v", err)
 	}
-	one[0] ^= 0x10
-	_, err = f.WriteAt(one, size/part)
-	if closed := f.Close(); err != nil || closed != nil {
-		l.t.Fatal(err, closed)
+	buf[0] ^= 0x10
+	_, err = f.WriteAt(buf, size/divisor)
+	if closeErr := f.Close(); err != nil || closeErr != nil {
+		l.t.Fatalf("write segment: %v, %v", err, closeErr)
 	}
 	return l.timeRecovery()
 }

@@ -1,19 +1,20 @@
 //go:build scale && linux
 
-// What searching costs in the vault of scale_mix_test.go (README.md, "Scale"):
+// TestScaleSearch measures searches in the vault of scale_mix_test.go (README.md, "Scale"):
 //
 //	go test -tags scale -run ScaleSearch -timeout 120m -v ./cmd
 //
-//	DEEDKEEP_TEST_SCALE   abstracts; as many orders, twice as many files, and a tenth as
-//	                      many documents of 1,000 words. 1,000,000 when not set
-//	DEEDKEEP_TEST_VAULT   a directory to keep the full vault in, and to find it in the next time
-//	DEEDKEEP_TEST_INDEX   "kept": search in the index that the vault has, and build none
+//	DEEDKEEP_TEST_SCALE   number of abstracts and of orders; there are twice as many files, and a
+//	                      tenth as many documents of 1,000 words. Default 1,000,000
+//	DEEDKEEP_TEST_VAULT   directory in which the vault is kept for the next run
+//	DEEDKEEP_TEST_INDEX   "kept" to use the search index of the vault instead of building one
 //
-// Every answer is held against what the vault was made of; how long it took is printed.
+// The test checks every response against the content of the vault and prints how long it took.
 package cmd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -34,7 +35,7 @@ import (
 
 const day = 24 * time.Hour
 
-// searchesPerClass is how many searches of a class are made, without filters and with them.
+// searchesPerClass is the number of searches of a class without filters, and of those with filters.
 const searchesPerClass = 30
 
 func TestScaleSearch(t *testing.T) {
@@ -45,26 +46,27 @@ func TestScaleSearch(t *testing.T) {
 	o.expect(searches)
 	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Orders, m.Orders,
 		m.Orders*vaulttest.FilesPerOrder, m.Texts, vaulttest.TextWords)
-	startServer(t, dir).stop(t) // compiles the engine and changes the schema, if it must
+	startServer(t, dir).stop(t) // compiles PDFium and migrates the schema, if necessary
 	if os.Getenv("DEEDKEEP_TEST_INDEX") != "kept" {
 		buildIndex(t, dir, m)
 	}
 	p := startServer(t, dir)
 	key := p.createKey(t, "scale")
 	p.waitSearchable(t, key)
-	fmt.Printf("started and searched after %d ms; then %s\n", p.startup.Milliseconds(), p.memory(t))
+	fmt.Printf("started after %d ms and searchable; memory %s\n", p.startup.Milliseconds(), p.memory(t))
 	p.measureSearches(t, o, key, searches)
 	p.checkCompleteness(t, o, key, searches)
 	p.measureVisibility(t, key)
 	p.stop(t)
 }
 
-// buildIndex has a server make the index anew and says what it cost.
+// buildIndex lets a server rebuild the index and prints how long that took and how much memory and
+// disk space it needed.
 func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	t.Helper()
 	index := filepath.Join(dir, "search")
 	if err := os.RemoveAll(index); err != nil {
-		t.Fatalf("remove directory: %v", err)
+		t.Fatalf("remove index: %v", err)
 	}
 	start := time.Now()
 	p := startServer(t, dir)
@@ -74,34 +76,36 @@ func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	took := time.Since(start)
 	words, size := float64(m.Texts*vaulttest.TextWords), float64(dirSize(t, index))
 	p.waitMerged(t, index)
-	fmt.Printf("indexed in %.0f s: %.0f words of text a second, with %.0f records a second; memory of its own at most %d MB; %.0f MB, %.1f bytes per word of text; %.0f MB when it had settled\n",
+	fmt.Printf("indexed in %.0f s: %.0f words of text per second, with %.0f records per second; at most %d MB of anonymous memory; "+
+		"%.0f MB, %.1f bytes per word of text; %.0f MB after merges\n",
 		took.Seconds(), words/took.Seconds(), float64(m.Orders*(2+vaulttest.FilesPerOrder))/took.Seconds(), memory.peakMB(), size/1e6,
 		size/words, float64(dirSize(t, index))/1e6)
 	p.stop(t)
 }
 
-// waitSearchable waits for a whole index and prints how far it came.
+// waitSearchable waits until the index is complete, and prints its progress.
 func (p *serverProcess) waitSearchable(t *testing.T, key string) {
 	t.Helper()
-	start, said := time.Now(), time.Now()
+	start, lastReport := time.Now(), time.Now()
 	for {
 		status, resp := send(t, p, key, "GET", "/search?q=grantor", nil)
 		switch {
 		case status == http.StatusOK:
 			return
 		case status != http.StatusServiceUnavailable:
-			t.Fatalf("%d %s", status, resp)
+			t.Fatalf("search: got %d %s, want 200 or 503", status, resp)
 		case time.Since(start) > 2*time.Hour:
-			t.Fatal("there is no index after two hours")
-		case time.Since(said) > 10*time.Second:
-			said = time.Now()
-			fmt.Printf("%6.0f s: index of %d MB, %s\n", time.Since(start).Seconds(), dirSize(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
+			t.Fatal("index is not complete after two hours")
+		case time.Since(lastReport) > 10*time.Second:
+			lastReport = time.Now()
+			fmt.Printf("%6.0f s: index of %d MB, %s\n",
+				time.Since(start).Seconds(), dirSize(t, filepath.Join(p.data, "search"))>>20, p.memory(t))
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// waitMerged waits until nothing is merged any more.
+// waitMerged waits until the segments of the index are merged.
 func (*serverProcess) waitMerged(t *testing.T, index string) {
 	t.Helper()
 	for last := int64(-1); ; time.Sleep(3 * time.Second) {
@@ -113,11 +117,12 @@ func (*serverProcess) waitMerged(t *testing.T, index string) {
 	}
 }
 
+// dirSize returns the size of all files in a directory, in bytes.
 func dirSize(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // what is merged meanwhile is not there any more
+			return nil //nolint:nilerr // a merge may have deleted it
 		}
 		if info, err := d.Info(); err == nil {
 			size += info.Size()
@@ -127,7 +132,7 @@ func dirSize(t *testing.T, dir string) (size int64) {
 	return size
 }
 
-// searchResponse is an answer of /v1/search.
+// searchResponse is a response of /v1/search.
 type searchResponse struct {
 	Data []struct {
 		Kind    string
@@ -138,9 +143,9 @@ type searchResponse struct {
 	}
 }
 
-// path is where a search is asked for.
-func (a *searchCase) path(most int) string {
-	q := url.Values{"q": {a.text}, "per_page": {strconv.Itoa(most)}}
+// path returns the request path of a search, without /v1.
+func (a *searchCase) path(perPage int) string {
+	q := url.Values{"q": {a.text}, "per_page": {strconv.Itoa(perPage)}}
 	if a.county != "" {
 		q.Set("county", a.county)
 		q.Set("created_from", a.from.Format(time.DateOnly))
@@ -149,17 +154,19 @@ func (a *searchCase) path(most int) string {
 	return "/search?" + q.Encode()
 }
 
-func (p *serverProcess) search(t *testing.T, key string, a *searchCase, most int) (got searchResponse, took time.Duration) {
+// search sends a search and returns the response and its duration.
+func (p *serverProcess) search(t *testing.T, key string, a *searchCase, perPage int) (got searchResponse, took time.Duration) {
 	t.Helper()
 	start := time.Now()
-	getList(t, p, key, a.path(most), &got)
+	getList(t, p, key, a.path(perPage), &got)
 	return got, time.Since(start)
 }
 
-// measureSearches asks every search once, prints how long each class took and judges every answer.
+// measureSearches sends every search once, checks the response, and prints how long each class took.
 func (p *serverProcess) measureSearches(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
-	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n"+
+		"| --- | --- | --- | --- | --- | --- | --- | --- |\n",
 		searchesPerClass)
 	memory := p.watchMemory(t)
 	for class := range slices.Chunk(searches, 2*searchesPerClass) {
@@ -176,12 +183,12 @@ func (p *serverProcess) measureSearches(t *testing.T, o *oracle, key string, sea
 	}
 }
 
-// checkResponse holds an answer against what there is.
+// checkResponse checks the hits of a search and their order.
 func (o *oracle) checkResponse(a *searchCase, got searchResponse) error {
 	if len(got.Data) == 0 {
-		return fmt.Errorf("nothing was found")
+		return errors.New("got no hits")
 	}
-	var behind error // what an earlier hit has not
+	var firstInexact error // why an earlier hit is not an exact match
 	for i, hit := range got.Data {
 		r, err := o.record(hit.Kind, hit.ID)
 		if err != nil {
@@ -192,29 +199,29 @@ func (o *oracle) checkResponse(a *searchCase, got searchResponse) error {
 			page = *hit.Page
 		}
 		if err := o.checkHit(a, r, page, prefixMatch); err != nil {
-			if behind = err; o.checkHit(a, r, page, typoMatch) != nil {
+			if firstInexact = err; o.checkHit(a, r, page, typoMatch) != nil {
 				return fmt.Errorf("hit %d, %s: %w", i+1, hit.Heading, err)
 			}
-		} else if behind != nil && o.checkHit(a, r, page, exactMatch) == nil {
-			return fmt.Errorf("hit %d, %s, has what was asked and stands behind one that has not: %w", i+1, hit.Heading, behind)
+		} else if firstInexact != nil && o.checkHit(a, r, page, exactMatch) == nil {
+			return fmt.Errorf("hit %d, %s, is an exact match after an inexact one: %w", i+1, hit.Heading, firstInexact)
 		}
 		if s := o.mixRecord(r); i == 0 && a.first != "" && s.Number != a.first && s.Parcel != a.first {
-			return fmt.Errorf("the first hit is %+v", s)
+			return fmt.Errorf("first hit: got %+v, want number %s", s, a.first)
 		}
 		if a.phrase && hit.Kind == "file" && (hit.Snippet == nil || !strings.Contains(*hit.Snippet, "<mark>") || page == 0) {
-			return fmt.Errorf("hit %d, %s: no mark, or no page: %v %v", i+1, hit.Heading, hit.Snippet, hit.Page)
+			return fmt.Errorf("hit %d, %s: got snippet %v and page %v, want a mark and a page", i+1, hit.Heading, hit.Snippet, hit.Page)
 		}
 	}
 	if want := min(a.count, 25); len(got.Data) < want {
-		return fmt.Errorf("%d hits, not %d", len(got.Data), want)
+		return fmt.Errorf("got %d hits, want %d", len(got.Data), want)
 	}
 	return nil
 }
 
-// checkCompleteness asks for all that is to be found, where that fits on a page.
+// checkCompleteness checks that searches find all expected records, if those fit on a page.
 func (p *serverProcess) checkCompleteness(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
-	judged := 0
+	checked := 0
 	for _, a := range searches {
 		if a.count == 0 || len(a.want) > maxWanted || strings.HasPrefix(a.class, "number, ") {
 			continue
@@ -223,36 +230,37 @@ func (p *serverProcess) checkCompleteness(t *testing.T, o *oracle, key string, s
 		if err := o.checkComplete(a, got); err != nil {
 			t.Errorf("%s %s: %v", a.class, a.path(maxWanted), err)
 		}
-		judged++
+		checked++
 	}
-	fmt.Printf("\n%d answers judged; of %d every record that is to be found was found\n", len(searches), judged)
+	fmt.Printf("\n%d responses checked; %d of them had to be complete\n", len(searches), checked)
 }
 
+// checkComplete returns an error if a response lacks an expected record.
 func (o *oracle) checkComplete(a *searchCase, got searchResponse) error {
 	if len(got.Data) == maxWanted {
-		return nil // others fit as well, such as those that have a longer word
+		return nil // the page is full: records with longer words match too
 	}
-	have := map[record]bool{}
+	hits := map[record]bool{}
 	for _, hit := range got.Data {
 		r, err := o.record(hit.Kind, hit.ID)
 		if err != nil {
 			return err
 		}
-		have[r] = true
+		hits[r] = true
 	}
 	for _, want := range a.want {
-		if !have[want] {
-			return fmt.Errorf("%v %+v is not among %d hits", want, o.mixRecord(want), len(got.Data))
+		if !hits[want] {
+			return fmt.Errorf("%v %+v is not one of %d hits", want, o.mixRecord(want), len(got.Data))
 		}
 	}
 	return nil
 }
 
-// measureVisibility says how long it is until an abstract that was made is found, and until one
-// that was thrown away is not. What it made is thrown away.
+// measureVisibility measures how long it takes until a new abstract is found, and until a deleted one
+// is no longer found.
 func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 	t.Helper()
-	var created, gone latencies
+	var created, deleted latencies
 	c := client.New(p.url, key, nil)
 	for n := range 20 {
 		number := fmt.Sprintf("Follow %d-%d", time.Now().UnixNano(), n)
@@ -264,12 +272,13 @@ func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 		if err := c.TrashAbstract(t.Context(), abstract.Data.ID); err != nil {
 			t.Fatalf("trash abstract: %v", err)
 		}
-		p.waitHits(t, key, number, 0, &gone)
+		p.waitHits(t, key, number, 0, &deleted)
 	}
-	fmt.Printf("what was made is found after (p50, p95, max) %s ms; what was thrown away is not found any more after %s ms\n",
-		created.percentiles(), gone.percentiles())
+	fmt.Printf("new abstracts are found after (p50, p95, max) %s ms; deleted ones are no longer found after %s ms\n",
+		created.percentiles(), deleted.percentiles())
 }
 
+// waitHits repeats a search until it has a number of hits, and records how long that took.
 func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *latencies) {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -279,31 +288,32 @@ func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *la
 			return
 		}
 		if time.Since(start) > time.Minute {
-			t.Fatalf("%s: %+v after a minute", text, got)
+			t.Fatalf("search for %s: got %+v after a minute, want %d hits", text, got, hits)
 		}
 	}
 }
 
-// percentiles are the half, 95 of a hundred, and all.
+// percentiles returns p50, p95, and the maximum in milliseconds.
 func (s *latencies) percentiles() string {
 	slices.Sort(s.all)
-	at := func(part float64) float64 {
-		return float64(s.all[min(int(part*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
+	percentile := func(p float64) float64 {
+		return float64(s.all[min(int(p*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
 	}
-	return fmt.Sprintf("%.1f | %.1f | %.1f", at(0.5), at(0.95), at(1))
+	return fmt.Sprintf("%.1f | %.1f | %.1f", percentile(0.5), percentile(0.95), percentile(1))
 }
 
-// memoryWatcher looks at how much memory of its own a process has.
+// memoryWatcher records the peak of the anonymous memory of a process.
 type memoryWatcher struct{ peak atomic.Int64 }
 
+// peakMB returns the peak in MB.
 func (w *memoryWatcher) peakMB() int64 { return w.peak.Load() >> 20 }
 
-// watchMemory looks until the test ends.
+// watchMemory samples the memory of the server until the test ends.
 func (p *serverProcess) watchMemory(t *testing.T) *memoryWatcher {
 	t.Helper()
 	w, stop := new(memoryWatcher), make(chan struct{})
-	var looking sync.WaitGroup
-	looking.Go(func() {
+	var watching sync.WaitGroup
+	watching.Go(func() {
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		for {
@@ -315,15 +325,15 @@ func (p *serverProcess) watchMemory(t *testing.T) *memoryWatcher {
 			}
 		}
 	})
-	t.Cleanup(func() { close(stop); looking.Wait() })
+	t.Cleanup(func() { close(stop); watching.Wait() })
 	return w
 }
 
-// anonymousMemory is RssAnon in bytes; 0 of a process that has ended.
+// anonymousMemory returns RssAnon in bytes, or 0 if the process has ended.
 func (p *serverProcess) anonymousMemory() int64 {
 	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid)) // it may have ended
 	_, rest, _ := strings.Cut(string(raw), "RssAnon:")
 	size, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	n, _ := strconv.ParseInt(size, 10, 64) // none is 0
+	n, _ := strconv.ParseInt(size, 10, 64) // 0 if there is none
 	return n << 10
 }

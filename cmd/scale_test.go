@@ -1,11 +1,12 @@
 //go:build scale && linux
 
-// What a vault costs that holds ten years of a busy firm (README.md, "Scale"):
+// TestScale measures a vault with ten years of a busy firm (README.md, "Scale"):
 //
 //	go test -tags scale -run Scale -timeout 60m -v ./cmd
 //
-//	DEEDKEEP_TEST_SCALE   abstracts; as many orders, and twice as many files. 1,000,000 when not set
-//	DEEDKEEP_TEST_VAULT   a directory to keep the full vault in, and to find it in the next time
+//	DEEDKEEP_TEST_SCALE   number of abstracts and of orders; there are twice as many files.
+//	                      Default 1,000,000
+//	DEEDKEEP_TEST_VAULT   directory in which the full vault is kept for the next run
 package cmd
 
 import (
@@ -33,19 +34,19 @@ import (
 
 const scaleYears = 10
 
-// scaleClient keeps a connection for each caller.
+// scaleClient keeps an idle connection for each caller.
 var scaleClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 func TestScale(t *testing.T) {
 	size := scaleSize(t)
 	full, empty := filepath.Join(t.TempDir(), "full"), filepath.Join(t.TempDir(), "empty")
-	if kept := os.Getenv("DEEDKEEP_TEST_VAULT"); kept != "" {
-		full = kept
+	if dir := os.Getenv("DEEDKEEP_TEST_VAULT"); dir != "" {
+		full = dir
 	}
 	fillVault(t, full, size)
-	startServer(t, full).stop(t) // compiles the engine, if it must
+	startServer(t, full).stop(t) // compiles PDFium, if necessary
 	big, small := startServer(t, full), startServer(t, empty)
-	fmt.Printf("start until it answers: %d ms; idle: %s\n", big.startup.Milliseconds(), big.memory(t))
+	fmt.Printf("start: %d ms; idle: %s\n", big.startup.Milliseconds(), big.memory(t))
 	fmt.Printf("\n| list | pages | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- |\n")
 	key := big.createKey(t, "scale")
 	for _, list := range scaleLists {
@@ -54,11 +55,11 @@ func TestScale(t *testing.T) {
 		fmt.Printf("| `%s` | %s\n", list, s)
 	}
 	fmt.Printf("| `/metrics` | %s\n", measureMetrics(t, big))
-	fmt.Printf("\nafter them: %s\n", big.memory(t))
+	fmt.Printf("\nafterward: %s\n", big.memory(t))
 	compareCreation(t, big, small, key)
 }
 
-// measureMetrics reads the metrics as often as each reading gathers them anew.
+// measureMetrics scrapes the metrics, at intervals at which the server collects them for each scrape.
 func measureMetrics(t *testing.T, p *serverProcess) *latencies {
 	t.Helper()
 	s := &latencies{}
@@ -67,18 +68,19 @@ func measureMetrics(t *testing.T, p *serverProcess) *latencies {
 		start := time.Now()
 		resp, err := scaleClient.Get(p.url + "/metrics")
 		if err != nil {
-			t.Fatalf("get scale client: %v", err)
+			t.Fatalf("get metrics: %v", err)
 		}
 		text, err := io.ReadAll(resp.Body)
-		if closed := resp.Body.Close(); err != nil || closed != nil || resp.StatusCode != http.StatusOK ||
-			!bytes.Contains(text, []byte("\ndeedkeep_vault_up 1\n")) {
-			t.Fatal(resp.Status, err, closed)
+		closeErr := resp.Body.Close()
+		if err != nil || closeErr != nil || resp.StatusCode != http.StatusOK || !bytes.Contains(text, []byte("\ndeedkeep_vault_up 1\n")) {
+			t.Fatalf("get metrics: got %s, %v, %v, want 200 and a vault that is up", resp.Status, err, closeErr)
 		}
 		s.add(time.Since(start))
 	}
 	return s
 }
 
+// scaleSize returns DEEDKEEP_TEST_SCALE or its default.
 func scaleSize(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("DEEDKEEP_TEST_SCALE")
@@ -87,18 +89,19 @@ func scaleSize(t *testing.T) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("DEEDKEEP_TEST_SCALE is %q", text)
+		t.Fatalf("DEEDKEEP_TEST_SCALE: got %q, want a number above 0", text)
 	}
 	return n
 }
 
+// fillVault creates a vault in dir unless it exists.
 func fillVault(t *testing.T, dir string, size int) {
 	t.Helper()
 	database, start := filepath.Join(dir, "vault.db"), time.Now()
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 		firm := vaulttest.Firm{Abstracts: size, Orders: size, Files: 2 * size, Documents: 1000, Until: time.Now()}
 		if err := firm.Fill(context.Background(), dir, func(int, int) {}); err != nil {
-			t.Fatalf("firm.Fill: %v", err)
+			t.Fatalf("fill vault: %v", err)
 		}
 		fmt.Printf("filled in %s: %d abstracts, %d orders, %d files\n", time.Since(start).Round(time.Second), size, size, 2*size)
 	}
@@ -106,10 +109,10 @@ func fillVault(t *testing.T, dir string, size int) {
 	if err != nil {
 		t.Fatalf("stat file: %v", err)
 	}
-	fmt.Printf("vault.db has %d MB\n", info.Size()>>20)
+	fmt.Printf("vault.db: %d MB\n", info.Size()>>20)
 }
 
-// scaleLists are every documented filter and sort, and several at once.
+// scaleLists contains every documented filter and sort order, and combinations of them.
 var scaleLists = []string{
 	"/orders", "/orders?sort=created_at", "/orders?sort=due_date", "/orders?sort=-due_date", "/orders?sort=order_number",
 	"/orders?sort=-order_number",
@@ -130,21 +133,21 @@ var scaleLists = []string{
 	"/file-vault/files?folder_id=3&created_from=2021-06-01", "/file-vault/files?per_page=100", "/trash",
 }
 
-// measurePages turns pages of a list: the first ones, and then, where the list can be
-// entered by a time, some from anywhere in it.
+// measurePages requests pages of a list: the first ones and, if the list has a filter by time, pages
+// from random times.
 func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	const entries, pages = 12, 10
-	for n := range entries {
-		from := list
+	const starts, pages = 12, 10
+	for n := range starts {
+		path := list
 		if n > 0 && !strings.Contains(list, "created_") && list != "/trash" {
 			day := time.Now().Add(-time.Duration(rng.Int64N(int64(scaleYears * 365 * 24 * time.Hour)))).Format(time.DateOnly)
 			bound := "created_to="
 			if strings.Contains(list, "sort=created_at") {
 				bound = "created_from="
 			}
-			from += map[bool]string{true: "&", false: "?"}[strings.Contains(list, "?")] + bound + day
+			path += map[bool]string{true: "&", false: "?"}[strings.Contains(list, "?")] + bound + day
 		}
 		for range pages {
 			start := time.Now()
@@ -152,31 +155,33 @@ func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies
 				Data  []json.RawMessage
 				Links struct{ Next *string }
 			}
-			getList(t, p, key, from, &page)
+			getList(t, p, key, path, &page)
 			s.add(time.Since(start))
 			if page.Links.Next == nil {
 				break
 			}
 			next, err := url.Parse(*page.Links.Next)
 			if err != nil {
-				t.Fatalf("parse URL: %v", err)
+				t.Fatalf("parse next link: %v", err)
 			}
-			from = strings.TrimPrefix(next.RequestURI(), "/v1")
+			path = strings.TrimPrefix(next.RequestURI(), "/v1")
 		}
 	}
 }
 
+// getList decodes the response of a GET request that has to succeed.
 func getList(t *testing.T, p *serverProcess, key, path string, into any) {
 	t.Helper()
 	status, resp := send(t, p, key, "GET", path, nil)
 	if status != http.StatusOK {
-		t.Fatalf("GET %s: %d %s", path, status, resp)
+		t.Fatalf("GET %s: got %d %s, want 200", path, status, resp)
 	}
 	if err := json.Unmarshal(resp, into); err != nil {
-		t.Fatalf("decode JSON: %v", err)
+		t.Fatalf("decode response of GET %s: %v", path, err)
 	}
 }
 
+// send sends a request to /v1 and returns the status and the body of the response.
 func send(t *testing.T, p *serverProcess, key, method, path string, body []byte) (int, []byte) {
 	t.Helper()
 	req, err := http.NewRequest(method, p.url+"/v1"+path, bytes.NewReader(body))
@@ -192,85 +197,89 @@ func send(t *testing.T, p *serverProcess, key, method, path string, body []byte)
 		t.Fatalf("send request: %v", err)
 	}
 	raw, err := io.ReadAll(resp.Body)
-	if closed := resp.Body.Close(); err != nil || closed != nil {
-		t.Fatal(err, closed)
+	if closeErr := resp.Body.Close(); err != nil || closeErr != nil {
+		t.Fatalf("read response: %v, %v", err, closeErr)
 	}
 	return resp.StatusCode, raw
 }
 
-// compareCreation makes orders in the full vault and in an empty one by turns, one
-// caller and then sixteen.
+// compareCreation creates orders alternately in the full vault and in an empty one, with one caller
+// and then with sixteen, and prints the rates.
 func compareCreation(t *testing.T, big, small *serverProcess, key string) {
 	t.Helper()
 	keys := map[*serverProcess]string{big: key, small: small.createKey(t, "scale")}
-	fmt.Printf("\n| orders created | empty, a second | full, a second | cost |\n| --- | --- | --- | --- |\n")
+	fmt.Printf("\n| orders created | empty, per second | full, per second | cost |\n| --- | --- | --- | --- |\n")
 	for _, callers := range []int{1, 16} {
 		took := map[*serverProcess]time.Duration{}
-		const rounds, each = 10, 200
+		const rounds, perCaller = 10, 200
 		for round := range rounds {
 			for _, p := range []*serverProcess{small, big} {
-				took[p] += createOrders(t, p, keys[p], callers, each, round)
+				took[p] += createOrders(t, p, keys[p], callers, perCaller, round)
 			}
 		}
-		rate := func(p *serverProcess) float64 { return float64(callers*each*rounds) / took[p].Seconds() }
+		rate := func(p *serverProcess) float64 { return float64(callers*perCaller*rounds) / took[p].Seconds() }
 		fmt.Printf("| %d at a time | %.0f | %.0f | %.2f |\n", callers, rate(small), rate(big), rate(small)/rate(big))
 	}
 }
 
-func createOrders(t *testing.T, p *serverProcess, key string, callers, each, round int) time.Duration {
+// createOrders creates orders concurrently and returns how long that took.
+func createOrders(t *testing.T, p *serverProcess, key string, callers, perCaller, round int) time.Duration {
 	start := time.Now()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for caller := range callers {
-		all.Go(func() {
+		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(round), uint64(caller)))
-			for n := range each {
+			for n := range perCaller {
 				body := fmt.Appendf(nil,
 					`{"order_number":"S-%d-%d-%d","due_date":"2026-12-%02d","county":"County %d","state":"GA","address":"1 Main St"}`,
 					round, caller, n, 1+n%28, rng.IntN(1000))
 				if status, resp := send(t, p, key, "POST", "/orders", body); status != http.StatusCreated {
-					t.Errorf("%d %s", status, resp)
+					t.Errorf("create order: got %d %s, want 201", status, resp)
 					return
 				}
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	return time.Since(start)
 }
 
+// latencies collects durations.
 type latencies struct{ all []time.Duration }
 
 func (s *latencies) add(d time.Duration) { s.all = append(s.all, d) }
 
+// String returns the number of durations, p50, p99, and the maximum in milliseconds.
 func (s *latencies) String() string {
 	slices.Sort(s.all)
-	at := func(part float64) float64 {
-		return float64(s.all[min(int(part*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
+	percentile := func(p float64) float64 {
+		return float64(s.all[min(int(p*float64(len(s.all))), len(s.all)-1)].Microseconds()) / 1000
 	}
-	return fmt.Sprintf("%d | %.1f | %.1f | %.1f |", len(s.all), at(0.5), at(0.99), at(1))
+	return fmt.Sprintf("%d | %.1f | %.1f | %.1f |", len(s.all), percentile(0.5), percentile(0.99), percentile(1))
 }
 
-// memory is what the serving process holds, as Linux counts it.
+// memory returns the resident and the anonymous memory of the server, as Linux reports it.
 func (p *serverProcess) memory(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	var said []string
+	var fields []string
 	for line := range strings.Lines(string(raw)) {
 		name, value, _ := strings.Cut(line, ":")
 		if name == "VmRSS" || name == "RssAnon" {
-			said = append(said, name+" "+strings.Join(strings.Fields(value), " "))
+			fields = append(fields, name+" "+strings.Join(strings.Fields(value), " "))
 		}
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(fields, ", ")
 }
 
+// stop stops the server and checks its exit code.
 func (p *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	p.signal(t, os.Interrupt)
 	if code := p.waitExit(t); code != 0 {
-		t.Fatalf("serve ended with %d\n%s", code, p.messages)
+		t.Fatalf("serve: got exit code %d, want 0\n%s", code, p.messages)
 	}
 }

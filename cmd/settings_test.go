@@ -32,7 +32,8 @@ func TestSettingsFile(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var s *shell
-			if got := runCLI(t.Context(), t, func(created *shell) { s = created }, append([]string{"config", "check"}, row.args...)...); got.code != exitDone {
+			got := runCLI(t.Context(), t, func(created *shell) { s = created }, append([]string{"config", "check"}, row.args...)...)
+			if got.code != exitDone {
 				t.Fatalf("config check: got exit code %d: %s", got.code, got.messages)
 			}
 			if path, exists, err := s.settingsFile(); err != nil || path != row.want || exists != row.exists {

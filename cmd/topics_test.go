@@ -146,7 +146,8 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 	if slices.Contains(installedGuides, name) {
 		setup = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
 		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(dir, "mnt", "nas", "deedkeep"))
-		if err := errors.Join(os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600), os.MkdirAll(filepath.Join(dir, "mnt", "nas"), 0o700)); err != nil {
+		err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600)
+		if err := errors.Join(err, os.MkdirAll(filepath.Join(dir, "mnt", "nas"), 0o700)); err != nil {
 			t.Fatalf("write file and create directory: %v", err)
 		}
 	}

@@ -132,7 +132,8 @@ func TestTrashCommands(t *testing.T) {
 			t.Errorf("event %s: got actor %+v, want an operator", e.Kind, e.Actor)
 		}
 	}
-	if logged, want := strings.Join(kinds, " "), "abstract.purged retention.lifted trash.emptied file.purged order.purged"; !strings.HasPrefix(logged, want) {
+	const want = "abstract.purged retention.lifted trash.emptied file.purged order.purged"
+	if logged := strings.Join(kinds, " "); !strings.HasPrefix(logged, want) {
 		t.Errorf("events: got %s, want %s", logged, want)
 	}
 }
