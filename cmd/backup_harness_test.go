@@ -43,7 +43,7 @@ type backupHarness struct {
 // newBackupHarness builds the program and chooses the paths of the vault and the backups.
 func newBackupHarness(t *testing.T) *backupHarness {
 	t.Helper()
-	h := &backupHarness{harness: newHarness(t, ""), kills: 20}
+	h := &backupHarness{harness: newHarness(t), kills: 20}
 	if text := os.Getenv("DEEDKEEP_TEST_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {

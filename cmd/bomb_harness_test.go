@@ -222,7 +222,7 @@ func TestBombs(t *testing.T) {
 		}
 		files[path.Base(sample.Path)] = content
 	}
-	h := newHarness(t, "")
+	h := newHarness(t)
 	h.newVault()
 	s := h.start()
 	uploads := 0
@@ -290,7 +290,7 @@ func TestBombs(t *testing.T) {
 
 func TestChildProcessesKilled(t *testing.T) {
 	kills := envNumber(t, "DEEDKEEP_TEST_KILLS", 30)
-	h := newHarness(t, "")
+	h := newHarness(t)
 	h.newVault()
 	s := h.start()
 	before := h.storedFiles()

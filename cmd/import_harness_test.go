@@ -86,7 +86,7 @@ func TestImportKilled(t *testing.T) {
 		kills = n
 	}
 	dir := writeDocumentTree(t)
-	h := newHarness(t, "")
+	h := newHarness(t)
 	h.newVault()
 	filesBefore := h.verify().Files
 	midway := 0
@@ -167,7 +167,7 @@ func (h *harness) waitImported() {
 // Ctrl-C stops an import immediately and cleanly.
 func TestImportInterrupted(t *testing.T) {
 	dir := writeDocumentTree(t)
-	h := newHarness(t, "")
+	h := newHarness(t)
 	h.newVault()
 	cmd, _, stderr := h.startImport(dir)
 	h.waitImported()

@@ -6,8 +6,8 @@
 //	go test -tags harness ./cmd -run Kill
 //
 //	DEEDKEEP_TEST_CYCLES   number of kills; default 50
-//	DEEDKEEP_TEST_MUTANT   record-before-bytes: test a binary that commits the record before
-//	                       the content, so that the test must fail
+//	DEEDKEEP_TEST_MUTANT   record-before-bytes: test a binary that commits a record before
+//	                       its content, so that the test must fail
 package cmd_test
 
 import (
@@ -25,6 +25,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
+	"deedkeep/app/vaulttest"
 )
 
 const (
@@ -36,6 +37,23 @@ const (
 	cyclesPerVault = 10
 	sweepLimit     = 10 * time.Second // until the sweep after a start is done
 )
+
+// recordBeforeContent is the defect that the harness must detect: a record is committed first, and its
+// content gets its name afterward.
+var recordBeforeContent = vaulttest.Mutation{
+	File: "app/vault/staged_upload.go",
+	Line: "release, err = v.Blobs.Commit(ctx, staged...)",
+	Before: `if true {
+		return func() {
+			time.Sleep(20 * time.Millisecond) // as on a slow disk
+			if unpin, err := v.Blobs.Commit(ctx, staged...); err == nil {
+				unpin()
+			}
+		}, nil
+	}
+	`,
+	Import: "time",
+}
 
 // stats holds the results of a run.
 type stats struct {
@@ -57,15 +75,15 @@ func TestKill(t *testing.T) {
 		}
 		cycles = n
 	}
-	tags := ""
+	var mutations []vaulttest.Mutation
 	switch kind := os.Getenv("DEEDKEEP_TEST_MUTANT"); kind {
 	case "":
 	case mutant:
-		tags = "mutant"
+		mutations = append(mutations, recordBeforeContent)
 	default:
 		t.Fatalf("DEEDKEEP_TEST_MUTANT: got %q, want %s", kind, mutant)
 	}
-	h := newHarness(t, tags)
+	h := newHarness(t, mutations...)
 	h.run(cycles, nil)
 	fmt.Println(h.stats)
 	if h.stats.lost > 0 || h.stats.stray > 0 || h.stats.acked == 0 || h.stats.worstReady > startLimit {
@@ -75,7 +93,7 @@ func TestKill(t *testing.T) {
 
 // The harness detects a vault that commits a record before its content.
 func TestHarnessDetectsRecordBeforeContent(t *testing.T) {
-	h := newHarness(t, "mutant")
+	h := newHarness(t, recordBeforeContent)
 	h.run(20, func() bool { return h.stats.lost > 0 })
 	fmt.Println(mutant+":", h.stats)
 	if h.stats.lost == 0 {
@@ -97,7 +115,7 @@ func TestHarnessDetectsLostDocument(t *testing.T) {
 			return os.WriteFile(path, makePDF(1, 2000), 0o400)
 		}},
 	}
-	h := newHarness(t, "")
+	h := newHarness(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h.newVault()
@@ -135,18 +153,12 @@ type harness struct {
 	seed      uint64                  // of the next document
 }
 
-// newHarness builds the binary with tags. The test has to create a vault.
-func newHarness(t *testing.T, tags string) *harness {
+// newHarness builds the binary. The test has to create a vault.
+func newHarness(t *testing.T, mutations ...vaulttest.Mutation) *harness {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	h := &harness{t: t, rng: rand.New(rand.NewPCG(seed, 0)), program: filepath.Join(t.TempDir(), "deedkeep.exe")}
-	build := exec.Command("go", "build", "-trimpath", "-tags", strings.TrimSpace("nomsgpack "+tags), "-o", h.program, "deedkeep")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return h
+	return &harness{t: t, rng: rand.New(rand.NewPCG(seed, 0)), program: vaulttest.BuildProgram(t, mutations...)}
 }
 
 // run kills the server n times, or until done returns true.

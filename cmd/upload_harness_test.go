@@ -20,7 +20,7 @@ import (
 // stored and the upload resumes. The stored document has the bytes that were sent.
 func TestKillDuringResumableUpload(t *testing.T) {
 	const first = 200_000 // bytes acknowledged before the first kill
-	h := newHarness(t, "")
+	h := newHarness(t)
 	h.newVault()
 	s := h.start()
 	body := makePDF(7, 1<<20)

@@ -16,6 +16,7 @@ import (
 
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/instance"
+	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/blockdev"
 )
 
@@ -35,7 +36,7 @@ var diskSizes = map[string]int64{"ext4": 192 << 20, "xfs": 320 << 20}
 // TestReplay checks that acknowledged changes survive a power failure.
 func TestReplay(t *testing.T) {
 	states, rng := number(t, "DEEDKEEP_TEST_STATES", usualStates), rand.New(rand.NewPCG(seed(t), 0))
-	binary := program(t, nil)
+	binary := vaulttest.BuildProgram(t)
 	for n, left := 1, states; left > 0 && !t.Failed(); n++ {
 		kind, some := "ext4", min(left, fromOne)
 		if n%xfsEach == 0 {

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -91,26 +90,6 @@ func seed(t *testing.T) uint64 {
 	n := uint64(number(t, "DEEDKEEP_TEST_SEED", int(time.Now().UnixNano())))
 	t.Logf("DEEDKEEP_TEST_SEED=%d", n)
 	return n
-}
-
-// program builds the server with some of its files replaced.
-func program(t *testing.T, replaced map[string]string) string {
-	t.Helper()
-	folder := t.TempDir()
-	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(folder, "deedkeep")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-tags", "nomsgpack", "-overlay", filepath.Join(folder, "overlay.json"), "-o", path, "deedkeep")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
 }
 
 // testServer is a data directory on its own disk and the server that uses it.

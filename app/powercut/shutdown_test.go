@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/blockdev"
 )
 
@@ -20,7 +21,7 @@ const (
 // TestShutdown makes the kernel discard unwritten data.
 func TestShutdown(t *testing.T) {
 	cycles, rng := number(t, "DEEDKEEP_TEST_CYCLES", usualCycles), rand.New(rand.NewPCG(seed(t), 1))
-	binary := program(t, nil)
+	binary := vaulttest.BuildProgram(t)
 	for n := 0; n*serverCycles < cycles && !t.Failed(); n++ {
 		kind := []string{"ext4", "xfs"}[n%2]
 		t.Run(fmt.Sprintf("%d %s", n+1, kind), func(t *testing.T) {
