@@ -59,25 +59,25 @@ func compareWithExport(ctx context.Context, c *control.Client, path string, repo
 // entry seq of the log; nil means that it can't be read. Entries of the export below seq
 // are missing in the log. An entry with the same hash must have the same content,
 // because VerifyEvents has checked the log against its hashes.
-func (k *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
-	for k.seq != 0 && k.seq <= seq {
+func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
+	for r.seq != 0 && r.seq <= seq {
 		switch {
-		case k.seq < seq:
-			addDifference(report, model.DefectMissing, k.seq, "the export has it")
+		case r.seq < seq:
+			addDifference(report, model.DefectMissing, r.seq, "the export has it")
 		case e == nil:
-		case k.hash != e.Hash:
-			addDifference(report, model.DefectChanged, k.seq, "the export has another one")
-		case !k.matches(*e):
-			addDifference(report, findingExport, k.seq, "its line in the export is not what its hash was sealed for")
+		case r.hash != e.Hash:
+			addDifference(report, model.DefectChanged, r.seq, "the export has another one")
+		case !r.matches(*e):
+			addDifference(report, findingExport, r.seq, "its line in the export is not what its hash was sealed for")
 		default:
 			*report.Agree++
 		}
-		previous := k.seq
-		if err := k.next(); err != nil {
+		previous := r.seq
+		if err := r.next(); err != nil {
 			return err
 		}
-		if k.seq > previous+1 {
-			addDifference(report, findingExport, previous+1, fmt.Sprintf("the export goes on with entry %d", k.seq))
+		if r.seq > previous+1 {
+			addDifference(report, findingExport, previous+1, fmt.Sprintf("the export goes on with entry %d", r.seq))
 		}
 	}
 	return nil
@@ -88,13 +88,13 @@ const findingExport = "export"
 
 // matches reports whether the current line of the export has the same content as e. It
 // is always true for CSV, because a spreadsheet program may have reformatted it.
-func (k *exportReader) matches(e apitypes.Event) bool {
-	if k.line == nil {
+func (r *exportReader) matches(e apitypes.Event) bool {
+	if r.line == nil {
 		return true
 	}
-	export, keptErr := apitypes.Marshal(*k.line)
+	export, exportErr := apitypes.Marshal(*r.line)
 	current, err := apitypes.Marshal(e)
-	return keptErr == nil && err == nil && bytes.Equal(export, current)
+	return exportErr == nil && err == nil && bytes.Equal(export, current)
 }
 
 // afterLastEntry is greater than the number of every entry.
@@ -134,9 +134,9 @@ func newExportReader(r io.Reader) (*exportReader, error) {
 	if bytes.Equal(head, []byte(apitypes.ByteOrderMark)) {
 		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // can't fail: these bytes were peeked
 	} else if len(head) > 0 && head[0] == '{' {
-		k := &exportReader{line: &apitypes.Event{}}
-		k.read = jsonLinesReader(in, k.line)
-		return k, nil
+		lines := &exportReader{line: &apitypes.Event{}}
+		lines.read = jsonLinesReader(in, lines.line)
+		return lines, nil
 	}
 	table := csv.NewReader(in)
 	table.ReuseRecord = true
@@ -158,6 +158,8 @@ func newExportReader(r io.Reader) (*exportReader, error) {
 	}}, nil
 }
 
+// jsonLinesReader returns a function that decodes the next entry into line and returns its
+// number and hash.
 func jsonLinesReader(in io.Reader, line *apitypes.Event) func() (int64, string, error) {
 	lines := json.NewDecoder(in)
 	lines.DisallowUnknownFields() // an unknown field would not be covered by the hash
@@ -169,20 +171,20 @@ func jsonLinesReader(in io.Reader, line *apitypes.Event) func() (int64, string, 
 }
 
 // next reads the next entry.
-func (k *exportReader) next() error {
-	previous := k.seq
+func (r *exportReader) next() error {
+	previous := r.seq
 	var err error
-	k.seq, k.hash, err = k.read()
+	r.seq, r.hash, err = r.read()
 	switch {
 	case errors.Is(err, io.EOF):
-		k.seq = 0
+		r.seq = 0
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w (%v)", errNotAnExport, err)
-	case k.seq <= previous:
-		return fmt.Errorf("%w (entry %d follows entry %d)", errNotAnExport, k.seq, previous)
-	case k.hash == "":
-		return fmt.Errorf("%w (entry %d has no hash)", errNotAnExport, k.seq)
+	case r.seq <= previous:
+		return fmt.Errorf("%w (entry %d follows entry %d)", errNotAnExport, r.seq, previous)
+	case r.hash == "":
+		return fmt.Errorf("%w (entry %d has no hash)", errNotAnExport, r.seq)
 	}
 	return nil
 }

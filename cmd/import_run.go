@@ -303,9 +303,9 @@ func (i *importRun) advance() {
 
 // reject counts a rejected file and adds it to the report. The error is that of writing
 // the report.
-func (i *importRun) reject(count *int64, e importer.Entry, what, reason string) error {
+func (i *importRun) reject(count *int64, e importer.Entry, category, reason string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	*count++
-	return i.rejections.add(apitypes.ImportRejection{Path: e.Path(), What: what, Reason: reason})
+	return i.rejections.add(apitypes.ImportRejection{Path: e.Path(), What: category, Reason: reason})
 }

@@ -30,7 +30,7 @@ func (s *shell) statusesList() *cobra.Command {
 		Example: "  deedkeep statuses list\n  deedkeep statuses list --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.askStatuses(cmd.Context(), func(statuses []string) error {
+			return s.withStatuses(cmd.Context(), func(statuses []string) error {
 				list, rows := []listedStatus{}, [][]string{{"STATUS", ""}}
 				for i, name := range statuses {
 					list = append(list, listedStatus{name, i == 0})
@@ -45,7 +45,8 @@ func (s *shell) statusesList() *cobra.Command {
 	}
 }
 
-func (s *shell) askStatuses(ctx context.Context, show func([]string) error) error {
+// withStatuses calls show with the statuses of orders.
+func (s *shell) withStatuses(ctx context.Context, show func([]string) error) error {
 	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
 		statuses, err := c.OrderStatuses(ctx)
 		if err != nil {
@@ -62,7 +63,7 @@ func (s *shell) statusesExport() *cobra.Command {
 		Example: "  deedkeep statuses export > statuses.yaml\n  deedkeep statuses export --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.askStatuses(cmd.Context(), func(statuses []string) error {
+			return s.withStatuses(cmd.Context(), func(statuses []string) error {
 				if s.json {
 					return s.printJSON(apitypes.OrderStatuses{Statuses: statuses})
 				}
