@@ -1,6 +1,6 @@
-// Package instance opens a data directory and runs everything in it: it builds the
-// services in dependency order,starts their background work, and closes them
-// in reverse. Servers and commands use it; it decides nothing about records.
+// Package instance opens a data directory and runs everything in it: it creates the
+// services in dependency order, starts their background work, and closes them in reverse
+// order. Servers and commands use it. It has no rules about records.
 //
 // # The data directory
 //
@@ -15,7 +15,7 @@
 //	    cache/            compiled engines (app/sandbox): may be deleted
 //	    tls/              the certificate that the server created (app/certificate)
 //	    spare             disk space for a purge on a full disk (app/txn): may be deleted, is created again
-//	    generation        detects that an older vault.db was put back (app/vault)
+//	    generation        detects that an older vault.db was restored (app/vault)
 //	    backup.json       the outcome of the last backups (app/backup)
 //	    scrub.json        the progress of the scrub, and which documents are damaged (app/integrity)
 //	    serving.json      whether the last server stopped cleanly (app/vault)
@@ -156,7 +156,8 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 		return nil, err
 	}
 	clock := func() time.Time { return opts.Now().UTC().Truncate(time.Microsecond) }
-	db, err := openDatabase(ctx, database, readOnly, store.Options{Now: clock, Fingerprint: keys.Fingerprint(), Workspace: model.NewWorkspace()})
+	db, err := openDatabase(ctx, database, readOnly,
+		store.Options{Now: clock, Fingerprint: keys.Fingerprint(), Workspace: model.NewWorkspace()})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Op
 	return db, err
 }
 
-// assemble builds the services, each on those of lower rank.
+// assemble creates the services in dependency order.
 func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blobstore.Previews) {
 	set := opts.Settings
 	in.Events = audit.NewEvents(in.DB)

@@ -42,7 +42,8 @@ func (in *Instance) Metrics(ctx context.Context) (n Metrics, err error) {
 		return err
 	})
 	n.DatabaseBytes, n.Commits = in.Store.Size(), in.Store.CommitStats()
-	n.Uploaded, n.UploadedBytes, n.Rejected = in.UploadCounts.Uploaded.Load(), in.UploadCounts.UploadedBytes.Load(), in.UploadCounts.Rejected.Load()
+	n.Uploaded, n.UploadedBytes, n.Rejected = in.UploadCounts.Uploaded.Load(), in.UploadCounts.UploadedBytes.Load(),
+		in.UploadCounts.Rejected.Load()
 	n.Processed, n.SignIns = in.Processing.OutcomeCounts(), in.auth.SignIns()
 	n.Searches, n.SearchSeconds = in.Search.Counts()
 	if err == nil {

@@ -50,7 +50,8 @@ func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d Re
 		return d, nil
 	case ctx.Err() != nil:
 		return d, ctx.Err()
-	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict && !errors.Is(err, archive.ErrDecrypt) && !errors.Is(err, archive.ErrForeign):
+	case errors.Is(err, archive.ErrDamaged), errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.Conflict &&
+		!errors.Is(err, archive.ErrDecrypt) && !errors.Is(err, archive.ErrForeign):
 		d.Problem = txn.UserMessage(err)
 		return d, nil
 	}

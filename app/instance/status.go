@@ -24,7 +24,8 @@ type Status struct {
 
 // Status returns the counters, which are stored with the records, and the free disk space.
 func (in *Instance) Status(ctx context.Context) (Status, error) {
-	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()), Scrub: in.scrubber.State()}
+	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()),
+		Scrub: in.scrubber.State()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {
 		s.Abstracts, s.Orders = t.Count(store.CountAbstracts), t.Count(store.CountOrders)
 		s.Files, s.Folders, s.Trashed = t.Count(store.CountFiles), t.Count(store.CountFolders), t.Count(store.CountTrashed)

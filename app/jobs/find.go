@@ -207,7 +207,7 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *fi
 		_, err := p.vault.Files.Get(ctx, id)
 		return nil, false, err
 	}
-	// The time begins with the first page: the text may have to be made before.
+	// The deadline starts with the first page, because the text may have to be regenerated first.
 	release, findCtx := func() {}, context.Context(nil)
 	defer func() { release() }()
 	err = p.Text(ctx, actor, id, func(page int, text string) (err error) {

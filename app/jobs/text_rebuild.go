@@ -15,7 +15,7 @@ import (
 // TextRebuilder regenerates text that the search indexer did not find. Text is not part of
 // backups and may be deleted at any time. The rebuilder queues a few of those documents at
 // a time, so that new uploads do not wait for them. The others stay in the list of the
-// indexer (Indexer.Lacking), which survives a crash. A document whose text cannot be
+// indexer (Indexer.MissingText), which survives a crash. A document whose text cannot be
 // generated leaves the queue with the reason and is not retried.
 type TextRebuilder struct {
 	*txn.DB

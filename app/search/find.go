@@ -159,7 +159,7 @@ func (s *Service) RelatedToOrder(ctx context.Context, order model.Order) (FindRe
 }
 
 // RelatedToAbstract returns the other records of the same property as an abstract, as RelatedToOrder
-// does. A prior search of the property saves days of work.
+// does.
 func (s *Service) RelatedToAbstract(ctx context.Context, abstract model.Abstract) (FindResult, error) {
 	return s.related(ctx, vault.AbstractOps.Name, abstract.ID, abstract.ParcelID(), abstract.Property)
 }
@@ -196,8 +196,8 @@ func (s *Service) related(ctx context.Context, kind string, id uint64, parcel st
 	return f, err
 }
 
-// appendSameProperty appends the exact matches that are not in list yet and whose place does not
-// differ.
+// appendSameProperty appends the exact matches that are not in list yet and whose county, state, and
+// city do not differ.
 func appendSameProperty[T any](list, found []store.Match[T], by store.Sort, property model.Property,
 	idAndProperty func(*T) (uint64, model.Property)) []store.Match[T] {
 	seen := map[uint64]bool{}

@@ -31,7 +31,7 @@ func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query) (Re
 		if err != nil {
 			return page, consumed, err
 		}
-		found.Items = slices.DeleteFunc(found.Items, func(a model.Abstract) bool { return !original.matchesPlace(a.Property) })
+		found.Items = slices.DeleteFunc(found.Items, func(a model.Abstract) bool { return !original.matchesCountyAndState(a.Property) })
 		page, err = vault.ReadAbstractFiles(ctx, t, found)
 		return page, consumed, err
 	})
@@ -43,7 +43,7 @@ func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query) (Recor
 	original := q
 	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (vault.Page[model.Order], int, error) {
 		page, consumed, err := t.ListOrdersByID(ids, q)
-		page.Items = slices.DeleteFunc(page.Items, func(o model.Order) bool { return !original.matchesPlace(o.Property) })
+		page.Items = slices.DeleteFunc(page.Items, func(o model.Order) bool { return !original.matchesCountyAndState(o.Property) })
 		return page, consumed, err
 	})
 }

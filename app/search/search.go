@@ -244,13 +244,13 @@ func (q *Query) indexQuery() query.Query {
 
 // matches reports whether a live record passes the filters. It may have changed since it was indexed.
 func (q *Query) matches(template uint64, p model.Property, status string, created time.Time) bool {
-	return (q.Template == 0 || q.Template == template) && q.matchesPlace(p) &&
+	return (q.Template == 0 || q.Template == template) && q.matchesCountyAndState(p) &&
 		(q.Status == "" || model.Fold(q.Status) == model.Fold(status)) &&
 		!created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
 }
 
-// matchesPlace reports whether a live record passes the filters by county and state.
-func (q *Query) matchesPlace(p model.Property) bool {
+// matchesCountyAndState reports whether a live record passes the filters by county and state.
+func (q *Query) matchesCountyAndState(p model.Property) bool {
 	return (q.County == "" || model.FoldCounty(q.County) == model.FoldCounty(p.County)) &&
 		(q.State == "" || model.FoldState(q.State) == model.FoldState(p.State))
 }

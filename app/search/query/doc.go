@@ -24,7 +24,7 @@
 //
 // # Terms
 //
-// A change to the terms or to their spelling requires a new indexForm (app/search), which makes
+// A change to the terms or to their spelling requires a new checkpointFormat (app/search), which makes
 // existing installations rebuild the index.
 //
 // A term has at most 64 bytes: one byte for its namespace and the word, truncated. A value that must
