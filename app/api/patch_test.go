@@ -208,8 +208,8 @@ func TestIfMatch(t *testing.T) {
 		t.Errorf("ETag before and after adding a file = %s, %s, state %s, want a change and no processed file", before, after, state)
 	}
 	srv.do(t, call{as: "full", method: "DELETE", path: abstract1 + "/files/1", status: 204})
-	if gone := tag(abstract1); gone == after || gone == before {
-		t.Errorf("ETags before adding, after adding, and after removing a file = %s, %s, %s, want different ones", before, after, gone)
+	if removed := tag(abstract1); removed == after || removed == before {
+		t.Errorf("ETags before adding, after adding, and after removing a file = %s, %s, %s, want different ones", before, after, removed)
 	}
 }
 

@@ -39,9 +39,9 @@ func TestEditAbstract(t *testing.T) {
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	_, other := h.newUserCookie(t, "Lee", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"},
+	path, created := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1", "legal_description": "one\ntwo"},
 		model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
-	id := filed.Abstract.ID
+	id := created.Abstract.ID
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
 	page.lacks(t, "data-editing")
@@ -87,7 +87,7 @@ func TestEditAbstract(t *testing.T) {
 	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Ulster" {
 		t.Errorf("unexpected city or county: %+v", a)
 	}
-	form = url.Values{"group": {"property"}, "version": {"1"}} // without the fingerprints the version counts
+	form = url.Values{"group": {"property"}, "version": {"1"}} // without fingerprints, the version detects conflicts
 	change(412, map[string]string{"city": "Troy"})
 
 	// Submitted paragraphs have CRLF line ends, which must not count as a change.
@@ -115,19 +115,18 @@ func TestBlankFieldFilledByAnotherUser(t *testing.T) {
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	lee, _ := h.newUserCookie(t, "Lee", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, nil, model.Property{})
-	created := h.createOrder(t, "26-1", 2, model.PropertyDraft{})
-	order := h.orderPath(created)
+	path, abstract := h.createAbstract(t, actor, nil, model.Property{})
+	order := h.createOrder(t, "26-1", 2, model.PropertyDraft{})
 	stored := func() [2]string {
-		o, err := h.vault.Orders.Get(t.Context(), created.ID)
+		o, err := h.vault.Orders.Get(t.Context(), order.ID)
 		if err != nil {
 			t.Fatalf("Orders.Get: %v", err)
 		}
-		return [2]string{string(h.getAbstract(t, filed.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
+		return [2]string{string(h.getAbstract(t, abstract.Abstract.ID).Abstract.Custom["deed_book_page"]), string(o.Custom["client"])}
 	}
 	for _, row := range []struct{ path, otherField, ownField, label string }{
 		{path, "custom_fields.deed_book_page", "custom_fields.borrower", "Vesting Deed Book/Page"},
-		{order, "custom_fields.client", "custom_fields.underwriter", "Client"},
+		{h.orderPath(order), "custom_fields.client", "custom_fields.underwriter", "Client"},
 	} {
 		t.Run(row.path, func(t *testing.T) {
 			unchanged := hiddenFields(h.request(t, 200, "GET", row.path+"?edit=details", cookie))
@@ -149,14 +148,14 @@ func TestBlankFieldFilledByAnotherUser(t *testing.T) {
 	}
 }
 
-// Status, trash, and restore; the history shows all of it.
+// The history of an abstract shows its status changes, deletion, and restoration.
 func TestAbstractStatusAndTrash(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"},
+	path, created := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, model.Property{Address: "9 Elm St"},
 		"a.pdf", "b.pdf")
-	id := filed.Abstract.ID
+	id := created.Abstract.ID
 	h.submit(t, 303, cookie, path+"/status", url.Values{"status": {"In Exam"}})
 	h.submit(t, 200, cookie, path+"/status", url.Values{"status": {"Complete"}}, "HX-Request: true").has(t,
 		`value="Complete" aria-pressed="true"`)
@@ -188,20 +187,20 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	h.request(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
-// Documents of an abstract: their sequence, names, trash, and restore, with scripts and without.
+// Documents of an abstract can be sorted, renamed, deleted, and restored, with scripts and without.
 func TestAbstractDocuments(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf", "c.pdf")
-	a, b, c := filed.Files[0].ID, filed.Files[1].ID, filed.Files[2].ID
+	path, created := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf", "c.pdf")
+	a, b, c := created.Files[0].ID, created.Files[1].ID, created.Files[2].ID
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`,
 		`enctype="multipart/form-data"`, "Being processed", "every 2s",
 		fmt.Sprintf(`href="/documents/%d?in=abstract:`, a))
 	checkOrder := func(want ...uint64) {
 		t.Helper()
-		if got := h.getAbstract(t, filed.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
+		if got := h.getAbstract(t, created.Abstract.ID).Abstract.Files; !slices.Equal(got, want) {
 			t.Errorf("files = %v, want %v", got, want)
 		}
 	}
@@ -265,7 +264,7 @@ func TestDocumentsState(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
-	path, filed := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf")
+	path, created := h.createAbstract(t, actor, nil, model.Property{}, "a.pdf", "b.pdf")
 	state := func(r reply) string {
 		t.Helper()
 		m := regexp.MustCompile(`id="documents-state"[^>]* hx-get="([^"]*)"`).FindSubmatch(r.body)
@@ -283,7 +282,7 @@ func TestDocumentsState(t *testing.T) {
 	if err := staged.Add("c.pdf", strings.NewReader("%PDF-1.7\n%toy pages=1 c\n%%EOF\n")); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	_, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, staged,
+	_, err := h.vault.Abstracts.Attach(t.Context(), actor, created.Abstract.ID, model.UploadDraft{}, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
@@ -295,15 +294,15 @@ func TestDocumentsState(t *testing.T) {
 	h.vault.Start(time.Hour)
 	at = state(updated)
 	h.waitFor(t, "end of processing", func() bool {
-		return !slices.ContainsFunc(h.getAbstract(t, filed.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
+		return !slices.ContainsFunc(h.getAbstract(t, created.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
 	})
 	done := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
 	done.lacks(t, "every 2s", "Being processed")
-	for _, f := range filed.Files {
+	for _, f := range created.Files {
 		done.has(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
 	}
 	at = state(done)
-	if err := h.vault.Abstracts.Detach(t.Context(), actor, filed.Abstract.ID, filed.Files[0].ID, vault.Match{}); err != nil {
+	if err := h.vault.Abstracts.Detach(t.Context(), actor, created.Abstract.ID, created.Files[0].ID, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Detach: %v", err)
 	}
 	h.request(t, 200, "GET", at, cookie, "HX-Request: true").has(t, `id="document-list" hx-swap-oob="true"`, "b.pdf", "c.pdf")
@@ -317,7 +316,7 @@ func TestAbstractForViewers(t *testing.T) {
 	_, actor := h.newUserCookie(t, "kim", model.RoleStaff)
 	cookie, _ := h.newUserCookie(t, "vera", model.RoleViewer)
 	hostile := `</dd><script>alert(1)</script>` + strings.Repeat("Wwwwwwwwww", 190)
-	path, filed := h.createAbstract(t, actor,
+	path, created := h.createAbstract(t, actor,
 		map[string]string{"file_number": hostile, "vesting": `"><img src=x onerror=alert(1)>`, "names_run": hostile},
 		model.Property{Address: hostile}, `"><script>.pdf`)
 	for _, at := range []string{"/abstracts", path, path + "?edit=property", path + "/history"} {
@@ -327,7 +326,7 @@ func TestAbstractForViewers(t *testing.T) {
 	}
 	h.request(t, 403, "GET", "/abstracts/new", cookie)
 	for _, at := range []string{"/abstracts", path, path + "/status", path + "/order", path + "/trash", path + "/restore",
-		fmt.Sprintf("/documents/%d/trash", filed.Files[0].ID)} {
+		fmt.Sprintf("/documents/%d/trash", created.Files[0].ID)} {
 		h.submit(t, 403, cookie, at, url.Values{"status": {"Complete"}})
 	}
 	for _, at := range []string{path, path + "/history", "/abstracts"} {

@@ -26,9 +26,9 @@ func (h *testServer) submit(t *testing.T, want int, cookie, path string, form ur
 func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property,
 	documents ...string) (path string, created vault.AbstractWithFiles) {
 	t.Helper()
-	tray := h.newStagedUpload(t)
+	staged := h.newStagedUpload(t)
 	for _, name := range documents {
-		if err := tray.Add(name, strings.NewReader(string(vaulttest.PDF(2, name)))); err != nil {
+		if err := staged.Add(name, strings.NewReader(string(vaulttest.PDF(2, name)))); err != nil {
 			t.Fatalf("stage file: %v", err)
 		}
 	}
@@ -36,7 +36,7 @@ func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[
 		Address: model.StringInput(property.Address), City: model.StringInput(property.City),
 		County: model.StringInput(property.County), State: model.StringInput(property.State)}}
 	draft.Custom.Values = jsonStrings(custom)
-	created, err := h.vault.Abstracts.Create(t.Context(), actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	created, err := h.vault.Abstracts.Create(t.Context(), actor, draft, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
@@ -81,11 +81,11 @@ func TestAbstractList(t *testing.T) {
 		{"2026-3", "9 Elm St", "Albany", "NY"}, {"2026-1", "12 Oak Ave", "Rensselaer", "NY"}, {"2026-2", "1 Ash Rd", "Albany", "VT"},
 	} {
 		h.clock.Advance(24 * time.Hour)
-		_, filed := h.createAbstract(t, actor, map[string]string{"file_number": a.number},
+		_, created := h.createAbstract(t, actor, map[string]string{"file_number": a.number},
 			model.Property{Address: a.address, County: a.county, State: a.state})
 		if i == 0 {
 			patch := model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}
-			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, filed.Abstract.ID, patch, vault.Match{}); err != nil {
+			if _, err := h.vault.Abstracts.Patch(t.Context(), actor, created.Abstract.ID, patch, vault.Match{}); err != nil {
 				t.Fatalf("Abstracts.Patch: %v", err)
 			}
 		}
@@ -222,9 +222,8 @@ func TestNewAbstract(t *testing.T) {
 	rejected := h.submit(t, 422, cookie, "/abstracts", form)
 	rejected.has(t, "3 fields need", `value="2026-02-30"`, "This is no date", "must be a number", `value="many"`, "one\ntwo",
 		"&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
-	if again := h.submit(t, 200, cookie, "/abstracts/new", url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}); true {
-		again.has(t, `value="Albany"`, "search_type", `name="once" value="t"`)
-	}
+	otherTemplate := url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}
+	h.submit(t, 200, cookie, "/abstracts/new", otherTemplate).has(t, `value="Albany"`, "search_type", `name="once" value="t"`)
 	form.Set("custom_fields.day", "2026-02-28")
 	form.Set("custom_fields.few", "B")
 	form.Set("custom_fields.amount", "1,200.50")

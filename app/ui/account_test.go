@@ -165,7 +165,7 @@ func TestSessions(t *testing.T) {
 	if len(ids) != 2 {
 		t.Fatalf("other sessions = %d, want 2", len(ids))
 	}
-	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // of another user
+	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // another user's session stays signed in
 	for _, unknown := range []string{"", "x", ids[0][:4]} {
 		h.post(t, 303, "/me/sessions/end", url.Values{"session": {unknown}}, one)
 	}
@@ -187,8 +187,8 @@ func TestSessions(t *testing.T) {
 	again := h.cookieFor(t, "Owner")
 	out := h.post(t, 303, "/me/sessions/end-all", nil, one)
 	out.checkHeaders(t, map[string]string{"Location": "/sign-in"})
-	if gone := out.cookie(t, "deedkeep"); gone.MaxAge != -1 {
-		t.Errorf("session cookie = %+v, want it deleted", gone)
+	if deleted := out.cookie(t, "deedkeep"); deleted.MaxAge != -1 {
+		t.Errorf("session cookie = %+v, want it deleted", deleted)
 	}
 	h.request(t, 303, "GET", "/me", one)
 	h.request(t, 303, "GET", "/me", again)

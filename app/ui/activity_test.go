@@ -205,7 +205,7 @@ func TestEventKindsHaveText(t *testing.T) {
 	}
 }
 
-// The export has no deadline, only its batches have.
+// The write deadline applies to each batch of the export, not to the complete export.
 func TestActivityCSVHasNoDeadline(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -223,7 +223,7 @@ func TestActivityCSVHasNoDeadline(t *testing.T) {
 	}
 }
 
-// The export has columns for the name of the record and the local time. They are escaped, too.
+// The export has columns for the name of the record and the local time. Both are escaped.
 func TestActivityCSVNames(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -86,8 +86,8 @@ func TestDocumentFormsAnywhere(t *testing.T) {
 			}
 			g.send(t, 200, "POST", at("/rename"), url.Values{"name": {"New & name"}}, script).has(t, row, "New &amp; name.pdf", "autofocus")
 			checkLastEvent("file.changed")
-			gone := g.send(t, 200, "POST", at("/trash"), nil, script)
-			gone.has(t, row, "is in the trash.", `hx-post="`+at("/restore")+`"`, "autofocus")
+			deleted := g.send(t, 200, "POST", at("/trash"), nil, script)
+			deleted.has(t, row, "is in the trash.", `hx-post="`+at("/restore")+`"`, "autofocus")
 			checkLastEvent("file.trashed")
 			g.send(t, 200, "POST", at("/restore"), nil, script).has(t, row, "New &amp; name.pdf", "autofocus")
 			checkLastEvent("file.restored")

@@ -34,7 +34,7 @@ func encodeImage(t *testing.T, encode func(io.Writer, image.Image) error) []byte
 	return b.Bytes()
 }
 
-// The response headers of each type of document.
+// The response headers depend on the type of the document.
 func TestDownloadHeaders(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -224,7 +224,7 @@ func TestDownloadMethods(t *testing.T) {
 	h.requestErrorPage(t, 200, "HEAD", "/sign-in")
 }
 
-// Links to a document that doesn't exist, and to one whose content is lost.
+// A link to a missing document gets a 404, a link to lost content a 500.
 func TestDownloadMissing(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -15,8 +15,8 @@ func TestErrorsInPlainWords(t *testing.T) {
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
 	long := strings.Repeat("x", 3000)
-	_, filed := h.createAbstract(t, kim.actor, nil, model.Property{County: "Albany"}, "a.pdf")
-	row := "/documents/" + fmt.Sprint(filed.Files[0].ID)
+	_, created := h.createAbstract(t, kim.actor, nil, model.Property{County: "Albany"}, "a.pdf")
+	row := "/documents/" + fmt.Sprint(created.Files[0].ID)
 	for _, page := range []reply{
 		kim.post(t, 422, row+"/rename", url.Values{"name": {" "}}, "HX-Request", "true"),
 		kim.post(t, 422, row+"/rename", url.Values{"name": {" "}}),

@@ -25,8 +25,8 @@ func Routes() []Route {
 // Reached is the status of a page whose request Gate let through.
 const Reached = http.StatusTeapot
 
-// Gate returns New's handler with handlers that all respond with Reached. It tests what is
-// checked before them.
+// Gate returns New's handler, but with handlers that all respond with Reached, to test the checks
+// before them.
 func Gate(opts page.Options) (http.Handler, error) {
 	s, err := page.New(opts)
 	if err != nil {

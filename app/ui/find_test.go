@@ -45,7 +45,7 @@ func TestFindPage(t *testing.T) {
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one),
 			h.orderPath(other))
 	}
-	// The page polls until there is a search index, and describes names correctly.
+	// Until there is a search index, the page polls and doesn't claim that there are no results.
 	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
 	got := viewer.get(t, 200, "/find?q=johnson&kind=order")
 	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
@@ -246,7 +246,7 @@ func TestFindByFiltersOnly(t *testing.T) {
 	}
 }
 
-// Rejected searches show the sentence of the pages, and only once.
+// Rejected searches show the error text of the pages, not of the API.
 func TestFindRejects(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

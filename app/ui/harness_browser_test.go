@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// browser is a browser with a session. It doesn't follow redirects.
+// browser is an HTTP client with a session. It doesn't follow redirects.
 type browser struct {
 	h      *testServer
 	client *http.Client

@@ -212,7 +212,7 @@ func (h *testServer) request(t testing.TB, want int, method, target string, head
 	return got
 }
 
-// checkHeaders checks headers.
+// checkHeaders compares headers of the response with the expected ones.
 func (r reply) checkHeaders(t testing.TB, want map[string]string) {
 	t.Helper()
 	for name, value := range want {

@@ -35,17 +35,17 @@ func TestOrderPages(t *testing.T) {
 		"The selected product is invalid.")
 	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"6/2/2026"}, "address": {"12 Elm St"}, "city": {"Troy"},
 		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
-	made := staff.post(t, 303, "/orders", filled).Header.Get("Location")
-	if again := staff.post(t, 303, "/orders", filled).Header.Get("Location"); again != made {
-		t.Errorf("same form submitted again: Location = %q, want %q", again, made)
+	created := staff.post(t, 303, "/orders", filled).Header.Get("Location")
+	if again := staff.post(t, 303, "/orders", filled).Header.Get("Location"); again != created {
+		t.Errorf("same form submitted again: Location = %q, want %q", again, created)
 	}
-	page := viewer.get(t, 200, made)
+	page := viewer.get(t, 200, created)
 	page.has(t, "<h1>26-&lt;1&gt;</h1>", "12 Elm St, Troy", "Jun 2, 2026", "Due in 4 days", "Rush", "made this order")
-	page.lacks(t, made+"/trash", "Edit", "other order", "<form method=\"post\" action=\""+made)
-	staff.get(t, 200, made).has(t, "Edit", made+"/trash", `aria-pressed="true"`)
-	viewer.post(t, 403, made, url.Values{"group": {"property"}, "city": {"Albany"}})
+	page.lacks(t, created+"/trash", "Edit", "other order", "<form method=\"post\" action=\""+created)
+	staff.get(t, 200, created).has(t, "Edit", created+"/trash", `aria-pressed="true"`)
+	viewer.post(t, 403, created, url.Values{"group": {"property"}, "city": {"Albany"}})
 	viewer.get(t, 404, "/orders/AAAAAAAAAAA")
-	viewer.get(t, 200, "/orders").has(t, made, "26-&lt;1&gt;", "Due in 4 days", "12.-3")
+	viewer.get(t, 200, "/orders").has(t, created, "26-&lt;1&gt;", "Due in 4 days", "12.-3")
 }
 
 // groupForm returns the form of a group as a browser would submit it.
@@ -135,13 +135,13 @@ func TestRelatedOrders(t *testing.T) {
 		"No abstract has this parcel or address yet.")
 	page.lacks(t, "New abstract")
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
-	tray, err := h.vault.Files.Stage(t.Context())
+	staged, err := h.vault.Files.Stage(t.Context())
 	if err != nil {
 		t.Fatalf("Files.Stage: %v", err)
 	}
-	defer tray.Discard()
+	defer staged.Discard()
 	created, err := h.vault.Abstracts.Create(t.Context(), model.Actor{Kind: "operator"},
-		model.AbstractDraft{PropertyDraft: elmStreet()}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+		model.AbstractDraft{PropertyDraft: elmStreet()}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
@@ -179,13 +179,13 @@ func TestOrderList(t *testing.T) {
 		{"D", 40, at("", ""), ""},
 	} {
 		h.clock.Advance(time.Second)
-		made := h.createOrder(t, o.number, o.days, o.at)
-		if made.ID != uint64(i+1) {
-			t.Fatalf("ID of order %s = %d, want %d", o.number, made.ID, i+1)
+		created := h.createOrder(t, o.number, o.days, o.at)
+		if created.ID != uint64(i+1) {
+			t.Fatalf("ID of order %s = %d, want %d", o.number, created.ID, i+1)
 		}
 		if o.status != "" {
 			patch := model.OrderPatch{Status: model.Some(model.StringInput(o.status))}
-			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, made.ID, patch, vault.Match{}); err != nil {
+			if _, err := h.vault.Orders.Patch(t.Context(), model.Actor{Kind: "operator"}, created.ID, patch, vault.Match{}); err != nil {
 				t.Fatalf("Orders.Patch: %v", err)
 			}
 		}

@@ -70,7 +70,7 @@ func TestSetupRequired(t *testing.T) {
 	}
 	h.post(t, 503, "/sign-in", credentials("viewer", goodPassword, ""))
 	h.request(t, 503, "PUT", "/", "Content-Length: 0")
-	// Requests that are not pages work.
+	// Assets and download links don't require setup.
 	h.request(t, 404, "GET", "/assets/x")
 	h.request(t, 403, "GET", "/dl/x")
 	token, err := h.vault.Users.NewFirstLink(t.Context())
@@ -85,7 +85,7 @@ func TestSetupRequired(t *testing.T) {
 	h.request(t, 303, "GET", "/")
 }
 
-// The session cookie with http and https.
+// With https, the session cookie is secure and restricted to this host.
 func TestSessionCookie(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -102,8 +102,8 @@ func TestSessionCookie(t *testing.T) {
 				h.request(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
 			}
 			out := h.post(t, 303, "/sign-out", nil, "Cookie: "+name+"="+got.Value)
-			if gone := out.cookie(t, name); gone.MaxAge != -1 || gone.Value != "" || !gone.HttpOnly || gone.Secure != (scheme == "https://") {
-				t.Errorf("session cookie after sign-out = %+v, want it deleted", gone)
+			if deleted := out.cookie(t, name); deleted.MaxAge != -1 || deleted.Value != "" || !deleted.HttpOnly || deleted.Secure != (scheme == "https://") {
+				t.Errorf("session cookie after sign-out = %+v, want it deleted", deleted)
 			}
 			h.request(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
 			h.request(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
@@ -146,8 +146,8 @@ func TestSignInRedirectsBack(t *testing.T) {
 	// A form that is sent after the session expired leads back to its page, which explains it.
 	late := h.post(t, 303, "/me/password", nil, "Cookie: deedkeep="+strings.Repeat("0", 43), "Referer: http://vault.test/me?x=1")
 	late.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
-	if gone := late.cookie(t, "deedkeep"); gone.MaxAge != -1 {
-		t.Errorf("expired session cookie = %+v, want it deleted", gone)
+	if deleted := late.cookie(t, "deedkeep"); deleted.MaxAge != -1 {
+		t.Errorf("expired session cookie = %+v, want it deleted", deleted)
 	}
 	h.request(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
 	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").checkHeaders(t, map[string]string{"Location": "/sign-in"})
@@ -215,8 +215,8 @@ func TestSignInTwoSteps(t *testing.T) {
 	form.Set("code", h.totpCode(t, totpSecret))
 	signedIn := h.post(t, 303, "/sign-in/code", form, cookie)
 	signedIn.checkHeaders(t, map[string]string{"Location": "/orders"})
-	if gone := signedIn.cookie(t, "deedkeep_step"); gone.MaxAge != -1 {
-		t.Errorf("cookie of the challenge = %+v, want it deleted", gone)
+	if deleted := signedIn.cookie(t, "deedkeep_step"); deleted.MaxAge != -1 {
+		t.Errorf("cookie of the challenge = %+v, want it deleted", deleted)
 	}
 	h.request(t, 200, "GET", "/", "Cookie: deedkeep="+signedIn.cookie(t, "deedkeep").Value)
 	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "The code came too late.", `type="password"`)

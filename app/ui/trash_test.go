@@ -95,23 +95,23 @@ func TestPurge(t *testing.T) {
 		}
 	}
 	abstractName := "abstract:" + h.vault.Secrets.IDs("abstracts").Encode(abstract)
-	one := "/admin/trash/purge?item=" + url.QueryEscape(fmt.Sprintf("file:%d", file.ID))
+	filePurge := "/admin/trash/purge?item=" + url.QueryEscape(fmt.Sprintf("file:%d", file.ID))
 	staff.get(t, 200, "/trash", "for 30 days", "stay for 20 years", "by retention").lacks(t, "/admin/trash")
-	staff.get(t, 403, one)
+	staff.get(t, 403, filePurge)
 	staff.post(t, 403, "/admin/trash/empty", url.Values{"confirm": {"empty trash"}})
 	admin.get(t, 200, "/trash", "/admin/trash/empty", "/admin/trash/purge?item=file", "Delete permanently")
 
-	admin.get(t, 200, one, "the document <b>a.pdf</b>", "Type <b>a.pdf</b> to confirm").lacks(t, "retention")
+	admin.get(t, 200, filePurge, "the document <b>a.pdf</b>", "Type <b>a.pdf</b> to confirm").lacks(t, "retention")
 	form := url.Values{"item": {fmt.Sprintf("file:%d", file.ID)}, "confirm": {"b.pdf"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "The text does not match. Nothing was deleted.", `aria-invalid="true"`)
 	form.Set("confirm", " A.PDF ")
 	admin.post(t, 303, "/admin/trash/purge", form).checkHeaders(t, map[string]string{"Location": "/trash"})
 	admin.get(t, 200, "/trash", "b.pdf").lacks(t, "a.pdf")
 	admin.post(t, 409, "/admin/trash/purge", form).has(t, "no longer in the trash")
-	admin.get(t, 404, one)
+	admin.get(t, 404, filePurge)
 
-	kept := "/admin/trash/purge?item=" + url.QueryEscape(abstractName)
-	admin.get(t, 200, kept, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
+	retained := "/admin/trash/purge?item=" + url.QueryEscape(abstractName)
+	admin.get(t, 200, retained, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
 	form = url.Values{"item": {abstractName}, "confirm": {"12 elm st"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "Enter the reason.", "reason-problem")
 	form.Set("reason", strings.Repeat("x", model.MaxLineLength+1))

@@ -215,7 +215,8 @@ func TestTusRejects(t *testing.T) {
 		map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
 }
 
-// A lost connection keeps the received bytes. A second request for the same upload waits.
+// A lost connection keeps the received bytes. A second request for the same upload is rejected while
+// the first one is running.
 func TestTusConnectionLost(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -316,17 +317,17 @@ func TestPlainUpload(t *testing.T) {
 	}
 	abstract := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
 	one, two := string(vaulttest.PDF(1, "1")), string(vaulttest.PDF(1, "2"))
-	both, kind := multipartForm("one.pdf", one, "two.pdf", two, "x.exe", "MZ")
-	bad, _ := multipartForm("x.exe", "MZ")
-	none, _ := multipartForm("", "")
+	form, kind := multipartForm("one.pdf", one, "two.pdf", two, "x.exe", "MZ")
+	badForm, _ := multipartForm("x.exe", "MZ")
+	emptyForm, _ := multipartForm("", "")
 	for _, row := range []struct{ path, to, body, notice string }{
-		{abstract + "/documents", abstract, both,
+		{abstract + "/documents", abstract, form,
 			"1 document was not uploaded: x.exe (" + document.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
-		{abstract + "/documents", abstract, both, "Uploaded 2 documents: one.pdf, two.pdf."},
-		{"/vault/1/documents", "/vault/1", both, "Uploaded 2 documents: one.pdf, two.pdf."},
-		{"/vault/documents", "/vault", both, "Uploaded 2 documents: one.pdf, two.pdf."},
-		{"/vault/documents", "/vault", bad, "1 document was not uploaded: x.exe"},
-		{"/vault/documents", "/vault", none, "No document was chosen."},
+		{abstract + "/documents", abstract, form, "Uploaded 2 documents: one.pdf, two.pdf."},
+		{"/vault/1/documents", "/vault/1", form, "Uploaded 2 documents: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", form, "Uploaded 2 documents: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", badForm, "1 document was not uploaded: x.exe"},
+		{"/vault/documents", "/vault", emptyForm, "No document was chosen."},
 	} {
 		t.Run(row.path, func(t *testing.T) {
 			got := h.sendBody(t, 303, "POST", row.path, row.body, cookie, kind)
@@ -338,12 +339,12 @@ func TestPlainUpload(t *testing.T) {
 			}
 		})
 	}
-	h.sendBody(t, 403, "POST", "/vault/documents", both, viewer, kind)
-	h.sendBody(t, 404, "POST", "/abstracts/x/documents", both, cookie, kind)
-	h.sendBody(t, 422, "POST", "/vault/99/documents", both, cookie, kind)
-	h.sendBody(t, 400, "POST", "/vault/documents", both[:200], cookie, kind)
+	h.sendBody(t, 403, "POST", "/vault/documents", form, viewer, kind)
+	h.sendBody(t, 404, "POST", "/abstracts/x/documents", form, cookie, kind)
+	h.sendBody(t, 422, "POST", "/vault/99/documents", form, cookie, kind)
+	h.sendBody(t, 400, "POST", "/vault/documents", form[:200], cookie, kind)
 	h.sendBody(t, 415, "POST", "/vault/documents", "a=b", cookie, "Content-Type: application/x-www-form-urlencoded")
-	h.sendBody(t, 403, "POST", "/vault/documents", both, cookie, kind, "Sec-Fetch-Site: cross-site")
+	h.sendBody(t, 403, "POST", "/vault/documents", form, cookie, kind, "Sec-Fetch-Site: cross-site")
 	if got, err := h.vault.Abstracts.Get(t.Context(), created.Abstract.ID); err != nil || len(got.Files) != 4 {
 		t.Errorf("Abstracts.Get = %d documents, %v, want 4", len(got.Files), err)
 	}

@@ -47,8 +47,8 @@ func TestViewsAreLogged(t *testing.T) {
 			}
 		})
 	}
-	h.request(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues
-	h.request(t, 200, "GET", link, "From: 1")                      // within the minute
+	h.request(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues a view
+	h.request(t, 200, "GET", link, "From: 1")                      // repeats a view within a minute
 	h.requestErrorPage(t, 403, "GET", link+"?")
 	if got := h.viewEvents(t); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

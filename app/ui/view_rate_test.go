@@ -70,7 +70,7 @@ func TestReadingRateIsLimited(t *testing.T) {
 	g.get(t, 200, documentPath(files[1], ""))
 }
 
-// sizedRenderer returns for each document the size in its name.
+// sizedRenderer derives the page size from the content of a document.
 type sizedRenderer struct{ pageRenderer }
 
 func (sizedRenderer) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {

@@ -25,25 +25,25 @@ func TestViewerLinksBackToRow(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("%03d.pdf", i)
 	}
-	path, filed := h.createAbstract(t, actor, nil, model.Property{}, names...)
+	path, stored := h.createAbstract(t, actor, nil, model.Property{}, names...)
 	staged := h.newStagedUpload(t)
 	if err := staged.Add("100.pdf", bytes.NewReader(vaulttest.PDF(1, "100"))); err != nil {
 		t.Fatalf("stage file: %v", err)
 	}
-	more, err := h.vault.Abstracts.Attach(t.Context(), actor, filed.Abstract.ID, model.UploadDraft{}, staged,
+	updated, err := h.vault.Abstracts.Attach(t.Context(), actor, stored.Abstract.ID, model.UploadDraft{}, staged,
 		vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("Abstracts.Attach: %v", err)
 	}
-	filed = h.getAbstract(t, more.Abstract.ID)
+	stored = h.getAbstract(t, updated.Abstract.ID)
 	in := "?in=" + url.QueryEscape("abstract:"+path[len("/abstracts/"):])
 	for at, want := range map[int]string{0: path + "#read-%d", 99: path + "#read-%d", 100: path + "?page=2#read-%d"} {
-		id := filed.Files[at].ID
+		id := stored.Files[at].ID
 		back := fmt.Sprintf(want, id)
 		h.request(t, 200, "GET", fmt.Sprintf("/documents/%d%s", id, in), cookie).has(t, `data-back="`+back+`"`,
 			`href="`+back+`" aria-label="Back to`)
 	}
-	last := fmt.Sprintf(`id="read-%d"`, filed.Files[100].ID)
+	last := fmt.Sprintf(`id="read-%d"`, stored.Files[100].ID)
 	h.request(t, 200, "GET", path+"?page=2", cookie).has(t, last)
 	h.request(t, 200, "GET", path, cookie).lacks(t, last)
 	h.request(t, 200, "GET", path, cookie).has(t, `<a class="skip" href="#documents">`)

@@ -117,8 +117,8 @@ func TestDocument(t *testing.T) {
 	g.get(t, 200, documentPath(search, "?find=judgments+NONE")).has(t, `<mark id="hit-1">Judgments
 none</mark>`, "&lt;b&gt;Smith", "1 hit")
 	g.get(t, 200, documentPath(picture, "")).has(t, "cannot be shown", documentPath(picture, "/download"))
-	for _, gone := range []string{"/documents/0", "/documents/99", "/documents/01", "/documents/x", "/documents/99999999999999999999"} {
-		g.get(t, 404, gone)
+	for _, missing := range []string{"/documents/0", "/documents/99", "/documents/01", "/documents/x", "/documents/99999999999999999999"} {
+		g.get(t, 404, missing)
 	}
 	staff := h.openBrowser(t, model.RoleStaff)
 	staff.get(t, 200, documentPath(deed, "")).has(t, documentPath(deed, "/trash"), documentPath(deed, "/rename"))
@@ -176,10 +176,10 @@ func TestPageImages(t *testing.T) {
 			}
 		})
 	}
-	one, two := g.get(t, 200, documentPath(deed, "/pages/1?w=200")).Header.Get("ETag"),
+	firstTag, secondTag := g.get(t, 200, documentPath(deed, "/pages/1?w=200")).Header.Get("ETag"),
 		g.get(t, 200, documentPath(deed, "/pages/2?w=200")).Header.Get("ETag")
-	if one == two {
-		t.Errorf("ETag of two pages = %q, want different ones", one)
+	if firstTag == secondTag {
+		t.Errorf("ETag of two pages = %q, want different ones", firstTag)
 	}
 	for _, bad := range []string{"/pages/0", "/pages/-1", "/pages/4", "/pages/01", "/pages/x", "/pages/1000001",
 		"/pages/99999999999999999999", "/pages/1?w=0", "/pages/1?w=-5", "/pages/1?w=x", "/pages/1?w=1000001", "/pages/1?w=1e3"} {

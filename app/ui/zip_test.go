@@ -70,8 +70,8 @@ func TestZipStopsWithSession(t *testing.T) {
 			if maxBytes := row.at + 600<<10; !aborted || w.Body.Len() > maxBytes {
 				t.Errorf("aborted %t after %d bytes, want true after at most %d", aborted, w.Body.Len(), maxBytes)
 			}
-			if left := time.Until(w.deadline); left > 10*time.Minute {
-				t.Errorf("write deadline is in %s, want at most 10 minutes", left)
+			if remaining := time.Until(w.deadline); remaining > 10*time.Minute {
+				t.Errorf("write deadline is in %s, want at most 10 minutes", remaining)
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func TestStatusTone(t *testing.T) {
 	}
 }
 
-// siteInZone is what shows times in a time zone at 1:44 AM UTC on November 22.
+// siteInZone returns a site with a time zone, at 1:44 AM UTC on November 22, 2026.
 func siteInZone(t *testing.T, name string) *Site {
 	t.Helper()
 	zone, err := time.LoadLocation(name)

@@ -238,10 +238,10 @@ func (b *browserForm) hidden(field string) string {
 }
 
 // pick chooses one of the two values of a field in conflict.
-func (b *browserForm) pick(field, which string) {
+func (b *browserForm) pick(field, choice string) {
 	for _, c := range b.controls {
 		if c.name == "pick."+field {
-			c.checked = c.value == which
+			c.checked = c.value == choice
 		}
 	}
 }
@@ -344,23 +344,23 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	g := e.group(base, name)
 	first := e.open(g)
 	second := first.clone()
-	one := e.edit(first, g)
+	firstEdits := e.edit(first, g)
 	m := mergeForm(e.group(base, name), first.submit(e.t), e.fingerprint)
 	if m.conflict {
 		e.fail("the first form is in conflict")
 	}
 	now := e.save(base, m)
 	for _, in := range g.Fields {
-		if index, edited := one[in.Name]; !edited && now.storedJSON(in.Name) != base.storedJSON(in.Name) || edited &&
+		if index, edited := firstEdits[in.Name]; !edited && now.storedJSON(in.Name) != base.storedJSON(in.Name) || edited &&
 			e.valueIndex(now, in) != index {
 			e.fail("first user, %s (%s): %q became %q", in.Name, in.Type, base.storedJSON(in.Name), now.storedJSON(in.Name))
 		}
 	}
-	two := e.edit(second, g)
+	secondEdits := e.edit(second, g)
 	m = mergeForm(e.group(now, name), second.submit(e.t), e.fingerprint)
 	picked := map[string]string{}
 	for i, in := range g.Fields {
-		index, edited := two[in.Name]
+		index, edited := secondEdits[in.Name]
 		before, current := e.valueIndex(base, in), e.valueIndex(now, in)
 		if want := edited && index != before && current != before && index != current; m.group.Fields[i].Clash != want {
 			e.fail("%s (%s): conflict = %t, want %t; the value was %q, is %q", in.Name, in.Type, !want, want, base.storedJSON(in.Name),
@@ -372,20 +372,20 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	}
 	if m.conflict {
 		again := e.open(m.group)
-		for field, which := range picked {
-			again.pick(field, which)
+		for field, choice := range picked {
+			again.pick(field, choice)
 		}
 		if m = mergeForm(e.group(now, name), again.submit(e.t), e.fingerprint); m.conflict {
 			e.fail("the form is still in conflict after choosing values")
 		}
 	}
-	e.check(base, now, e.save(now, m), g, two, picked)
+	e.check(base, now, e.save(now, m), g, secondEdits, picked)
 }
 
 // check compares each field after the second save with the expected value.
-func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, two map[string]int, picked map[string]string) {
+func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, secondEdits map[string]int, picked map[string]string) {
 	for _, in := range g.Fields {
-		index, edited := two[in.Name]
+		index, edited := secondEdits[in.Name]
 		if !edited || index == e.valueIndex(base, in) || picked[in.Name] == pickTheirs {
 			if after.storedJSON(in.Name) != now.storedJSON(in.Name) {
 				e.fail("%s (%s): value = %q, want %q, which the second user didn't edit", in.Name, in.Type, after.storedJSON(in.Name),
