@@ -15,13 +15,13 @@ var (
 	changelogKinds   = []string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 )
 
-// wrongChangelog returns one sentence for each line that is not as Keep a Changelog has
-// it, and one if the newest tag has no section. tag is "" before the first version.
-func wrongChangelog(text, tag string) (wrong []string) {
+// checkChangelog returns one sentence for each line that breaks the format of Keep a Changelog,
+// and one if the newest tag has no section. tag is "" before the first version.
+func checkChangelog(text, tag string) (problems []string) {
 	var sections []string
 	for n, line := range strings.Split(text, "\n") {
 		if kind, is := strings.CutPrefix(line, "### "); is && !slices.Contains(changelogKinds, kind) {
-			wrong = append(wrong, fmt.Sprintf("line %d: %q is none of %s", n+1, kind, strings.Join(changelogKinds, ", ")))
+			problems = append(problems, fmt.Sprintf("line %d: %q is not one of %s", n+1, kind, strings.Join(changelogKinds, ", ")))
 		}
 		if !strings.HasPrefix(line, "## ") {
 			continue
@@ -29,9 +29,9 @@ func wrongChangelog(text, tag string) (wrong []string) {
 		version := changelogVersion.FindStringSubmatch(line)
 		switch {
 		case len(sections) == 0 && line != "## [Unreleased]":
-			wrong = append(wrong, fmt.Sprintf("line %d: got %q, want ## [Unreleased] first", n+1, line))
+			problems = append(problems, fmt.Sprintf("line %d: got %q, want ## [Unreleased] first", n+1, line))
 		case len(sections) > 0 && version == nil:
-			wrong = append(wrong, fmt.Sprintf("line %d: got %q, want one like ## [1.4.0] - 2026-11-22", n+1, line))
+			problems = append(problems, fmt.Sprintf("line %d: got %q, want one like ## [1.4.0] - 2026-11-22", n+1, line))
 		}
 		if version == nil {
 			version = []string{"", ""}
@@ -39,30 +39,30 @@ func wrongChangelog(text, tag string) (wrong []string) {
 		sections = append(sections, version[1])
 	}
 	if len(sections) == 0 {
-		wrong = append(wrong, "it has no section")
+		problems = append(problems, "it has no section")
 	}
 	if tag != "" && !slices.Contains(sections, strings.TrimPrefix(tag, "v")) {
-		wrong = append(wrong, "the newest tag "+tag+" has no section")
+		problems = append(problems, "the newest tag "+tag+" has no section")
 	}
-	return wrong
+	return problems
 }
 
 func TestChangelog(t *testing.T) {
 	text, err := os.ReadFile("../.github/CHANGELOG.md")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("os.ReadFile: %v", err)
 	}
-	// It fails where there is no tag yet, or no repository; tracked tells the second.
+	// The command fails if there is no tag yet. TestTree fails if there is no repository.
 	tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*").Output()
 	if err != nil {
 		tag = nil
 	}
-	for _, sentence := range wrongChangelog(string(text), strings.TrimSpace(string(tag))) {
+	for _, sentence := range checkChangelog(string(text), strings.TrimSpace(string(tag))) {
 		t.Errorf(".github/CHANGELOG.md: %s", sentence)
 	}
 }
 
-func TestWrongChangelogs(t *testing.T) {
+func TestCheckChangelog(t *testing.T) {
 	const good = "# Changelog\n\n## [Unreleased]\n\n## [1.4.0] - 2026-11-22\n\n### Added\n\n- A thing.\n"
 	for _, row := range []struct{ name, text, tag, want string }{
 		{"good", good, "v1.4.0", ""},
@@ -70,12 +70,14 @@ func TestWrongChangelogs(t *testing.T) {
 		{"a tag without a section", good, "v1.5.0", "the newest tag v1.5.0 has no section"},
 		{"nothing unreleased", "## [1.4.0] - 2026-11-22\n", "v1.4.0", "want ## [Unreleased] first"},
 		{"no date", "## [Unreleased]\n## [1.4.0]\n", "", "want one like"},
-		{"a kind of its own", good + "### Improved\n", "", `"Improved" is none of Added`},
+		{"unknown kind", good + "### Improved\n", "", `"Improved" is not one of Added`},
 		{"empty", "", "", "no section"},
 	} {
-		got := strings.Join(wrongChangelog(row.text, row.tag), "; ")
-		if row.want == "" && got != "" || !strings.Contains(got, row.want) {
-			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			got := strings.Join(checkChangelog(row.text, row.tag), "; ")
+			if row.want == "" && got != "" || !strings.Contains(got, row.want) {
+				t.Errorf("checkChangelog() = %q, want %q", got, row.want)
+			}
+		})
 	}
 }

@@ -108,7 +108,7 @@ func TestDocumentsNameExistingPaths(t *testing.T) {
 	}
 }
 
-// The test above finds a planted path that doesn't exist.
+// missingPaths reports paths that don't exist, and no others.
 func TestMissingPathsAreFound(t *testing.T) {
 	names := []string{"README.md", "app/store/doc.go", "app/store/order.go", "cmd/serve.go", ".ci/run", ".github/SECURITY.md", "web/pages/order.html"}
 	rows := []struct{ name, document, text, want string }{

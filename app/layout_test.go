@@ -86,16 +86,16 @@ func isLibrary(word string) bool {
 	return found && (strings.Contains(host, ".") || host == module)
 }
 
-// wrongImports returns one sentence for each import in the tree that breaks the
+// checkImports returns one sentence for each import in the tree that breaks the
 // layout, for every package without a row and for every row without a package.
-func wrongImports(tree fs.FS, p layout) ([]string, error) {
-	var wrong []string
+func checkImports(tree fs.FS, p layout) ([]string, error) {
+	var problems []string
 	seen := make(map[string]bool)
 	err := walkGo(tree, func(name string, file *ast.File) {
 		folder := path.Dir(name)
 		if _, known := p.rank[folder]; !known {
 			if !seen[folder] {
-				wrong = append(wrong, fmt.Sprintf("%s: package %s has no row in app/doc.go", name, folder))
+				problems = append(problems, fmt.Sprintf("%s: package %s has no row in app/doc.go", name, folder))
 			}
 			seen[folder] = true
 			return
@@ -104,21 +104,21 @@ func wrongImports(tree fs.FS, p layout) ([]string, error) {
 		for _, spec := range file.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
-				wrong = append(wrong, fmt.Sprintf("%s: import %s: %v", name, spec.Path.Value, err))
+				problems = append(problems, fmt.Sprintf("%s: import %s: %v", name, spec.Path.Value, err))
 				continue
 			}
 			if why := p.check(name, imported); why != "" {
-				wrong = append(wrong, fmt.Sprintf("%s imports %s: %s", name, imported, why))
+				problems = append(problems, fmt.Sprintf("%s imports %s: %s", name, imported, why))
 			}
 		}
 	})
 	for folder := range p.rank {
 		if !seen[folder] {
-			wrong = append(wrong, fmt.Sprintf("app/doc.go: the row of %s has no package", folder))
+			problems = append(problems, fmt.Sprintf("app/doc.go: the row of %s has no package", folder))
 		}
 	}
-	slices.Sort(wrong)
-	return wrong, err
+	slices.Sort(problems)
+	return problems, err
 }
 
 // check returns why the file may not import the path, or "".
@@ -157,7 +157,7 @@ func (p layout) checkOwner(name, imported string) string {
 	return ""
 }
 
-// folderOf returns the folder of a package of ours.
+// folderOf returns the folder of a package of this module.
 func folderOf(imported string) (folder string, ours bool) {
 	if imported == module {
 		return ".", true
@@ -199,23 +199,23 @@ func walkGo(tree fs.FS, visit func(name string, file *ast.File)) error {
 func TestLayout(t *testing.T) {
 	doc, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("parser.ParseFile: %v", err)
 	}
 	p, err := readLayout(doc.Doc.Text())
 	if err != nil {
 		t.Fatalf("app/doc.go: %v", err)
 	}
-	wrong, err := wrongImports(os.DirFS(".."), p)
+	problems, err := checkImports(os.DirFS(".."), p)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("checkImports: %v", err)
 	}
-	for _, sentence := range wrong {
+	for _, sentence := range problems {
 		t.Error(sentence)
 	}
 }
 
-// TestLayoutFindsWrongImports plants imports: wrong ones are found, others are not.
-func TestLayoutFindsWrongImports(t *testing.T) {
+// TestCheckImports checks that checkImports reports each type of forbidden import, and no other.
+func TestCheckImports(t *testing.T) {
 	const table = `
 	rank   package   purpose     alone may import
 	2      app/high  the roof    -
@@ -225,7 +225,7 @@ func TestLayoutFindsWrongImports(t *testing.T) {
 	0      app/own   its own     -
 	test   app/help  for tests   -
 `
-	healthy := fstest.MapFS{
+	valid := fstest.MapFS{
 		"app/high/high.go":        goFile("high", "deedkeep/app/mid", "deedkeep/app/low"),
 		"app/mid/mid.go":          goFile("mid", "deedkeep/app/low", "example.org/db/errors", "fmt"),
 		"app/low/low.go":          goFile("low"),
@@ -241,63 +241,63 @@ func TestLayoutFindsWrongImports(t *testing.T) {
 	}
 	rows := []struct {
 		name  string
-		file  string   // planted beside the healthy ones
-		paths []string // what it imports
-		want  string   // the one sentence; "" for none
+		file  string   // added to the valid files
+		paths []string // its imports
+		want  string   // the reported sentence; "" for none
 	}{
-		{"healthy", "", nil, ""},
+		{"valid", "", nil, ""},
 		{"up", "app/low/up.go", []string{"deedkeep/app/mid"},
 			"app/low/up.go imports deedkeep/app/mid: up from rank 0 to rank 1"},
-		{"sideways", "app/low/aside.go", []string{"deedkeep/app/side"},
+		{"same rank", "app/low/aside.go", []string{"deedkeep/app/side"},
 			"app/low/aside.go imports deedkeep/app/side: sideways on rank 0"},
 		{"up in a test", "app/mid/mid_test.go", []string{"deedkeep/app/high"}, ""},
 		{"on another system", "app/low/up_windows.go", []string{"deedkeep/app/high"},
 			"app/low/up_windows.go imports deedkeep/app/high: up from rank 0 to rank 2"},
-		{"a library of others", "app/high/db.go", []string{"example.org/sql/driver"},
+		{"library of another package", "app/high/db.go", []string{"example.org/sql/driver"},
 			"app/high/db.go imports example.org/sql/driver: alone may import it: app/mid"},
-		{"a library of two others", "app/low/db.go", []string{"example.org/db"},
+		{"library of two other packages", "app/low/db.go", []string{"example.org/db"},
 			"app/low/db.go imports example.org/db: alone may import it: app/mid, app/side"},
-		{"a package of another's", "app/high/own.go", []string{"deedkeep/app/own"},
+		{"package reserved for another", "app/high/own.go", []string{"deedkeep/app/own"},
 			"app/high/own.go imports deedkeep/app/own: alone may import it: app/mid"},
 		{"test helper in shipped code", "app/high/help.go", []string{"deedkeep/app/help"},
 			"app/high/help.go imports deedkeep/app/help: only tests may import it"},
 		{"no row", "app/new/new.go", nil, "app/new/new.go: package app/new has no row in app/doc.go"},
-		{"import of what has no row", "app/high/new.go", []string{"deedkeep/app/new"},
+		{"import of a package without a row", "app/high/new.go", []string{"deedkeep/app/new"},
 			"app/high/new.go imports deedkeep/app/new: app/new has no row in app/doc.go"},
 	}
 	p, err := readLayout(table)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("readLayout: %v", err)
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			tree := fstest.MapFS{}
-			for name, file := range healthy {
+			for name, file := range valid {
 				tree[name] = file
 			}
 			var want []string
 			if row.file != "" {
-				tree[row.file] = goFile("planted", row.paths...)
+				tree[row.file] = goFile("added", row.paths...)
 			}
 			if row.want != "" {
 				want = []string{row.want}
 			}
-			got, err := wrongImports(tree, p)
+			got, err := checkImports(tree, p)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("checkImports: %v", err)
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("got %q, want %q", got, want)
+				t.Errorf("checkImports() = %q, want %q", got, want)
 			}
 		})
 	}
 	t.Run("row without package", func(t *testing.T) {
-		got, err := wrongImports(fstest.MapFS{}, p)
+		got, err := checkImports(fstest.MapFS{}, p)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("checkImports: %v", err)
 		}
 		if len(got) != len(p.rank) || got[0] != "app/doc.go: the row of app/help has no package" {
-			t.Errorf("got %q", got)
+			t.Errorf("checkImports() without packages = %q, want one sentence for each of %d rows", got, len(p.rank))
 		}
 	})
 }
@@ -313,7 +313,7 @@ func TestReadLayoutRejects(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			if p, err := readLayout(row.table); err == nil {
-				t.Errorf("got %v, want an error", p)
+				t.Errorf("readLayout() = %v, want an error", p)
 			}
 		})
 	}

@@ -42,7 +42,7 @@ type wideLine struct {
 type sizes struct {
 	files map[string]int // source files by package
 	lines map[string]int // lines by source file
-	wide  []wideLine     // the widest first; of tests, too
+	wide  []wideLine     // the widest first, tests included
 }
 
 // measure returns the sizes of the named Go files in tree.
@@ -114,7 +114,7 @@ func TestLimits(t *testing.T) {
 		t.Error(sentence)
 	}
 	if sentence := tooManyWide(s.wide, maxWideLines); sentence != "" {
-		t.Error(sentence)
+		t.Errorf("tooManyWide: %v", sentence)
 	}
 	t.Logf("%d lines have more than %d columns", len(s.wide), maxColumns)
 	if len(s.wide) < 300 && maxWideLines > 299 {

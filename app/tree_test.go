@@ -15,27 +15,27 @@ import (
 	"testing/fstest"
 )
 
-// topLevel is all that lies beside the hidden files at the top of the repository.
+// topLevel lists the visible files and folders at the top of the repository.
 var topLevel = []string{
 	"README.md", "app", "cmd", "config.example.yaml", "data", "go.mod", "go.sum", "main.go", "web",
 }
 
-// A taboo is what no line of a text file may hold.
-type taboo struct {
-	what    string
-	files   *regexp.Regexp // of these paths; nil: of all
+// A rejectedLine describes lines that text files must not contain.
+type rejectedLine struct {
+	problem string
+	files   *regexp.Regexp // paths of the files to check; nil: all files
 	pattern *regexp.Regexp
 }
 
 // The patterns are written so that none of them matches its own line.
-var taboos = []taboo{
+var rejectedLines = []rejectedLine{
 	{"names a registry host", nil,
 		regexp.MustCompile(`(?i)(?:proxy|sum|goproxy)[.](?:golang|io\b|cn\b)|registry[.](?:npm|yarn)|(?:deb|security|snapshot)[.]debian|pypi[.]org|[.]unpkg[.]com|cdn[.]jsdelivr`)},
 	{"names a path of a build machine", nil,
 		regexp.MustCompile(`(?:^|[\s"'` + "`" + `=:(,\[])(?:/(?:home|Users|work|farm)/[\w.]|/root[/]|[A-Za-z]:\\+Users\\)`)},
 	{"is unfinished", nil,
 		regexp.MustCompile(`\b(?:TOD[O]|FIXM[E]|XX[X])\b|panic\("(?:todo|not implemented|unimplemented)`)},
-	{"is the mark of a merge", nil,
+	{"is a conflict marker", nil,
 		regexp.MustCompile(`^(?:<{7}|>{7}) `)},
 	{"skips a test", regexp.MustCompile(`\.go$`),
 		regexp.MustCompile(`\b(?:t|b|f|tb|h)\.Skip(?:f|Now)?[(]`)},
@@ -43,58 +43,58 @@ var taboos = []taboo{
 		regexp.MustCompile(`^(?:\[[^\]]*\]\s*)*skip\b`)},
 }
 
-// thirdParty matches what is not written here: it comes through go.mod or the lock file.
+// thirdParty matches files that come with the modules of go.mod or the npm lock file.
 var thirdParty = regexp.MustCompile(`\.(?:wasm|wasm\.gz|traineddata|min\.js|min\.css)$|(?:^|/)(?:vendor|node_modules)/`)
 
-// wrongTree returns one sentence for everything in the tree that should not be there.
-func wrongTree(tree fs.FS, names []string) ([]string, error) {
-	var wrong []string
-	strange := make(map[string]bool)
+// checkTree returns one sentence for each file or line that must not be in the repository.
+func checkTree(tree fs.FS, names []string) ([]string, error) {
+	var problems []string
+	unexpected := make(map[string]bool)
 	for _, name := range names {
 		if top, _, _ := strings.Cut(name, "/"); !strings.HasPrefix(top, ".") && !slices.Contains(topLevel, top) {
-			strange[top] = true
+			unexpected[top] = true
 		}
 		if thirdParty.MatchString(name) {
-			wrong = append(wrong, name+": third-party code is not committed")
+			problems = append(problems, name+": third-party code is not committed")
 		}
 		content, err := fs.ReadFile(tree, name)
 		if err != nil {
 			return nil, err
 		}
-		wrong = append(wrong, wrongLines(name, content)...)
+		problems = append(problems, checkLines(name, content)...)
 	}
-	for _, top := range slices.Sorted(maps.Keys(strange)) {
-		wrong = append(wrong, top+": not at the top level")
+	for _, top := range slices.Sorted(maps.Keys(unexpected)) {
+		problems = append(problems, top+": not at the top level")
 	}
-	return wrong, nil
+	return problems, nil
 }
 
-// wrongLines returns one sentence for each rejected word in a file. Binary files have none.
-func wrongLines(name string, content []byte) []string {
+// checkLines returns one sentence for each rejected word in a file. Binary files have none.
+func checkLines(name string, content []byte) []string {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return nil
 	}
-	var wrong []string
+	var problems []string
 	number := 0
 	for line := range bytes.Lines(content) {
 		number++
-		for _, t := range taboos {
+		for _, t := range rejectedLines {
 			if (t.files == nil || t.files.MatchString(name)) && t.pattern.Match(bytes.TrimRight(line, "\r\n")) {
-				wrong = append(wrong, fmt.Sprintf("%s:%d %s: %s", name, number, t.what, bytes.TrimSpace(line)))
+				problems = append(problems, fmt.Sprintf("%s:%d %s: %s", name, number, t.problem, bytes.TrimSpace(line)))
 			}
 		}
 	}
-	return wrong
+	return problems
 }
 
-// tracked lists the files of the repository, and those that are about to be.
+// tracked lists the files of the repository, and new files that git doesn't ignore.
 func tracked(t *testing.T) []string {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = ".."
 	out, err := list.Output()
 	if err != nil {
-		t.Fatalf("git ls-files (the tree is checked in a clone): %v", err)
+		t.Fatalf("git ls-files (this test needs a clone of the repository): %v", err)
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
 	return slices.DeleteFunc(names, func(name string) bool {
@@ -107,32 +107,32 @@ func tracked(t *testing.T) []string {
 func TestTree(t *testing.T) {
 	names := tracked(t)
 	if len(names) < 10 {
-		t.Fatalf("only %d files are tracked", len(names))
+		t.Fatalf("tracked files = %d, want at least 10", len(names))
 	}
-	wrong, err := wrongTree(os.DirFS(".."), names)
+	problems, err := checkTree(os.DirFS(".."), names)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("checkTree: %v", err)
 	}
-	for _, sentence := range wrong {
+	for _, sentence := range problems {
 		t.Error(sentence)
 	}
 }
 
-// The test of the test: what is planted must be found.
-func TestTreeFindsWhatIsWrong(t *testing.T) {
+// TestCheckTree checks that checkTree finds each type of problem.
+func TestCheckTree(t *testing.T) {
 	rows := []struct{ name, file, line, want string }{
-		{"healthy", "app/a.go", "package a // at /v1/home/x, see https://www.debian.org", ""},
-		{"strange top", "docs/a.md", "words", "docs: not at the top level"},
-		{"hidden top", ".editorconfig", "root = true", ""},
+		{"valid", "app/a.go", "package a // at /v1/home/x, see https://www.debian.org", ""},
+		{"unexpected folder", "docs/a.md", "words", "docs: not at the top level"},
+		{"hidden file", ".editorconfig", "root = true", ""},
 		{"binary", "web/a.png", "\x00 /home" + "/me", ""},
 		{"registry", "web/package-lock.json", `"resolved": "https://registry` + `.npmjs.org/x"`, "names a registry host"},
 		{"module proxy", ".ci/run", "GOPROXY=https://proxy" + ".golang.org", "names a registry host"},
-		{"home of a builder", "README.md", "cd /home" + "/me/deedkeep", "names a path of a build machine"},
-		{"home of the machine", "README.md", "cd /work" + "/main", "names a path of a build machine"},
+		{"home directory", "README.md", "cd /home" + "/me/deedkeep", "names a path of a build machine"},
+		{"work directory", "README.md", "cd /work" + "/main", "names a path of a build machine"},
 		{"home on Windows", "a/b.txt", `cd C:` + `\Users\me`, "names a path of a build machine"},
-		{"mark", "main.go", "// TO" + "DO later", "is unfinished"},
-		{"one side of a merge", "cmd/help/backups.md", "<<<<" + "<<< HEAD", "is the mark of a merge"},
-		{"the other side", "cmd/help/backups.md", ">>>>" + ">>> 8be3539 (status)", "is the mark of a merge"},
+		{"unfinished", "main.go", "// TO" + "DO later", "is unfinished"},
+		{"start of a conflict", "cmd/help/backups.md", "<<<<" + "<<< HEAD", "is a conflict marker"},
+		{"end of a conflict", "cmd/help/backups.md", ">>>>" + ">>> 8be3539 (status)", "is a conflict marker"},
 		{"skip", "app/a_test.go", "	t.Skip" + `("slow")`, "skips a test"},
 		{"skip in a script", "cmd/testdata/keys.txtar", "[windows] skip 'why'", "skips a test"},
 		{"wasm", "web/engine/x.wasm", "words", "third-party code is not committed"},
@@ -140,15 +140,15 @@ func TestTreeFindsWhatIsWrong(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			tree := fstest.MapFS{row.file: {Data: []byte(row.line + "\n")}}
-			got, err := wrongTree(tree, []string{row.file})
+			got, err := checkTree(tree, []string{row.file})
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("checkTree: %v", err)
 			}
 			switch {
 			case row.want == "" && len(got) > 0:
-				t.Errorf("got %q, want nothing", got)
+				t.Errorf("checkTree() = %q, want none", got)
 			case row.want != "" && !slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, row.want) }):
-				t.Errorf("got %q, want %q", got, row.want)
+				t.Errorf("checkTree() = %q, want one with %q", got, row.want)
 			}
 		})
 	}
