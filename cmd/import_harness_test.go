@@ -96,28 +96,28 @@ func TestImportKilled(t *testing.T) {
 			s = h.start()
 		}
 		cmd, _, stderr := h.startImport(dir)
-		ended := make(chan struct{})
+		done := make(chan struct{})
 		go func() {
-			defer close(ended)
+			defer close(done)
 			_ = cmd.Wait() // an error: it is usually killed
 		}()
 		select {
-		case <-ended:
+		case <-done:
 			t.Logf("kill %d: import had ended: %v\n%s", n, cmd.ProcessState, stderr)
 		case <-time.After(time.Duration(200+h.rng.IntN(1500)) * time.Millisecond):
 			midway++
 			if n%3 == 2 {
 				s.kill() // the import continues without the server, or fails
 				select {
-				case err := <-ended:
+				case err := <-done:
 					t.Logf("kill %d: import ended: %v", n, err)
 				case <-time.After(time.Duration(h.rng.IntN(100)) * time.Millisecond):
 					killProcessGroup(cmd)
-					t.Logf("kill %d: %v", n, <-ended)
+					t.Logf("kill %d: %v", n, <-done)
 				}
 			} else {
 				killProcessGroup(cmd)
-				t.Logf("kill %d: %v", n, <-ended)
+				t.Logf("kill %d: %v", n, <-done)
 			}
 		}
 		if s != nil {

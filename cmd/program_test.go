@@ -136,16 +136,16 @@ func TestSIGTERMCompletesUpload(t *testing.T) {
 	p := startServer(t, data)
 	c := client.New(p.url, p.createKey(t, "upload"), nil)
 	content := []byte("This deed, made the first day of May.\n")
-	rest, body := io.Pipe()
+	pr, pw := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: "deed.txt", Reader: rest}})
-		if err == nil && len(up.Files) != 1 {
-			err = fmt.Errorf("got %+v, want one file", up)
+		uploaded, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: "deed.txt", Reader: pr}})
+		if err == nil && len(uploaded.Files) != 1 {
+			err = fmt.Errorf("got %+v, want one file", uploaded)
 		}
 		done <- err
 	}()
-	if _, err := body.Write(content[:5]); err != nil { // returns when the client reads it
+	if _, err := pw.Write(content[:5]); err != nil { // returns when the client reads it
 		t.Fatalf("write to body: %v", err)
 	}
 	p.signal(t, syscall.SIGTERM)
@@ -157,8 +157,8 @@ func TestSIGTERMCompletesUpload(t *testing.T) {
 			t.Fatal("new requests still succeed 10 seconds after SIGTERM")
 		}
 	}
-	_, err := body.Write(content[5:])
-	if err = errors.Join(err, body.Close(), <-done); err != nil {
+	_, err := pw.Write(content[5:])
+	if err = errors.Join(err, pw.Close(), <-done); err != nil {
 		t.Fatalf("complete the upload: %v", err)
 	}
 	if code := p.waitExit(t); code != 0 {

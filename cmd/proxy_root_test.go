@@ -36,14 +36,16 @@ printf '\nREDIRECT '
 ask -o /dev/null -w '%{http_code} %{redirect_url}\n' http://vault.example.com/orders?q=a%20b
 for size in 2 60; do
 	printf 'UPLOAD %s ' $size
-	ask -H "Authorization: Bearer $KEY" -F "files[]=@scan$size.tiff" -o upload.json -w '%{http_code} ' https://vault.example.com/v1/file-vault/upload
+	ask -H "Authorization: Bearer $KEY" -F "files[]=@scan$size.tiff" -o upload.json -w '%{http_code} ' \
+		https://vault.example.com/v1/file-vault/upload
 	link=$(grep -o '"download_url":"[^"]*"' upload.json | cut -d'"' -f4)
 	ask -L -H "Authorization: Bearer $KEY" "$link" -o back.tiff
 	cmp scan$size.tiff back.tiff
 	echo "${link%/v1/*}"
 done
 printf 'COOKIE '
-ask -o /dev/null -D - --data-urlencode name=owner --data-urlencode 'password@password' https://vault.example.com/sign-in | tr -d '\r' | grep -i '^set-cookie'
+ask -o /dev/null -D - --data-urlencode name=owner --data-urlencode 'password@password' https://vault.example.com/sign-in |
+	tr -d '\r' | grep -i '^set-cookie'
 printf 'ADDRESSES '
 deedkeep events list --limit 20 --json | grep -oE '"(kind|address)": *"[^"]*"' | tr -d ' \n'
 printf '\n'

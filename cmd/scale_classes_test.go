@@ -138,7 +138,8 @@ func withTypo(word string, rng *rand.Rand) string {
 // isPrefix reports whether a name or a word starts with typed.
 func (o *oracle) isPrefix(typed string) bool {
 	for n := range vaulttest.MixNames {
-		if strings.HasPrefix(strings.ToLower(vaulttest.MixFirstName(n)), typed) || strings.HasPrefix(strings.ToLower(vaulttest.MixLastName(n)), typed) {
+		first, last := strings.ToLower(vaulttest.MixFirstName(n)), strings.ToLower(vaulttest.MixLastName(n))
+		if strings.HasPrefix(first, typed) || strings.HasPrefix(last, typed) {
 			return true
 		}
 	}

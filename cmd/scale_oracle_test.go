@@ -125,7 +125,7 @@ func (o *oracle) names(r record, buf []string) []string {
 // text returns the ranks of the words of a document in order, or nil if a record has no text.
 func (o *oracle) text(r record) []uint16 {
 	if r.kind == "file" {
-		if n, has := o.TextNumber(r.n); has {
+		if n, ok := o.TextNumber(r.n); ok {
 			return o.words.Ranks(n, nil)
 		}
 	}
@@ -167,11 +167,11 @@ func (o *oracle) checkHit(a *searchCase, r record, page int, level matchLevel) e
 	names = append(names, o.derivedWords(r)...)
 	for i, word := range a.words {
 		last := i == len(a.words)-1
-		has := func(have string) bool {
+		matches := func(have string) bool {
 			return have == word || level >= prefixMatch && last && strings.HasPrefix(have, word) ||
 				level == typoMatch && (isTypo(have, word) || last && hasPrefixWithTypo(have, word))
 		}
-		if missing := level == typoMatch && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, has) {
+		if missing := level == typoMatch && last && i > 0 && len(word) < 4; !missing && !slices.ContainsFunc(names, matches) {
 			return fmt.Errorf("%v has no %q: %.300q", r, word, names)
 		}
 	}

@@ -117,9 +117,9 @@ func seedVault(dir string) (key string, err error) {
 	if _, err := c.CreateOrder(ctx, client.OrderDraft{OrderNumber: "SEED-0001"}); err != nil {
 		return "", err
 	}
-	up, err := c.Upload(ctx, nil, []client.Upload{{Filename: "Seed.txt", Reader: strings.NewReader("the seeded document")}})
-	if err == nil && len(up.Files) != 1 {
-		err = fmt.Errorf("upload: got %+v, want one file", up)
+	uploaded, err := c.Upload(ctx, nil, []client.Upload{{Filename: "Seed.txt", Reader: strings.NewReader("the seeded document")}})
+	if err == nil && len(uploaded.Files) != 1 {
+		err = fmt.Errorf("upload: got %+v, want one file", uploaded)
 	}
 	return key, err
 }
@@ -335,10 +335,10 @@ func cmdRewrite(ts *testscript.TestScript, _ bool, args []string) {
 // cmdUpload uploads a file of the script with $KEY.
 func cmdUpload(ts *testscript.TestScript, _ bool, args []string) {
 	c := client.New(ts.Getenv("URL"), ts.Getenv("KEY"), nil)
-	up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: args[0], Reader: strings.NewReader(ts.ReadFile(args[0]))}})
+	uploaded, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: args[0], Reader: strings.NewReader(ts.ReadFile(args[0]))}})
 	ts.Check(err)
-	if len(up.Files) != 1 {
-		ts.Fatalf("upload: got %+v, want one file", up)
+	if len(uploaded.Files) != 1 {
+		ts.Fatalf("upload: got %+v, want one file", uploaded)
 	}
 }
 

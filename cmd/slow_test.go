@@ -58,9 +58,9 @@ func slowPDFs(t testing.TB, count int) (list []client.Upload) {
 func TestSlowDocumentsDontDelayOtherKeys(t *testing.T) {
 	p := startServer(t, shortDataDir(t))
 	slow, fast := client.New(p.url, p.createKey(t, "slow"), nil), client.New(p.url, p.createKey(t, "fast"), nil)
-	up, err := slow.Upload(t.Context(), nil, slowPDFs(t, 10))
-	if err != nil || len(up.Files) != 10 {
-		t.Fatalf("upload: got %d files, %v", len(up.Files), err)
+	uploaded, err := slow.Upload(t.Context(), nil, slowPDFs(t, 10))
+	if err != nil || len(uploaded.Files) != 10 {
+		t.Fatalf("upload: got %d files, %v", len(uploaded.Files), err)
 	}
 	waitUntil := func(event string, condition func() bool) {
 		t.Helper()
@@ -89,7 +89,7 @@ func TestSlowDocumentsDontDelayOtherKeys(t *testing.T) {
 	}
 	waitUntil("end of the fast document's processing", func() bool { return !processing(fast, got.Files[0]) })
 	t.Logf("processed after %v", time.Since(start).Round(time.Millisecond))
-	for _, f := range up.Files {
+	for _, f := range uploaded.Files {
 		if !processing(slow, f) {
 			t.Errorf("%s was processed before the document of the other key", f.Filename)
 		}

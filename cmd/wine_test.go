@@ -202,12 +202,12 @@ func TestWine(t *testing.T) {
 // uploadAndProcess uploads a document of four pages, waits until it is processed, and returns its ID.
 func uploadAndProcess(t *testing.T, c *client.Client, document []byte) int64 {
 	t.Helper()
-	up, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Return.pdf", Reader: bytes.NewReader(document)}})
-	if err != nil || len(up.Files) != 1 || up.Files[0].PageCount == nil || *up.Files[0].PageCount != 4 {
-		t.Fatalf("upload: got %+v, %v, want one file of 4 pages", up, err)
+	uploaded, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Return.pdf", Reader: bytes.NewReader(document)}})
+	if err != nil || len(uploaded.Files) != 1 || uploaded.Files[0].PageCount == nil || *uploaded.Files[0].PageCount != 4 {
+		t.Fatalf("upload: got %+v, %v, want one file of 4 pages", uploaded, err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		f, err := c.File(t.Context(), up.Files[0].ID)
+		f, err := c.File(t.Context(), uploaded.Files[0].ID)
 		if err != nil {
 			t.Fatalf("get file: %v", err)
 		}

@@ -93,15 +93,15 @@ func prepareExample(t *testing.T, r *running, path, script string) (ready, dir s
 		t.Fatalf("write file: %v", err)
 	}
 	operator := model.Actor{Kind: "operator"}
-	tray, err := r.vault.Files.Stage(t.Context())
+	staged, err := r.vault.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatalf("stage file: %v", err)
+		t.Fatalf("stage document: %v", err)
 	}
-	defer tray.Discard()
-	if err := tray.Add("Deed.pdf", bytes.NewReader(document)); err != nil {
-		t.Fatalf("add to tray: %v", err)
+	defer staged.Discard()
+	if err := staged.Add("Deed.pdf", bytes.NewReader(document)); err != nil {
+		t.Fatalf("add document: %v", err)
 	}
-	abstract, err := r.vault.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+	abstract, err := r.vault.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	if err != nil {
 		t.Fatalf("create abstract: %v", err)
 	}

@@ -49,15 +49,15 @@ func shortDir(t *testing.T) string {
 // options returns the options of a server with a new vault, after change.
 func options(t *testing.T, change func(*config.Config)) server.Options {
 	t.Helper()
-	set := vaulttest.Options(t)
-	set.Dir, set.Now = shortDir(t), time.Now
+	vaultOpts := vaulttest.Options(t)
+	vaultOpts.Dir, vaultOpts.Now = shortDir(t), time.Now
 	c := config.Default()
-	c.Data, c.Listen = set.Dir, "127.0.0.1:0"
+	c.Data, c.Listen = vaultOpts.Dir, "127.0.0.1:0"
 	if change != nil {
 		change(&c)
 	}
 	return server.Options{
-		Config: c, Vault: vaulttest.Open(t, set), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Config: c, Vault: vaulttest.Open(t, vaultOpts), Build: control.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 }
 

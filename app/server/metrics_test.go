@@ -115,9 +115,9 @@ func TestMetricsAreBounded(t *testing.T) {
 		}
 		return series(handler)
 	}
-	few := seriesAfter(3)
-	if many := seriesAfter(300); many != few {
-		t.Errorf("got %d series after 300 requests, want %d as after 3", many, few)
+	want := seriesAfter(3)
+	if got := seriesAfter(300); got != want {
+		t.Errorf("got %d series after 300 requests, want %d as after 3", got, want)
 	}
 }
 

@@ -16,18 +16,18 @@ import (
 )
 
 // acceptConn dials the listener and returns both ends of the connection.
-func acceptConn(t *testing.T, l *limitedListener) (other net.Conn, conn *limitedConn) {
+func acceptConn(t *testing.T, l *limitedListener) (remote net.Conn, conn *limitedConn) {
 	t.Helper()
-	other, err := net.Dial("tcp", l.Addr().String())
+	remote, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatalf("dial: %v", err)
 	}
-	t.Cleanup(func() { _ = other.Close() })
+	t.Cleanup(func() { _ = remote.Close() })
 	accepted, err := l.Accept()
 	if err != nil {
 		t.Fatalf("accept: %v", err)
 	}
-	return other, accepted.(*limitedConn)
+	return remote, accepted.(*limitedConn)
 }
 
 func TestAddressGroupOf(t *testing.T) {
@@ -157,7 +157,7 @@ func (l *limitedListener) waitPending(t *testing.T) {
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	l, dial := serveLimited(t, 3, 1000, true)
 	waitOpen := func(n int) { l.waitOpen(t, n) }
-	silent, idle, active := dial(), dial(), dial()
+	unused, idle, active := dial(), dial(), dial()
 	waitOpen(3)
 	if err := roundTrip(idle, shortRequest); err != nil {
 		t.Fatalf("request: %v", err)
@@ -167,7 +167,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	third := dial()
 	waitOpen(4)
 	fourth := dial()
-	if !isClosed(t, silent, true) {
+	if !isClosed(t, unused, true) {
 		t.Error("the oldest idle connection is still open")
 	}
 	waitOpen(4)
@@ -214,9 +214,9 @@ func TestConnectionsPerAddressLimit(t *testing.T) {
 	startOne()
 	startOne()
 	startOne()
-	silent := dial()
+	unused := dial()
 	startOne() // which closes the idle connection
-	if !isClosed(t, silent, true) {
+	if !isClosed(t, unused, true) {
 		t.Error("the idle connection is still open")
 	}
 	for range 20 {
@@ -247,9 +247,9 @@ func TestIdleConnectionsOfThisMachine(t *testing.T) {
 	const connections, idle = 1024, 1100
 	l, dial := serveLimited(t, 128, connections, false)
 	active := startRequest(t, dial())
-	var silent []net.Conn
+	var unused []net.Conn
 	for range idle {
-		silent = append(silent, dial())
+		unused = append(unused, dial())
 	}
 	l.waitOpen(t, connections*3/4)
 	if err := roundTrip(dial(), shortRequest); err != nil {
@@ -257,12 +257,12 @@ func TestIdleConnectionsOfThisMachine(t *testing.T) {
 	}
 	closed := idle + 2 - connections*3/4 // the active one and the new one stay open
 	for _, i := range []int{0, closed - 1} {
-		if !isClosed(t, silent[i], true) {
+		if !isClosed(t, unused[i], true) {
 			t.Errorf("idle connection %d is still open", i)
 		}
 	}
 	for _, i := range []int{closed, idle - 1} {
-		if isClosed(t, silent[i], false) {
+		if isClosed(t, unused[i], false) {
 			t.Errorf("idle connection %d was closed", i)
 		}
 	}
@@ -278,11 +278,11 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	l.limiter.maxTrusted = 6 // above the number of slots: this limit never applies
 	// A connection of another address is idle for longer than all others.
 	otherConn, _ := acceptConn(t, limitedTCP(t, 1))
-	other := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, hasSlot: true,
+	remote := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, hasSlot: true,
 		group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
-	l.limiter.groups[other.group] = &connGroup{open: 1}
+	l.limiter.groups[remote.group] = &connGroup{open: 1}
 	l.limiter.slots <- struct{}{}
-	l.limiter.markIdle(other)
+	l.limiter.markIdle(remote)
 
 	first, second, third := startRequest(t, dial()), dial(), dial()
 	l.waitOpen(t, 4)
@@ -292,7 +292,7 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 		t.Error("the oldest idle connection of the address with the most is still open")
 	}
 	sixth := startRequest(t, dial())
-	if _, err := other.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+	if _, err := remote.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("read from the oldest idle connection: got %v, want net.ErrClosed", err)
 	}
 	startRequest(t, third) // now a request is in progress on each connection
@@ -317,11 +317,11 @@ func TestClosedConnectionIsNotCounted(t *testing.T) {
 	l := limitedTCP(t, 4)
 	defer l.Close()
 	l.limiter.loopback = true
-	other, conn := acceptConn(t, l)
+	remote, conn := acceptConn(t, l)
 	if conn.idleElement == nil || len(l.limiter.groups) != 1 {
 		t.Fatalf("new connection: idle element %v, groups %v, want one group with it", conn.idleElement, l.limiter.groups)
 	}
-	if err := errors.Join(conn.Close(), other.Close()); err != nil {
+	if err := errors.Join(conn.Close(), remote.Close()); err != nil {
 		t.Fatalf("close both ends: %v", err)
 	}
 	trackState(conn, http.StateIdle)

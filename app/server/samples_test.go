@@ -99,19 +99,19 @@ func (s *sampleServer) upload(sample vaulttest.Sample) outcome {
 		s.t.Fatalf("open file: %v", err)
 	}
 	defer content.Close() //nolint:errcheck // only read
-	up, err := s.client.Upload(s.t.Context(), nil, []client.Upload{{Filename: path.Base(sample.Path), Reader: content}})
+	uploaded, err := s.client.Upload(s.t.Context(), nil, []client.Upload{{Filename: path.Base(sample.Path), Reader: content}})
 	if err != nil {
 		s.t.Fatalf("upload: %v", err)
 	}
-	if len(up.Errors) == 1 && len(up.Files) == 0 {
-		return outcome{rejection: up.Errors[0].Error}
+	if len(uploaded.Errors) == 1 && len(uploaded.Files) == 0 {
+		return outcome{rejection: uploaded.Errors[0].Error}
 	}
-	if len(up.Files) != 1 || !up.Files[0].IsProcessing {
-		s.t.Fatalf("upload: got %+v, want one file that is being processed", up)
+	if len(uploaded.Files) != 1 || !uploaded.Files[0].IsProcessing {
+		s.t.Fatalf("upload: got %+v, want one file that is being processed", uploaded)
 	}
-	id := uint64(up.Files[0].ID)
-	got := outcome{mime: up.Files[0].MimeType, failure: s.waitProcessed(id), text: s.text(id), thumbnail: s.thumbnail(id)}
-	if pages := up.Files[0].PageCount; pages != nil {
+	id := uint64(uploaded.Files[0].ID)
+	got := outcome{mime: uploaded.Files[0].MimeType, failure: s.waitProcessed(id), text: s.text(id), thumbnail: s.thumbnail(id)}
+	if pages := uploaded.Files[0].PageCount; pages != nil {
 		got.pages = *pages
 	}
 	return got

@@ -195,11 +195,11 @@ func TestDownloadUsesSendfile(t *testing.T) {
 	r := serve(t, nil)
 	content := append(vaulttest.PDF(1, "kernel"), bytes.Repeat([]byte("x"), 200_000)...)
 	c := client.New("http://"+r.address, r.key, nil)
-	up, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Deed.pdf", Reader: bytes.NewReader(content)}})
-	if err != nil || len(up.Files) != 1 {
-		t.Fatalf("upload: got %+v, %v, want one file", up, err)
+	uploaded, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Deed.pdf", Reader: bytes.NewReader(content)}})
+	if err != nil || len(uploaded.Files) != 1 {
+		t.Fatalf("upload: got %+v, %v, want one file", uploaded, err)
 	}
-	download, err := c.Download(t.Context(), up.Files[0].ID)
+	download, err := c.Download(t.Context(), uploaded.Files[0].ID)
 	if err != nil {
 		t.Fatalf("download: %v", err)
 	}
@@ -212,7 +212,7 @@ func TestDownloadUsesSendfile(t *testing.T) {
 	if err != nil {
 		t.Fatalf("server.Handler: %v", err)
 	}
-	w, req := newRecorder(), request(t, fmt.Sprintf("/v1/file-vault/files/%d/download", up.Files[0].ID))
+	w, req := newRecorder(), request(t, fmt.Sprintf("/v1/file-vault/files/%d/download", uploaded.Files[0].ID))
 	req.Header.Set("Authorization", "Bearer "+r.key)
 	handler.ServeHTTP(w, req)
 	location := w.header.Get("Location")
@@ -333,19 +333,19 @@ func TestControlSocket(t *testing.T) {
 func TestStopCompletesUploads(t *testing.T) {
 	r := serve(t, nil)
 	content := vaulttest.PDF(3, "in flight")
-	rest, body := io.Pipe()
-	uploaded := make(chan error, 1)
-	upload := newNotifyReader(rest)
+	pr, pw := io.Pipe()
+	uploadResult := make(chan error, 1)
+	upload := newNotifyReader(pr)
 	go func() {
 		c := client.New("http://"+r.address, r.key, nil)
-		up, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: "Deed.pdf", Reader: upload}})
-		if err == nil && (len(up.Files) != 1 || up.Files[0].FileSize != int64(len(content))) {
-			err = fmt.Errorf("got %+v, want one file of %d bytes", up, len(content))
+		uploaded, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: "Deed.pdf", Reader: upload}})
+		if err == nil && (len(uploaded.Files) != 1 || uploaded.Files[0].FileSize != int64(len(content))) {
+			err = fmt.Errorf("got %+v, want one file of %d bytes", uploaded, len(content))
 		}
-		uploaded <- err
+		uploadResult <- err
 	}()
-	if _, err := body.Write(content[:10]); err != nil {
-		t.Fatalf("write to body: %v", err)
+	if _, err := pw.Write(content[:10]); err != nil {
+		t.Fatalf("write first part of the document: %v", err)
 	}
 	<-upload.started // the server has asked for the body
 	r.stop()
@@ -364,8 +364,8 @@ func TestStopCompletesUploads(t *testing.T) {
 	if _, err := control.NewClient(control.RoundTripper(r.vault.Dir)).Status(t.Context()); err != nil {
 		t.Errorf("Status while stopping: %v", err)
 	}
-	_, err := body.Write(content[10:])
-	if err = errors.Join(err, body.Close(), <-uploaded, r.waitStopped(t)); err != nil {
+	_, err := pw.Write(content[10:])
+	if err = errors.Join(err, pw.Close(), <-uploadResult, r.waitStopped(t)); err != nil {
 		t.Fatalf("complete the upload and stop: %v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(r.vault.Dir, "control.sock")); !errors.Is(err, os.ErrNotExist) {

@@ -103,11 +103,11 @@ func TestSelfSignedCertificate(t *testing.T) {
 	}
 	c := client.New("https://"+r.address, r.key, tr)
 	content := append(vaulttest.PDF(1, "encrypted"), bytes.Repeat([]byte("x"), 3<<20)...)
-	up, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Deed.pdf", Reader: bytes.NewReader(content)}})
-	if err != nil || len(up.Files) != 1 || !strings.HasPrefix(up.Files[0].DownloadURL, "https://"+r.address+"/") {
-		t.Fatalf("upload: got %+v, %v, want one file with an https URL", up, err)
+	uploaded, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Deed.pdf", Reader: bytes.NewReader(content)}})
+	if err != nil || len(uploaded.Files) != 1 || !strings.HasPrefix(uploaded.Files[0].DownloadURL, "https://"+r.address+"/") {
+		t.Fatalf("upload: got %+v, %v, want one file with an https URL", uploaded, err)
 	}
-	download, err := c.Download(t.Context(), up.Files[0].ID)
+	download, err := c.Download(t.Context(), uploaded.Files[0].ID)
 	if err != nil {
 		t.Fatalf("download: %v", err)
 	}
