@@ -101,7 +101,9 @@ func TestDashboardDocuments(t *testing.T) {
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
 		model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)},
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("2.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("create abstract: %v", err)
+	}
 	if _, err := v.Files.Patch(t.Context(), vaulttest.Operator, files[0].ID,
 		model.FilePatch{FolderID: model.Some(model.IDInput{Present: true, Valid: true, Value: 1})}, vault.Match{}); err != nil {
 		t.Fatalf("update file: %v", err)
@@ -226,11 +228,15 @@ func TestAbstractStatuses(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	before, err := v.Abstracts.Statuses(t.Context())
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("Abstracts.Statuses: %v", err)
+	}
 	statuses := []string{"in SEARCH", "Title Plant", "Never Used"}
 	template, err := v.Templates.Create(t.Context(), vaulttest.Operator,
 		model.TemplateDraft{Name: "Old", Statuses: &statuses, Fields: &[]model.Field{}})
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("create template: %v", err)
+	}
 	created := vaulttest.CreateAbstractFromTemplate(t, v, int64(template.ID), nil) // #nosec G115 -- a small number
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, created.ID,
 		model.AbstractPatch{Status: model.Some(model.StringInput("Title Plant"))}, vault.Match{}); err != nil {
@@ -238,7 +244,9 @@ func TestAbstractStatuses(t *testing.T) {
 	}
 	added := func() (text string) { // the statuses after those of a new vault
 		list, err := v.Abstracts.Statuses(t.Context())
-		vaulttest.NoError(t, err)
+		if err != nil {
+			t.Fatalf("Abstracts.Statuses: %v", err)
+		}
 		for _, c := range list[len(before):] {
 			text += fmt.Sprintf("%s %d, ", c.Status, c.Count)
 		}
@@ -248,7 +256,9 @@ func TestAbstractStatuses(t *testing.T) {
 		t.Errorf("added statuses = %q, want %q", got, want)
 	}
 	_, err = v.Templates.Retire(t.Context(), vaulttest.Operator, template.ID)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("retire template: %v", err)
+	}
 	if got, want := added(), "Title Plant 1, "; got != want {
 		t.Errorf("added statuses with a retired template = %q, want %q", got, want)
 	}

@@ -68,7 +68,9 @@ func TestDatabaseReplaced(t *testing.T) {
 	other := opts
 	other.Create = true
 	second, err := instance.Open(t.Context(), other)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	vaulttest.Close(t, second)
 	vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
 	vaulttest.NoError(t, os.RemoveAll(opts.Dir))

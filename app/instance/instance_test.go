@@ -47,14 +47,17 @@ func TestOpenMissingDirectory(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	opts.Create = false
-	for _, dir := range []string{opts.Dir, filepath.Join(opts.Dir, "absent")} {
-		opts.Dir = dir
-		_, err := instance.Open(t.Context(), opts)
-		if !errors.Is(err, instance.ErrNoVault) || errs.KindOf(err) != errs.NotFound {
-			t.Errorf("Open(%s): %v, want ErrNoVault of kind NotFound", dir, err)
-		}
+	empty := opts.Dir
+	for _, row := range []struct{ name, dir string }{{"empty directory", empty}, {"absent directory", filepath.Join(empty, "absent")}} {
+		t.Run(row.name, func(t *testing.T) {
+			opts.Dir = row.dir
+			_, err := instance.Open(t.Context(), opts)
+			if !errors.Is(err, instance.ErrNoVault) || errs.KindOf(err) != errs.NotFound {
+				t.Errorf("Open(%s): %v, want ErrNoVault of kind NotFound", row.dir, err)
+			}
+		})
 	}
-	entries, err := os.ReadDir(filepath.Dir(opts.Dir))
+	entries, err := os.ReadDir(empty)
 	if err != nil || len(entries) > 0 {
 		t.Errorf("entries = %v, %v; want none", entries, err)
 	}
@@ -310,7 +313,9 @@ func TestOpenWithMissingSecret(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	vaulttest.Close(t, v)
 	path := filepath.Join(opts.Dir, "secret.key")
 	vaulttest.NoError(t, os.Remove(path))

@@ -56,13 +56,17 @@ func TestReadOnlyDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	mountSmallDisk(t, opts.Dir)
 	v, err := instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
 	vaulttest.Close(t, v)
 	vaulttest.NoError(t, syscall.Mount("", opts.Dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	defer vaulttest.Close(t, v)
 	readAll(t, v, t.TempDir())
 	_, err = v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{Number: model.StringInput("A-1")},
@@ -74,7 +78,9 @@ func TestReadOnlyDisk(t *testing.T) {
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	ballast, err := os.OpenFile(filepath.Join(dir, "tmp", "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open file: %v", err)
+	}
 	for err == nil {
 		_, err = ballast.Write(make([]byte, 4096))
 	}
@@ -89,7 +95,9 @@ func TestFullDiskIsReadable(t *testing.T) {
 	opts := vaulttest.Options(t)
 	mountSmallDisk(t, opts.Dir)
 	v, err := instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	aside := filepath.Join(opts.Dir, "aside")
 	vaulttest.NoError(t, os.Mkdir(aside, 0o700))
 	t.Setenv("TMPDIR", aside)
@@ -103,13 +111,17 @@ func TestFullDiskIsReadable(t *testing.T) {
 	fillDisk(t, opts.Dir)
 	opts.Create = false
 	v, err = instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	readAll(t, v, filepath.Join(to, "command"))
 	vaulttest.Close(t, v)
 	// For an encrypted archive, the database isn't copied in plain text to the archive's disk.
 	opts.Settings.Backup.Passphrase = "a passphrase of some length"
 	v, err = instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	defer vaulttest.Close(t, v)
 	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, filepath.Join(to, "encrypted"), func(backup.Progress) {})
 	vaulttest.WantKind(t, "an encrypted backup without space for a copy", err, errs.InsufficientStorage)
@@ -118,7 +130,9 @@ func TestFullDiskIsReadable(t *testing.T) {
 	blob := filepath.Join(opts.Dir, "blobs", files[0].Digest[:2], files[0].Digest)
 	vaulttest.NoError(t, os.Chmod(blob, 0o600))
 	f, err := os.OpenFile(blob, os.O_WRONLY, 0)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open file: %v", err)
+	}
 	_, err = f.WriteAt([]byte("#"), 0)
 	vaulttest.NoError(t, errors.Join(err, f.Close()))
 	t.Setenv("TMPDIR", aside)

@@ -403,16 +403,22 @@ func TestDocumentsOfDamagedAbstractAreFound(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
 	v, err := instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	created, err := v.Abstracts.Create(t.Context(), vaulttest.Operator,
 		model.AbstractDraft{Custom: vaulttest.CustomText("file_number", `"26-1"`)},
 		vaulttest.StageDocs(t, v, vaulttest.PDFDoc("zebra.pdf", "2")), vault.Idempotency[vault.AbstractWithFiles]{})
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("create abstract: %v", err)
+	}
 	vaulttest.WaitIndexed(t, v)
 	vaulttest.NoError(t, v.Close())
 	vaulttest.FlipBit(t, filepath.Join(opts.Dir, "vault.db"), "abstracts", 200, false)
 	v, err = instance.Open(t.Context(), opts)
-	vaulttest.NoError(t, err)
+	if err != nil {
+		t.Fatalf("open instance: %v", err)
+	}
 	defer vaulttest.Close(t, v)
 	vaulttest.WaitIndexed(t, v)
 	if _, err := v.Abstracts.Get(t.Context(), created.Abstract.ID); err == nil {
