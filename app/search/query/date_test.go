@@ -33,7 +33,7 @@ const allOfDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
 func TestDates(t *testing.T) {
 	n, x := newNaiveEngine(t, datedDocs()), newTestIndex(t, datedDocs())
 	for _, row := range []struct {
-		text, first, all string // the first hits, and all hits, in any order
+		text, first, all string // the first hits and all hits, each in any sequence
 	}{
 		{text: "3/14/2026", first: "a2 a3", all: "a3 " + allOfDay},
 		{text: "3/14/2026 ", first: "a2", all: allOfDay},

@@ -137,10 +137,10 @@ func TestPutRejectsInvalidDocuments(t *testing.T) {
 		d    Document
 		want error
 	}{
-		{"no kind", Document{ID: 1}, nil},
-		{"an unknown kind", Document{Kind: 4, ID: 1}, nil},
-		{"a large ID", Document{Kind: File, ID: 1 << 56}, nil},
-		{"a text that ends early", Document{Kind: File, ID: 1, Text: func(func(string) error) error { return unread }}, unread},
+		{"missing kind", Document{ID: 1}, nil},
+		{"unknown kind", Document{Kind: 4, ID: 1}, nil},
+		{"ID too large", Document{Kind: File, ID: 1 << 56}, nil},
+		{"error of the text", Document{Kind: File, ID: 1, Text: func(func(string) error) error { return unread }}, unread},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if err := x.NewBatch().Put(row.d); err == nil || row.want != nil && !errors.Is(err, row.want) {

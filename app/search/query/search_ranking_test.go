@@ -26,7 +26,7 @@ func bookPageDocs() []Document {
 func TestBookAndPage(t *testing.T) {
 	n, x := newNaiveEngine(t, bookPageDocs()), newTestIndex(t, bookPageDocs())
 	for _, row := range []struct {
-		text, first, all string // the first hits, in any order, and all hits
+		text, first, all string // the first hits and all hits, each in any sequence
 		relaxed          bool
 	}{
 		{text: "COB 1022 Pg 312", first: "a2", all: "a2 a3 f1 f2"},
@@ -53,7 +53,7 @@ func TestBookAndPage(t *testing.T) {
 		{text: "2019-88123", first: "a3", all: "a3"},
 		{text: `"order 2019-88123"`},
 		{text: "book 1022 page 999"},
-		{text: "map book 12 page 3", first: "o1", all: "o1", relaxed: true}, // the only way it is found
+		{text: "map book 12 page 3", first: "o1", all: "o1", relaxed: true}, // the parts are found only as separate words
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
@@ -68,9 +68,9 @@ func TestBookAndPage(t *testing.T) {
 	}
 }
 
-// TestRanking checks the complete order of hits.
+// TestRanking checks the complete sequence of hits.
 func TestRanking(t *testing.T) {
-	typing := []Document{
+	documents := []Document{
 		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},
 		{Kind: Abstract, ID: 1, CreatedDay: 2, Numbers: []string{"23-001235"}, Names: []string{"Claude Hébert", "O'Neal"}},
 		{Kind: File, ID: 1, CreatedDay: 3, Numbers: []string{"Bk2300-Pg12"}, Names: []string{"23_Deed_Bk2300-Pg12 Hebert.pdf"}},
@@ -80,17 +80,17 @@ func TestRanking(t *testing.T) {
 		{Kind: Order, ID: 3, CreatedDay: 7, Names: []string{"Zoe Hebert"}, Fields: []string{"2026-09-23"}},
 		{Kind: Abstract, ID: 3, CreatedDay: 8, Numbers: []string{"23-001-234-000-77"}},
 	}
-	n, x := newNaiveEngine(t, typing), newTestIndex(t, typing)
+	n, x := newNaiveEngine(t, documents), newTestIndex(t, documents)
 	for _, row := range []struct{ name, text, want string }{
-		{"as typed, then digits", "23-00", "a3 a1 o1 a2 o2 f1"},
-		{"the digits alone", "2300", "o2 f1 a3 a2 a1 o1"},
-		{"one more", "23-0012", "a1 o1 a3 a2 f1"},
-		{"as typed, in more than is in the index", "23-001-234-000", "a3"},
-		{"two digits begin numbers before they are days", "23", "a3 a2 a1 o2 o1 f1 o3 f2"},
-		{"two digits and a word", "hebert 23", "a2 a1 o3 o2 f1 f2"},
+		{"exact notation before digits", "23-00", "a3 a1 o1 a2 o2 f1"},
+		{"digits only", "2300", "o2 f1 a3 a2 a1 o1"},
+		{"longer prefix", "23-0012", "a1 o1 a3 a2 f1"},
+		{"prefix longer than the indexed ones", "23-001-234-000", "a3"},
+		{"prefix of numbers before days", "23", "a3 a2 a1 o2 o1 f1 o3 f2"},
+		{"word and prefix of two digits", "hebert 23", "a2 a1 o3 o2 f1 f2"},
 		{"abstracts, orders, documents", "hebert ", "a2 a1 o3 o2 f2 f1"},
-		{"being typed", "heber", "a2 a1 o3 o2 f2 f1"},
-		{"with an apostrophe", "O'Neal", "a1 o2 f2"},
+		{"prefix of a name", "heber", "a2 a1 o3 o2 f2 f1"},
+		{"apostrophe", "O'Neal", "a1 o2 f2"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
