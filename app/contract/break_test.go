@@ -33,19 +33,26 @@ func (f *fuzzer) corrupt(r *request) {
 
 func (f *fuzzer) corruptMethod(r *request) string {
 	r.method = pick(f.rng, []string{
-		http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodPost, http.MethodGet, http.MethodTrace, "PROPFIND", "get", "M-SEARCH",
+		http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete, http.MethodPatch, http.MethodPost, http.MethodGet,
+		http.MethodTrace, "PROPFIND", "get", "M-SEARCH",
 	})
 	return "method " + r.method
 }
 
 func (f *fuzzer) corruptHeader(r *request) string {
 	odd := pick(f.rng, [][2]string{
-		{"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("k", 256)}, {"Idempotency-Key", "two words"}, {"Idempotency-Key", "é"}, {"Idempotency-Key", "one"},
-		{"If-Match", `"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", "*"}, {"If-Match", "nonsense"}, {"If-Match", ""}, {"If-Match", `W/"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", `"a", "b", *`},
-		{"If-None-Match", "*"}, {"Range", "bytes=0-1"}, {"Range", "bytes=99999999-"}, {"Range", "pages=1"}, {"Accept", "application/xml"}, {"Accept-Encoding", "gzip;q=x, *"},
-		{"X-Request-Id", "mine-1"}, {"X-Request-Id", strings.Repeat("i", 200)}, {"X-Http-Method-Override", "PUT"}, {"X-Forwarded-For", "127.0.0.1"}, {"X-Forwarded-Host", "evil.example"},
-		{"Origin", "https://evil.example"}, {"Cookie", "session=x"}, {"Host", "evil.example"}, {"Host", "a,b"}, {"Host", "[::1"}, {"Content-Encoding", "gzip"}, {"Expect", "100-continue"},
-		{"Authorization", "Bearer"}, {"Authorization", "Basic eDp5"}, {"X-Api-Key", "x"}, {"Connection", "close"}, {"Content-Type", "text/plain"}, {"Upgrade", "websocket"},
+		{"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("k", 256)}, {"Idempotency-Key", "two words"},
+		{"Idempotency-Key", "é"}, {"Idempotency-Key", "one"},
+		{"If-Match", `"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", "*"}, {"If-Match", "nonsense"}, {"If-Match", ""},
+		{"If-Match", `W/"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", `"a", "b", *`},
+		{"If-None-Match", "*"}, {"Range", "bytes=0-1"}, {"Range", "bytes=99999999-"}, {"Range", "pages=1"},
+		{"Accept", "application/xml"}, {"Accept-Encoding", "gzip;q=x, *"},
+		{"X-Request-Id", "mine-1"}, {"X-Request-Id", strings.Repeat("i", 200)}, {"X-Http-Method-Override", "PUT"},
+		{"X-Forwarded-For", "127.0.0.1"}, {"X-Forwarded-Host", "evil.example"},
+		{"Origin", "https://evil.example"}, {"Cookie", "session=x"}, {"Host", "evil.example"}, {"Host", "a,b"}, {"Host", "[::1"},
+		{"Content-Encoding", "gzip"}, {"Expect", "100-continue"},
+		{"Authorization", "Bearer"}, {"Authorization", "Basic eDp5"}, {"X-Api-Key", "x"}, {"Connection", "close"},
+		{"Content-Type", "text/plain"}, {"Upgrade", "websocket"},
 	})
 	if odd[0] == "If-Match" && len(f.state.tags) > 0 && f.percent(40) {
 		odd[1] = pick(f.rng, f.state.tags) // of another record, or another version
@@ -56,9 +63,12 @@ func (f *fuzzer) corruptHeader(r *request) string {
 
 func (f *fuzzer) corruptQuery(r *request) string {
 	odd := pick(f.rng, []string{
-		"per_page=0", "per_page=101", "per_page=x", "per_page=1.0", "per_page=", "per_page=25&per_page=25", "cursor=x", "cursor=", "cursor=" + strings.Repeat("A", 4000),
-		"sort=nothing", "sort=", "status=" + strings.Repeat("s", 2001), "status=%00", "status=%ff", "template_id=0", "template_id=x", "created_from=yesterday", "created_from=2026-02-30",
-		"created_to=9999-12-31", "surprise=1", "=", "&&&", "%", "%zz=1", "a;b", "kind=nothing", "order_number=" + strings.Repeat("n", 256), "folder_id=none", "folder_id=-1", "actor=key:x", "record=:",
+		"per_page=0", "per_page=101", "per_page=x", "per_page=1.0", "per_page=", "per_page=25&per_page=25", "cursor=x", "cursor=",
+		"cursor=" + strings.Repeat("A", 4000),
+		"sort=nothing", "sort=", "status=" + strings.Repeat("s", 2001), "status=%00", "status=%ff", "template_id=0", "template_id=x",
+		"created_from=yesterday", "created_from=2026-02-30",
+		"created_to=9999-12-31", "surprise=1", "=", "&&&", "%", "%zz=1", "a;b", "kind=nothing",
+		"order_number=" + strings.Repeat("n", 256), "folder_id=none", "folder_id=-1", "actor=key:x", "record=:",
 		"status[]=a", "status=a&status=b", "q=deed", "page=2", "county=%E5%AE%B6",
 	})
 	if strings.HasPrefix(odd, "cursor=x") && len(f.state.cursors) > 0 {
@@ -85,7 +95,8 @@ func (f *fuzzer) corruptPath(r *request) string {
 	path, query, _ := strings.Cut(r.target, "?")
 	id := r.about.id
 	odd := pick(f.rng, []string{
-		"0", "00", "-1", "1.0", "9223372036854775808", "99999999", id + "0", "0" + id, id + "%20", "%" + "00", "%2e%2e", "..", ".", "a%2fb", "a%5cb", "%ff", "%E5%AE%B6", strings.ToUpper(id) + "a",
+		"0", "00", "-1", "1.0", "9223372036854775808", "99999999", id + "0", "0" + id, id + "%20", "%" + "00", "%2e%2e", "..", ".",
+		"a%2fb", "a%5cb", "%ff", "%E5%AE%B6", strings.ToUpper(id) + "a",
 		strings.Repeat("9", 300), "'", "{id}", "null", "*", id + "/", id + "//", id + ".json", id + ";v=1",
 	})
 	if f.percent(30) {
@@ -114,8 +125,10 @@ func (f *fuzzer) corruptLink(r *request) string {
 
 func (f *fuzzer) corruptMedia(r *request) string {
 	r.media = pick(f.rng, []string{
-		"", "text/plain", "application/json; charset=utf-16", "application/json; charset=utf-8", "application/xml", "application/json, text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
-		"application/json", "json", "application/octet-stream", "APPLICATION/JSON", "application/merge-patch+json", ";", strings.Repeat("a", 500) + "/b",
+		"", "text/plain", "application/json; charset=utf-16", "application/json; charset=utf-8", "application/xml",
+		"application/json, text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
+		"application/json", "json", "application/octet-stream", "APPLICATION/JSON", "application/merge-patch+json", ";",
+		strings.Repeat("a", 500) + "/b",
 	})
 	return fmt.Sprintf("media %.40q", r.media)
 }
@@ -130,7 +143,8 @@ func (f *fuzzer) corruptEmpty(r *request) string {
 // corruptUpload breaks a header or a body of the tus protocol.
 func (f *fuzzer) corruptUpload(r *request) string {
 	odd := pick(f.rng, [][2]string{
-		{"Upload-Offset", "1"}, {"Upload-Offset", "-1"}, {"Upload-Offset", "9223372036854775808"}, {"Upload-Offset", ""}, {"Tus-Resumable", "2.0.0"}, {"Tus-Resumable", ""},
+		{"Upload-Offset", "1"}, {"Upload-Offset", "-1"}, {"Upload-Offset", "9223372036854775808"}, {"Upload-Offset", ""},
+		{"Tus-Resumable", "2.0.0"}, {"Tus-Resumable", ""},
 	})
 	for i := range r.header {
 		if r.header[i][0] == odd[0] {
@@ -141,7 +155,8 @@ func (f *fuzzer) corruptUpload(r *request) string {
 }
 
 func (f *fuzzer) corruptPairs(r *request) string {
-	odd := pick(f.rng, []string{"&county=A&county=B", "&custom_fields=%7B", "&template_id=x", "&template_id=999", "&%zz", "&surprise=1", "&county=%ff", "&county=" + strings.Repeat("c", 2001), "&custom_fields[a]=b", ";", "&files=x", "&=", "&county=%00"})
+	odd := pick(f.rng, []string{"&county=A&county=B", "&custom_fields=%7B", "&template_id=x", "&template_id=999", "&%zz",
+		"&surprise=1", "&county=%ff", "&county=" + strings.Repeat("c", 2001), "&custom_fields[a]=b", ";", "&files=x", "&=", "&county=%00"})
 	if f.percent(10) {
 		odd = "&county=" + strings.Repeat("c", maxJSON)
 	}
@@ -206,8 +221,10 @@ func (f *fuzzer) corruptTree(r *request) string {
 		deep = []any{deep}
 	}
 	value := pick(f.rng, []any{
-		nil, "", " ", 0, -1, 1.5, 1 << 53, true, false, []any{}, []any{nil}, []any{1, "a"}, map[string]any{}, map[string]any{"a": map[string]any{"b": 1}}, deep, "x",
-		strings.Repeat("b", 255), strings.Repeat("b", 256), strings.Repeat("é", 2000), strings.Repeat("é", 2001), "a\u0000b", "\u202egnol", "2026-02-30", "2026-13-01", "0000-00-00", "9999-12-31", "tomorrow", "1", "01",
+		nil, "", " ", 0, -1, 1.5, 1 << 53, true, false, []any{}, []any{nil}, []any{1, "a"}, map[string]any{},
+		map[string]any{"a": map[string]any{"b": 1}}, deep, "x",
+		strings.Repeat("b", 255), strings.Repeat("b", 256), strings.Repeat("é", 2000), strings.Repeat("é", 2001), "a\u0000b",
+		"\u202egnol", "2026-02-30", "2026-13-01", "0000-00-00", "9999-12-31", "tomorrow", "1", "01",
 		map[string]any{"": 1}, map[string]any{"surprise": "x"}, strings.Repeat("k", 20000),
 	})
 	if name == "custom_fields" && len(f.state.fields) > 0 && f.percent(70) {

@@ -94,7 +94,8 @@ func (f *fuzzer) readBack(r *request, got *reply) {
 		}
 	}
 	now, err := f.send(look)
-	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil || !reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
+	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil ||
+		!reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
 		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.describe(r, got))
 	}
 }
@@ -120,16 +121,19 @@ func (f *fuzzer) described(r *request, got *reply) string {
 		if err != nil {
 			return fmt.Sprintf("the Content-Type is %q", media)
 		}
-		if content := answer.Value.Content; got.status != http.StatusNoContent && len(content) > 0 && content.Get(kind) == nil || len(content) == 0 && len(got.body) > 0 {
+		if content := answer.Value.Content; got.status != http.StatusNoContent && len(content) > 0 && content.Get(kind) == nil ||
+			len(content) == 0 && len(got.body) > 0 {
 			return fmt.Sprintf("the Content-Type of %d is %q, which is not described", got.status, media)
 		}
 		isJSON = kind == "application/json"
-	} else if len(answer.Value.Content) > 0 && r.method != http.MethodHead && got.status == http.StatusOK && !strings.HasPrefix(route.Path, "/dl/") {
+	} else if len(answer.Value.Content) > 0 && r.method != http.MethodHead && got.status == http.StatusOK &&
+		!strings.HasPrefix(route.Path, "/dl/") {
 		return "there is no body"
 	}
 	input := &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: httptest.NewRequest(method, "http://vault.test/", http.NoBody), PathParams: params, Route: route},
-		Status:                 got.status, Header: got.header,
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: httptest.NewRequest(method, "http://vault.test/",
+			http.NoBody), PathParams: params, Route: route},
+		Status: got.status, Header: got.header,
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: r.method == http.MethodHead || !isJSON},
 	}
 	if err := openapi3filter.ValidateResponse(f.Context(), input.SetBodyBytes(got.body)); err != nil {

@@ -46,7 +46,8 @@ func TestContract(t *testing.T) {
 
 // runRound runs one round with a new vault.
 func runRound(t *testing.T, api *api, seed uint64, maxRequests int, all *table) {
-	f := &fuzzer{T: t, api: api, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), testServer: open(t, seed), state: newState(), table: newTable()}
+	f := &fuzzer{T: t, api: api, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), testServer: open(t, seed), state: newState(),
+		table: newTable()}
 	for _, o := range api.first() {
 		for _, as := range kinds {
 			f.step(o, as, 0)

@@ -75,7 +75,8 @@ func (f *fuzzer) document(name string) part {
 // uploadContent selects the document of an upload and returns its size.
 func (f *fuzzer) uploadContent(r *request) string {
 	r.document = pick(f.rng, [][]byte{
-		vaulttest.PDF(1+f.rng.IntN(4), fmt.Sprint(f.rng.IntN(400))), append(vaulttest.PDF(1, "x"), "/Encrypt"...), []byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("l"), maxFile),
+		vaulttest.PDF(1+f.rng.IntN(4), fmt.Sprint(f.rng.IntN(400))), append(vaulttest.PDF(1, "x"), "/Encrypt"...),
+		[]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("l"), maxFile),
 	})
 	sum := sha256.Sum256(r.document)
 	f.state.sent[hex.EncodeToString(sum[:])] = true
@@ -160,7 +161,8 @@ func (f *fuzzer) partMistakes(m *form) []mistake {
 		{"a part without a name", add(part{[]string{"Content-Disposition: form-data"}, []byte("x")})},
 		{"a part without a head", add(part{nil, []byte("x")})},
 		{"a part with a broken head", add(part{[]string{"Content-Disposition form-data"}, nil})},
-		{"a part with a large head", add(part{[]string{`Content-Disposition: form-data; name="county"`, "X-Large: " + strings.Repeat("y", 20<<10)}, nil})},
+		{"a part with a large head", add(part{[]string{`Content-Disposition: form-data; name="county"`,
+			"X-Large: " + strings.Repeat("y", 20<<10)}, nil})},
 		{"a field twice", add(plainPart("county", "A"), plainPart("county", "B"))},
 		{"an unknown field", add(plainPart("surprise", "x"))},
 		{"a field in the place of a document", add(plainPart("files", "x"))},
@@ -179,7 +181,8 @@ func (f *fuzzer) documentMistakes(m *form) []mistake {
 		return func() { m.parts = append(m.parts, f.file(name, filename, content)) }
 	}
 	odd := pick(f.rng, []string{
-		"../../etc/passwd.pdf", `C:\deeds\a.pdf`, "a\x00.pdf", strings.Repeat("n", 400) + ".pdf", ".pdf", "", "a.pdf.", "\u202efdp.exe.pdf", "con.txt", "\xff.pdf", "noextension",
+		"../../etc/passwd.pdf", `C:\deeds\a.pdf`, "a\x00.pdf", strings.Repeat("n", 400) + ".pdf", ".pdf", "", "a.pdf.",
+		"\u202efdp.exe.pdf", "con.txt", "\xff.pdf", "noextension",
 	})
 	return []mistake{
 		{"a document in another field", add("county", "a.pdf", vaulttest.PDF(1, "x"))},

@@ -146,7 +146,8 @@ func (f *fuzzer) integer(s *openapi3.Schema) any {
 }
 
 var words = []string{
-	"Elm Street 12", "O'Hara & Söhne", "第一抵当権", "x", "Ωμέγα", "a\tb", "1e5", "null", "<b>bold</b>", "=1+1", "ＦＵＬＬ", "e\u0301", "🏠 deed", " padded ", "12-3-045",
+	"Elm Street 12", "O'Hara & Söhne", "第一抵当権", "x", "Ωμέγα", "a\tb", "1e5", "null", "<b>bold</b>", "=1+1", "ＦＵＬＬ", "e\u0301",
+	"🏠 deed", " padded ", "12-3-045",
 }
 
 // text returns a random text, sometimes of the maximum or minimum length.

@@ -56,7 +56,8 @@ func open(t *testing.T, seed uint64) *testServer {
 	t.Helper()
 	h := &testServer{clock: vaulttest.NewClock(), keys: map[string]string{"none": "", "garbage": "dk_live_garbage"}, log: &logBuffer{}}
 	set := vaulttest.Options(t)
-	set.Now, set.Rand = h.clock.Now, &lockedRand{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16), byte(seed >> 24)})}
+	set.Now, set.Rand = h.clock.Now, &lockedRand{source: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16),
+		byte(seed >> 24)})}
 	set.Settings.FileSize, set.Settings.FilesPerRequest, set.Settings.FilesPerAbstract = maxFile, maxFiles, maxAbstract
 	set.Log = slog.New(slog.NewTextHandler(h.log, nil))
 	h.dir = set.Dir
@@ -70,7 +71,8 @@ func open(t *testing.T, seed uint64) *testServer {
 	c.Data, c.Rate.FailingKeys = set.Dir, 0
 	c.Limits.JSONBody, c.Limits.FormFields, c.Limits.Parts = maxJSON, maxJSON, maxParts
 	c.Limits.FileSize, c.Limits.FilesPerRequest, c.Limits.RequestBody = maxFile, maxFiles, 8*maxFile
-	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: control.Build{Version: "test"}, Log: set.Log, Now: h.clock.Now})
+	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: control.Build{Version: "test"}, Log: set.Log,
+		Now: h.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,9 +51,12 @@ type field struct {
 
 func newState() *state {
 	return &state{records: map[string][]*vaultRecord{}, byID: map[string]*vaultRecord{}, sent: map[string]bool{}, words: map[string][]string{
-		"status": {"active", "Open", "Complete"}, "kind": {"abstract", "order.created", "file.filed"}, "actor": {"key", "key:1", "operator"}, "record": {"file:1"},
-		"county": {"Essex", "Wexcombe"}, "state": {"MA", "NY"}, "created_from": {"2026-05-01", "2026-05-29T04:00:00Z"}, "created_to": {"2026-05-29", "2027-01-01T00:00:00+02:00"},
-		"q":        {"Elm", "deed", "Esex", "T-2026", "Legal description", `"land beginning"`, "12-3-045", "sal", "a", "-", `"`, "Bk 1022 Pg 311"},
+		"status": {"active", "Open", "Complete"}, "kind": {"abstract", "order.created", "file.filed"},
+		"actor": {"key", "key:1", "operator"}, "record": {"file:1"},
+		"county": {"Essex", "Wexcombe"}, "state": {"MA", "NY"}, "created_from": {"2026-05-01", "2026-05-29T04:00:00Z"},
+		"created_to": {"2026-05-29", "2027-01-01T00:00:00+02:00"},
+		"q": {"Elm", "deed", "Esex", "T-2026", "Legal description", `"land beginning"`, "12-3-045", "sal", "a", "-", `"`,
+			"Bk 1022 Pg 311"},
 		"due_date": {"2026-06-15", "2028-02-29"}, "order_number": {"T-1", "T-2026-0417"},
 	}}
 }
@@ -120,7 +123,8 @@ func (f *fuzzer) learn(r *request, got *reply) {
 // readOffset records the offset of an upload.
 func (f *fuzzer) readOffset(r *request, got *reply) {
 	t := r.about
-	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil && strings.HasPrefix(where.Path, recordPaths["upload"]) {
+	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil &&
+		strings.HasPrefix(where.Path, recordPaths["upload"]) {
 		t = f.state.vaultRecord("upload", strings.TrimPrefix(where.Path, recordPaths["upload"]+"/"))
 		t.document = r.document
 	}
@@ -315,5 +319,6 @@ func (f *fuzzer) disk(t *testing.T) {
 
 // recordPaths maps kinds of records to their paths.
 var recordPaths = map[string]string{
-	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders", "template": "/v1/abstract-templates", "upload": "/v1/uploads",
+	"abstract": "/v1/abstracts", "order": "/v1/orders", "file": "/v1/file-vault/files", "folder": "/v1/file-vault/folders",
+	"template": "/v1/abstract-templates", "upload": "/v1/uploads",
 }

@@ -103,7 +103,8 @@ func (f *Forwarded) list() apitypes.List[apitypes.Forwarded] {
 		list = append(list, *from)
 	}
 	slices.SortFunc(list, func(a, b apitypes.Forwarded) int {
-		return cmp.Or(cmp.Compare(b.Untrusted+b.Unreadable, a.Untrusted+a.Unreadable), b.LastAt.Compare(a.LastAt.Time), strings.Compare(a.Peer, b.Peer))
+		return cmp.Or(cmp.Compare(b.Untrusted+b.Unreadable, a.Untrusted+a.Unreadable), b.LastAt.Compare(a.LastAt.Time),
+			strings.Compare(a.Peer, b.Peer))
 	})
 	return list
 }

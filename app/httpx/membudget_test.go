@@ -16,7 +16,8 @@ func TestRoomIsTakenByOthers(t *testing.T) {
 	budget := httpx.NewMemoryBudget(2<<20, 10*time.Millisecond)
 	read := func(owner string, bytes int) (func(), error) {
 		granted := 0
-		body, release := budget.LimitBody(t.Context(), owner, io.NopCloser(strings.NewReader(strings.Repeat("x", bytes))), int64(bytes), func(time.Duration) { granted++ })
+		body, release := budget.LimitBody(t.Context(), owner, io.NopCloser(strings.NewReader(strings.Repeat("x", bytes))), int64(bytes),
+			func(time.Duration) { granted++ })
 		text, err := io.ReadAll(body)
 		if err == nil && (len(text) != bytes || granted == 0) {
 			t.Errorf("read %d bytes with %d grants, want %d bytes and at least 1 grant", len(text), granted, bytes)

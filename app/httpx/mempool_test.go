@@ -70,12 +70,17 @@ func TestPoolShares(t *testing.T) {
 		name  string
 		steps []poolStep
 	}{
-		{"half for one owner", []poolStep{{"a1", "a", 30, 30, false}, {"a2", "a", 20, 20, false}, {"a3", "a", 1, 1, true}, {"b1", "b", 50, 50, false}, {"c1", "c", 1, 1, true}}},
-		{"bytes that came count, not those to come", []poolStep{{"a1", "a", 40, 1, false}, {"a2", "a", 40, 1, false}, {"a3", "a", 40, 1, false}, {"b1", "b", 40, 40, false}}},
-		{"the oldest never waits", []poolStep{{"a1", "a", 40, 1, false}, {"a2", "a", 40, 10, false}, {"a2", "a", 40, 11, true}, {"a1", "a", 40, 39, false}, {"a1", "a", 40, 40, false}}},
-		{"the oldest of all never waits", []poolStep{{"a1", "a", 50, 1, false}, {"b1", "b", 50, 50, false}, {"c1", "c", 50, 1, true}, {"a1", "a", 50, 50, false}}},
+		{"half for one owner", []poolStep{{"a1", "a", 30, 30, false}, {"a2", "a", 20, 20, false}, {"a3", "a", 1, 1, true},
+			{"b1", "b", 50, 50, false}, {"c1", "c", 1, 1, true}}},
+		{"bytes that came count, not those to come",
+			[]poolStep{{"a1", "a", 40, 1, false}, {"a2", "a", 40, 1, false}, {"a3", "a", 40, 1, false}, {"b1", "b", 40, 40, false}}},
+		{"the oldest never waits", []poolStep{{"a1", "a", 40, 1, false}, {"a2", "a", 40, 10, false}, {"a2", "a", 40, 11, true},
+			{"a1", "a", 40, 39, false}, {"a1", "a", 40, 40, false}}},
+		{"the oldest of all never waits", []poolStep{{"a1", "a", 50, 1, false}, {"b1", "b", 50, 50, false}, {"c1", "c", 50, 1, true},
+			{"a1", "a", 50, 50, false}}},
 		{"a body larger than half counts as half", []poolStep{{"a1", "a", 90, 90, false}, {"b1", "b", 50, 50, false}}},
-		{"an owner that waits holds no one up", []poolStep{{"a1", "a", 50, 50, false}, {"a2", "a", 50, 1, true}, {"b1", "b", 10, 10, false}, {"c1", "c", 40, 40, false}}},
+		{"an owner that waits holds no one up",
+			[]poolStep{{"a1", "a", 50, 50, false}, {"a2", "a", 50, 1, true}, {"b1", "b", 10, 10, false}, {"c1", "c", 40, 40, false}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p, bodies := evenPool(100), map[string]*allocation{}

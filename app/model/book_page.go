@@ -154,11 +154,14 @@ func isNumeric(w string) bool { return w != "" && '0' <= w[0] && w[0] <= '9' }
 // matches "Inst. No. 88123".
 var (
 	bookPage = regexp.MustCompile(`(?i)\b(?:(?:` + regexpAlternatives(slices.Collect(maps.Keys(recordWords))) + `)\.?\s+){0,3}` +
-		`(?:(?-i:OR|O\.\s?R\.)\s+(?:book|bk)|(?-i:OR|O\.\s?R\.)|` + regexpAlternatives(slices.DeleteFunc(slices.Collect(maps.Keys(bookWords)), isEnglishWord)) + `)\.?` +
+		`(?:(?-i:OR|O\.\s?R\.)\s+(?:book|bk)|(?-i:OR|O\.\s?R\.)|` +
+		regexpAlternatives(slices.DeleteFunc(slices.Collect(maps.Keys(bookWords)), isEnglishWord)) + `)\.?` +
 		`[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*\d{1,9}` +
-		`(?:[\s,/;:-]*(?:at\s+)?(?:` + regexpAlternatives(slices.Collect(maps.Keys(pageWords))) + `)\.?[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*|\s?/\s?)\d{1,9}`)
-	instrumentNumber = regexp.MustCompile(`(?i)\b(?:(?:instrument|instr|inst|entry|reception|recep)\b\.?[\s#]*(?:(?:no|nr|num|number)\b\.?)?|` +
-		`doc(?:ument)?\b\.?\s*(?:no|nr|num|number|#)\.?)[\s:#]*\d[\d-]{3,19}\d`)
+		`(?:[\s,/;:-]*(?:at\s+)?(?:` + regexpAlternatives(slices.Collect(maps.Keys(pageWords))) +
+		`)\.?[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*|\s?/\s?)\d{1,9}`)
+	instrumentNumber = regexp.MustCompile(
+		`(?i)\b(?:(?:instrument|instr|inst|entry|reception|recep)\b\.?[\s#]*(?:(?:no|nr|num|number)\b\.?)?|` +
+			`doc(?:ument)?\b\.?\s*(?:no|nr|num|number|#)\.?)[\s:#]*\d[\d-]{3,19}\d`)
 )
 
 // isEnglishWord reports whether an abbreviation is also an English word. It is recognized only

@@ -37,7 +37,8 @@ func TestAbstractDraft(t *testing.T) {
 			[]string{"template_id: The selected template id is invalid.", "custom_fields: The custom fields field must be a valid JSON string.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "tax_map: The tax map field must be a string.", "files: The files field must be a file."}},
-		{"custom fields come last", AbstractDraft{Custom: Custom{Values: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}, TaxMap: wrong, NonFilePart: true},
+		{"custom fields come last", AbstractDraft{Custom: Custom{Values: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}},
+			TaxMap: wrong, NonFilePart: true},
 			template, true, []string{"tax_map: The tax map field must be a string.", "files: The files field must be a file.",
 				"custom_fields.kind: The selected kind is invalid."}},
 	} {
@@ -46,7 +47,8 @@ func TestAbstractDraft(t *testing.T) {
 			checkFieldErrors(t, rejected, row.rejected...)
 		})
 	}
-	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{StringInput(" 1 Main St "), StringInput("Troy"), StringInput("Rensselaer"), StringInput("NY")}, TaxMap: StringInput("12-3")}.Check(template, true, Rules{})
+	a, _ := AbstractDraft{PropertyDraft: PropertyDraft{StringInput(" 1 Main St "), StringInput("Troy"), StringInput("Rensselaer"),
+		StringInput("NY")}, TaxMap: StringInput("12-3")}.Check(template, true, Rules{})
 	if a.TemplateID != 3 || a.Status != "New" || a.Property != (Property{"1 Main St", "Troy", "Rensselaer", "NY"}) || a.TaxMap != "12-3" {
 		t.Errorf("Check = %+v, want template 3, status New, and the trimmed property", a)
 	}
@@ -67,8 +69,10 @@ func TestOrderDraft(t *testing.T) {
 	}{
 		{"least", OrderDraft{Number: StringInput("A-1")}, nil, ""},
 		{"nothing", OrderDraft{}, []string{"order_number: The order number field is required."}, "The order number field is required."},
-		{"blanks", OrderDraft{Number: StringInput(" \t")}, []string{"order_number: The order number field is required."}, "The order number field is required."},
-		{"a number is no string, and not missing too", OrderDraft{Number: wrong}, []string{"order_number: The order number field must be a string."},
+		{"blanks", OrderDraft{Number: StringInput(" \t")}, []string{"order_number: The order number field is required."},
+			"The order number field is required."},
+		{"a number is no string, and not missing too", OrderDraft{Number: wrong},
+			[]string{"order_number: The order number field must be a string."},
 			"The order number field must be a string."},
 		{"all at once, in the order of the table", OrderDraft{DueDate: wrong, PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong},
 			Custom: Custom{Kind: CustomNotObject}},
@@ -76,8 +80,10 @@ func TestOrderDraft(t *testing.T) {
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "custom_fields: The custom fields field must be an array."},
 			"The order number field is required. (and 6 more errors)"},
-		{"custom fields in order of definition", OrderDraft{Custom: Custom{Values: map[string]json.RawMessage{"fee": json.RawMessage(`"x"`), "note": json.RawMessage(`{}`)}}},
-			[]string{"order_number: The order number field is required.", "custom_fields.note: The note field must be a string.", "custom_fields.fee: The fee field must be a number."},
+		{"custom fields in order of definition",
+			OrderDraft{Custom: Custom{Values: map[string]json.RawMessage{"fee": json.RawMessage(`"x"`), "note": json.RawMessage(`{}`)}}},
+			[]string{"order_number: The order number field is required.", "custom_fields.note: The note field must be a string.",
+				"custom_fields.fee: The fee field must be a number."},
 			"The order number field is required. (and 2 more errors)"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -105,13 +111,18 @@ func TestFolderDraft(t *testing.T) {
 	}{
 		{"at the root", FolderDraft{Name: StringInput("Plats")}, false, 0, nil},
 		{"in another", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 7}}, true, 7, nil},
-		{"unknown parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 7}}, false, 0, []string{"parent_id: The selected parent id is invalid."}},
-		{"parent 0", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 0}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
-		{"negative parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, -1}}, true, 0, []string{"parent_id: The selected parent id is invalid."}},
-		{"parent is no integer", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{Present: true}}, true, 0, []string{"parent_id: The parent id field must be an integer."}},
+		{"unknown parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 7}}, false, 0,
+			[]string{"parent_id: The selected parent id is invalid."}},
+		{"parent 0", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, 0}}, true, 0,
+			[]string{"parent_id: The selected parent id is invalid."}},
+		{"negative parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, -1}}, true, 0,
+			[]string{"parent_id: The selected parent id is invalid."}},
+		{"parent is no integer", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{Present: true}}, true, 0,
+			[]string{"parent_id: The parent id field must be an integer."}},
 		{"nothing", FolderDraft{ParentID: IDInput{Present: true}}, false, 0,
 			[]string{"name: The name field is required.", "parent_id: The parent id field must be an integer."}},
-		{"a name of another type is not missing too", FolderDraft{Name: Input{Kind: InputNotString}}, false, 0, []string{"name: The name field must be a string."}},
+		{"a name of another type is not missing too", FolderDraft{Name: Input{Kind: InputNotString}}, false, 0,
+			[]string{"name: The name field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			folder, rejected := row.draft.Check(row.known)
@@ -161,10 +172,12 @@ func TestKeyDraft(t *testing.T) {
 		{"abilities, sorted once each", KeyDraft{Name: "x", Abilities: []string{"metrics", "events", "metrics"}}, "events metrics", nil},
 		{"later", KeyDraft{Name: "x", ExpiresAt: &later}, "api:v1", nil},
 		{"no name", KeyDraft{Name: " "}, "api:v1", []string{"name: The name field is required."}},
-		{"long name", KeyDraft{Name: strings.Repeat("é", 256)}, "api:v1", []string{"name: The name field must not be greater than 255 characters."}},
+		{"long name", KeyDraft{Name: strings.Repeat("é", 256)}, "api:v1",
+			[]string{"name: The name field must not be greater than 255 characters."}},
 		{"control characters", KeyDraft{Name: "a\x1b[31m"}, "api:v1", []string{"name: The name field contains invalid characters."}},
 		{"not UTF-8", KeyDraft{Name: "\xff"}, "api:v1", []string{"name: The name field contains invalid characters."}},
-		{"unknown ability, said once", KeyDraft{Name: "x", Abilities: []string{"root", "admin"}}, "admin root", []string{"abilities: The selected ability is invalid."}},
+		{"unknown ability, said once", KeyDraft{Name: "x", Abilities: []string{"root", "admin"}}, "admin root",
+			[]string{"abilities: The selected ability is invalid."}},
 		{"expires now", KeyDraft{Name: "x", ExpiresAt: &now}, "api:v1", []string{"expires_at: The expires at field must be a date after now."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

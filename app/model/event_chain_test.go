@@ -12,7 +12,8 @@ import (
 // Existing hashes cover this JSON, so neither its members nor their order may change.
 func TestEventJSONIsStable(t *testing.T) {
 	e := anEvent()
-	e.Changes = []Change{{"county", nil, json.RawMessage(`"Essex <&>"`)}, {"custom_fields.fee", json.RawMessage(`1.50`), json.RawMessage(`null`)}}
+	e.Changes = []Change{{"county", nil, json.RawMessage(`"Essex <&>"`)},
+		{"custom_fields.fee", json.RawMessage(`1.50`), json.RawMessage(`null`)}}
 	e, given, err := e.EncodeWithHash("00ff")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,8 @@ func chained(t *testing.T, n int) []Event {
 	list := make([]Event, 0, n)
 	prev := ""
 	for i := range n {
-		e, err := Event{Seq: uint64(i + 1), At: time.Date(2026, 5, 29, 4, 0, i, 0, time.UTC), Actor: SystemActor(), Kind: "file.filed", Record: fmt.Sprint("file:", i)}.WithHash(prev)
+		e, err := Event{Seq: uint64(i + 1), At: time.Date(2026, 5, 29, 4, 0, i, 0, time.UTC), Actor: SystemActor(), Kind: "file.filed",
+			Record: fmt.Sprint("file:", i)}.WithHash(prev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +90,8 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"its link alone", 9, func(p []storedEntry) []storedEntry { p[4].Prev = p[2].Hash; return p }, []string{"changed 5"}},
 		{"its number alone", 9, func(p []storedEntry) []storedEntry { p[4].Seq = 7; return p }, []string{"changed 5"}},
 		{"the first", 9, func(p []storedEntry) []storedEntry { p[0].Kind = "x"; return p }, []string{"changed 1"}},
-		{"the first sealed upon something", 9, func(p []storedEntry) []storedEntry { p[0].Event = hashed(t, p[0].Event, "ab"); return p }, []string{"changed 1"}},
+		{"the first sealed upon something", 9,
+			func(p []storedEntry) []storedEntry { p[0].Event = hashed(t, p[0].Event, "ab"); return p }, []string{"changed 1"}},
 		{"the last", 9, func(p []storedEntry) []storedEntry { p[8].Kind = "x"; return p }, []string{"changed 9"}},
 		{"cannot be read", 9, func(p []storedEntry) []storedEntry { p[4].err = broken; return p }, []string{"changed 5"}},
 		{"two changed", 9, func(p []storedEntry) []storedEntry { p[2].Kind, p[6].Kind = "x", "y"; return p }, []string{"changed 3", "changed 7"}},
@@ -103,13 +106,19 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"the first missing", 9, func(p []storedEntry) []storedEntry { return p[1:] }, []string{"missing 1"}},
 		{"the last missing", 9, func(p []storedEntry) []storedEntry { return p[:8] }, []string{"missing 9"}},
 		{"all missing", 9, func([]storedEntry) []storedEntry { return nil }, []string{"missing 1-9"}},
-		{"missing, the rest numbered anew", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) }, []string{"missing 5"}},
-		{"missing, the rest numbered anew, and the count", 8, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) }, []string{"missing 5"}},
-		{"three missing, the rest numbered anew", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 7), 4) }, []string{"missing 5-7"}},
+		{"missing, the rest numbered anew", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) },
+			[]string{"missing 5"}},
+		{"missing, the rest numbered anew, and the count", 8,
+			func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) }, []string{"missing 5"}},
+		{"three missing, the rest numbered anew", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 7), 4) },
+			[]string{"missing 5-7"}},
 		{"added at the end", 9, func(p []storedEntry) []storedEntry {
 			return append(p, storedEntry{10, hashed(t, Event{Seq: 10, Kind: "key.created"}, p[8].Hash), nil})
 		}, []string{"added 10"}},
-		{"added before the first", 9, func(p []storedEntry) []storedEntry { return slices.Insert(p, 0, storedEntry{0, Event{}, broken}) }, []string{"added 0"}},
+		{"added before the first", 9, func(p []storedEntry) []storedEntry {
+			return slices.Insert(p, 0,
+				storedEntry{0, Event{}, broken})
+		}, []string{"added 0"}},
 		{"added, the rest numbered anew", 9, func(p []storedEntry) []storedEntry {
 			return renumber(slices.Insert(p, 4, storedEntry{5, hashed(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil}), 5)
 		}, []string{"added 5"}},
@@ -121,7 +130,8 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 			return p
 		}, []string{"added 5"}},
 		{"a copy of another", 9, func(p []storedEntry) []storedEntry { p[1].Event = p[7].Event; return p }, []string{"changed 2"}},
-		{"two swapped", 9, func(p []storedEntry) []storedEntry { p[1].Event, p[6].Event = p[6].Event, p[1].Event; return p }, []string{"changed 2", "changed 7"}},
+		{"two swapped", 9, func(p []storedEntry) []storedEntry { p[1].Event, p[6].Event = p[6].Event, p[1].Event; return p },
+			[]string{"changed 2", "changed 7"}},
 		{"one of each", 30, func(p []storedEntry) []storedEntry {
 			p = append(p, chain30(t)[9:]...)
 			p[20].Record = "x"

@@ -43,8 +43,10 @@ func (t FieldType) HasOptions() bool { return t == Dropdown || t == Multiselect 
 // builtinAbstractKeys and builtinOrderKeys are the API names of built-in fields. A custom field can't
 // have the same key, because filters, exports, and history refer to fields by name only.
 var (
-	builtinAbstractKeys = []string{"id", "template_id", "status", "address", "city", "county", "state", "tax_map", "custom_fields", "files", "created_at", "updated_at"}
-	builtinOrderKeys    = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields", "created_at", "updated_at"}
+	builtinAbstractKeys = []string{"id", "template_id", "status", "address", "city", "county", "state", "tax_map", "custom_fields",
+		"files", "created_at", "updated_at"}
+	builtinOrderKeys = []string{"id", "order_number", "status", "due_date", "address", "city", "county", "state", "custom_fields",
+		"created_at", "updated_at"}
 )
 
 // NewAbstractFieldKey derives the key of a new custom field of abstracts from its label. The

@@ -178,7 +178,8 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"url that reads backwards", URL, `"http://example.com/\u202efdp"`, "", "must be a valid URL"},
 		{"url from a number", URL, `7`, "", "must be a valid URL"},
 		{"url, boolean", URL, `true`, "", "must be a valid URL"},
-		{"url, at max", URL, `"http://example.com/` + strings.Repeat("a", 1981) + `"`, `"http://example.com/` + strings.Repeat("a", 1981) + `"`, ""},
+		{"url, at max", URL, `"http://example.com/` + strings.Repeat("a", 1981) + `"`,
+			`"http://example.com/` + strings.Repeat("a", 1981) + `"`, ""},
 		{"url, too long", URL, `"http://example.com/` + strings.Repeat("a", 1982) + `"`, "", "must not be greater than 2000 characters"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

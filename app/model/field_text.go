@@ -100,7 +100,8 @@ func (f *validation) url(field string, in Input) string {
 
 // formatted validates one-line text and returns its stored form. message is used if format
 // returns "" and for JSON of another type.
-func (f *validation) formatted(field string, in Input, limit int, message func(field string) string, format func(text string) string) string {
+func (f *validation) formatted(field string, in Input, limit int, message func(field string) string,
+	format func(text string) string) string {
 	if in.Kind == InputNotString {
 		f.Add(field, message(field))
 		return ""

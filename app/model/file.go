@@ -11,15 +11,16 @@ import (
 // File is a stored document. Its bytes are stored under Digest; Filename is only a label and
 // never becomes a path.
 type File struct {
-	ID         uint64    `json:"id"`
-	Filename   string    `json:"filename"`
-	MIME       string    `json:"mime"`
-	Pages      *int      `json:"pages,omitempty"` // of a PDF or TIFF
-	Size       int64     `json:"size"`            // bytes
-	Digest     string    `json:"digest"`          // SHA-256, lower-case hex
-	FolderID   uint64    `json:"folder_id,omitempty"`
-	AbstractID uint64    `json:"abstract_id,omitempty"`
-	Retained   bool      `json:"retained,omitempty"` // was on an abstract that has since been purged; kept as long as documents of an abstract are
+	ID         uint64 `json:"id"`
+	Filename   string `json:"filename"`
+	MIME       string `json:"mime"`
+	Pages      *int   `json:"pages,omitempty"` // of a PDF or TIFF
+	Size       int64  `json:"size"`            // bytes
+	Digest     string `json:"digest"`          // SHA-256, lower-case hex
+	FolderID   uint64 `json:"folder_id,omitempty"`
+	AbstractID uint64 `json:"abstract_id,omitempty"`
+	// was on an abstract that has since been purged; kept as long as documents of an abstract are
+	Retained   bool      `json:"retained,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
 	TextPages  *int      `json:"text_pages,omitempty"` // pages, sheets, or slides with text; nil until processing has counted them

@@ -25,7 +25,8 @@ func TestCompleteFilename(t *testing.T) {
 func TestFileTypeName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"Deed 1.2.pdf": "PDF", "a.JPEG": "JPEG", "a.docx": "Word", "a.xls": "Excel", "a.pptx": "PowerPoint", "a.txt": "Text", ".tif": "TIFF", "bare": "BARE", "": "",
+		"Deed 1.2.pdf": "PDF", "a.JPEG": "JPEG", "a.docx": "Word", "a.xls": "Excel", "a.pptx": "PowerPoint", "a.txt": "Text",
+		".tif": "TIFF", "bare": "BARE", "": "",
 	} {
 		if got := (File{Filename: name}).TypeName(); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

@@ -13,7 +13,8 @@ func TestCoreOrderFields(t *testing.T) {
 			t.Errorf("%s: required %v", f.Key, f.Required)
 		}
 	}
-	if !slices.Equal(keys, []string{"order_number", "due_date", "address", "city", "county", "state"}) || CoreOrderFields()[0].Label != "Order #" {
+	if !slices.Equal(keys, []string{"order_number", "due_date", "address", "city", "county", "state"}) ||
+		CoreOrderFields()[0].Label != "Order #" {
 		t.Errorf("core fields %q", keys)
 	}
 }

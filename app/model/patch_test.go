@@ -54,8 +54,9 @@ func searched() (Abstract, *Template) {
 		{Key: "run", Type: Multiselect, Options: []string{"X", "Y"}}, {Key: "was", Type: Dropdown, Options: []string{"now"}},
 	}}
 	return Abstract{ID: 1, TemplateID: 3, Status: "New", Property: Property{"1 Main St", "Troy", "Rensselaer", "NY"}, TaxMap: "12-3",
-		Custom: Values{"kind": json.RawMessage(`"A"`), "owner": json.RawMessage(`"Doe"`), "lost": json.RawMessage(`"kept"`), "was": json.RawMessage(`"before"`)},
-		Files:  []uint64{4, 7, 9}, Version: 5}, template
+		Custom: Values{"kind": json.RawMessage(`"A"`), "owner": json.RawMessage(`"Doe"`), "lost": json.RawMessage(`"kept"`),
+			"was": json.RawMessage(`"before"`)},
+		Files: []uint64{4, 7, 9}, Version: 5}, template
 }
 
 func TestAbstractPatch(t *testing.T) {
@@ -85,7 +86,8 @@ func TestAbstractPatch(t *testing.T) {
 		{"a key the template lost is not reached", AbstractPatch{Custom: customOf(`{"lost":"x"}`)}, nil},
 		{"a value the options lost may come back as it is", AbstractPatch{Custom: customOf(`{"was": "before"}`)}, nil},
 		{"null takes all away", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})},
-			[]string{`custom_fields.kind "A" null`, `custom_fields.lost "kept" null`, `custom_fields.owner "Doe" null`, `custom_fields.was "before" null`}},
+			[]string{`custom_fields.kind "A" null`, `custom_fields.lost "kept" null`, `custom_fields.owner "Doe" null`,
+				`custom_fields.was "before" null`}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			now, rejected := row.patch.Check(old, template, Rules{})
@@ -110,8 +112,10 @@ func TestAbstractPatchRejected(t *testing.T) {
 	}{
 		{"another template", AbstractPatch{TemplateID: sendID(4)}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
 		{"no template", AbstractPatch{TemplateID: Some(IDInput{})}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
-		{"a template below zero", AbstractPatch{TemplateID: sendID(-3)}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
-		{"a template that is none", AbstractPatch{TemplateID: Some(IDInput{Present: true})}, Rules{}, []string{"template_id: The template id field must be an integer."}},
+		{"a template below zero", AbstractPatch{TemplateID: sendID(-3)}, Rules{},
+			[]string{"template_id: The template id field cannot be changed."}},
+		{"a template that is none", AbstractPatch{TemplateID: Some(IDInput{Present: true})}, Rules{},
+			[]string{"template_id: The template id field must be an integer."}},
 		{"an unknown status", AbstractPatch{Status: sendText("new")}, Rules{}, []string{notSelected}},
 		{"a status of another type", AbstractPatch{Status: noText}, Rules{}, []string{"status: The status field must be a string."}},
 		{"no status", AbstractPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}},
@@ -120,18 +124,25 @@ func TestAbstractPatchRejected(t *testing.T) {
 		{"a file twice", AbstractPatch{Files: sendIDs(4, 7, 7)}, Rules{}, []string{noFiles}},
 		{"another's file", AbstractPatch{Files: sendIDs(4, 7, 8)}, Rules{}, []string{noFiles}},
 		{"a file below zero", AbstractPatch{Files: sendIDs(4, 7, -9)}, Rules{}, []string{noFiles}},
-		{"a file that is no number", AbstractPatch{Files: Some(IDListInput{IsArray: true, Items: []IDInput{{Present: true}}})}, Rules{}, []string{noFiles}},
+		{"a file that is no number", AbstractPatch{Files: Some(IDListInput{IsArray: true, Items: []IDInput{{Present: true}}})}, Rules{},
+			[]string{noFiles}},
 		{"no files", AbstractPatch{Files: sendIDs()}, Rules{}, []string{noFiles}},
 		{"files are no list", AbstractPatch{Files: Some(IDListInput{})}, Rules{}, []string{"files: The files field must be an array."}},
-		{"custom_fields is no map", AbstractPatch{Custom: Some(Custom{Kind: CustomNotObject})}, Rules{}, []string{"custom_fields: The custom fields field must be an array."}},
-		{"outside the options", AbstractPatch{Custom: customOf(`{"kind":"C"}`)}, Rules{}, []string{"custom_fields.kind: The selected kind is invalid."}},
-		{"a required one cleared", AbstractPatch{Custom: customOf(`{"owner":null}`)}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
-		{"all cleared", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})}, Rules{EnforceRequired: true}, []string{"custom_fields.owner: The owner field is required."}},
-		{"all at once, in the order of the table", AbstractPatch{TemplateID: sendID(4), Status: sendText("x"), Custom: customOf(`{"run":"Z","kind":1}`),
-			PropertyPatch: PropertyPatch{noText, noText, noText, noText}, TaxMap: noText, Files: sendIDs()}, Rules{},
+		{"custom_fields is no map", AbstractPatch{Custom: Some(Custom{Kind: CustomNotObject})}, Rules{},
+			[]string{"custom_fields: The custom fields field must be an array."}},
+		{"outside the options", AbstractPatch{Custom: customOf(`{"kind":"C"}`)}, Rules{},
+			[]string{"custom_fields.kind: The selected kind is invalid."}},
+		{"a required one cleared", AbstractPatch{Custom: customOf(`{"owner":null}`)}, Rules{EnforceRequired: true},
+			[]string{"custom_fields.owner: The owner field is required."}},
+		{"all cleared", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})}, Rules{EnforceRequired: true},
+			[]string{"custom_fields.owner: The owner field is required."}},
+		{"all at once, in the order of the table",
+			AbstractPatch{TemplateID: sendID(4), Status: sendText("x"), Custom: customOf(`{"run":"Z","kind":1}`),
+				PropertyPatch: PropertyPatch{noText, noText, noText, noText}, TaxMap: noText, Files: sendIDs()}, Rules{},
 			[]string{"template_id: The template id field cannot be changed.", notSelected, "address: The address field must be a string.",
 				"city: The city field must be a string.", "county: The county field must be a string.", "state: The state field must be a string.",
-				"tax_map: The tax map field must be a string.", noFiles, "custom_fields.kind: The selected kind is invalid.", "custom_fields.run: The selected run is invalid."}},
+				"tax_map: The tax map field must be a string.", noFiles, "custom_fields.kind: The selected kind is invalid.",
+				"custom_fields.run: The selected run is invalid."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, rejected := row.patch.Check(old, template, row.rules)
@@ -145,7 +156,8 @@ func TestPatchValidatesOnlySentFields(t *testing.T) {
 	old, template := searched()
 	delete(old.Custom, "owner")
 	old.Status = "Gone"
-	now, rejected := AbstractPatch{TaxMap: sendText("9"), Status: sendText("Gone"), Custom: customOf(`{"kind":"B"}`)}.Check(old, template, Rules{EnforceRequired: true})
+	now, rejected := AbstractPatch{TaxMap: sendText("9"), Status: sendText("Gone"), Custom: customOf(`{"kind":"B"}`)}.Check(old,
+		template, Rules{EnforceRequired: true})
 	checkFieldErrors(t, rejected)
 	checkChanges(t, old.Changes(now), `tax_map "12-3" "9"`, `custom_fields.kind "A" "B"`)
 	old.Status, old.TemplateID = "", 0
@@ -161,7 +173,8 @@ func TestPatchValidatesOnlySentFields(t *testing.T) {
 func TestOrderPatch(t *testing.T) {
 	defs := []Field{{Key: "note", Type: Text, Required: true}, {Key: "fee", Type: Number}}
 	statuses := []string{"active", "done"}
-	old := Order{Number: "A-1", Status: "active", DueDate: "2026-06-15", Property: Property{City: "Troy"}, Custom: Values{"note": json.RawMessage(`"x"`), "fee": json.RawMessage(`1.50`)}}
+	old := Order{Number: "A-1", Status: "active", DueDate: "2026-06-15", Property: Property{City: "Troy"},
+		Custom: Values{"note": json.RawMessage(`"x"`), "fee": json.RawMessage(`1.50`)}}
 	for _, row := range []struct {
 		name     string
 		patch    OrderPatch
@@ -170,16 +183,19 @@ func TestOrderPatch(t *testing.T) {
 		changes  []string
 	}{
 		{"nothing sent", OrderPatch{}, Rules{EnforceRequired: true}, nil, nil},
-		{"all there is", OrderPatch{Number: sendText("a-1"), Status: sendText("done"), DueDate: cleared, PropertyPatch: PropertyPatch{City: cleared, State: sendText("NY")},
-			Custom: customOf(`{"fee":2,"note":""}`)}, Rules{}, nil,
+		{"all there is", OrderPatch{Number: sendText("a-1"), Status: sendText("done"), DueDate: cleared,
+			PropertyPatch: PropertyPatch{City: cleared, State: sendText("NY")},
+			Custom:        customOf(`{"fee":2,"note":""}`)}, Rules{}, nil,
 			[]string{`order_number "A-1" "a-1"`, `status "active" "done"`, `due_date "2026-06-15" null`, `city "Troy" null`, `state null "NY"`,
 				`custom_fields.fee 1.50 2`, `custom_fields.note "x" null`}},
 		{"no number", OrderPatch{Number: cleared}, Rules{}, []string{"order_number: The order number field is required."}, nil},
 		{"an empty number", OrderPatch{Number: sendText(" ")}, Rules{}, []string{"order_number: The order number field is required."}, nil},
-		{"a number of another type", OrderPatch{Number: noText}, Rules{}, []string{"order_number: The order number field must be a string."}, nil},
+		{"a number of another type", OrderPatch{Number: noText}, Rules{},
+			[]string{"order_number: The order number field must be a string."}, nil},
 		{"no status", OrderPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}, nil},
-		{"all wrong", OrderPatch{Number: sendText(strings.Repeat("é", 256)), Status: sendText("late"), DueDate: sendText("2026-02-30"), PropertyPatch: PropertyPatch{Address: sendText("a\x00")},
-			Custom: customOf(`{"fee":"x","note":null}`)}, Rules{EnforceRequired: true},
+		{"all wrong", OrderPatch{Number: sendText(strings.Repeat("é", 256)), Status: sendText("late"), DueDate: sendText("2026-02-30"),
+			PropertyPatch: PropertyPatch{Address: sendText("a\x00")},
+			Custom:        customOf(`{"fee":"x","note":null}`)}, Rules{EnforceRequired: true},
 			[]string{"order_number: The order number field must not be greater than 255 characters.", "status: The selected status is invalid.",
 				"due_date: The due date field must match the format Y-m-d.", "address: The address field contains invalid characters.",
 				"custom_fields.note: The note field is required.", "custom_fields.fee: The fee field must be a number."}, nil},
@@ -204,23 +220,32 @@ func TestFilePatch(t *testing.T) {
 		rejected []string
 		changes  []string
 	}{
-		{"another name", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("Deed 7.PDF")}, false, nil, []string{`filename "a.pdf" "Deed 7.PDF"`}},
-		{"blanks are the writer's", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(" a.pdf")}, false, nil, []string{`filename "a.pdf" " a.pdf"`}},
+		{"another name", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("Deed 7.PDF")}, false, nil,
+			[]string{`filename "a.pdf" "Deed 7.PDF"`}},
+		{"blanks are the writer's", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(" a.pdf")}, false, nil,
+			[]string{`filename "a.pdf" " a.pdf"`}},
 		{"jpeg is jpg", File{Filename: "a.jpeg"}, FilePatch{Filename: sendText("b.jpg")}, false, nil, []string{`filename "a.jpeg" "b.jpg"`}},
 		{"tif is tiff", File{Filename: "a.tif"}, FilePatch{Filename: sendText("b.TIFF")}, false, nil, []string{`filename "a.tif" "b.TIFF"`}},
-		{"another extension", File{Filename: "a.PDF"}, FilePatch{Filename: sendText("a.docx")}, false, []string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
-		{"no extension", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("pdf")}, false, []string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
+		{"another extension", File{Filename: "a.PDF"}, FilePatch{Filename: sendText("a.docx")}, false,
+			[]string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
+		{"no extension", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("pdf")}, false,
+			[]string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
 		{"no name", File{Filename: "a.pdf"}, FilePatch{Filename: cleared}, false, []string{"filename: The filename field is required."}, nil},
 		{"blank", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(" ")}, false, []string{"filename: The filename field is required."}, nil},
 		{"no text", File{Filename: "a.pdf"}, FilePatch{Filename: noText}, false, []string{"filename: The filename field must be a string."}, nil},
-		{"characters", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("a\n.pdf")}, false, []string{"filename: The filename field contains invalid characters."}, nil},
-		{"long", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(strings.Repeat("a", 252) + ".pdf")}, false, []string{"filename: The filename field must not be greater than 255 characters."}, nil},
+		{"characters", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("a\n.pdf")}, false,
+			[]string{"filename: The filename field contains invalid characters."}, nil},
+		{"long", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(strings.Repeat("a", 252) + ".pdf")}, false,
+			[]string{"filename: The filename field must not be greater than 255 characters."}, nil},
 		{"into a folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(2)}, true, nil, []string{"folder_id null 2"}},
 		{"out of it", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: Some(IDInput{})}, false, nil, []string{"folder_id 2 null"}},
 		{"where it is", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: sendID(2)}, true, nil, nil},
-		{"an unknown folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(9)}, false, []string{"folder_id: The selected folder id is invalid."}, nil},
-		{"a folder that is none", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false, []string{"folder_id: The folder id field must be an integer."}, nil},
-		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true, []string{"folder_id: A document of an abstract cannot be in a folder."}, nil},
+		{"an unknown folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(9)}, false,
+			[]string{"folder_id: The selected folder id is invalid."}, nil},
+		{"a folder that is none", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false,
+			[]string{"folder_id: The folder id field must be an integer."}, nil},
+		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true,
+			[]string{"folder_id: A document of an abstract cannot be in a folder."}, nil},
 		{"of an abstract, in none", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Some(IDInput{})}, true, nil, nil},
 		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, true,
 			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract cannot be in a folder."}, nil},
@@ -251,7 +276,8 @@ func TestFolderPatch(t *testing.T) {
 		{"elsewhere", FolderPatch{ParentID: sendID(3)}, true, nil, []string{"parent_id 2 3"}},
 		{"where it does not fit, without a name", FolderPatch{Name: cleared, ParentID: sendID(1)}, false,
 			[]string{"name: The name field is required.", "parent_id: The selected parent id is invalid."}, nil},
-		{"a parent that is none", FolderPatch{ParentID: Some(IDInput{Present: true})}, false, []string{"parent_id: The parent id field must be an integer."}, nil},
+		{"a parent that is none", FolderPatch{ParentID: Some(IDInput{Present: true})}, false,
+			[]string{"parent_id: The parent id field must be an integer."}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			now, rejected := row.patch.Check(old, row.fits)

@@ -54,7 +54,8 @@ func (f File) SearchTerms() SearchTerms {
 		return k
 	}
 	for _, part := range parts {
-		if looksLikeNumber(part) && !dateLike.MatchString(part) && (sixDigits.MatchString(part) || countDigits(part) >= minNumberDigits && hyphenatedNumber.MatchString(part)) {
+		if looksLikeNumber(part) && !dateLike.MatchString(part) &&
+			(sixDigits.MatchString(part) || countDigits(part) >= minNumberDigits && hyphenatedNumber.MatchString(part)) {
 			k.number(part)
 		}
 	}

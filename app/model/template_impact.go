@@ -119,7 +119,8 @@ func (l Impact) Message(count uint64, recordType string) string {
 	case l.NewType == "":
 		return fmt.Sprintf("The field %q%s cannot go: %d %s %s a value for it.", l.Key, of, count, records, have)
 	case l.NewType != l.OldType:
-		return fmt.Sprintf("The field %q%s cannot become %s: %d %s %s a value of type %s for it.", l.Key, of, l.NewType.withArticle(), count, records, have, l.OldType)
+		return fmt.Sprintf("The field %q%s cannot become %s: %d %s %s a value of type %s for it.", l.Key, of, l.NewType.withArticle(),
+			count, records, have, l.OldType)
 	}
 	return fmt.Sprintf("The option %q of the field %q%s cannot go: %d %s %s chosen it.", l.Choice, l.Key, of, count, records, have)
 }

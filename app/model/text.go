@@ -29,7 +29,8 @@ func normalize(s, gap string) string {
 	between := false
 	for _, r := range fastFold(s) {
 		switch {
-		case r < 0x80 && r != '\'' && (r < '0' || r > '9') && (r < 'a' || r > 'z'), r >= 0x80 && !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number):
+		case r < 0x80 && r != '\'' && (r < '0' || r > '9') && (r < 'a' || r > 'z'), r >= 0x80 &&
+			!unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number):
 			between = true
 		case r == '\'': // O'Neil and ONeil are one
 		default:

@@ -74,7 +74,8 @@ func TestFullAddressCountyType(t *testing.T) {
 func TestOrderIsOpen(t *testing.T) {
 	for status, open := range map[string]bool{
 		"": true, "active": true, "on_hold": true, "In Search": true, "Not completed": true, "Complete search needed": true, "Doneness": true,
-		"completed": false, "COMPLETED": false, " cancelled ": false, "Canceled": false, "Closed": false, "Cancelled (by client)": false, "Completed - billed": false, "done/invoiced": false, "Void": false,
+		"completed": false, "COMPLETED": false, " cancelled ": false, "Canceled": false, "Closed": false,
+		"Cancelled (by client)": false, "Completed - billed": false, "done/invoiced": false, "Void": false,
 	} {
 		if o := (Order{Status: status}); o.IsOpen() != open {
 			t.Errorf("status %q: IsOpen = %v, want %v", status, o.IsOpen(), !o.IsOpen())

@@ -99,8 +99,10 @@ func TestSessionActive(t *testing.T) {
 		seen, now time.Duration
 		want      bool
 	}{
-		{0, 0, true}, {0, time.Hour - 1, true}, {0, time.Hour, false}, {2 * time.Hour, 3*time.Hour - 1, true}, {3*time.Hour - 1, 3 * time.Hour, false},
-		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false}, // created while the clock was ahead
+		{0, 0, true}, {0, time.Hour - 1, true}, {0, time.Hour, false}, {2 * time.Hour, 3*time.Hour - 1, true},
+		{3*time.Hour - 1, 3 * time.Hour, false},
+		// created while the clock was ahead
+		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false},
 	} {
 		s := Session{CreatedAt: began, LastSeenAt: began.Add(row.seen)}
 		if s.Active(began.Add(row.now), limits) != row.want {

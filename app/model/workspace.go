@@ -11,8 +11,9 @@ type Workspace struct {
 var (
 	searchTypes    = []string{"Current Owner", "Two Owner", "30 Year", "40 Year", "60 Year", "Full Search", "Update"}
 	searchStatuses = []string{"New", "In Search", "In Exam", "Needs Curative", "Complete", "Cancelled"}
-	indices        = []string{"Grantor/Grantee", "Mortgages", "Judgments", "Lis Pendens", "Federal/State Tax Liens", "UCC", "Probate", "Bankruptcy", "Plats"}
-	taxStatuses    = []string{"Paid", "Due", "Delinquent", "Exempt", "Unknown"}
+	indices        = []string{"Grantor/Grantee", "Mortgages", "Judgments", "Lis Pendens", "Federal/State Tax Liens", "UCC",
+		"Probate", "Bankruptcy", "Plats"}
+	taxStatuses = []string{"Paid", "Due", "Delinquent", "Exempt", "Unknown"}
 )
 
 // NewWorkspace returns templates, order fields, and folders that suit a typical US title firm.

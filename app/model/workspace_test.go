@@ -20,10 +20,12 @@ func TestNewWorkspace(t *testing.T) {
 			t.Errorf("%s has %d fields, want %d", names[i], got, want)
 		}
 	}
-	if got := w.Templates[0].InitialStatus() + w.Templates[1].InitialStatus() + w.Templates[2].InitialStatus() + w.Templates[3].InitialStatus(); got != "NewNew" {
+	if got := w.Templates[0].InitialStatus() + w.Templates[1].InitialStatus() + w.Templates[2].InitialStatus() +
+		w.Templates[3].InitialStatus(); got != "NewNew" {
 		t.Errorf("initial statuses = %q, want NewNew", got)
 	}
-	if len(w.OrderFields) != 10 || !slices.Equal(w.OrderStatuses, []string{"active", "on_hold", "completed", "cancelled"}) || len(w.Folders) != 4 {
+	if len(w.OrderFields) != 10 || !slices.Equal(w.OrderStatuses, []string{"active", "on_hold", "completed", "cancelled"}) ||
+		len(w.Folders) != 4 {
 		t.Errorf("orders %d %q, folders %q", len(w.OrderFields), w.OrderStatuses, w.Folders)
 	}
 	key := regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
