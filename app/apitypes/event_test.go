@@ -16,10 +16,13 @@ func TestEventGolden(t *testing.T) {
 			{Field: "custom_fields.fee", From: json.RawMessage(`1.50`), To: json.RawMessage(`null`)}},
 		RequestID: ptr("r-1"), Hash: "00ff",
 	}
-	const fullJSON = `{"seq":7,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"key","id":4,"name":"R & D <x>","address":"192.0.2.1"},"kind":"order.changed",` +
-		`"record":"order:k3Jd82QzAbc","detail":{"a":"<1>","b":"2"},"changes":[{"field":"county","from":null,"to":"<Essex>"},{"field":"custom_fields.fee","from":1.50,"to":null}],` +
+	const fullJSON = `{"seq":7,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"key","id":4,"name":"R & D <x>",` +
+		`"address":"192.0.2.1"},"kind":"order.changed",` +
+		`"record":"order:k3Jd82QzAbc","detail":{"a":"<1>","b":"2"},"changes":[{"field":"county","from":null,"to":"<Essex>"},` +
+		`{"field":"custom_fields.fee","from":1.50,"to":null}],` +
 		`"request_id":"r-1","hash":"00ff"}`
-	const bareJSON = `{"seq":1,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system","id":null,"name":null,"address":null},"kind":"vault.created",` +
+	const bareJSON = `{"seq":1,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system","id":null,"name":null,"address":null},` +
+		`"kind":"vault.created",` +
 		`"record":null,"detail":{},"changes":[],"request_id":null,"hash":""}`
 	finding := apitypes.Finding{Kind: "changed", Subject: "7", Problem: "it does not hold to its hash"}
 	const findingJSON = `{"kind":"changed","subject":"7","problem":"it does not hold to its hash"}`
@@ -36,7 +39,8 @@ func TestEventGolden(t *testing.T) {
 		{"end line", apitypes.EventLine{End: &apitypes.EventEnd{}}, `{"end":{"entries":0}}`},
 		{"verified", apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{OK: true, Entries: 1, Last: 2, Head: "ab"}},
 			`{"result":{"ok":true,"entries":1,"last":2,"head":"ab","findings":[],"more":0,"agree":null}}`},
-		{"verified with findings", apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{Findings: apitypes.List[apitypes.Finding]{finding}, More: 3}},
+		{"verified with findings",
+			apitypes.Line[apitypes.EventVerify]{Result: &apitypes.EventVerify{Findings: apitypes.List[apitypes.Finding]{finding}, More: 3}},
 			`{"result":{"ok":false,"entries":0,"last":0,"head":"","findings":[` + findingJSON + `],"more":3,"agree":null}}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {

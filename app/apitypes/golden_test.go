@@ -43,7 +43,8 @@ func TestGolden(t *testing.T) {
 	field := apitypes.Field{Key: "search_type", Label: "Search type", Type: "dropdown", Required: true,
 		Options: apitypes.List[string]{"full", "two-owner"}}
 	key := apitypes.Key{ID: 4, Name: "Closing desk", Prefix: "dk_live_ab12", Abilities: apitypes.List[string]{"api:v1"}, CreatedAt: created}
-	const bareJSON = `{"id":"k3Jd82Qz","template_id":null,"status":null,"address":null,"city":null,"county":null,"state":null,"tax_map":null,` +
+	const bareJSON = `{"id":"k3Jd82Qz","template_id":null,"status":null,"address":null,"city":null,"county":null,"state":null,` +
+		`"tax_map":null,` +
 		`"custom_fields":{},"files":[],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:01.123456Z"}`
 	const fieldJSON = `{"key":"search_type","label":"Search type","type":"dropdown","required":true,"options":["full","two-owner"]}`
 
@@ -68,7 +69,8 @@ func TestGolden(t *testing.T) {
 			`{"success":true,"message":"Files uploaded successfully","files":[` + deedJSON + `],"errors":[]}`},
 		{"empty order", apitypes.OrderBody{Data: apitypes.Order{ID: "Zz9aB31x", OrderNumber: "T-1", Status: "active",
 			CreatedAt: created, UpdatedAt: created}},
-			`{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,"state":null,` +
+			`{"data":{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":null,"address":null,"city":null,"county":null,` +
+				`"state":null,` +
 				`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}}`},
 		{"order with a date", apitypes.Order{DueDate: ptr("2026-06-15"), CreatedAt: created, UpdatedAt: created},
 			`{"id":"","order_number":"","status":"","due_date":"2026-06-15","address":null,"city":null,"county":null,"state":null,` +
@@ -94,13 +96,17 @@ func TestGolden(t *testing.T) {
 		{"page", apitypes.Page[apitypes.Folder]{Data: apitypes.List[apitypes.Folder]{{ID: 1}},
 			Links: apitypes.Links{Next: ptr("http://a/?x=1&cursor=n"), Prev: ptr("p")},
 			Meta:  apitypes.Meta{PerPage: 1, NextCursor: ptr("n"), PrevCursor: ptr("q")}},
-			`{"data":[{"id":1,"name":"","parent_id":null}],"links":{"next":"http://a/?x=1&cursor=n","prev":"p"},"meta":{"per_page":1,"next_cursor":"n","prev_cursor":"q"}}`},
+			`{"data":[{"id":1,"name":"","parent_id":null}],"links":{"next":"http://a/?x=1&cursor=n","prev":"p"},"meta":{"per_page":1,` +
+				`"next_cursor":"n","prev_cursor":"q"}}`},
 		{"trashed order", apitypes.Trashed{Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1", DeletedAt: created,
 			DeletedBy: apitypes.Actor{Kind: "key", ID: ptr(int64(7)), Name: ptr("Desk")}, RestorableUntil: updated},
-			`{"kind":"order","id":"Zz9aB31x","heading":"T-1","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":7,"name":"Desk","address":null},"restorable_until":"2026-05-29T04:00:01.123456Z","retained_until":null,"abstract_id":null}`},
+			`{"kind":"order","id":"Zz9aB31x","heading":"T-1","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"key","id":7,` +
+				`"name":"Desk","address":null},"restorable_until":"2026-05-29T04:00:01.123456Z","retained_until":null,"abstract_id":null}`},
 		{"trashed file", apitypes.Trashed{Kind: "file", ID: "77", DeletedAt: created, RestorableUntil: created, RetainedUntil: &created,
 			AbstractID: ptr("Zz9aB31x")},
-			`{"kind":"file","id":77,"heading":"","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"","id":null,"name":null,"address":null},"restorable_until":"2026-05-29T04:00:00.000000Z","retained_until":"2026-05-29T04:00:00.000000Z","abstract_id":"Zz9aB31x"}`},
+			`{"kind":"file","id":77,"heading":"","deleted_at":"2026-05-29T04:00:00.000000Z","deleted_by":{"kind":"","id":null,"name":null,` +
+				`"address":null},"restorable_until":"2026-05-29T04:00:00.000000Z","retained_until":"2026-05-29T04:00:00.000000Z",` +
+				`"abstract_id":"Zz9aB31x"}`},
 		{"error", apitypes.Failure{Message: "Not found."}, `{"message":"Not found."}`},
 		{"errors of fields", apitypes.Failure{Message: "z",
 			Errors: apitypes.FieldErrors{{"zeta", []string{"z", "y"}}, {"alpha", []string{"<a>"}}}},
@@ -116,7 +122,11 @@ func TestGolden(t *testing.T) {
 		{"key rotate", apitypes.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"empty status", apitypes.Status{},
 			`{"running":false,"started_at":null,"version":"","commit":"","data":"","listen":null,"certificate":null,"abstracts":0,"orders":0,` +
-				`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`},
+				`"files":0,"folders":0,"trashed":0,"bytes":0,"queue":0,"failed":0,"disk_free":0,"disk_reserve":0,"read_only":false,` +
+				`"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,` +
+				`"search":{"ready":false,"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,` +
+				`"error":null},"damaged":[],"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,` +
+				`"overdue":false}}`},
 		{"health", apitypes.Health{Status: "ok"}, `{"status":"ok"}`},
 		{"verify progress", apitypes.Line[apitypes.Verify]{Progress: &apitypes.Progress{Done: 1, Total: 2, Unit: "bytes"}},
 			`{"progress":{"done":1,"total":2,"unit":"bytes"}}`},
@@ -126,7 +136,8 @@ func TestGolden(t *testing.T) {
 				`"repaired":{"done":true,"findings":1,"tasks_added":2,"tasks_removed":3,"leftovers":4,"orphans":5}}`},
 		{"backup", apitypes.Line[apitypes.Backup]{Result: &apitypes.Backup{Snapshot: "20260529T040000Z", To: "/b", Files: 1, Bytes: 2,
 			BytesWritten: 3, Seconds: 0.5, Sealed: true}},
-			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,"bytes_written":3,"seconds":0.5,"sealed":true}}`},
+			`{"result":{"snapshot":"20260529T040000Z","created_at":"0001-01-01T00:00:00.000000Z","to":"/b","files":1,"bytes":2,` +
+				`"bytes_written":3,"seconds":0.5,"sealed":true}}`},
 		{"backup failed", apitypes.Line[apitypes.Backup]{Error: "The disk is full.", Status: 507}, `{"error":"The disk is full.","status":507}`},
 		{"backup listed", apitypes.BackupListed{Snapshot: "s", Problem: "p"},
 			`{"snapshot":"s","created_at":null,"files":0,"bytes":0,"problem":"p"}`},

@@ -25,9 +25,12 @@ func TestHitShape(t *testing.T) {
 	page := 2
 	snippet := "<mark>Elm</mark>"
 	for want, hit := range map[string]apitypes.Hit{
-		`{"kind":"file","id":7,"heading":"a.pdf","snippet":"<mark>Elm</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"26-0017"},"match":"words","score":1.5}`: {Kind: "file", ID: "7", Heading: "a.pdf", Snippet: &snippet, Page: &page,
+		`{"kind":"file","id":7,"heading":"a.pdf","snippet":"<mark>Elm</mark>","page":2,"abstract":{"id":"k3Jd82Qz","heading":"26-0017"},` +
+			`"match":"words","score":1.5}`: {
+			Kind: "file", ID: "7", Heading: "a.pdf", Snippet: &snippet, Page: &page,
 			Abstract: &apitypes.HitAbstract{ID: "k3Jd82Qz", Heading: "26-0017"}, Match: "words", Score: 1.5},
-		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":0}`: {Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1", Match: "exact"},
+		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":0}`: {
+			Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1", Match: "exact"},
 	} {
 		if got, err := apitypes.Marshal(hit); err != nil || string(got) != want {
 			t.Errorf("Marshal(%+v) = %s, %v; want %s", hit, got, err, want)

@@ -58,16 +58,19 @@ func TestFileFailures(t *testing.T) {
 		{"everybody of IPv6", "trusted_proxies: ['::/0']\n",
 			"config.yaml:1: trusted_proxies: ::/0 is everybody, and everybody could then claim any address; name the proxies alone"},
 		{"no time zone", "time_zone: Eastern\n",
-			`config.yaml:1: time_zone: "Eastern" is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC`},
+			`config.yaml:1: time_zone: "Eastern" is not a time zone; write a name of the IANA time zone database, like America/New_York, ` +
+				`America/Chicago or UTC`},
 		{"time zone outside the database", "time_zone: ../etc/passwd\n",
-			`config.yaml:1: time_zone: "../etc/passwd" is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC`},
+			`config.yaml:1: time_zone: "../etc/passwd" is not a time zone; write a name of the IANA time zone database, like ` +
+				`America/New_York, America/Chicago or UTC`},
 		{"no data", "data: ''\n", "config.yaml:1: data: this file lies in the data directory DATA and cannot name another one; remove the line"},
 		{"data elsewhere", "data: /srv\n",
 			"config.yaml:1: data: this file lies in the data directory DATA and cannot name another one; remove the line"},
 		{"log format", "log: {format: xml}\n", `config.yaml:1: log.format: must be one of text, json, not "xml"`},
 		{"log level", "log: {level: INFO}\n", `config.yaml:1: log.level: must be one of debug, info, warn, error, not "INFO"`},
 		{"request smaller than its files", "limits:\n  request_body: 1 GB\n",
-			"config.yaml:2: limits.request_body: must be 0 or at least 10064 MB, so that limits.files_per_request (100) files of limits.file_size (100 MB) and 64 MB for the rest fit, not 1 GB"},
+			"config.yaml:2: limits.request_body: must be 0 or at least 10064 MB, so that limits.files_per_request (100) files of " +
+				"limits.file_size (100 MB) and 64 MB for the rest fit, not 1 GB"},
 		{"parts fewer than files", "limits:\n  parts: 100\n",
 			"config.yaml:2: limits.parts: must be more than limits.files_per_request (100), not 100"},
 		{"several at once", "lisen: :1\nlimits:\n  parts: x\n  pdf_pages: 0\n", "config.yaml:1: lisen: is not a setting; did you mean listen?\n" +
@@ -205,9 +208,11 @@ func TestBounds(t *testing.T) {
 }
 
 func TestTextValues(t *testing.T) {
-	const notBare = ` is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com`
+	const notBare = ` is not an address by itself; write scheme, name and port without a path or a slash at the end, like ` +
+		`https://vault.example.com`
 	const notListen = ` is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`
-	const notOrigin = ` is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, the usual port or *`
+	const notOrigin = ` is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a ` +
+		`path, the usual port or *`
 	rows := []struct {
 		key, reason string
 		good, bad   []string
@@ -283,7 +288,8 @@ func TestValidateWithoutLoad(t *testing.T) {
 			"limits.file_size: must be between 1 B and 4 GB, not -1 B\nlimits.parts: must be more than limits.files_per_request (100), not 7"},
 		"body that just fits": {func(c *Config) { c.Limits.RequestBody = 10064 * MB }, ""},
 		"body a byte short": {func(c *Config) { c.Limits.RequestBody = 10064*MB - 1 },
-			"limits.request_body: must be 0 or at least 10064 MB, so that limits.files_per_request (100) files of limits.file_size (100 MB) and 64 MB for the rest fit, not 10552868863 B"},
+			"limits.request_body: must be 0 or at least 10064 MB, so that limits.files_per_request (100) files of limits.file_size (100 MB) " +
+				"and 64 MB for the rest fit, not 10552868863 B"},
 	} {
 		config := Default()
 		row.change(&config)

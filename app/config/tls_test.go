@@ -20,7 +20,8 @@ func TestTLSSettings(t *testing.T) {
 		{"nothing to redirect to", "tls:\n  redirect_listen: :80\n",
 			"config.yaml:2: tls.redirect_listen: there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
 		{"no address to redirect from", "tls:\n  self_signed: true\n  redirect_listen: '80'\n",
-			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
+			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all ` +
+				`addresses of this machine`},
 		{"redirect to itself", "tls:\n  self_signed: true\n  redirect_listen: 127.0.0.1:8080\n",
 			"config.yaml:3: tls.redirect_listen: is the address of listen, which does that already; leave it out"},
 		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n",

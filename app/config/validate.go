@@ -258,7 +258,8 @@ func checkOrigins(origins []string) string {
 		usual := map[string]string{"http": ":80", "https": ":443"}[scheme]
 		if !isBareURL(origin) || origin != strings.ToLower(origin) || strings.HasSuffix(origin, usual) {
 			return fmt.Sprintf(
-				"%q is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, the usual port or *", origin)
+				"%q is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, "+
+					"the usual port or *", origin)
 		}
 	}
 	return ""

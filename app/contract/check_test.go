@@ -148,8 +148,9 @@ var ambiguous = regexp.MustCompile(`(?i)%2[ef]|%5c|%00|\\`)
 // route returns the operation of a path in any spelling, or nil if the path or the method is not in the description.
 func (f *fuzzer) route(method, target string) (*routers.Route, map[string]string) {
 	where, _, _ := strings.Cut(target, "?")
-	if straight := "/" + strings.Join(strings.FieldsFunc(where, func(c rune) bool { return c == '/' }), "/"); strings.HasPrefix(straight, "/v1/") || strings.HasPrefix(straight, "/api/v1/") {
-		where = strings.TrimPrefix(straight, "/api")
+	cleaned := "/" + strings.Join(strings.FieldsFunc(where, func(c rune) bool { return c == '/' }), "/")
+	if strings.HasPrefix(cleaned, "/v1/") || strings.HasPrefix(cleaned, "/api/v1/") {
+		where = strings.TrimPrefix(cleaned, "/api")
 	}
 	if method != strings.ToUpper(method) || path.Clean(where) != where || ambiguous.MatchString(where) {
 		return nil, nil

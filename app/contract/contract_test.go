@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	usualSeed = 20260529
+	defaultSeed = 20260529
 	// roundRequests is the number of requests in every round except the default one. A failure is reproduced from its seed.
 	roundRequests = 6000
 )
@@ -21,27 +21,27 @@ const (
 // TestContract runs one round, or rounds for the duration in DEEDKEEP_FUZZ_CONTRACT.
 func TestContract(t *testing.T) {
 	api := readDescription(t)
-	seed, until := uint64(usualSeed), time.Now()
+	seed, deadline := uint64(defaultSeed), time.Now()
 	maxRequests := defaultRequests
 	if text := os.Getenv("DEEDKEEP_FUZZ_SEED"); text != "" {
 		maxRequests = roundRequests
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
+			t.Fatalf("DEEDKEEP_FUZZ_SEED: %v", err)
 		}
 	}
 	if text := os.Getenv("DEEDKEEP_FUZZ_CONTRACT"); text != "" {
-		long, err := time.ParseDuration(text)
+		duration, err := time.ParseDuration(text)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("DEEDKEEP_FUZZ_CONTRACT: %v", err)
 		}
-		maxRequests, until = roundRequests, until.Add(long)
+		maxRequests, deadline = roundRequests, deadline.Add(duration)
 	}
-	all, begun := newTable(), time.Now()
-	for first := true; first || time.Now().Before(until) && !t.Failed(); first, seed = false, seed+1 {
+	all, start := newTable(), time.Now()
+	for first := true; first || time.Now().Before(deadline) && !t.Failed(); first, seed = false, seed+1 {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { runRound(t, api, seed, maxRequests, all) })
 	}
-	t.Logf("%d requests in %v\n%s", all.sum(), time.Since(begun).Round(time.Millisecond), all)
+	t.Logf("%d requests in %v\n%s", all.sum(), time.Since(start).Round(time.Millisecond), all)
 }
 
 // runRound runs one round with a new vault.
@@ -125,7 +125,7 @@ func (f *fuzzer) step(o *operation, as string, mistakes int) {
 
 func (f *fuzzer) ask(r *request) {
 	f.count++
-	if asks := r.op.id == "search" || strings.Contains(r.target, "q="); asks && (!f.indexed || f.percent(15)) {
+	if searches := r.op.id == "search" || strings.Contains(r.target, "q="); searches && (!f.indexed || f.percent(15)) {
 		f.index(f.T)
 		f.indexed = true
 	}
@@ -197,19 +197,19 @@ func (t *table) sum() (n int) {
 // expect fails if an operation was not called with every type of key, or never succeeded.
 func (t *table) expect(tb testing.TB, o *operation) {
 	tb.Helper()
-	well := 0
+	succeeded := 0
 	for _, as := range kinds {
 		cell := t.cells[o.id][as]
 		if len(cell) == 0 {
-			tb.Errorf("%s was never asked as %s", o.id, as)
+			tb.Errorf("requests of %s with the key %q = 0, want some", o.id, as)
 		}
-		well += cell[2]
+		succeeded += cell[2]
 		if o.id == "downloadFile" {
-			well += cell[3]
+			succeeded += cell[3]
 		}
 	}
-	if well == 0 {
-		tb.Errorf("%s was never answered well", o.id)
+	if succeeded == 0 {
+		tb.Errorf("successful requests of %s = 0, want some", o.id)
 	}
 }
 

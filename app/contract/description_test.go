@@ -32,11 +32,11 @@ func readDescription(t *testing.T) *api {
 	t.Helper()
 	doc, err := description.LoadStrict("../api/openapi.yaml")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read the API description: %v", err)
 	}
 	b := &api{}
 	if b.router, err = gorillamux.NewRouter(doc); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create the router of the API description: %v", err)
 	}
 	for path, item := range doc.Paths.Map() {
 		prefix := "/v1"

@@ -64,8 +64,9 @@ func open(t *testing.T, seed uint64) *testServer {
 	h.vault = vaulttest.Open(t, set)
 	h.makeKeys(t)
 	password := "a long walk to the courthouse"
-	if _, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, model.UserDraft{Name: "kim", Role: model.RoleAdmin, Password: &password}); err != nil {
-		t.Fatal(err)
+	user := model.UserDraft{Name: "kim", Role: model.RoleAdmin, Password: &password}
+	if _, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"}, user); err != nil {
+		t.Fatalf("create the user: %v", err)
 	}
 	c := config.Default()
 	c.Data, c.Rate.FailingKeys = set.Dir, 0
@@ -74,7 +75,7 @@ func open(t *testing.T, seed uint64) *testServer {
 	handler, err := server.Handler(server.Options{Config: c, Vault: h.vault, Build: control.Build{Version: "test"}, Log: set.Log,
 		Now: h.clock.Now})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create the handler of the server: %v", err)
 	}
 	h.web = httptest.NewServer(handler)
 	t.Cleanup(func() {
@@ -101,7 +102,7 @@ func (h *testServer) makeKeys(t *testing.T) {
 			_, err = h.vault.Keys.Revoke(t.Context(), model.Actor{Kind: "operator"}, key.ID)
 		}
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("create the %s key: %v", kind, err)
 		}
 		h.keys[kind] = text
 	}
@@ -121,7 +122,7 @@ func (h *testServer) commits() uint64 {
 func (h *testServer) index(t *testing.T) {
 	t.Helper()
 	if _, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("wait for the search index: %v", err)
 	}
 }
 
@@ -134,15 +135,15 @@ type reply struct {
 
 // send sends a request on the open connection or on a new one.
 func (h *testServer) send(r *request) (*reply, error) {
-	kept := h.conn != nil
+	reused := h.conn != nil
 	got, err := h.exchange(r)
-	if err != nil && kept {
+	if err != nil && reused {
 		h.closeConn() // the server may have closed it since the last request
 		got, err = h.exchange(r)
 	}
 	if err != nil {
 		h.closeConn()
-		return nil, fmt.Errorf("no answer: %w", err)
+		return nil, fmt.Errorf("no response: %w", err)
 	}
 	return got, nil
 }
@@ -165,28 +166,28 @@ func (h *testServer) exchange(r *request) (*reply, error) {
 	conn := h.conn
 	// A server may respond before it has read the request, and close. Only its response counts.
 	sent.Go(func() { _, _ = conn.Write(r.wire(h.keys[r.as])) })
-	answer, err := http.ReadResponse(h.from, &http.Request{Method: r.method})
-	if err == nil && answer.StatusCode == http.StatusContinue {
-		answer, err = http.ReadResponse(h.from, &http.Request{Method: r.method})
+	resp, err := http.ReadResponse(h.from, &http.Request{Method: r.method})
+	if err == nil && resp.StatusCode == http.StatusContinue {
+		resp, err = http.ReadResponse(h.from, &http.Request{Method: r.method})
 	}
 	if err != nil {
 		h.closeConn()
 		sent.Wait()
 		return nil, err
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if answer.Close || err != nil {
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if resp.Close || err != nil {
 		h.closeConn()
 	}
 	sent.Wait()
-	if err == nil && answer.Header.Get("Content-Encoding") == "gzip" && len(body) > 0 {
+	if err == nil && resp.Header.Get("Content-Encoding") == "gzip" && len(body) > 0 {
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
 			body, err = io.ReadAll(z)
 		}
 	}
-	return &reply{answer.StatusCode, answer.Header, body}, err
+	return &reply{resp.StatusCode, resp.Header, body}, err
 }
 
 func (h *testServer) closeConn() {
@@ -212,13 +213,13 @@ func (h *testServer) onDisk(t *testing.T) (digests map[string]bool, leftovers in
 				return nil
 			}
 			if _, err := hex.DecodeString(d.Name()); err != nil {
-				return fmt.Errorf("%s is no blob", path)
+				return fmt.Errorf("name of %s is not a digest", path)
 			}
 			digests[d.Name()] = true
 			return nil
 		})
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("list %s: %v", dir, err)
 		}
 	}
 	return digests, leftovers

@@ -277,7 +277,7 @@ func (f *fuzzer) end() {
 	}
 	// A sweep removes the content of rejected requests.
 	if err := f.vault.Sweeper.Sweep(f.Context()); err != nil {
-		f.Error(err)
+		f.Errorf("sweep after the last request: %v", err)
 	}
 	f.disk(f.T)
 }

@@ -15,7 +15,8 @@ import (
 // order is a typical body of POST /orders, 300 bytes.
 var order = []byte(
 	`{"order_number":"2026-104417","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia",` +
-		`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank","parcel_id":"10-4A-118.2","rush":"Standard"}}`)
+		`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank",` +
+		`"parcel_id":"10-4A-118.2","rush":"Standard"}}`)
 
 func BenchmarkObject(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {

@@ -72,7 +72,8 @@ func TestDisposition(t *testing.T) {
 		{"continued, in another sequence", `form-data; filename*1="b.pdf"; name="a"; filename*0="a"`, "a|ab.pdf"},
 		{"continued, one piece", `form-data; name="a"; filename*0*=UTF-8''%E2%82%AC.pdf`, "a|€.pdf"},
 		{"continued, more than ten",
-			`form-data; name="a"; filename*0=a; filename*1=b; filename*2=c; filename*3=d; filename*4=e; filename*5=f; filename*6=g; filename*7=h; filename*8=i; filename*9=j; filename*10=k.pdf`,
+			`form-data; name="a"; filename*0=a; filename*1=b; filename*2=c; filename*3=d; filename*4=e; filename*5=f; filename*6=g; ` +
+				`filename*7=h; filename*8=i; filename*9=j; filename*10=k.pdf`,
 			"a|abcdefghijk.pdf"},
 		{"continued wins", `form-data; name="a"; filename="x.pdf"; filename*0*=utf-8''y.pdf`, "a|y.pdf"},
 		{"extended wins over continued", `form-data; name="a"; filename*=utf-8''x.pdf; filename*0*=utf-8''y.pdf`, "a|x.pdf"},

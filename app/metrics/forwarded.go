@@ -3,7 +3,8 @@ package metrics
 import "github.com/prometheus/client_golang/prometheus"
 
 var forwardedUnused = counter("forwarded_headers_unused_total",
-	"Requests whose forwarding headers the server could not use, by the reason: untrusted: they came from an address that is not in trusted_proxies; unreadable: no client address could be read.", "reason")
+	"Requests whose forwarding headers the server could not use, by the reason: untrusted: they came from an address that is not in "+
+		"trusted_proxies; unreadable: no client address could be read.", "reason")
 
 // forwardedCollector collects the counts of unusable forwarding headers.
 type forwardedCollector struct {

@@ -35,21 +35,22 @@ func fixture(t *testing.T) *Metrics {
 	t.Helper()
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
-	tray, err := v.Files.Stage(t.Context())
+	staged, err := v.Files.Stage(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("stage documents: %v", err)
 	}
-	defer tray.Discard()
+	defer staged.Discard()
 	for name, content := range map[string]string{"deed.txt": "a deed", "deed.exe": "no deed"} {
-		if err := tray.Add(name, strings.NewReader(content)); err != nil {
-			t.Fatal(err)
+		if err := staged.Add(name, strings.NewReader(content)); err != nil {
+			t.Fatalf("stage %s: %v", name, err)
 		}
 	}
-	if _, err := v.Files.Upload(t.Context(), model.Actor{Kind: "operator"}, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
-		t.Fatal(err)
+	operator := model.Actor{Kind: "operator"}
+	if _, err := v.Files.Upload(t.Context(), operator, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
+		t.Fatalf("upload the documents: %v", err)
 	}
-	if _, err := v.Search.Records(t.Context(), model.Actor{Kind: "operator"}, search.Query{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
-		t.Fatal(err)
+	if _, err := v.Search.Records(t.Context(), operator, search.Query{Text: "deed"}); errs.KindOf(err) != errs.Unavailable {
+		t.Fatalf("search without a search index: error %v, want Unavailable", err)
 	}
 	return New(Options{
 		Vault: v, Sandbox: func() sandbox.Stats { return sandbox.Stats{Alive: 2, Started: 5, Killed: 3, Served: 40, Waiting: 1} },
@@ -58,8 +59,8 @@ func fixture(t *testing.T) *Metrics {
 	})
 }
 
-// ask sends requests through Instrument to a handler with two routes.
-func ask(t *testing.T, m *Metrics) {
+// sendRequests sends requests through Instrument to a handler with two routes.
+func sendRequests(t *testing.T, m *Metrics) {
 	t.Helper()
 	h := m.Instrument(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -67,7 +68,7 @@ func ask(t *testing.T, m *Metrics) {
 			r.Pattern = "POST /orders/{id}"
 			w.Header().Set("X-Ignored-Fields", "dueDate")
 			if _, err := io.Copy(w, r.Body); err != nil {
-				t.Error(err)
+				t.Errorf("write the request body to the response: %v", err)
 			}
 		case "/panic":
 			panic(http.ErrAbortHandler)
@@ -79,7 +80,7 @@ func ask(t *testing.T, m *Metrics) {
 		{"POST", "/orders/77", "five!"}, {"POST", "/orders/77", ""}, {"GET", "/Mary-Doe", ""}, {"BREW", "/Mary-Doe", ""}, {"GET", "/panic", ""},
 	} {
 		func() {
-			defer func() { _ = recover() }() // of the one that is there for it
+			defer func() { _ = recover() }() // the request of /panic panics
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), row.method, row.path, strings.NewReader(row.body)))
 		}()
 	}
@@ -93,9 +94,9 @@ func TestClosedConnectionIsNotAnError(t *testing.T) {
 		r.Pattern = "GET /find/box"
 		w.WriteHeader(http.StatusInternalServerError)
 	}))
-	left, leave := context.WithCancel(t.Context())
-	leave()
-	for _, ctx := range []context.Context{left, left, t.Context()} {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, ctx := range []context.Context{canceled, canceled, t.Context()} {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/find/box", nil))
 	}
 	text := read(t, m)
@@ -105,18 +106,18 @@ func TestClosedConnectionIsNotAnError(t *testing.T) {
 		`deedkeep_http_refusals_total{code="500"} 1`,
 	} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("without %s", line)
+			t.Errorf("metrics lack the line %s", line)
 		}
 	}
 }
 
-func TestLint(t *testing.T) {
+func TestMetricsPassLint(t *testing.T) {
 	t.Parallel()
 	m := fixture(t)
-	ask(t, m)
+	sendRequests(t, m)
 	problems, err := testutil.GatherAndLint(m.registry)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("lint the metrics: %v", err)
 	}
 	for _, p := range problems {
 		if strings.HasPrefix(p.Metric, "deedkeep_") {
@@ -125,10 +126,10 @@ func TestLint(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
+func TestTextHasAllMetrics(t *testing.T) {
 	t.Parallel()
 	m := fixture(t)
-	ask(t, m)
+	sendRequests(t, m)
 	text := read(t, m)
 	for _, line := range []string{
 		`deedkeep_build_info{commit="abc",version="1.2.3"} 1`,
@@ -172,12 +173,12 @@ func TestText(t *testing.T) {
 		`go_goroutines `,
 	} {
 		if !strings.Contains("\n"+text, "\n"+line) {
-			t.Errorf("no line %q", line)
+			t.Errorf("metrics lack a line that starts with %q", line)
 		}
 	}
 	for _, secret := range []string{"Mary", "dueDate", "deed.txt", "/77", "/panic"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("it tells %q", secret)
+			t.Errorf("metrics contain %q, want no names, paths, or fields of requests", secret)
 		}
 	}
 	if t.Failed() {
@@ -185,31 +186,31 @@ func TestText(t *testing.T) {
 	}
 }
 
-// leaning matches a help text that depends on another one.
-var leaning = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does)|it consists|it does|these)\b`)
+// dependentHelp matches a help text that can't be understood without the help of another metric.
+var dependentHelp = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does)|it consists|it does|these)\b`)
 
 // Every series has a help text and a type, and the text can be parsed.
-func TestTextReadsBack(t *testing.T) {
+func TestTextCanBeParsed(t *testing.T) {
 	t.Parallel()
 	parser := expfmt.NewTextParser(prom.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(read(t, fixture(t))))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("parse the metrics: %v", err)
 	}
-	ours := 0
+	count := 0
 	for name, family := range families {
 		if family.GetHelp() == "" {
-			t.Errorf("%s has no help", name)
+			t.Errorf("help of %s is empty", name)
 		}
 		if strings.HasPrefix(name, "deedkeep_") {
-			ours++
-			if found := leaning.FindString(family.GetHelp()); found != "" {
-				t.Errorf("%s: %q says nothing where the help stands alone", name, found)
+			count++
+			if found := dependentHelp.FindString(family.GetHelp()); found != "" {
+				t.Errorf("help of %s contains %q, want help that needs no other text", name, found)
 			}
 		}
 	}
-	if ours < 30 {
-		t.Errorf("%d families of ours", ours)
+	if count < 30 {
+		t.Errorf("found %d families of deedkeep, want at least 30", count)
 	}
 }
 
@@ -217,11 +218,11 @@ func TestTextReadsBack(t *testing.T) {
 func TestOutcomesAreExplained(t *testing.T) {
 	t.Parallel()
 	m := fixture(t)
-	ask(t, m) // a request has to be there, to be counted
+	sendRequests(t, m) // HTTP metrics have no series before the first request
 	text := read(t, m)
 	guide, err := os.ReadFile(filepath.Join("..", "..", "cmd", "help", "monitoring.md"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read the monitoring guide: %v", err)
 	}
 	for name, outcomes := range map[string][]string{
 		"deedkeep_search_requests_total": search.Outcomes, "deedkeep_sign_ins_total": auth.SignInOutcomes,
@@ -235,16 +236,16 @@ func TestOutcomesAreExplained(t *testing.T) {
 		}
 		for _, outcome := range outcomes {
 			if !regexp.MustCompile(`[:;] ` + outcome + `[:;.]`).MatchString(help) {
-				t.Errorf("%s: %q is not in its help", name, outcome)
+				t.Errorf("help of %s doesn't explain the outcome %q: %s", name, outcome, help)
 			}
 			if !strings.Contains(rows, "`"+outcome+"`") {
-				t.Errorf("%s: %q is not in the guide", name, outcome)
+				t.Errorf("guide doesn't explain the outcome %q of %s", outcome, name)
 			}
 		}
 	}
 	for _, name := range regexp.MustCompile(`\bdeedkeep_\w+`).FindAllString(string(guide), -1) {
 		if !strings.Contains(text, "# TYPE "+strings.TrimSuffix(name, "_bucket")+" ") {
-			t.Errorf("the guide names %s, which is not told", name)
+			t.Errorf("guide names %s, which is not a metric", name)
 		}
 	}
 }
@@ -253,12 +254,12 @@ func TestTextIsCachedForASecond(t *testing.T) {
 	t.Parallel()
 	m := fixture(t)
 	if first, second := read(t, m), read(t, m); first != second {
-		t.Error("it was gathered twice")
+		t.Errorf("second text within a second differs from the first:\n%s\nwant\n%s", second, first)
 	}
 	m.at = m.at.Add(-maxAge)
-	ask(t, m)
-	if !strings.Contains(read(t, m), `route="none"`) {
-		t.Error("it is older than a second")
+	sendRequests(t, m)
+	if text := read(t, m); !strings.Contains(text, `route="none"`) {
+		t.Errorf("text after a second lacks the requests since then:\n%s", text)
 	}
 }
 
@@ -271,7 +272,7 @@ func TestVaultDown(t *testing.T) {
 	text := read(t, m)
 	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") ||
 		!strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
-		t.Error(text)
+		t.Errorf("metrics of a failing vault = %s, want deedkeep_vault_up 0, HTTP metrics, and no records", text)
 	}
 }
 
@@ -279,10 +280,10 @@ func TestVaultDown(t *testing.T) {
 func TestCanceledTextDoesNotWait(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
-	asked, tell := make(chan struct{}), make(chan struct{})
+	called, release := make(chan struct{}), make(chan struct{})
 	slow := func(context.Context) (n instance.Metrics, err error) {
-		asked <- struct{}{}
-		<-tell
+		called <- struct{}{}
+		<-release
 		return n, nil
 	}
 	m.registry.MustRegister(&vaultCollector{slow, time.Now, slog.New(slog.DiscardHandler)})
@@ -291,27 +292,27 @@ func TestCanceledTextDoesNotWait(t *testing.T) {
 		_, err := m.Text(t.Context())
 		first <- err
 	}()
-	<-asked
-	left, leave := context.WithCancel(t.Context())
-	leave()
-	if _, err := m.Text(left); !errors.Is(err, context.Canceled) {
-		t.Errorf("who has left: %v", err)
+	<-called
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Text(canceled); !errors.Is(err, context.Canceled) {
+		t.Errorf("Text with a canceled context: error %v, want %v", err, context.Canceled)
 	}
-	close(tell)
+	close(release)
 	if err := <-first; err != nil {
-		t.Error(err)
+		t.Errorf("Text that waited for the vault: %v", err)
 	}
 	if read(t, m) == "" {
-		t.Error("nothing is told")
+		t.Error("Text after the slow call is empty, want metrics")
 	}
 }
 
 func TestUnixSeconds(t *testing.T) {
 	if got := unixSeconds(time.Time{}); got != 0 {
-		t.Errorf("no time is %v", got)
+		t.Errorf("unixSeconds of the zero time = %v, want 0", got)
 	}
 	if got := unixSeconds(time.Unix(1780027500, 250e6)); got != 1780027500.25 {
-		t.Errorf("got %v", got)
+		t.Errorf("unixSeconds = %v, want 1780027500.25", got)
 	}
 }
 
@@ -319,7 +320,7 @@ func read(t *testing.T, m *Metrics) string {
 	t.Helper()
 	text, err := m.Text(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read the metrics: %v", err)
 	}
 	return string(text)
 }
@@ -331,11 +332,11 @@ func TestTextCacheUsesTheClock(t *testing.T) {
 	now := m.opts.Now()
 	m.opts.Now = func() time.Time { return now }
 	first := read(t, m)
-	ask(t, m)
+	sendRequests(t, m)
 	if read(t, m) != first {
-		t.Error("another answer in the same moment")
+		t.Error("text changed while the clock stood still, want the cached text")
 	}
 	if now = now.Add(maxAge); read(t, m) == first {
-		t.Error("the same answer after a second")
+		t.Error("text after a second is the cached one, want the new requests in it")
 	}
 }

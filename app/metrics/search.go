@@ -25,7 +25,9 @@ var (
 	searchFailing = gauge("search_failing",
 		"1 while the search index does not follow what is changed; the log and deedkeep status say why.")
 	searchRequests = counter("search_requests_total",
-		"Searches, by what became of them: found; nothing; refused: it could not be asked so; deadline: it took too long; busy: too many others were under way; no_index: the search index is being made; left: whoever asked left before the answer; trouble: of ours.", "outcome")
+		"Searches, by what became of them: found; nothing; refused: it could not be asked so; deadline: it took too long; busy: too many "+
+			"others were under way; no_index: the search index is being made; left: whoever asked left before the answer; "+
+			"trouble: of ours.", "outcome")
 	searchSeconds = metric{prometheus.NewDesc("deedkeep_search_duration_seconds",
 		"Time of a search that was answered, with the reading of what was found.", nil, nil), 0}
 )

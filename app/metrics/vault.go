@@ -38,7 +38,8 @@ var (
 	queueAge  = gauge("processing_queue_oldest_age_seconds", "How long the first document of the queue is overdue; 0 when none is.")
 	failed    = gauge("processing_failed", "Documents that could not be processed; deedkeep process list says why.")
 	processed = counter("processing_documents_total",
-		"Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried again later; gone: the document was deleted meanwhile.", "outcome")
+		"Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried "+
+			"again later; gone: the document was deleted meanwhile.", "outcome")
 
 	commitChanges = metric{prometheus.NewDesc("deedkeep_commit_changes",
 		"Changes that shared one commit, and so one sync of the disk.", nil, nil), 0}
@@ -51,10 +52,13 @@ var (
 	backupVerified = gauge("backup_last_verification_timestamp_seconds",
 		"When the server last read backups and held every byte against its sum; 0 if not since it was started.")
 	backupVerifyOK = gauge("backup_last_verification_success",
-		"1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its timestamp is 0.")
+		"1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its "+
+			"timestamp is 0.")
 
 	signIns = counter("sign_ins_total",
-		"Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the password is right, the code of the second factor comes next; code: that is wrong; step: that came too late; wait: too many tries; busy: too many at once; trouble: of ours.", "outcome")
+		"Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the "+
+			"password is right, the code of the second factor comes next; code: that is wrong; step: that came too late; wait: too many "+
+			"tries; busy: too many at once; trouble: of ours.", "outcome")
 )
 
 // vaultCollector collects the metrics of the vault.

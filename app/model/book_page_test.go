@@ -77,7 +77,8 @@ func TestParseBookPage(t *testing.T) {
 				t.Errorf("%q of %q (%t), want %q of %q", got, r.Type, ok, row.want, row.register)
 			}
 			for _, text := range []string{row.text, "recorded in " + row.text + " of the land records", "Deed-" + row.text + "-Hebert"} {
-				if found := bookPage.FindAllString(text, 9); !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, row.text) }) {
+				found := bookPage.FindAllString(text, 9)
+				if !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, row.text) }) {
 					t.Errorf("FindAllString(%q) = %q, want a match that ends in %q", text, found, row.text)
 				}
 			}

@@ -19,7 +19,8 @@ func TestEventJSONIsStable(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, err := json.Marshal(e)
-	const want = `{"seq":2,"at":"2026-05-29T04:00:00.000123Z","actor":{"kind":"key","id":1,"name":"R \u0026 D \u003cx\u003e","address":"192.0.2.1","request_id":"r-1"},` +
+	const want = `{"seq":2,"at":"2026-05-29T04:00:00.000123Z","actor":{"kind":"key","id":1,"name":"R \u0026 D \u003cx\u003e",` +
+		`"address":"192.0.2.1","request_id":"r-1"},` +
 		`"kind":"file.filed","record":"file:7","detail":{"abstract":"abstract:3","sha256":"ab"},` +
 		`"changes":[{"field":"county","from":null,"to":"Essex \u003c\u0026\u003e"},{"field":"custom_fields.fee","from":1.50,"to":null}],` +
 		`"prev":"00ff","hash":"870a9107a4663984b0bff7b7ecc5a6854104d40b5f41351c31ca471de1cc5491"}`

@@ -57,7 +57,8 @@ func TestDefinitionRules(t *testing.T) {
 		{"label of two lines", one(Field{Key: "a", Label: "a\nb", Type: Text}),
 			"custom_fields.0.label: The label field contains invalid characters."},
 		{"type", one(Field{Key: "a", Label: "L", Type: "Text"}),
-			`custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
+			`custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, ` +
+				`email, phone, url.`},
 		{"options of a text", one(Field{"a", "L", Text, false, []string{"x"}}),
 			"custom_fields.0.options: Options belong to a dropdown or a multiselect, not to a text."},
 		{"no options", one(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown needs options."},
@@ -69,7 +70,8 @@ func TestDefinitionRules(t *testing.T) {
 			"custom_fields.0.options: There must not be more than 500."},
 		{"every fault at once", []Field{{"A", "", "x", false, nil}},
 			`custom_fields.0.key: The key "A" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.; ` +
-				`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
+				`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, ` +
+				`date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, rejected := CheckOrderFields(row.defs)
@@ -180,8 +182,10 @@ func TestTemplateChanges(t *testing.T) {
 	if err != nil {
 		t.Fatalf("encode changes: %v", err)
 	}
-	const want = `[{"field":"name","from":"A","to":"A \u0026 B"},{"field":"default","from":false,"to":true},{"field":"statuses","from":["New"],"to":null},` +
-		`{"field":"custom_fields.a","from":{"key":"a","label":"A","type":"text"},"to":{"key":"a","label":"A","type":"dropdown","options":["x"]}},` +
+	const want = `[{"field":"name","from":"A","to":"A \u0026 B"},{"field":"default","from":false,"to":true},{"field":"statuses",` +
+		`"from":["New"],"to":null},` +
+		`{"field":"custom_fields.a","from":{"key":"a","label":"A","type":"text"},"to":{"key":"a","label":"A","type":"dropdown",` +
+		`"options":["x"]}},` +
 		`{"field":"custom_fields.d","from":null,"to":{"key":"d","label":"D","type":"date","required":true}},` +
 		`{"field":"custom_fields.c","from":{"key":"c","label":"C","type":"text"},"to":null},` +
 		`{"field":"custom_fields","from":["a","b"],"to":["b","a"]}]`

@@ -278,7 +278,8 @@ func TestValuesDoNotAliasRequestBody(t *testing.T) {
 }
 
 func FuzzCheckCustom(f *testing.F) {
-	for _, seed := range []string{`{"text":"a","paragraph":" b ","date":"2026-02-30","dropdown":"A & B","multiselect":["C","C"],"number":"1e5","checkbox":true}`,
+	for _, seed := range []string{`{"text":"a","paragraph":" b ","date":"2026-02-30","dropdown":"A & B","multiselect":["C","C"],` +
+		`"number":"1e5","checkbox":true}`,
 		`{"text":1.50,"number":-0,"multiselect":"C","dropdown":7}`, `{"text":"\u0000","paragraph":"\ud800","multiselect":[[],{},null,""]}`,
 		`{"money":"$1,234.5","email":"a@b.co","phone":"(985)  555-0142 x7","url":"http://a.b/c"}`, `{"money":0.5,"phone":9855550142}`,
 		`{"checkbox":"true","date":[ ],"number":" "}`, `{"text":"\u2028<>&"}`, `tru`, "\x00", `"\xff"`} {

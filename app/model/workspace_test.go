@@ -12,7 +12,8 @@ func TestNewWorkspace(t *testing.T) {
 	for _, template := range w.Templates {
 		names = append(names, template.Name)
 	}
-	if want := []string{"Residential Abstract", "Commercial Abstract", "Ownership and Encumbrance Report", "Update / Bring-Down"}; !slices.Equal(names, want) {
+	want := []string{"Residential Abstract", "Commercial Abstract", "Ownership and Encumbrance Report", "Update / Bring-Down"}
+	if !slices.Equal(names, want) {
 		t.Errorf("templates = %q, want %q", names, want)
 	}
 	for i, want := range []int{14, 18, 6, 5} {
