@@ -175,7 +175,8 @@ func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 }
 
 // libraries lists the scripts and styles that "go generate ./..." copies.
-var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz", "library/swagger-ui.css.gz"}
+var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz",
+	"library/swagger-ui.css.gz"}
 
 func readyLibrary(files fs.FS) error {
 	for _, name := range libraries {

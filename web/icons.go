@@ -31,7 +31,8 @@ func Icons() (map[string]string, error) {
 			return nil, fmt.Errorf("%s is no drawing", name)
 		}
 		// The style sheet sets the stroke width, so the markup of each icon stays short.
-		icons[strings.TrimSuffix(path.Base(name), ".svg")] = `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">` + strokes + `</svg>`
+		id := strings.TrimSuffix(path.Base(name), ".svg")
+		icons[id] = `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">` + strokes + `</svg>`
 	}
 	return icons, nil
 }

@@ -152,7 +152,8 @@ func TestPackedAsset(t *testing.T) {
 		t.Errorf("Content-Encoding is %q without gzip and %q with, want none and gzip",
 			plain.Header().Get("Content-Encoding"), packed.Header().Get("Content-Encoding"))
 	}
-	if size := packed.Header().Get("Content-Length"); size != strconv.Itoa(packed.Body.Len()) || size != head.Header().Get("Content-Length") || head.Body.Len() != 0 {
+	if size := packed.Header().Get("Content-Length"); size != strconv.Itoa(packed.Body.Len()) ||
+		size != head.Header().Get("Content-Length") || head.Body.Len() != 0 {
 		t.Errorf("Content-Length of the compressed asset is %s, want %d, also for HEAD", size, packed.Body.Len())
 	}
 	z, err := gzip.NewReader(packed.Body)

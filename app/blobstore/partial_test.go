@@ -57,7 +57,8 @@ func TestPartialBecomesABlob(t *testing.T) {
 		t.Fatalf("Append = %v, offset %d", err, x.Offset())
 	}
 	s, _, loaded := partials(t, dir, nil)
-	if len(loaded) != 1 || loaded[0].Name() != "abc" || string(loaded[0].OwnerData) != "mine" || loaded[0].Offset() != 300_500 || !loaded[0].UpdatedAt().Equal(partialTime) {
+	if len(loaded) != 1 || loaded[0].Name() != "abc" || string(loaded[0].OwnerData) != "mine" || loaded[0].Offset() != 300_500 ||
+		!loaded[0].UpdatedAt().Equal(partialTime) {
 		t.Fatalf("uploads after the restart = %+v, want one at 300500", loaded)
 	}
 	x = loaded[0]
@@ -190,7 +191,8 @@ func TestPartialSyncsInOrder(t *testing.T) {
 	}
 	got := strings.Join(r.recorded(), "\n")
 	var at int
-	for _, step := range []string{"create abc.part", "rename abc.note.new abc.note", "sync abc.part", "syncdir uploads", "writeat abc.note", "sync abc.note", "sync abc.part", "writeat abc.note", "sync abc.note"} {
+	for _, step := range []string{"create abc.part", "rename abc.note.new abc.note", "sync abc.part", "syncdir uploads",
+		"writeat abc.note", "sync abc.note", "sync abc.part", "writeat abc.note", "sync abc.note"} {
 		i := strings.Index(got[at:], step)
 		if i < 0 {
 			t.Fatalf("no %q after byte %d of\n%s", step, at, got)
@@ -210,7 +212,8 @@ func TestPartialOffsetAfterDiskErrors(t *testing.T) {
 	for _, row := range []struct {
 		step string
 		kind error
-	}{{"writeat abc.part", broken}, {"sync abc.part", ErrSync}, {"syncdir uploads", ErrSync}, {"writeat abc.note", broken}, {"sync abc.note", ErrSync}} {
+	}{{"writeat abc.part", broken}, {"sync abc.part", ErrSync}, {"syncdir uploads", ErrSync}, {"writeat abc.note", broken},
+		{"sync abc.note", ErrSync}} {
 		t.Run(row.step, func(t *testing.T) {
 			t.Parallel()
 			r := &recorder{Files: OSFiles()}

@@ -77,7 +77,8 @@ func TestOpenDetectsEveryBitFlip(t *testing.T) {
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	spoiled := map[string][]byte{"cut": intact[:len(intact)-1], "longer": append(bytes.Clone(intact), 0), "zeros": make([]byte, len(intact)), "two bytes": intact[:2]}
+	spoiled := map[string][]byte{"cut": intact[:len(intact)-1], "longer": append(bytes.Clone(intact), 0),
+		"zeros": make([]byte, len(intact)), "two bytes": intact[:2]}
 	for bit := range 8 * len(intact) {
 		flipped := bytes.Clone(intact)
 		flipped[bit/8] ^= 1 << (bit % 8)

@@ -60,7 +60,8 @@ func TestPutOpenRemove(t *testing.T) {
 		t.Errorf("content = %q", got)
 	}
 	broken := errors.New("broken")
-	if err := s.Put(digest, blobstore.ThumbnailFile, func(w io.Writer) error { io.WriteString(w, "th"); return broken }); !errors.Is(err, broken) {
+	if err := s.Put(digest, blobstore.ThumbnailFile,
+		func(w io.Writer) error { io.WriteString(w, "th"); return broken }); !errors.Is(err, broken) {
 		t.Errorf("Put with a failing writer = %v", err)
 	}
 	if got := get(t, s, digest, blobstore.ThumbnailFile); got != "two" {
@@ -179,11 +180,13 @@ func TestDamagedText(t *testing.T) {
 	flipped := bytes.Clone(intact)
 	flipped[len(flipped)/2] ^= 0x10
 	zeros := append(bytes.Clone(intact[:10]), make([]byte, len(intact)-10)...)
-	for name, content := range map[string][]byte{"a header and zeros": zeros, "cut": intact[:len(intact)-9], "flipped": flipped, "other": []byte("no gzip")} {
+	for name, content := range map[string][]byte{"a header and zeros": zeros, "cut": intact[:len(intact)-9], "flipped": flipped,
+		"other": []byte("no gzip")} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
-		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, blobstore.ErrPreviewDamaged) || !errors.Is(err, fs.ErrNotExist) {
+		if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, blobstore.ErrPreviewDamaged) ||
+			!errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, want %v, which is also fs.ErrNotExist", name, err, blobstore.ErrPreviewDamaged)
 		}
 	}
@@ -191,7 +194,8 @@ func TestDamagedText(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
-	if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, blobstore.TextFile) {
+	if err := s.ReadText(digest, func(int, string) error { return nil }); !errors.Is(err, fs.ErrNotExist) ||
+		s.Has(digest, blobstore.TextFile) {
 		t.Errorf("ReadText of an empty file = %v, want fs.ErrNotExist", err)
 	}
 }

@@ -14,7 +14,8 @@ func TestClearTmp(t *testing.T) {
 	staged := stageAll(t, s, sample(10, 70))
 	owned, release := s.ReserveTmp("copy.db")
 	stale := filepath.Join(s.tmp, "stale")
-	if err := errors.Join(os.WriteFile(owned, nil, 0o600), os.WriteFile(stale, []byte("x"), 0o400), os.Mkdir(filepath.Join(s.tmp, "folder"), 0o700)); err != nil {
+	if err := errors.Join(os.WriteFile(owned, nil, 0o600), os.WriteFile(stale, []byte("x"), 0o400),
+		os.Mkdir(filepath.Join(s.tmp, "folder"), 0o700)); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	if n, _, err := s.StaleTmp(); n != 1 || err != nil {

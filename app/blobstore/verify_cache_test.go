@@ -18,7 +18,8 @@ func newVerifyingStore(t *testing.T, first int64) (s *Store, clock *time.Time) {
 	t.Helper()
 	now := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	base := t.TempDir()
-	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{Files: unsyncedFiles{OSFiles()}, Now: func() time.Time { return now }, VerifyOnOpenMax: first})
+	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"),
+		Options{Files: unsyncedFiles{OSFiles()}, Now: func() time.Time { return now }, VerifyOnOpenMax: first})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}

@@ -26,7 +26,8 @@ func newClock() *clock { return &clock{time.Date(2026, 5, 1, 12, 0, 0, 0, time.U
 
 func openSelfSigned(t *testing.T, dir string, c *clock, log *bytes.Buffer, requiredName string, names ...string) *Reloader {
 	t.Helper()
-	l, err := Open(Options{Dir: dir, Names: names, RequiredName: requiredName, Now: c.now, Rand: rand.Reader, Log: slog.New(slog.NewTextHandler(log, nil))})
+	l, err := Open(Options{Dir: dir, Names: names, RequiredName: requiredName, Now: c.now, Rand: rand.Reader,
+		Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
@@ -42,7 +43,8 @@ func TestSelfSignedCertificate(t *testing.T) {
 	if days := info.NotAfter.Sub(info.NotBefore).Hours() / 24; days != 397 || !info.NotBefore.Before(c.at) {
 		t.Errorf("valid for %v days from %v, want 397 from before now", days, info.NotBefore)
 	}
-	for host, want := range map[string]bool{"localhost": true, "VAULT.example.com": true, "127.0.0.1": true, "::1": true, "[::1]": true, "127.0.0.2": false, "example.com": false, "": false} {
+	for host, want := range map[string]bool{"localhost": true, "VAULT.example.com": true, "127.0.0.1": true, "::1": true,
+		"[::1]": true, "127.0.0.2": false, "example.com": false, "": false} {
 		if info.Covers(host) != want {
 			t.Errorf("Covers(%q) = %v", host, !want)
 		}
@@ -90,7 +92,8 @@ func TestSelfSignedIsRenewed(t *testing.T) {
 		t.Errorf("log = %s", log)
 	}
 	now := again.Info().Fingerprint
-	if got := openSelfSigned(t, dir, c, log, "other.example.com", "localhost", "other.example.com").Info(); got.Fingerprint == now || !got.Covers("other.example.com") {
+	if got := openSelfSigned(t, dir, c, log, "other.example.com", "localhost", "other.example.com").Info(); got.Fingerprint == now ||
+		!got.Covers("other.example.com") {
 		t.Errorf("after a new required name: Info = %+v", got)
 	}
 }
@@ -194,7 +197,8 @@ func TestOpenRejectsFiles(t *testing.T) {
 		"empty key":      {cert, os.DevNull, "key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Open(Options{Cert: row.cert, Key: row.key, Now: c.now, Log: slog.New(slog.DiscardHandler)}); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := Open(Options{Cert: row.cert, Key: row.key, Now: c.now, Log: slog.New(slog.DiscardHandler)}); err == nil ||
+				!strings.Contains(err.Error(), row.want) {
 				t.Errorf("%s: Open = %v, want %q", name, err, row.want)
 			}
 		})

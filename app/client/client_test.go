@@ -16,13 +16,15 @@ import (
 
 const (
 	key          = "dk_live_secret"
-	abstractJSON = `{"id":"k3Jd82Qz","template_id":2,"status":null,"address":"12 Elm & Oak","city":null,"county":null,"state":null,"tax_map":null,` +
-		`"custom_fields":{"fee":1.50},"files":[` + fileJSON +
+	abstractJSON = `{"id":"k3Jd82Qz","template_id":2,"status":null,"address":"12 Elm & Oak","city":null,"county":null,"state":null,` +
+		`"tax_map":null,"custom_fields":{"fee":1.50},"files":[` + fileJSON +
 		`],"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000001Z"}`
 	fileJSON = `{"id":77,"filename":"Deed.pdf","file_type":"pdf","mime_type":"application/pdf","page_count":12,"file_size":248115,` +
-		`"file_size_human":"242.3 KB","folder_id":null,"is_processing":true,"download_url":"https://vault.test/v1/file-vault/files/77/download",` +
+		`"file_size_human":"242.3 KB","folder_id":null,"is_processing":true,` +
+		`"download_url":"https://vault.test/v1/file-vault/files/77/download",` +
 		`"created_at":"2026-05-29T04:00:00.000000Z"}`
-	orderJSON = `{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":"2026-06-15","address":null,"city":null,"county":null,"state":null,` +
+	orderJSON = `{"id":"Zz9aB31x","order_number":"T-1","status":"active","due_date":"2026-06-15","address":null,` +
+		`"city":null,"county":null,"state":null,` +
 		`"custom_fields":{},"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"}`
 	fieldJSON  = `{"key":"search_type","label":"Search type","type":"dropdown","required":true,"options":["full"]}`
 	folderJSON = `{"id":4,"name":"2026","parent_id":1}`

@@ -13,7 +13,8 @@ import (
 func ExampleClient_CreateOrder() {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		fmt.Fprint(w, `{"message":"The due date field must match the format Y-m-d.","errors":{"due_date":["The due date field must match the format Y-m-d."]}}`)
+		fmt.Fprint(w, `{"message":"The due date field must match the format Y-m-d.",`+
+			`"errors":{"due_date":["The due date field must match the format Y-m-d."]}}`)
 	}))
 	defer srv.Close()
 

@@ -103,7 +103,8 @@ func TestCallOptionsReceiveHeaders(t *testing.T) {
 	}))
 	var tag string
 	var replayed bool
-	if _, err := c.With(client.CallOptions{ETag: &tag, Replayed: &replayed}).CreateOrder(t.Context(), client.OrderDraft{}); err != nil || tag != `"tag"` || !replayed {
+	if _, err := c.With(client.CallOptions{ETag: &tag, Replayed: &replayed}).CreateOrder(t.Context(), client.OrderDraft{}); err != nil ||
+		tag != `"tag"` || !replayed {
 		t.Errorf("tag %q, replayed %v, %v", tag, replayed, err)
 	}
 }

@@ -42,7 +42,8 @@ func TestControlBackup(t *testing.T) {
 		return line
 	}
 	w := ask(http.MethodPost, "/control/backup", string(target))
-	if line := last(w); w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" || line.Result == nil || line.Result.To != to || line.Error != "" {
+	if line := last(w); w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" || line.Result == nil ||
+		line.Result.To != to || line.Error != "" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	rows := []struct {
@@ -70,12 +71,14 @@ func TestControlBackup(t *testing.T) {
 	}
 	var status apitypes.Status
 	w = ask(http.MethodGet, "/control/status", "")
-	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to || status.LastBackupAt == nil || status.BackupFailure != nil {
+	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to ||
+		status.LastBackupAt == nil || status.BackupFailure != nil {
 		t.Errorf("%s, %v", w.Body, err)
 	}
 	t.Run("while another is being made", func(t *testing.T) {
 		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(backup.Progress) {
-			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked || line.Error != "A backup is already being made." {
+			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked ||
+				line.Error != "A backup is already being made." {
 				t.Errorf("%+v", line)
 			}
 		})

@@ -10,6 +10,7 @@ func certificateShape(f *certificate.Info) *apitypes.Certificate {
 		return nil
 	}
 	return &apitypes.Certificate{
-		Names: f.Names, NotBefore: apitypes.At(f.NotBefore), NotAfter: apitypes.At(f.NotAfter), Fingerprint: f.Fingerprint, SelfSigned: f.SelfSigned,
+		Names: f.Names, NotBefore: apitypes.At(f.NotBefore), NotAfter: apitypes.At(f.NotAfter), Fingerprint: f.Fingerprint,
+		SelfSigned: f.SelfSigned,
 	}
 }

@@ -53,7 +53,8 @@ func (c *Client) OpenProbe(ctx context.Context) (string, error) {
 // CreateBackup creates a snapshot and calls progress, unless nil, in this goroutine. When ctx ends, the backup stops
 // and leaves no snapshot. It returns a *client.Error if the server rejects or can't finish the backup, and
 // io.ErrUnexpectedEOF if the response ends early.
-func (c *Client) CreateBackup(ctx context.Context, create apitypes.BackupCreate, progress func(apitypes.Progress)) (apitypes.Backup, error) {
+func (c *Client) CreateBackup(ctx context.Context, create apitypes.BackupCreate,
+	progress func(apitypes.Progress)) (apitypes.Backup, error) {
 	return followProgress[apitypes.Backup](ctx, c, "/control/backup", create, progress)
 }
 

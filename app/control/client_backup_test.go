@@ -27,13 +27,15 @@ func TestCreateBackup(t *testing.T) {
 	if want := []apitypes.Progress{{Done: 1, Total: 3, Unit: "bytes"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("progress = %v, want %v", got, want)
 	}
-	_, err = newBodyClient(strings.NewReader(progress+`{"error":"The disk is full.","status":507}`+"\n")).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil)
+	failed := newBodyClient(strings.NewReader(progress + `{"error":"The disk is full.","status":507}` + "\n"))
+	_, err = failed.CreateBackup(t.Context(), apitypes.BackupCreate{}, nil)
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Status != 507 || failure.Message != "The disk is full." || failure.RequestID != "req-1" {
 		t.Errorf("CreateBackup = %v, want The disk is full. with status 507 and request ID req-1", err)
 	}
 	for _, cut := range []string{"", progress, created[:40]} {
-		if _, err := newBodyClient(strings.NewReader(cut)).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		_, err := newBodyClient(strings.NewReader(cut)).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil)
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("CreateBackup with the response %q = %v, want %v", cut, err, io.ErrUnexpectedEOF)
 		}
 	}

@@ -39,7 +39,8 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 // ExportEvents calls each for every entry of the audit log, in order, starting with number from, and damaged for every
 // entry that can't be read, until one of them returns an error. It returns io.ErrUnexpectedEOF if the response ends
 // early.
-func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error, damaged func(apitypes.Finding) error) error {
+func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error,
+	damaged func(apitypes.Finding) error) error {
 	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)
 	return c.http.Lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
 		var line apitypes.EventLine

@@ -16,7 +16,8 @@ import (
 )
 
 func eventLine(seq int) string {
-	return fmt.Sprintf(`{"event":{"seq":%d,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system"},"kind":"x.y","hash":"h%d"}}`+"\n", seq, seq)
+	return fmt.Sprintf(`{"event":{"seq":%d,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system"},"kind":"x.y","hash":"h%d"}}`+
+		"\n", seq, seq)
 }
 
 func TestExportEvents(t *testing.T) {
@@ -46,7 +47,8 @@ func TestExportEvents(t *testing.T) {
 				t.Errorf("ExportEvents(7) called back with %q after %s, want %q after GET /control/events/export?from=7", got, sent.line, row.want)
 			}
 			fails := row.wantErr != nil || row.wantText != ""
-			if (err != nil) != fails || row.wantErr != nil && !errors.Is(err, row.wantErr) || err != nil && !strings.Contains(err.Error(), row.wantText) {
+			if (err != nil) != fails || row.wantErr != nil && !errors.Is(err, row.wantErr) ||
+				err != nil && !strings.Contains(err.Error(), row.wantText) {
 				t.Errorf("ExportEvents(7) = %v, want %v with %q", err, row.wantErr, row.wantText)
 			}
 		})

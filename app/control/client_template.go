@@ -49,7 +49,8 @@ func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) 
 // custom_fields.INDEX.
 func (c *Client) ImportOrderFields(ctx context.Context, fields []apitypes.Field, dryRun bool) (apitypes.DefinitionsChanged, error) {
 	var body apitypes.DefinitionsChanged
-	err := c.http.Do(ctx, http.MethodPost, "/control/order-fields/import", apitypes.OrderFieldsImport{DryRun: dryRun, CustomFields: fields}, &body)
+	err := c.http.Do(ctx, http.MethodPost, "/control/order-fields/import",
+		apitypes.OrderFieldsImport{DryRun: dryRun, CustomFields: fields}, &body)
 	return body, err
 }
 
@@ -64,6 +65,7 @@ func (c *Client) OrderStatuses(ctx context.Context) ([]string, error) {
 // statuses.INDEX.
 func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dryRun bool) (apitypes.DefinitionsChanged, error) {
 	var body apitypes.DefinitionsChanged
-	err := c.http.Do(ctx, http.MethodPost, "/control/order-statuses/import", apitypes.OrderStatusesImport{DryRun: dryRun, Statuses: statuses}, &body)
+	err := c.http.Do(ctx, http.MethodPost, "/control/order-statuses/import",
+		apitypes.OrderStatusesImport{DryRun: dryRun, Statuses: statuses}, &body)
 	return body, err
 }

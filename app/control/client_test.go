@@ -21,8 +21,10 @@ import (
 const (
 	keyJSON = `{"id":4,"name":"Desk","prefix":"dk_live_ab12","abilities":["api:v1"],"created_at":"2026-05-29T04:00:00.000000Z",` +
 		`"last_used_at":null,"use_count":3,"expires_at":"2026-08-29T04:00:00.000000Z","revoked_at":null}`
-	statusJSON = `{"running":true,"started_at":"2026-05-29T04:00:00.000000Z","version":"1.0","commit":"c","data":"d","listen":"l","certificate":null,` +
-		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"disk_free":9,"disk_reserve":10,"read_only":true,` +
+	statusJSON = `{"running":true,"started_at":"2026-05-29T04:00:00.000000Z","version":"1.0","commit":"c","data":"d","listen":"l",` +
+		`"certificate":null,` +
+		`"abstracts":1,"orders":2,"files":3,"folders":4,"trashed":6,"bytes":5,"queue":7,"failed":8,"disk_free":9,"disk_reserve":10,` +
+		`"read_only":true,` +
 		`"last_backup_at":null,"writes_denied":null,"last_backup":null,"backup_failure":null,"next_backup_at":null,"search":{"ready":false,` +
 		`"building":false,"done":null,"total":null,"records":0,"bytes":0,"segments":0,"behind":0,"since":null,"error":null},"damaged":[],` +
 		`"scrub":{"every_seconds":0,"started_at":null,"completed_at":null,"progress":0,"age_seconds":0,"overdue":false}}`
@@ -107,7 +109,8 @@ func TestClientCalls(t *testing.T) {
 			201, `{"key":"dk_live_x","data":` + keyJSON + `}`, `{"key":"dk_live_x","data":` + keyJSON + `}`,
 			"POST /control/keys/4/rotate", `{"overlap_seconds":90}`},
 		{"verify", func(ctx context.Context, c *control.Client) (any, error) { return c.Verify(ctx, nil) },
-			200, `{"progress":{"done":1,"total":2,"unit":"bytes"}}` + "\n" + `{"result":` + verifyJSON + `}` + "\n", verifyJSON, "POST /control/verify", ``},
+			200, `{"progress":{"done":1,"total":2,"unit":"bytes"}}` + "\n" + `{"result":` + verifyJSON + `}` + "\n", verifyJSON,
+			"POST /control/verify", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c, got := newCannedClient(t, row.status, row.response)
@@ -151,7 +154,8 @@ func TestClientWithoutOperatorSendsNoHeader(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
-	const first, second = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n", `{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
+	const first, second = `{"progress":{"done":1,"total":3,"unit":"records"}}` + "\n",
+		`{"progress":{"done":3,"total":3,"unit":"bytes"}}` + "\n"
 	want := apitypes.Verify{
 		Records: 1, Files: 2, Blobs: 3, Bytes: 4, Events: 5, Orphans: 6, Leftovers: 7, SearchBytes: 8,
 		Findings: apitypes.List[apitypes.Finding]{{Kind: "blob", Subject: "ab12", Problem: "its bytes differ"}},
@@ -235,7 +239,8 @@ func TestVerifyCanceled(t *testing.T) {
 }
 
 func FuzzVerify(f *testing.F) {
-	for _, s := range []string{`{"progress":{"done":1,"total":2,"unit":"u"}}`, `{"result":{"ok":true}}`, `{"error":"e"}`, "null\n\n1", `{"result":null}`, `{`} {
+	for _, s := range []string{`{"progress":{"done":1,"total":2,"unit":"u"}}`, `{"result":{"ok":true}}`, `{"error":"e"}`,
+		"null\n\n1", `{"result":null}`, `{`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

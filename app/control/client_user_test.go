@@ -45,14 +45,16 @@ func TestUserCommandsSendOneRequest(t *testing.T) {
 			}
 			return created.Data, err
 		}},
-		{"create with a password", "POST /control/users", `{"name":"kim","role":"staff","password":"a long walk"}`, func() (apitypes.User, error) {
-			created, err := c.CreateUser(ctx, apitypes.UserCreate{Name: "kim", Role: "staff", Password: &password})
-			return created.Data, err
-		}},
+		{"create with a password", "POST /control/users", `{"name":"kim","role":"staff","password":"a long walk"}`,
+			func() (apitypes.User, error) {
+				created, err := c.CreateUser(ctx, apitypes.UserCreate{Name: "kim", Role: "staff", Password: &password})
+				return created.Data, err
+			}},
 		{"set role", "POST /control/users/3/role", `{"role":"admin"}`, func() (apitypes.User, error) { return c.SetUserRole(ctx, 3, "admin") }},
 		{"disable", "POST /control/users/3/disable", `{}`, func() (apitypes.User, error) { return c.DisableUser(ctx, 3) }},
 		{"enable", "POST /control/users/3/enable", `{}`, func() (apitypes.User, error) { return c.EnableUser(ctx, 3) }},
-		{"reset", "POST /control/users/3/reset", `{}`, func() (apitypes.User, error) { reset, err := c.ResetUser(ctx, 3); return reset.Data, err }},
+		{"reset", "POST /control/users/3/reset", `{}`,
+			func() (apitypes.User, error) { reset, err := c.ResetUser(ctx, 3); return reset.Data, err }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			user, err := row.call()

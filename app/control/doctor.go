@@ -19,7 +19,8 @@ func (c handler) checkup(r *http.Request) (any, error) {
 		return nil, err
 	}
 	found, err := c.Vault.Checkup(r.Context())
-	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.CacheCheck.Clean, Unchecked: found.CacheCheck.SkipReason}
+	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.CacheCheck.Clean,
+		Unchecked: found.CacheCheck.SkipReason}
 	if failed := cmp.Or(found.CacheCheck.WriteError, found.CacheCheck.LostWrites); failed != nil {
 		out.DiskError = failed.Error()
 	}

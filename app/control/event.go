@@ -97,7 +97,8 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	var end apitypes.EventEnd
 	err = c.Vault.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
 		if damage != nil {
-			return lines.Encode(apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10), Problem: damage.Error()}})
+			return lines.Encode(apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10),
+				Problem: damage.Error()}})
 		}
 		end.Entries++
 		return lines.Encode(apitypes.EventLine{Event: new(ids.Event(e))})

@@ -50,7 +50,8 @@ func TestGuard(t *testing.T) {
 			if answer.Code != row.want || reached != (row.want == 200) {
 				t.Errorf("status %d, reached %v, want %d", answer.Code, reached, row.want)
 			}
-			if want := `{"message":"This door is for the deedkeep command on this machine."}` + "\n"; row.want == 403 && answer.Body.String() != want {
+			if want := `{"message":"This door is for the deedkeep command on this machine."}` + "\n"; row.want == 403 &&
+				answer.Body.String() != want {
 				t.Errorf("body %q", answer.Body)
 			}
 		})

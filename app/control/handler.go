@@ -123,7 +123,8 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	}
 	out := apitypes.Status{
 		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir, Listen: encode.OptionalString(c.Listen),
-		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders), Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
+		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
+		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
 		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
 	}
 	if c.Certificate != nil {
@@ -250,7 +251,8 @@ func optionalTime(t *time.Time) *apitypes.Time {
 func keyShape(k model.Key) apitypes.Key {
 	return apitypes.Key{
 		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: apitypes.At(k.CreatedAt),
-		LastUsedAt: optionalTime(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: optionalTime(k.ExpiresAt), RevokedAt: optionalTime(k.RevokedAt),
+		LastUsedAt: optionalTime(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: optionalTime(k.ExpiresAt),
+		RevokedAt: optionalTime(k.RevokedAt),
 	}
 }
 

@@ -27,7 +27,8 @@ func (c handler) ensureFolder(r *http.Request) (any, error) {
 	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
-	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing, decode.Filename(asked.Name), asked.DryRun)
+	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing,
+		decode.Filename(asked.Name), asked.DryRun)
 	out := apitypes.FolderEnsured{Created: fresh}
 	if made.ID != 0 {
 		out.Folder = new(encode.Folder(made))

@@ -23,7 +23,8 @@ func TestStatusReportsScheduledBackupFailures(t *testing.T) {
 	}
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup.To = filepath.Join(taken, "plan")
-	handler := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
+	handler := control.NewHandler(control.HandlerOptions{Vault: vaulttest.Open(t, opts), Log: slog.New(slog.DiscardHandler),
+		Rand: vaulttest.Rand()})
 	ask := func(method, path, body string) (s apitypes.Status) {
 		t.Helper()
 		w := httptest.NewRecorder()

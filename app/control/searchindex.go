@@ -21,8 +21,8 @@ func (c handler) reindex(w http.ResponseWriter, r *http.Request) {
 
 func searchIndex(s search.State) apitypes.SearchIndex {
 	out := apitypes.SearchIndex{
-		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments), Behind: int64(s.PendingChanges),
-		Texts: int64(s.MissingText), MissingTexts: int64(s.MissingTextLive),
+		Ready: s.Ready, Building: s.Building, Records: int64(s.Documents), Bytes: s.Bytes, Segments: int64(s.Segments),
+		Behind: int64(s.PendingChanges), Texts: int64(s.MissingText), MissingTexts: int64(s.MissingTextLive),
 	}
 	if s.Building {
 		out.Done, out.Total = new(int64(s.Done)), new(int64(s.Total))

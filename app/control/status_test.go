@@ -24,7 +24,8 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 		want []string // none: nothing is denied
 	}{
 		{"space enough", nil, nil, nil},
-		{"below the reserve", func(o *instance.Options) { o.Settings.DiskReserve = 1 << 62 }, nil, []string{"B free, less than the reserve of ", "disk.reserve"}},
+		{"below the reserve", func(o *instance.Options) { o.Settings.DiskReserve = 1 << 62 }, nil,
+			[]string{"B free, less than the reserve of ", "disk.reserve"}},
 		{"data directory gone", nil, func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.Rename(dir, dir+".away"); err != nil {

@@ -15,7 +15,8 @@ const progressEvery = 250 * time.Millisecond
 
 // streamProgress sends the progress that work reports, in the given unit, and then its result, one JSON line each.
 // When the command disconnects, the request's context ends, and with it the work.
-func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, unit string, work func(report func(done, total int64)) (T, error)) {
+func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, unit string,
+	work func(report func(done, total int64)) (T, error)) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
 	lastSent := time.Time{}
@@ -24,7 +25,8 @@ func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, un
 			return
 		}
 		lastSent = time.Now()
-		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush()) // fails if the command has ended
+		// This fails if the command has ended.
+		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush())
 	})
 	line := apitypes.Line[T]{Result: &result}
 	if err != nil {

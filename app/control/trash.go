@@ -95,18 +95,21 @@ func trashRecord(ids encode.IDCodec, text string) (recordType string, id uint64,
 
 func trashItem(ids encode.IDCodec, t vault.Trashed) apitypes.TrashItem {
 	item := apitypes.TrashItem{
-		Record: ids.Encode(fmt.Sprintf("%s:%d", t.Type, t.ID)), Kind: t.Type, Name: t.Heading, DeletedAt: apitypes.At(t.At), KeptUntil: apitypes.At(t.Until),
+		Record: ids.Encode(fmt.Sprintf("%s:%d", t.Type, t.ID)), Kind: t.Type, Name: t.Heading, DeletedAt: apitypes.At(t.At),
+		KeptUntil: apitypes.At(t.Until),
 		DeletedBy: encode.Actor(t.By),
 	}
 	if !t.RetainedUntil.IsZero() {
 		item.RetainedUntil = new(apitypes.At(t.RetainedUntil))
 	}
 	if of := t.Abstract; of != nil {
-		item.Abstract = &apitypes.TrashAbstract{ID: ids.Abstracts.Encode(of.ID), Name: encode.OptionalString(of.Heading), InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
+		item.Abstract = &apitypes.TrashAbstract{ID: ids.Abstracts.Encode(of.ID), Name: encode.OptionalString(of.Heading),
+			InTrash: !of.Live && of.Heading != "", Purged: of.Heading == ""}
 	}
 	return item
 }
 
 func trashPurged(done vault.Purged) apitypes.TrashPurged {
-	return apitypes.TrashPurged{Records: int64(done.Records), Documents: int64(done.Files), Kept: int64(done.Kept), FreedBytes: done.FreedBytes, Waits: done.Deferred}
+	return apitypes.TrashPurged{Records: int64(done.Records), Documents: int64(done.Files), Kept: int64(done.Kept),
+		FreedBytes: done.FreedBytes, Waits: done.Deferred}
 }

@@ -81,7 +81,9 @@ func (s unixSocket) checkFree(dataDir, path string) error {
 func socketPath(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, socketName)
 	if len(path) > socketPathMax {
-		return "", fmt.Errorf("the control socket's path %s has %d bytes, at most %d are possible: choose a shorter directory for the setting data", path, len(path), socketPathMax)
+		return "", fmt.Errorf(
+			"the control socket's path %s has %d bytes, at most %d are possible: choose a shorter directory for the setting data",
+			path, len(path), socketPathMax)
 	}
 	return path, nil
 }

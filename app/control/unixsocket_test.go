@@ -81,7 +81,8 @@ func TestSocketPathTooLong(t *testing.T) {
 	if _, text, err := ask(t, roundTripper(unixSocket{}, fits), "x"); err != nil || text != "x" {
 		t.Errorf("100 bytes: %q, %v", text, err)
 	}
-	want := "the control socket's path " + tooLong + "/control.sock has 101 bytes, at most 100 are possible: choose a shorter directory for the setting data"
+	want := "the control socket's path " + tooLong +
+		"/control.sock has 101 bytes, at most 100 are possible: choose a shorter directory for the setting data"
 	if _, err := (unixSocket{}).listen(tooLong, testRand()); err == nil || err.Error() != want {
 		t.Errorf("open: %v\nwant %s", err, want)
 	}

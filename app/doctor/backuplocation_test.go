@@ -23,7 +23,8 @@ func TestBackupLocation(t *testing.T) {
 	check(t, "not mounted", checkBackupLocation(found, c), Bad, "there is no backup here")
 	body := fmt.Sprintf(`{"archive":"%032d","vault":"v","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":""}`+"\n", 1)
 	head := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(body)), body)
-	if err := errors.Join(os.MkdirAll(filepath.Join(to, "snapshots"), 0o700), os.WriteFile(filepath.Join(to, "deedkeep-backup"), []byte(head), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Join(to, "snapshots"), 0o700),
+		os.WriteFile(filepath.Join(to, "deedkeep-backup"), []byte(head), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	check(t, "removed", checkBackupLocation(found, c), Bad, "not among those")

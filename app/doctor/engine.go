@@ -36,7 +36,8 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	sample := onePagePDF()
 	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())
-	const do = "see that the folder of reader.cache can be written, and that nothing (antivirus, memory limits) ends the program's child processes"
+	const do = "see that the folder of reader.cache can be written, " +
+		"and that nothing (antivirus, memory limits) ends the program's child processes"
 	if err != nil {
 		return listOf(bad("engine", "a document cannot be opened: "+err.Error(), do))
 	}

@@ -126,7 +126,8 @@ func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration
 	if found, ok := diagnoseConnection(err, opts.ProbeURL); ok {
 		return found
 	}
-	const raiseLimit = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
+	const raiseLimit = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), " +
+		"IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
 	const raiseTimeout = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
 	failure, isResponse := errors.AsType[*client.Error](err)
 	switch {
@@ -176,7 +177,8 @@ func diagnoseConnection(err error, address string) (found apitypes.Diagnosis, ok
 		return warn("through", fmt.Sprintf("this machine doesn't reach %s: %v", address, dial), fromOthers), true
 	case errors.As(err, &unknown):
 		return warn("through", fmt.Sprintf("this machine doesn't trust the certificate of %s: %v", address, unknown),
-			"let the proxy send the complete chain (nginx: fullchain.pem); if your office has its own certificate authority, add it to those that this machine and your API clients trust"), true
+			"let the proxy send the complete chain (nginx: fullchain.pem); "+
+				"if your office has its own certificate authority, add it to those that this machine and your API clients trust"), true
 	case errors.As(err, &host):
 		return bad("through", fmt.Sprintf("the certificate of %s is for other names: %v", address, host),
 			"get one with that name, or correct public_url"), true

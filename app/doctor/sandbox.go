@@ -15,7 +15,8 @@ var protectionAdvice = map[string]struct{ risk, do string }{
 	sandbox.ProtectionNoNewPrivs: {"it could gain privileges by starting a program",
 		"allow the system call prctl to the service or its container"},
 	sandbox.ProtectionLandlock: {"only the filter of system calls keeps it from files",
-		"use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), and allow the landlock system calls to the service or its container"},
+		"use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), " +
+			"and allow the landlock system calls to the service or its container"},
 	sandbox.ProtectionSeccomp: {"it could reach the network and start programs",
 		"allow the system call seccomp to the service or its container"},
 	sandbox.ProtectionRlimits: {"it could open many files", "allow the system call prlimit64 to the service or its container"},

@@ -13,7 +13,8 @@ import (
 )
 
 // small are limits under which a fuzzer runs fast.
-var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20, MaxUnpackedBytes: 1 << 16}.withDefaults()
+var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20,
+	MaxUnpackedBytes: 1 << 16}.withDefaults()
 
 // checkText runs work and checks the text it emits against the contract of Text.
 func checkText(t *testing.T, work func(out *writer) error) {
@@ -50,8 +51,10 @@ func FuzzExtractTIFF(f *testing.F) {
 	f.Add(buildTIFF(bigEnd, true, page(tags{0: [][]byte{runs(bit)}, tiff.TagCompression: tiffPackBits})))
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{faxPage(false, true)}, tiff.TagCompression: tiffG3, tiff.TagT4Options: 1})))
 	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagTileWidth: 16, tiff.TagTileHeight: 16, tiff.TagOrientation: 5})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tiff.TagCompression: tiffDeflate, tiff.TagBits: []int{8, 8, 8}, tiff.TagSamples: 3, tiff.TagPhotometric: 2, tiff.TagPredictor: 2})))
-	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tiff.TagBits: 8, tiff.TagCompression: tiffJPEG})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{deflate(bit)}, tiff.TagCompression: tiffDeflate,
+		tiff.TagBits: []int{8, 8, 8}, tiff.TagSamples: 3, tiff.TagPhotometric: 2, tiff.TagPredictor: 2})))
+	f.Add(buildTIFF(little, false, page(tags{0: [][]byte{jpegOf(f, image.NewGray(image.Rect(0, 0, 8, 8)))}, tiff.TagBits: 8,
+		tiff.TagCompression: tiffJPEG})))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		doc := input(t, b, "image/tiff")
 		n, err := tiffPages(doc, small)
@@ -138,7 +141,8 @@ func FuzzXML(f *testing.F) {
 				parts[n] = content
 			}
 			parts[name] = string(part)
-			parts["_rels/.rels"] = rels("a", "officeDocument", strings.SplitN(name, "/", 2)[0]+map[string]string{"w": "/document.xml", "x": "/workbook.xml", "p": "/presentation.xml"}[name[:1]])
+			parts["_rels/.rels"] = rels("a", "officeDocument",
+				strings.SplitN(name, "/", 2)[0]+map[string]string{"w": "/document.xml", "x": "/workbook.xml", "p": "/presentation.xml"}[name[:1]])
 			checkText(t, func(out *writer) error { return read(input(t, buildZip(t, parts), ""), out) })
 		}
 	})

@@ -70,7 +70,8 @@ func TestFaults(t *testing.T) {
 		short := testSource(file, mime)
 		short.Size *= 100
 		// The others never read to the end.
-		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) && (!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
+		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) &&
+			(!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
 			t.Errorf("%s shorter than said: %v", mime, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -55,7 +55,8 @@ func (e *fakePDF) Close(ctx context.Context) error {
 // page.
 func judge(t testing.TB, ext string, doc []byte) document.Report {
 	t.Helper()
-	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits())
+	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1},
+		document.DefaultInspectLimits())
 	if err != nil {
 		t.Fatalf("inspect .%s: %v", ext, err)
 	}
@@ -154,15 +155,18 @@ func TestOrder(t *testing.T) {
 func TestFaultsAreErrors(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for ext, doc := range samplesByExtension() {
-		if _, err := document.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, broken) {
+		if _, err := document.Inspect(t.Context(), failing{broken}, int64(len(doc)), ext, &fakePDF{pages: 1},
+			document.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s, read fails: error %v, want %v", ext, err, broken)
 		}
-		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
+		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc[:3]), int64(len(doc)), ext, &fakePDF{pages: 1},
+			document.DefaultInspectLimits()); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s, document shorter than its size: error %v, want %v", ext, err, io.ErrUnexpectedEOF)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := document.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1}, document.DefaultInspectLimits()); !errors.Is(err, context.Canceled) {
+		if _, err := document.Inspect(ended, bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1},
+			document.DefaultInspectLimits()); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, context ended: error %v, want %v", ext, err, context.Canceled)
 		}
 	}

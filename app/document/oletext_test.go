@@ -91,7 +91,8 @@ func pptStreams() (stream, user []byte) {
 	put(slide("shape of the second"))
 	put(slide("old shape"))
 	put(ppt(15, 0, pptDocument,
-		ppt(15, slidesInstance, pptSlideList, ref(3, 256), ppt(0, 0, pptChars, wide("First 表\vline")), ref(2, 257), ppt(0, 0, pptBytes, "Second")),
+		ppt(15, slidesInstance, pptSlideList, ref(3, 256), ppt(0, 0, pptChars, wide("First 表\vline")), ref(2, 257),
+			ppt(0, 0, pptBytes, "Second")),
 		ppt(15, 1, pptSlideList, ref(9, 1), ppt(0, 0, pptBytes, "master")),
 		ppt(15, notesInstance, pptSlideList, ref(5, 1))))
 	put(ppt(15, 0, pptNotes, ppt(1, 0, pptNotesAtom, uint32(257), uint32(0)), ppt(15, 0, 0xF00D, ppt(0, 0, pptBytes, "noted"))))
@@ -156,7 +157,8 @@ func TestOLEErrors(t *testing.T) {
 		{"no such stream", mimePPT, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
 		{"no table", mimeDOC, buildOLE(map[string][]byte{"WordDocument": word}, "WordDocument"), ErrDamaged},
 		{"Word password", mimeDOC, buildOLE(map[string][]byte{"WordDocument": locked}, "WordDocument"), ErrUnsupported},
-		{"Excel password", mimeXLS, buildOLE(map[string][]byte{"Book": le(biff(biffBOF, uint16(biffVersion8)), biff(biffFilePass, uint16(0)))}, "Book"), ErrUnsupported},
+		{"Excel password", mimeXLS, buildOLE(map[string][]byte{"Book": le(biff(biffBOF, uint16(biffVersion8)),
+			biff(biffFilePass, uint16(0)))}, "Book"), ErrUnsupported},
 		{"Excel 4", mimeXLS, buildOLE(map[string][]byte{"Book": biff(0x409, uint16(0))}, "Book"), ErrUnsupported},
 	} {
 		if _, err := collect(t, testSource(c.src, c.mime), ExtractLimits{}); finding(err) != c.want {

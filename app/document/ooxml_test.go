@@ -14,7 +14,8 @@ func TestOOXML(t *testing.T) {
 	doc := part("word/document.xml")
 	types := func(contentType string) zipPart { return contentTypes(override("/word/document.xml", contentType)) }
 	word := buildZip(types(wordMain), doc)
-	both := contentTypes(override("/word/document.xml", wordMain), override("/word/macros.xml", "application/vnd.ms-word.document.macroEnabled.main+xml"))
+	both := contentTypes(override("/word/document.xml", wordMain),
+		override("/word/macros.xml", "application/vnd.ms-word.document.macroEnabled.main+xml"))
 	const office = "application/vnd.openxmlformats-officedocument."
 	rows := []row{
 		{"word", "docx", word, ""},
@@ -25,9 +26,12 @@ func TestOOXML(t *testing.T) {
 		{"backslashes", "docx", buildZip(types(wordMain), part(`word\document.xml`)), ""},
 		{"escaped name", "docx", buildZip(contentTypes(override("/word/the%20deed.xml", wordMain)), part("word/the deed.xml")), ""},
 		{"manifest in lower case", "docx", buildZip(zipPart{"[content_types].xml", types(wordMain).body}, doc), ""},
-		{"manifest in Windows-1252", "docx", buildZip(zipPart{"[Content_Types].xml", strings.Replace(types(wordMain).body, "UTF-8", "Windows-1252", 1)}, doc), ""},
+		{"manifest in Windows-1252", "docx",
+			buildZip(zipPart{"[Content_Types].xml", strings.Replace(types(wordMain).body, "UTF-8", "Windows-1252", 1)}, doc), ""},
 		{"manifest with mark", "docx", buildZip(zipPart{"[Content_Types].xml", "\ufeff" + types(wordMain).body}, doc), ""},
-		{"word embedded in a workbook", "xlsx", buildZip(contentTypes(override("/xl/workbook.xml", sheetMain), byDefault("docx", office+"wordprocessingml.document")), part("xl/workbook.xml"), part("xl/embeddings/a.docx")), ""},
+		{"word embedded in a workbook", "xlsx",
+			buildZip(contentTypes(override("/xl/workbook.xml", sheetMain), byDefault("docx", office+"wordprocessingml.document")),
+				part("xl/workbook.xml"), part("xl/embeddings/a.docx")), ""},
 		{"bytes before", "docx", append([]byte("some junk\r\n"), word...), ""},
 		{"bytes after", "docx", append(bytes.Clone(word), "some junk"...), ""},
 		{"absent main part declared besides the real one", "docx", buildZip(both, doc), ""},
@@ -38,8 +42,10 @@ func TestOOXML(t *testing.T) {
 		{"no manifest", "docx", buildZip(doc), mismatch},
 		{"two manifests", "docx", buildZip(types(wordMain), types(wordMain), doc), mismatch},
 		{"manifest that isn't XML", "docx", buildZip(zipPart{"[Content_Types].xml", "\x00<"}, doc), mismatch},
-		{"manifest too deep", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), strings.Repeat("<a>", 8), strings.Repeat("</a>", 8)), doc), mismatch},
-		{"element too long", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), override("/"+strings.Repeat("x", 70_000), "x")), doc), mismatch},
+		{"manifest too deep", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain), strings.Repeat("<a>", 8),
+			strings.Repeat("</a>", 8)), doc), mismatch},
+		{"element too long", "docx", buildZip(contentTypes(override("/word/document.xml", wordMain),
+			override("/"+strings.Repeat("x", 70_000), "x")), doc), mismatch},
 		{"web page before", "docx", append([]byte("<html><script>1</script>"), word...), mismatch},
 		{"program before", "docx", append([]byte("MZE\x00\x01\x00\x00\x00"), word...), mismatch},
 		{"pdf before", "docx", append([]byte("%PDF-1.7\n"), word...), mismatch},

@@ -27,9 +27,12 @@ func xlsxParts() map[string]string {
 			"r3", "sharedStrings", "sharedStrings.xml", "r4", "styles", "styles.xml"),
 		"xl/sharedStrings.xml": `<sst><si><t>plain</t></si><si><r><t>Rich </t></r><r><t>text</t></r><rPh><t>aid</t></rPh></si></sst>`,
 		"xl/styles.xml": `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-409]mmm\ d;@"/></numFmts>` +
-			`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="10"/></cellXfs></styleSheet>`,
-		"xl/worksheets/sheet1.xml": `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="s"><v>99</v></c></row>` +
-			`<row><c t="inlineStr"><is><t>in</t><t>line</t></is></c><c t="str"><f>A1&amp;"x"</f><v>result</v></c><c t="b"><v>1</v></c></row></sheetData></worksheet>`,
+			`<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>` +
+			`<xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="10"/></cellXfs></styleSheet>`,
+		"xl/worksheets/sheet1.xml": `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c>` +
+			`<c t="s"><v>1</v></c><c t="s"><v>99</v></c></row>` +
+			`<row><c t="inlineStr"><is><t>in</t><t>line</t></is></c><c t="str"><f>A1&amp;"x"</f><v>result</v></c>` +
+			`<c t="b"><v>1</v></c></row></sheetData></worksheet>`,
 		"xl/worksheets/sheet2.xml": `<worksheet><sheetData><row><c><v>0.30000000000000004</v></c><c s="1"><v>43572</v></c>` +
 			`<c s="2"><v>43572.5</v></c><c s="3"><v>0.25</v></c><c><v>1E+20</v></c><c t="e"><v>#REF!</v></c></row></sheetData></worksheet>`,
 	}
@@ -40,8 +43,9 @@ func pptxParts() map[string]string {
 		return `<p:sld><p:sp><a:p><a:r><a:t>` + text + `</a:t></a:r></a:p></p:sp></p:sld>`
 	}
 	return map[string]string{
-		"_rels/.rels":                      rels("a", "officeDocument", "ppt/presentation.xml"),
-		"ppt/presentation.xml":             `<p:presentation xmlns:r="r"><p:sldIdLst><p:sldId id="257" r:id="b"/><p:sldId id="256" r:id="a"/></p:sldIdLst></p:presentation>`,
+		"_rels/.rels": rels("a", "officeDocument", "ppt/presentation.xml"),
+		"ppt/presentation.xml": `<p:presentation xmlns:r="r">` +
+			`<p:sldIdLst><p:sldId id="257" r:id="b"/><p:sldId id="256" r:id="a"/></p:sldIdLst></p:presentation>`,
 		"ppt/_rels/presentation.xml.rels":  rels("a", "slide", "slides/slide1.xml", "b", "slide", "slides/slide2.xml"),
 		"ppt/slides/slide1.xml":            slide("shown last"),
 		"ppt/slides/slide2.xml":            slide("shown first"),
@@ -51,7 +55,8 @@ func pptxParts() map[string]string {
 }
 
 func TestExtractOOXML(t *testing.T) {
-	const body = `<w:p><w:pPr><w:tabs><w:tab w:val="left"/></w:tabs></w:pPr><w:r><w:t>Title</w:t><w:tab/><w:t xml:space="preserve"> is &amp;</w:t><w:br/>` +
+	const body = `<w:p><w:pPr><w:tabs><w:tab w:val="left"/></w:tabs></w:pPr><w:r><w:t>Title</w:t><w:tab/>` +
+		`<w:t xml:space="preserve"> is &amp;</w:t><w:br/>` +
 		`<w:delText>gone</w:delText><w:instrText>PAGE</w:instrText><w:t>vested</w:t></w:r></w:p>` +
 		`<mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:t>box</w:t></w:p></w:txbxContent></mc:Choice>` +
 		`<mc:Fallback><w:txbxContent><w:p><w:t>box again</w:t></w:p></w:txbxContent></mc:Fallback></mc:AlternateContent>`
@@ -73,13 +78,19 @@ func TestExtractOOXML(t *testing.T) {
 	}{
 		{"docx", mimeDOCX, docxParts(body), "1: Title\t is &\nvested\nbox\nsee Book 7\nWexcombe County\n"},
 		{"docx in UTF-16", mimeDOCX, utf16, "1: Ibáñez\nsee Book 7\nWexcombe County\n"},
-		{"docx with a table", mimeDOCX, docxParts(before + table(3, row(cell("Name"), cell(""), cell("Book", "Page")), row(cell(""), cell("b"), cell(""))) + before),
+		{"docx with a table", mimeDOCX, docxParts(before +
+			table(3, row(cell("Name"), cell(""), cell("Book", "Page")), row(cell(""), cell("b"), cell(""))) + before),
 			"1: Before\nName\t\tBook Page\n\tb\nBefore\n" + foot},
-		{"docx with a table for its frame", mimeDOCX, docxParts(table(1, row(cell("One", "Two")), row("<w:tc>"+table(2, row(cell("a"), cell("b")))+"</w:tc>"))), "1: One\nTwo\na\tb\n" + foot},
-		{"docx with a table in a cell", mimeDOCX, docxParts(table(2, row(cell("a"), "<w:tc>"+table(2, row(cell("x"), cell("y")))+"<w:p><w:t>b</w:t><w:tab/><w:t>c</w:t><w:br/></w:p></w:tc>"))), "1: a\tx y b c\n" + foot},
-		{"docx with a table without a grid", mimeDOCX, docxParts("<w:tbl>" + row(cell("a"), cell("b")) + "</w:tbl></w:tbl></w:tr></w:tc>" + before), "1: a\tb\nBefore\n" + foot},
+		{"docx with a table for its frame", mimeDOCX,
+			docxParts(table(1, row(cell("One", "Two")), row("<w:tc>"+table(2, row(cell("a"), cell("b")))+"</w:tc>"))), "1: One\nTwo\na\tb\n" + foot},
+		{"docx with a table in a cell", mimeDOCX,
+			docxParts(table(2, row(cell("a"), "<w:tc>"+table(2, row(cell("x"), cell("y")))+
+				"<w:p><w:t>b</w:t><w:tab/><w:t>c</w:t><w:br/></w:p></w:tc>"))), "1: a\tx y b c\n" + foot},
+		{"docx with a table without a grid", mimeDOCX,
+			docxParts("<w:tbl>" + row(cell("a"), cell("b")) + "</w:tbl></w:tbl></w:tr></w:tc>" + before), "1: a\tb\nBefore\n" + foot},
 		{"docx with a bare main part", mimeDOCX, map[string]string{`WORD\Document.xml`: `<p><t>bare</t></p>`}, "1: bare\n"},
-		{"xlsx", mimeXLSX, xlsxParts(), "1: Second\n0.3\t2019-04-17\t2019-04-17 12:00\t0.25\t1E+20\t#REF!\n2: First\nplain\tRich text\ninline\tresult\tTRUE\n"},
+		{"xlsx", mimeXLSX, xlsxParts(),
+			"1: Second\n0.3\t2019-04-17\t2019-04-17 12:00\t0.25\t1E+20\t#REF!\n2: First\nplain\tRich text\ninline\tresult\tTRUE\n"},
 		{"pptx", mimePPTX, pptxParts(), "1: shown first\n2: shown last\na note\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -97,10 +97,15 @@ func TestImageBounds(t *testing.T) {
 		want       error
 	}{
 		{"too many pixels", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 99}, ErrTooLarge},
-		{"progressive pixels weigh more", "image/jpeg", []byte("\xff\xd8\xff\xff\xc2\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), ExtractLimits{MaxPixels: 370}, ErrTooLarge},
-		{"baseline ones do not", "image/jpeg", []byte("\xff\xd8\xff\xc0\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"), ExtractLimits{MaxPixels: 370}, ErrDamaged},
+		{"progressive pixels weigh more", "image/jpeg",
+			[]byte("\xff\xd8\xff\xff\xc2\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"),
+			ExtractLimits{MaxPixels: 370}, ErrTooLarge},
+		{"baseline ones do not", "image/jpeg",
+			[]byte("\xff\xd8\xff\xc0\x00\x11\x08\x00\x0a\x00\x0a\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"),
+			ExtractLimits{MaxPixels: 370}, ErrDamaged},
 		{"just enough", "image/png", pngOf(t, image.NewGray(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 100}, nil},
-		{"deep pixels weigh twice", "image/png", pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 199}, ErrTooLarge},
+		{"deep pixels weigh twice", "image/png", pngOf(t, image.NewNRGBA64(image.Rect(0, 0, 10, 10))), ExtractLimits{MaxPixels: 199},
+			ErrTooLarge},
 		{"a giant's header", "image/png", giant, ExtractLimits{}, ErrDamaged},
 		{"no image", "image/webp", []byte("RIFF"), ExtractLimits{}, ErrDamaged},
 		{"cut off", "image/png", giant[:40], ExtractLimits{}, ErrDamaged},
@@ -164,7 +169,8 @@ func TestEXIF(t *testing.T) {
 		want int
 	}{
 		{"little-endian", segment(0xE1, block("II", binary.LittleEndian)), 6},
-		{"big-endian, after JFIF and XMP", append(append(jfif, segment(0xE1, []byte("http://ns.adobe.com/"))...), segment(0xE1, block("MM", binary.BigEndian))...), 6},
+		{"big-endian, after JFIF and XMP", append(append(jfif, segment(0xE1, []byte("http://ns.adobe.com/"))...),
+			segment(0xE1, block("MM", binary.BigEndian))...), 6},
 		{"none", append(jfif, segment(0xDA, nil)...), 1},
 		{"cut off", segment(0xE1, block("II", binary.LittleEndian))[:30], 1},
 		{"directory outside", segment(0xE1, append([]byte("Exif\x00\x00II*\x00"), 255, 255, 255, 255)), 1},
@@ -178,7 +184,8 @@ func TestEXIF(t *testing.T) {
 
 // TestShrink checks that every way of scaling keeps the mean.
 func TestShrink(t *testing.T) {
-	for _, c := range []struct{ w, h, toW, toH int }{{100, 70, 33, 11}, {7, 5, 3, 2}, {10, 1000, 10, 3}, {5, 5, 50, 1}, {3, 3, 1, 1}, {64, 64, 64, 64}} {
+	for _, c := range []struct{ w, h, toW, toH int }{{100, 70, 33, 11}, {7, 5, 3, 2}, {10, 1000, 10, 3}, {5, 5, 50, 1}, {3, 3, 1, 1},
+		{64, 64, 64, 64}} {
 		img := image.NewGray(image.Rect(0, 0, c.w, c.h))
 		sum := 0
 		for i := range img.Pix {

@@ -97,7 +97,8 @@ func TestEngineFault(t *testing.T) {
 		"open":  {openErr: broken},
 		"scans": {pages: 400, heavyErr: broken},
 	} {
-		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", engine, document.DefaultInspectLimits()); !errors.Is(err, broken) {
+		if _, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), "pdf", engine,
+			document.DefaultInspectLimits()); !errors.Is(err, broken) {
 			t.Errorf("%s: error %v, want %v", name, err, broken)
 		}
 		if engine.opened != 0 {

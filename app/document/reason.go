@@ -15,7 +15,8 @@ const (
 	// ReasonEmpty rejects a file of 0 bytes.
 	ReasonEmpty = "File is empty"
 	// ReasonUnsupportedType rejects an extension for which Extension is false.
-	ReasonUnsupportedType = "File type not supported. Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
+	ReasonUnsupportedType = "File type not supported. " +
+		"Accepted types: PDF, DOCX, DOC, PPTX, PPT, TXT, XLSX, XLS, PNG, JPG, JPEG, TIFF, GIF, BMP, WEBP"
 	// ReasonPDFPassword rejects a PDF that can't be opened without a password.
 	ReasonPDFPassword = "PDF is password-protected"
 	// ReasonDocumentPassword rejects an Office document that can't be opened without a password.

@@ -181,7 +181,8 @@ func (t *tiffImage) readBlocks() error {
 		h := t.dir.Number(tiff.TagTileHeight, 0)
 		// One row of tiles is in memory at a time. A tile may extend over the edge of the
 		// image.
-		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) || w*h > uint64(t.lim.MaxPixels) {
+		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) ||
+			w*h > uint64(t.lim.MaxPixels) {
 			return docio.Damaged("tiles of %d x %d pixels", w, h)
 		}
 		t.tiled, t.blockW, t.blockH = true, int(w), int(h)

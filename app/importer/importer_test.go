@@ -54,7 +54,8 @@ func walked(t *testing.T, dir string, avoid os.FileInfo) []string {
 }
 
 func TestWalk(t *testing.T) {
-	dir := createTree(t, "a.pdf", "b/c.pdf", "b/d/e.pdf", "empty/", ".DS_Store", "b/Thumbs.db", "b/desktop.INI", ".git/config", "b/~$deed.docx", "cafe\u0301.pdf", "= 1+1.pdf")
+	dir := createTree(t, "a.pdf", "b/c.pdf", "b/d/e.pdf", "empty/", ".DS_Store", "b/Thumbs.db", "b/desktop.INI", ".git/config",
+		"b/~$deed.docx", "cafe\u0301.pdf", "= 1+1.pdf")
 	want := []string{"document = 1+1.pdf 9", "document a.pdf 5", "document b/c.pdf 7", "document b/d/e.pdf 9", "document cafe\u0301.pdf 10",
 		"skipped .DS_Store 0", "skipped .git 0", "skipped b/Thumbs.db 0", "skipped b/desktop.INI 0", "skipped b/~$deed.docx 0"}
 	if got := walked(t, dir, nil); !slices.Equal(got, want) {
@@ -94,7 +95,8 @@ func TestWalkStopsOnError(t *testing.T) {
 	dir := createTree(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
 	enough := errors.New("enough")
 	visits := 0
-	if err := importer.Walk(t.Context(), dir, nil, func(importer.Entry) error { visits++; return enough }); !errors.Is(err, enough) || visits != 1 {
+	err := importer.Walk(t.Context(), dir, nil, func(importer.Entry) error { visits++; return enough })
+	if !errors.Is(err, enough) || visits != 1 {
 		t.Errorf("%d visits, %v", visits, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -181,7 +183,8 @@ func TestWalkDeep(t *testing.T) {
 }
 
 func TestHidden(t *testing.T) {
-	for name, want := range map[string]bool{".x": true, "Thumbs.db": true, "THUMBS.DB": true, "Desktop.ini": true, "$RECYCLE.BIN": true, "~$a.docx": true, "__MACOSX": true,
+	for name, want := range map[string]bool{".x": true, "Thumbs.db": true, "THUMBS.DB": true, "Desktop.ini": true,
+		"$RECYCLE.BIN": true, "~$a.docx": true, "__MACOSX": true,
 		"a.pdf": false, "thumbs.db.pdf": false, "~a.pdf": false, "icon.png": false} {
 		if importer.Hidden(name) != want {
 			t.Errorf("Hidden(%q) = %v, want %v", name, !want, want)

@@ -17,12 +17,14 @@ import (
 func TestWalkSpecialFiles(t *testing.T) {
 	dir := createTree(t, "a.pdf", "b/c.pdf")
 	at := func(name string) string { return filepath.Join(dir, name) }
-	err := errors.Join(os.Symlink(at("a.pdf"), at("file.pdf")), os.Symlink(at("b"), at("folder")), os.Symlink("..", at("b/up")), os.Symlink("nowhere", at("broken.pdf")),
+	err := errors.Join(os.Symlink(at("a.pdf"), at("file.pdf")), os.Symlink(at("b"), at("folder")), os.Symlink("..", at("b/up")),
+		os.Symlink("nowhere", at("broken.pdf")),
 		syscall.Mkfifo(at("pipe.pdf"), 0o600), os.WriteFile(at("caf\xe9.pdf"), nil, 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"document a.pdf 5", "document b/c.pdf 7", "document caf\xe9.pdf 0", "link b/up 0", "link broken.pdf 0", "link file.pdf 0", "link folder 0", "special pipe.pdf 0"}
+	want := []string{"document a.pdf 5", "document b/c.pdf 7", "document caf\xe9.pdf 0", "link b/up 0", "link broken.pdf 0",
+		"link file.pdf 0", "link folder 0", "special pipe.pdf 0"}
 	if got := walked(t, dir, nil); !slices.Equal(got, want) {
 		t.Errorf("walk visited %q, want %q", got, want)
 	}

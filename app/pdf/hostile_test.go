@@ -91,14 +91,16 @@ func TestHostile(t *testing.T) {
 		{"false count", build(catalog, "<</Type/Pages/Count 400/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 0, false, nil},
 		{"negative count", build(catalog, "<</Type/Pages/Count -5/Kids[]>>"), 0, false, nil},
 		// PDFium counts the pages itself if the count is above its own limit.
-		{"max count", build(catalog, "<</Type/Pages/Count 2147483647/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 1, false, nil},
+		{"max count", build(catalog, "<</Type/Pages/Count 2147483647/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"),
+			1, false, nil},
 		{"deep page tree", deepTree(100_000), 0, false, nil},
 		{"garbage", bytes.Repeat([]byte("%PDF-1.7 obj << endobj "), 10_000), 0, false, nil},
 		{"header only", []byte("%PDF-1.7\n"), 0, false, nil},
 		{"nothing", nil, 0, false, nil},
 		{"recursive form", onePage(stream("", "/X Do"), form("/X 5 0 R", "/X Do")), 1, false, nil},
 		{"many small pictures", onePage(stream("", many), image), 1, false, nil},
-		{"page of no size", build(catalog, "<</Type/Pages/Count 1/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 0 0]/Contents 4 0 R>>", stream("", " ")), 1, false, nil},
+		{"page of no size", build(catalog, "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+			"<</Type/Page/Parent 2 0 R/MediaBox[0 0 0 0]/Contents 4 0 R>>", stream("", " ")), 1, false, nil},
 		{"gigabyte of blanks", onePage(stream("/Filter/FlateDecode", blanks(t, 1<<30)), image), 1, false, pdf.ErrUnreadable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +147,8 @@ func TestImageHeavy(t *testing.T) {
 		{"in a form", onePage(stream("", draw("2 0 0 2 0 0")), form("/X 6 0 R", draw("300 0 0 400 0 0")), image), true},
 		{"in a small form", onePage(stream("", draw(".5 0 0 .5 0 0")), form("/X 6 0 R", draw("600 0 0 800 0 0")), image), false},
 		{"in a form in a form", onePage(stream("", "/X Do"), form("/X 6 0 R", "/X Do"), form("/X 7 0 R", draw("600 0 0 800 0 0")), image), true},
-		{"three forms deep", onePage(stream("", "/X Do"), form("/X 6 0 R", "/X Do"), form("/X 7 0 R", "/X Do"), form("/X 8 0 R", draw("600 0 0 800 0 0")), image), false},
+		{"three forms deep", onePage(stream("", "/X Do"), form("/X 6 0 R", "/X Do"), form("/X 7 0 R", "/X Do"),
+			form("/X 8 0 R", draw("600 0 0 800 0 0")), image), false},
 		{"no picture", onePage(stream("", "0 0 600 800 re f"), image), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,7 +182,8 @@ func TestShareOfScans(t *testing.T) {
 				content = 5
 			}
 			kids += fmt.Sprintf("%d 0 R ", len(objects)+1)
-			objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<</XObject<</X 3 0 R>>>>>>", content))
+			objects = append(objects, fmt.Sprintf(
+				"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents %d 0 R/Resources<</XObject<</X 3 0 R>>>>>>", content))
 		}
 		objects[1] = fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", n, kids)
 		doc := build(objects...)

@@ -22,7 +22,8 @@ func scanned(scan func(page int) bool) []byte {
 			content = 3
 		}
 		fmt.Fprintf(&kids, "%d 0 R ", len(objects)+1)
-		objects = append(objects, fmt.Sprintf("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<</XObject<</X 5 0 R>>>>>>", content))
+		objects = append(objects, fmt.Sprintf(
+			"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R/Resources<</XObject<</X 5 0 R>>>>>>", content))
 	}
 	objects[1] = fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", pages, kids.String())
 	return build(objects...)

@@ -40,7 +40,8 @@ func (w *worker) document() (upload client.Upload, digest string) {
 		fmt.Fprintf(&text, "grantor %d grantee %d\n", w.rng.IntN(1e9), w.rng.IntN(1e9))
 	}
 	sum := sha256.Sum256([]byte(text.String()))
-	return client.Upload{Filename: fmt.Sprintf("%s-%d.txt", w.name, w.count), Reader: strings.NewReader(text.String())}, hex.EncodeToString(sum[:])
+	return client.Upload{Filename: fmt.Sprintf("%s-%d.txt", w.name, w.count), Reader: strings.NewReader(text.String())},
+		hex.EncodeToString(sum[:])
 }
 
 // request sends one request and records the outcome.

@@ -95,7 +95,8 @@ var unready = map[string]string{
 	"ready of no JSON":          frame(frameReady, "{"),
 	"unknown protection":        sealMessage(frameReady, workerReady{[]MissingProtection{{"x", "y"}}}),
 	"protection with an escape": sealMessage(frameReady, workerReady{[]MissingProtection{{ProtectionSeccomp, "\x1b[2J"}}}),
-	"many protections":          sealMessage(frameReady, workerReady{slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
+	"many protections": sealMessage(frameReady,
+		workerReady{slices.Repeat([]MissingProtection{{ProtectionSeccomp, "x"}}, maxMissing+1)}),
 }
 
 func sealMessage(kind byte, message any) string {
@@ -145,10 +146,11 @@ var (
 		"empty piece":       head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, ""),
 		"too many pieces":   head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, strings.Repeat("x", 101)),
 		"too few pieces":    head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
-		"web page":          head(`"text/html"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)+strings.Repeat("x", 76)) + frame(frameDone, "{}"),
-		"no PNG":            head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, "<html>"+strings.Repeat("x", 94)) + frame(frameDone, "{}"),
-		"no JPEG":           head(`"image/jpeg"`, 10, 10, 24) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
-		"another width":     head(`"image/png"`, 10, 10, 24) + frame(frameImageChunk, png(11, 10)) + frame(frameDone, "{}"),
+		"web page": head(`"text/html"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)+strings.Repeat("x", 76)) +
+			frame(frameDone, "{}"),
+		"no PNG":        head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, "<html>"+strings.Repeat("x", 94)) + frame(frameDone, "{}"),
+		"no JPEG":       head(`"image/jpeg"`, 10, 10, 24) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
+		"another width": head(`"image/png"`, 10, 10, 24) + frame(frameImageChunk, png(11, 10)) + frame(frameDone, "{}"),
 	}
 	badTexts = map[string]string{
 		"picture":         head(`"image/png"`, 10, 10, 100),

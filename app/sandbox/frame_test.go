@@ -72,7 +72,8 @@ func FuzzRunTask(f *testing.F) {
 	f.Add(frames(byte(frameError), []byte(`{"kind":"damaged","text":"no end"}`)))
 	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, 10}), byte(frameDone), []byte(`{"rejection":"no"}`)))
 	f.Add(frames(byte(frameRead), encodeRead(byteRange{90_000, blockSize})))
-	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, unitSize}, byteRange{50_000, unitSize}, byteRange{99_999, 1}), byte(frameDone), []byte(`{}`)))
+	f.Add(frames(byte(frameRead), encodeRead(byteRange{0, unitSize}, byteRange{50_000, unitSize}, byteRange{99_999, 1}),
+		byte(frameDone), []byte(`{}`)))
 	f.Add(frames(byte(frameHello), []byte(`{}`)))
 	f.Add([]byte("\x00\x00\x00\x05d{"))
 	f.Add([]byte(head(`"image/png"`, 10, 10, 24) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}")))

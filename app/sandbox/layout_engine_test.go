@@ -110,7 +110,8 @@ func TestSampleMarks(t *testing.T) {
 	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", document.ExtractLimits{}); !errors.Is(err, document.ErrNoPage) {
 		t.Errorf("page 13 of 12: error = %v, want ErrNoPage", err)
 	}
-	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
+	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed",
+		document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
 		t.Errorf("scan without text: error = %v, want ErrUnsupported", err)
 	}
 }

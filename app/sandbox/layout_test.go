@@ -25,7 +25,8 @@ func TestSizesRoundTrip(t *testing.T) {
 	}
 	size := func(w, h float64) []byte { return encodeSizes([]document.PageSize{{Width: w, Height: h}}) }
 	for name, content := range map[string][]byte{
-		"nothing": {}, "a part": make([]byte, pageSizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1), "endless": size(1, math.Inf(1)),
+		"nothing": {}, "a part": make([]byte, pageSizeSize-1), "no width": size(0, 1), "no number": size(math.NaN(), 1),
+		"endless":  size(1, math.Inf(1)),
 		"too many": append(size(1, 1), size(1, 1)...), "wide": append(size(1, 1)[:16], 0xFF, 0xFF, 0xFF, 0xFF),
 	} {
 		a := &sizesResult{maxPages: 1}
@@ -42,7 +43,8 @@ func TestSizesRoundTrip(t *testing.T) {
 }
 
 func TestMarksRoundTrip(t *testing.T) {
-	marks := [][]document.Rect{{{Left: 0, Top: 0.25, Right: 0.5, Bottom: 1}, {Left: 0.125, Top: 0.5, Right: 0.25, Bottom: 0.75}}, nil, {{Left: 0, Top: 0, Right: 1, Bottom: 1}}}
+	marks := [][]document.Rect{{{Left: 0, Top: 0.25, Right: 0.5, Bottom: 1}, {Left: 0.125, Top: 0.5, Right: 0.25, Bottom: 0.75}},
+		nil, {{Left: 0, Top: 0, Right: 1, Bottom: 1}}}
 	a := &marksResult{}
 	a.reset()
 	if err := a.add(frameMarks, encodeMarks(marks), false); err != nil || !reflect.DeepEqual(a.marks, marks) {

@@ -59,7 +59,8 @@ func TestRunToCompletion(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	doc := bytes.NewReader(drawn.Bytes())
-	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true}, 1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
+	if _, err := p.Picture(ctx, sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png", RunToCompletion: true},
+		1, 20, document.ExtractLimits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
 }

@@ -268,7 +268,8 @@ func TestRealWorkerExtracts(t *testing.T) {
 		t.Fatalf("encode PNG: %v", err)
 	}
 	doc := bytes.NewReader(drawing.Bytes())
-	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200, document.ExtractLimits{})
+	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200,
+		document.ExtractLimits{})
 	if err != nil || got.Width != 200 || got.Height != 300 {
 		t.Fatalf("%d by %d, %v", got.Width, got.Height, err)
 	}
@@ -293,7 +294,8 @@ func TestRealWorkerExtracts(t *testing.T) {
 			t.Errorf("%s: Text = %q, %v; want %s, %v", c.name, pages, err, c.want, c.err)
 		}
 	}
-	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200, document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
+	if _, err := p.Picture(t.Context(), sandbox.Request{Doc: failing{}, Size: 1 << 20, MIME: "image/png"}, 1, 200,
+		document.ExtractLimits{}); !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
 		t.Errorf("error = %v, want errDisk", err)
 	}
 	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 4}); got != want {
@@ -331,7 +333,8 @@ func TestEngineLoadsBeforeFirstDocument(t *testing.T) {
 			t.Errorf("document %d, %s: error = %v, want one for PDFs only, and temporary", i, row.ext, err)
 		}
 		if got := p.Stats().Started; got != row.started || compiled() != row.compiled {
-			t.Errorf("document %d, %s: got %d workers and %d files in the cache, want %d and %d", i, row.ext, got, compiled(), row.started, row.compiled)
+			t.Errorf("document %d, %s: got %d workers and %d files in the cache, want %d and %d", i, row.ext, got, compiled(), row.started,
+				row.compiled)
 		}
 	}
 }

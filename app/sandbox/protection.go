@@ -20,7 +20,8 @@ const (
 )
 
 // Protections are all valid values of MissingProtection.Protection.
-var Protections = []string{ProtectionNoNewPrivs, ProtectionLandlock, ProtectionSeccomp, ProtectionRlimits, ProtectionRestrictedToken, ProtectionLowIntegrity, ProtectionAll}
+var Protections = []string{ProtectionNoNewPrivs, ProtectionLandlock, ProtectionSeccomp, ProtectionRlimits,
+	ProtectionRestrictedToken, ProtectionLowIntegrity, ProtectionAll}
 
 // MissingProtection is a protection that the system could not apply to a worker. The worker
 // runs without it.

@@ -193,7 +193,8 @@ func TestLandlock(t *testing.T) {
 // missing.
 func TestMissingProtections(t *testing.T) {
 	t.Parallel()
-	for kind, why := range map[string]string{"on an old kernel": "function not implemented", "in a strict container": "operation not permitted"} {
+	for kind, why := range map[string]string{"on an old kernel": "function not implemented",
+		"in a strict container": "operation not permitted"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			p := open(t, fake(t, kind))
@@ -202,7 +203,8 @@ func TestMissingProtections(t *testing.T) {
 				t.Errorf("got %+v, %v; want the document read", report, err)
 			}
 			lacking, _ := p.MissingProtections()
-			want := []sandbox.MissingProtection{{Protection: sandbox.ProtectionNoNewPrivs, Reason: why}, {Protection: sandbox.ProtectionLandlock, Reason: why}, {Protection: sandbox.ProtectionSeccomp, Reason: why}}
+			want := []sandbox.MissingProtection{{Protection: sandbox.ProtectionNoNewPrivs, Reason: why},
+				{Protection: sandbox.ProtectionLandlock, Reason: why}, {Protection: sandbox.ProtectionSeccomp, Reason: why}}
 			if !slices.Equal(lacking, want) {
 				t.Errorf("got lacking %v, want %v", lacking, want)
 			}

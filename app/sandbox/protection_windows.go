@@ -32,7 +32,8 @@ var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("Cr
 func restrictedToken() (restricted windows.Token, err error) {
 	const disableMaxPrivilege = 1
 	var own windows.Token
-	if err := windows.OpenProcessToken(windows.CurrentProcess(), windows.TOKEN_DUPLICATE|windows.TOKEN_ASSIGN_PRIMARY|windows.TOKEN_QUERY|windows.TOKEN_ADJUST_DEFAULT, &own); err != nil {
+	const access = windows.TOKEN_DUPLICATE | windows.TOKEN_ASSIGN_PRIMARY | windows.TOKEN_QUERY | windows.TOKEN_ADJUST_DEFAULT
+	if err := windows.OpenProcessToken(windows.CurrentProcess(), access, &own); err != nil {
 		return 0, err
 	}
 	if err := createRestrictedToken.Find(); err != nil {

@@ -266,7 +266,8 @@ func (q *queue) victim(class Class) (found *waiter) {
 		case q.slowCount[h.owner] == 0, h.class > class, own == 1 && slow < q.slots:
 		case class == Background && !q.mayRunBackground(h): // the waiter could not use the slot
 		case q.slots == 1 && h.preemptions >= maxPreemptions:
-		case found == nil, cmp.Or(cmp.Compare(h.class, found.class), cmp.Compare(h.preemptions, found.preemptions), found.slotSince.Compare(h.slotSince)) <= 0:
+		case found == nil, cmp.Or(cmp.Compare(h.class, found.class), cmp.Compare(h.preemptions, found.preemptions),
+			found.slotSince.Compare(h.slotSince)) <= 0:
 			found = h
 		}
 	}

@@ -82,7 +82,8 @@ func TestSlowOwners(t *testing.T) {
 	both := func(class Class, takes time.Duration) []work {
 		return append(flood(10, class, "a", takes), flood(10, class, "c", takes)...)
 	}
-	undisturbed := []work{{0, Background, "a", deadline, deadline}, {0, Background, "a", deadline, deadline}, {0, Background, "a", deadline, deadline}}
+	undisturbed := []work{{0, Background, "a", deadline, deadline}, {0, Background, "a", deadline, deadline},
+		{0, Background, "a", deadline, deadline}}
 	for _, c := range []struct {
 		name  string
 		slots int
@@ -97,11 +98,13 @@ func TestSlowOwners(t *testing.T) {
 		{"uploads, before anything is known", 2, append(flood(10, Upload, "a", deadline),
 			work{quick, Upload, "b", quick, slowAfter})},
 		{"uploads, beside what is known", 2, append(flood(10, Upload, "a", deadline),
-			work{time.Second, Upload, "b", quick, quick}, work{21 * time.Second, Upload, "b", quick, quick}, work{22 * time.Second, View, "d", quick, quick})},
+			work{time.Second, Upload, "b", quick, quick}, work{21 * time.Second, Upload, "b", quick, quick},
+			work{22 * time.Second, View, "d", quick, quick})},
 		{"four slots, three slow owners", 4, append(append(both(Upload, deadline), flood(10, Upload, "e", deadline)...),
 			work{time.Second, Upload, "b", quick, quick}, work{25 * time.Second, View, "b", quick, quick})},
 		{"a slow view beside slow processing", 2, append(append(flood(5, Background, "a", minute), flood(5, View, "c", deadline)...),
-			work{time.Second, View, "b", quick, quick}, work{2 * time.Second, Upload, "b", quick, quick}, work{3 * time.Second, Background, "b", quick, quick})},
+			work{time.Second, View, "b", quick, quick}, work{2 * time.Second, Upload, "b", quick, quick},
+			work{3 * time.Second, Background, "b", quick, quick})},
 		{"a slow view goes before slow processing", 2, append(flood(5, Background, "a", minute), work{0, View, "b", time.Second, time.Second},
 			work{1100 * time.Millisecond, View, "b", 600 * time.Millisecond, 600 * time.Millisecond})},
 		{"processing gives way before a slow view", 2, []work{{0, Background, "a", minute, 0}, {quick, View, "c", deadline, deadline},
@@ -112,11 +115,14 @@ func TestSlowOwners(t *testing.T) {
 			work{time.Second, Background, "b", slowAfter - 1, slowAfter - 1}, work{time.Second + quick, Background, "d", quick, slowAfter})},
 		{"one slot", 1, append(flood(2, Background, "a", minute),
 			work{time.Second, Background, "b", quick, quick}, work{2 * time.Second, View, "b", quick, quick})},
-		{"a new owner has no advantage over others", 1, append(slices.Repeat([]work{{0, View, "a", time.Second / 10, 5300 * time.Millisecond}}, 51),
-			slices.Repeat([]work{{4950 * time.Millisecond, View, "b", time.Second / 10, 0}}, 20)...)},
-		{"a page while one's own document is processed", 2, []work{{0, Background, "a", minute, minute}, {2 * time.Second, View, "a", quick, quick}}},
+		{"a new owner has no advantage over others", 1,
+			append(slices.Repeat([]work{{0, View, "a", time.Second / 10, 5300 * time.Millisecond}}, 51),
+				slices.Repeat([]work{{4950 * time.Millisecond, View, "b", time.Second / 10, 0}}, 20)...)},
+		{"a page while one's own document is processed", 2,
+			[]work{{0, Background, "a", minute, minute}, {2 * time.Second, View, "a", quick, quick}}},
 		{"a small owner's next call", 1, append(flood(3, Background, "a", slowAfter-1),
-			work{0, Background, "b", quick, slowAfter + quick}, work{slowAfter + 1, Background, "b", quick, slowAfter}, work{slowAfter + 1, Background, "b", quick, slowAfter + 2*quick})},
+			work{0, Background, "b", quick, slowAfter + quick}, work{slowAfter + 1, Background, "b", quick, slowAfter},
+			work{slowAfter + 1, Background, "b", quick, slowAfter + 2*quick})},
 		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // and slow for another second
 			{1900 * time.Millisecond, Upload, "a", quick, 2 * quick}, {1900 * time.Millisecond, Upload, "a", quick, 2 * quick},
 			{2100 * time.Millisecond, Upload, "a", quick, quick}, {2100 * time.Millisecond, Upload, "a", quick, quick}}},

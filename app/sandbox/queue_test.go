@@ -179,7 +179,8 @@ func TestCanceledCallLeavesQueue(t *testing.T) {
 func empty(t *testing.T, q *queue) {
 	t.Helper()
 	if len(q.running) != 0 || q.waiting() != 0 || len(q.slotTime) != 0 || len(q.slowCount) != 0 || q.minSlotTime != 0 {
-		t.Errorf("%d of %d held, %d wait, %v used, level %v, %v slow", len(q.running), q.slots, q.waiting(), q.slotTime, q.minSlotTime, q.slowCount)
+		t.Errorf("%d of %d held, %d wait, %v used, level %v, %v slow", len(q.running), q.slots, q.waiting(), q.slotTime, q.minSlotTime,
+			q.slowCount)
 	}
 	for _, l := range q.classes {
 		if l.owners.Len() != 0 || len(l.byOwner) != 0 {

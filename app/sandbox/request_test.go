@@ -88,7 +88,8 @@ func TestProtocolViolationsInResults(t *testing.T) {
 			p := open(t, fake(t, kind))
 			var pages []string
 			err := p.Text(t.Context(), request(), tight, collect(&pages))
-			if !errors.Is(err, document.ErrDamaged) || len(pages) > 2 || strings.ContainsAny(fmt.Sprint(pages), "\x00\x1b\u009b") || !utf8.ValidString(fmt.Sprint(pages)) {
+			if !errors.Is(err, document.ErrDamaged) || len(pages) > 2 || strings.ContainsAny(fmt.Sprint(pages), "\x00\x1b\u009b") ||
+				!utf8.ValidString(fmt.Sprint(pages)) {
 				t.Errorf("Text = %q, %v", pages, err)
 			}
 			if got, want := p.Stats(), (sandbox.Stats{Started: 2, Killed: 2, Served: 1}); got != want {

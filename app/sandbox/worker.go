@@ -169,7 +169,8 @@ func (p *worker) exitCause(err error) error {
 	case <-p.exited:
 	}
 	// On Windows, which has no signals, the cause is unknown.
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && slices.Contains(externalSignals, status.Signal()) {
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() &&
+		slices.Contains(externalSignals, status.Signal()) {
 		return fmt.Errorf("%w: %w", ErrKilled, err)
 	}
 	return err

@@ -122,7 +122,8 @@ func TestKilledFromOutside(t *testing.T) {
 			p := open(t, fake(t, row.kind+"="+filepath.Join(t.TempDir(), "mark")))
 			doc, size := text("x")
 			report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
-			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.rejection || sandbox.IsDocumentError(err) {
+			if errors.Is(err, sandbox.ErrKilled) != row.killed || (err == nil) == row.killed || report.Rejection != row.rejection ||
+				sandbox.IsDocumentError(err) {
 				t.Errorf("got %+v, %v; want killed %v, rejection %q", report, err, row.killed, row.rejection)
 			}
 			if got := p.Stats().Started; got != row.started {

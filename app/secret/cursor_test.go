@@ -51,7 +51,8 @@ func TestCursorDecodeRejects(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", text[:len(text)-1], text + "A", text + "=", text + "\n", "\r" + text, strings.Repeat("A", 16), strings.Repeat("A", 1<<20)} {
+	for _, bad := range []string{"", text[:len(text)-1], text + "A", text + "=", text + "\n", "\r" + text, strings.Repeat("A", 16),
+		strings.Repeat("A", 1<<20)} {
 		if _, ok := cursors.Decode("orders", bad); ok {
 			t.Errorf("Decode(%.40q): got ok, want it rejected", bad)
 		}

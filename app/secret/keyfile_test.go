@@ -83,7 +83,8 @@ func TestKeyFileVector(t *testing.T) {
 		t.Errorf("key line = %q, want %q", got, line)
 	}
 	path := filepath.Join(t.TempDir(), "secret.key")
-	for name, text := range map[string]string{"as written": line, "Windows line end": strings.TrimSpace(line) + "\r\n", "no line end": strings.TrimSpace(line)} {
+	for name, text := range map[string]string{"as written": line, "Windows line end": strings.TrimSpace(line) + "\r\n",
+		"no line end": strings.TrimSpace(line)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
@@ -118,7 +119,8 @@ func TestDamagedKeyFileIsRejected(t *testing.T) {
 			if keys != nil || created || !errors.Is(err, ErrKeyFileDamaged) {
 				t.Fatalf("keys %v, created %v, error %v", keys, created, err)
 			}
-			want := "the key file is damaged: " + path + ": " + row.reason + "; put the file back from a backup (a new one would make every id and link that was handed out void)"
+			want := "the key file is damaged: " + path + ": " + row.reason +
+				"; put the file back from a backup (a new one would make every id and link that was handed out void)"
 			if err.Error() != want {
 				t.Errorf("error:\n%s\nwant:\n%s", err, want)
 			}

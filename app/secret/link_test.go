@@ -239,7 +239,8 @@ func TestLinkSignedByWrongClock(t *testing.T) {
 	for _, row := range []struct {
 		now  time.Time
 		want error
-	}{{linkNow, nil}, {linkNow.Add(-time.Minute), nil}, {linkNow.Add(-time.Minute - time.Second), ErrLinkExpired}, {linkNow.Add(-24 * time.Hour), ErrLinkExpired}, {linkNow.Add(ttl - time.Second), nil}, {linkNow.Add(ttl), ErrLinkExpired}} {
+	}{{linkNow, nil}, {linkNow.Add(-time.Minute), nil}, {linkNow.Add(-time.Minute - time.Second), ErrLinkExpired},
+		{linkNow.Add(-24 * time.Hour), ErrLinkExpired}, {linkNow.Add(ttl - time.Second), nil}, {linkNow.Add(ttl), ErrLinkExpired}} {
 		if _, err := keys.Links().WithMaxTTL(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
 			t.Errorf("Parse at %s = %v", row.now, err)
 		}

@@ -30,7 +30,8 @@ func TestTOTPIsAcceptedOnce(t *testing.T) {
 		t.Fatalf("NewTOTP: %v", err)
 	}
 	parsed, err := url.Parse(address)
-	if err != nil || parsed.Scheme != "otpauth" || parsed.Host != "totp" || parsed.Query().Get("secret") != secret || parsed.Query().Get("issuer") != "deed keep" ||
+	if err != nil || parsed.Scheme != "otpauth" || parsed.Host != "totp" || parsed.Query().Get("secret") != secret ||
+		parsed.Query().Get("issuer") != "deed keep" ||
 		parsed.Path != "/deed keep:kim  lee@example.com" {
 		t.Errorf("NewTOTP: address = %s, %v", address, err)
 	}
@@ -103,7 +104,8 @@ func TestRecoveryCode(t *testing.T) {
 	if there, ok := other.HashRecoveryCode("aaaa-aaaa-aaaa-aaaa"); !ok || here == there {
 		t.Error("two secrets have the same hash")
 	}
-	for _, none := range []string{"", "123456", "aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaa1", strings.Repeat("a", 1000)} {
+	for _, none := range []string{"", "123456", "aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaa1",
+		strings.Repeat("a", 1000)} {
 		if _, ok := keys.HashRecoveryCode(none); ok {
 			t.Errorf("HashRecoveryCode(%q): got ok, want it rejected", none)
 		}
@@ -198,7 +200,8 @@ func TestTOTPStepInFuture(t *testing.T) {
 	for _, row := range []struct {
 		last uint64
 		want bool
-	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + maxTOTPStepsAhead, false}, {current + maxTOTPStepsAhead + 1, true}, {current * 2, true}} {
+	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + maxTOTPStepsAhead, false},
+		{current + maxTOTPStepsAhead + 1, true}, {current * 2, true}} {
 		if got := TOTPStepInFuture(now, row.last); got != row.want {
 			t.Errorf("TOTPStepInFuture(%d) = %v", row.last, got)
 		}

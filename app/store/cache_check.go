@@ -133,7 +133,8 @@ func compareRange(file pageCache, s extent, name string) error {
 
 // unreadableError returns the error for a database that can't be read from the disk.
 func unreadableError(name string, err error) error {
-	return &errs.Error{Message: fmt.Sprintf("%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
+	return &errs.Error{Message: fmt.Sprintf(
+		"%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
 }
 
 // readFull reads up to the end of the file. Reaching the end is not an error.

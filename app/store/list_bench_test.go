@@ -44,7 +44,9 @@ func (g *recordGenerator) order(t *Tx) error {
 	g.n++
 	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", g.n),
 		Status:  pick(g.rng, "active", "active", "active", "on_hold", "completed", "completed"),
-		DueDate: testTime.AddDate(0, 0, g.rng.IntN(400)).Format(time.DateOnly), Property: g.property(), Custom: model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + g.parcel() + `"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
+		DueDate: testTime.AddDate(0, 0, g.rng.IntN(400)).Format(time.DateOnly), Property: g.property(),
+		Custom:  model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + g.parcel() + `"`)},
+		Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 
 func (g *recordGenerator) abstract(t *Tx) error {

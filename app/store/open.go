@@ -102,7 +102,8 @@ func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
 }
 
 var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable,
-	Message: "The data directory can't be written to (read-only disk, or permissions). You can read, verify, and back up the vault, but not change it."}
+	Message: "The data directory can't be written to (read-only disk, or permissions). " +
+		"You can read, verify, and back up the vault, but not change it."}
 
 // OpenReadOnly opens the database at path in a directory that can't be written to. The store
 // rejects every update. A database with an older schema can't be migrated and is an error.
@@ -129,7 +130,9 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	err = s.View(ctx, func(t *Tx) error {
 		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
 		if err == nil && have != Schema {
-			err = fmt.Errorf("%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk", path, have, Schema)
+			err = fmt.Errorf(
+				"%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk",
+				path, have, Schema)
 		}
 		return err
 	})

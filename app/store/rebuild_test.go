@@ -174,7 +174,8 @@ func TestRebuildKeepsDamagedRecords(t *testing.T) {
 		t.Fatalf("rebuild: %v", err)
 	}
 	slices.Sort(reported)
-	if got := strings.Join(reported, ", "); got != fmt.Sprintf("abstract 1, file 1, folder 1, key 1, order 0, order 1, replay 01%062d, task 1", 0) {
+	if got := strings.Join(reported, ", "); got !=
+		fmt.Sprintf("abstract 1, file 1, folder 1, key 1, order 0, order 1, replay 01%062d, task 1", 0) {
 		t.Errorf("got reports %s, want one for each damaged record", got)
 	}
 	view(t, s, func(tx *Tx) error {

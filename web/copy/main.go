@@ -65,7 +65,8 @@ func run(packages, folder string, assets []asset) error {
 		if err := write(&out, content, a.pack); err != nil {
 			return fmt.Errorf("pack %s: %w", a.from, err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(a.to)), out.Bytes(), 0o644); err != nil { // #nosec G306 -- everyone on the build machine may read it
+		// #nosec G306 -- everyone on the build machine may read it
+		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(a.to)), out.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}

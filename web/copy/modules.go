@@ -55,7 +55,9 @@ func writeModules(ctx context.Context, target, folder string) error {
 func compiled(ctx context.Context, target string) ([]place, error) {
 	found := map[place]bool{}
 	for _, platform := range platforms {
-		list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", target) // #nosec G204 -- the target is ours
+		// #nosec G204 -- the target is ours
+		list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}\t{{$.Dir}}{{end}}{{end}}", target)
 		list.Env = append(os.Environ(), "GOOS="+platform, "CGO_ENABLED=0")
 		list.Stderr = os.Stderr
 		lines, err := list.Output()
