@@ -10,7 +10,7 @@ import (
 // corrupt inserts one error into a request.
 func (f *fuzzer) corrupt(r *request) {
 	kinds := []func(*request) string{f.corruptMethod, f.corruptHeader, f.corruptQuery}
-	if r.about != nil {
+	if r.record != nil {
 		kinds = append(kinds, f.corruptPath, f.corruptPath)
 	}
 	if strings.HasPrefix(r.target, "/dl/") {
@@ -28,7 +28,7 @@ func (f *fuzzer) corrupt(r *request) {
 	default:
 		kinds = append(kinds, f.corruptEmpty)
 	}
-	r.wrong = append(r.wrong, pick(f.rng, kinds)(r))
+	r.mistakes = append(r.mistakes, pick(f.rng, kinds)(r))
 }
 
 func (f *fuzzer) corruptMethod(r *request) string {
@@ -40,7 +40,7 @@ func (f *fuzzer) corruptMethod(r *request) string {
 }
 
 func (f *fuzzer) corruptHeader(r *request) string {
-	odd := pick(f.rng, [][2]string{
+	bad := pick(f.rng, [][2]string{
 		{"Idempotency-Key", ""}, {"Idempotency-Key", strings.Repeat("k", 256)}, {"Idempotency-Key", "two words"},
 		{"Idempotency-Key", "é"}, {"Idempotency-Key", "one"},
 		{"If-Match", `"AAAAAAAAAAAAAAAAAAAAAA"`}, {"If-Match", "*"}, {"If-Match", "nonsense"}, {"If-Match", ""},
@@ -54,15 +54,15 @@ func (f *fuzzer) corruptHeader(r *request) string {
 		{"Authorization", "Bearer"}, {"Authorization", "Basic eDp5"}, {"X-Api-Key", "x"}, {"Connection", "close"},
 		{"Content-Type", "text/plain"}, {"Upgrade", "websocket"},
 	})
-	if odd[0] == "If-Match" && len(f.state.tags) > 0 && f.percent(40) {
-		odd[1] = pick(f.rng, f.state.tags) // of another record, or another version
+	if bad[0] == "If-Match" && len(f.state.tags) > 0 && f.percent(40) {
+		bad[1] = pick(f.rng, f.state.tags) // of another record, or another version
 	}
-	r.header = append(r.header, odd)
-	return odd[0] + " " + quoted(odd[1])
+	r.header = append(r.header, bad)
+	return bad[0] + " " + quoted(bad[1])
 }
 
 func (f *fuzzer) corruptQuery(r *request) string {
-	odd := pick(f.rng, []string{
+	bad := pick(f.rng, []string{
 		"per_page=0", "per_page=101", "per_page=x", "per_page=1.0", "per_page=", "per_page=25&per_page=25", "cursor=x", "cursor=",
 		"cursor=" + strings.Repeat("A", 4000),
 		"sort=nothing", "sort=", "status=" + strings.Repeat("s", 2001), "status=%00", "status=%ff", "template_id=0", "template_id=x",
@@ -71,7 +71,7 @@ func (f *fuzzer) corruptQuery(r *request) string {
 		"order_number=" + strings.Repeat("n", 256), "folder_id=none", "folder_id=-1", "actor=key:x", "record=:",
 		"status[]=a", "status=a&status=b", "q=deed", "page=2", "county=%E5%AE%B6",
 	})
-	if strings.HasPrefix(odd, "cursor=x") && len(f.state.cursors) > 0 {
+	if strings.HasPrefix(bad, "cursor=x") && len(f.state.cursors) > 0 {
 		// A cursor of another list, or a modified one.
 		if _, query, found := strings.Cut(pick(f.rng, f.state.cursors), "cursor="); found {
 			cursor, _, _ := strings.Cut(query, "&")
@@ -79,41 +79,42 @@ func (f *fuzzer) corruptQuery(r *request) string {
 				at := f.rng.IntN(len(cursor))
 				cursor = cursor[:at] + "A" + cursor[at+1:]
 			}
-			odd = "cursor=" + cursor
+			bad = "cursor=" + cursor
 		}
 	}
 	separator := "?"
 	if strings.Contains(r.target, "?") {
 		separator = "&"
 	}
-	r.target += separator + odd
-	return fmt.Sprintf("query %.60s", odd)
+	r.target += separator + bad
+	return fmt.Sprintf("query %.60s", bad)
 }
 
-// corruptPath changes the record in the path: to another kind, another spelling, or a missing one.
+// corruptPath changes the record in the path: to one of another type, another spelling, or a missing one.
 func (f *fuzzer) corruptPath(r *request) string {
 	path, query, _ := strings.Cut(r.target, "?")
-	id := r.about.id
-	odd := pick(f.rng, []string{
+	id := r.record.id
+	bad := pick(f.rng, []string{
 		"0", "00", "-1", "1.0", "9223372036854775808", "99999999", id + "0", "0" + id, id + "%20", "%" + "00", "%2e%2e", "..", ".",
 		"a%2fb", "a%5cb", "%ff", "%E5%AE%B6", strings.ToUpper(id) + "a",
 		strings.Repeat("9", 300), "'", "{id}", "null", "*", id + "/", id + "//", id + ".json", id + ";v=1",
 	})
 	if f.percent(30) {
-		if other := f.state.some(f.rng, pick(f.rng, []string{"abstract", "order", "file", "folder", "template"}), f.percent(30)); other != nil {
-			odd = other.id
+		recordKind := pick(f.rng, []string{"abstract", "order", "file", "folder", "template"})
+		if other := f.state.pickRecord(f.rng, recordKind, f.percent(30)); other != nil {
+			bad = other.id
 		}
 	}
-	r.about = nil
+	r.record = nil
 	at := strings.LastIndex(path, "/"+id)
-	r.target = path[:at+1] + odd + path[at+1+len(id):]
+	r.target = path[:at+1] + bad + path[at+1+len(id):]
 	if f.percent(10) {
 		r.target = pick(f.rng, []string{"/api", "/", "//v1/.."}) + r.target
 	}
 	if query != "" {
 		r.target += "?" + query
 	}
-	return fmt.Sprintf("path %.60s", odd)
+	return fmt.Sprintf("path %.60s", bad)
 }
 
 func (f *fuzzer) corruptLink(r *request) string {
@@ -137,38 +138,38 @@ func (f *fuzzer) corruptEmpty(r *request) string {
 	r.body = []byte(pick(f.rng, []string{"{}", "x", "[]", strings.Repeat(" ", 100), `{"id":1}`, strings.Repeat("b", maxJSON+1)}))
 	r.media = pick(f.rng, []string{"", "application/json", "text/plain"})
 	r.chunked = f.percent(50)
-	return "a body where there is none"
+	return "an unexpected body"
 }
 
 // corruptUpload breaks a header or a body of the tus protocol.
 func (f *fuzzer) corruptUpload(r *request) string {
-	odd := pick(f.rng, [][2]string{
+	bad := pick(f.rng, [][2]string{
 		{"Upload-Offset", "1"}, {"Upload-Offset", "-1"}, {"Upload-Offset", "9223372036854775808"}, {"Upload-Offset", ""},
 		{"Tus-Resumable", "2.0.0"}, {"Tus-Resumable", ""},
 	})
 	for i := range r.header {
-		if r.header[i][0] == odd[0] {
-			r.header[i][1] = odd[1]
+		if r.header[i][0] == bad[0] {
+			r.header[i][1] = bad[1]
 		}
 	}
-	return odd[0] + " " + quoted(odd[1])
+	return bad[0] + " " + quoted(bad[1])
 }
 
 func (f *fuzzer) corruptPairs(r *request) string {
-	odd := pick(f.rng, []string{"&county=A&county=B", "&custom_fields=%7B", "&template_id=x", "&template_id=999", "&%zz",
+	bad := pick(f.rng, []string{"&county=A&county=B", "&custom_fields=%7B", "&template_id=x", "&template_id=999", "&%zz",
 		"&surprise=1", "&county=%ff", "&county=" + strings.Repeat("c", 2001), "&custom_fields[a]=b", ";", "&files=x", "&=", "&county=%00"})
 	if f.percent(10) {
-		odd = "&county=" + strings.Repeat("c", maxJSON)
+		bad = "&county=" + strings.Repeat("c", maxJSON)
 	}
-	r.body = append(r.body, odd...)
-	return fmt.Sprintf("pairs %.40s", odd)
+	r.body = append(r.body, bad...)
+	return fmt.Sprintf("pairs %.40s", bad)
 }
 
 // corruptText breaks the syntax of JSON.
 func (f *fuzzer) corruptText(r *request) string {
 	body := r.body
-	odd := f.rng.IntN(13)
-	switch odd {
+	bad := f.rng.IntN(13)
+	switch bad {
 	case 0:
 		body = body[:f.rng.IntN(len(body))]
 	case 1:
@@ -197,7 +198,7 @@ func (f *fuzzer) corruptText(r *request) string {
 		body = bytes.Replace(body, []byte("{"), []byte(`{"city":"a\u0000b",`), 1)
 	}
 	r.body, r.chunked = body, f.percent(30)
-	return fmt.Sprintf("text %d", odd)
+	return fmt.Sprintf("text %d", bad)
 }
 
 // corruptTree inserts a wrong value into JSON.

@@ -18,38 +18,38 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// judge returns what is wrong with a response. commits is the number of commits that the request caused.
-func (f *fuzzer) judge(r *request, got *reply, commits uint64) (wrong []string) {
-	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+// checkReply returns the errors of a response. commits is the number of commits that the request caused.
+func (f *fuzzer) checkReply(r *request, got *reply, commits uint64) (failures []string) {
+	report := func(format string, args ...any) { failures = append(failures, fmt.Sprintf(format, args...)) }
 	if got.status >= http.StatusInternalServerError {
-		say("status %d\n%s", got.status, f.log.tail())
+		report("status %d, want no 5xx\n%s", got.status, f.log.tail())
 	}
 	if got.status == http.StatusBadRequest && withoutHandler(r, got) {
-		return wrong
+		return failures
 	}
 	if !requestIDs.MatchString(got.header.Get("X-Request-Id")) {
-		say("the request id is %q", got.header.Get("X-Request-Id"))
+		report("X-Request-Id = %q, want 1 to 128 letters, digits, dots, dashes, or underscores", got.header.Get("X-Request-Id"))
 	}
 	if r.method == http.MethodHead && len(got.body) > 0 {
-		say("HEAD has a body")
+		report("response to HEAD has a body of %d bytes, want none", len(got.body))
 	}
 	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace}, r.method)
 	if r.op.path == "/v1/events" && got.status == http.StatusOK {
-		commits = 0 // it has written first what was gathered of views
+		commits = 0 // reading the audit log first writes the collected view events
 	}
 	if commits > 0 && (reads || got.status >= http.StatusMultipleChoices) {
-		say("%d commits were made by a request that reads, or was refused", commits)
+		report("commits of a read or a rejected request = %d, want 0", commits)
 	}
-	if why := f.described(r, got); why != "" {
-		say("%s", why)
+	if problem := f.checkDescription(r, got); problem != "" {
+		report("%s", problem)
 	}
-	if why := f.allowed(r, got); why != "" {
-		say("%s", why)
+	if problem := f.checkPermission(r, got); problem != "" {
+		report("%s", problem)
 	}
-	if r.answered != nil {
-		f.again(r, got, commits, say)
+	if r.firstReply != nil {
+		f.checkReplay(r, got, commits, report)
 	}
-	return wrong
+	return failures
 }
 
 // withoutHandler reports whether net/http responded before any handler.
@@ -61,15 +61,15 @@ func withoutHandler(r *request, got *reply) bool {
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// again checks the response to a repeated request with the same idempotency key.
-func (f *fuzzer) again(r *request, got *reply, commits uint64, say func(string, ...any)) {
+// checkReplay checks the response to a repeated request with the same idempotency key.
+func (f *fuzzer) checkReplay(r *request, got *reply, commits uint64, report func(string, ...any)) {
 	switch {
-	case got.status != r.answered.status || string(got.body) != string(r.answered.body):
-		say("another answer than the first time: %d %s", r.answered.status, r.answered.body)
+	case got.status != r.firstReply.status || string(got.body) != string(r.firstReply.body):
+		report("repeated request: response differs from the first one, %d %s", r.firstReply.status, r.firstReply.body)
 	case !r.replayed(got):
-		say("it is not told that the answer is given again")
+		report("repeated request: response lacks Idempotent-Replayed: true")
 	case commits > 0:
-		say("it was done again")
+		report("repeated request: %d commits, want 0", commits)
 	}
 }
 
@@ -79,56 +79,55 @@ func (f *fuzzer) readBack(r *request, got *reply) {
 	if !changes || got.status >= http.StatusMultipleChoices || r.replayed(got) || !json.Valid(got.body) {
 		return
 	}
-	var said, found struct{ Data map[string]any }
-	if json.Unmarshal(got.body, &said) != nil || said.Data == nil {
+	var changed, found struct{ Data map[string]any }
+	if json.Unmarshal(got.body, &changed) != nil || changed.Data == nil {
 		return // an upload, whose response contains files
 	}
-	t := f.record(said.Data, nil)
+	t := f.record(changed.Data, nil)
 	if t == nil {
 		return
 	}
-	look := &request{op: r.op, as: "read", method: http.MethodGet, target: recordPaths[t.recordKind] + "/" + t.id}
+	read := &request{op: r.op, as: "read", method: http.MethodGet, target: recordPaths[t.recordKind] + "/" + t.id}
 	for _, h := range r.header {
 		if h[0] == "Host" {
-			look.header = append(look.header, h) // links in the response begin with it
+			read.header = append(read.header, h) // links in the response begin with it
 		}
 	}
-	now, err := f.send(look)
+	now, err := f.send(read)
 	if err != nil || now.status != http.StatusOK || json.Unmarshal(now.body, &found) != nil ||
-		!reflect.DeepEqual(said.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
-		f.Errorf("what a change was answered with is not what is there: %v\n%+v\n%s", err, now, f.describe(r, got))
+		!reflect.DeepEqual(changed.Data, found.Data) || now.header.Get("ETag") != got.header.Get("ETag") {
+		f.Errorf("record after a change differs from the response to the change: %v\n%+v\n%s", err, now, f.describe(r, got))
 	}
 }
 
-// described checks a response against the description.
-func (f *fuzzer) described(r *request, got *reply) string {
+// checkDescription checks a response against the description.
+func (f *fuzzer) checkDescription(r *request, got *reply) string {
 	method := r.method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	route, params := f.route(method, r.target)
 	if route == nil {
-		return undescribed(r, got)
+		return checkUndescribed(r, got)
 	}
-	answers := route.Operation.Responses
-	answer := answers.Status(got.status)
-	if answer == nil {
-		return fmt.Sprintf("%s %s does not describe status %d", route.Method, route.Path, got.status)
+	described := route.Operation.Responses.Status(got.status)
+	if described == nil {
+		return fmt.Sprintf("status %d of %s %s, which is not described", got.status, route.Method, route.Path)
 	}
 	isJSON := false
 	if media := got.header.Get("Content-Type"); media != "" || len(got.body) > 0 {
 		kind, _, err := mime.ParseMediaType(media)
 		if err != nil {
-			return fmt.Sprintf("the Content-Type is %q", media)
+			return fmt.Sprintf("Content-Type = %q, want a media type", media)
 		}
-		if content := answer.Value.Content; got.status != http.StatusNoContent && len(content) > 0 && content.Get(kind) == nil ||
+		if content := described.Value.Content; got.status != http.StatusNoContent && len(content) > 0 && content.Get(kind) == nil ||
 			len(content) == 0 && len(got.body) > 0 {
-			return fmt.Sprintf("the Content-Type of %d is %q, which is not described", got.status, media)
+			return fmt.Sprintf("Content-Type of status %d = %q, which is not described", got.status, media)
 		}
 		isJSON = kind == "application/json"
-	} else if len(answer.Value.Content) > 0 && r.method != http.MethodHead && got.status == http.StatusOK &&
+	} else if len(described.Value.Content) > 0 && r.method != http.MethodHead && got.status == http.StatusOK &&
 		!strings.HasPrefix(route.Path, "/dl/") {
-		return "there is no body"
+		return "body is empty, want the described one"
 	}
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: httptest.NewRequest(method, "http://vault.test/",
@@ -137,7 +136,7 @@ func (f *fuzzer) described(r *request, got *reply) string {
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: r.method == http.MethodHead || !isJSON},
 	}
 	if err := openapi3filter.ValidateResponse(f.Context(), input.SetBodyBytes(got.body)); err != nil {
-		return fmt.Sprintf("against the description: %v", err)
+		return fmt.Sprintf("response doesn't match the description: %v", err)
 	}
 	return ""
 }
@@ -166,11 +165,11 @@ func (f *fuzzer) route(method, target string) (*routers.Route, map[string]string
 	return route, params
 }
 
-// undescribed checks the response of a path that is not in the description: a JSON error under /v1, otherwise a page.
-func undescribed(r *request, got *reply) string {
+// checkUndescribed checks the response of a path that is not in the description: a JSON error under /v1, otherwise a page.
+func checkUndescribed(r *request, got *reply) string {
 	if r.method == http.MethodOptions && got.status == http.StatusNoContent {
 		if got.header.Get("Allow") == "" {
-			return "OPTIONS says nothing"
+			return "response to OPTIONS lacks Allow"
 		}
 		return ""
 	}
@@ -178,33 +177,33 @@ func undescribed(r *request, got *reply) string {
 		return ""
 	}
 	if got.status < http.StatusBadRequest {
-		return fmt.Sprintf("status %d, which nothing describes", got.status)
+		return fmt.Sprintf("status %d of a path that is not described, want an error", got.status)
 	}
 	if got.status == http.StatusMethodNotAllowed && got.header.Get("Allow") == "" {
-		return "405 without Allow"
+		return "response with status 405 lacks Allow"
 	}
 	if r.method == http.MethodHead {
 		return ""
 	}
 	var members map[string]any
 	if err := json.Unmarshal(got.body, &members); err != nil {
-		return fmt.Sprintf("the refusal is no JSON: %v", err)
+		return fmt.Sprintf("error response is not JSON: %v", err)
 	}
 	if message, _ := members["message"].(string); len(members) != 1 || message == "" {
-		return "the refusal has another shape"
+		return fmt.Sprintf("error response = %s, want a message alone", got.body)
 	}
 	return ""
 }
 
-// allowed checks a response against the permissions of the key.
-func (f *fuzzer) allowed(r *request, got *reply) string {
-	under := strings.HasPrefix(r.target, "/v1/") || strings.HasPrefix(r.target, "/metrics")
-	if r.method == http.MethodOptions || got.status == http.StatusBadRequest || !under || r.op.open {
+// checkPermission checks a response against the permissions of the key.
+func (f *fuzzer) checkPermission(r *request, got *reply) string {
+	needsKey := strings.HasPrefix(r.target, "/v1/") || strings.HasPrefix(r.target, "/metrics")
+	if r.method == http.MethodOptions || got.status == http.StatusBadRequest || !needsKey || r.op.open {
 		return ""
 	}
 	as := r.as
 	if r.has("Authorization") {
-		as = "garbage" // a second one, or one of another scheme
+		as = "garbage" // a second header, or one with another scheme
 	}
 	switch as {
 	case "full", "read", "events", "metrics":
@@ -215,7 +214,7 @@ func (f *fuzzer) allowed(r *request, got *reply) string {
 		fallthrough
 	default:
 		if got.status != http.StatusUnauthorized {
-			return fmt.Sprintf("status %d for a key that opens nothing", got.status)
+			return fmt.Sprintf("status %d for the key %q, want 401", got.status, as)
 		}
 		return ""
 	}
@@ -225,14 +224,14 @@ func (f *fuzzer) allowed(r *request, got *reply) string {
 	}
 	if route == nil {
 		if got.status < http.StatusBadRequest {
-			return "something was done at an address that is not described"
+			return fmt.Sprintf("status %d of a path that is not described, want an error", got.status)
 		}
 		return ""
 	}
 	for _, o := range f.api.operations {
 		if o.id == route.Operation.OperationID {
-			if may := o.may(as, r.method); may == (got.status == http.StatusForbidden) {
-				return fmt.Sprintf("status %d: a key of kind %s may: %v", got.status, as, may)
+			if permitted := o.may(as, r.method); permitted == (got.status == http.StatusForbidden) {
+				return fmt.Sprintf("status %d for the key %q, permitted: %v", got.status, as, permitted)
 			}
 		}
 	}

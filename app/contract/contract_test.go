@@ -57,7 +57,7 @@ func runRound(t *testing.T, api *api, seed uint64, maxRequests int, all *table) 
 		o := pick(f.rng, api.operations)
 		f.step(o, f.kind(o), f.mistakes())
 	}
-	f.end()
+	f.checkEnd()
 	for _, o := range api.operations {
 		f.table.expect(t, o)
 	}
@@ -113,17 +113,17 @@ func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] 
 func (f *fuzzer) step(o *operation, as string, mistakes int) {
 	if again := f.state.again; again != nil && mistakes == 0 && as == "full" && f.percent(5) {
 		f.state.again = nil
-		f.ask(again)
+		f.do(again)
 		return
 	}
 	r := f.make(o, as)
 	for range mistakes {
 		f.corrupt(r)
 	}
-	f.ask(r)
+	f.do(r)
 }
 
-func (f *fuzzer) ask(r *request) {
+func (f *fuzzer) do(r *request) {
 	f.count++
 	if searches := r.op.id == "search" || strings.Contains(r.target, "q="); searches && (!f.indexed || f.percent(15)) {
 		f.index(f.T)
@@ -132,11 +132,11 @@ func (f *fuzzer) ask(r *request) {
 	before := f.commits()
 	got, err := f.send(r)
 	if err != nil {
-		f.Fatalf("%v\n%s", err, f.describe(r, nil))
+		f.Fatalf("send the request: %v\n%s", err, f.describe(r, nil))
 	}
-	f.table.note(r, got.status)
-	if wrong := f.judge(r, got, f.commits()-before); len(wrong) > 0 {
-		f.Errorf("%s\n%s", strings.Join(wrong, "\n"), f.describe(r, got))
+	f.table.count(r, got.status)
+	if failures := f.checkReply(r, got, f.commits()-before); len(failures) > 0 {
+		f.Errorf("%s\n%s", strings.Join(failures, "\n"), f.describe(r, got))
 		return
 	}
 	f.learn(r, got)
@@ -147,7 +147,7 @@ func (f *fuzzer) ask(r *request) {
 
 // describe returns a request in a form that can be repeated, and its response.
 func (f *fuzzer) describe(r *request, got *reply) string {
-	s := fmt.Sprintf("request %d of DEEDKEEP_FUZZ_SEED=%d, %s as %s, %v\n%s", f.count, f.seed, r.op.id, r.as, r.wrong, r.curl(f.testServer))
+	s := fmt.Sprintf("request %d of DEEDKEEP_FUZZ_SEED=%d, %s as %s, %v\n%s", f.count, f.seed, r.op.id, r.as, r.mistakes, r.curl(f.testServer))
 	if got != nil {
 		s += fmt.Sprintf("\n%d %v\n%.2000s", got.status, got.header, got.body)
 	}
@@ -161,9 +161,9 @@ type table struct {
 
 func newTable() *table { return &table{map[string]map[string]map[int]int{}} }
 
-func (t *table) note(r *request, status int) { t.put(r.op.id, r.as, status/100, 1) }
+func (t *table) count(r *request, status int) { t.increment(r.op.id, r.as, status/100, 1) }
 
-func (t *table) put(op, as string, class, n int) {
+func (t *table) increment(op, as string, class, n int) {
 	if t.cells[op] == nil {
 		t.cells[op] = map[string]map[int]int{}
 	}
@@ -177,7 +177,7 @@ func (t *table) add(other *table) {
 	for op, row := range other.cells {
 		for as, cell := range row {
 			for class, n := range cell {
-				t.put(op, as, class, n)
+				t.increment(op, as, class, n)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ type form struct {
 	boundary string // as written in the Content-Type
 	parts    []part
 	end      string // text after the last part
-	said     string // the Content-Type; "": derived from the boundary
+	media    string // the Content-Type; "": derived from the boundary
 }
 
 type part struct {
@@ -88,7 +88,7 @@ func (f *fuzzer) metadata() string {
 	coded := func(name, value string) string { return name + " " + base64.StdEncoding.EncodeToString([]byte(value)) }
 	list := []string{coded("filename", pick(f.rng, []string{"Deed.pdf", "家屋.PDF", "Legal description.txt", "setup.exe"}))}
 	recordKind := pick(f.rng, []string{"abstract", "folder", ""})
-	if t := f.state.some(f.rng, recordKind, f.percent(10)); t != nil {
+	if t := f.state.pickRecord(f.rng, recordKind, f.percent(10)); t != nil {
 		list = append(list, coded(recordKind+"_id", t.id))
 	}
 	return strings.Join(list, ",")
@@ -111,8 +111,8 @@ func (m *form) bytes() (media string, body []byte) {
 		fmt.Fprintf(&b, "--%s\r\n%s\r\n\r\n%s\r\n", m.boundary, strings.Join(p.header, "\r\n"), p.content)
 	}
 	b.WriteString(m.end)
-	if m.said != "" {
-		return m.said, b.Bytes()
+	if m.media != "" {
+		return m.media, b.Bytes()
 	}
 	return "multipart/form-data; boundary=" + m.boundary, b.Bytes()
 }
@@ -125,26 +125,26 @@ type mistake struct {
 
 // corruptForm inserts one error into a form.
 func (f *fuzzer) corruptForm(r *request) string {
-	one := pick(f.rng, slices.Concat(frameMistakes(r.form), f.partMistakes(r.form), f.documentMistakes(r.form)))
-	one.make()
+	chosen := pick(f.rng, slices.Concat(frameMistakes(r.form), f.partMistakes(r.form), f.documentMistakes(r.form)))
+	chosen.make()
 	r.media, r.body = r.form.bytes()
-	return "form: " + one.name
+	return "form: " + chosen.name
 }
 
 // frameMistakes returns errors in the framing of the parts.
 func frameMistakes(m *form) []mistake {
-	said := func(what string) func() { return func() { m.said = what } }
+	media := func(text string) func() { return func() { m.media = text } }
 	return []mistake{
-		{"no end", func() { m.end = "" }},
-		{"an end that is cut", func() { m.end = "--" + m.boundary }},
-		{"after the end", func() { m.end += "and more\r\n--" + m.boundary + "\r\n" }},
-		{"another boundary", said("multipart/form-data; boundary=other")},
-		{"no boundary", said("multipart/form-data")},
-		{"a long boundary", said("multipart/form-data; boundary=" + strings.Repeat("x", 300))},
-		{"an odd boundary", said(`multipart/form-data; boundary="a b`)},
-		{"another multipart", said("multipart/mixed; boundary=" + m.boundary)},
+		{"no final boundary", func() { m.end = "" }},
+		{"a truncated final boundary", func() { m.end = "--" + m.boundary }},
+		{"text after the final boundary", func() { m.end += "and more\r\n--" + m.boundary + "\r\n" }},
+		{"another boundary", media("multipart/form-data; boundary=other")},
+		{"no boundary", media("multipart/form-data")},
+		{"a long boundary", media("multipart/form-data; boundary=" + strings.Repeat("x", 300))},
+		{"an invalid boundary", media(`multipart/form-data; boundary="a b`)},
+		{"another multipart", media("multipart/mixed; boundary=" + m.boundary)},
 		{"no parts", func() { m.parts = nil }},
-		{"a part that is gone", func() { m.parts = m.parts[min(1, len(m.parts)):] }},
+		{"a missing part", func() { m.parts = m.parts[min(1, len(m.parts)):] }},
 		{"a part twice", func() { m.parts = append(m.parts, m.parts[:min(1, len(m.parts))]...) }},
 	}
 }
@@ -159,18 +159,18 @@ func (f *fuzzer) partMistakes(m *form) []mistake {
 	add := func(parts ...part) func() { return func() { m.parts = append(m.parts, parts...) } }
 	return []mistake{
 		{"a part without a name", add(part{[]string{"Content-Disposition: form-data"}, []byte("x")})},
-		{"a part without a head", add(part{nil, []byte("x")})},
-		{"a part with a broken head", add(part{[]string{"Content-Disposition form-data"}, nil})},
-		{"a part with a large head", add(part{[]string{`Content-Disposition: form-data; name="county"`,
+		{"a part without a header", add(part{nil, []byte("x")})},
+		{"a part with a malformed header", add(part{[]string{"Content-Disposition form-data"}, nil})},
+		{"a part with a large header", add(part{[]string{`Content-Disposition: form-data; name="county"`,
 			"X-Large: " + strings.Repeat("y", 20<<10)}, nil})},
 		{"a field twice", add(plainPart("county", "A"), plainPart("county", "B"))},
 		{"an unknown field", add(plainPart("surprise", "x"))},
-		{"a field in the place of a document", add(plainPart("files", "x"))},
+		{"a field instead of a document", add(plainPart("files", "x"))},
 		{"a field that is too large", add(plainPart("county", strings.Repeat("z", maxJSON+1)))},
-		{"a field that is no UTF-8", add(plainPart("county", "\xff\xfe"))},
+		{"a field with invalid UTF-8", add(plainPart("county", "\xff\xfe"))},
 		{"too many parts", add(slices.Repeat([]part{plainPart("x", "")}, maxParts+1)...)},
-		{"odd custom fields", add(plainPart("custom_fields", pick(f.rng, []string{"{", "[]", "7", "null", `{"a":{"b":1}}`, ""})))},
-		{"an id that is none", add(plainPart(pick(f.rng, []string{"folder_id", "template_id"}),
+		{"invalid custom fields", add(plainPart("custom_fields", pick(f.rng, []string{"{", "[]", "7", "null", `{"a":{"b":1}}`, ""})))},
+		{"an invalid ID", add(plainPart(pick(f.rng, []string{"folder_id", "template_id"}),
 			pick(f.rng, []string{"0", "-1", "01", "1e3", "999999", "9223372036854775808", "", "x", "1.0", "null"})))},
 	}
 }
@@ -180,15 +180,15 @@ func (f *fuzzer) documentMistakes(m *form) []mistake {
 	add := func(name, filename string, content []byte) func() {
 		return func() { m.parts = append(m.parts, f.file(name, filename, content)) }
 	}
-	odd := pick(f.rng, []string{
+	filename := pick(f.rng, []string{
 		"../../etc/passwd.pdf", `C:\deeds\a.pdf`, "a\x00.pdf", strings.Repeat("n", 400) + ".pdf", ".pdf", "", "a.pdf.",
 		"\u202efdp.exe.pdf", "con.txt", "\xff.pdf", "noextension",
 	})
 	return []mistake{
 		{"a document in another field", add("county", "a.pdf", vaulttest.PDF(1, "x"))},
 		{"a document that is too large", add("files", "large.txt", bytes.Repeat([]byte("l"), maxFile+1))},
-		{"a document as large as may be", add("files", "full.txt", bytes.Repeat([]byte("f"), maxFile))},
-		{"an odd filename", add("files", odd, vaulttest.PDF(1, "odd"))},
+		{"a document of the maximum size", add("files", "full.txt", bytes.Repeat([]byte("f"), maxFile))},
+		{"an unusual filename", add("files", filename, vaulttest.PDF(1, "odd"))},
 		{"many documents", func() {
 			for range maxFiles + 2 {
 				m.parts = append(m.parts, f.document("files"))

@@ -14,21 +14,21 @@ import (
 
 // request is an HTTP request.
 type request struct {
-	op       *operation
-	as       string
-	method   string
-	target   string // path and query, as sent
-	header   [][2]string
-	media    string // media type of the body; "": none
-	body     []byte
-	chunked  bool
-	form     *form        // source of body; nil: not a form
-	tree     any          // source of a JSON body
-	wrong    []string     // the inserted errors
-	about    *vaultRecord // the record in the path, if any
-	once     string       // its Idempotency-Key, if valid
-	answered *reply       // the first response
-	document []byte       // the document of a new upload
+	op             *operation
+	as             string
+	method         string
+	target         string // path and query, as sent
+	header         [][2]string
+	media          string // media type of the body; "": none
+	body           []byte
+	chunked        bool
+	form           *form        // source of body; nil: not a form
+	tree           any          // source of a JSON body
+	mistakes       []string     // the inserted errors
+	record         *vaultRecord // the record in the path, if any
+	idempotencyKey string       // its Idempotency-Key, if valid
+	firstReply     *reply       // the first response
+	document       []byte       // the document of a new upload
 }
 
 // make returns a valid request of an operation, according to the known records.
@@ -63,7 +63,7 @@ func (f *fuzzer) path(r *request) string {
 		} else if p.Value.Example != nil {
 			id = fmt.Sprint(p.Value.Example)
 		}
-		r.about = t
+		r.record = t
 		path = strings.Replace(path, "{"+p.Value.Name+"}", id, 1)
 	}
 	return path
@@ -101,9 +101,9 @@ func (f *fuzzer) named(o *operation, before string, above *vaultRecord) *vaultRe
 	if strings.HasSuffix(o.path, "/restore") {
 		gone = f.percent(60)
 	}
-	t := f.state.some(f.rng, recordKind, gone)
+	t := f.state.pickRecord(f.rng, recordKind, gone)
 	if t == nil {
-		t = f.state.some(f.rng, recordKind, !gone)
+		t = f.state.pickRecord(f.rng, recordKind, !gone)
 	}
 	return t
 }
@@ -166,11 +166,11 @@ func (f *fuzzer) headers(r *request) {
 		case "Idempotency-Key":
 			f.state.keys++
 			value = fmt.Sprintf("key-%d", f.state.keys)
-			r.once = value
+			r.idempotencyKey = value
 		case "If-Match":
 			value = "*"
-			if r.about != nil && r.about.tag != "" && f.percent(70) {
-				value = r.about.tag
+			if r.record != nil && r.record.tag != "" && f.percent(70) {
+				value = r.record.tag
 			}
 		case "If-None-Match":
 			value = `"0"`
@@ -183,8 +183,8 @@ func (f *fuzzer) headers(r *request) {
 			value = f.metadata()
 		case "Upload-Offset":
 			value = "0"
-			if r.about != nil {
-				value = fmt.Sprint(r.about.offset)
+			if r.record != nil {
+				value = fmt.Sprint(r.record.offset)
 			}
 		case "Range":
 			value = pick(f.rng, []string{"bytes=0-3", "bytes=5-", "bytes=-2", "bytes=0-0,2-3"})
@@ -211,8 +211,8 @@ func (f *fuzzer) body(r *request) {
 	}
 	if r.op.id == "writeUpload" {
 		r.media = "application/offset+octet-stream"
-		if r.about != nil {
-			rest := r.about.document[min(r.about.offset, len(r.about.document)):]
+		if r.record != nil {
+			rest := r.record.document[min(r.record.offset, len(r.record.document)):]
 			r.body = rest[:len(rest)-pick(f.rng, []int{0, 0, len(rest) / 2})]
 		}
 		return
@@ -249,12 +249,12 @@ func (f *fuzzer) body(r *request) {
 // order adds a new sequence of an abstract's files.
 func (f *fuzzer) order(r *request, members map[string]any) {
 	delete(members, "files")
-	if r.about == nil || f.percent(60) {
+	if r.record == nil || f.percent(60) {
 		return
 	}
 	list := []any{}
 	for _, t := range f.state.records["file"] {
-		if t.of == r.about && !t.gone {
+		if t.of == r.record && !t.gone {
 			list = append(list, number(t.id))
 		}
 	}

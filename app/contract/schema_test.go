@@ -54,13 +54,13 @@ func (f *fuzzer) object(name string, s *openapi3.Schema) any {
 	if name == "custom_fields" {
 		return f.custom()
 	}
-	made := map[string]any{}
+	members := map[string]any{}
 	for key, property := range sorted(s.Properties) {
 		if slices.Contains(s.Required, key) || f.percent(40) {
-			made[key] = f.value(key, property)
+			members[key] = f.value(key, property)
 		}
 	}
-	return made
+	return members
 }
 
 // sorted iterates over a map by key, so that the same seed generates the same values.
@@ -81,41 +81,41 @@ func sorted[V any](m map[string]V) func(func(string, V) bool) {
 
 // custom returns values for existing custom fields.
 func (f *fuzzer) custom() any {
-	made := map[string]any{}
+	values := map[string]any{}
 	for range f.rng.IntN(4) {
 		if len(f.state.fields) == 0 {
 			break
 		}
-		one := pick(f.rng, f.state.fields)
+		custom := pick(f.rng, f.state.fields)
 		switch {
-		case len(one.options) > 0:
-			made[one.key] = pick(f.rng, one.options)
-		case one.kind == "number" || one.kind == "currency":
-			made[one.key] = pick(f.rng, []any{1, 2.5, "12.50"})
-		case one.kind == "money":
-			made[one.key] = pick(f.rng, []any{387500, 2.5, "$1,250.5"})
-		case one.kind == "email":
-			made[one.key] = "ann@example.com"
-		case one.kind == "phone":
-			made[one.key] = "(985) 555-0142"
-		case one.kind == "url":
-			made[one.key] = "https://example.com/deeds?book=12"
-		case one.kind == "date":
-			made[one.key] = pick(f.rng, f.state.words["due_date"])
-		case one.kind == "checkbox":
-			made[one.key] = f.percent(50)
+		case len(custom.options) > 0:
+			values[custom.key] = pick(f.rng, custom.options)
+		case custom.kind == "number" || custom.kind == "currency":
+			values[custom.key] = pick(f.rng, []any{1, 2.5, "12.50"})
+		case custom.kind == "money":
+			values[custom.key] = pick(f.rng, []any{387500, 2.5, "$1,250.5"})
+		case custom.kind == "email":
+			values[custom.key] = "ann@example.com"
+		case custom.kind == "phone":
+			values[custom.key] = "(985) 555-0142"
+		case custom.kind == "url":
+			values[custom.key] = "https://example.com/deeds?book=12"
+		case custom.kind == "date":
+			values[custom.key] = pick(f.rng, f.state.words["due_date"])
+		case custom.kind == "checkbox":
+			values[custom.key] = f.percent(50)
 		default:
-			made[one.key] = pick(f.rng, words)
+			values[custom.key] = pick(f.rng, words)
 		}
 	}
-	return made
+	return values
 }
 
 // known returns a known value for a name, or nil.
 func (f *fuzzer) known(name string) any {
 	recordKind, isID := map[string]string{"template_id": "template", "folder_id": "folder", "parent_id": "folder"}[name]
 	if isID {
-		if t := f.state.some(f.rng, recordKind, false); t != nil {
+		if t := f.state.pickRecord(f.rng, recordKind, false); t != nil {
 			return number(t.id)
 		}
 		return nil

@@ -40,7 +40,7 @@ type vaultRecord struct {
 	digest         string       // of a file
 
 	document []byte // of an upload: the complete content
-	offset   int    // how much of it readOffset
+	offset   int    // the number of bytes that the server has received
 }
 
 // field is a custom field of a template or of orders.
@@ -61,17 +61,17 @@ func newState() *state {
 	}}
 }
 
-// some returns a record of a kind, usually an existing and sometimes a deleted one; nil if there is none.
-func (w *state) some(rng *rand.Rand, recordKind string, gone bool) *vaultRecord {
-	fits := slices.DeleteFunc(slices.Clone(w.records[recordKind]), func(t *vaultRecord) bool { return t.gone != gone })
-	if len(fits) == 0 {
+// pickRecord returns a random record of a kind, existing or deleted, or nil if none exists.
+func (w *state) pickRecord(rng *rand.Rand, recordKind string, gone bool) *vaultRecord {
+	candidates := slices.DeleteFunc(slices.Clone(w.records[recordKind]), func(t *vaultRecord) bool { return t.gone != gone })
+	if len(candidates) == 0 {
 		return nil
 	}
 	// Recent records are more likely, because they have a recent history.
-	if n := len(fits); n > 8 && rng.IntN(2) == 0 {
-		fits = fits[n-8:]
+	if n := len(candidates); n > 8 && rng.IntN(2) == 0 {
+		candidates = candidates[n-8:]
 	}
-	return pick(rng, fits)
+	return pick(rng, candidates)
 }
 
 func (w *state) vaultRecord(recordKind, id string) *vaultRecord {
@@ -106,23 +106,23 @@ func (f *fuzzer) learn(r *request, got *reply) {
 		f.moved(named, route)
 	}
 	if strings.HasPrefix(got.header.Get("Content-Type"), "application/json") && route.Path != "/trash" && route.Path != "/events" {
-		var said any
-		if err := json.Unmarshal(got.body, &said); err == nil {
-			f.walk(said, nil)
+		var body any
+		if err := json.Unmarshal(got.body, &body); err == nil {
+			f.walk(body, nil)
 		}
 	}
 	if tag := got.header.Get("ETag"); named != nil && tag != "" && named.recordKind != "file" {
 		named.tag = tag
 	}
-	if r.once != "" && r.answered == nil && len(r.wrong) == 0 && !r.replayed(got) {
-		r.answered = got
+	if r.idempotencyKey != "" && r.firstReply == nil && len(r.mistakes) == 0 && !r.replayed(got) {
+		r.firstReply = got
 		w.again = r
 	}
 }
 
 // readOffset records the offset of an upload.
 func (f *fuzzer) readOffset(r *request, got *reply) {
-	t := r.about
+	t := r.record
 	if where, err := url.Parse(got.header.Get("Location")); err == nil && r.document != nil &&
 		strings.HasPrefix(where.Path, recordPaths["upload"]) {
 		t = f.state.vaultRecord("upload", strings.TrimPrefix(where.Path, recordPaths["upload"]+"/"))
@@ -231,24 +231,24 @@ func (f *fuzzer) digest(t *vaultRecord) {
 		return // it was deleted since; this is a replayed response
 	}
 	if t.digest = file.Digest; !f.state.sent[t.digest] {
-		f.Errorf("file %s has bytes that nobody sent", t.id)
+		f.Errorf("digest of file %s = %s, want that of a sent document", t.id, t.digest)
 	}
 }
 
 func (f *fuzzer) field(v map[string]any) {
-	one := field{key: fmt.Sprint(v["key"]), kind: fmt.Sprint(v["type"])}
+	custom := field{key: fmt.Sprint(v["key"]), kind: fmt.Sprint(v["type"])}
 	options, _ := v["options"].([]any)
 	for _, o := range options {
-		one.options = append(one.options, fmt.Sprint(o))
+		custom.options = append(custom.options, fmt.Sprint(o))
 	}
-	if !slices.ContainsFunc(f.state.fields, func(known field) bool { return known.key == one.key && known.kind == one.kind }) {
-		f.state.fields = append(f.state.fields, one)
+	if !slices.ContainsFunc(f.state.fields, func(known field) bool { return known.key == custom.key && known.kind == custom.kind }) {
+		f.state.fields = append(f.state.fields, custom)
 	}
 }
 
-// end checks the final state: each record exists or is deleted as responses said, the blobs on disk are exactly the
+// checkEnd checks the final state: each record exists or is deleted as responses said, the blobs on disk are exactly the
 // content of the documents, and the server still responds.
-func (f *fuzzer) end() {
+func (f *fuzzer) checkEnd() {
 	byKind := map[string]*operation{}
 	for _, o := range f.api.operations {
 		if o.method == http.MethodGet && !strings.Contains(o.path[len("/v1"):], "/download") {
@@ -271,7 +271,7 @@ func (f *fuzzer) end() {
 			}
 			r := &request{op: o, as: "full", method: http.MethodGet, target: recordPaths[recordKind] + "/" + t.id}
 			if got, err := f.send(r); err != nil || got.status != want {
-				f.Errorf("at the end %s %s: want %d, got %d %s, %v", recordKind, t.id, want, got.status, got.body, err)
+				f.Errorf("at the end %s %s: got %+v, %v; want status %d", recordKind, t.id, got, err, want)
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func (f *fuzzer) end() {
 	if err := f.vault.Sweeper.Sweep(f.Context()); err != nil {
 		f.Errorf("sweep after the last request: %v", err)
 	}
-	f.disk(f.T)
+	f.checkDisk(f.T)
 }
 
 // outcome reads the result of an upload and cancels an incomplete one.
@@ -287,33 +287,34 @@ func (f *fuzzer) outcome(t *vaultRecord, o *operation) {
 	r := &request{op: o, as: "full", method: http.MethodGet, target: recordPaths["upload"] + "/" + t.id}
 	got, err := f.send(r)
 	if err != nil || t.gone && t.offset < len(t.document) != (got.status == http.StatusNotFound) {
-		f.Errorf("at the end upload %s, cancelled: %v, %d of %d bytes: got %+v, %v", t.id, t.gone, t.offset, len(t.document), got, err)
+		f.Errorf("at the end upload %s, canceled: %v, %d of %d bytes: got %+v, %v", t.id, t.gone, t.offset, len(t.document), got, err)
 		return
 	}
 	f.learn(r, got)
 	r.method, r.header = http.MethodDelete, [][2]string{{"Tus-Resumable", "1.0.0"}}
 	if got, err := f.send(r); err != nil || got.status >= http.StatusInternalServerError {
-		f.Errorf("at the end upload %s is not cancelled: %+v, %v", t.id, got, err)
+		f.Errorf("cancel upload %s at the end: got %+v, %v; want no 5xx", t.id, got, err)
 	}
 }
 
-func (f *fuzzer) disk(t *testing.T) {
+// checkDisk compares the blobs on disk with the content of the documents.
+func (f *fuzzer) checkDisk(t *testing.T) {
 	t.Helper()
-	lie, leftovers := f.onDisk(t)
-	named := map[string]bool{}
+	blobs, leftovers := f.onDisk(t)
+	referenced := map[string]bool{}
 	for _, file := range f.state.records["file"] {
-		named[file.digest] = true
-		if !lie[file.digest] {
-			t.Errorf("the bytes of file %s are missing", file.id)
+		referenced[file.digest] = true
+		if !blobs[file.digest] {
+			t.Errorf("blob %s of file %s is missing", file.digest, file.id)
 		}
 	}
-	for digest := range lie {
-		if !named[digest] {
-			t.Errorf("blob %s is no record's", digest)
+	for digest := range blobs {
+		if !referenced[digest] {
+			t.Errorf("blob %s belongs to no file", digest)
 		}
 	}
 	if leftovers > 0 {
-		t.Errorf("%d files are left over of what arrived", leftovers)
+		t.Errorf("temporary files left = %d, want 0", leftovers)
 	}
 }
 

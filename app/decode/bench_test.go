@@ -24,7 +24,7 @@ func BenchmarkObject(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := Object(order); err != nil {
-				b.Fatal(err)
+				b.Fatalf("decode the object: %v", err)
 			}
 		}
 	})
@@ -34,7 +34,7 @@ func BenchmarkObject(b *testing.B) {
 		for b.Loop() {
 			var m map[string]json.RawMessage
 			if err := json.Unmarshal(order, &m); err != nil {
-				b.Fatal(err)
+				b.Fatalf("decode the object with encoding/json: %v", err)
 			}
 		}
 	})
@@ -56,7 +56,7 @@ func upload(content []byte) []byte {
 func random(b *testing.B) []byte {
 	content := make([]byte, 10<<20)
 	if _, err := rand.NewChaCha8([32]byte{1}).Read(content); err != nil {
-		b.Fatal(err)
+		b.Fatalf("generate random bytes: %v", err)
 	}
 	return content
 }
@@ -91,18 +91,18 @@ func BenchmarkUpload(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if n, err := read(r.Body); err != nil || n != 10<<20 {
-					http.Error(w, "wrong", http.StatusInternalServerError)
+					http.Error(w, "incomplete file", http.StatusInternalServerError)
 				}
 			}))
 			defer server.Close()
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
-				answer, err := server.Client().Post(server.URL, "multipart/form-data", bytes.NewReader(raw))
-				if err != nil || answer.StatusCode != http.StatusOK {
-					b.Fatal(answer, err)
+				resp, err := server.Client().Post(server.URL, "multipart/form-data", bytes.NewReader(raw))
+				if err != nil || resp.StatusCode != http.StatusOK {
+					b.Fatalf("upload: %+v, %v; want status 200", resp, err)
 				}
-				if err := answer.Body.Close(); err != nil {
-					b.Fatal(err)
+				if err := resp.Body.Close(); err != nil {
+					b.Fatalf("close the response: %v", err)
 				}
 			}
 		})
@@ -121,7 +121,7 @@ func BenchmarkMultipart(b *testing.B) {
 				s := new(socket)
 				s.r.Reset(raw)
 				if n, err := read(s); err != nil || n != int64(len(content)) {
-					b.Fatal(n, err)
+					b.Fatalf("read the part: %d bytes, %v; want %d", n, err, len(content))
 				}
 			}
 		}

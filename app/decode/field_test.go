@@ -94,27 +94,27 @@ func TestParseForm(t *testing.T) {
 		if at, bad := strings.CutPrefix(row.want, "!"); bad {
 			var m *MalformedError
 			if !errors.As(err, &m) || !strings.HasSuffix(m.Reason, "hexadecimal digits at "+at) {
-				t.Errorf("%q: %v", row.in, err)
+				t.Errorf("ParseForm(%q): error %v, want a MalformedError at %s", row.in, err, at)
 			}
 			continue
 		}
 		if got := fmt.Sprintf("%q", pairs); err != nil || got != row.want {
-			t.Errorf("%q: %s, %v, want %s", row.in, got, err, row.want)
+			t.Errorf("ParseForm(%q) = %s, %v; want %s", row.in, got, err, row.want)
 		}
 	}
 	pairs, err := ParseForm([]byte("a=1&b=2&a=3"))
 	if value, ok := Last(pairs, "a"); err != nil || !ok || value != "3" {
-		t.Errorf("Last: %q, %t, %v", value, ok, err)
+		t.Errorf("Last(a) = %q, %t, %v; want 3", value, ok, err)
 	}
-	if _, ok := Last(pairs, "c"); ok {
-		t.Error("Last finds what is not there")
+	if value, ok := Last(pairs, "c"); ok {
+		t.Errorf("Last of a key that isn't in the form = %q, want none", value)
 	}
 	var tooMany *LimitError
 	if _, err := ParseForm([]byte(strings.Repeat("a&", maxMembers))); err != nil {
-		t.Error(err)
+		t.Errorf("pairs at the limit: %v", err)
 	}
 	if _, err := ParseForm([]byte(strings.Repeat("a&", maxMembers+1))); !errors.As(err, &tooMany) {
-		t.Errorf("pairs over the limit: %v", err)
+		t.Errorf("pairs over the limit: error %v, want a LimitError", err)
 	}
 }
 

@@ -28,10 +28,10 @@ func FuzzObject(f *testing.F) {
 		var m *MalformedError
 		if err != nil {
 			if !errors.As(err, &m) || got != nil || !strings.HasSuffix(m.Reason, ".") {
-				t.Fatalf("%v, %v", got, err)
+				t.Fatalf("Object = %v, %v; want a MalformedError with a sentence", got, err)
 			}
 			if json.Valid(text) && !stricter(m.Reason) {
-				t.Fatalf("refused: %v", err)
+				t.Fatalf("Object rejects what encoding/json accepts: %v", err)
 			}
 			return
 		}
@@ -39,27 +39,27 @@ func FuzzObject(f *testing.F) {
 			return
 		}
 		if !json.Valid(text) || !utf8.Valid(text) || Valid(text) != nil {
-			t.Fatal("accepted what encoding/json refuses")
+			t.Fatal("Object accepts what encoding/json rejects")
 		}
 		var want map[string]json.RawMessage
 		if Kind(text) != KindObject {
 			want = nil
 		} else if err := json.Unmarshal(text, &want); err != nil {
-			t.Fatal(err)
+			t.Fatalf("decode with encoding/json: %v", err)
 		}
 		if len(got) != len(want) {
-			t.Fatalf("%d members, want %d", len(got), len(want))
+			t.Fatalf("Object has %d members, want %d", len(got), len(want))
 		}
 		for name, raw := range got {
 			if !bytes.Equal(raw, want[name]) || Valid(raw) != nil {
-				t.Fatalf("%q: %s, want %s", name, raw, want[name])
+				t.Fatalf("member %q = %s, want %s", name, raw, want[name])
 			}
-			agree(t, raw)
+			compareWithStandard(t, raw)
 		}
 	})
 }
 
-// stricter are the errors that only this package returns.
+// stricter reports whether only this package returns an error with the reason.
 func stricter(reason string) bool {
 	for _, s := range []string{"repeated key", "invalid UTF-8", "lone surrogate", "nested deeper", "more than"} {
 		if strings.Contains(reason, s) {
@@ -69,33 +69,33 @@ func stricter(reason string) bool {
 	return false
 }
 
-// agree compares the members of a valid value with the result of encoding/json.
-func agree(t *testing.T, raw json.RawMessage) {
+// compareWithStandard compares the members of a valid value with the result of encoding/json.
+func compareWithStandard(t *testing.T, raw json.RawMessage) {
 	var text string
 	var items []json.RawMessage
 	switch Kind(raw) {
 	case KindString:
 		if got, err := String(raw); err != nil || json.Unmarshal(raw, &text) != nil || got != text {
-			t.Fatalf("String: %q, %v, want %q", got, err, text)
+			t.Fatalf("String = %q, %v; want %q", got, err, text)
 		}
 	case KindArray:
 		got, err := Array(raw)
 		if err != nil || json.Unmarshal(raw, &items) != nil || len(got) != len(items) {
-			t.Fatalf("Array: %s, %v, want %s", got, err, items)
+			t.Fatalf("Array = %s, %v; want %s", got, err, items)
 		}
 		for i := range got {
-			agree(t, got[i])
+			compareWithStandard(t, got[i])
 		}
 	case KindObject:
 		got, err := Members(raw)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("Members(%s): %v", raw, err)
 		}
 		for _, m := range got {
-			agree(t, m.Value)
+			compareWithStandard(t, m.Value)
 		}
 	case KindInvalid:
-		t.Fatalf("%s is of no kind", raw)
+		t.Fatalf("Kind(%s) = KindInvalid, want the kind of a valid value", raw)
 	}
 }
 
@@ -114,37 +114,37 @@ func FuzzMultipart(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, small uint8) {
 		b = bytes.ReplaceAll(b, []byte("@"), []byte(head("n")))
 		b = bytes.ReplaceAll(b, []byte("|"), []byte("\r\n--B"))
-		want, wantErr := theirs(bytes.NewReader(b))
+		want, wantErr := standardParts(bytes.NewReader(b))
 		if wantErr == nil && !complete(b) {
 			wantErr = io.ErrUnexpectedEOF
 		}
 		for name, src := range map[string]io.Reader{
-			"whole": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)),
+			"complete": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)),
 			"bytes": iotest.OneByteReader(bytes.NewReader(b)), "end": iotest.DataErrReader(bytes.NewReader(b)),
 		} {
 			r := NewReader(src, "B", Limits{})
-			if small > 0 && name != "whole" {
+			if small > 0 && name != "complete" {
 				r.buf = make([]byte, 512+int(small))
 			}
 			got, err := parts(r)
 			var m *MalformedError
 			if err != nil && !errors.As(err, &m) {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: error %v, want a MalformedError", name, err)
 			}
 			if err != nil && wantErr == nil && framing(m.Reason) {
-				t.Fatalf("%s: only we refuse: %v", name, err)
+				t.Fatalf("%s: only this package rejects the body: %v", name, err)
 			}
 			if err == nil && wantErr != nil && !lenient(wantErr) {
-				t.Fatalf("%s: only mime/multipart refuses: %v", name, wantErr)
+				t.Fatalf("%s: only mime/multipart rejects the body: %v", name, wantErr)
 			}
 			if err == nil && wantErr == nil && strings.Join(got, "\x00") != strings.Join(want, "\x00") {
-				t.Fatalf("%s: %q, want %q", name, got, want)
+				t.Fatalf("%s: parts = %q, want %q", name, got, want)
 			}
 		}
 	})
 }
 
-// framing matches errors of the framing. Errors of a header differ, because this package requires more.
+// framing reports whether reason is about the framing. Errors of a header differ, because this package requires more.
 func framing(reason string) bool {
 	return !strings.Contains(reason, "header") && !strings.Contains(reason, "Content-Disposition") && !strings.Contains(reason, "too long")
 }
@@ -160,14 +160,15 @@ func lenient(err error) bool {
 func complete(b []byte) bool {
 	for _, newline := range []string{"", "\n", "\r\n"} {
 		end := iotest.ErrReader(errors.New("read beyond the final boundary"))
-		if _, err := theirs(io.MultiReader(bytes.NewReader(b), strings.NewReader(newline), end)); err == nil {
+		if _, err := standardParts(io.MultiReader(bytes.NewReader(b), strings.NewReader(newline), end)); err == nil {
 			return true
 		}
 	}
 	return false
 }
 
-func theirs(src io.Reader) ([]string, error) {
+// standardParts returns the parts that mime/multipart reads, like parts.
+func standardParts(src io.Reader) ([]string, error) {
 	r := multipart.NewReader(src, "B")
 	var out []string
 	for {
@@ -204,24 +205,24 @@ func FuzzDisposition(f *testing.F) {
 		d, ok := parseDisposition(header)
 		if !ok {
 			if d != (disposition{}) {
-				t.Fatalf("refused, but %+v", d)
+				t.Fatalf("rejected header: parseDisposition = %+v, want the zero value", d)
 			}
 			return
 		}
 		if !utf8.ValidString(d.filename) || !d.hasFilename && d.filename != "" {
-			t.Fatalf("%+v", d)
+			t.Fatalf("parseDisposition = %+v, want valid UTF-8, and no filename without hasFilename", d)
 		}
 		// A header in the format of browsers, without characters that they escape, returns the same values.
 		if !strings.ContainsAny(d.name+d.filename, "\"%\\\r\n") && !strings.Contains(d.filename, "=?") {
 			again, ok := parseDisposition(`form-data; name="` + d.name + `"; filename="` + d.filename + `"`)
 			if !ok || again.name != d.name || again.filename != d.filename {
-				t.Fatalf("%+v reads back as %+v, %t", d, again, ok)
+				t.Fatalf("formatted and parsed again = %+v, %t; want %+v", again, ok, d)
 			}
 		}
 		if _, _, _, err := Boundary(header); err != nil {
 			var m *MalformedError
 			if !errors.As(err, &m) {
-				t.Fatal(err)
+				t.Fatalf("Boundary: error %v, want a MalformedError", err)
 			}
 		}
 	})
@@ -240,10 +241,10 @@ func FuzzFilename(f *testing.F) {
 			return unicode.IsControl(r) || r == '/' || r == '\\' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 		}
 		if got == "" || got == "." || got == ".." || len(got) > 255 || !utf8.ValidString(got) || strings.ContainsFunc(got, bad) {
-			t.Fatalf("%q", got)
+			t.Fatalf("Filename(%q) = %q, want a safe name of 1 to 255 bytes", raw, got)
 		}
 		if again := Filename(got); again != got {
-			t.Fatalf("%q becomes %q", got, again)
+			t.Fatalf("Filename(%q) = %q, want it unchanged", got, again)
 		}
 	})
 }
@@ -257,14 +258,14 @@ func FuzzForm(f *testing.F) {
 		var m *MalformedError
 		var l *LimitError
 		if err != nil && (pairs != nil || !errors.As(err, &m) && !errors.As(err, &l)) {
-			t.Fatalf("%v, %v", pairs, err)
+			t.Fatalf("ParseForm = %v, %v; want a MalformedError or a LimitError and no pairs", pairs, err)
 		}
 		for _, p := range pairs {
 			if n, present, ok := Integer(p.Value); (!present || !ok) && n != 0 {
-				t.Fatalf("%q: a number %d that is none", p.Value, n)
+				t.Fatalf("Integer(%q) = %d, want 0 without an integer", p.Value, n)
 			}
 			if text, ok := Text(p.Value); ok && text != strings.TrimSpace(p.Value) {
-				t.Fatalf("%q: %q", p.Value, text)
+				t.Fatalf("Text(%q) = %q, want it trimmed", p.Value, text)
 			}
 		}
 	})

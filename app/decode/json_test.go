@@ -97,13 +97,13 @@ func TestObject(t *testing.T) {
 				return
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("Object(%s): %v", row.in, err)
 			}
 			if row.want == "-" {
 				return
 			}
 			if got == nil {
-				t.Fatal("nil map")
+				t.Fatal("Object = nil, want a map")
 			}
 			want := map[string]string{}
 			for _, pair := range strings.Fields(strings.ReplaceAll(row.want, ", ", ",")) {

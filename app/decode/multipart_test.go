@@ -101,7 +101,7 @@ func TestFraming(t *testing.T) {
 				case bad && (!errors.As(err, &m) || m.Reason != reason):
 					t.Errorf("%s: %q, %v", name, got, err)
 				case bad && errors.Is(err, io.ErrUnexpectedEOF) != strings.Contains(reason, "ends"):
-					t.Errorf("%s: %v is not told from a broken form", name, err)
+					t.Errorf("%s: error %v, want io.ErrUnexpectedEOF for a truncated body alone", name, err)
 				case !bad && (err != nil || fmt.Sprintf("%q", got) != row.want):
 					t.Errorf("%s: %q, %v", name, got, err)
 				}
@@ -110,9 +110,9 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// TestEverySplit reads bodies that contain text similar to the boundary through a small buffer. The first read ends at
+// TestReaderHandlesEverySplit reads bodies that contain text similar to the boundary through a small buffer. The first read ends at
 // every byte, and the content has every length around the buffer's size.
-func TestEverySplit(t *testing.T) {
+func TestReaderHandlesEverySplit(t *testing.T) {
 	for _, nl := range []string{"\r\n", "\n"} {
 		for size := range 300 {
 			content := strings.Repeat("\r", size%3) + strings.Repeat("y", size) + nl + "--bound" + nl + "--boundarx-" + nl + "--boundary-" + nl
@@ -141,32 +141,32 @@ func TestPartFields(t *testing.T) {
 	defer r.Close()
 	p, err := r.Next()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("first part: %v", err)
 	}
 	if p.Number != 1 || p.Name != "files[]" || p.Filename != `C:\a b.pdf` || !p.HasFilename || p.ContentType != "application/pdf; x=y" {
-		t.Errorf("%+v", p)
+		t.Errorf("first part = %+v, want number 1, files[], C:\\a b.pdf, and application/pdf; x=y", p)
 	}
 	var out bytes.Buffer
 	if n, err := io.Copy(&out, p); n != 4 || err != nil || out.String() != "AA==" {
-		t.Errorf("%d, %v, %q", n, err, &out)
+		t.Errorf("content of the first part = %q, %d bytes, %v; want AA==", &out, n, err)
 	}
 	second, err := r.Next()
 	if err != nil || second.Number != 2 || second.HasFilename || second.ContentType != "" {
-		t.Errorf("%+v, %v", second, err)
+		t.Errorf("second part = %+v, %v; want number 2 without a filename or a Content-Type", second, err)
 	}
 	if _, err := p.Chunk(); err != errNotCurrent {
-		t.Errorf("the part before still reads: %v", err)
+		t.Errorf("read of the previous part: error %v, want %v", err, errNotCurrent)
 	}
 	for range 2 {
 		if _, err := r.Next(); err != io.EOF {
-			t.Errorf("after the last part: %v", err)
+			t.Errorf("Next after the last part: error %v, want %v", err, io.EOF)
 		}
 	}
 	if err := r.Close(); err != nil {
-		t.Error(err)
+		t.Errorf("close the reader: %v", err)
 	}
 	if _, err := r.Next(); err != errClosed {
-		t.Errorf("after Close: %v", err)
+		t.Errorf("Next after Close: error %v, want %v", err, errClosed)
 	}
 }
 
@@ -176,30 +176,30 @@ func TestUnreadPartsAreSkipped(t *testing.T) {
 	defer r.Close()
 	first, err := r.Next()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("first part: %v", err)
 	}
 	if n, err := first.Read(make([]byte, 10)); n != 10 || err != nil {
-		t.Fatal(n, err)
+		t.Fatalf("read of the first part: %d bytes, %v; want 10", n, err)
 	}
 	if p, err := r.Next(); err != nil || p.Name != "b" {
-		t.Fatalf("%+v, %v", p, err)
+		t.Fatalf("part after an unread one = %+v, %v; want b", p, err)
 	}
 }
 
 func TestLimits(t *testing.T) {
-	one := func(name string, size int) string { return "--B\r\n" + head(name) + strings.Repeat("x", size) + "\r\n" }
+	part := func(name string, size int) string { return "--B\r\n" + head(name) + strings.Repeat("x", size) + "\r\n" }
 	rows := []struct {
 		name, in string
 		lim      Limits
-		what     string
+		counted  string // of the LimitError; "": none
 	}{
-		{"parts at the limit", strings.Repeat(one("a", 1), 3), Limits{Parts: 3}, ""},
-		{"parts over the limit", strings.Repeat(one("a", 1), 4), Limits{Parts: 3}, "parts"},
-		{"files count as parts", strings.Repeat(one("files[]", 1), 4), Limits{Parts: 3}, "parts"},
-		{"the default number of parts", strings.Repeat(one("a", 0), 1000), Limits{}, ""},
-		{"one more", strings.Repeat(one("a", 0), 1001), Limits{}, "parts"},
-		{"fields at the limit", one("a", 60) + one("files", 500) + one("b", 40), Limits{Fields: 100}, ""},
-		{"fields over the limit", one("a", 60) + one("files", 500) + one("b", 41), Limits{Fields: 100}, "bytes of fields"},
+		{"parts at the limit", strings.Repeat(part("a", 1), 3), Limits{Parts: 3}, ""},
+		{"parts over the limit", strings.Repeat(part("a", 1), 4), Limits{Parts: 3}, "parts"},
+		{"files count as parts", strings.Repeat(part("files[]", 1), 4), Limits{Parts: 3}, "parts"},
+		{"the default number of parts", strings.Repeat(part("a", 0), 1000), Limits{}, ""},
+		{"one part over the default", strings.Repeat(part("a", 0), 1001), Limits{}, "parts"},
+		{"fields at the limit", part("a", 60) + part("files", 500) + part("b", 40), Limits{Fields: 100}, ""},
+		{"fields over the limit", part("a", 60) + part("files", 500) + part("b", 41), Limits{Fields: 100}, "bytes of fields"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -213,14 +213,14 @@ func TestLimits(t *testing.T) {
 					}
 				}
 				if err := r.Close(); err != nil {
-					t.Fatal(err)
+					t.Fatalf("close the reader: %v", err)
 				}
 				var l *LimitError
 				if errors.As(err, &l) && !strings.Contains(err.Error(), fmt.Sprintf("more than %d %s", l.Limit, l.Counted)) {
-					t.Errorf("the limit is not named: %v", err)
+					t.Errorf("error %q, want the limit of %d %s in it", err, l.Limit, l.Counted)
 				}
-				if row.what == "" && err != io.EOF || row.what != "" && (!errors.As(err, &l) || l.Counted != row.what) {
-					t.Errorf("read %t: %v", read, err)
+				if row.counted == "" && err != io.EOF || row.counted != "" && (!errors.As(err, &l) || l.Counted != row.counted) {
+					t.Errorf("read %t: error %v, want a limit of %q", read, err, row.counted)
 				}
 			}
 		})
@@ -241,11 +241,11 @@ func TestReadErrorsPassThrough(t *testing.T) {
 		{"deadline", io.MultiReader(strings.NewReader(in), iotest.ErrReader(os.ErrDeadlineExceeded)), func(err error) bool {
 			return errors.Is(err, os.ErrDeadlineExceeded)
 		}},
-		{"broken off", io.MultiReader(strings.NewReader(in), iotest.ErrReader(io.ErrUnexpectedEOF)), func(err error) bool {
+		{"truncated", io.MultiReader(strings.NewReader(in), iotest.ErrReader(io.ErrUnexpectedEOF)), func(err error) bool {
 			var m *MalformedError
 			return errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &m)
 		}},
-		{"no progress", io.MultiReader(strings.NewReader(in), lazy{}), func(err error) bool {
+		{"no progress", io.MultiReader(strings.NewReader(in), stalledReader{}), func(err error) bool {
 			return errors.Is(err, io.ErrNoProgress)
 		}},
 	}
@@ -255,32 +255,32 @@ func TestReadErrorsPassThrough(t *testing.T) {
 			defer r.Close()
 			p, err := r.Next()
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("first part: %v", err)
 			}
 			n, err := io.Copy(io.Discard, p)
 			if n == 0 || !row.want(err) {
-				t.Errorf("%d bytes, %v", n, err)
+				t.Errorf("copy = %d bytes, %v; want some bytes and the error of the source", n, err)
 			}
 			if _, again := p.Read(make([]byte, 1)); again != err {
-				t.Errorf("Read answers %v after it", again)
+				t.Errorf("Read after the error: %v, want %v", again, err)
 			}
 			if _, again := r.Next(); again != err {
-				t.Errorf("Next answers %v after it", again)
+				t.Errorf("Next after the error: %v, want %v", again, err)
 			}
 		})
 	}
 }
 
-// lazy always returns 0 bytes and no error.
-type lazy struct{}
+// stalledReader always returns 0 bytes and no error.
+type stalledReader struct{}
 
-func (lazy) Read([]byte) (int, error) { return 0, nil }
+func (stalledReader) Read([]byte) (int, error) { return 0, nil }
 
 func TestUnusableBoundary(t *testing.T) {
 	for _, boundary := range []string{"", "a\r\nb", strings.Repeat("x", 300)} {
 		var m *MalformedError
 		if _, err := NewReader(strings.NewReader("--\r\n"), boundary, Limits{}).Next(); !errors.As(err, &m) {
-			t.Errorf("%q: %v", boundary, err)
+			t.Errorf("boundary %q: error %v, want a MalformedError", boundary, err)
 		}
 	}
 }
@@ -290,16 +290,16 @@ func TestWriteErrorsPassThrough(t *testing.T) {
 	defer r.Close()
 	p, err := r.Next()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("first part: %v", err)
 	}
 	read, write := io.Pipe()
 	if err := read.CloseWithError(os.ErrClosed); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close the pipe: %v", err)
 	}
 	if _, err := p.WriteTo(write); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("got %v", err)
+		t.Errorf("WriteTo a closed pipe: error %v, want %v", err, os.ErrClosed)
 	}
 	if _, err := r.Next(); err != io.EOF {
-		t.Errorf("the reader does not go on: %v", err)
+		t.Errorf("Next after a failed write: error %v, want %v", err, io.EOF)
 	}
 }
