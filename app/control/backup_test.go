@@ -23,7 +23,7 @@ func TestControlBackup(t *testing.T) {
 	v := vaulttest.Open(t, opts)
 	log := new(bytes.Buffer)
 	handler := control.NewHandler(control.HandlerOptions{Vault: v, Log: slog.New(slog.NewTextHandler(log, nil)), Rand: vaulttest.Rand()})
-	ask := func(method, path, body string) *httptest.ResponseRecorder {
+	send := func(method, path, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
 		return w
@@ -31,59 +31,59 @@ func TestControlBackup(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "b")
 	target, err := json.Marshal(apitypes.BackupCreate{To: to})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode request: %v", err)
 	}
 	last := func(w *httptest.ResponseRecorder) (line apitypes.Line[apitypes.Backup]) {
 		t.Helper()
 		lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil {
-			t.Fatalf("%s: %v", w.Body, err)
+			t.Fatalf("decode the last line of %s: %v", w.Body, err)
 		}
 		return line
 	}
-	w := ask(http.MethodPost, "/control/backup", string(target))
+	w := send(http.MethodPost, "/control/backup", string(target))
 	if line := last(w); w.Code != 200 || w.Header().Get("Content-Type") != "application/x-ndjson" || line.Result == nil ||
 		line.Result.To != to || line.Error != "" {
-		t.Errorf("%d %s", w.Code, w.Body)
+		t.Errorf("backup: got status %d, %s, want 200 and a result with the destination %s", w.Code, w.Body, to)
 	}
 	rows := []struct {
 		name, body string
-		code       int // of the answer
+		code       int // of the response
 		status     int // of the line
-		says       string
+		wantText   string
 	}{
-		{"nowhere", `{"to":""}`, 200, 422, "--to"},
+		{"no destination", `{"to":""}`, 200, 422, "--to"},
 		{"into itself", `{"to":` + pathJSON(t, opts.Dir) + `}`, 200, 422, "lie inside each other"},
-		{"where a file is", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
+		{"destination is a file", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
 		{"no JSON", `words`, 400, 0, ""},
-		{"another kind", `{"to":7}`, 400, 0, ""},
+		{"a number", `{"to":7}`, 400, 0, ""},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			w := ask(http.MethodPost, "/control/backup", row.body)
+			w := send(http.MethodPost, "/control/backup", row.body)
 			if w.Code != row.code {
-				t.Fatalf("%d %s", w.Code, w.Body)
+				t.Fatalf("got status %d, %s, want %d", w.Code, w.Body, row.code)
 			}
-			if line := last(w); row.code == 200 && (line.Status != row.status || !strings.Contains(line.Error, row.says) || line.Result != nil) {
-				t.Errorf("%s", w.Body)
+			if line := last(w); row.code == 200 && (line.Status != row.status || !strings.Contains(line.Error, row.wantText) || line.Result != nil) {
+				t.Errorf("got %s, want status %d with the text %q", w.Body, row.status, row.wantText)
 			}
 		})
 	}
 	var status apitypes.Status
-	w = ask(http.MethodGet, "/control/status", "")
+	w = send(http.MethodGet, "/control/status", "")
 	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || status.LastBackup == nil || status.LastBackup.To != to ||
 		status.LastBackupAt == nil || status.BackupFailure != nil {
-		t.Errorf("%s, %v", w.Body, err)
+		t.Errorf("status = %s, %v, want the backup to %s and no failure", w.Body, err, to)
 	}
-	t.Run("while another is being made", func(t *testing.T) {
+	t.Run("during another backup", func(t *testing.T) {
 		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(backup.Progress) {
-			if line := last(ask(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked ||
+			if line := last(send(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked ||
 				line.Error != "A backup is already being made." {
-				t.Errorf("%+v", line)
+				t.Errorf("got %+v, want status 423", line)
 			}
 		})
 		if err != nil {
-			t.Error(err)
+			t.Errorf("create backup: %v", err)
 		}
 	})
 }
@@ -92,7 +92,7 @@ func pathJSON(t *testing.T, text string) string {
 	t.Helper()
 	raw, err := json.Marshal(text)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode path: %v", err)
 	}
 	return string(raw)
 }

@@ -14,7 +14,7 @@ func TestGuard(t *testing.T) {
 		want              int
 	}{
 		{"the command", "deedkeep", token, http.Header{"Deedkeep-Control": {token}}, 200},
-		{"the command, no token wanted", "deedkeep", "", nil, 200},
+		{"the command, no token required", "deedkeep", "", nil, 200},
 		{"no token", "deedkeep", token, nil, 403},
 		{"empty token", "deedkeep", token, http.Header{"Deedkeep-Control": {""}}, 403},
 		{"wrong token", "deedkeep", token, http.Header{"Deedkeep-Control": {"a0b2"}}, 403},
@@ -45,14 +45,14 @@ func TestGuard(t *testing.T) {
 			for name, values := range row.headers {
 				request.Header[name] = values
 			}
-			answer := httptest.NewRecorder()
-			h.ServeHTTP(answer, request)
-			if answer.Code != row.want || reached != (row.want == 200) {
-				t.Errorf("status %d, reached %v, want %d", answer.Code, reached, row.want)
+			response := httptest.NewRecorder()
+			h.ServeHTTP(response, request)
+			if response.Code != row.want || reached != (row.want == 200) {
+				t.Errorf("status = %d, handler called: %v, want status %d", response.Code, reached, row.want)
 			}
 			if want := `{"message":"This door is for the deedkeep command on this machine."}` + "\n"; row.want == 403 &&
-				answer.Body.String() != want {
-				t.Errorf("body %q", answer.Body)
+				response.Body.String() != want {
+				t.Errorf("body = %q, want %q", response.Body, want)
 			}
 		})
 	}

@@ -10,37 +10,37 @@ import (
 	"time"
 )
 
-func TestPipeHoldsWhatIsWritten(t *testing.T) {
+func TestPipeBuffersWrites(t *testing.T) {
 	near, far := pipe()
 	for _, end := range []net.Conn{near, far} { // Both write before either reads.
 		if n, err := end.Write(make([]byte, pipeBuffer)); n != pipeBuffer || err != nil {
-			t.Fatalf("wrote %d, %v", n, err)
+			t.Fatalf("Write = %d, %v, want %d", n, err, pipeBuffer)
 		}
 	}
 	if err := near.SetWriteDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set write deadline: %v", err)
 	}
 	if n, err := near.Write([]byte("x")); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("over the room: %d, %v", n, err)
+		t.Errorf("Write to a full buffer = %d, %v, want 0, %v", n, err, os.ErrDeadlineExceeded)
 	}
 	if err := near.Close(); err != nil {
-		t.Fatal(err)
+		t.Fatalf("close near end: %v", err)
 	}
 	if all, err := io.ReadAll(far); len(all) != pipeBuffer || err != nil {
-		t.Errorf("after Close: %d bytes, %v", len(all), err)
+		t.Errorf("read after Close: got %d bytes, %v, want %d", len(all), err, pipeBuffer)
 	}
 	if _, err := far.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("write to a closed end: %v", err)
+		t.Errorf("Write after the other end closed = %v, want %v", err, io.ErrClosedPipe)
 	}
 	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("read of a closed end: %v", err)
+		t.Errorf("Read after Close = %v, want %v", err, io.ErrClosedPipe)
 	}
 	if err := near.SetDeadline(time.Time{}); !errors.Is(err, io.ErrClosedPipe) {
-		t.Errorf("deadline of a closed end: %v", err)
+		t.Errorf("SetDeadline after Close = %v, want %v", err, io.ErrClosedPipe)
 	}
 }
 
-func TestPipeCarriesMoreThanItHolds(t *testing.T) {
+func TestPipeWritesMoreThanItsBuffer(t *testing.T) {
 	near, far := pipe()
 	sent := bytes.Repeat([]byte("deed"), pipeBuffer)
 	done := make(chan error, 1)
@@ -50,66 +50,68 @@ func TestPipeCarriesMoreThanItHolds(t *testing.T) {
 	}()
 	got, err := io.ReadAll(far)
 	if err != nil || !bytes.Equal(got, sent) {
-		t.Errorf("%d bytes, %v", len(got), err)
+		t.Errorf("read %d bytes, %v, want the %d bytes written", len(got), err, len(sent))
 	}
 	if err := <-done; err != nil {
-		t.Error(err)
+		t.Errorf("write and close: %v", err)
 	}
 }
 
 func TestPipeDeadlines(t *testing.T) {
 	near, far := pipe()
 	if err := near.SetReadDeadline(time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set past read deadline: %v", err)
 	}
 	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("past deadline: %v", err)
+		t.Errorf("Read with a past deadline = %v, want %v", err, os.ErrDeadlineExceeded)
 	}
 	var late net.Error
 	_, err := near.Read(make([]byte, 1))
 	if !errors.As(err, &late) || !late.Timeout() {
-		t.Errorf("%v is no timeout", err)
+		t.Errorf("second Read with a past deadline = %v, want a timeout", err)
 	}
 	if err := near.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set read deadline: %v", err)
 	}
 	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("deadline to come: %v", err)
+		t.Errorf("Read with a future deadline = %v, want %v", err, os.ErrDeadlineExceeded)
 	}
 	if err := near.SetReadDeadline(time.Time{}); err != nil {
-		t.Fatal(err)
+		t.Fatalf("clear read deadline: %v", err)
 	}
 	if _, err := far.Write([]byte("x")); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write: %v", err)
 	}
 	if n, err := near.Read(make([]byte, 8)); n != 1 || err != nil {
-		t.Errorf("without deadline: %d, %v", n, err)
+		t.Errorf("Read without a deadline = %d, %v, want 1", n, err)
 	}
 }
 
 // A waiting read ends when a deadline is set or the pipe is closed; http.Server needs both.
-func TestPipeWakesAReader(t *testing.T) {
-	for name, wake := range map[string]func(near, far net.Conn) error{
-		"own close":   func(near, _ net.Conn) error { return near.Close() },
-		"their close": func(_, far net.Conn) error { return far.Close() },
-		"deadline":    func(near, _ net.Conn) error { return near.SetReadDeadline(time.Unix(1, 0)) },
+func TestPipeUnblocksReader(t *testing.T) {
+	for name, unblock := range map[string]func(near, far net.Conn) error{
+		"own close":         func(near, _ net.Conn) error { return near.Close() },
+		"other end's close": func(_, far net.Conn) error { return far.Close() },
+		"deadline":          func(near, _ net.Conn) error { return near.SetReadDeadline(time.Unix(1, 0)) },
 	} {
-		near, far := pipe()
-		ended := make(chan error, 1)
-		go func() {
-			_, err := near.Read(make([]byte, 1))
-			ended <- err
-		}()
-		if err := wake(near, far); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case err := <-ended:
-			if err == nil {
-				t.Errorf("%s: the read succeeded", name)
+		t.Run(name, func(t *testing.T) {
+			near, far := pipe()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := near.Read(make([]byte, 1))
+				ended <- err
+			}()
+			if err := unblock(near, far); err != nil {
+				t.Fatalf("unblock: %v", err)
 			}
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s: the read goes on", name)
-		}
+			select {
+			case err := <-ended:
+				if err == nil {
+					t.Error("Read succeeded, want an error")
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatal("Read still waits after 10 s")
+			}
+		})
 	}
 }

@@ -15,21 +15,21 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// The status says why nothing can be added, with the figures of the disk.
+// The status reports why writes are denied, with the free space of the disk.
 func TestControlStatusOfDeniedWrites(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		set  func(*instance.Options)
 		then func(t *testing.T, dir string)
-		want []string // none: nothing is denied
+		want []string // parts of the reason; nil if writes are allowed
 	}{
-		{"space enough", nil, nil, nil},
+		{"enough space", nil, nil, nil},
 		{"below the reserve", func(o *instance.Options) { o.Settings.DiskReserve = 1 << 62 }, nil,
 			[]string{"B free, less than the reserve of ", "disk.reserve"}},
 		{"data directory gone", nil, func(t *testing.T, dir string) {
 			t.Helper()
 			if err := os.Rename(dir, dir+".away"); err != nil {
-				t.Fatal(err)
+				t.Fatalf("rename data directory: %v", err)
 			}
 		}, []string{"The data directory is gone"}},
 	} {
@@ -43,7 +43,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 				row.then(t, opts.Dir)
 				t.Cleanup(func() {
 					if err := os.Rename(opts.Dir+".away", opts.Dir); err != nil {
-						t.Error(err)
+						t.Errorf("rename data directory back: %v", err)
 					}
 				})
 			}
@@ -52,7 +52,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/control/status", nil))
 			var status apitypes.Status
 			if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil || w.Code != http.StatusOK {
-				t.Fatalf("%d %v: %s", w.Code, err, w.Body)
+				t.Fatalf("status request: got status %d, %v: %s", w.Code, err, w.Body)
 			}
 			got := ""
 			if status.WritesDenied != nil {

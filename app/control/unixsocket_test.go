@@ -20,18 +20,18 @@ func TestSocketIsPrivate(t *testing.T) {
 	open(t, unixSocket{}, dir)
 	info, err := os.Lstat(filepath.Join(dir, "control.sock"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("stat socket: %v", err)
 	}
 	if info.Mode() != fs.ModeSocket|0o600 {
 		t.Errorf("mode %v, want a socket, 0600", info.Mode())
 	}
-	if left := names(t, dir); left != "control.sock" {
-		t.Errorf("in the directory: %s", left)
+	if left := fileNames(t, dir); left != "control.sock" {
+		t.Errorf("directory has %s, want control.sock", left)
 	}
 }
 
-func TestOnlyASocketIsReplaced(t *testing.T) {
-	for name, put := range map[string]func(path string) error{
+func TestListenReplacesOnlySocket(t *testing.T) {
+	for name, create := range map[string]func(path string) error{
 		"file":             func(path string) error { return os.WriteFile(path, []byte("precious"), 0o600) },
 		"empty directory":  func(path string) error { return os.Mkdir(path, 0o700) },
 		"link to a file":   func(path string) error { return os.Symlink("/etc/passwd", path) },
@@ -42,19 +42,19 @@ func TestOnlyASocketIsReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := shortDir(t)
 			path := filepath.Join(dir, "control.sock")
-			if err := put(path); err != nil {
-				t.Fatal(err)
+			if err := create(path); err != nil {
+				t.Fatalf("create %s: %v", name, err)
 			}
 			before, err := os.Lstat(path)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("stat before: %v", err)
 			}
 			_, err = unixSocket{}.listen(dir, testRand())
 			if want := "open the control socket: " + path + " is there and is not a socket; move it away"; err == nil || err.Error() != want {
-				t.Errorf("error %v, want %s", err, want)
+				t.Errorf("listen = %v, want %s", err, want)
 			}
 			if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
-				t.Errorf("it was replaced: %v, %v", after, err)
+				t.Errorf("got %v, %v, want the file that was there", after, err)
 			}
 		})
 	}
@@ -74,28 +74,28 @@ func TestSocketPathTooLong(t *testing.T) {
 	tooLong := fits + "d"
 	for _, dir := range []string{fits, tooLong} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 	}
 	serve(t, open(t, unixSocket{}, fits), "")
-	if _, text, err := ask(t, roundTripper(unixSocket{}, fits), "x"); err != nil || text != "x" {
-		t.Errorf("100 bytes: %q, %v", text, err)
+	if _, text, err := post(t, roundTripper(unixSocket{}, fits), "x"); err != nil || text != "x" {
+		t.Errorf("request over a path of 100 bytes: got %q, %v, want x", text, err)
 	}
 	want := "the control socket's path " + tooLong +
 		"/control.sock has 101 bytes, at most 100 are possible: choose a shorter directory for the setting data"
 	if _, err := (unixSocket{}).listen(tooLong, testRand()); err == nil || err.Error() != want {
-		t.Errorf("open: %v\nwant %s", err, want)
+		t.Errorf("listen = %v\nwant %s", err, want)
 	}
 	if _, err := (unixSocket{}).dial(t.Context(), tooLong); err == nil || err.Error() != want || errors.Is(err, ErrNoServer) {
-		t.Errorf("dial: %v\nwant %s", err, want)
+		t.Errorf("dial = %v\nwant %s", err, want)
 	}
-	if left := names(t, tooLong); left != "" {
-		t.Errorf("left behind: %s", left)
+	if left := fileNames(t, tooLong); left != "" {
+		t.Errorf("files left: %s, want none", left)
 	}
 }
 
-func TestSocketNeedsItsDirectory(t *testing.T) {
+func TestListenWithoutDirectory(t *testing.T) {
 	if _, err := (unixSocket{}).listen(filepath.Join(shortDir(t), "absent"), nil); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error %v", err)
+		t.Errorf("listen = %v, want %v", err, fs.ErrNotExist)
 	}
 }
