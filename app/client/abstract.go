@@ -32,9 +32,9 @@ func (c *Client) CreateAbstract(ctx context.Context, draft AbstractDraft) (apity
 	if err != nil {
 		return apitypes.AbstractCreated{}, fmt.Errorf("create abstract: %w", err)
 	}
-	var made apitypes.AbstractCreated
-	err = c.post(ctx, "/v1/abstracts", f, &made)
-	return made, err
+	var created apitypes.AbstractCreated
+	err = c.post(ctx, "/v1/abstracts", f, &created)
+	return created, err
 }
 
 func (d AbstractDraft) form() (*form, error) {
@@ -134,9 +134,9 @@ func (c *Client) AddFiles(ctx context.Context, id string, files []Upload) (apity
 	if err := f.files("files[]", files); err != nil {
 		return apitypes.AbstractCreated{}, fmt.Errorf("add files to abstract %s: %w", id, err)
 	}
-	var made apitypes.AbstractCreated
-	err = c.post(ctx, path+"/files", f, &made)
-	return made, err
+	var created apitypes.AbstractCreated
+	err = c.post(ctx, path+"/files", f, &created)
+	return created, err
 }
 
 // post sends a form and decodes the JSON of a successful response into result.

@@ -115,12 +115,12 @@ func encode(body any) (content io.Reader, contentType string, err error) {
 
 // DoRaw is Do with content of any type. The transport closes content if it is an io.Closer.
 func (c *Client) DoRaw(ctx context.Context, method, path string, content io.Reader, contentType string, result any) error {
-	answer, err := c.send(ctx, method, path, content, contentType)
+	response, err := c.send(ctx, method, path, content, contentType)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read from
-	if err := decode(answer.Body, result); err != nil {
+	defer response.Body.Close() //nolint:errcheck // only read from
+	if err := decode(response.Body, result); err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	return nil
@@ -143,16 +143,16 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 		// An invalid key should be rejected before the documents are sent.
 		req.Header.Set("Expect", "100-continue")
 	}
-	answer, err := c.do(req)
+	response, err := c.do(req)
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode/100 != 2 {
-		defer answer.Body.Close() //nolint:errcheck // only read from
-		return nil, responseError(answer)
+	if response.StatusCode/100 != 2 {
+		defer response.Body.Close() //nolint:errcheck // only read from
+		return nil, responseError(response)
 	}
-	c.options.readHeaders(answer)
-	return answer, nil
+	c.options.readHeaders(response)
+	return response, nil
 }
 
 func (a CallOptions) setHeaders(req *http.Request) {
@@ -164,12 +164,12 @@ func (a CallOptions) setHeaders(req *http.Request) {
 	}
 }
 
-func (a CallOptions) readHeaders(answer *http.Response) {
+func (a CallOptions) readHeaders(response *http.Response) {
 	if a.ETag != nil {
-		*a.ETag = answer.Header.Get("ETag")
+		*a.ETag = response.Header.Get("ETag")
 	}
 	if a.Replayed != nil {
-		*a.Replayed = answer.Header.Get("Idempotent-Replayed") == "true"
+		*a.Replayed = response.Header.Get("Idempotent-Replayed") == "true"
 	}
 }
 
@@ -181,7 +181,7 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		}
 		maps.Copy(req.Header, c.header)
 	}
-	answer, err := c.http.Do(req)
+	response, err := c.http.Do(req)
 	if err != nil {
 		// The URL in a url.Error may be a signed link, which must not appear in logs.
 		if outer, ok := errors.AsType[*url.Error](err); ok {
@@ -189,7 +189,7 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Path, err)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // Patch maps the names of fields to new values. Other fields stay unchanged. nil clears a value. Custom fields go under
@@ -198,11 +198,11 @@ type Patch map[string]any
 
 // delete sends a DELETE, whose successful response has no body.
 func (c *Client) delete(ctx context.Context, path string) error {
-	answer, err := c.send(ctx, http.MethodDelete, path, nil, "")
+	response, err := c.send(ctx, http.MethodDelete, path, nil, "")
 	if err != nil {
 		return err
 	}
-	return answer.Body.Close()
+	return response.Body.Close()
 }
 
 func decode(body io.Reader, result any) error {

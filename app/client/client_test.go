@@ -32,20 +32,20 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
-// seen is what a test server was asked.
+// seen is the last request that a test server received, with its body.
 type seen struct {
 	request *http.Request
 	body    string
 }
 
-// serve answers everything with one status and body, and keeps what was asked.
+// serve starts a server that sends the same response to every request. It returns the server and the last request.
 func serve(t *testing.T, status int, body string) (*httptest.Server, *seen) {
 	t.Helper()
 	got := &seen{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {
-			t.Error(err)
+			t.Errorf("read request body: %v", err)
 		}
 		got.request, got.body = r, string(text)
 		w.Header().Set("Content-Type", "application/json")
@@ -60,13 +60,13 @@ func serve(t *testing.T, status int, body string) (*httptest.Server, *seen) {
 func TestCalls(t *testing.T) {
 	type call = func(context.Context, *client.Client) (any, error)
 	for _, row := range []struct {
-		name   string
-		do     call
-		status int
-		answer string
-		want   string // the result as JSON
-		line   string
-		body   string
+		name     string
+		do       call
+		status   int
+		response string
+		want     string // the result as JSON
+		line     string
+		body     string
 	}{
 		{"templates", func(ctx context.Context, c *client.Client) (any, error) { return c.Templates(ctx) },
 			200, `{"templates":[{"id":1,"name":"Full","default":true,"custom_fields":[` + fieldJSON + `]}]}`,
@@ -97,26 +97,26 @@ func TestCalls(t *testing.T) {
 			200, `{"data":` + fileJSON + `}`, fileJSON, "GET /v1/file-vault/files/77", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv, got := serve(t, row.status, row.answer)
+			srv, got := serve(t, row.status, row.response)
 			result, err := row.do(t.Context(), client.New(srv.URL+"/v1/", key, srv.Client().Transport).WithHeader("X-Operator", "ann"))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s: %v", row.line, err)
 			}
 			if text, err := apitypes.Marshal(result); err != nil || string(text) != row.want {
 				t.Errorf("result (%v)\n%s\nwant\n%s", err, text, row.want)
 			}
 			if line := got.request.Method + " " + got.request.RequestURI; line != row.line {
-				t.Errorf("asked %s, want %s", line, row.line)
+				t.Errorf("sent %s, want %s", line, row.line)
 			}
 			if got.body != row.body {
-				t.Errorf("sent %s, want %s", got.body, row.body)
+				t.Errorf("sent the body %s, want %s", got.body, row.body)
 			}
 			h := got.request.Header
 			if h.Get("Authorization") != "Bearer "+key || h.Get("X-Operator") != "ann" {
-				t.Errorf("headers %v", h)
+				t.Errorf("headers = %v, want the key and the operator ann", h)
 			}
 			if row.body != "" && h.Get("Content-Type") != "application/json" {
-				t.Errorf("content type %q", h.Get("Content-Type"))
+				t.Errorf("Content-Type = %q, want application/json", h.Get("Content-Type"))
 			}
 		})
 	}
@@ -153,25 +153,25 @@ func TestWithHeaderCopies(t *testing.T) {
 	}
 }
 
-func TestBadBase(t *testing.T) {
+func TestInvalidBaseURL(t *testing.T) {
 	for _, base := range []string{"", "vault.test", "ftp://vault.test", "http://", "http://a b", "://"} {
 		c := client.New(base, key, nil)
 		if _, err := c.Folders(t.Context()); err == nil {
-			t.Errorf("base %q was called", base)
+			t.Errorf("Folders with the base URL %q succeeded, want an error", base)
 		}
 		if _, err := c.Download(t.Context(), 1); err == nil {
-			t.Errorf("base %q was downloaded from", base)
+			t.Errorf("Download with the base URL %q succeeded, want an error", base)
 		}
 	}
 }
 
-func TestEmptyID(t *testing.T) {
+func TestEmptyAbstractID(t *testing.T) {
 	c := client.New("http://vault.test", key, nil)
 	if _, err := c.Abstract(t.Context(), ""); err == nil {
-		t.Error("read the abstract of no id")
+		t.Error("Abstract with an empty ID succeeded, want an error")
 	}
 	if _, err := c.AddFiles(t.Context(), "", nil); err == nil {
-		t.Error("added files to the abstract of no id")
+		t.Error("AddFiles with an empty ID succeeded, want an error")
 	}
 }
 
@@ -186,50 +186,50 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-entered; cancel() }()
 	if _, err := client.New(srv.URL, key, nil).Templates(ctx); !errors.Is(err, context.Canceled) {
-		t.Fatalf("err = %v", err)
+		t.Fatalf("Templates = %v, want %v", err, context.Canceled)
 	}
 }
 
-// answers is a transport that makes its answers itself.
-type answers func(*http.Request) *http.Response
+// roundTripFunc is a transport without a network.
+type roundTripFunc func(*http.Request) *http.Response
 
-func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r), nil }
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// tracked notes whether it was closed.
-type tracked struct {
+// trackedBody records whether it was closed.
+type trackedBody struct {
 	io.Reader
 	closed bool
 }
 
-func (b *tracked) Close() error { b.closed = true; return nil }
+func (b *trackedBody) Close() error { b.closed = true; return nil }
 
-func TestBodiesAreClosedAndBounded(t *testing.T) {
+func TestResponseBodiesAreClosedAndLimited(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		status int
 		body   io.Reader
-		bad    bool
+		fails  bool
 	}{
 		{"good", 200, strings.NewReader(`{"folders":[]}`), false},
-		{"cut", 200, strings.NewReader(`{"folders":[`), true},
+		{"truncated", 200, strings.NewReader(`{"folders":[`), true},
 		{"broken", 200, io.MultiReader(strings.NewReader(`{"folders":`), broken{}), true},
 		{"trailing", 200, strings.NewReader(`{"folders":[]}x`), true},
-		{"a page", 200, strings.NewReader(`<html>`), true},
+		{"HTML page", 200, strings.NewReader(`<html>`), true},
 		{"empty", 204, strings.NewReader(``), true},
 		{"endless", 200, endless{}, true},
-		{"refused", 404, strings.NewReader(`{"message":"Not found."}`), true},
-		{"refused without end", 500, endless{}, true},
+		{"not found", 404, strings.NewReader(`{"message":"Not found."}`), true},
+		{"endless error", 500, endless{}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			body := &tracked{Reader: row.body}
-			c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
+			body := &trackedBody{Reader: row.body}
+			c := client.New("http://vault.test", key, roundTripFunc(func(r *http.Request) *http.Response {
 				return &http.Response{StatusCode: row.status, Header: http.Header{}, Body: body, Request: r}
 			}))
-			if _, err := c.Folders(t.Context()); (err != nil) != row.bad {
-				t.Errorf("err = %v", err)
+			if _, err := c.Folders(t.Context()); (err != nil) != row.fails {
+				t.Errorf("Folders = %v, want an error: %v", err, row.fails)
 			}
 			if !body.closed {
-				t.Error("the body was left open")
+				t.Error("the response body is open, want it closed")
 			}
 		})
 	}
@@ -246,14 +246,14 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestErrorsNameTheCall(t *testing.T) {
-	c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
+	c := client.New("http://vault.test", key, roundTripFunc(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(broken{}), Request: r}
 	}))
 	_, err := c.Folders(t.Context())
 	if !errors.Is(err, errBroken) || !strings.HasPrefix(err.Error(), "GET /v1/file-vault/folders: ") {
-		t.Fatalf("err = %v", err)
+		t.Fatalf("Folders = %v, want %v with the call in front", err, errBroken)
 	}
 	if reflect.TypeOf(err) == reflect.TypeFor[*client.Error]() {
-		t.Fatal("a broken connection passes for a refusal")
+		t.Fatalf("Folders = %T, want another type than *client.Error for a broken connection", err)
 	}
 }

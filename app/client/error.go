@@ -28,23 +28,23 @@ func (e *Error) Error() string {
 }
 
 // responseError converts an error response to an *Error.
-func responseError(answer *http.Response) *Error {
-	e := &Error{Status: answer.StatusCode, RequestID: answer.Header.Get("X-Request-Id")}
-	if seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 31); err == nil {
+func responseError(response *http.Response) *Error {
+	e := &Error{Status: response.StatusCode, RequestID: response.Header.Get("X-Request-Id")}
+	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	// If the body is truncated or not from this server (such as the page of a proxy), only the status counts.
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	var body apitypes.Failure
 	if json.Unmarshal(text, &body) == nil && body.Message != "" {
 		e.Message, e.Errors = body.Message, body.Errors
 		return e
 	}
-	e.Message = strconv.Itoa(answer.StatusCode)
-	if words := http.StatusText(answer.StatusCode); words != "" {
+	e.Message = strconv.Itoa(response.StatusCode)
+	if words := http.StatusText(response.StatusCode); words != "" {
 		e.Message += " " + words
 	}
-	if to := answer.Header.Get("Location"); to != "" && e.Status/100 == 3 {
+	if to := response.Header.Get("Location"); to != "" && e.Status/100 == 3 {
 		e.Message += " to " + to
 	}
 	return e

@@ -16,13 +16,13 @@ import (
 
 func readError(t testing.TB, status int, header http.Header, body io.Reader) *client.Error {
 	t.Helper()
-	c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
+	c := client.New("http://vault.test", key, roundTripFunc(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(body), Request: r}
 	}))
 	_, err := c.Folders(t.Context())
 	var failure *client.Error
 	if !errors.As(err, &failure) {
-		t.Fatalf("status %d is %v", status, err)
+		t.Fatalf("Folders with status %d = %v, want a *client.Error", status, err)
 	}
 	return failure
 }
@@ -35,7 +35,7 @@ func TestErrorResponses(t *testing.T) {
 		header http.Header
 		body   string
 		want   client.Error
-		says   string
+		text   string
 	}{
 		{"no key", 401, id, `{"message":"Unauthenticated."}`,
 			client.Error{Status: 401, Message: "Unauthenticated.", RequestID: "req-1"}, "Unauthenticated."},
@@ -47,11 +47,11 @@ func TestErrorResponses(t *testing.T) {
 			client.Error{Status: 429, Message: "Too many requests.", RetryAfter: 30 * time.Second}, "Too many requests."},
 		{"retry by date", 503, http.Header{"Retry-After": {"Fri, 29 May 2026 04:00:00 GMT"}}, `{"message":"m"}`,
 			client.Error{Status: 503, Message: "m"}, "m"},
-		{"our fault", 500, id, `{"message":"Server error."}`,
+		{"server error", 500, id, `{"message":"Server error."}`,
 			client.Error{Status: 500, Message: "Server error.", RequestID: "req-1"}, "Server error. (request req-1)"},
 		{"a proxy's page", 502, http.Header{}, `<html>nginx</html>`, client.Error{Status: 502, Message: "502 Bad Gateway"}, "502 Bad Gateway"},
 		{"empty", 404, http.Header{}, ``, client.Error{Status: 404, Message: "404 Not Found"}, "404 Not Found"},
-		{"cut", 404, http.Header{}, `{"message":"Not fo`, client.Error{Status: 404, Message: "404 Not Found"}, "404 Not Found"},
+		{"truncated", 404, http.Header{}, `{"message":"Not fo`, client.Error{Status: 404, Message: "404 Not Found"}, "404 Not Found"},
 		{"errors of a list", 422, http.Header{}, `{"message":"m","errors":[]}`,
 			client.Error{Status: 422, Message: "422 Unprocessable Entity"}, "422 Unprocessable Entity"},
 		{"unknown status", 599, http.Header{}, ``, client.Error{Status: 599, Message: "599"}, "599"},
@@ -64,8 +64,8 @@ func TestErrorResponses(t *testing.T) {
 			if !reflect.DeepEqual(*got, row.want) {
 				t.Errorf("got %+v, want %+v", *got, row.want)
 			}
-			if got.Error() != row.says {
-				t.Errorf("says %q, want %q", got.Error(), row.says)
+			if got.Error() != row.text {
+				t.Errorf("Error() = %q, want %q", got.Error(), row.text)
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func TestErrorResponses(t *testing.T) {
 func TestTruncatedErrorResponse(t *testing.T) {
 	got := readError(t, 413, http.Header{}, io.MultiReader(strings.NewReader(`{"message":`), broken{}))
 	if got.Status != 413 || got.Message != "413 Request Entity Too Large" {
-		t.Errorf("got %+v", *got)
+		t.Errorf("got %+v, want status 413 with its standard text", *got)
 	}
 }
 
@@ -86,7 +86,7 @@ func FuzzErrorResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got := readError(t, 422, http.Header{}, bytes.NewReader(body))
 		if got.Status != 422 || got.Message == "" {
-			t.Fatalf("got %+v", *got)
+			t.Fatalf("got %+v, want status 422 and a message", *got)
 		}
 	})
 }

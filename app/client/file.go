@@ -77,14 +77,14 @@ func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("download file %d: %w", n, err)
 	}
 	for range maxRedirects {
-		answer, err := c.do(req)
+		response, err := c.do(req)
 		if err != nil {
 			return nil, fmt.Errorf("download file %d: %w", n, err)
 		}
-		if answer.StatusCode == http.StatusOK {
-			return answer.Body, nil
+		if response.StatusCode == http.StatusOK {
+			return response.Body, nil
 		}
-		req, err = followRedirect(ctx, answer)
+		req, err = followRedirect(ctx, response)
 		if err != nil {
 			return nil, fmt.Errorf("download file %d: %w", n, err)
 		}
@@ -93,12 +93,12 @@ func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
 }
 
 // followRedirect closes a redirect response and returns the next request. Any other response is an *Error.
-func followRedirect(ctx context.Context, answer *http.Response) (*http.Request, error) {
-	defer answer.Body.Close() //nolint:errcheck // only read from
-	if answer.StatusCode/100 != 3 {
-		return nil, responseError(answer)
+func followRedirect(ctx context.Context, response *http.Response) (*http.Request, error) {
+	defer response.Body.Close() //nolint:errcheck // only read from
+	if response.StatusCode/100 != 3 {
+		return nil, responseError(response)
 	}
-	to, err := answer.Location()
+	to, err := response.Location()
 	if err != nil {
 		return nil, fmt.Errorf("redirect: %w", err)
 	}

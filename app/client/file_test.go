@@ -31,7 +31,7 @@ func TestDownloadSendsTheKeyOnlyToTheServer(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/file-vault/files/77/download", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+key {
-			t.Error("asked without the key")
+			t.Error("the request has no key")
 		}
 		w.Header().Set("Location", to)
 		w.WriteHeader(http.StatusFound)
@@ -52,7 +52,7 @@ func TestDownloadSendsTheKeyOnlyToTheServer(t *testing.T) {
 		{name: "same host", to: srv.URL + "/dl/77?sig=a%2Bb", want: "the bytes", home: true},
 		{name: "relative", to: "/dl/77?sig=a%2Bb", want: "the bytes", home: true},
 		{name: "other host", to: other.URL + "/dl/77?sig=a%2Bb", want: "the bytes", away: true},
-		{name: "other host by way of ours", to: "/hop", want: "the bytes", away: true},
+		{name: "other host after a redirect", to: "/hop", want: "the bytes", away: true},
 		{name: "loop", to: "/loop"},
 		{name: "changed", to: "/dl/77?sig=b"},
 		{name: "no address", to: ""},
@@ -63,26 +63,26 @@ func TestDownloadSendsTheKeyOnlyToTheServer(t *testing.T) {
 			body, err := client.New(srv.URL+"/v1", key, nil).WithHeader("X-Operator", "ann").Download(t.Context(), 77)
 			if row.want == "" {
 				if err == nil {
-					t.Error("it was downloaded")
+					t.Error("Download succeeded, want an error")
 				}
 				return
 			}
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("download: %v", err)
 			}
 			defer body.Close()
 			text, err := io.ReadAll(body)
 			if err != nil || string(text) != row.want {
-				t.Errorf("got %q, %v", text, err)
+				t.Errorf("got %q, %v, want %q", text, err, row.want)
 			}
 			if (home != nil) != row.home || (away != nil) != row.away {
-				t.Errorf("home %v, away %v", home, away)
+				t.Errorf("requests to the same host: %v, to the other: %v, want %v and %v", home != nil, away != nil, row.home, row.away)
 			}
 			if row.home && home.Get("Authorization") != "Bearer "+key {
-				t.Error("the same host was not given the key")
+				t.Errorf("Authorization at the same host = %q, want the key", home.Get("Authorization"))
 			}
 			if row.away && (away.Get("Authorization") != "" || away.Get("X-Operator") != "") {
-				t.Errorf("the other host was given %v", away)
+				t.Errorf("headers at the other host = %v, want neither key nor operator", away)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestDownloadError(t *testing.T) {
 	_, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
 	var failure *client.Error
 	if !errors.As(err, &failure) || failure.Status != 404 || failure.Message != "Not found." || failure.RequestID != "req-1" {
-		t.Fatalf("err = %v", err)
+		t.Fatalf("Download = %v, want status 404 with request ID req-1", err)
 	}
 }
 
@@ -109,16 +109,16 @@ func TestTruncatedDownload(t *testing.T) {
 	defer srv.Close()
 	body, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("download: %v", err)
 	}
 	defer body.Close()
 	if text, err := io.ReadAll(body); !errors.Is(err, io.ErrUnexpectedEOF) || string(text) != "half" {
-		t.Fatalf("got %q, %v", text, err)
+		t.Fatalf("got %q, %v, want half, %v", text, err, io.ErrUnexpectedEOF)
 	}
 }
 
 // A signed link grants access to a document, so errors, which may be logged, must not contain it.
-func TestDownloadErrorHidesTheLink(t *testing.T) {
+func TestDownloadErrorOmitsSignedLink(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -127,6 +127,6 @@ func TestDownloadErrorHidesTheLink(t *testing.T) {
 	defer srv.Close()
 	_, err := client.New(srv.URL, key, nil).Download(t.Context(), 77)
 	if err == nil || strings.Contains(err.Error(), "SIGNATURE") || strings.Contains(err.Error(), key) {
-		t.Fatalf("err = %v", err)
+		t.Fatalf("Download = %v, want an error without the signature and the key", err)
 	}
 }

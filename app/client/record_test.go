@@ -20,11 +20,11 @@ func TestControlCalls(t *testing.T) {
 		`{"data":` + folderJSON + `}`
 	change := client.Patch{"city": nil}
 	for _, row := range []struct {
-		name   string
-		do     func(context.Context, *client.Client) (any, error)
-		answer string
-		line   string
-		body   string
+		name     string
+		do       func(context.Context, *client.Client) (any, error)
+		response string
+		line     string
+		body     string
 	}{
 		{"patch abstract", func(ctx context.Context, c *client.Client) (any, error) { return c.PatchAbstract(ctx, "a/b", change) },
 			abstract, "PATCH /v1/abstracts/a%2Fb", `{"city":null}`},
@@ -55,49 +55,49 @@ func TestControlCalls(t *testing.T) {
 			"DELETE /v1/file-vault/folders/4", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			srv, got := serve(t, 200, row.answer)
+			srv, got := serve(t, 200, row.response)
 			result, err := row.do(t.Context(), client.New(srv.URL, key, nil).With(client.CallOptions{IdempotencyKey: "once", IfMatch: `"v1"`}))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s: %v", row.line, err)
 			}
-			if text, err := apitypes.Marshal(result); row.answer != "" && (err != nil || `{"data":`+string(text)+`}` != row.answer) {
-				t.Errorf("result (%v) %s", err, text)
+			if text, err := apitypes.Marshal(result); row.response != "" && (err != nil || `{"data":`+string(text)+`}` != row.response) {
+				t.Errorf("result = %s, %v, want the data of %s", text, err, row.response)
 			}
 			if line := got.request.Method + " " + got.request.RequestURI; line != row.line || got.body != row.body {
-				t.Errorf("asked %s with %q", line, got.body)
+				t.Errorf("sent %s with %q, want %s with %q", line, got.body, row.line, row.body)
 			}
 			method, _, _ := strings.Cut(row.line, " ")
 			if once := got.request.Header.Get("Idempotency-Key"); (once == "once") != (method == "POST") {
-				t.Errorf("Idempotency-Key %q", once)
+				t.Errorf("Idempotency-Key of %s = %q, want it only for POST", row.line, once)
 			}
 			if match := got.request.Header.Get("If-Match"); (match == `"v1"`) != (method != "GET") {
-				t.Errorf("If-Match %q", match)
+				t.Errorf("If-Match of %s = %q, want it for all but GET", row.line, match)
 			}
 		})
 	}
 }
 
 func TestEmptyIDs(t *testing.T) {
-	c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
-		t.Errorf("asked %s %s", r.Method, r.URL)
+	c := client.New("http://vault.test", key, roundTripFunc(func(r *http.Request) *http.Response {
+		t.Errorf("sent %s %s, want no request", r.Method, r.URL)
 		return nil
 	}))
 	for name, do := range map[string]func() error{
 		"patch abstract":   func() error { _, err := c.PatchAbstract(t.Context(), "", nil); return err },
 		"restore abstract": func() error { _, err := c.RestoreAbstract(t.Context(), ""); return err },
 		"trash abstract":   func() error { return c.TrashAbstract(t.Context(), "") },
-		"detach":           func() error { return c.DetachFile(t.Context(), "", 1) },
+		"detach file":      func() error { return c.DetachFile(t.Context(), "", 1) },
 		"order":            func() error { _, err := c.Order(t.Context(), ""); return err },
 		"trash order":      func() error { return c.TrashOrder(t.Context(), "") },
 	} {
 		if do() == nil {
-			t.Errorf("%s of no id", name)
+			t.Errorf("%s with an empty ID succeeded, want an error", name)
 		}
 	}
 }
 
 func TestCallOptionsReceiveHeaders(t *testing.T) {
-	c := client.New("http://vault.test", key, answers(func(r *http.Request) *http.Response {
+	c := client.New("http://vault.test", key, roundTripFunc(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: 201, Header: http.Header{"Etag": {`"tag"`}, "Idempotent-Replayed": {"true"}},
 			Body: io.NopCloser(strings.NewReader(`{"data":` + orderJSON + `}`)), Request: r}
 	}))
@@ -105,15 +105,15 @@ func TestCallOptionsReceiveHeaders(t *testing.T) {
 	var replayed bool
 	if _, err := c.With(client.CallOptions{ETag: &tag, Replayed: &replayed}).CreateOrder(t.Context(), client.OrderDraft{}); err != nil ||
 		tag != `"tag"` || !replayed {
-		t.Errorf("tag %q, replayed %v, %v", tag, replayed, err)
+		t.Errorf("ETag = %s, replayed = %v, %v, want \"tag\" and true", tag, replayed, err)
 	}
 }
 
-// A list is read to its end, including empty pages. It stops when the reader stops, and an error ends the iteration.
+// The iteration reads all pages, empty ones too. It ends with the loop or with the first error.
 func TestLists(t *testing.T) {
-	var asked []string
+	var requests []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.RequestURI())
+		requests = append(requests, r.URL.RequestURI())
 		page := apitypes.Page[json.RawMessage]{}
 		switch r.URL.Query().Get("cursor") {
 		case "":
@@ -133,25 +133,25 @@ func TestLists(t *testing.T) {
 	n, failure := drain(c.Orders(t.Context(), list))
 	var e *client.Error
 	if n != 3 || !errors.As(failure, &e) || e.Status != http.StatusUnprocessableEntity {
-		t.Errorf("%d orders, %v", n, failure)
+		t.Errorf("got %d orders, %v, want 3 and status 422", n, failure)
 	}
 	const all = "county=St.+Clair"
 	want := []string{"/v1/orders?" + all + "&per_page=2&sort=-due_date", "/v1/orders?" + all + "&cursor=c%261&per_page=2&sort=-due_date",
 		"/v1/orders?" + all + "&cursor=c2&per_page=2&sort=-due_date", "/v1/orders?" + all + "&cursor=bad&per_page=2&sort=-due_date"}
 	for i := range want {
-		if i >= len(asked) || asked[i] != want[i] {
-			t.Fatalf("asked %q, want %q", asked, want)
+		if i >= len(requests) || requests[i] != want[i] {
+			t.Fatalf("sent %q, want %q", requests, want)
 		}
 	}
-	asked = nil
+	requests = nil
 	for _, err := range c.Orders(t.Context(), client.List{}) {
 		if err != nil {
-			t.Error(err)
+			t.Errorf("first order: %v", err)
 		}
 		break
 	}
-	if len(asked) != 1 || asked[0] != "/v1/orders" {
-		t.Errorf("asked %q", asked)
+	if len(requests) != 1 || requests[0] != "/v1/orders" {
+		t.Errorf("sent %q, want only /v1/orders", requests)
 	}
 	for path, page := range map[string]func() error{
 		"/v1/abstracts":        func() error { _, err := c.AbstractPage(t.Context(), client.List{Cursor: "x"}); return err },
@@ -159,8 +159,8 @@ func TestLists(t *testing.T) {
 		"/v1/trash":            func() error { _, err := c.TrashPage(t.Context(), client.List{Cursor: "x"}); return err },
 		"/v1/events":           func() error { _, err := c.AuditLogPage(t.Context(), client.List{Cursor: "x"}); return err },
 	} {
-		if asked = nil; page() == nil || len(asked) != 1 || asked[0] != path+"?cursor=x" {
-			t.Errorf("%s: asked %q", path, asked)
+		if requests = nil; page() == nil || len(requests) != 1 || requests[0] != path+"?cursor=x" {
+			t.Errorf("sent %q, want one request to %s with the cursor, and an error", requests, path)
 		}
 	}
 }

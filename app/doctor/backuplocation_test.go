@@ -25,12 +25,12 @@ func TestBackupLocation(t *testing.T) {
 	head := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(body)), body)
 	if err := errors.Join(os.MkdirAll(filepath.Join(to, "snapshots"), 0o700),
 		os.WriteFile(filepath.Join(to, "deedkeep-backup"), []byte(head), 0o600)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create backup location: %v", err)
 	}
 	check(t, "removed", checkBackupLocation(found, c), Bad, "not among those")
 	manifest := "20261121T071500Z." + strings.Repeat("0", 64) + ".manifest"
 	if err := os.WriteFile(filepath.Join(to, "snapshots", manifest), nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write manifest: %v", err)
 	}
 	check(t, "there", checkBackupLocation(found, c), Warn, "same disk")
 }

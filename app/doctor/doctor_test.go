@@ -24,33 +24,33 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// check expects a state and words, and an action for every finding that isn't OK.
-func check(t *testing.T, name string, got apitypes.Diagnosis, state, words string) {
+// check checks that got has the state, the text in its message or action, and an action unless it is OK.
+func check(t *testing.T, name string, got apitypes.Diagnosis, state, text string) {
 	t.Helper()
-	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, words) || (got.Action == "") != (state == OK) ||
+	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, text) || (got.Action == "") != (state == OK) ||
 		got.Check == "" {
-		t.Errorf("%s: %+v\nwant %s, %q", name, got, state, words)
+		t.Errorf("%s: got %+v\nwant %s, %q", name, got, state, text)
 	}
 }
 
 func TestClock(t *testing.T) {
-	check(t, "right", diagnoseClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
+	check(t, "correct", diagnoseClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
 	check(t, "never changed", diagnoseClock(noon, time.Time{}), OK, "")
-	check(t, "a little behind", diagnoseClock(noon, noon.Add(time.Minute)), OK, "")
+	check(t, "one minute slow", diagnoseClock(noon, noon.Add(time.Minute)), OK, "")
 	check(t, "set back", diagnoseClock(noon, noon.Add(time.Hour)), Bad, "one of the two was wrong")
 	check(t, "no battery", diagnoseClock(time.Unix(0, 0), time.Time{}), Bad, "NTP")
 	check(t, "far ahead", diagnoseClock(noon.AddDate(100, 0, 0), time.Time{}), Bad, "NTP")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "vault.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	if err := os.Chtimes(path, noon, noon.AddDate(0, 1, 0)); err != nil {
-		t.Fatal(err)
+		t.Fatalf("set file time: %v", err)
 	}
-	check(t, "file of the future", checkClock(dir, noon, nil), Bad, "2026-06-01")
+	check(t, "file changed in the future", checkClock(dir, noon, nil), Bad, "2026-06-01")
 	event := apitypes.At(noon.AddDate(0, 2, 0))
-	check(t, "event of the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
+	check(t, "event in the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
 }
 
 // The engine is cached only if it doesn't take the disk space that uploads need.
@@ -58,27 +58,29 @@ func TestEngineCacheNearTheReserve(t *testing.T) {
 	dir := t.TempDir()
 	free, err := blobstore.FreeSpace(dir)
 	if err != nil || free < 2*engineCacheSize {
-		t.Fatalf("%d bytes are free, %v", free, err)
+		t.Fatalf("FreeSpace = %d, %v, want at least %d", free, err, 2*engineCacheSize)
 	}
 	for _, row := range []struct {
 		name, data string
 		reserve    uint64
 		want       bool
 	}{
-		{"space enough", dir, 0, true},
+		{"enough space", dir, 0, true},
 		{"near the reserve", dir, free - engineCacheSize/2, false},
 		{"below the reserve", dir, 2 * free, false},
 		{"no data directory", filepath.Join(dir, "none"), 0, false},
 	} {
-		c := config.Config{Data: row.data}
-		c.Disk.Reserve = config.Size(row.reserve)
-		got, said := engineCacheDir(c)
-		if (got != "") != row.want {
-			t.Errorf("%s: got %q, want one: %v", row.name, got, row.want)
-		}
-		if strings.Contains(said, " free and ") != (row.reserve > 0) {
-			t.Errorf("%s: got %q, want the free space and the reserve: %v", row.name, said, row.reserve > 0)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			c := config.Config{Data: row.data}
+			c.Disk.Reserve = config.Size(row.reserve)
+			got, message := engineCacheDir(c)
+			if (got != "") != row.want {
+				t.Errorf("engineCacheDir = %q, want a directory: %v", got, row.want)
+			}
+			if strings.Contains(message, " free and ") != (row.reserve > 0) {
+				t.Errorf("message = %q, want the free space and the reserve in it: %v", message, row.reserve > 0)
+			}
+		})
 	}
 }
 
@@ -87,17 +89,17 @@ func TestFreeSpace(t *testing.T) {
 	for _, row := range []struct {
 		name                 string
 		free, reserve, month int64
-		state, words         string
+		state, text          string
 	}{
 		{"plenty", 100 * gb, 64 * mb, gb, OK, "100 GB free, 64 MB kept in reserve; 1 GB came in"},
 		{"below the reserve", 60 * mb, 64 * mb, 0, Bad, "uploads are refused"},
 		{"at the reserve", 64 * mb, 64 * mb, 0, Bad, "uploads are refused"},
-		{"not one more", 100 * mb, 64 * mb, 0, Bad, "next large document"},
-		{"few more", 500 * mb, 64 * mb, 0, Warn, "make room"},
+		{"space for no large document", 100 * mb, 64 * mb, 0, Bad, "next large document"},
+		{"space for few documents", 500 * mb, 64 * mb, 0, Warn, "make room"},
 		{"full soon", 20*gb + 64*mb, 64 * mb, 10 * gb, Warn, "full in 60 days"},
 	} {
 		found := &apitypes.Checkup{Status: apitypes.Status{DiskFree: row.free, DiskReserve: row.reserve}, MonthBytes: row.month}
-		check(t, row.name, checkFreeSpace(found, config.Default()), row.state, row.words)
+		check(t, row.name, checkFreeSpace(found, config.Default()), row.state, row.text)
 	}
 }
 
@@ -107,12 +109,12 @@ func TestSyncSpeed(t *testing.T) {
 	check(t, "memory", diagnoseSyncSpeed(2*time.Microsecond), Warn, "power cut")
 	dir := t.TempDir()
 	if got := checkSyncSpeed(dir); got.State == Bad {
-		t.Errorf("%+v", got)
+		t.Errorf("checkSyncSpeed = %+v, want no error", got)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("it left %v, %v", left, err)
+		t.Errorf("files after checkSyncSpeed = %v, %v, want none", left, err)
 	}
-	check(t, "not there yet", checkSyncSpeed(filepath.Join(dir, "absent")), checkSyncSpeed(dir).State, "small write")
+	check(t, "no directory yet", checkSyncSpeed(filepath.Join(dir, "absent")), checkSyncSpeed(dir).State, "small write")
 }
 
 func TestFileSystem(t *testing.T) {
@@ -129,7 +131,7 @@ func TestFileSystem(t *testing.T) {
 		{"disk", c, false, nil, OK},
 		{"share", c, true, nil, Bad},
 		{"share, allowed", allowed, true, nil, Warn},
-		{"unknown", c, false, errors.New("no answer"), Warn},
+		{"unknown", c, false, errors.New("no response"), Warn},
 	} {
 		check(t, row.name, checkFileSystem(row.c, func(string) (string, bool, error) { return "nfs", row.network, row.err }), row.state, "")
 	}
@@ -141,79 +143,79 @@ func TestPermissions(t *testing.T) {
 	}
 	c := config.Default()
 	c.Data = t.TempDir()
-	open := func(name string, mode os.FileMode) {
+	chmod := func(name string, mode os.FileMode) {
 		t.Helper()
 		path := filepath.Join(c.Data, name)
 		if _, err := os.Stat(path); err != nil {
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 		}
 		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
+			t.Fatalf("change mode: %v", err)
 		}
 	}
-	one := func(name, state, words string) {
+	checkOne := func(name, state, text string) {
 		t.Helper()
 		all := checkPermissions(c)
 		if len(all) != 1 {
-			t.Fatalf("%s: %+v", name, all)
+			t.Fatalf("%s: got %+v, want one finding", name, all)
 		}
-		check(t, name, all[0], state, words)
+		check(t, name, all[0], state, text)
 	}
-	open(".", 0o700)
-	one("nothing there", OK, "")
-	open("secret.key", 0o640)
-	one("secret", Bad, "chmod go= "+filepath.Join(c.Data, "secret.key"))
-	open("secret.key", 0o600)
-	open("vault.db", 0o604)
-	one("database", Bad, "vault.db")
-	open("vault.db", 0o600)
-	open(".", 0o755)
-	one("directory", Bad, "(-rwxr-xr-x)")
-	open(".", 0o700)
+	chmod(".", 0o700)
+	checkOne("no files", OK, "")
+	chmod("secret.key", 0o640)
+	checkOne("secret", Bad, "chmod go= "+filepath.Join(c.Data, "secret.key"))
+	chmod("secret.key", 0o600)
+	chmod("vault.db", 0o604)
+	checkOne("database", Bad, "vault.db")
+	chmod("vault.db", 0o600)
+	chmod(".", 0o755)
+	checkOne("directory", Bad, "(-rwxr-xr-x)")
+	chmod(".", 0o700)
 	c.TLS.Key = filepath.Join(c.Data, "key.pem")
-	open("key.pem", 0o640)
-	one("key of a group", OK, "")
-	open("key.pem", 0o644)
-	one("key of everybody", Bad, "key.pem")
+	chmod("key.pem", 0o640)
+	checkOne("key that a group can read", OK, "")
+	chmod("key.pem", 0o644)
+	checkOne("key that everyone can read", Bad, "key.pem")
 }
 
 func TestBackupAge(t *testing.T) {
 	ago := func(d time.Duration) *apitypes.Time { return new(apitypes.At(noon.Add(-d))) }
-	planned := config.Default()
-	planned.Backup.To, planned.Backup.Every = "/mnt/backup", 24*time.Hour
+	scheduled := config.Default()
+	scheduled.Backup.To, scheduled.Backup.Every = "/mnt/backup", 24*time.Hour
 	for _, row := range []struct {
 		name  string
 		s     apitypes.Status
 		c     config.Config
 		state string
-		words string
+		text  string
 	}{
 		{"none, nothing stored", apitypes.Status{}, config.Default(), Warn, "backup create"},
 		{"none", apitypes.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
-		{"of today", apitypes.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hour old"},
-		{"of tomorrow", apitypes.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
-		{"of last month", apitypes.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
-		{"of last year", apitypes.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
-		{"planned, one left out", apitypes.Status{LastBackupAt: ago(3 * day)}, planned, Warn, "3 days"},
-		{"planned, a week left out", apitypes.Status{LastBackupAt: ago(8 * day)}, planned, Bad, "8 days"},
+		{"today", apitypes.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hour old"},
+		{"tomorrow", apitypes.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
+		{"last month", apitypes.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
+		{"last year", apitypes.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
+		{"scheduled, one missed", apitypes.Status{LastBackupAt: ago(3 * day)}, scheduled, Warn, "3 days"},
+		{"scheduled, a week missed", apitypes.Status{LastBackupAt: ago(8 * day)}, scheduled, Bad, "8 days"},
 		{"failed", apitypes.Status{LastBackupAt: ago(time.Hour),
-			BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, planned, Bad, "the disk is full"},
+			BackupFailure: &apitypes.BackupFailure{At: apitypes.At(noon), Reason: "the disk is full"}}, scheduled, Bad, "the disk is full"},
 	} {
-		check(t, row.name, checkBackup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.words)
+		check(t, row.name, checkBackup(&apitypes.Checkup{Status: row.s}, row.c, noon), row.state, row.text)
 	}
 }
 
 func TestVaultFindings(t *testing.T) {
-	cut := apitypes.At(noon.Add(-day))
-	long := apitypes.At(noon.Add(-60 * day))
+	killed := apitypes.At(noon.Add(-day))
+	killedLongAgo := apitypes.At(noon.Add(-60 * day))
 	check(t, "clean", checkShutdown(&apitypes.Checkup{}, noon), OK, "")
-	check(t, "killed", checkShutdown(&apitypes.Checkup{CutAt: &cut}, noon), Warn, "verify")
-	check(t, "killed long ago", checkShutdown(&apitypes.Checkup{CutAt: &long}, noon), OK, "")
-	check(t, "ended cleanly", checkDatabase(&apitypes.Checkup{Clean: true}), OK, "cleanly")
+	check(t, "killed", checkShutdown(&apitypes.Checkup{CutAt: &killed}, noon), Warn, "verify")
+	check(t, "killed long ago", checkShutdown(&apitypes.Checkup{CutAt: &killedLongAgo}, noon), OK, "")
+	check(t, "clean shutdown", checkDatabase(&apitypes.Checkup{Clean: true}), OK, "cleanly")
 	check(t, "read again", checkDatabase(&apitypes.Checkup{}), OK, "read from the disk again")
-	check(t, "not to be checked", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
+	check(t, "can't be checked", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
 	check(t, "a failing disk", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad,
 		"copy the data directory")
 	check(t, "read-only", checkWrites(&apitypes.Checkup{Status: apitypes.Status{ReadOnly: true}}), Bad, "restart")
@@ -225,32 +227,32 @@ func TestVaultFindings(t *testing.T) {
 	check(t, "little memory", diagnoseMemory(1<<30, 2<<30), Warn, "reader.memory")
 	check(t, "memory", diagnoseMemory(4<<30, 2<<30), OK, "4 GB")
 	if has, err := machineMemory(); err != nil || has < 64<<20 {
-		t.Errorf("memory %d, %v", has, err)
+		t.Errorf("machineMemory = %d, %v, want at least 64 MB", has, err)
 	}
 }
 
 func TestCertificates(t *testing.T) {
 	facts := certificate.Info{Names: []string{"vault.example.com"}, NotBefore: noon.AddDate(0, -1, 0),
 		NotAfter: noon.AddDate(0, 6, 0), Fingerprint: "AB:CD"}
-	made := facts
-	made.SelfSigned = true
+	selfSigned := facts
+	selfSigned.SelfSigned = true
 	const url = "https://vault.example.com:8443"
 	check(t, "good", diagnoseCertificate(facts, "AB:CD", url, noon), OK, "until 2026-11-01, SHA-256 AB:CD")
 	check(t, "no server", diagnoseCertificate(facts, "", url, noon), OK, "")
-	check(t, "made here", diagnoseCertificate(made, "", "", noon), OK, "vault.example.com")
-	check(t, "ended", diagnoseCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "has ended")
-	check(t, "made here, ended", diagnoseCertificate(made, "", url, noon.AddDate(0, 7, 0)), Bad, "restart")
-	check(t, "to come", diagnoseCertificate(facts, "", url, noon.AddDate(0, -2, 0)), Bad, "clock")
-	check(t, "ends soon", diagnoseCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "ends soon")
-	check(t, "another's", diagnoseCertificate(facts, "", "https://other.example.com", noon), Bad, "not for other.example.com")
+	check(t, "self-signed", diagnoseCertificate(selfSigned, "", "", noon), OK, "vault.example.com")
+	check(t, "expired", diagnoseCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "has ended")
+	check(t, "self-signed, expired", diagnoseCertificate(selfSigned, "", url, noon.AddDate(0, 7, 0)), Bad, "restart")
+	check(t, "not valid yet", diagnoseCertificate(facts, "", url, noon.AddDate(0, -2, 0)), Bad, "clock")
+	check(t, "expires soon", diagnoseCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "ends soon")
+	check(t, "for another host", diagnoseCertificate(facts, "", "https://other.example.com", noon), Bad, "not for other.example.com")
 	check(t, "not in use", diagnoseCertificate(facts, "EF", url, noon), Warn, "still has another")
 	c := config.Default()
 	check(t, "none, loopback", checkCertificate(c, nil, noon), OK, "this machine alone")
 	c.Listen = ":8080"
 	check(t, "none, open", checkCertificate(c, nil, noon), Bad, "without TLS")
 	c.TLS.SelfSigned, c.Data = true, t.TempDir()
-	check(t, "not made yet", checkCertificate(c, nil, noon), OK, "next start")
-	check(t, "not in force", checkCertificate(c, &apitypes.Checkup{Status: apitypes.Status{Running: true}}, noon), Bad, "restart")
+	check(t, "not created yet", checkCertificate(c, nil, noon), OK, "next start")
+	check(t, "not in use by the server", checkCertificate(c, &apitypes.Checkup{Status: apitypes.Status{Running: true}}, noon), Bad, "restart")
 	c.TLS = config.TLS{Cert: "absent.pem", Key: "absent.pem"}
 	check(t, "absent", checkCertificate(c, nil, noon), Bad, "absent.pem")
 }
@@ -258,47 +260,47 @@ func TestCertificates(t *testing.T) {
 func TestFailedProbes(t *testing.T) {
 	status := func(code int, message string) error { return &client.Error{Status: code, Message: message} }
 	for _, row := range []struct {
-		name  string
-		err   error
-		sent  int64
-		words string
+		name string
+		err  error
+		sent int64
+		text string
 	}{
 		{"too large", status(413, "413 Request Entity Too Large"), 5, "client_max_body_size"},
 		{"too slow", status(504, "504 Gateway Timeout"), 5, "proxy_read_timeout"},
 		{"cut by a timeout", status(408, "408"), 5, "client_body_timeout"},
-		{"nobody behind", status(502, "502 Bad Gateway"), 5, "upstream"},
+		{"no server after the proxy", status(502, "502 Bad Gateway"), 5, "upstream"},
 		{"http to https", status(400, "This address speaks https."), 5, "https"},
 		{"another service", status(404, "404"), 5, "another service"},
-		{"another answer", status(403, "403 Forbidden"), 5, "log"},
+		{"another response", status(403, "403 Forbidden"), 5, "log"},
 		{"redirected", status(308, "308 Permanent Redirect to https://vault.example.com/"), 5, "set public_url"},
-		{"never answered", fmt.Errorf("POST: %w", context.DeadlineExceeded), 5,
+		{"no response", fmt.Errorf("POST: %w", context.DeadlineExceeded), 5,
 			"2 MB did not get through https://vault.example.com within 1s; 5 B were sent"},
-		{"a certificate of others", fmt.Errorf("POST: %w",
+		{"certificate for other names", fmt.Errorf("POST: %w",
 			x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.example.com"}}, Host: "vault.example.com"}), 0,
 			"is for other names"},
-		{"an old certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew it"},
-		{"http where https should be", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "does not speak https"},
-		{"cut", errors.New("connection reset by peer"), 5, "client_max_body_size"},
+		{"expired certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew it"},
+		{"http instead of https", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "does not speak https"},
+		{"connection reset", errors.New("connection reset by peer"), 5, "client_max_body_size"},
 		{"not reached", errors.New("no such host"), 0, "DNS"},
 	} {
 		check(t, row.name, diagnoseFailedProbe(row.err,
-			Options{ProbeURL: "https://vault.example.com", ProbeSize: 2 << 20, ProbeTimeout: time.Second}, row.sent, time.Second), Bad, row.words)
+			Options{ProbeURL: "https://vault.example.com", ProbeSize: 2 << 20, ProbeTimeout: time.Second}, row.sent, time.Second), Bad, row.text)
 	}
 }
 
 // An address that this machine can't reach may work from other machines, so it is only a warning.
 func TestUnreachableProbes(t *testing.T) {
 	for name, row := range map[string]struct {
-		err   error
-		words string
+		err  error
+		text string
 	}{
-		"no such name":          {&net.DNSError{Err: "no such host", Name: "vault.example.com"}, "doesn't find"},
-		"nothing there":         {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "doesn't reach"},
-		"an unknown authority":  {x509.UnknownAuthorityError{}, "complete chain"},
-		"an unknown one, inner": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
+		"no such name":               {&net.DNSError{Err: "no such host", Name: "vault.example.com"}, "doesn't find"},
+		"connection refused":         {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "doesn't reach"},
+		"unknown authority":          {x509.UnknownAuthorityError{}, "complete chain"},
+		"unknown authority, wrapped": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
 	} {
 		check(t, name, diagnoseFailedProbe(fmt.Errorf("POST: %w", row.err), Options{ProbeURL: "https://vault.example.com"}, 0,
-			time.Second), Warn, row.words)
+			time.Second), Warn, row.text)
 	}
 }
 
@@ -306,9 +308,9 @@ func TestProbeFindings(t *testing.T) {
 	const size = 1000
 	check(t, "streamed", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK,
 		"as it was sent")
-	check(t, "gathered", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn,
+	check(t, "buffered", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn,
 		"proxy_request_buffering off")
-	check(t, "cut", diagnoseProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
+	check(t, "truncated", diagnoseProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
 	https := Options{ProbeURL: "https://vault.example.com"}
 	named := https
 	named.Config.PublicURL = "https://vault.example.com"
@@ -318,31 +320,31 @@ func TestProbeFindings(t *testing.T) {
 		opts  Options
 		got   apitypes.Probe
 		state string
-		words string
+		text  string
 	}{
 		{"direct", plain, apitypes.Probe{Host: "vault.example.com"}, OK, "none in between"},
 		{"direct, https", https, apitypes.Probe{Host: "vault.example.com", TLS: true}, OK, "none in between"},
-		{"not believed", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"},
+		{"proxy not trusted", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"},
 			Warn, "trusted_proxies: [10.0.0.7]"},
-		{"silent", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
+		{"no forwarding headers", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
 		{"no scheme", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, Warn, "X-Forwarded-Proto"},
 		{"no scheme, public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4"}, OK, ""},
-		{"no caller", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
+		{"no client address", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", Proto: "https"}, Warn, "X-Forwarded-For"},
 		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn,
 			"proxy_set_header Host"},
-		{"another host, told", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com",
+		{"another host, forwarded", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com",
 			ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
-		{"links of other settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
+		{"links with another address", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
 			Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
-		{"links of these settings", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
+		{"links with public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
 			Proto: "https", Link: "https://vault.example.com"}, OK, ""},
 		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
 	} {
-		check(t, row.name, diagnoseForwarding(row.got, row.opts), row.state, row.words)
+		check(t, row.name, diagnoseForwarding(row.got, row.opts), row.state, row.text)
 	}
 	check(t, "key", diagnoseKey(apitypes.Probe{Authorization: true}, nil), OK, "")
-	check(t, "key refused", diagnoseKey(apitypes.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
-	check(t, "key taken off", diagnoseKey(apitypes.Probe{}, nil), Bad, "Authorization")
+	check(t, "key denied", diagnoseKey(apitypes.Probe{Authorization: true}, errors.New("refused")), Bad, "refused")
+	check(t, "key removed by the proxy", diagnoseKey(apitypes.Probe{}, nil), Bad, "Authorization")
 }
 
 // A vault can't be opened without its secret key, which only a backup contains.
@@ -350,20 +352,20 @@ func TestLostSecret(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		files []string
-		words string
+		text  string
 	}{
 		{"lost secret", []string{"vault.db"}, "copy secret.key from a backup"},
-		{"nothing there", nil, "deedkeep serve"},
+		{"no vault", nil, "deedkeep serve"},
 		{"another failure", []string{"vault.db", "secret.key"}, "deedkeep verify"},
 	} {
 		c := config.Default()
 		c.Data = t.TempDir()
 		for _, name := range row.files {
 			if err := os.WriteFile(filepath.Join(c.Data, name), nil, 0o600); err != nil {
-				t.Fatal(err)
+				t.Fatalf("write file: %v", err)
 			}
 		}
-		failed := errors.New("no answer")
+		failed := errors.New("no response")
 		_, failure := Options{
 			Config: c, Explain: error.Error,
 			WithClient: func(context.Context, func(context.Context, *control.Client) error) error { return failed },
@@ -371,7 +373,7 @@ func TestLostSecret(t *testing.T) {
 		if failure == nil {
 			t.Fatalf("%s: got nothing, want a finding", row.name)
 		}
-		check(t, row.name, *failure, Bad, row.words)
+		check(t, row.name, *failure, Bad, row.text)
 	}
 }
 
@@ -381,24 +383,24 @@ func TestSearch(t *testing.T) {
 		running bool
 		index   apitypes.SearchIndex
 		state   string
-		words   string
+		text    string
 	}{
-		{"whole", true, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 3}, OK, "7 records"},
-		{"whole, nobody serves", false, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 300_000}, OK, "7 records"},
+		{"complete", true, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 3}, OK, "7 records"},
+		{"complete, no server", false, apitypes.SearchIndex{Ready: true, Records: 7, Behind: 300_000}, OK, "7 records"},
 		{"far behind", true, apitypes.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
-		{"made anew", true, apitypes.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
-		{"being made", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn,
+		{"rebuilding", true, apitypes.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
+		{"building", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn,
 			"only numbers, parcels and addresses are found"},
-		{"texts are made", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, MissingTexts: 5}, Warn,
+		{"texts missing", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, MissingTexts: 5}, Warn,
 			"5 documents are not found by their text"},
-		{"made anew, without texts that the old one has", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK,
+		{"rebuilding, texts missing", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK,
 			"the one there is answers"},
-		{"cut off", false, apitypes.SearchIndex{Building: true}, Warn, "cut off"},
+		{"interrupted", false, apitypes.SearchIndex{Building: true}, Warn, "cut off"},
 		{"none", true, apitypes.SearchIndex{}, Warn, "only numbers, parcels and addresses are found"},
-		{"none, nobody serves", false, apitypes.SearchIndex{}, OK, "no index yet"},
+		{"none, no server", false, apitypes.SearchIndex{}, OK, "no index yet"},
 		{"stopped", true, apitypes.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
 	} {
 		check(t, row.name, checkSearchIndex(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}),
-			row.state, row.words)
+			row.state, row.text)
 	}
 }

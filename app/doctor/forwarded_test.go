@@ -10,37 +10,37 @@ import (
 func TestForwarded(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name  string
-		list  apitypes.List[apitypes.Forwarded]
-		words []string // one for each finding
+		name string
+		list apitypes.List[apitypes.Forwarded]
+		text []string // one for each finding
 	}{
 		{"none", nil, nil},
 		{"no trusted proxy", apitypes.List[apitypes.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}},
 			[]string{"812 requests since it started: they came from 127.0.0.1, which is not in trusted_proxies"}},
-		{"the setting", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}},
+		{"setting to add", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}},
 			[]string{"trusted_proxies: [10.0.0.5];"}},
 		{"unreadable", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Unreadable: 3, Example: "unknown"}},
 			[]string{`from 10.0.0.5, which is in trusted_proxies, with "unknown" for example`}},
 		{"both", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 3}, {Peer: "10.0.0.6", Unreadable: 2}},
 			[]string{"they came from 10.0.0.5, which", "2 requests since it started: they came from 10.0.0.6"}},
-		{"very many", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4},
+		{"five proxies", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4},
 			{Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
 			[]string{"15 requests since it started: they came from 1.1.1.1, 2.2.2.2, 3.3.3.3, 2 more,"}},
 	} {
 		got := checkForwardedHeaders(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})
-		if len(row.words) == 0 {
-			row.words = []string{"no request"}
+		if len(row.text) == 0 {
+			row.text = []string{"no request"}
 		}
-		if len(got) != len(row.words) {
-			t.Errorf("%s: got %+v, want %d findings", row.name, got, len(row.words))
+		if len(got) != len(row.text) {
+			t.Errorf("%s: got %+v, want %d findings", row.name, got, len(row.text))
 			continue
 		}
 		state := Warn
 		if row.list == nil {
 			state = OK
 		}
-		for i, words := range row.words {
-			check(t, row.name, got[i], state, words)
+		for i, text := range row.text {
+			check(t, row.name, got[i], state, text)
 		}
 	}
 	if got := checkForwardedHeaders(&apitypes.Checkup{}); len(got) != 0 {
@@ -50,16 +50,16 @@ func TestForwarded(t *testing.T) {
 
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct{ name, listen, url, state, words string }{
+	for _, row := range []struct{ name, listen, url, state, text string }{
 		{"set", ":8443", "https://vault.example.com", OK, "https://vault.example.com"},
 		{"this machine alone", "127.0.0.1:8080", "", OK, "127.0.0.1:8080"},
 		{"this machine alone, IPv6", "[::1]:8080", "", OK, "[::1]:8080"},
 		{"all addresses", ":8443", "", Warn, "set public_url"},
-		{"all addresses, as a server says it", "[::]:8443", "", Warn, "set public_url"},
+		{"all addresses, IPv6", "[::]:8443", "", Warn, "set public_url"},
 		{"one address", "10.0.0.4:8443", "", Warn, "10.0.0.4:8443"},
 	} {
 		c := config.Default()
 		c.Listen, c.PublicURL = row.listen, row.url
-		check(t, row.name, checkPublicURL(c), row.state, row.words)
+		check(t, row.name, checkPublicURL(c), row.state, row.text)
 	}
 }

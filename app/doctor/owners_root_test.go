@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/config"
 )
 
-// Files of another user are found in every directory. Run it with go test -tags root ./app/doctor.
+// The check finds files of another user in every directory. Run this test with go test -tags root ./app/doctor.
 func TestOwners(t *testing.T) {
 	const otherUser = 65534
 	c := config.Default()
@@ -20,13 +20,13 @@ func TestOwners(t *testing.T) {
 	for _, name := range files {
 		path := filepath.Join(c.Data, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
-	own := func(uid int) {
+	chownAll := func(uid int) {
 		t.Helper()
 		if err := filepath.WalkDir(c.Data, func(path string, _ os.DirEntry, err error) error {
 			if err == nil {
@@ -34,24 +34,24 @@ func TestOwners(t *testing.T) {
 			}
 			return err
 		}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("change owners: %v", err)
 		}
 	}
-	own(0)
-	check(t, "all root's", checkOwners(c), OK, "all 15 files")
-	own(otherUser)
-	check(t, "all another's", checkOwners(c), OK, "all 15 files")
+	chownAll(0)
+	check(t, "all of root", checkOwners(c), OK, "all 15 files")
+	chownAll(otherUser)
+	check(t, "all of another user", checkOwners(c), OK, "all 15 files")
 	for _, name := range append(files[1:6:6], "search", "blobs/00") {
-		own(otherUser)
+		chownAll(otherUser)
 		if err := os.Chown(filepath.Join(c.Data, name), 0, 0); err != nil {
-			t.Fatal(err)
+			t.Fatalf("change owner: %v", err)
 		}
 		check(t, name, checkOwners(c), Bad, filepath.Join(c.Data, name))
 		check(t, name, checkOwners(c), Bad, "chown -R")
 	}
-	own(otherUser)
+	chownAll(otherUser)
 	if err := os.Chown(filepath.Join(c.Data, "lost+found"), 0, 0); err != nil {
-		t.Fatal(err)
+		t.Fatalf("change owner: %v", err)
 	}
 	check(t, "lost+found", checkOwners(c), OK, "all 15 files")
 }

@@ -15,10 +15,10 @@ func TestOwnersOfOneUser(t *testing.T) {
 	c.Data = filepath.Join(t.TempDir(), "data")
 	check(t, "no vault", checkOwners(c), OK, "no vault yet")
 	if err := os.Mkdir(c.Data, 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create data directory: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(c.Data, "vault.db"), nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	check(t, "one user", checkOwners(c), OK, "all 2 files")
 	s := ownerSample{owner: os.Getuid() + 1}

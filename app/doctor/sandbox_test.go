@@ -8,34 +8,35 @@ import (
 )
 
 func TestSandbox(t *testing.T) {
-	gap := func(lacks string) sandbox.MissingProtection {
-		return sandbox.MissingProtection{Protection: lacks, Reason: "not permitted"}
+	missing := func(protection string) sandbox.MissingProtection {
+		return sandbox.MissingProtection{Protection: protection, Reason: "not permitted"}
 	}
 	for name, c := range map[string]struct {
-		gaps  []sandbox.MissingProtection
-		state string
-		says  string
-		do    string
+		missing []sandbox.MissingProtection
+		state   string
+		message string
+		action  string
 	}{
 		"complete": {nil, OK, "can't", ""},
-		"no Landlock": {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock)}, Warn,
+		"no Landlock": {[]sandbox.MissingProtection{missing(sandbox.ProtectionLandlock)}, Warn,
 			"landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
-		"no seccomp": {[]sandbox.MissingProtection{gap(sandbox.ProtectionSeccomp)}, Warn,
+		"no seccomp": {[]sandbox.MissingProtection{missing(sandbox.ProtectionSeccomp)}, Warn,
 			"could reach the network and start programs", "system call seccomp"},
-		"neither": {[]sandbox.MissingProtection{gap(sandbox.ProtectionLandlock), gap(sandbox.ProtectionSeccomp)}, Warn,
+		"neither": {[]sandbox.MissingProtection{missing(sandbox.ProtectionLandlock), missing(sandbox.ProtectionSeccomp)}, Warn,
 			"could read the vault's files", "; "},
-		"other system": {[]sandbox.MissingProtection{gap(sandbox.ProtectionAll)}, Warn, "all that the service's user can", "Linux"},
+		"other system": {[]sandbox.MissingProtection{missing(sandbox.ProtectionAll)}, Warn, "all that the service's user can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := diagnoseSandbox(c.gaps)
-			if got.Check != "sandbox" || got.State != c.state || !strings.Contains(got.Message, c.says) || !strings.Contains(got.Action, c.do) {
-				t.Errorf("got %+v, want state %s, says %q, do %q", got, c.state, c.says, c.do)
+			got := diagnoseSandbox(c.missing)
+			if got.Check != "sandbox" || got.State != c.state || !strings.Contains(got.Message, c.message) ||
+				!strings.Contains(got.Action, c.action) {
+				t.Errorf("got %+v, want state %s, message %q, action %q", got, c.state, c.message, c.action)
 			}
 		})
 	}
 	for _, p := range sandbox.Protections {
 		if protectionAdvice[p].risk == "" || protectionAdvice[p].do == "" {
-			t.Errorf("%s: no words for a sandbox that lacks it", p)
+			t.Errorf("protectionAdvice[%s] is empty, want a risk and an action", p)
 		}
 	}
 }

@@ -14,17 +14,17 @@ func TestDamageAndScrub(t *testing.T) {
 		name  string
 		s     apitypes.Scrub
 		state string
-		words string
+		text  string
 	}{
 		{"off", apitypes.Scrub{}, OK, "off"},
-		{"never served", apitypes.Scrub{EverySeconds: every}, OK, "not started"},
-		{"under way", apitypes.Scrub{EverySeconds: every, StartedAt: at, Progress: 0.5}, OK, "50%"},
-		{"first one late", apitypes.Scrub{EverySeconds: every, StartedAt: at, AgeSeconds: days40, Overdue: true}, Warn, "started 40 days ago"},
-		{"late", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: days40, Overdue: true}, Warn,
+		{"never started", apitypes.Scrub{EverySeconds: every}, OK, "not started"},
+		{"in progress", apitypes.Scrub{EverySeconds: every, StartedAt: at, Progress: 0.5}, OK, "50%"},
+		{"first one overdue", apitypes.Scrub{EverySeconds: every, StartedAt: at, AgeSeconds: days40, Overdue: true}, Warn, "started 40 days ago"},
+		{"overdue", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: days40, Overdue: true}, Warn,
 			"completed 40 days ago"},
 		{"done", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: int64(3 * day / time.Second)}, OK, "3 days ago"},
 	} {
-		check(t, row.name, checkScrub(&apitypes.Checkup{Status: apitypes.Status{Scrub: row.s}}), row.state, row.words)
+		check(t, row.name, checkScrub(&apitypes.Checkup{Status: apitypes.Status{Scrub: row.s}}), row.state, row.text)
 	}
 	check(t, "no damage", checkDamage(&apitypes.Checkup{}), OK, "no stored document")
 	check(t, "damage", checkDamage(&apitypes.Checkup{Status: apitypes.Status{Damaged: apitypes.List[apitypes.Damaged]{{File: 12},

@@ -20,7 +20,7 @@ func TestUser(t *testing.T) {
 		t.Errorf("no vault: got %+v, want nothing", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "vault.db"), nil, 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	want := OK
 	if os.Geteuid() == 0 {
@@ -30,23 +30,23 @@ func TestUser(t *testing.T) {
 		t.Errorf("vault of user %d: got %+v, want %s", os.Geteuid(), got, want)
 	}
 	if got := diagnoseUser(0, dir); got.State != Warn || !strings.Contains(got.Message, "runs as root") || !strings.Contains(got.Action, dir) {
-		t.Errorf("root: got %+v", got)
+		t.Errorf("root: got %+v, want a warning with the directory", got)
 	}
 	if got := diagnoseUser(12345, dir); got.State != OK || !slices.Contains(strings.Fields(got.Message), "12345,") {
-		t.Errorf("another user: got %+v", got)
+		t.Errorf("another user: got %+v, want OK with user 12345", got)
 	}
 }
 
 func TestSecrets(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "phrase")
 	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write passphrase file: %v", err)
 	}
 	c := config.Default()
 	c.Backup.PassphraseFile = file
 	for mode, want := range map[os.FileMode]string{0o600: OK, 0o644: Warn} {
 		if err := os.Chmod(file, mode); err != nil {
-			t.Fatal(err)
+			t.Fatalf("change mode: %v", err)
 		}
 		got := checkSecrets(c)
 		if got.State != want || (want == Warn) != (got.Action == "let only the service's user read it: chmod go= "+file) {

@@ -23,12 +23,12 @@ func createTree(t *testing.T, paths ...string) string {
 		full := filepath.Join(dir, filepath.FromSlash(p))
 		if strings.HasSuffix(p, "/") {
 			if err := os.MkdirAll(full, 0o700); err != nil {
-				t.Fatal(err)
+				t.Fatalf("create directory: %v", err)
 			}
 			continue
 		}
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, []byte(p), 0o600)); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write file: %v", err)
 		}
 	}
 	return dir
@@ -42,12 +42,12 @@ func walked(t *testing.T, dir string, avoid os.FileInfo) []string {
 		kind := []string{"document", "skipped", "link", "special", "unreadable"}[e.Kind]
 		list = append(list, fmt.Sprintf("%s %s %d", kind, e.Path(), e.Size))
 		if (e.Err != nil) != (e.Kind == importer.Unreadable) {
-			t.Errorf("%s: %v", e.Path(), e.Err)
+			t.Errorf("error of %s = %v, want one only if it is unreadable", e.Path(), e.Err)
 		}
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("walk: %v", err)
 	}
 	slices.Sort(list)
 	return list
@@ -59,23 +59,24 @@ func TestWalk(t *testing.T) {
 	want := []string{"document = 1+1.pdf 9", "document a.pdf 5", "document b/c.pdf 7", "document b/d/e.pdf 9", "document cafe\u0301.pdf 10",
 		"skipped .DS_Store 0", "skipped .git 0", "skipped b/Thumbs.db 0", "skipped b/desktop.INI 0", "skipped b/~$deed.docx 0"}
 	if got := walked(t, dir, nil); !slices.Equal(got, want) {
-		t.Errorf("walk visited %q", got)
+		t.Errorf("walk visited %q, want %q", got, want)
 	}
 	total, err := importer.Count(t.Context(), dir, nil)
 	if err != nil || total != (importer.Totals{Documents: 5, Bytes: 40}) {
-		t.Errorf("%+v, %v", total, err)
+		t.Errorf("Count = %+v, %v, want 5 documents with 40 bytes", total, err)
 	}
 }
 
 // The data directory must not be imported into itself, wherever in the tree it is.
-func TestWalkAvoids(t *testing.T) {
+func TestWalkSkipsDataDirectory(t *testing.T) {
 	dir := createTree(t, "a.pdf", "b/data/vault.db", "b/data2/x.pdf")
 	vault, err := os.Stat(filepath.Join(dir, "b", "data"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("stat vault: %v", err)
 	}
-	if got := walked(t, dir, vault); !slices.Equal(got, []string{"document a.pdf 5", "document b/data2/x.pdf 13", "special b/data 0"}) {
-		t.Errorf("walk visited %q", got)
+	want := []string{"document a.pdf 5", "document b/data2/x.pdf 13", "special b/data 0"}
+	if got := walked(t, dir, vault); !slices.Equal(got, want) {
+		t.Errorf("walk visited %q, want %q", got, want)
 	}
 }
 
@@ -83,60 +84,60 @@ func TestWalkWithoutFolder(t *testing.T) {
 	dir := createTree(t, "a.pdf")
 	for _, gone := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "a.pdf")} {
 		if err := importer.Walk(t.Context(), gone, nil, func(importer.Entry) error { return nil }); err == nil {
-			t.Errorf("%s: walked", gone)
+			t.Errorf("Walk(%s) succeeded, want an error", gone)
 		}
 	}
 	if got := walked(t, t.TempDir(), nil); len(got) > 0 {
-		t.Errorf("walk visited %q", got)
+		t.Errorf("walk of an empty folder visited %q, want nothing", got)
 	}
 }
 
 func TestWalkStopsOnError(t *testing.T) {
 	dir := createTree(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
-	enough := errors.New("enough")
+	errStop := errors.New("stop")
 	visits := 0
-	err := importer.Walk(t.Context(), dir, nil, func(importer.Entry) error { visits++; return enough })
-	if !errors.Is(err, enough) || visits != 1 {
-		t.Errorf("%d visits, %v", visits, err)
+	err := importer.Walk(t.Context(), dir, nil, func(importer.Entry) error { visits++; return errStop })
+	if !errors.Is(err, errStop) || visits != 1 {
+		t.Errorf("Walk made %d visits and returned %v, want 1 and %v", visits, err, errStop)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := importer.Count(ctx, dir, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
+		t.Errorf("Count = %v, want %v", err, context.Canceled)
 	}
 }
 
 // A document can be opened after the walk has finished, unless something else has replaced it.
-func TestOpenLater(t *testing.T) {
+func TestOpenAfterWalk(t *testing.T) {
 	dir := createTree(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
-	var held []importer.Entry
+	var entries []importer.Entry
 	err := importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
 		e.Folder.Acquire()
-		held = append(held, e)
+		entries = append(entries, e)
 		return nil
 	})
-	if err != nil || len(held) != 3 {
-		t.Fatalf("%d, %v", len(held), err)
+	if err != nil || len(entries) != 3 {
+		t.Fatalf("walk visited %d documents, %v, want 3", len(entries), err)
 	}
-	for _, e := range held {
+	for _, e := range entries {
 		if e.Name == "2.pdf" {
 			path := filepath.Join(dir, "a", "2.pdf")
 			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
-				t.Fatal(err)
+				t.Fatalf("replace file with directory: %v", err)
 			}
 			if _, err := e.Open(); err == nil {
-				t.Error("a folder was opened as a document")
+				t.Error("Open of a folder succeeded, want an error")
 			}
 			e.Folder.Release()
 			continue
 		}
 		file, err := e.Open()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("open entry: %v", err)
 		}
 		body, err := io.ReadAll(file)
 		if err != nil || string(body) != e.Path() {
-			t.Errorf("%q, %v", body, err)
+			t.Errorf("content of %s = %q, %v, want its path", e.Path(), body, err)
 		}
 		_ = file.Close()
 		e.Folder.Release()
@@ -146,27 +147,27 @@ func TestOpenLater(t *testing.T) {
 // The tree is deeper than the longest path that a system call accepts; few files are open at a time.
 func TestWalkDeep(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // its own prefix for long paths is the library's work
+		return // The os package adds the prefix for long paths there.
 	}
 	const depth = 120 // of 50 bytes each: over 4,096
 	name := strings.Repeat("d", 49)
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("open root: %v", err)
 	}
 	for range depth {
 		if err := root.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create directory: %v", err)
 		}
 		below, err := root.OpenRoot(name)
 		if err = errors.Join(err, root.Close()); err != nil {
-			t.Fatal(err)
+			t.Fatalf("open directory: %v", err)
 		}
 		root = below
 	}
 	if err := errors.Join(root.WriteFile("deed.pdf", []byte("deep"), 0o600), root.Close()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write file: %v", err)
 	}
 	found := 0
 	err = importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {
@@ -178,7 +179,7 @@ func TestWalkDeep(t *testing.T) {
 		return file.Close()
 	})
 	if err != nil || found != 1 {
-		t.Errorf("%d found, %v", found, err)
+		t.Errorf("walk found %d documents, %v, want 1", found, err)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestWalkSpecialFiles(t *testing.T) {
 		os.Symlink("nowhere", at("broken.pdf")),
 		syscall.Mkfifo(at("pipe.pdf"), 0o600), os.WriteFile(at("caf\xe9.pdf"), nil, 0o600))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("create files: %v", err)
 	}
 	want := []string{"document a.pdf 5", "document b/c.pdf 7", "document caf\xe9.pdf 0", "link b/up 0", "link broken.pdf 0",
 		"link file.pdf 0", "link folder 0", "special pipe.pdf 0"}
@@ -46,6 +46,6 @@ func TestOpenReplacedByPipe(t *testing.T) {
 		return nil
 	})
 	if err != nil {
-		t.Error(err)
+		t.Errorf("walk: %v", err)
 	}
 }

@@ -123,7 +123,7 @@ func (h *testServer) mount() {
 	h.t.Helper()
 	h.folder = h.disk.Mount(h.t)
 	if err := os.MkdirAll(dataIn(h.folder), 0o700); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("create data directory: %v", err)
 	}
 }
 
@@ -140,10 +140,10 @@ func (h *testServer) start() {
 	h.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := h.server.StdoutPipe()
 	if err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("open pipe: %v", err)
 	}
 	if err := h.server.Start(); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("start server: %v", err)
 	}
 	address := ""
 	for lines := bufio.NewScanner(out); address == "" && lines.Scan(); {
@@ -193,7 +193,7 @@ func (h *testServer) kill() {
 func (h *testServer) stop() {
 	h.t.Helper()
 	if err := h.server.Process.Signal(syscall.SIGTERM); err != nil {
-		h.t.Fatal(err)
+		h.t.Fatalf("stop server: %v", err)
 	}
 	if err := h.server.Wait(); err != nil {
 		h.t.Fatalf("serve: %v\n%s", err, h.said)
