@@ -13,11 +13,11 @@ func TestOrigin(t *testing.T) {
 		{"https://vault.example.com", "127.0.0.1:8080", "https://vault.example.com"},
 	} {
 		if got := (Config{PublicURL: row.public}).Origin(row.address); got != row.want {
-			t.Errorf("%q, %q: %q, want %q", row.public, row.address, got, row.want)
+			t.Errorf("Origin(%q) with public_url %q = %q, want %q", row.address, row.public, got, row.want)
 		}
 	}
 	const want = "https://[::1]:8443"
 	if got := (Config{TLS: TLS{SelfSigned: true}}).Origin("[::1]:8443"); got != want {
-		t.Errorf("with TLS: %q, want %q", got, want)
+		t.Errorf("Origin with TLS = %q, want %q", got, want)
 	}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -19,7 +18,7 @@ func loadFile(t *testing.T, text string, src Source) (Config, string) {
 	src.DataDir = t.TempDir()
 	path := filepath.Join(src.DataDir, "config.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write the settings file: %v", err)
 	}
 	config, err := Load(src)
 	if err == nil {
@@ -30,7 +29,7 @@ func loadFile(t *testing.T, text string, src Source) (Config, string) {
 
 func TestDefaultIsValid(t *testing.T) {
 	if err := Default().Validate(); err != nil {
-		t.Error(err)
+		t.Errorf("Default().Validate() = %v, want nil", err)
 	}
 }
 
@@ -39,7 +38,7 @@ func TestLoadWithoutSourcesReturnsDefault(t *testing.T) {
 	config, err := Load(Source{Env: []string{"PATH=/bin", "DEEDKEEP_TEST_BIN=x", "DEEDKEEP_FUZZ_SEED=1", "DEEDKEEP_SAMPLES=/s",
 		"DEEDKEEP_SAMPLES_MORE=/s", "DEEDKEEP_LISTEN="}})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("load without sources: %v", err)
 	}
 	config.origins = nil
 	if want := Default(); !reflect.DeepEqual(config, want) {
@@ -51,26 +50,26 @@ func TestLoadWithoutSourcesReturnsDefault(t *testing.T) {
 func TestExampleIsDefault(t *testing.T) {
 	entries, problems, err := readFile("../../config.example.yaml", allKeys())
 	if err != nil || len(problems) != 0 {
-		t.Fatal(err, problems)
+		t.Fatalf("read the example: problems %v, error %v", problems, err)
 	}
 	var order []string
 	for _, e := range entries {
 		order = append(order, e.key)
 	}
 	if !slices.Equal(order, allKeys()) {
-		t.Errorf("keys of the example\n%v\nof Config\n%v", order, allKeys())
+		t.Errorf("keys of the example\n%v\nwant those of Config\n%v", order, allKeys())
 	}
 	config, unreadable := merge(entries, nil, nil)
 	config.origins = nil
 	if want := Default(); len(unreadable) != 0 || !reflect.DeepEqual(config, want) {
-		t.Errorf("example\n%+v\n%v\ndefault\n%+v", config, unreadable, want)
+		t.Errorf("example\n%+v\nproblems %v\nwant the default\n%+v", config, unreadable, want)
 	}
 }
 
 func TestExampleExplainsEveryKey(t *testing.T) {
 	text, err := os.ReadFile("../../config.example.yaml")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read the example: %v", err)
 	}
 	lines := strings.Split(string(text), "\n")
 	shared := []string{"image_heavy_pages"} // explained with the line above it
@@ -81,13 +80,13 @@ func TestExampleExplainsEveryKey(t *testing.T) {
 			continue
 		}
 		if !strings.HasPrefix(strings.TrimSpace(lines[i-1]), "# ") {
-			t.Errorf("line %d: %s is not explained", i+1, key)
+			t.Errorf("line %d: %s has no comment above it", i+1, key)
 		}
 	}
 }
 
-// every sets each key to a value other than its default.
-const every = `data: /srv/deedkeep
+// allSettings sets each key to a value other than its default.
+const allSettings = `data: /srv/deedkeep
 listen: "[::1]:0"
 public_url: https://vault.example.com
 time_zone: America/New_York
@@ -134,7 +133,8 @@ backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_
 metrics: {loopback: false}
 `
 
-func everyConfig() Config {
+// allSettingsConfig returns the configuration of allSettings.
+func allSettingsConfig() Config {
 	return Config{
 		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com", TimeZone: "America/New_York",
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"),
@@ -163,11 +163,11 @@ func everyConfig() Config {
 
 // Each key can be set separately in the file, the environment, and by a flag.
 func TestEveryKeyInEverySource(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "every.yaml")
-	if err := os.WriteFile(file, []byte(every), 0o600); err != nil {
-		t.Fatal(err)
+	file := filepath.Join(t.TempDir(), "all.yaml")
+	if err := os.WriteFile(file, []byte(allSettings), 0o600); err != nil {
+		t.Fatalf("write the settings file: %v", err)
 	}
-	want := everyConfig()
+	want := allSettingsConfig()
 	var env []string
 	flags, texts := map[string]any{}, map[string]any{}
 	for _, f := range fields(&want) {
@@ -183,7 +183,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 			t.Chdir(t.TempDir())
 			config, err := Load(src)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("load: %v", err)
 			}
 			config.origins = nil
 			if !reflect.DeepEqual(config, want) {
@@ -191,13 +191,13 @@ func TestEveryKeyInEverySource(t *testing.T) {
 			}
 		})
 	}
-	byDefault := Default()
-	for i, f := range fields(&byDefault) {
+	defaults := Default()
+	for i, f := range fields(&defaults) {
 		if strings.HasPrefix(f.key, "backup.passphrase") || f.key == "tls.self_signed" {
-			continue // cannot be set beside recipients, and tls.cert: TestPassphrase, TestTLSSettings
+			continue // conflict with recipients and tls.cert; TestPassphrase and TestTLSSettings set them
 		}
 		if reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {
-			t.Errorf("%s has its default in this test", f.key)
+			t.Errorf("%s = %v, want a value other than the default in this test", f.key, f.value.Interface())
 		}
 	}
 }
@@ -207,16 +207,16 @@ func TestPassphrase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c, err := Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery"}})
 	if err != nil || c.Backup.Passphrase != "correct horse battery" {
-		t.Errorf("%+v, %v", c.Backup, err)
+		t.Errorf("passphrase from the environment: backup = %+v, %v; want correct horse battery", c.Backup, err)
 	}
 	for _, s := range c.Show() {
 		if strings.Contains(s.Value, "horse") || s.Key == "backup.passphrase" && (s.Value != "***" || !s.Secret) {
-			t.Errorf("%+v", s)
+			t.Errorf("Show has %+v, want the passphrase masked", s)
 		}
 	}
 	c, err = Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE_FILE=/etc/deedkeep/passphrase"}})
 	if err != nil || c.Backup.PassphraseFile != "/etc/deedkeep/passphrase" {
-		t.Errorf("%+v, %v", c.Backup, err)
+		t.Errorf("passphrase file from the environment: backup = %+v, %v; want /etc/deedkeep/passphrase", c.Backup, err)
 	}
 }
 
@@ -225,11 +225,11 @@ func TestPrecedence(t *testing.T) {
 	env := []string{"DEEDKEEP_LISTEN=:2", "DEEDKEEP_LIMITS_PDF_PAGES=2"}
 	config, problems := loadFile(t, text, Source{Env: env, Flags: map[string]any{"listen": ":3"}})
 	if problems != "" {
-		t.Fatal(problems)
+		t.Fatalf("load: %s", problems)
 	}
 	got := []any{config.Listen, config.Limits.PDFPages, config.Limits.FilesPerRequest, config.Limits.FileSize}
 	if want := []any{":3", 2, 1, 100 * MB}; !reflect.DeepEqual(got, want) {
-		t.Errorf("flag, environment, file, default: %v, want %v", got, want)
+		t.Errorf("values of flag, environment, file, and default = %v, want %v", got, want)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestShowReturnsTheSource(t *testing.T) {
 	env := []string{"DEEDKEEP_TRUSTED_PROXIES=127.0.0.1, 10.0.0.0/8"}
 	config, problems := loadFile(t, "\nlimits:\n  file_size: 5 MiB\n", Source{Env: env, Flags: map[string]any{"log.level": "warn"}})
 	if problems != "" {
-		t.Fatal(problems)
+		t.Fatalf("load: %s", problems)
 	}
 	shown := map[string]Setting{}
 	var order []string
@@ -247,7 +247,7 @@ func TestShowReturnsTheSource(t *testing.T) {
 		order = append(order, s.Key)
 	}
 	if !slices.Equal(order, allKeys()) {
-		t.Errorf("order %v", order)
+		t.Errorf("keys in Show = %v, want %v", order, allKeys())
 	}
 	for _, want := range []Setting{
 		{Key: "data", Value: config.Data, Source: "--data"},
@@ -260,12 +260,12 @@ func TestShowReturnsTheSource(t *testing.T) {
 		{Key: "validation.enforce_required", Value: "false", Source: "default"},
 	} {
 		if shown[want.Key] != want {
-			t.Errorf("shown %+v, want %+v", shown[want.Key], want)
+			t.Errorf("setting = %+v, want %+v", shown[want.Key], want)
 		}
 	}
 	text, err := json.Marshal(shown["log.level"])
 	if want := `{"key":"log.level","value":"warn","source":"--log-level","secret":false}`; err != nil || string(text) != want {
-		t.Errorf("as JSON %s, %v", text, err)
+		t.Errorf("setting as JSON = %s, %v; want %s", text, err, want)
 	}
 }
 
@@ -279,7 +279,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	holder.Mail.Password = "hunter2"
 	want := []Setting{{"mail.password", "***", "default", true}, {"mail.other", "", "DEEDKEEP_MAIL_OTHER", true}}
 	if got := settings(&holder, map[string]string{"mail.other": "DEEDKEEP_MAIL_OTHER"}); !slices.Equal(got, want) {
-		t.Errorf("shown %+v", got)
+		t.Errorf("settings = %+v, want %+v", got, want)
 	}
 }
 
@@ -287,35 +287,35 @@ func TestEnvironmentNamesAreDistinct(t *testing.T) {
 	names := map[string]string{}
 	for _, key := range allKeys() {
 		name := EnvName(key)
-		if other, double := names[name]; double {
-			t.Errorf("%s and %s are both %s", key, other, name)
+		if other, duplicate := names[name]; duplicate {
+			t.Errorf("environment name of %s and %s = %s, want distinct names", key, other, name)
 		}
 		if strings.HasPrefix(name, "DEEDKEEP_TEST_") || strings.HasPrefix(name, "DEEDKEEP_SAMPLES") {
-			t.Errorf("%s is ignored", name)
+			t.Errorf("environment name of %s = %s, which Load ignores", key, name)
 		}
 		names[name] = key
 	}
-	if EnvName("limits.file_size") != "DEEDKEEP_LIMITS_FILE_SIZE" {
-		t.Error(slices.Collect(maps.Keys(names)))
+	if got := EnvName("limits.file_size"); got != "DEEDKEEP_LIMITS_FILE_SIZE" {
+		t.Errorf("EnvName(limits.file_size) = %s, want DEEDKEEP_LIMITS_FILE_SIZE", got)
 	}
 }
 
 func TestSettingsFileLocations(t *testing.T) {
 	root := t.TempDir()
 	t.Chdir(root)
-	put := func(path, listen string) {
+	write := func(path, listen string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
+			t.Fatalf("create the directory of %s: %v", path, err)
 		}
 		if err := os.WriteFile(path, []byte("listen: "+listen+"\n"), 0o600); err != nil {
-			t.Fatal(err)
+			t.Fatalf("write a settings file: %v", err)
 		}
 	}
-	put("data/config.yaml", ":1")
-	put("other/config.yaml", ":2")
-	put("bin/config.yaml", ":3")
-	put("my.yaml", ":4")
+	write("data/config.yaml", ":1")
+	write("other/config.yaml", ":2")
+	write("bin/config.yaml", ":3")
+	write("my.yaml", ":4")
 	for name, row := range map[string]struct {
 		src  Source
 		want string
@@ -330,26 +330,28 @@ func TestSettingsFileLocations(t *testing.T) {
 		"explicit":                    {Source{DataDir: "other", BinaryDir: "bin", File: "my.yaml"}, ":4"},
 		"nowhere":                     {Source{DataDir: "absent"}, "127.0.0.1:8080"},
 	} {
-		if config, err := Load(row.src); err != nil || config.Listen != row.want {
-			t.Errorf("%s: %s, %v, want %s", name, config.Listen, err, row.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if config, err := Load(row.src); err != nil || config.Listen != row.want {
+				t.Errorf("listen = %s, %v; want %s", config.Listen, err, row.want)
+			}
+		})
 	}
 }
 
 func TestDerivedValues(t *testing.T) {
 	c := Default()
 	if got := c.Limits.MaxRequestBody(); got != 10064*MB {
-		t.Errorf("request body %s", got)
+		t.Errorf("default MaxRequestBody = %s, want %s", got, 10064*MB)
 	}
 	c.Limits.RequestBody = 20 * GB
 	if got := c.Limits.MaxRequestBody(); got != 20*GB {
-		t.Errorf("request body as set %s", got)
+		t.Errorf("MaxRequestBody with limits.request_body = %s, want %s", got, 20*GB)
 	}
 	if got := c.ReaderCache(); got != filepath.Join("data", "cache") {
-		t.Errorf("cache %s", got)
+		t.Errorf("default ReaderCache = %s, want %s", got, filepath.Join("data", "cache"))
 	}
 	c.Reader.Cache = "/var/cache/dk"
 	if got := c.ReaderCache(); got != "/var/cache/dk" {
-		t.Errorf("cache as set %s", got)
+		t.Errorf("ReaderCache with reader.cache = %s, want /var/cache/dk", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Exposures lists only files that contain secrets and that other users can read.
 func TestExposures(t *testing.T) {
 	t.Parallel()
-	group := groupReaders // of root's own file a group may be how the service reads it
+	group := groupReaders // for a file of root, the group may be how the server reads it
 	if os.Geteuid() == 0 {
 		group = ""
 	}
@@ -42,10 +42,10 @@ func TestExposures(t *testing.T) {
 			write := func(name, content string, mode os.FileMode) string {
 				path := filepath.Join(dir, name)
 				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
+					t.Fatalf("write %s: %v", name, err)
 				}
-				if err := os.Chmod(path, mode); err != nil { // the umask of the test is not for this
-					t.Fatal(err)
+				if err := os.Chmod(path, mode); err != nil { // the umask doesn't apply to Chmod
+					t.Fatalf("change the mode of %s: %v", name, err)
 				}
 				return path
 			}
@@ -63,7 +63,7 @@ func TestExposures(t *testing.T) {
 			}
 			c, err := Load(source)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("load: %v", err)
 			}
 			got := c.Exposures()
 			if row.reads == "" {
@@ -76,12 +76,12 @@ func TestExposures(t *testing.T) {
 			if len(got) != 1 || got[0] != want {
 				t.Fatalf("got %v, want %v", got, want)
 			}
-			if says := got[0].String(); !strings.Contains(says, "can be read by "+row.reads) || !strings.Contains(says, "chmod go= "+want.Path) {
-				t.Errorf("got %q", says)
+			if text := got[0].String(); !strings.Contains(text, "can be read by "+row.reads) || !strings.Contains(text, "chmod go= "+want.Path) {
+				t.Errorf("String() = %q, want the readers %q and a chmod command", text, row.reads)
 			}
 		})
 	}
 	if e, exposed := ExposureOf("", filepath.Join(t.TempDir(), "nothing")); exposed {
-		t.Errorf("a file that isn't there: got %v", e)
+		t.Errorf("exposure of a missing file: got %v, want none", e)
 	}
 }

@@ -104,15 +104,15 @@ func checkDataLine(t *testing.T, text, want string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("data", 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create the data directory: %v", err)
 	}
 	path := filepath.Join("data", "config.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		t.Fatalf("write the settings file: %v", err)
 	}
 	_, err := Load(Source{})
 	if err == nil {
-		t.Fatal("no problem")
+		t.Fatalf("Load = nil, want\n%s", want)
 	}
 	got := strings.ReplaceAll(strings.ReplaceAll(err.Error(), path, "config.yaml"), "./data", "DATA")
 	if strings.Contains(text, "''") {
@@ -130,9 +130,11 @@ func TestValidFiles(t *testing.T) {
 		"quoted number": "limits: {parts: '500'}\n", "list with commas": "trusted_proxies: 10.0.0.1, 10.0.0.2\n",
 		"empty list": "trusted_proxies: []\n", "empty text": "public_url: ''\n",
 	} {
-		if _, problems := loadFile(t, text, Source{}); problems != "" {
-			t.Errorf("%s: %s", name, problems)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, problems := loadFile(t, text, Source{}); problems != "" {
+				t.Errorf("problems %s, want none", problems)
+			}
+		})
 	}
 }
 
@@ -159,25 +161,27 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 			`--limits-pdf-pages: limits.pdf_pages: "many" is not a whole number`},
 		{"flag out of bounds", Source{Flags: map[string]any{"listen": "8080"}},
 			`--listen: listen: "8080" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
-		{"data of nothing", Source{Flags: map[string]any{"data": ""}}, "--data: data: must name a directory"},
-		{"bad value beaten by a flag", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=x"}, Flags: map[string]any{"limits.parts": 500}},
+		{"empty data directory", Source{Flags: map[string]any{"data": ""}}, "--data: data: must name a directory"},
+		{"bad value overridden by a flag", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=x"}, Flags: map[string]any{"limits.parts": 500}},
 			`DEEDKEEP_LIMITS_PARTS: limits.parts: "x" is not a whole number`},
 		{"combination over two sources", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=200"},
 			Flags: map[string]any{"limits.files_per_request": 200}},
 			"DEEDKEEP_LIMITS_PARTS: limits.parts: must be more than limits.files_per_request (200), not 200"},
-		{"explicit file absent", Source{File: "absent.yaml"}, "absent.yaml: is not there"},
+		{"missing explicit file", Source{File: "absent.yaml"}, "absent.yaml: is not there"},
 	} {
-		_, err := Load(row.src)
-		var problems Problems
-		if !errors.As(err, &problems) || len(problems) != 1 || err.Error() != row.want {
-			t.Errorf("%s: problems\n%v\nwant\n%s", row.name, err, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			_, err := Load(row.src)
+			var problems Problems
+			if !errors.As(err, &problems) || len(problems) != 1 || err.Error() != row.want {
+				t.Errorf("problems\n%v\nwant\n%s", err, row.want)
+			}
+		})
 	}
 	if err := os.Mkdir("dir.yaml", 0o700); err != nil {
-		t.Fatal(err)
+		t.Fatalf("create a directory with the name of a settings file: %v", err)
 	}
 	if _, err := Load(Source{File: "dir.yaml"}); err == nil || !strings.HasPrefix(err.Error(), "dir.yaml: cannot be read: ") {
-		t.Errorf("a directory: %v", err)
+		t.Errorf("load a directory: error %v, want dir.yaml: cannot be read", err)
 	}
 }
 
@@ -188,7 +192,7 @@ func TestBounds(t *testing.T) {
 	for i, f := range fields(&config) {
 		span, bounded := spans[f.key]
 		if f.value.CanInt() != bounded {
-			t.Errorf("%s is %s, bounds: %v", f.key, f.value.Type(), bounded)
+			t.Errorf("%s has type %s and bounds: %v; want bounds for numbers alone", f.key, f.value.Type(), bounded)
 		}
 		delete(spans, f.key)
 		if !bounded {
@@ -198,12 +202,12 @@ func TestBounds(t *testing.T) {
 			changed := Default()
 			fields(&changed)[i].value.SetInt(value)
 			if problems := changed.invalidValues(); (len(problems) == 0) != want {
-				t.Errorf("%s = %d: %v", f.key, value, problems)
+				t.Errorf("%s = %d: problems %v, want valid: %v", f.key, value, problems, want)
 			}
 		}
 	}
 	if len(spans) != 0 {
-		t.Errorf("bounds for what is no key: %v", spans)
+		t.Errorf("bounds of keys that don't exist: %v, want none", spans)
 	}
 }
 
@@ -241,12 +245,12 @@ func TestTextValues(t *testing.T) {
 	for _, row := range rows {
 		for _, good := range row.good {
 			if got := withText(row.key, good).checkText(row.key); got != "" {
-				t.Errorf("%s = %q: %s", row.key, good, got)
+				t.Errorf("%s = %q: problem %s, want none", row.key, good, got)
 			}
 		}
 		for _, bad := range row.bad {
 			if got, want := withText(row.key, bad).checkText(row.key), `"`+bad+`"`+row.reason; got != want {
-				t.Errorf("%s = %q:\n%s\nwant\n%s", row.key, bad, got, want)
+				t.Errorf("%s = %q: problem\n%s\nwant\n%s", row.key, bad, got, want)
 			}
 		}
 	}
@@ -284,7 +288,7 @@ func TestValidateWithoutLoad(t *testing.T) {
 		"cache is data":     {func(c *Config) { c.Reader.Cache = "data" }, "reader.cache: must not be the data directory itself"},
 		"path of two lines": {func(c *Config) { c.Data = "a\nb" }, `data: "a\nb" is not a path`},
 		"cache of a NUL":    {func(c *Config) { c.Reader.Cache = "a\x00" }, `reader.cache: "a\x00" is not a path`},
-		"two things at once": {func(c *Config) { c.Limits.FileSize, c.Limits.Parts = -1, 7 },
+		"two problems": {func(c *Config) { c.Limits.FileSize, c.Limits.Parts = -1, 7 },
 			"limits.file_size: must be between 1 B and 4 GB, not -1 B\nlimits.parts: must be more than limits.files_per_request (100), not 7"},
 		"body that just fits": {func(c *Config) { c.Limits.RequestBody = 10064 * MB }, ""},
 		"body a byte short": {func(c *Config) { c.Limits.RequestBody = 10064*MB - 1 },
@@ -304,7 +308,7 @@ func TestValidateWithoutLoad(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	f.Add(every)
+	f.Add(allSettings)
 	f.Add("limits: &a {parts: *a}\n")
 	f.Add("listen: !!binary aGk=\n? {a: b}\n: c\n")
 	f.Add("a: {b: {c: [d, {e: f}]}}\n---\n...\n")

@@ -15,13 +15,13 @@ func TestSizes(t *testing.T) {
 		"9223372036854775807": math.MaxInt64, "8388607 TB": 8388607 * TB,
 	} {
 		if got, err := ParseSize(text); err != nil || got != want {
-			t.Errorf("%q is %d, %v, want %d", text, got, err, want)
+			t.Errorf("ParseSize(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", " ", "MB", "1.5 GB", "1,000", "1_000", "0x10", "+5", "--5", "5 M", "5 KBs", "5 MB 3", "5 PB",
 		"five", "9223372036854775808", "8388608 TB", "1e3", "5 Mb/s", "５ MB"} {
 		if got, err := ParseSize(text); err == nil {
-			t.Errorf("%q is read as %d", text, got)
+			t.Errorf("ParseSize(%q) = %d, want an error", text, got)
 		}
 	}
 }
@@ -32,15 +32,15 @@ func TestSizeTexts(t *testing.T) {
 		"2 GB": 2 * GB, "1 TB": TB, "-1 B": -1,
 	} {
 		if got := size.String(); got != want {
-			t.Errorf("%d is %q, want %q", int64(size), got, want)
+			t.Errorf("String of %d = %q, want %q", int64(size), got, want)
 		}
 		text, err := json.Marshal(size)
 		if err != nil || string(text) != `"`+want+`"` {
-			t.Errorf("%d as JSON: %s, %v", int64(size), text, err)
+			t.Errorf("%d as JSON = %s, %v; want %q", int64(size), text, err, want)
 		}
 		var back Size
 		if err := json.Unmarshal(text, &back); err != nil || back != size {
-			t.Errorf("%s comes back as %d, %v", text, int64(back), err)
+			t.Errorf("%s decoded = %d, %v; want %d", text, int64(back), err, int64(size))
 		}
 	}
 }
@@ -53,13 +53,13 @@ func TestDurations(t *testing.T) {
 		"20y": 20 * 365 * day, "1y30d": 395 * day, "1y1d12h": 366*day + 12*time.Hour, "0y": 0, "200y": 200 * 365 * day,
 	} {
 		if got, err := ParseDuration(text); err != nil || got != want {
-			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
+			t.Errorf("ParseDuration(%q) = %v, %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "5", "5 minutes", "d", "-1d", "+1d", "1.5d", "1d-1h", "1d+1h", "1d1d", "1dx", "1h1d", "99999d",
 		"65535d2562047h", "y", "-1y", "+1y", "1.5y", "1y-1d", "1y+1h", "1y1y", "1d1y", "201y", "1 year"} {
 		if got, err := ParseDuration(text); err == nil && got < 0 || err == nil && text != "65535d2562047h" {
-			t.Errorf("%q is read as %v", text, got)
+			t.Errorf("ParseDuration(%q) = %v, want an error", text, got)
 		}
 	}
 	for want, d := range map[string]time.Duration{"0s": 0, "5m": 5 * time.Minute, "24h": day, "1h30m": 90 * time.Minute,
@@ -67,10 +67,10 @@ func TestDurations(t *testing.T) {
 		"1y": 365 * day, "20y": 20 * 365 * day, "366d": 366 * day, "2d": 2 * day, "180d": 180 * day, "36h": 36 * time.Hour,
 		"1608000h": 67_000 * day} {
 		if got := FormatDuration(d); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
+			t.Errorf("FormatDuration(%v) = %q, want %q", d, got, want)
 		}
 		if back, err := ParseDuration(want); err != nil || back != d {
-			t.Errorf("%q comes back as %v, %v", want, back, err)
+			t.Errorf("ParseDuration(%q) = %v, %v; want %v", want, back, err, d)
 		}
 	}
 }
@@ -82,12 +82,12 @@ func FuzzSize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if size, err := ParseSize(text); err == nil {
 			if back, err := ParseSize(size.String()); err != nil || back != size {
-				t.Errorf("%q is %d is %q", text, int64(size), size)
+				t.Errorf("size %q = %d, formatted %q and parsed again %d, %v", text, int64(size), size, int64(back), err)
 			}
 		}
 		if d, err := ParseDuration(text); err == nil {
 			if back, err := ParseDuration(FormatDuration(d)); err != nil || back != d {
-				t.Errorf("%q is %v is %q", text, d, FormatDuration(d))
+				t.Errorf("duration %q = %v, formatted %q and parsed again %v, %v", text, d, FormatDuration(d), back, err)
 			}
 		}
 	})

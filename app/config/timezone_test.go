@@ -13,13 +13,15 @@ func TestLocation(t *testing.T) {
 		{"the old name of a zone", "US/Pacific", "2026-11-21T17:44:00-08:00"},
 		{"UTC", "UTC", "2026-11-22T01:44:00Z"},
 	} {
-		c := Default()
-		c.TimeZone = row.zone
-		if err := c.Validate(); err != nil {
-			t.Errorf("%s: %v", row.name, err)
-		}
-		if got := at.In(c.Location()).Format(time.RFC3339); got != row.want {
-			t.Errorf("%s: got %s, want %s", row.name, got, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			c := Default()
+			c.TimeZone = row.zone
+			if err := c.Validate(); err != nil {
+				t.Errorf("validate the time zone %q: %v", row.zone, err)
+			}
+			if got := at.In(c.Location()).Format(time.RFC3339); got != row.want {
+				t.Errorf("got %s, want %s", got, row.want)
+			}
+		})
 	}
 }

@@ -29,9 +29,11 @@ func TestTLSSettings(t *testing.T) {
 		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a path`},
 		{"HSTS too long", "tls: {hsts: 731d}\n", "config.yaml:1: tls.hsts: must be between 0s and 2y, not 731d"},
 	} {
-		if _, got := loadFile(t, row.text, Source{}); got != row.want {
-			t.Errorf("%s: problems\n%s\nwant\n%s", row.name, got, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if _, got := loadFile(t, row.text, Source{}); got != row.want {
+				t.Errorf("problems\n%s\nwant\n%s", got, row.want)
+			}
+		})
 	}
 }
 
@@ -55,14 +57,16 @@ func TestWarnings(t *testing.T) {
 		{"behind a proxy elsewhere", ":8080",
 			func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")} }, "let a firewall admit the proxy alone"},
 	} {
-		c := Default()
-		c.Listen = row.listen
-		if row.change != nil {
-			row.change(&c)
-		}
-		got := strings.Join(c.Warnings(), "\n")
-		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
-			t.Errorf("%s: %q", row.name, got)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			c := Default()
+			c.Listen = row.listen
+			if row.change != nil {
+				row.change(&c)
+			}
+			got := strings.Join(c.Warnings(), "\n")
+			if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
+				t.Errorf("Warnings = %q, want %q in them", got, row.want)
+			}
+		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 var proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("2001:db8:ff::/48")}
 
-// forwardedBy makes a request that comes from peer, with headers of the given name.
+// forwardedBy returns a request from peer with headers of the given name.
 func forwardedBy(peer, name string, values ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.RemoteAddr = peer
@@ -43,21 +43,23 @@ func TestForwardedFor(t *testing.T) {
 		{"blanks around it", proxy, []string{" 1.2.3.4:99 "}, "1.2.3.4"},
 		{"the last of several", proxy, []string{"9.9.9.9, 1.2.3.4:99"}, "1.2.3.4"},
 		{"the last header", proxy, []string{"9.9.9.9", "1.2.3.4:99"}, "1.2.3.4"},
-		{"behind another proxy", proxy, []string{"1.2.3.4:99, [2001:db8:ff::7]:443"}, "1.2.3.4"},
+		{"through another proxy", proxy, []string{"1.2.3.4:99, [2001:db8:ff::7]:443"}, "1.2.3.4"},
 		{"an empty element", proxy, []string{"1.2.3.4:99,"}, "1.2.3.4"},
 		{"no address", proxy, []string{"1.2.3.4, unknown"}, "127.0.0.1"},
 		{"no port", proxy, []string{"1.2.3.4:http"}, "127.0.0.1"},
 		{"IPv4 in brackets", proxy, []string{"[1.2.3.4]:99"}, "127.0.0.1"},
 		{"IPv4 in brackets, no port", proxy, []string{"[1.2.3.4]"}, "127.0.0.1"},
-		{"one bracket", proxy, []string{"[2001:db8::1"}, "127.0.0.1"},
-		{"other bracket", proxy, []string{"2001:db8::1]"}, "127.0.0.1"},
+		{"an opening bracket alone", proxy, []string{"[2001:db8::1"}, "127.0.0.1"},
+		{"a closing bracket alone", proxy, []string{"2001:db8::1]"}, "127.0.0.1"},
 		{"nothing", proxy, nil, "127.0.0.1"},
 		{"only proxies", proxy, []string{"127.0.0.1:1"}, "127.0.0.1"},
-		{"from no proxy", "192.0.2.7:4711", []string{"1.2.3.4:99"}, "192.0.2.7"},
+		{"not from a proxy", "192.0.2.7:4711", []string{"1.2.3.4:99"}, "192.0.2.7"},
 	} {
-		if got := address(forwardedBy(row.peer, "X-Forwarded-For", row.header...)); got != row.want {
-			t.Errorf("%s: %q: got %q, want %q", row.name, row.header, got, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if got := address(forwardedBy(row.peer, "X-Forwarded-For", row.header...)); got != row.want {
+				t.Errorf("address for %q = %q, want %q", row.header, got, row.want)
+			}
+		})
 	}
 }
 
@@ -74,7 +76,7 @@ func TestForwardedCounts(t *testing.T) {
 		{"no header", proxy, "Accept", "text/html", ""},
 		{"no header, from a stranger", stranger, "Accept", "text/html", ""},
 		{"no address", proxy, "X-Forwarded-For", "1.2.3.4, _hidden", `0 1 "_hidden"`},
-		{"what a client wrote", proxy, "X-Forwarded-For", "_hidden, 1.2.3.4", ""},
+		{"an invalid address before a valid one", proxy, "X-Forwarded-For", "_hidden, 1.2.3.4", ""},
 		{"only RFC 7239", proxy, "Forwarded", "for=1.2.3.4", `0 1 "for=1.2.3.4"`},
 		{"only the scheme", proxy, "X-Forwarded-Proto", "https", ""},
 		{"a stranger's address", stranger, "X-Forwarded-For", "1.2.3.4", `1 0 ""`},
@@ -83,21 +85,23 @@ func TestForwardedCounts(t *testing.T) {
 		{"a stranger's RFC 7239", stranger, "Forwarded", "for=1.2.3.4", `1 0 ""`},
 		{"the control socket", "@", "X-Forwarded-For", "1.2.3.4", ""},
 	} {
-		f := httpx.NewForwarded(proxies, time.Now)
-		served := false
-		h := f.Watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }))
-		h.ServeHTTP(httptest.NewRecorder(), forwardedBy(row.peer, row.header, row.value))
-		got := ""
-		for _, from := range f.List() {
-			got += fmt.Sprintf("%d %d %q", from.Untrusted, from.Unreadable, from.Example)
-		}
-		if got != row.want || !served {
-			t.Errorf("%s: got %q, served %v; want %q", row.name, got, served, row.want)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			f := httpx.NewForwarded(proxies, time.Now)
+			served := false
+			h := f.Watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }))
+			h.ServeHTTP(httptest.NewRecorder(), forwardedBy(row.peer, row.header, row.value))
+			got := ""
+			for _, from := range f.List() {
+				got += fmt.Sprintf("%d %d %q", from.Untrusted, from.Unreadable, from.Example)
+			}
+			if got != row.want || !served {
+				t.Errorf("counts = %q, served %v; want %q, served", got, served, row.want)
+			}
+		})
 	}
 }
 
-// A flood of addresses does not push out the one that comes often.
+// Many new addresses don't evict the address with the most requests.
 func TestForwardedIsBounded(t *testing.T) {
 	t.Parallel()
 	f := httpx.NewForwarded(nil, time.Now)

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// Bodies of pages use the same budget, with an owner of their own.
-func TestRoomIsTakenByOthers(t *testing.T) {
+// Request bodies of all owners share one budget, and one owner can't use all of it.
+func TestMemoryBudgetIsSharedByOwners(t *testing.T) {
 	t.Parallel()
 	budget := httpx.NewMemoryBudget(2<<20, 10*time.Millisecond)
 	read := func(owner string, bytes int) (func(), error) {
@@ -26,7 +26,7 @@ func TestRoomIsTakenByOthers(t *testing.T) {
 	}
 	done, err := read("user:1", 1<<20)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("read half of the budget: %v", err)
 	}
 	releaseDenied, err := read("user:1", 1<<20)
 	if errs.KindOf(err) != errs.Unavailable {

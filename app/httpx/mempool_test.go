@@ -11,13 +11,16 @@ import (
 	"time"
 )
 
+// evenPool returns a pool of which one owner can use half.
 func evenPool(bytes int64) *memoryPool { return newMemoryPool(bytes, (bytes+1)/2) }
 
-func endless() (context.Context, context.CancelFunc) {
+// noDeadline returns a context that waits forever.
+func noDeadline() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
 }
 
-func now() (context.Context, context.CancelFunc) {
+// canceledContext returns a context that does not wait.
+func canceledContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx, cancel
@@ -39,8 +42,8 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 					h := &allocation{}
 					p.announce(h, owner, size)
 					for n := min(step, size); ; n = min(n+step, size) {
-						if err := p.acquire(h, n, endless); err != nil {
-							t.Errorf("seed %d: a body of %d: %v", seed, size, err)
+						if err := p.acquire(h, n, noDeadline); err != nil {
+							t.Errorf("seed %d: acquire %d of %d bytes: %v", seed, n, size, err)
 						}
 						if n == size {
 							break
@@ -52,7 +55,7 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 			}
 			all.Wait()
 			if p.all.held != 0 || len(p.all.allocations) != 0 || len(p.byOwner) != 0 || len(p.queue) != 0 {
-				t.Errorf("seed %d: at the end %+v, owners %v, queue %v", seed, p.all, p.byOwner, p.queue)
+				t.Errorf("seed %d: pool at the end = %+v, owners %v, queue %v; want all empty", seed, p.all, p.byOwner, p.queue)
 			}
 		})
 	}
@@ -72,14 +75,14 @@ func TestPoolShares(t *testing.T) {
 	}{
 		{"half for one owner", []poolStep{{"a1", "a", 30, 30, false}, {"a2", "a", 20, 20, false}, {"a3", "a", 1, 1, true},
 			{"b1", "b", 50, 50, false}, {"c1", "c", 1, 1, true}}},
-		{"bytes that came count, not those to come",
+		{"received bytes count, claimed bytes don't",
 			[]poolStep{{"a1", "a", 40, 1, false}, {"a2", "a", 40, 1, false}, {"a3", "a", 40, 1, false}, {"b1", "b", 40, 40, false}}},
 		{"the oldest never waits", []poolStep{{"a1", "a", 40, 1, false}, {"a2", "a", 40, 10, false}, {"a2", "a", 40, 11, true},
 			{"a1", "a", 40, 39, false}, {"a1", "a", 40, 40, false}}},
 		{"the oldest of all never waits", []poolStep{{"a1", "a", 50, 1, false}, {"b1", "b", 50, 50, false}, {"c1", "c", 50, 1, true},
 			{"a1", "a", 50, 50, false}}},
 		{"a body larger than half counts as half", []poolStep{{"a1", "a", 90, 90, false}, {"b1", "b", 50, 50, false}}},
-		{"an owner that waits holds no one up",
+		{"an owner that waits doesn't block others",
 			[]poolStep{{"a1", "a", 50, 50, false}, {"a2", "a", 50, 1, true}, {"b1", "b", 10, 10, false}, {"c1", "c", 40, 40, false}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -91,8 +94,8 @@ func TestPoolShares(t *testing.T) {
 					p.announce(h, step.owner, step.claim)
 					bodies[step.body] = h
 				}
-				if err := p.acquire(h, step.to, now); errors.Is(err, context.Canceled) != step.waits {
-					t.Fatalf("step %d, %s to %d: %v, want to wait: %v", i+1, step.body, step.to, err, step.waits)
+				if err := p.acquire(h, step.to, canceledContext); errors.Is(err, context.Canceled) != step.waits {
+					t.Fatalf("step %d, acquire %s to %d: error %v, want to wait: %v", i+1, step.body, step.to, err, step.waits)
 				}
 			}
 		})
@@ -105,10 +108,10 @@ func TestPoolServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := evenPool(100)
 		var got []string
-		take := func(name, owner string, h *allocation, to int64) {
+		acquire := func(name, owner string, h *allocation, to int64) {
 			go func() {
-				if err := p.acquire(h, to, endless); err != nil {
-					t.Error(err)
+				if err := p.acquire(h, to, noDeadline); err != nil {
+					t.Errorf("acquire %d bytes for %s: %v", to, name, err)
 				}
 				got = append(got, name)
 			}()
@@ -120,12 +123,12 @@ func TestPoolServesInOrder(t *testing.T) {
 			return h
 		}
 		first, second, other := newAllocation("a", 40), newAllocation("a", 20), newAllocation("b", 50)
-		take("first", "a", first, 40)
-		take("second", "a", second, 10)
-		take("other", "b", other, 50)
-		take("a waits", "a", newAllocation("a", 35), 35)
-		take("c waits", "c", newAllocation("c", 5), 5)
-		take("second grows", "a", second, 20)
+		acquire("first", "a", first, 40)
+		acquire("second", "a", second, 10)
+		acquire("other", "b", other, 50)
+		acquire("a waits", "a", newAllocation("a", 35), 35)
+		acquire("c waits", "c", newAllocation("c", 5), 5)
+		acquire("second grows", "a", second, 20)
 		p.release(other)
 		synctest.Wait()
 		p.release(first)
@@ -138,24 +141,23 @@ func TestPoolServesInOrder(t *testing.T) {
 	})
 }
 
-// A body that has ended reserves no memory for bytes that won't come, and one that has given up waiting blocks no
-// other.
-func TestPoolSettles(t *testing.T) {
+// A body that has ended reserves no more memory, and one that stopped waiting doesn't block others.
+func TestPoolReleasesUnusedMemory(t *testing.T) {
 	p := evenPool(100)
 	first, second, third := &allocation{}, &allocation{}, &allocation{}
 	p.announce(first, "a", 50)
 	p.announce(second, "b", 50)
 	p.announce(third, "c", 40)
-	for _, err := range []error{p.acquire(first, 10, now), p.acquire(second, 50, now)} {
+	for _, err := range []error{p.acquire(first, 10, canceledContext), p.acquire(second, 50, canceledContext)} {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("acquire bytes for the first two bodies: %v", err)
 		}
 	}
-	if err := p.acquire(third, 1, now); err == nil {
+	if err := p.acquire(third, 1, canceledContext); err == nil {
 		t.Error("acquire succeeded with memory that the first body may need, want an error")
 	}
 	p.shrink(first)
-	if err := p.acquire(third, 40, now); err != nil {
+	if err := p.acquire(third, 40, canceledContext); err != nil {
 		t.Errorf("acquire after the first body has ended: %v", err)
 	}
 }
