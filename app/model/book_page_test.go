@@ -9,7 +9,7 @@ import (
 // references are common ways in which deeds and indices refer to a book and page.
 var references = []struct {
 	text     string
-	register BookType
+	bookType BookType
 	want     string
 }{
 	{"Bk 1022 Pg 311", AnyBook, "1022 311"},
@@ -73,8 +73,8 @@ func TestParseBookPage(t *testing.T) {
 	for _, row := range references {
 		t.Run(row.text, func(t *testing.T) {
 			r, ok := ParseBookPage(wordsOf(row.text))
-			if got := strings.Join(r.Numbers, " "); !ok || got != row.want || r.Type != row.register {
-				t.Errorf("%q of %q (%t), want %q of %q", got, r.Type, ok, row.want, row.register)
+			if got := strings.Join(r.Numbers, " "); !ok || got != row.want || r.Type != row.bookType {
+				t.Errorf("ParseBookPage = %q of %q (%t), want %q of %q", got, r.Type, ok, row.want, row.bookType)
 			}
 			for _, text := range []string{row.text, "recorded in " + row.text + " of the land records", "Deed-" + row.text + "-Hebert"} {
 				found := bookPage.FindAllString(text, 9)
@@ -114,11 +114,11 @@ func FuzzParseBookPage(f *testing.F) {
 		before := slices.Clone(words)
 		r, ok := ParseBookPage(words)
 		if !slices.Equal(words, before) {
-			t.Errorf("%q became %q", before, words)
+			t.Errorf("words after ParseBookPage = %q, want them unchanged: %q", words, before)
 		}
 		numbers := slices.DeleteFunc(before, func(w string) bool { return !isNumeric(w) })
 		if ok && !slices.Equal(r.Numbers, numbers) {
-			t.Errorf("%q has %q", text, r.Numbers)
+			t.Errorf("ParseBookPage(%q): numbers %q, want those of the text, %q", text, r.Numbers, numbers)
 		}
 	})
 }

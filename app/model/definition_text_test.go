@@ -6,22 +6,22 @@ func TestDescribeDefinition(t *testing.T) {
 	for _, c := range []struct{ name, field, from, to, want string }{
 		{"a new field", "custom_fields.rush", "null",
 			`{"key":"rush","label":"Rush","type":"dropdown","required":true,"options":["Yes","No"]}`, `+ rush "Rush", dropdown, required: Yes, No`},
-		{"one that goes", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"text"}`, "null", `- rush "Rush", text`},
-		{"one that changes", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"date","required":true}`,
+		{"a removed field", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"text"}`, "null", `- rush "Rush", text`},
+		{"a changed field", "custom_fields.rush", `{"key":"rush","label":"Rush","type":"date","required":true}`,
 			`{"key":"rush","label":"Hurry","type":"text"}`, `~ rush: label "Rush" → "Hurry"; date → text; no longer required`},
 		{"other options", "custom_fields.rush", `{"key":"rush","label":"R","type":"dropdown","options":["A","B"]}`,
 			`{"key":"rush","label":"R","type":"dropdown","options":["B","C"]}`, `~ rush: options (+ "C" - "A")`},
-		{"the same options in another order", "custom_fields.rush", `{"key":"rush","label":"R","type":"dropdown","options":["A","B"]}`,
+		{"the same options in another sequence", "custom_fields.rush", `{"key":"rush","label":"R","type":"dropdown","options":["A","B"]}`,
 			`{"key":"rush","label":"R","type":"dropdown","options":["B","A"]}`, `~ rush: options in another order: B, A`},
-		{"another order", "custom_fields", `["a","b"]`, `["b","a"]`, "order of the fields: b, a"},
+		{"another sequence", "custom_fields", `["a","b"]`, `["b","a"]`, "order of the fields: b, a"},
 		{"statuses", "statuses", `["New"]`, `["New","Done"]`, `statuses: New, Done (+ "Done")`},
-		{"statuses off", "statuses", `["New"]`, `null`, `statuses: off (- "New")`},
+		{"statuses removed", "statuses", `["New"]`, `null`, `statuses: off (- "New")`},
 		{"a name", "name", `"A"`, `"B"`, `name: "A" → "B"`},
-		{"what is no field", "custom_fields.rush", "7", "[]", ""},
+		{"not a field", "custom_fields.rush", "7", "[]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := (Change{c.field, []byte(c.from), []byte(c.to)}).DescribeDefinition(); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
+				t.Errorf("DescribeDefinition = %s, want %s", got, c.want)
 			}
 		})
 	}
@@ -38,11 +38,11 @@ func TestNewFieldKeys(t *testing.T) {
 	} {
 		got := NewAbstractFieldKey(c.label, defs)
 		if got != c.want || !fieldKey.MatchString(got) {
-			t.Errorf("%q: %s, want %s", c.label, got, c.want)
+			t.Errorf("NewAbstractFieldKey(%q) = %s, want %s", c.label, got, c.want)
 		}
 	}
 	if got := NewOrderFieldKey("Due Date", nil); got != "due_date_2" {
-		t.Error(got)
+		t.Errorf("NewOrderFieldKey(Due Date) = %q, want due_date_2", got)
 	}
 }
 

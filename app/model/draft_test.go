@@ -22,17 +22,17 @@ func TestAbstractDraft(t *testing.T) {
 	}{
 		{"nothing", AbstractDraft{}, template, true, nil},
 		{"no template at all", AbstractDraft{Custom: Custom{Values: map[string]json.RawMessage{"kind": json.RawMessage(`"B"`)}}}, nil, true, nil},
-		{"a template that is none", AbstractDraft{TemplateID: IDInput{Present: true}}, nil, false,
+		{"a template ID that isn't an integer", AbstractDraft{TemplateID: IDInput{Present: true}}, nil, false,
 			[]string{"template_id: The template id field must be an integer."}},
 		{"an unknown template", AbstractDraft{TemplateID: IDInput{true, true, 9}}, nil, false,
 			[]string{"template_id: The selected template id is invalid."}},
-		{"custom_fields is no map", AbstractDraft{Custom: Custom{Kind: CustomNotObject}}, template, true,
+		{"custom_fields is not an object", AbstractDraft{Custom: Custom{Kind: CustomNotObject}}, template, true,
 			[]string{"custom_fields: The custom fields field must be an array."}},
-		{"custom_fields is no JSON", AbstractDraft{Custom: Custom{Kind: CustomNotJSON}}, template, true,
+		{"custom_fields is not JSON", AbstractDraft{Custom: Custom{Kind: CustomNotJSON}}, template, true,
 			[]string{"custom_fields: The custom fields field must be a valid JSON string."}},
-		{"custom_fields is no text", AbstractDraft{Custom: Custom{Kind: CustomInvalidText}}, template, true,
+		{"custom_fields is not text", AbstractDraft{Custom: Custom{Kind: CustomInvalidText}}, template, true,
 			[]string{"custom_fields: The custom fields field contains invalid characters."}},
-		{"all at once, in the order of the table", AbstractDraft{TemplateID: IDInput{true, true, 0}, Custom: Custom{Kind: CustomNotJSON},
+		{"all fields, in sequence", AbstractDraft{TemplateID: IDInput{true, true, 0}, Custom: Custom{Kind: CustomNotJSON},
 			PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong}, TaxMap: wrong, NonFilePart: true}, nil, false,
 			[]string{"template_id: The selected template id is invalid.", "custom_fields: The custom fields field must be a valid JSON string.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
@@ -67,20 +67,20 @@ func TestOrderDraft(t *testing.T) {
 		rejected []string
 		message  string
 	}{
-		{"least", OrderDraft{Number: StringInput("A-1")}, nil, ""},
+		{"only the order number", OrderDraft{Number: StringInput("A-1")}, nil, ""},
 		{"nothing", OrderDraft{}, []string{"order_number: The order number field is required."}, "The order number field is required."},
 		{"blanks", OrderDraft{Number: StringInput(" \t")}, []string{"order_number: The order number field is required."},
 			"The order number field is required."},
-		{"a number is no string, and not missing too", OrderDraft{Number: wrong},
+		{"a number that isn't a string is not also missing", OrderDraft{Number: wrong},
 			[]string{"order_number: The order number field must be a string."},
 			"The order number field must be a string."},
-		{"all at once, in the order of the table", OrderDraft{DueDate: wrong, PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong},
+		{"all fields, in sequence", OrderDraft{DueDate: wrong, PropertyDraft: PropertyDraft{wrong, wrong, wrong, wrong},
 			Custom: Custom{Kind: CustomNotObject}},
 			[]string{"order_number: The order number field is required.", "due_date: The due date field must match the format Y-m-d.",
 				"address: The address field must be a string.", "city: The city field must be a string.", "county: The county field must be a string.",
 				"state: The state field must be a string.", "custom_fields: The custom fields field must be an array."},
 			"The order number field is required. (and 6 more errors)"},
-		{"custom fields in order of definition",
+		{"custom fields in the sequence of their definition",
 			OrderDraft{Custom: Custom{Values: map[string]json.RawMessage{"fee": json.RawMessage(`"x"`), "note": json.RawMessage(`{}`)}}},
 			[]string{"order_number: The order number field is required.", "custom_fields.note: The note field must be a string.",
 				"custom_fields.fee: The fee field must be a number."},
@@ -91,13 +91,13 @@ func TestOrderDraft(t *testing.T) {
 			checkFieldErrors(t, rejected, row.rejected...)
 			var e *errs.Error
 			if err := rejected.Err(); errors.As(err, &e) && e.Message != row.message || err == nil && row.message != "" {
-				t.Errorf("message %v, want %s", err, row.message)
+				t.Errorf("error = %v, want message %s", err, row.message)
 			}
 		})
 	}
 	o, rejected := OrderDraft{Number: StringInput(" A-1 "), DueDate: StringInput("2026-06-15")}.Check(defs, Rules{})
 	if len(rejected) > 0 || o.Number != "A-1" || o.DueDate != "2026-06-15" {
-		t.Errorf("made %+v, %v", o, rejected)
+		t.Errorf("Check = %+v, errors %v; want order A-1 due 2026-06-15", o, rejected)
 	}
 }
 
@@ -117,18 +117,18 @@ func TestFolderDraft(t *testing.T) {
 			[]string{"parent_id: The selected parent id is invalid."}},
 		{"negative parent", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{true, true, -1}}, true, 0,
 			[]string{"parent_id: The selected parent id is invalid."}},
-		{"parent is no integer", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{Present: true}}, true, 0,
+		{"parent isn't an integer", FolderDraft{Name: StringInput("Plats"), ParentID: IDInput{Present: true}}, true, 0,
 			[]string{"parent_id: The parent id field must be an integer."}},
 		{"nothing", FolderDraft{ParentID: IDInput{Present: true}}, false, 0,
 			[]string{"name: The name field is required.", "parent_id: The parent id field must be an integer."}},
-		{"a name of another type is not missing too", FolderDraft{Name: Input{Kind: InputNotString}}, false, 0,
+		{"a name of another type is not also missing", FolderDraft{Name: Input{Kind: InputNotString}}, false, 0,
 			[]string{"name: The name field must be a string."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			folder, rejected := row.draft.Check(row.known)
 			checkFieldErrors(t, rejected, row.rejected...)
 			if folder.ParentID != row.parent {
-				t.Errorf("parent %d, want %d", folder.ParentID, row.parent)
+				t.Errorf("parent = %d, want %d", folder.ParentID, row.parent)
 			}
 		})
 	}
@@ -146,14 +146,14 @@ func TestUploadDraft(t *testing.T) {
 		{"into a folder", UploadDraft{FolderID: IDInput{true, true, 2}}, true, true, 2, nil},
 		{"nothing sent", UploadDraft{}, false, false, 0, []string{"files: The files field is required."}},
 		{"no file", UploadDraft{NonFilePart: true}, false, false, 0, []string{"files: The files field must be a file."}},
-		{"both, in the order of the table", UploadDraft{FolderID: IDInput{true, true, 2}}, false, false, 0,
+		{"both, in sequence", UploadDraft{FolderID: IDInput{true, true, 2}}, false, false, 0,
 			[]string{"files: The files field is required.", "folder_id: The selected folder id is invalid."}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			folder, rejected := row.draft.Check(row.sent, row.known)
 			checkFieldErrors(t, rejected, row.rejected...)
 			if folder != row.folder {
-				t.Errorf("folder %d, want %d", folder, row.folder)
+				t.Errorf("folder = %d, want %d", folder, row.folder)
 			}
 		})
 	}
@@ -168,15 +168,16 @@ func TestKeyDraft(t *testing.T) {
 		abilities string
 		rejected  []string
 	}{
-		{"least", KeyDraft{Name: " intake "}, "api:v1", nil},
-		{"abilities, sorted once each", KeyDraft{Name: "x", Abilities: []string{"metrics", "events", "metrics"}}, "events metrics", nil},
+		{"only the name", KeyDraft{Name: " intake "}, "api:v1", nil},
+		{"abilities, sorted and without repeats", KeyDraft{Name: "x", Abilities: []string{"metrics", "events", "metrics"}},
+			"events metrics", nil},
 		{"later", KeyDraft{Name: "x", ExpiresAt: &later}, "api:v1", nil},
 		{"no name", KeyDraft{Name: " "}, "api:v1", []string{"name: The name field is required."}},
 		{"long name", KeyDraft{Name: strings.Repeat("é", 256)}, "api:v1",
 			[]string{"name: The name field must not be greater than 255 characters."}},
 		{"control characters", KeyDraft{Name: "a\x1b[31m"}, "api:v1", []string{"name: The name field contains invalid characters."}},
 		{"not UTF-8", KeyDraft{Name: "\xff"}, "api:v1", []string{"name: The name field contains invalid characters."}},
-		{"unknown ability, said once", KeyDraft{Name: "x", Abilities: []string{"root", "admin"}}, "admin root",
+		{"unknown abilities, reported once", KeyDraft{Name: "x", Abilities: []string{"root", "admin"}}, "admin root",
 			[]string{"abilities: The selected ability is invalid."}},
 		{"expires now", KeyDraft{Name: "x", ExpiresAt: &now}, "api:v1", []string{"expires_at: The expires at field must be a date after now."}},
 	} {
@@ -185,10 +186,10 @@ func TestKeyDraft(t *testing.T) {
 			key, rejected := row.draft.Check(now)
 			checkFieldErrors(t, rejected, row.rejected...)
 			if got := strings.Join(key.Abilities, " "); got != row.abilities {
-				t.Errorf("abilities %s, want %s", got, row.abilities)
+				t.Errorf("abilities = %s, want %s", got, row.abilities)
 			}
 			if strings.Join(row.draft.Abilities, " ") != sent {
-				t.Error("the draft was changed")
+				t.Errorf("abilities of the draft after Check = %q, want them unchanged: %q", row.draft.Abilities, sent)
 			}
 		})
 	}
@@ -202,12 +203,12 @@ func TestKeyActive(t *testing.T) {
 		key  Key
 		want bool
 	}{
-		{"for ever", Key{}, true},
+		{"never expires", Key{}, true},
 		{"until later", Key{ExpiresAt: &after}, true},
 		{"until now", Key{ExpiresAt: &now}, false},
 		{"until before", Key{ExpiresAt: &before}, false},
 		{"revoked", Key{RevokedAt: &before}, false},
-		{"revoked in time to come", Key{RevokedAt: &after}, false},
+		{"revoked in the future", Key{RevokedAt: &after}, false},
 		{"revoked, not expired", Key{RevokedAt: &before, ExpiresAt: &after}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 
 // Existing hashes cover this JSON, so neither its members nor their order may change.
 func TestEventJSONIsStable(t *testing.T) {
-	e := anEvent()
+	e := sampleEvent()
 	e.Changes = []Change{{"county", nil, json.RawMessage(`"Essex <&>"`)},
 		{"custom_fields.fee", json.RawMessage(`1.50`), json.RawMessage(`null`)}}
-	e, given, err := e.EncodeWithHash("00ff")
+	e, encoded, err := e.EncodeWithHash("00ff")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("encode event: %v", err)
 	}
 	raw, err := json.Marshal(e)
 	const want = `{"seq":2,"at":"2026-05-29T04:00:00.000123Z","actor":{"kind":"key","id":1,"name":"R \u0026 D \u003cx\u003e",` +
@@ -24,12 +24,12 @@ func TestEventJSONIsStable(t *testing.T) {
 		`"kind":"file.filed","record":"file:7","detail":{"abstract":"abstract:3","sha256":"ab"},` +
 		`"changes":[{"field":"county","from":null,"to":"Essex \u003c\u0026\u003e"},{"field":"custom_fields.fee","from":1.50,"to":null}],` +
 		`"prev":"00ff","hash":"870a9107a4663984b0bff7b7ecc5a6854104d40b5f41351c31ca471de1cc5491"}`
-	if err != nil || string(raw) != want || string(given) != want {
-		t.Errorf("%v\ngot  %s\n and %s\nwant %s", err, raw, given, want)
+	if err != nil || string(raw) != want || string(encoded) != want {
+		t.Errorf("encode event: error %v\ngot  %s\n and %s\nwant %s", err, raw, encoded, want)
 	}
 	var read Event
 	if err := json.Unmarshal(raw, &read); err != nil || !read.hashMatches(2) {
-		t.Errorf("decoded event: hash doesn't match (%v)", err)
+		t.Errorf("decoded event %+v (%v): hash doesn't match, want a match", read, err)
 	}
 }
 
@@ -42,18 +42,19 @@ func chained(t *testing.T, n int) []Event {
 		e, err := Event{Seq: uint64(i + 1), At: time.Date(2026, 5, 29, 4, 0, i, 0, time.UTC), Actor: SystemActor(), Kind: "file.filed",
 			Record: fmt.Sprint("file:", i)}.WithHash(prev)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("hash event %d: %v", i+1, err)
 		}
 		list, prev = append(list, e), e.Hash
 	}
 	return list
 }
 
+// hashed returns e with the hash that follows prev.
 func hashed(t *testing.T, e Event, prev string) Event {
 	t.Helper()
 	e, err := e.WithHash(prev)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("hash event %d: %v", e.Seq, err)
 	}
 	return e
 }
@@ -75,23 +76,23 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 	}{
 		{"nothing", 9, func(p []storedEntry) []storedEntry { return p }, nil},
 		{"changed", 9, func(p []storedEntry) []storedEntry { p[4].Record = "file:99"; return p }, []string{"changed 5"}},
-		{"changed and sealed anew", 9, func(p []storedEntry) []storedEntry {
+		{"changed and rehashed", 9, func(p []storedEntry) []storedEntry {
 			p[4].Record = "file:99"
 			p[4].Event = hashed(t, p[4].Event, p[4].Prev)
 			return p
 		}, []string{"changed 5"}},
-		{"changed and three sealed anew", 9, func(p []storedEntry) []storedEntry {
+		{"changed and three rehashed", 9, func(p []storedEntry) []storedEntry {
 			p[2].Record = "file:99"
 			for i := 2; i < 5; i++ {
 				p[i].Event = hashed(t, p[i].Event, p[i-1].Hash)
 			}
 			return p
 		}, []string{"changed 5"}},
-		{"its hash alone", 9, func(p []storedEntry) []storedEntry { p[4].Hash = "00"; return p }, []string{"changed 5"}},
-		{"its link alone", 9, func(p []storedEntry) []storedEntry { p[4].Prev = p[2].Hash; return p }, []string{"changed 5"}},
-		{"its number alone", 9, func(p []storedEntry) []storedEntry { p[4].Seq = 7; return p }, []string{"changed 5"}},
+		{"only the hash changed", 9, func(p []storedEntry) []storedEntry { p[4].Hash = "00"; return p }, []string{"changed 5"}},
+		{"only the previous hash changed", 9, func(p []storedEntry) []storedEntry { p[4].Prev = p[2].Hash; return p }, []string{"changed 5"}},
+		{"only the number changed", 9, func(p []storedEntry) []storedEntry { p[4].Seq = 7; return p }, []string{"changed 5"}},
 		{"the first", 9, func(p []storedEntry) []storedEntry { p[0].Kind = "x"; return p }, []string{"changed 1"}},
-		{"the first sealed upon something", 9,
+		{"the first hashed with a previous hash", 9,
 			func(p []storedEntry) []storedEntry { p[0].Event = hashed(t, p[0].Event, "ab"); return p }, []string{"changed 1"}},
 		{"the last", 9, func(p []storedEntry) []storedEntry { p[8].Kind = "x"; return p }, []string{"changed 9"}},
 		{"cannot be read", 9, func(p []storedEntry) []storedEntry { p[4].err = broken; return p }, []string{"changed 5"}},
@@ -107,11 +108,11 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"the first missing", 9, func(p []storedEntry) []storedEntry { return p[1:] }, []string{"missing 1"}},
 		{"the last missing", 9, func(p []storedEntry) []storedEntry { return p[:8] }, []string{"missing 9"}},
 		{"all missing", 9, func([]storedEntry) []storedEntry { return nil }, []string{"missing 1-9"}},
-		{"missing, the rest numbered anew", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) },
+		{"missing, the rest renumbered", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) },
 			[]string{"missing 5"}},
-		{"missing, the rest numbered anew, and the count", 8,
+		{"missing, the rest renumbered, and the count reduced", 8,
 			func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 5), 4) }, []string{"missing 5"}},
-		{"three missing, the rest numbered anew", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 7), 4) },
+		{"three missing, the rest renumbered", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 7), 4) },
 			[]string{"missing 5-7"}},
 		{"added at the end", 9, func(p []storedEntry) []storedEntry {
 			return append(p, storedEntry{10, hashed(t, Event{Seq: 10, Kind: "key.created"}, p[8].Hash), nil})
@@ -120,10 +121,10 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 			return slices.Insert(p, 0,
 				storedEntry{0, Event{}, broken})
 		}, []string{"added 0"}},
-		{"added, the rest numbered anew", 9, func(p []storedEntry) []storedEntry {
+		{"added, the rest renumbered", 9, func(p []storedEntry) []storedEntry {
 			return renumber(slices.Insert(p, 4, storedEntry{5, hashed(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil}), 5)
 		}, []string{"added 5"}},
-		{"added, the rest moved and not numbered anew", 9, func(p []storedEntry) []storedEntry {
+		{"added, the rest moved but not renumbered", 9, func(p []storedEntry) []storedEntry {
 			p = slices.Insert(p, 4, storedEntry{5, hashed(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil})
 			for i := range p {
 				p[i].seq = uint64(i + 1)
@@ -133,7 +134,7 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"a copy of another", 9, func(p []storedEntry) []storedEntry { p[1].Event = p[7].Event; return p }, []string{"changed 2"}},
 		{"two swapped", 9, func(p []storedEntry) []storedEntry { p[1].Event, p[6].Event = p[6].Event, p[1].Event; return p },
 			[]string{"changed 2", "changed 7"}},
-		{"one of each", 30, func(p []storedEntry) []storedEntry {
+		{"one defect of each kind", 30, func(p []storedEntry) []storedEntry {
 			p = append(p, chain30(t)[9:]...)
 			p[20].Record = "x"
 			p = slices.Delete(p, 10, 11)
@@ -148,7 +149,7 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 			}
 			c.Finish(row.written)
 			if !slices.Equal(got, row.want) {
-				t.Errorf("found %q, want %q", got, row.want)
+				t.Errorf("defects = %q, want %q", got, row.want)
 			}
 		})
 	}

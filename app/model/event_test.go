@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-func anEvent() Event {
+// sampleEvent returns an event with all members.
+func sampleEvent() Event {
 	return Event{Seq: 2, At: time.Date(2026, 5, 29, 4, 0, 0, 123000, time.UTC), Kind: "file.filed", Record: "file:7",
 		Actor:  Actor{Kind: "key", ID: 1, Name: "R & D <x>", Address: "192.0.2.1", RequestID: "r-1", Abilities: []string{AbilityAPI}},
 		Detail: map[string]string{"sha256": "ab", "abstract": "abstract:3"}}
@@ -16,23 +17,24 @@ func anEvent() Event {
 // Stored audit logs were written with this hash. If this test fails, the encoding of events has
 // changed, and every existing log would be reported as tampered with.
 func TestEventHashIsStable(t *testing.T) {
-	e, err := anEvent().WithHash("00ff")
+	e, err := sampleEvent().WithHash("00ff")
 	const want = "331bcc4a0e79dbd465e2c763fef9871abe694f7c19683d8a45a46624735232ab"
 	if err != nil || e.Hash != want || e.Prev != "00ff" {
 		t.Errorf("WithHash = hash %s, prev %s, %v; want hash %s", e.Hash, e.Prev, err, want)
 	}
 	if !slices.Equal(e.Actor.Abilities, []string{AbilityAPI}) {
-		t.Error("WithHash dropped the actor's abilities")
+		t.Errorf("abilities after WithHash = %q, want them unchanged", e.Actor.Abilities)
 	}
 }
 
 func TestEventHashMatchesAfterDecoding(t *testing.T) {
-	odd := anEvent()
-	odd.Actor.Name, odd.Detail = "caf\xe9", map[string]string{"na\xffme": "\xed\xa0\x80", "u": "\u2028\ufffd"}
-	local := anEvent()
+	invalidText := sampleEvent()
+	invalidText.Actor.Name, invalidText.Detail = "caf\xe9", map[string]string{"na\xffme": "\xed\xa0\x80", "u": "\u2028\ufffd"}
+	local := sampleEvent()
 	local.At = time.Date(2026, 5, 29, 4, 0, 0, 1, time.FixedZone("LMT", -5*3600-17))
 	bare := Event{Kind: "vault.created", Detail: map[string]string{}}
-	for name, e := range map[string]Event{"usual": anEvent(), "text that is not UTF-8": odd, "a zone with seconds": local, "least": bare} {
+	for name, e := range map[string]Event{"usual": sampleEvent(), "text that is not UTF-8": invalidText,
+		"a zone with seconds": local, "minimal": bare} {
 		t.Run(name, func(t *testing.T) {
 			hashed, err := e.WithHash("p")
 			if err != nil {
@@ -54,7 +56,7 @@ func TestEventHashMatchesAfterDecoding(t *testing.T) {
 }
 
 func TestEventHashCoversEveryMember(t *testing.T) {
-	first, err := anEvent().WithHash("p")
+	first, err := sampleEvent().WithHash("p")
 	if err != nil {
 		t.Fatalf("hash event: %v", err)
 	}
@@ -66,15 +68,15 @@ func TestEventHashCoversEveryMember(t *testing.T) {
 		"request": func(e *Event) { e.Actor.RequestID = "" }, "detail": func(e *Event) { e.Detail["abstract"] = "abstract:4" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := anEvent()
+			e := sampleEvent()
 			change(&e)
 			if changed, err := e.WithHash("p"); err != nil || changed.Hash == first.Hash {
-				t.Errorf("hash unchanged, want another (%v)", err)
+				t.Errorf("hash after the change = %s (%v), want one other than %s", changed.Hash, err, first.Hash)
 			}
 		})
 	}
-	if other, err := anEvent().WithHash("q"); err != nil || other.Hash == first.Hash {
-		t.Errorf("hash doesn't depend on the previous hash (%v)", err)
+	if other, err := sampleEvent().WithHash("q"); err != nil || other.Hash == first.Hash {
+		t.Errorf("hash with another previous hash = %s (%v), want one other than %s", other.Hash, err, first.Hash)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/errs"
 )
 
-func TestDefinitionRules(t *testing.T) {
-	many := func(n int) (list []Field) {
+func TestCheckOrderFields(t *testing.T) {
+	textFields := func(n int) (list []Field) {
 		for i := range n {
 			list = append(list, Field{Key: fmt.Sprintf("k%d", i), Label: "L", Type: Text})
 		}
@@ -24,7 +24,7 @@ func TestDefinitionRules(t *testing.T) {
 		}
 		return list
 	}
-	one := func(f Field) []Field { return []Field{f} }
+	single := func(f Field) []Field { return []Field{f} }
 	for _, row := range []struct {
 		name string
 		defs []Field
@@ -35,40 +35,41 @@ func TestDefinitionRules(t *testing.T) {
 			{"d", "D", Number, false, nil},
 			{"e", "E", Checkbox, false, nil}, {"f", "F", Dropdown, false, []string{"x"}}, {"g", "G", Multiselect, false, []string{"x", "y"}},
 			{"h", "H", Money, false, nil}, {"i", "I", Email, false, nil}, {"j", "J", Phone, false, nil}, {"k", "K", URL, false, nil}}, ""},
-		{"options of an email", one(Field{"a", "L", Email, false, []string{"x"}}),
+		{"options of an email", single(Field{"a", "L", Email, false, []string{"x"}}),
 			"custom_fields.0.options: Options belong to a dropdown or a multiselect, not to an email."},
-		{"two hundred", many(MaxFields), ""},
-		{"one more", many(MaxFields + 1), "custom_fields: There must not be more than 200 fields."},
-		{"key of 64", one(Field{Key: "a" + strings.Repeat("_", 63), Label: "L", Type: Text}), ""},
-		{"key of 65", one(Field{Key: "a" + strings.Repeat("_", 64), Label: "L", Type: Text}),
+		{"as many fields as allowed", textFields(MaxFields), ""},
+		{"one field too many", textFields(MaxFields + 1), "custom_fields: There must not be more than 200 fields."},
+		{"key of 64", single(Field{Key: "a" + strings.Repeat("_", 63), Label: "L", Type: Text}), ""},
+		{"key of 65", single(Field{Key: "a" + strings.Repeat("_", 64), Label: "L", Type: Text}),
 			`custom_fields.0.key: The key "a` + strings.Repeat("_", 64) + `" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
-		{"key with a line end", one(Field{Key: "a\n", Label: "L", Type: Text}),
+		{"key with a line end", single(Field{Key: "a\n", Label: "L", Type: Text}),
 			`custom_fields.0.key: The key "a\n" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
-		{"no key", one(Field{Label: "L", Type: Text}),
+		{"no key", single(Field{Label: "L", Type: Text}),
 			`custom_fields.0.key: The key "" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
-		{"a field of every order", one(Field{Key: "due_date", Label: "L", Type: Date}),
+		{"the key of a core field", single(Field{Key: "due_date", Label: "L", Type: Date}),
 			`custom_fields.0.key: The key "due_date" is a field that every record has.`},
-		{"of abstracts only", one(Field{Key: "tax_map", Label: "L", Type: Text}), ""},
-		{"twice", append(many(2), many(1)...), `custom_fields.2.key: The key "k0" is there twice.`},
-		{"no label", one(Field{Key: "a", Label: " ", Type: Text}), "custom_fields.0.label: The label field is required."},
-		{"label of 255", one(Field{Key: "a", Label: strings.Repeat("ß", 255), Type: Text}), ""},
-		{"label of 256", one(Field{Key: "a", Label: strings.Repeat("ß", 256), Type: Text}),
+		{"the key of a core field of abstracts alone", single(Field{Key: "tax_map", Label: "L", Type: Text}), ""},
+		{"twice", append(textFields(2), textFields(1)...), `custom_fields.2.key: The key "k0" is there twice.`},
+		{"no label", single(Field{Key: "a", Label: " ", Type: Text}), "custom_fields.0.label: The label field is required."},
+		{"label of 255", single(Field{Key: "a", Label: strings.Repeat("ß", 255), Type: Text}), ""},
+		{"label of 256", single(Field{Key: "a", Label: strings.Repeat("ß", 256), Type: Text}),
 			"custom_fields.0.label: The label field must not be greater than 255 characters."},
-		{"label of two lines", one(Field{Key: "a", Label: "a\nb", Type: Text}),
+		{"label of two lines", single(Field{Key: "a", Label: "a\nb", Type: Text}),
 			"custom_fields.0.label: The label field contains invalid characters."},
-		{"type", one(Field{Key: "a", Label: "L", Type: "Text"}),
+		{"unknown type", single(Field{Key: "a", Label: "L", Type: "Text"}),
 			`custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, ` +
 				`email, phone, url.`},
-		{"options of a text", one(Field{"a", "L", Text, false, []string{"x"}}),
+		{"options of a text", single(Field{"a", "L", Text, false, []string{"x"}}),
 			"custom_fields.0.options: Options belong to a dropdown or a multiselect, not to a text."},
-		{"no options", one(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown needs options."},
-		{"an empty option", one(Field{"a", "L", Dropdown, false, []string{"x", ""}}), "custom_fields.0.options.1: The option field is required."},
-		{"an option twice", one(Field{"a", "L", Dropdown, false, []string{"Paid", " PAID"}}),
+		{"no options", single(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown needs options."},
+		{"an empty option", single(Field{"a", "L", Dropdown, false, []string{"x", ""}}),
+			"custom_fields.0.options.1: The option field is required."},
+		{"an option twice", single(Field{"a", "L", Dropdown, false, []string{"Paid", " PAID"}}),
 			`custom_fields.0.options.1: "PAID" is there twice; capital letters make no difference.`},
-		{"many options", one(Field{"a", "L", Dropdown, false, options(MaxOptions)}), ""},
-		{"too many options", one(Field{"a", "L", Multiselect, false, options(MaxOptions + 1)}),
+		{"many options", single(Field{"a", "L", Dropdown, false, options(MaxOptions)}), ""},
+		{"too many options", single(Field{"a", "L", Multiselect, false, options(MaxOptions + 1)}),
 			"custom_fields.0.options: There must not be more than 500."},
-		{"every fault at once", []Field{{"A", "", "x", false, nil}},
+		{"all errors", []Field{{"A", "", "x", false, nil}},
 			`custom_fields.0.key: The key "A" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.; ` +
 				`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, ` +
 				`date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
@@ -94,20 +95,20 @@ func joinErrors(f errs.Fields) string {
 func TestNewWorkspaceIsValid(t *testing.T) {
 	w := NewWorkspace()
 	if fields, rejected := CheckOrderFields(w.OrderFields); len(rejected) > 0 || !reflect.DeepEqual(fields, w.OrderFields) {
-		t.Errorf("order fields: errors %v, got %v", rejected, fields)
+		t.Errorf("order fields = %v, errors %v; want them unchanged", fields, rejected)
 	}
 	if statuses, rejected := CheckStatuses(w.OrderStatuses); len(rejected) > 0 || !slices.Equal(statuses, w.OrderStatuses) {
-		t.Errorf("statuses: errors %v, got %v", rejected, statuses)
+		t.Errorf("statuses = %v, errors %v; want them unchanged", statuses, rejected)
 	}
 	for _, template := range w.Templates {
-		made, rejected := TemplateDraft{Name: template.Name, Statuses: &template.Statuses, Fields: &template.Fields}.Apply("t", Template{})
-		if len(rejected) > 0 || !reflect.DeepEqual(made, template) {
-			t.Errorf("template: errors %v, got %+v", rejected, made)
+		applied, rejected := TemplateDraft{Name: template.Name, Statuses: &template.Statuses, Fields: &template.Fields}.Apply("t", Template{})
+		if len(rejected) > 0 || !reflect.DeepEqual(applied, template) {
+			t.Errorf("template = %+v, errors %v; want %+v", applied, rejected, template)
 		}
 	}
 }
 
-func TestStatuses(t *testing.T) {
+func TestCheckStatuses(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		list []string
@@ -129,27 +130,27 @@ func TestStatuses(t *testing.T) {
 func TestCheckTemplates(t *testing.T) {
 	a, b, c := Template{ID: 1, Name: "A", Default: true}, Template{ID: 2, Name: "B"}, Template{ID: 3, Name: "C", Retired: true}
 	with := func(t Template, change func(*Template)) Template { change(&t); return t }
-	standard := func(t *Template) { t.Default = true }
+	asDefault := func(t *Template) { t.Default = true }
 	retired := func(t *Template) { t.Retired = true }
 	for _, row := range []struct {
 		name         string
 		list, wanted []Template
-		defaults     string // IDs of the changed templates that are the default afterward
+		defaults     string // IDs of the changed templates that are the default after the change
 		want         string
 	}{
 		{"nothing", []Template{a, b, c}, nil, "", ""},
-		{"a new default", []Template{a, b, c}, []Template{with(b, standard)}, "2", ""},
+		{"a new default", []Template{a, b, c}, []Template{with(b, asDefault)}, "2", ""},
 		{"the default retired", []Template{a, b}, []Template{with(a, retired)}, "1", "templates.0.retired: " + MsgRetireDefault},
-		{"another default first", []Template{a, b}, []Template{with(a, retired), with(b, standard)}, "2", ""},
-		{"a retired default", []Template{a, b, c}, []Template{with(c, standard)}, "3", "templates.0.retired: " + MsgRetireDefault},
-		{"two defaults", []Template{a, b, c}, []Template{with(b, standard), with(Template{Name: "D"}, standard)}, "2 0",
+		{"another default first", []Template{a, b}, []Template{with(a, retired), with(b, asDefault)}, "2", ""},
+		{"a retired default", []Template{a, b, c}, []Template{with(c, asDefault)}, "3", "templates.0.retired: " + MsgRetireDefault},
+		{"two defaults", []Template{a, b, c}, []Template{with(b, asDefault), with(Template{Name: "D"}, asDefault)}, "2 0",
 			"templates.1.default: Only one template can be the default."},
-		{"the first of all", nil, []Template{with(Template{Name: "R"}, retired), {Name: "D"}}, "0", ""},
-		{"none but retired ones", nil, []Template{with(Template{Name: "R"}, retired)}, "", ""},
-		{"a name that is there", []Template{a, b, c}, []Template{{Name: "b"}}, "",
+		{"the first templates", nil, []Template{with(Template{Name: "R"}, retired), {Name: "D"}}, "0", ""},
+		{"only a retired one", nil, []Template{with(Template{Name: "R"}, retired)}, "", ""},
+		{"an existing name", []Template{a, b, c}, []Template{{Name: "b"}}, "",
 			`templates.0.name: Another template has the name "b"; capital letters make no difference.`},
-		{"a name of a retired one", []Template{a, b, c}, []Template{{Name: "c"}}, "", ""},
-		{"names change places", []Template{a, b},
+		{"the name of a retired template", []Template{a, b, c}, []Template{{Name: "c"}}, "", ""},
+		{"names swapped", []Template{a, b},
 			[]Template{with(a, func(t *Template) { t.Name = "B" }), with(b, func(t *Template) { t.Name = "A" })}, "1", ""},
 		{"a name twice in the file", []Template{a}, []Template{{Name: "X"}, {Name: "x"}}, "",
 			`templates.1.name: Another template has the name "x"; capital letters make no difference.`},
@@ -163,7 +164,7 @@ func TestCheckTemplates(t *testing.T) {
 				}
 			}
 			if got := strings.Join(defaults, " "); got != row.defaults || joinErrors(rejected) != row.want {
-				t.Errorf("defaults %q; %s", got, joinErrors(rejected))
+				t.Errorf("defaults = %q, errors %q; want %q, %q", got, joinErrors(rejected), row.defaults, row.want)
 			}
 			if len(wanted) > 0 && len(row.wanted) > 0 && &wanted[0] == &row.wanted[0] {
 				t.Error("CheckTemplates modified the caller's list")
@@ -209,9 +210,9 @@ func TestTemplateImpact(t *testing.T) {
 		status   string
 		want     string
 	}{
-		{"a field goes", fields(text), fields(), `"v"`, "", `The field "k" of "T" cannot go: 1 abstract has a value for it.`},
+		{"a removed field", fields(text), fields(), `"v"`, "", `The field "k" of "T" cannot go: 1 abstract has a value for it.`},
 		{"without a value", fields(text), fields(), ``, "", ``},
-		{"a type changes", fields(text), fields(as(text, Date)), `"v"`, "",
+		{"a changed type", fields(text), fields(as(text, Date)), `"v"`, "",
 			`The field "k" of "T" cannot become a date: 1 abstract has a value of type text for it.`},
 		{"text to paragraph", fields(text), fields(as(text, Paragraph)), `"v"`, "", ``},
 		{"paragraph to text", fields(as(text, Paragraph)), fields(text), `"v"`, "",
@@ -229,21 +230,22 @@ func TestTemplateImpact(t *testing.T) {
 		{"dropdown to text", fields(choice), fields(text), `"x"`, "", ``},
 		{"multiselect to dropdown", fields(multi), fields(choice), `["x"]`, "",
 			`The field "k" of "T" cannot become a dropdown: 1 abstract has a value of type multiselect for it.`},
-		{"an option goes", fields(choice), fields(as(choice, Dropdown, "y")), `"x"`, "",
+		{"a removed option", fields(choice), fields(as(choice, Dropdown, "y")), `"x"`, "",
 			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
-		{"another option goes", fields(choice), fields(as(choice, Dropdown, "x")), `"x"`, "", ``},
-		{"an option in other letters", fields(choice), fields(as(choice, Dropdown, "X", "y")), `"x"`, "",
+		{"another removed option", fields(choice), fields(as(choice, Dropdown, "x")), `"x"`, "", ``},
+		{"an option in another case", fields(choice), fields(as(choice, Dropdown, "X", "y")), `"x"`, "",
 			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
-		{"an option of several goes", fields(multi), fields(as(multi, Multiselect, "y")), `["y","x"]`, "",
+		{"a removed option of several", fields(multi), fields(as(multi, Multiselect, "y")), `["y","x"]`, "",
 			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
-		{"a value nobody can read", fields(multi), fields(as(multi, Multiselect, "y")), `7`, "",
+		{"an unreadable value", fields(multi), fields(as(multi, Multiselect, "y")), `7`, "",
 			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
-		{"options in another order", fields(choice), fields(as(choice, Dropdown, "y", "x")), `"x"`, "", ``},
-		{"a status goes", Template{Statuses: []string{"New", "Done"}}, Template{Statuses: []string{"New"}}, ``, "Done",
+		{"options in another sequence", fields(choice), fields(as(choice, Dropdown, "y", "x")), `"x"`, "", ``},
+		{"a removed status", Template{Statuses: []string{"New", "Done"}}, Template{Statuses: []string{"New"}}, ``, "Done",
 			`The status "Done" cannot go: 1 abstract is in it.`},
-		{"statuses off", Template{Statuses: []string{"New"}}, Template{}, ``, "New", `The status "New" cannot go: 1 abstract is in it.`},
-		{"statuses off without any", Template{Statuses: []string{"New"}}, Template{}, ``, "", ``},
-		{"label, required, order", fields(text, Field{Key: "l", Type: Text}), fields(Field{Key: "l", Type: Text}, requiredField(text)),
+		{"all statuses removed", Template{Statuses: []string{"New"}}, Template{}, ``, "New", `The status "New" cannot go: 1 abstract is in it.`},
+		{"all statuses removed, none in use", Template{Statuses: []string{"New"}}, Template{}, ``, "", ``},
+		{"label, required, and sequence changed", fields(text, Field{Key: "l", Type: Text}),
+			fields(Field{Key: "l", Type: Text}, requiredField(text)),
 			`"v"`, "", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -258,11 +260,12 @@ func TestTemplateImpact(t *testing.T) {
 				}
 			}
 			if strings.Join(got, " ") != row.want {
-				t.Errorf("got %s", got)
+				t.Errorf("messages = %s, want %s", got, row.want)
 			}
 		})
 	}
-	if got := (Impact{Key: "k", OldType: Text}).Message(12, "order"); got != `The field "k" cannot go: 12 orders have a value for it.` {
-		t.Error(got)
+	const want = `The field "k" cannot go: 12 orders have a value for it.`
+	if got := (Impact{Key: "k", OldType: Text}).Message(12, "order"); got != want {
+		t.Errorf("Message = %s, want %s", got, want)
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-func number63(digits int) string { return strings.Repeat("7", digits) }
+// digits returns a number of count digits.
+func digits(count int) string { return strings.Repeat("7", count) }
 
 func TestCheckCustomEachType(t *testing.T) {
 	options := []string{"Purchase", "2024", "R & D <x>", "Full Search"}
@@ -31,7 +32,7 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"text, NUL", Text, `"a\u0000"`, "", "contains invalid characters"},
 		{"text, at max", Text, quoted(2000), quoted(2000), ""},
 		{"text, too long", Text, quoted(2001), "", "must not be greater than 2000 characters"},
-		{"text, number too long", Text, number63(2001), "", "must not be greater than 2000 characters"},
+		{"text, number too long", Text, digits(2001), "", "must not be greater than 2000 characters"},
 
 		{"paragraph is kept as sent", Paragraph, `" a\n\tb "`, `" a\n\tb "`, ""},
 		{"paragraph of blanks is kept", Paragraph, `"  "`, `"  "`, ""},
@@ -82,10 +83,10 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"number, NaN", Number, `"NaN"`, "", "must be a number"},
 		{"number, boolean", Number, `true`, "", "must be a number"},
 		{"number, object", Number, `{}`, "", "must be a number"},
-		{"number, at max", Number, number63(2000), number63(2000), ""},
-		{"number, too long", Number, number63(2001), "", "must not be greater than 2000 characters"},
-		{"number in a string, at max", Number, `"` + number63(2000) + `"`, `"` + number63(2000) + `"`, ""},
-		{"number, a long object is none", Number, `{"a":` + quoted(2001) + `}`, "", "must be a number"},
+		{"number, at max", Number, digits(2000), digits(2000), ""},
+		{"number, too long", Number, digits(2001), "", "must not be greater than 2000 characters"},
+		{"number in a string, at max", Number, `"` + digits(2000) + `"`, `"` + digits(2000) + `"`, ""},
+		{"number, a long object", Number, `{"a":` + quoted(2001) + `}`, "", "must be a number"},
 
 		{"checkbox, true", Checkbox, ` true `, `true`, ""},
 		{"checkbox, false is a value", Checkbox, `false`, `false`, ""},
@@ -100,7 +101,7 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"money, trimmed", Money, `" $ 12,000. "`, `"12000.00"`, ""},
 		{"money, cents alone", Money, `"$.05"`, `"0.05"`, ""},
 		{"money, leading zeros", Money, `"0000250.00"`, `"250.00"`, ""},
-		{"money, nothing is an amount", Money, `0`, `"0.00"`, ""},
+		{"money, zero", Money, `0`, `"0.00"`, ""},
 		{"money, empty", Money, `" "`, "", ""},
 		{"money, null", Money, `null`, "", ""},
 		{"money, below zero", Money, `"-5.00"`, "", "must be an amount of money"},
@@ -115,10 +116,10 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"money, boolean", Money, `true`, "", "must be an amount of money"},
 		{"money, array", Money, `["5"]`, "", "must be an amount of money"},
 		{"money, NUL", Money, `"5\u0000"`, "", "contains invalid characters"},
-		{"money, at max", Money, number63(13), `"7777777777777.00"`, ""},
+		{"money, at max", Money, digits(13), `"7777777777777.00"`, ""},
 		{"money, commas, at max", Money, `"$9,999,999,999,999.99"`, `"9999999999999.99"`, ""},
-		{"money, one digit more", Money, number63(14), "", "must not be greater than 9999999999999.99"},
-		{"money, too long", Money, number63(2001), "", "must not be greater than 2000 characters"},
+		{"money, one digit more", Money, digits(14), "", "must not be greater than 9999999999999.99"},
+		{"money, too long", Money, digits(2001), "", "must not be greater than 2000 characters"},
 
 		{"email", Email, `" Ann.O'Neil+title@bayou-title.com "`, `"Ann.O'Neil+title@bayou-title.com"`, ""},
 		{"email in other letters", Email, `"änn@bücher.example"`, `"änn@bücher.example"`, ""},
@@ -132,25 +133,25 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"email with two dots", Email, `"ann..o@example.com"`, "", "must be a valid email address"},
 		{"email at a number", Email, `"ann@192.0.2.10"`, "", "must be a valid email address"},
 		{"email with a hyphen at an end", Email, `"ann@-example.com"`, "", "must be a valid email address"},
-		{"email that reads backwards", Email, `"ann\u202e@example.com"`, "", "must be a valid email address"},
+		{"email with a bidirectional control", Email, `"ann\u202e@example.com"`, "", "must be a valid email address"},
 		{"email from a number", Email, `7`, "", "must be a valid email address"},
 		{"email, object", Email, `{}`, "", "must be a valid email address"},
-		{"email, longest parts", Email, `"` + number63(64) + `@` + number63(63) + `.com"`, `"` + number63(64) + `@` + number63(63) + `.com"`, ""},
-		{"email, part before the @ too long", Email, `"` + number63(65) + `@example.com"`, "", "must be a valid email address"},
-		{"email, part of the domain too long", Email, `"a@` + number63(64) + `.com"`, "", "must be a valid email address"},
+		{"email, longest parts", Email, `"` + digits(64) + `@` + digits(63) + `.com"`, `"` + digits(64) + `@` + digits(63) + `.com"`, ""},
+		{"email, part before the @ too long", Email, `"` + digits(65) + `@example.com"`, "", "must be a valid email address"},
+		{"email, part of the domain too long", Email, `"a@` + digits(64) + `.com"`, "", "must be a valid email address"},
 		{"email, too long", Email, quoted(255), "", "must not be greater than 254 characters"},
 
 		{"phone", Phone, `"(985) 555-0142"`, `"(985) 555-0142"`, ""},
 		{"phone, white space", Phone, `"  985\u00a0\t555  0142 "`, `"985 555 0142"`, ""},
-		{"phone of the world", Phone, `"+49 (30) 901820"`, `"+49 (30) 901820"`, ""},
+		{"international phone", Phone, `"+49 (30) 901820"`, `"+49 (30) 901820"`, ""},
 		{"phone with an extension", Phone, `"985.555.0142, ext. 12"`, `"985.555.0142, ext. 12"`, ""},
 		{"phone with a short extension", Phone, `"985-555-0142 X7"`, `"985-555-0142 X7"`, ""},
 		{"phone from a number", Phone, `9855550142`, `"9855550142"`, ""},
 		{"phone, empty", Phone, `" "`, "", ""},
 		{"phone, six digits", Phone, `"555-014"`, "", "must be a valid phone number"},
-		{"phone, fifteen digits", Phone, number63(15), `"` + number63(15) + `"`, ""},
-		{"phone, sixteen digits", Phone, number63(16), "", "must be a valid phone number"},
-		{"phone, an extension is no number", Phone, `"985 x5550142"`, "", "must be a valid phone number"},
+		{"phone, fifteen digits", Phone, digits(15), `"` + digits(15) + `"`, ""},
+		{"phone, sixteen digits", Phone, digits(16), "", "must be a valid phone number"},
+		{"phone, digits of the extension don't count", Phone, `"985 x5550142"`, "", "must be a valid phone number"},
 		{"phone in letters", Phone, `"1-800-FLOWERS"`, "", "must be a valid phone number"},
 		{"phone below zero", Phone, `-9855550142`, "", "must be a valid phone number"},
 		{"phone, array", Phone, `["9855550142"]`, "", "must be a valid phone number"},
@@ -160,10 +161,10 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"url", URL, `" https://recorder.example.gov/deeds?book=12&page=7#top "`, `"https://recorder.example.gov/deeds?book=12&page=7#top"`, ""},
 		{"url with a blank", URL, `"http://example.com/a b"`, "", "must be a valid URL"},
 		{"url in capitals", URL, `"HTTP://Example.com:8080/%7Ea"`, `"HTTP://Example.com:8080/%7Ea"`, ""},
-		{"url of the office", URL, `"http://gis01/maps"`, `"http://gis01/maps"`, ""},
-		{"url of an address", URL, `"http://192.0.2.10/"`, `"http://192.0.2.10/"`, ""},
-		{"url of a long address", URL, `"http://[2001:db8::1]:80/"`, `"http://[2001:db8::1]:80/"`, ""},
-		{"url in other letters", URL, `"https://bücher.example/ü"`, `"https://bücher.example/ü"`, ""},
+		{"url of a local host name", URL, `"http://gis01/maps"`, `"http://gis01/maps"`, ""},
+		{"url of an IPv4 address", URL, `"http://192.0.2.10/"`, `"http://192.0.2.10/"`, ""},
+		{"url of an IPv6 address", URL, `"http://[2001:db8::1]:80/"`, `"http://[2001:db8::1]:80/"`, ""},
+		{"url with non-ASCII letters", URL, `"https://bücher.example/ü"`, `"https://bücher.example/ü"`, ""},
 		{"url, empty", URL, `""`, "", ""},
 		{"url without a scheme", URL, `"example.com"`, "", "must be a valid URL"},
 		{"url of a script", URL, `"javascript:alert(1)"`, "", "must be a valid URL"},
@@ -171,11 +172,11 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"url without a host", URL, `"https:///deeds"`, "", "must be a valid URL"},
 		{"url without slashes", URL, `"http:example.com"`, "", "must be a valid URL"},
 		{"url with a password", URL, `"https://ann:secret@example.com/"`, "", "must be a valid URL"},
-		{"url of no address", URL, `"http://192.0.2.999/"`, "", "must be a valid URL"},
-		{"url of an empty name", URL, `"http://a..example.com/"`, "", "must be a valid URL"},
+		{"url of an invalid address", URL, `"http://192.0.2.999/"`, "", "must be a valid URL"},
+		{"url with an empty label", URL, `"http://a..example.com/"`, "", "must be a valid URL"},
 		{"url of a port too high", URL, `"http://example.com:65536/"`, "", "must be a valid URL"},
 		{"url of two lines", URL, `"http://example.com/a\nb"`, "", "must be a valid URL"},
-		{"url that reads backwards", URL, `"http://example.com/\u202efdp"`, "", "must be a valid URL"},
+		{"url with a bidirectional control", URL, `"http://example.com/\u202efdp"`, "", "must be a valid URL"},
 		{"url from a number", URL, `7`, "", "must be a valid URL"},
 		{"url, boolean", URL, `true`, "", "must be a valid URL"},
 		{"url, at max", URL, `"http://example.com/` + strings.Repeat("a", 1981) + `"`,
@@ -191,9 +192,9 @@ func TestCheckCustomEachType(t *testing.T) {
 				t.Errorf("input after the check = %.80s, want it unchanged", raw)
 			}
 			if string(got["the_key"]) != row.value {
-				t.Errorf("value %.80s, want %.80s", got["the_key"], row.value)
+				t.Errorf("value = %.80s, want %.80s", got["the_key"], row.value)
 			}
-			if _, there := got["the_key"]; there != (row.value != "") {
+			if _, found := got["the_key"]; found != (row.value != "") {
 				t.Errorf("values = %v, want no key without a value", got)
 			}
 			switch row.rejected {
@@ -208,6 +209,7 @@ func TestCheckCustomEachType(t *testing.T) {
 	}
 }
 
+// quoted returns a JSON string of n characters.
 func quoted(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 
 func TestCheckCustomFieldSet(t *testing.T) {
@@ -223,13 +225,13 @@ func TestCheckCustomFieldSet(t *testing.T) {
 		{"unknown keys are ignored", `{"q":1,"__proto__":{},"Z":"x"}`, false, `{}`, nil},
 		{"only keys with a value", `{"z":"1","a":null,"m":""}`, false, `{"z":"1"}`, nil},
 		{"required is accepted", `{"m":"1"}`, false, `{"m":"1"}`, nil},
-		{"required is enforced, in order of definition", `{"m":"1"}`, true, `{"m":"1"}`,
+		{"required is enforced, in the sequence of the definition", `{"m":"1"}`, true, `{"m":"1"}`,
 			[]string{"custom_fields.z: The z field is required.", "custom_fields.a: The a field is required."}},
-		{"an empty value is a missing one", `{"z":" ","a":"2026-01-01"}`, true, `{"a":"2026-01-01"}`,
+		{"an empty value is missing", `{"z":" ","a":"2026-01-01"}`, true, `{"a":"2026-01-01"}`,
 			[]string{"custom_fields.z: The z field is required."}},
-		{"a wrong value is not missing too", `{"z":"1","a":"x"}`, true, `{"z":"1"}`,
+		{"an invalid value is not also missing", `{"z":"1","a":"x"}`, true, `{"z":"1"}`,
 			[]string{"custom_fields.a: The a field must match the format Y-m-d."}},
-		{"refusals in order of definition", `{"a":"x","m":[1],"z":{}}`, false, `{}`,
+		{"errors in the sequence of the definition", `{"a":"x","m":[1],"z":{}}`, false, `{}`,
 			[]string{"custom_fields.z: The z field must be a string.", "custom_fields.a: The a field must match the format Y-m-d.",
 				"custom_fields.m: The m field must be a string."}},
 	} {
@@ -241,7 +243,7 @@ func TestCheckCustomFieldSet(t *testing.T) {
 			var f validation
 			got, err := json.Marshal(f.checkCustom(Custom{Values: sent}, defs, Rules{EnforceRequired: row.enforce}))
 			if err != nil || string(got) != row.values {
-				t.Errorf("values %s, %v, want %s", got, err, row.values)
+				t.Errorf("values = %s, %v; want %s", got, err, row.values)
 			}
 			checkFieldErrors(t, f.Fields, row.rejected...)
 		})
@@ -255,7 +257,7 @@ func TestMultiselectCanBeCheckedTwice(t *testing.T) {
 	for range 2 {
 		var f validation
 		if got := f.checkCustom(sent, defs, Rules{}); string(got["k"]) != `["Purchase","Lease"]` {
-			t.Errorf("value %s", got["k"])
+			t.Errorf("value = %s, want both options", got["k"])
 		}
 		checkFieldErrors(t, f.Fields)
 	}
@@ -272,7 +274,7 @@ func TestValuesDoNotAliasRequestBody(t *testing.T) {
 		before := string(got["k"])
 		copy(raw, "####")
 		if string(got["k"]) != before {
-			t.Errorf("%s: value aliases the request body", kind)
+			t.Errorf("%s after the request body changed = %s, want %s", kind, got["k"], before)
 		}
 	}
 }
@@ -303,17 +305,17 @@ func FuzzCheckCustom(f *testing.F) {
 		values := rejected.checkCustom(Custom{Values: sent}, defs, Rules{})
 		for key, value := range values {
 			if !json.Valid(value) {
-				t.Errorf("%s: %q is not valid JSON", key, value)
+				t.Errorf("%s = %q, want valid JSON", key, value)
 			}
 		}
 		var again validation
 		second := again.checkCustom(Custom{Values: values}, defs, Rules{})
 		if len(again.Fields) > 0 || len(second) != len(values) {
-			t.Fatalf("what was accepted is rejected: %v", fieldErrors(again.Fields))
+			t.Fatalf("check the accepted values again: errors %v, values %v; want %v", fieldErrors(again.Fields), second, values)
 		}
 		for key, value := range values {
 			if string(second[key]) != string(value) {
-				t.Errorf("%s: %q became %q", key, value, second[key])
+				t.Errorf("%s checked again = %q, want %q", key, second[key], value)
 			}
 		}
 	})

@@ -17,7 +17,7 @@ func TestCompleteFilename(t *testing.T) {
 		{"Deed.pdf", " \t", ""},
 	} {
 		if got := (File{Filename: c.name}).CompleteFilename(c.typed); got != c.want {
-			t.Errorf("%s as %q: %q, want %q", c.name, c.typed, got, c.want)
+			t.Errorf("CompleteFilename of %s with %q = %q, want %q", c.name, c.typed, got, c.want)
 		}
 	}
 }
@@ -29,7 +29,7 @@ func TestFileTypeName(t *testing.T) {
 		".tif": "TIFF", "bare": "BARE", "": "",
 	} {
 		if got := (File{Filename: name}).TypeName(); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
+			t.Errorf("TypeName of %q = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -38,10 +38,10 @@ func TestFileHasPreview(t *testing.T) {
 	t.Parallel()
 	pages := 3
 	for _, c := range []struct {
-		file  File
-		drawn bool
-		there bool
-		pages int
+		file       File
+		images     bool // shown as images
+		hasPreview bool
+		pages      int
 	}{
 		{File{MIME: MIMEPDF, Pages: &pages}, true, true, 3},
 		{File{MIME: "image/tiff"}, true, true, 0},
@@ -49,8 +49,9 @@ func TestFileHasPreview(t *testing.T) {
 		{File{MIME: MIMEPDF, Failure: "It is damaged."}, true, false, 0},
 		{File{MIME: "text/plain"}, false, false, 0},
 	} {
-		if f := c.file; f.ShownAsImages() != c.drawn || f.HasPreview() != c.there || f.PageCount() != c.pages {
-			t.Errorf("%+v: %v, %v, %d", f, f.ShownAsImages(), f.HasPreview(), f.PageCount())
+		if f := c.file; f.ShownAsImages() != c.images || f.HasPreview() != c.hasPreview || f.PageCount() != c.pages {
+			t.Errorf("%+v: ShownAsImages %v, HasPreview %v, PageCount %d; want %v, %v, %d", f, f.ShownAsImages(), f.HasPreview(), f.PageCount(),
+				c.images, c.hasPreview, c.pages)
 		}
 	}
 }
@@ -67,23 +68,25 @@ func TestUnsearchable(t *testing.T) {
 		pages int
 	}{
 		{"an old PDF", File{MIME: MIMEPDF, Pages: &three}, false, 0},
-		{"an old picture", File{MIME: "image/tiff", Pages: &three}, true, 0},
-		{"an old letter", File{MIME: "text/plain"}, false, 0},
+		{"an old image", File{MIME: "image/tiff", Pages: &three}, true, 0},
+		{"an old text file", File{MIME: "text/plain"}, false, 0},
 		{"a scan", File{MIME: MIMEPDF, Pages: &three, TextPages: &none}, true, 0},
 		{"a scan that is processed again", File{MIME: MIMEPDF, Pages: &three, TextPages: &none, Processing: true}, false, 0},
 		{"partly scanned", File{MIME: MIMEPDF, Pages: &three, TextPages: &some}, false, 2},
-		{"a letter", File{MIME: "text/plain", TextPages: &some}, false, 0},
+		{"a text file", File{MIME: "text/plain", TextPages: &some}, false, 0},
 	} {
-		if got, pages := row.file.Unsearchable(), row.file.PagesWithoutText(); got != row.want || pages != row.pages {
-			t.Errorf("%s: got %t, %d pages, want %t, %d", row.name, got, pages, row.want, row.pages)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if got, pages := row.file.Unsearchable(), row.file.PagesWithoutText(); got != row.want || pages != row.pages {
+				t.Errorf("Unsearchable = %t, PagesWithoutText = %d; want %t, %d", got, pages, row.want, row.pages)
+			}
+		})
 	}
 }
 
 func TestFileExtension(t *testing.T) {
 	for name, want := range map[string]string{"a.PDF": "pdf", "a.b.TiF": "tif", "Übersicht.ÄÖ": "äö", "README": "readme", "a.": ""} {
 		if got := (File{Filename: name}).Extension(); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
+			t.Errorf("Extension of %s = %q, want %q", name, got, want)
 		}
 	}
 }

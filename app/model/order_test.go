@@ -10,11 +10,11 @@ func TestCoreOrderFields(t *testing.T) {
 	for _, f := range CoreOrderFields() {
 		keys = append(keys, f.Key)
 		if f.Required != (f.Key == "order_number") {
-			t.Errorf("%s: required %v", f.Key, f.Required)
+			t.Errorf("%s: Required = %v, want it for order_number alone", f.Key, f.Required)
 		}
 	}
-	if !slices.Equal(keys, []string{"order_number", "due_date", "address", "city", "county", "state"}) ||
-		CoreOrderFields()[0].Label != "Order #" {
-		t.Errorf("core fields %q", keys)
+	want := []string{"order_number", "due_date", "address", "city", "county", "state"}
+	if label := CoreOrderFields()[0].Label; !slices.Equal(keys, want) || label != "Order #" {
+		t.Errorf("core fields = %q, the first with the label %q; want %q and Order #", keys, label, want)
 	}
 }

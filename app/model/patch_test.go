@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	cleared = Some(Input{})
-	noText  = Some(Input{Kind: InputNotString})
+	cleared   = Some(Input{})
+	notString = Some(Input{Kind: InputNotString})
 )
 
 func sendText(text string) Optional[Input] { return Some(StringInput(text)) }
@@ -48,7 +48,8 @@ func checkChanges(t *testing.T, changes []Change, want ...string) {
 	}
 }
 
-func searched() (Abstract, *Template) {
+// sampleAbstract returns an abstract and its template.
+func sampleAbstract() (Abstract, *Template) {
 	template := &Template{ID: 3, Statuses: []string{"New", "Done"}, Retired: true, Fields: []Field{
 		{Key: "kind", Type: Dropdown, Options: []string{"A", "B"}}, {Key: "owner", Type: Text, Required: true}, {Key: "rush", Type: Checkbox},
 		{Key: "run", Type: Multiselect, Options: []string{"X", "Y"}}, {Key: "was", Type: Dropdown, Options: []string{"now"}},
@@ -60,7 +61,7 @@ func searched() (Abstract, *Template) {
 }
 
 func TestAbstractPatch(t *testing.T) {
-	old, template := searched()
+	old, template := sampleAbstract()
 	for _, row := range []struct {
 		name    string
 		patch   AbstractPatch
@@ -74,18 +75,18 @@ func TestAbstractPatch(t *testing.T) {
 		{"the same value", AbstractPatch{PropertyPatch: PropertyPatch{State: sendText("NY ")}, Status: sendText("New")}, nil},
 		{"status", AbstractPatch{Status: sendText("Done")}, []string{`status "New" "Done"`}},
 		{"its own template", AbstractPatch{TemplateID: sendID(3)}, nil},
-		{"files in another order", AbstractPatch{Files: sendIDs(9, 4, 7)}, []string{`files [4,7,9] [9,4,7]`}},
-		{"files in the same order", AbstractPatch{Files: sendIDs(4, 7, 9)}, nil},
+		{"files in another sequence", AbstractPatch{Files: sendIDs(9, 4, 7)}, []string{`files [4,7,9] [9,4,7]`}},
+		{"files in the same sequence", AbstractPatch{Files: sendIDs(4, 7, 9)}, nil},
 		{"custom fields merge", AbstractPatch{Custom: customOf(`{"kind":"B","rush":true}`)},
 			[]string{`custom_fields.kind "A" "B"`, `custom_fields.rush null true`}},
-		{"null takes a key away", AbstractPatch{Custom: customOf(`{"kind":null}`)}, []string{`custom_fields.kind "A" null`}},
-		{"so does an empty text", AbstractPatch{Custom: customOf(`{"kind":""}`)}, []string{`custom_fields.kind "A" null`}},
-		{"so does an empty list", AbstractPatch{Custom: customOf(`{"kind":[]}`)}, []string{`custom_fields.kind "A" null`}},
+		{"null removes a key", AbstractPatch{Custom: customOf(`{"kind":null}`)}, []string{`custom_fields.kind "A" null`}},
+		{"an empty text removes a key", AbstractPatch{Custom: customOf(`{"kind":""}`)}, []string{`custom_fields.kind "A" null`}},
+		{"an empty list removes a key", AbstractPatch{Custom: customOf(`{"kind":[]}`)}, []string{`custom_fields.kind "A" null`}},
 		{"an empty map changes nothing", AbstractPatch{Custom: customOf(`{}`)}, nil},
 		{"an unknown key is ignored", AbstractPatch{Custom: customOf(`{"zz":"1"}`)}, nil},
-		{"a key the template lost is not reached", AbstractPatch{Custom: customOf(`{"lost":"x"}`)}, nil},
-		{"a value the options lost may come back as it is", AbstractPatch{Custom: customOf(`{"was": "before"}`)}, nil},
-		{"null takes all away", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})},
+		{"a key that the template no longer has is ignored", AbstractPatch{Custom: customOf(`{"lost":"x"}`)}, nil},
+		{"a value that is no longer an option may stay", AbstractPatch{Custom: customOf(`{"was": "before"}`)}, nil},
+		{"null removes all keys", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})},
 			[]string{`custom_fields.kind "A" null`, `custom_fields.lost "kept" null`, `custom_fields.owner "Doe" null`,
 				`custom_fields.was "before" null`}},
 	} {
@@ -93,16 +94,16 @@ func TestAbstractPatch(t *testing.T) {
 			now, rejected := row.patch.Check(old, template, Rules{})
 			checkFieldErrors(t, rejected)
 			checkChanges(t, old.Changes(now), row.changes...)
-			again, _ := searched()
+			again, _ := sampleAbstract()
 			if !reflect.DeepEqual(old, again) {
-				t.Errorf("Check modified the original abstract: %+v", old)
+				t.Errorf("abstract after Check = %+v, want it unchanged: %+v", old, again)
 			}
 		})
 	}
 }
 
 func TestAbstractPatchRejected(t *testing.T) {
-	old, template := searched()
+	old, template := sampleAbstract()
 	const noFiles, notSelected = "files: The selected files is invalid.", "status: The selected status is invalid."
 	for _, row := range []struct {
 		name     string
@@ -114,31 +115,31 @@ func TestAbstractPatchRejected(t *testing.T) {
 		{"no template", AbstractPatch{TemplateID: Some(IDInput{})}, Rules{}, []string{"template_id: The template id field cannot be changed."}},
 		{"a template below zero", AbstractPatch{TemplateID: sendID(-3)}, Rules{},
 			[]string{"template_id: The template id field cannot be changed."}},
-		{"a template that is none", AbstractPatch{TemplateID: Some(IDInput{Present: true})}, Rules{},
+		{"a template ID that isn't an integer", AbstractPatch{TemplateID: Some(IDInput{Present: true})}, Rules{},
 			[]string{"template_id: The template id field must be an integer."}},
 		{"an unknown status", AbstractPatch{Status: sendText("new")}, Rules{}, []string{notSelected}},
-		{"a status of another type", AbstractPatch{Status: noText}, Rules{}, []string{"status: The status field must be a string."}},
+		{"a status of another type", AbstractPatch{Status: notString}, Rules{}, []string{"status: The status field must be a string."}},
 		{"no status", AbstractPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}},
-		{"a file too few", AbstractPatch{Files: sendIDs(4, 7)}, Rules{}, []string{noFiles}},
-		{"a file too many", AbstractPatch{Files: sendIDs(4, 7, 9, 10)}, Rules{}, []string{noFiles}},
+		{"a missing file", AbstractPatch{Files: sendIDs(4, 7)}, Rules{}, []string{noFiles}},
+		{"an extra file", AbstractPatch{Files: sendIDs(4, 7, 9, 10)}, Rules{}, []string{noFiles}},
 		{"a file twice", AbstractPatch{Files: sendIDs(4, 7, 7)}, Rules{}, []string{noFiles}},
-		{"another's file", AbstractPatch{Files: sendIDs(4, 7, 8)}, Rules{}, []string{noFiles}},
+		{"a file of another abstract", AbstractPatch{Files: sendIDs(4, 7, 8)}, Rules{}, []string{noFiles}},
 		{"a file below zero", AbstractPatch{Files: sendIDs(4, 7, -9)}, Rules{}, []string{noFiles}},
-		{"a file that is no number", AbstractPatch{Files: Some(IDListInput{IsArray: true, Items: []IDInput{{Present: true}}})}, Rules{},
+		{"a file ID that isn't a number", AbstractPatch{Files: Some(IDListInput{IsArray: true, Items: []IDInput{{Present: true}}})}, Rules{},
 			[]string{noFiles}},
 		{"no files", AbstractPatch{Files: sendIDs()}, Rules{}, []string{noFiles}},
-		{"files are no list", AbstractPatch{Files: Some(IDListInput{})}, Rules{}, []string{"files: The files field must be an array."}},
-		{"custom_fields is no map", AbstractPatch{Custom: Some(Custom{Kind: CustomNotObject})}, Rules{},
+		{"files is not a list", AbstractPatch{Files: Some(IDListInput{})}, Rules{}, []string{"files: The files field must be an array."}},
+		{"custom_fields is not an object", AbstractPatch{Custom: Some(Custom{Kind: CustomNotObject})}, Rules{},
 			[]string{"custom_fields: The custom fields field must be an array."}},
 		{"outside the options", AbstractPatch{Custom: customOf(`{"kind":"C"}`)}, Rules{},
 			[]string{"custom_fields.kind: The selected kind is invalid."}},
-		{"a required one cleared", AbstractPatch{Custom: customOf(`{"owner":null}`)}, Rules{EnforceRequired: true},
+		{"a required field cleared", AbstractPatch{Custom: customOf(`{"owner":null}`)}, Rules{EnforceRequired: true},
 			[]string{"custom_fields.owner: The owner field is required."}},
 		{"all cleared", AbstractPatch{Custom: Some(Custom{Kind: CustomNull})}, Rules{EnforceRequired: true},
 			[]string{"custom_fields.owner: The owner field is required."}},
-		{"all at once, in the order of the table",
+		{"all fields, in sequence",
 			AbstractPatch{TemplateID: sendID(4), Status: sendText("x"), Custom: customOf(`{"run":"Z","kind":1}`),
-				PropertyPatch: PropertyPatch{noText, noText, noText, noText}, TaxMap: noText, Files: sendIDs()}, Rules{},
+				PropertyPatch: PropertyPatch{notString, notString, notString, notString}, TaxMap: notString, Files: sendIDs()}, Rules{},
 			[]string{"template_id: The template id field cannot be changed.", notSelected, "address: The address field must be a string.",
 				"city: The city field must be a string.", "county: The county field must be a string.", "state: The state field must be a string.",
 				"tax_map: The tax map field must be a string.", noFiles, "custom_fields.kind: The selected kind is invalid.",
@@ -153,7 +154,7 @@ func TestAbstractPatchRejected(t *testing.T) {
 
 // Fields that weren't sent aren't validated, even if their current value is no longer valid.
 func TestPatchValidatesOnlySentFields(t *testing.T) {
-	old, template := searched()
+	old, template := sampleAbstract()
 	delete(old.Custom, "owner")
 	old.Status = "Gone"
 	now, rejected := AbstractPatch{TaxMap: sendText("9"), Status: sendText("Gone"), Custom: customOf(`{"kind":"B"}`)}.Check(old,
@@ -183,14 +184,14 @@ func TestOrderPatch(t *testing.T) {
 		changes  []string
 	}{
 		{"nothing sent", OrderPatch{}, Rules{EnforceRequired: true}, nil, nil},
-		{"all there is", OrderPatch{Number: sendText("a-1"), Status: sendText("done"), DueDate: cleared,
+		{"all fields", OrderPatch{Number: sendText("a-1"), Status: sendText("done"), DueDate: cleared,
 			PropertyPatch: PropertyPatch{City: cleared, State: sendText("NY")},
 			Custom:        customOf(`{"fee":2,"note":""}`)}, Rules{}, nil,
 			[]string{`order_number "A-1" "a-1"`, `status "active" "done"`, `due_date "2026-06-15" null`, `city "Troy" null`, `state null "NY"`,
 				`custom_fields.fee 1.50 2`, `custom_fields.note "x" null`}},
 		{"no number", OrderPatch{Number: cleared}, Rules{}, []string{"order_number: The order number field is required."}, nil},
 		{"an empty number", OrderPatch{Number: sendText(" ")}, Rules{}, []string{"order_number: The order number field is required."}, nil},
-		{"a number of another type", OrderPatch{Number: noText}, Rules{},
+		{"a number of another type", OrderPatch{Number: notString}, Rules{},
 			[]string{"order_number: The order number field must be a string."}, nil},
 		{"no status", OrderPatch{Status: cleared}, Rules{}, []string{"status: The status field is required."}, nil},
 		{"all wrong", OrderPatch{Number: sendText(strings.Repeat("é", 256)), Status: sendText("late"), DueDate: sendText("2026-02-30"),
@@ -222,7 +223,7 @@ func TestFilePatch(t *testing.T) {
 	}{
 		{"another name", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("Deed 7.PDF")}, false, nil,
 			[]string{`filename "a.pdf" "Deed 7.PDF"`}},
-		{"blanks are the writer's", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(" a.pdf")}, false, nil,
+		{"spaces are kept", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(" a.pdf")}, false, nil,
 			[]string{`filename "a.pdf" " a.pdf"`}},
 		{"jpeg is jpg", File{Filename: "a.jpeg"}, FilePatch{Filename: sendText("b.jpg")}, false, nil, []string{`filename "a.jpeg" "b.jpg"`}},
 		{"tif is tiff", File{Filename: "a.tif"}, FilePatch{Filename: sendText("b.TIFF")}, false, nil, []string{`filename "a.tif" "b.TIFF"`}},
@@ -232,21 +233,22 @@ func TestFilePatch(t *testing.T) {
 			[]string{strings.ReplaceAll(keeps, "%s", "pdf")}, nil},
 		{"no name", File{Filename: "a.pdf"}, FilePatch{Filename: cleared}, false, []string{"filename: The filename field is required."}, nil},
 		{"blank", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(" ")}, false, []string{"filename: The filename field is required."}, nil},
-		{"no text", File{Filename: "a.pdf"}, FilePatch{Filename: noText}, false, []string{"filename: The filename field must be a string."}, nil},
-		{"characters", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("a\n.pdf")}, false,
+		{"not a string", File{Filename: "a.pdf"}, FilePatch{Filename: notString}, false,
+			[]string{"filename: The filename field must be a string."}, nil},
+		{"invalid characters", File{Filename: "a.pdf"}, FilePatch{Filename: sendText("a\n.pdf")}, false,
 			[]string{"filename: The filename field contains invalid characters."}, nil},
 		{"long", File{Filename: "a.pdf"}, FilePatch{Filename: sendText(strings.Repeat("a", 252) + ".pdf")}, false,
 			[]string{"filename: The filename field must not be greater than 255 characters."}, nil},
 		{"into a folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(2)}, true, nil, []string{"folder_id null 2"}},
-		{"out of it", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: Some(IDInput{})}, false, nil, []string{"folder_id 2 null"}},
-		{"where it is", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: sendID(2)}, true, nil, nil},
+		{"out of a folder", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: Some(IDInput{})}, false, nil, []string{"folder_id 2 null"}},
+		{"unchanged folder", File{Filename: "a.pdf", FolderID: 2}, FilePatch{FolderID: sendID(2)}, true, nil, nil},
 		{"an unknown folder", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(9)}, false,
 			[]string{"folder_id: The selected folder id is invalid."}, nil},
-		{"a folder that is none", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false,
+		{"a folder ID that isn't an integer", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false,
 			[]string{"folder_id: The folder id field must be an integer."}, nil},
 		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true,
 			[]string{"folder_id: A document of an abstract cannot be in a folder."}, nil},
-		{"of an abstract, in none", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Some(IDInput{})}, true, nil, nil},
+		{"of an abstract, in no folder", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Some(IDInput{})}, true, nil, nil},
 		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, true,
 			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract cannot be in a folder."}, nil},
 	} {
@@ -272,11 +274,11 @@ func TestFolderPatch(t *testing.T) {
 		{"nothing sent", FolderPatch{}, false, nil, nil},
 		{"another name", FolderPatch{Name: sendText(" Surveys ")}, false, nil, []string{`name "Plats" "Surveys"`}},
 		{"to the root", FolderPatch{ParentID: Some(IDInput{})}, false, nil, []string{"parent_id 2 null"}},
-		{"where it is", FolderPatch{ParentID: sendID(2)}, true, nil, nil},
-		{"elsewhere", FolderPatch{ParentID: sendID(3)}, true, nil, []string{"parent_id 2 3"}},
-		{"where it does not fit, without a name", FolderPatch{Name: cleared, ParentID: sendID(1)}, false,
+		{"unchanged folder", FolderPatch{ParentID: sendID(2)}, true, nil, nil},
+		{"to another parent", FolderPatch{ParentID: sendID(3)}, true, nil, []string{"parent_id 2 3"}},
+		{"to an invalid parent, without a name", FolderPatch{Name: cleared, ParentID: sendID(1)}, false,
 			[]string{"name: The name field is required.", "parent_id: The selected parent id is invalid."}, nil},
-		{"a parent that is none", FolderPatch{ParentID: Some(IDInput{Present: true})}, false,
+		{"a parent ID that isn't an integer", FolderPatch{ParentID: Some(IDInput{Present: true})}, false,
 			[]string{"parent_id: The parent id field must be an integer."}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -17,12 +17,12 @@ func TestSearchTerms(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name string
-		have SearchTerms
+		got  SearchTerms
 		want SearchTerms
 	}{
 		{"nothing", Abstract{}.SearchTerms(), SearchTerms{}},
 		{
-			"an abstract of its own fields",
+			"an abstract without custom fields",
 			Abstract{Status: "In Search", TaxMap: "12-3-045",
 				Property: Property{Address: "7 Elm St.", City: "Troy", County: "Rensselaer", State: "NY"}}.SearchTerms(),
 			SearchTerms{Numbers: []string{"12-3-045"}, Names: []string{"7 Elm St.", "Troy", "Rensselaer"}, Other: []string{"NY", "In Search"}},
@@ -55,16 +55,18 @@ func TestSearchTerms(t *testing.T) {
 		},
 		{"by shape", Abstract{Custom: custom("remarks", `"1022/311"`, "x", `"no number"`)}.SearchTerms(),
 			SearchTerms{Numbers: []string{"1022/311"}, Other: []string{"no number"}}},
-		{"a number field without one", Abstract{Custom: custom("file_number", `"none"`)}.SearchTerms(), SearchTerms{Other: []string{"none"}}},
-		{"what is no value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e", ``)}.SearchTerms(), SearchTerms{}},
+		{"a number field without a number", Abstract{Custom: custom("file_number", `"none"`)}.SearchTerms(),
+			SearchTerms{Other: []string{"none"}}},
+		{"custom fields without a value", Abstract{Custom: custom("a", `""`, "b", `null`, "c", `{}`, "d", `[1]`, "e",
+			``)}.SearchTerms(), SearchTerms{}},
 		{"a file", File{Filename: "Deed Bk1022-Pg311.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"Deed Bk1022-Pg311"}, Names: []string{"Deed Bk1022-Pg311.pdf"}}},
-		{"a file of words", File{Filename: "Ann's Plat.pdf"}.SearchTerms(), SearchTerms{Names: []string{"Ann's Plat.pdf"}}},
-		{"a file that is a number", File{Filename: "26-0017.pdf"}.SearchTerms(),
+		{"a file named by words", File{Filename: "Ann's Plat.pdf"}.SearchTerms(), SearchTerms{Names: []string{"Ann's Plat.pdf"}}},
+		{"a file named by a number", File{Filename: "26-0017.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"26-0017"}, Names: []string{"26-0017.pdf"}}},
 		{"a number among words", File{Filename: "Plat_26-0017 (copy).pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"26-0017"}, Names: []string{"Plat_26-0017 (copy).pdf"}}},
-		{"a book in blanks", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.SearchTerms(),
+		{"a book with spaces", File{Filename: "Deed Bk 1022 Pg 311.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"Deed Bk 1022 Pg 311"}, Names: []string{"Deed Bk 1022 Pg 311.pdf"}}},
 		{"a short number among words", File{Filename: "2019 Taxes.txt"}.SearchTerms(), SearchTerms{Names: []string{"2019 Taxes.txt"}}},
 		{"a number before words", File{Filename: "20_Deed_2019-03-14_Bk1022-Pg311_Smith.pdf"}.SearchTerms(),
@@ -72,24 +74,24 @@ func TestSearchTerms(t *testing.T) {
 		{"an exhibit", File{Filename: "Exhibit 3-1 of 12.pdf"}.SearchTerms(), SearchTerms{Names: []string{"Exhibit 3-1 of 12.pdf"}}},
 		{"six digits", File{Filename: "Deed 883120 rev 3.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"883120"}, Names: []string{"Deed 883120 rev 3.pdf"}}},
-		{"a book of Louisiana", File{Filename: "Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}.SearchTerms(),
+		{"a Louisiana book", File{Filename: "Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"COB 1022 Pg 311"}, Names: []string{"Cash Sale COB 1022 Pg 311 Hebert to ONeal.pdf"}}},
 		{"a book between underscores", File{Filename: "Deed_COB_1022_Pg_311.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"Deed COB 1022 Pg 311"}, Names: []string{"Deed_COB_1022_Pg_311.pdf"}}},
 		{"an instrument", File{Filename: "Deed Inst No. 88123.pdf"}.SearchTerms(),
 			SearchTerms{Numbers: []string{"Inst No. 88123"}, Names: []string{"Deed Inst No. 88123.pdf"}}},
-		{"keys of books", Abstract{Custom: custom("cob", `"1505/205"`, "mortgage_book", `"12, see 7"`, "entry", `"No. 88 123"`,
+		{"keys that name books", Abstract{Custom: custom("cob", `"1505/205"`, "mortgage_book", `"12, see 7"`, "entry", `"No. 88 123"`,
 			"this_or", `"Ann 1"`)}.SearchTerms(),
 			SearchTerms{Numbers: []string{"1505/205", "12, see 7", "No. 88 123"}, Other: []string{"Ann 1"}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for what, lists := range map[string][2][]string{
-				"numbers": {row.have.Numbers, row.want.Numbers}, "names": {row.have.Names, row.want.Names}, "others": {row.have.Other, row.want.Other},
+			for name, lists := range map[string][2][]string{
+				"numbers": {row.got.Numbers, row.want.Numbers}, "names": {row.got.Names, row.want.Names}, "others": {row.got.Other, row.want.Other},
 			} {
 				slices.Sort(lists[0])
 				slices.Sort(lists[1])
 				if !slices.Equal(lists[0], lists[1]) {
-					t.Errorf("%s %q, want %q", what, lists[0], lists[1])
+					t.Errorf("%s = %q, want %q", name, lists[0], lists[1])
 				}
 			}
 		})
@@ -103,6 +105,6 @@ func TestSearchTermsOfLongText(t *testing.T) {
 		t.Fatalf("encode text: %v", err)
 	}
 	if k := (Abstract{Custom: Values{"exceptions": raw}}).SearchTerms(); len(k.Numbers) != 2 || len(k.Other) != 1 {
-		t.Errorf("%d numbers, %d others", len(k.Numbers), len(k.Other))
+		t.Errorf("terms = %d numbers and %d others, want 2 and 1", len(k.Numbers), len(k.Other))
 	}
 }

@@ -29,9 +29,9 @@ func TestHeadings(t *testing.T) {
 	number := Values{"file_number": json.RawMessage(`"26-0017"`), "parcel_id": json.RawMessage(`"9-9"`)}
 	elm := Property{Address: "12 Elm St", City: "Troy", County: "Rensselaer", State: "NY"}
 	for _, row := range []struct {
-		name           string
-		abstract       Abstract
-		heading, under string
+		name                string
+		abstract            Abstract
+		heading, subheading string
 	}{
 		{"nothing", Abstract{}, "", ""},
 		{"a file number", Abstract{Custom: number, TaxMap: "1-2-3", Property: elm}, "26-0017", "12 Elm St, Troy, Rensselaer County, NY · 1-2-3"},
@@ -41,12 +41,15 @@ func TestHeadings(t *testing.T) {
 		{"a county in full", Abstract{Property: Property{County: "Orleans Parish", State: "LA"}}, "Orleans Parish, LA", ""},
 		{"a parcel among the fields", Abstract{Custom: Values{"parcel_id": json.RawMessage(`"9-9"`)}}, "9-9", ""},
 	} {
-		if heading, under := row.abstract.Heading(), row.abstract.Subheading(); heading != row.heading || under != row.under {
-			t.Errorf("%s: %q, %q", row.name, heading, under)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			if heading, subheading := row.abstract.Heading(), row.abstract.Subheading(); heading != row.heading || subheading != row.subheading {
+				t.Errorf("Heading, Subheading = %q, %q; want %q, %q", heading, subheading, row.heading, row.subheading)
+			}
+		})
 	}
-	if o := (Order{Property: elm, Custom: number}); o.Subheading() != "12 Elm St, Troy, Rensselaer County, NY · 9-9" {
-		t.Errorf("order Subheading = %q", o.Subheading())
+	const want = "12 Elm St, Troy, Rensselaer County, NY · 9-9"
+	if o := (Order{Property: elm, Custom: number}); o.Subheading() != want {
+		t.Errorf("order Subheading = %q, want %q", o.Subheading(), want)
 	}
 }
 
@@ -66,7 +69,7 @@ func TestFullAddressCountyType(t *testing.T) {
 		"":                              {},
 	} {
 		if got := p.FullAddress(); got != want {
-			t.Errorf("%+v: %q, want %q", p, got, want)
+			t.Errorf("FullAddress of %+v = %q, want %q", p, got, want)
 		}
 	}
 }
@@ -91,11 +94,11 @@ func FuzzNormalize(f *testing.F) {
 		for _, form := range []func(string) string{NormalizeText, NormalizeNumber} {
 			once := form(text)
 			if form(once) != once {
-				t.Errorf("%q: %q, then %q", text, once, form(once))
+				t.Errorf("%q normalized twice = %q, want %q", text, form(once), once)
 			}
 			for i := range len(once) {
 				if once[i] == 0 || once[i] == 0xFF {
-					t.Errorf("%q: %q", text, once)
+					t.Errorf("%q normalized = %q, want no byte 0x00 or 0xFF", text, once)
 				}
 			}
 		}

@@ -20,14 +20,16 @@ func TestRolePermissions(t *testing.T) {
 		{"owner", false, false, false},
 		{"Admin", false, false, false},
 	} {
-		if row.role.Can(PermRead) != row.read || row.role.Can(PermWrite) != row.write || row.role.Can(PermAdmin) != row.administer {
-			t.Errorf("role %q: unexpected permissions", row.role)
+		read, write, administer := row.role.Can(PermRead), row.role.Can(PermWrite), row.role.Can(PermAdmin)
+		if read != row.read || write != row.write || administer != row.administer {
+			t.Errorf("role %q: read %v, write %v, administer %v; want %v, %v, %v", row.role, read, write, administer,
+				row.read, row.write, row.administer)
 		}
 		if row.role.Can("") || row.role.Can("everything") {
-			t.Errorf("role %q has an unknown permission", row.role)
+			t.Errorf("role %q has an unknown permission, want none", row.role)
 		}
-		if slices.Contains(Roles(), row.role) != row.read {
-			t.Errorf("role %q: unexpected position in Roles", row.role)
+		if got := slices.Contains(Roles(), row.role); got != row.read {
+			t.Errorf("role %q in Roles: %v, want %v", row.role, got, row.read)
 		}
 	}
 }
@@ -53,10 +55,10 @@ func TestPasswordRules(t *testing.T) {
 			got = f[0].Sentences[0]
 		}
 		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
-			t.Errorf("%q: %q, want %q", row.password, got, row.want)
+			t.Errorf("CheckPassword(%q) = %q, want %q", row.password, got, row.want)
 		}
 		if len(row.password) > 5 && strings.Contains(got, row.password) {
-			t.Errorf("message contains the password: %q", got)
+			t.Errorf("CheckPassword(%q) = %q, want a message without the password", row.password, got)
 		}
 	}
 }
@@ -85,16 +87,16 @@ func TestUserName(t *testing.T) {
 		name, rejected := CheckUserName(row.sent)
 		switch {
 		case row.want == "" && (len(rejected) > 0 || name != row.name):
-			t.Errorf("%q: %q, %v", row.sent, name, rejected)
+			t.Errorf("CheckUserName(%q) = %q, errors %v; want %q", row.sent, name, rejected, row.name)
 		case row.want != "" && (len(rejected) != 1 || rejected[0].Sentences[0] != row.want):
-			t.Errorf("%q: %v", row.sent, rejected)
+			t.Errorf("CheckUserName(%q): errors %v, want %s", row.sent, rejected, row.want)
 		}
 	}
 }
 
 func TestSessionActive(t *testing.T) {
 	limits := SessionLimits{Idle: time.Hour, Max: 3 * time.Hour}
-	began := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
+	start := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	for _, row := range []struct {
 		seen, now time.Duration
 		want      bool
@@ -104,16 +106,16 @@ func TestSessionActive(t *testing.T) {
 		// created while the clock was ahead
 		{0, -10 * time.Minute, true}, {0, -10*time.Minute - 1, false}, {-48 * time.Hour, -47 * time.Hour, false},
 	} {
-		s := Session{CreatedAt: began, LastSeenAt: began.Add(row.seen)}
-		if s.Active(began.Add(row.now), limits) != row.want {
+		s := Session{CreatedAt: start, LastSeenAt: start.Add(row.seen)}
+		if s.Active(start.Add(row.now), limits) != row.want {
 			t.Errorf("last seen after %s, now %s: Active = %v, want %v", row.seen, row.now, !row.want, row.want)
 		}
 	}
 	if id := (Session{Hash: strings.Repeat("ab", 32)}).ID(); id != "abababababababab" {
-		t.Errorf("id %q", id)
+		t.Errorf("session ID = %q, want abababababababab", id)
 	}
 	if id := (Session{}).ID(); id != "" {
-		t.Errorf("id %q", id)
+		t.Errorf("ID of a session without a hash = %q, want none", id)
 	}
 }
 
@@ -126,7 +128,7 @@ func TestClientNetwork(t *testing.T) {
 		"::1":               "::/64",
 	} {
 		if got := ClientNetwork(netip.MustParseAddr(address)); got.String() != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
+			t.Errorf("ClientNetwork(%s) = %s, want %s", address, got, want)
 		}
 	}
 	if got := ClientNetwork(netip.Addr{}); got.IsValid() {

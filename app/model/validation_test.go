@@ -18,7 +18,7 @@ func TestLine(t *testing.T) {
 		{"only white space", StringInput(" \t\r\n\u00a0\u3000"), "", ""},
 		{"trimmed", StringInput("  1 A \n"), "1 A", ""},
 		{"at max", StringInput("ABCDE"), "ABCDE", ""},
-		{"at most, after trimming", StringInput("  ABCDE  "), "ABCDE", ""},
+		{"at max, after trimming", StringInput("  ABCDE  "), "ABCDE", ""},
 		{"code points, not bytes", StringInput("Äß語🏠é"), "Äß語🏠é", ""},
 		{"one too long", StringInput("ABCDEF"), "", "The address field must not be greater than 5 characters."},
 		{"NUL", StringInput("a\x00b"), "", "The address field contains invalid characters."},
@@ -31,7 +31,7 @@ func TestLine(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation
 			if got := f.line("address", row.in, limit); got != row.value {
-				t.Errorf("value %q, want %q", got, row.value)
+				t.Errorf("value = %q, want %q", got, row.value)
 			}
 			if row.rejected == "" {
 				checkFieldErrors(t, f.Fields)
@@ -96,7 +96,7 @@ func TestDate(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var f validation
 			if got := f.date("due_date", row.in); got != row.value {
-				t.Errorf("value %q, want %q", got, row.value)
+				t.Errorf("value = %q, want %q", got, row.value)
 			}
 			if row.rejected == "" {
 				checkFieldErrors(t, f.Fields)

@@ -27,7 +27,8 @@ func TestNewWorkspace(t *testing.T) {
 	}
 	if len(w.OrderFields) != 10 || !slices.Equal(w.OrderStatuses, []string{"active", "on_hold", "completed", "cancelled"}) ||
 		len(w.Folders) != 4 {
-		t.Errorf("orders %d %q, folders %q", len(w.OrderFields), w.OrderStatuses, w.Folders)
+		t.Errorf("workspace has %d order fields, statuses %q, and folders %q; want 10 order fields, 4 statuses, and 4 folders",
+			len(w.OrderFields), w.OrderStatuses, w.Folders)
 	}
 	key := regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	sets := [][]Field{w.OrderFields, CoreOrderFields()}
@@ -37,9 +38,9 @@ func TestNewWorkspace(t *testing.T) {
 	for _, set := range sets {
 		seen := map[string]bool{}
 		for _, f := range set {
-			chooses := f.Type == Dropdown || f.Type == Multiselect
-			if !key.MatchString(f.Key) || seen[f.Key] || f.Label == "" || chooses != (len(f.Options) > 0) {
-				t.Errorf("invalid field %+v", f)
+			isChoice := f.Type == Dropdown || f.Type == Multiselect
+			if !key.MatchString(f.Key) || seen[f.Key] || f.Label == "" || isChoice != (len(f.Options) > 0) {
+				t.Errorf("field %+v, want a unique key, a label, and options for choices alone", f)
 			}
 			seen[f.Key] = true
 		}
