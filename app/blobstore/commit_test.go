@@ -43,7 +43,7 @@ func sameShard(t *testing.T, s *Store) (a, b []byte) {
 		}
 		seen[st.Digest().String()[:2]] = c
 	}
-	t.Fatal("no two digests in one shard")
+	t.Fatal("300 digests are in different shards, want two in one shard")
 	return nil, nil
 }
 
@@ -151,10 +151,10 @@ func TestFaultAtEveryStep(t *testing.T) {
 					t.Errorf("fault at %s: error = %v, want %v", hit, err, fault)
 				}
 				if errors.Is(err, ErrDiskFull) != (fault == syscall.ENOSPC && durable.IsDiskFull(fault)) {
-					t.Errorf("fault %v at %s: error = %v, wrong about ErrDiskFull", fault, hit, err)
+					t.Errorf("fault %v at %s: error = %v, want ErrDiskFull only for a full disk", fault, hit, err)
 				}
 				if sync := strings.HasPrefix(hit, "sync") && !durable.IsDiskFull(fault); errors.Is(err, ErrSync) != sync {
-					t.Errorf("fault %v at %s: error = %v, wrong about ErrSync", fault, hit, err)
+					t.Errorf("fault %v at %s: error = %v, want ErrSync: %v", fault, hit, err, sync)
 				}
 			})
 		}

@@ -27,7 +27,7 @@ func TestParseDigest(t *testing.T) {
 				t.Fatalf("ParseDigest = %v, want an error", err)
 			}
 			if row.ok && d.String() != row.text {
-				t.Errorf("got %s", d)
+				t.Errorf("got %s, want %s", d, row.text)
 			}
 		})
 	}
@@ -44,7 +44,7 @@ func FuzzDigestText(f *testing.F) {
 		}
 		b, err := json.Marshal(d)
 		if err != nil || string(b) != `"`+text+`"` {
-			t.Errorf("%q came back as %s, %v", text, b, err)
+			t.Errorf("Marshal = %s, %v, want %q", b, err, text)
 		}
 	})
 }

@@ -49,12 +49,12 @@ func TestPartialBecomesABlob(t *testing.T) {
 		t.Fatalf("Create: %v", err)
 	}
 	if err := x.Append(t.Context(), bytes.NewReader(all[:300_000]), int64(len(all))); err != nil || x.Offset() != 300_000 {
-		t.Fatalf("Append = %v, offset %d", err, x.Offset())
+		t.Fatalf("Append = %v, offset %d, want offset 300000", err, x.Offset())
 	}
 	errConnection := errors.New("connection lost")
 	err = x.Append(t.Context(), io.MultiReader(bytes.NewReader(all[300_000:300_500]), iotest.ErrReader(errConnection)), int64(len(all)))
 	if !errors.Is(err, ErrSource) || !errors.Is(err, errConnection) || x.Offset() != 300_500 {
-		t.Fatalf("Append = %v, offset %d", err, x.Offset())
+		t.Fatalf("Append = %v, offset %d, want %v, offset 300500", err, x.Offset(), errConnection)
 	}
 	s, _, loaded := partials(t, dir, nil)
 	if len(loaded) != 1 || loaded[0].Name() != "abc" || string(loaded[0].OwnerData) != "mine" || loaded[0].Offset() != 300_500 ||
@@ -63,7 +63,7 @@ func TestPartialBecomesABlob(t *testing.T) {
 	}
 	x = loaded[0]
 	if err := x.Append(t.Context(), bytes.NewReader(all[300_500:]), int64(len(all))); err != nil || x.Offset() != int64(len(all)) {
-		t.Fatalf("Append = %v, offset %d", err, x.Offset())
+		t.Fatalf("Append = %v, offset %d, want offset %d", err, x.Offset(), len(all))
 	}
 	for _, commit := range []bool{false, true} { // first Discard, then Commit
 		staged, err := x.Adopt(t.Context())
@@ -195,7 +195,7 @@ func TestPartialSyncsInOrder(t *testing.T) {
 		"writeat abc.note", "sync abc.note", "sync abc.part", "writeat abc.note", "sync abc.note"} {
 		i := strings.Index(got[at:], step)
 		if i < 0 {
-			t.Fatalf("no %q after byte %d of\n%s", step, at, got)
+			t.Fatalf("got\n%s\nwant %q after byte %d", got, step, at)
 		}
 		at += i + len(step)
 	}
@@ -276,7 +276,7 @@ func FuzzParseNote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		last, ownerData, err := parseNote(raw)
 		if err == nil && (last.sequence == 0 || last.offset < 0 || !bytes.HasSuffix(raw, ownerData)) {
-			t.Errorf("parseNote(%q) = %+v, %q", raw, last, ownerData)
+			t.Errorf("parseNote(%q) = %+v, %q, want a positive sequence and the end of the note", raw, last, ownerData)
 		}
 	})
 }

@@ -70,7 +70,7 @@ func TestOpenDetectsEveryBitFlip(t *testing.T) {
 		}
 	}
 	if health, err := s.Check(digest); err != nil || health != (blobstore.PreviewHealth{}) {
-		t.Errorf("Check of intact files = %+v, %v", health, err)
+		t.Errorf("Check of intact files = %+v, %v, want no damage", health, err)
 	}
 	path := filepath.Join(dir, "previews", "ab", digest, blobstore.ThumbnailFile)
 	intact, err := os.ReadFile(path)

@@ -57,15 +57,15 @@ func TestPutOpenRemove(t *testing.T) {
 	put(t, s, digest, blobstore.ThumbnailFile, "one")
 	put(t, s, digest, blobstore.ThumbnailFile, "two")
 	if got := get(t, s, digest, blobstore.ThumbnailFile); got != "two" {
-		t.Errorf("content = %q", got)
+		t.Errorf("content = %q, want two", got)
 	}
 	broken := errors.New("broken")
 	if err := s.Put(digest, blobstore.ThumbnailFile,
 		func(w io.Writer) error { io.WriteString(w, "th"); return broken }); !errors.Is(err, broken) {
-		t.Errorf("Put with a failing writer = %v", err)
+		t.Errorf("Put with a failing writer = %v, want %v", err, broken)
 	}
 	if got := get(t, s, digest, blobstore.ThumbnailFile); got != "two" {
-		t.Errorf("content after a failed Put = %q", got)
+		t.Errorf("content after a failed Put = %q, want two", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "previews", "tmp", "*")); len(left) > 0 {
 		t.Errorf("temporary files = %v, want none", left)

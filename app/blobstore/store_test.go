@@ -65,7 +65,7 @@ func TestOperatingSystem(t *testing.T) {
 		}
 	}
 	if got, err := s.Sweep(t.Context(), func(Digest) (bool, error) { return false, nil }); err != nil || got.Removed != 2 {
-		t.Errorf("got %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v, want 2 removed", got, err)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestReadOnly(t *testing.T) {
 	_, sweepErr := ro.Sweep(t.Context(), nil)
 	for _, err := range []error{stageErr, commitErr, sweepErr} {
 		if !errors.Is(err, ErrReadOnly) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want %v", err, ErrReadOnly)
 		}
 	}
 	if steps := rec.recorded(); len(steps) > 0 {

@@ -40,12 +40,12 @@ func TestSweep(t *testing.T) {
 	referenced := func(x Digest) (bool, error) { return x == d[0], nil }
 	got, err := s.Sweep(t.Context(), referenced)
 	if err != nil || got.Removed != 1 || got.Bytes != 30 || got.Kept != 2 {
-		t.Errorf("Sweep = %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v, want 1 of 30 bytes removed and 2 kept", got, err)
 	}
 	release()
 	got, err = s.Sweep(t.Context(), referenced)
 	if err != nil || got.Removed != 1 || got.Bytes != 20 || got.Kept != 1 {
-		t.Errorf("Sweep after release = %+v, %v", got, err)
+		t.Errorf("Sweep after release = %+v, %v, want 1 of 20 bytes removed and 1 kept", got, err)
 	}
 	if _, err := s.Size(d[0]); err != nil {
 		t.Errorf("Size: %v", err)
@@ -66,7 +66,7 @@ func TestSweepChecksReferencesTwice(t *testing.T) {
 		return asked == 2, nil
 	})
 	if err != nil || got.Removed != 0 || got.Kept != 1 {
-		t.Errorf("Sweep = %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v, want 1 kept", got, err)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestSweepBlocksOneDigest(t *testing.T) {
 		return x == d[1], nil
 	})
 	if err != nil || got.Removed != 1 || tried != 2 {
-		t.Errorf("Sweep = %+v, %v after %d tries", got, err, tried)
+		t.Errorf("Sweep = %+v, %v after %d tries, want 1 removed after 2", got, err, tried)
 	}
 	release, err := s.Pin(now, d[0])
 	if err != nil {
@@ -145,7 +145,7 @@ func TestSweepErrors(t *testing.T) {
 				return false, nil
 			})
 			if !errors.Is(err, row.want) || got.Removed != row.removed {
-				t.Errorf("Sweep = %+v, %v", got, err)
+				t.Errorf("Sweep = %+v, %v, want %d removed, %v", got, err, row.removed, row.want)
 			}
 			rec.failWith(nil)
 		})
@@ -177,7 +177,7 @@ func TestSweepIgnoresStrays(t *testing.T) {
 	slices.Sort(strays)
 	slices.Sort(got.Strays)
 	if err != nil || got.Removed != 1 || !slices.Equal(got.Strays, strays) {
-		t.Errorf("Sweep = %+v, %v", got, err)
+		t.Errorf("Sweep = %+v, %v, want 1 removed and the strays %q", got, err, strays)
 	}
 	for _, p := range strays {
 		if _, err := os.Lstat(p); err != nil {

@@ -19,10 +19,10 @@ func TestClearTmp(t *testing.T) {
 		t.Fatalf("write file: %v", err)
 	}
 	if n, _, err := s.StaleTmp(); n != 1 || err != nil {
-		t.Errorf("StaleTmp() = %d, %v", n, err)
+		t.Errorf("StaleTmp() = %d, %v, want 1", n, err)
 	}
 	if n, err := s.ClearTmp(t.Context()); n != 1 || err != nil {
-		t.Errorf("ClearTmp = %d, %v", n, err)
+		t.Errorf("ClearTmp() = %d, %v, want 1", n, err)
 	}
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
 		t.Errorf("stat of the stale file = %v, want it removed", err)

@@ -106,7 +106,7 @@ func timeDownload(b *testing.B, target string, size int) time.Duration {
 	n, err := io.Copy(io.Discard, response.Body)
 	took := time.Since(began)
 	if err := errors.Join(err, response.Body.Close()); err != nil || n != int64(size) {
-		b.Fatalf("%d bytes of %d, %v", n, size, err)
+		b.Fatalf("got %d bytes, %v, want %d", n, err, size)
 	}
 	return took
 }

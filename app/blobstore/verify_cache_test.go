@@ -94,10 +94,10 @@ func TestDamagedIsNeverSentComplete(t *testing.T) {
 			}
 		}
 		if healed := commitAll(t, s, content)[0]; healed != d {
-			t.Fatal("second commit of the same content has another digest")
+			t.Fatalf("second commit of the same content = %s, want %s", healed, d)
 		}
 		if got, err := download(t, s, d, int64(size)); err != nil || !bytes.Equal(got, content) {
-			t.Errorf("%d bytes, committed again: got %d bytes, %v", size, len(got), err)
+			t.Errorf("download after the second commit: got %d bytes, %v, want %d", len(got), err, size)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestVerifyingReaderParts(t *testing.T) {
 	s.verifications.remove(d)
 	f, u, err := s.OpenVerified(t.Context(), d, size)
 	if err != nil || u == nil {
-		t.Fatal(u, err)
+		t.Fatalf("OpenVerified = %v, %v, want a blob to be verified", u, err)
 	}
 	defer f.Close()
 	read := func(from, n int64) {
@@ -206,7 +206,7 @@ func TestVerifyingReaderParts(t *testing.T) {
 		}
 		got := make([]byte, n)
 		if _, err := io.ReadFull(u, got); err != nil || !bytes.Equal(got, content[from:from+n]) {
-			t.Errorf("%d from %d: %v", n, from, err)
+			t.Errorf("read %d bytes from %d: got %d, %v, want those of the content", n, from, len(got), err)
 		}
 	}
 	read(size-10, 10)

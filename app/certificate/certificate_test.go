@@ -38,7 +38,7 @@ func TestSelfSignedCertificate(t *testing.T) {
 	dir, c := filepath.Join(t.TempDir(), "tls"), newClock()
 	info := openSelfSigned(t, dir, c, new(bytes.Buffer), "", "localhost", "vault.example.com", "127.0.0.1", "::1").Info()
 	if !info.SelfSigned || !slices.Equal(info.Names, []string{"localhost", "vault.example.com", "127.0.0.1", "::1"}) {
-		t.Errorf("Info = %+v", info)
+		t.Errorf("Info = %+v, want a self-signed certificate for the four names", info)
 	}
 	if days := info.NotAfter.Sub(info.NotBefore).Hours() / 24; days != 397 || !info.NotBefore.Before(c.at) {
 		t.Errorf("valid for %v days from %v, want 397 from before now", days, info.NotBefore)
@@ -56,7 +56,7 @@ func TestSelfSignedCertificate(t *testing.T) {
 	block, _ := pem.Decode(public)
 	leaf, err := x509.ParseCertificate(block.Bytes)
 	if err != nil || leaf.IsCA || infoOf(leaf).Fingerprint != info.Fingerprint || len(info.Fingerprint) != 95 {
-		t.Errorf("IsCA = %v, %v, fingerprint %s", leaf.IsCA, err, info.Fingerprint)
+		t.Errorf("IsCA = %v, fingerprint %s, %v, want no CA and %s", leaf.IsCA, infoOf(leaf).Fingerprint, err, info.Fingerprint)
 	}
 	if runtime.GOOS == "windows" {
 		return
@@ -74,14 +74,14 @@ func TestSelfSignedIsRenewed(t *testing.T) {
 	first := openSelfSigned(t, dir, c, log, "", "localhost").Info()
 	again := openSelfSigned(t, dir, c, log, "localhost", "localhost")
 	if again.Info().Fingerprint != first.Fingerprint {
-		t.Error("second Open created another certificate")
+		t.Errorf("fingerprint after the second Open = %s, want %s", again.Info().Fingerprint, first.Fingerprint)
 	}
 	c.at = first.NotAfter.Add(-renewBefore)
 	if pair, err := again.GetCertificate(nil); err != nil || infoOf(pair.Leaf).Fingerprint != first.Fingerprint {
 		t.Errorf("certificate was renewed too early: %v", err)
 	}
 	if log.Len() != 0 {
-		t.Errorf("log = %s", log)
+		t.Errorf("log = %s, want an empty one", log)
 	}
 	c.at = c.at.Add(time.Minute)
 	pair, err := again.GetCertificate(nil)
@@ -89,12 +89,12 @@ func TestSelfSignedIsRenewed(t *testing.T) {
 		t.Errorf("certificate was not renewed: %v", err)
 	}
 	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), again.Info().Fingerprint) || !again.Info().SelfSigned {
-		t.Errorf("log = %s", log)
+		t.Errorf("log = %s, want a warning with the fingerprint of the new self-signed certificate", log)
 	}
 	now := again.Info().Fingerprint
 	if got := openSelfSigned(t, dir, c, log, "other.example.com", "localhost", "other.example.com").Info(); got.Fingerprint == now ||
 		!got.Covers("other.example.com") {
-		t.Errorf("after a new required name: Info = %+v", got)
+		t.Errorf("after a new required name: Info = %+v, want a new certificate for it", got)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestReloadsChangedFiles(t *testing.T) {
 	}
 	writeCertificate(t, dir, c.at.Add(time.Second), "b.example.com")
 	if !serves("b.example.com") || !strings.Contains(log.String(), "level=WARN") {
-		t.Errorf("new certificate is not used: %s", log)
+		t.Errorf("log = %s, want a warning and the new certificate in use", log)
 	}
 	log.Reset()
 	if err := os.WriteFile(key, []byte("half"), 0o600); err != nil {
@@ -161,7 +161,7 @@ func TestReloadsChangedFiles(t *testing.T) {
 	}
 	for range 3 {
 		if !serves("b.example.com") {
-			t.Error("previous certificate is not used while the key is invalid")
+			t.Error("the previous certificate is not in use while the key is invalid, want it used")
 		}
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 || !strings.Contains(log.String(), key) {
@@ -172,15 +172,15 @@ func TestReloadsChangedFiles(t *testing.T) {
 		t.Fatalf("remove file: %v", err)
 	}
 	if !serves("b.example.com") || !strings.Contains(log.String(), "level=ERROR") {
-		t.Errorf("after the certificate was deleted: %s", log)
+		t.Errorf("after the certificate was deleted: log = %s, want an error and the previous certificate in use", log)
 	}
 	writeCertificate(t, dir, c.at.Add(-2*lifetime), "ended.example.com")
 	if !serves("b.example.com") || !strings.Contains(log.String(), "it ended on") {
-		t.Errorf("an expired certificate replaced a valid one: %s", log)
+		t.Errorf("after an expired certificate: log = %s, want the valid one in use and the date in the log", log)
 	}
 	writeCertificate(t, dir, c.at.Add(2*time.Second), "c.example.com")
 	if !serves("c.example.com") {
-		t.Errorf("repaired certificate is not used: %s", log)
+		t.Errorf("log = %s, want the repaired certificate in use", log)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestWarnsBeforeExpiry(t *testing.T) {
 	cert, key := writeCertificate(t, dir, c.at, "a.example.com")
 	l, err := Open(Options{Cert: cert, Key: key, Now: c.now, Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil || log.Len() != 0 {
-		t.Fatalf("Open: %v, log %s", err, log)
+		t.Fatalf("Open = %v, log %s, want an empty log", err, log)
 	}
 	c.at = l.Info().NotAfter.Add(-expiryWarning)
 	for range 25 { // hours
@@ -233,11 +233,11 @@ func TestLocalNames(t *testing.T) {
 	}
 	for _, name := range names {
 		if !isASCII(name) || strings.Contains(name, "%") || strings.Contains(name, "/") {
-			t.Errorf("LocalNames returns %q, which a certificate can't contain", name)
+			t.Errorf("LocalNames returned %q, want only names that a certificate can contain", name)
 		}
 	}
 	if slices.Contains(LocalNames("https://büro.example"), "büro.example") {
-		t.Error("LocalNames returns a non-ASCII name")
+		t.Error("LocalNames returned a non-ASCII name, want none")
 	}
 }
 

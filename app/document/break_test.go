@@ -86,7 +86,7 @@ func TestBrokenPage(t *testing.T) {
 				t.Errorf("Text = %q, %v, want %q, %v", got, err, c.want, c.err)
 			}
 			if e.Broken() == broken {
-				t.Error("no page broke the engine")
+				t.Error("no page broke the engine, want one that does")
 			}
 		})
 	}

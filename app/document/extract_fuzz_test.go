@@ -22,10 +22,10 @@ func checkText(t *testing.T, work func(out *writer) error) {
 	all, before := int64(0), 0
 	out := &writer{lim: small, left: small.MaxTextBytes, emit: func(page int, text string) error {
 		if !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\r\x1b\x7f") {
-			t.Errorf("text %q", text)
+			t.Errorf("text of page %d = %q, want UTF-8 without control characters", page, text)
 		}
 		if page <= before {
-			t.Errorf("page %d after %d", page, before)
+			t.Errorf("got page %d after page %d, want ascending numbers", page, before)
 		}
 		all, before = all+int64(len(text)), page
 		return nil
@@ -37,7 +37,7 @@ func checkText(t *testing.T, work func(out *writer) error) {
 		t.Errorf("end: %v", err)
 	}
 	if all > small.MaxTextBytes {
-		t.Errorf("%d bytes of text", all)
+		t.Errorf("got %d bytes of text, want at most %d", all, small.MaxTextBytes)
 	}
 }
 
@@ -64,7 +64,7 @@ func FuzzExtractTIFF(f *testing.F) {
 		for page := 1; page <= min(n, 3); page++ {
 			p, err := tiffPage(doc, page, 50, small)
 			if err == nil && (p.Width < 1 || p.Width > small.MaxWidth || p.Height > maxHeightFactor*small.MaxWidth) {
-				t.Errorf("%d x %d", p.Width, p.Height)
+				t.Errorf("image of page %d has %d x %d pixels, want one within the limits", page, p.Width, p.Height)
 			}
 		}
 	})
@@ -81,7 +81,7 @@ func FuzzFax(f *testing.F) {
 		r := newFaxReader(bufio.NewReader(bytes.NewReader(b)), int(width), false, plain, mixed)
 		n, err := io.Copy(io.Discard, io.LimitReader(r, 1<<16))
 		if err == nil && n%int64(len(r.row)) != 0 && n < 1<<16 {
-			t.Errorf("%d bytes in rows of %d", n, len(r.row))
+			t.Errorf("got %d bytes, want a multiple of the row length %d", n, len(r.row))
 		}
 	})
 }
@@ -163,12 +163,12 @@ func FuzzContainer(f *testing.F) {
 			}
 			_, err := PageCount(t.Context(), testSource(b, mime), small)
 			if _, err2 := PageImage(t.Context(), testSource(b, mime), 1, 50, small); err2 != nil && finding(err2) == nil {
-				t.Errorf("%s: %v", mime, err2)
+				t.Errorf("PageImage of %s = %v, want an error of the document", mime, err2)
 			}
 			err2 := Text(t.Context(), testSource(b, mime), small, func(int, string) error { return nil })
 			for _, err := range []error{err, err2} {
 				if err != nil && finding(err) == nil {
-					t.Errorf("%s: %v", mime, err)
+					t.Errorf("PageCount or Text of %s = %v, want an error of the document", mime, err)
 				}
 			}
 		}

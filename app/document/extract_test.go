@@ -24,7 +24,7 @@ func TestPlainText(t *testing.T) {
 	}
 	got, err := collect(t, testSource([]byte(strings.Repeat("é", 100)), "text/plain"), ExtractLimits{MaxTextBytes: 9, MaxPageTextBytes: 1})
 	if got != "1: éééé\n" || finding(err) != ErrTooLarge {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("got %q, %v, want four letters and %v", got, err, ErrTooLarge)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestFaults(t *testing.T) {
 		// The others never read to the end.
 		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) &&
 			(!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
-			t.Errorf("%s shorter than said: %v", mime, err)
+			t.Errorf("%s shorter than its size: got %v, want %v", mime, err, io.ErrUnexpectedEOF)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

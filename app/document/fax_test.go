@@ -188,11 +188,11 @@ func TestFax(t *testing.T) {
 		for _, mixed := range []bool{false, true} {
 			got, err := unfax(faxLines(lines, mixed), width, mixed, len(lines))
 			if !errors.Is(err, io.EOF) || len(got) != len(lines) {
-				t.Fatalf("width %d, mixed %v: %d lines, %v", width, mixed, len(got), err)
+				t.Fatalf("width %d, mixed %v: got %d lines, %v, want %d", width, mixed, len(got), err, len(lines))
 			}
 			for y := range lines {
 				if !bytes.Equal(got[y], lines[y]) {
-					t.Fatalf("width %d, mixed %v: line %d differs", width, mixed, y)
+					t.Fatalf("width %d, mixed %v: line %d = %x, want %x", width, mixed, y, got[y], lines[y])
 				}
 			}
 		}

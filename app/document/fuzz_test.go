@@ -14,10 +14,10 @@ func checkReport(t *testing.T, ext string, doc []byte) document.Report {
 	t.Helper()
 	report := judge(t, ext, doc)
 	if again := judge(t, ext, doc); again.MIME != report.MIME || again.Rejection != report.Rejection {
-		t.Errorf("first report %+v, second %+v", report, again)
+		t.Errorf("second report = %+v, want the MIME type and rejection of the first, %+v", again, report)
 	}
 	if report.Rejection == "" && report.MIME == "" {
-		t.Error("accepted without a type")
+		t.Error("got neither a rejection nor a MIME type, want one of them")
 	}
 	if counted := report.MIME == "image/tiff" || report.MIME == "application/pdf"; (report.Pages != nil) != counted {
 		t.Errorf("pages %v of %q, want some: %v", report.Pages, report.MIME, counted)
@@ -50,7 +50,7 @@ func FuzzInspectTIFF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		report := checkReport(t, "tif", doc)
 		if report.Pages != nil && *report.Pages > len(doc)/6 {
-			t.Errorf("%d pages in %d bytes", *report.Pages, len(doc))
+			t.Errorf("got %d pages, want at most %d in %d bytes", *report.Pages, len(doc)/6, len(doc))
 		}
 	})
 }

@@ -185,6 +185,6 @@ func TestCycles(t *testing.T) {
 	s.outline(list)
 	out := &writer{lim: DefaultExtractLimits(), left: 32 << 20, emit: func(int, string) error { return nil }}
 	if err := s.text(out); err != nil || !out.truncated || s.budget < -2*len(big) {
-		t.Errorf("cut %v, budget %d, %v", out.truncated, s.budget, err)
+		t.Errorf("got truncated %v, budget %d, %v, want truncated text", out.truncated, s.budget, err)
 	}
 }

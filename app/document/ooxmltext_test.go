@@ -149,6 +149,6 @@ func TestPageTextLimit(t *testing.T) {
 	got, err := collect(t, testSource(buildZip(t, parts), mimeXLSX), ExtractLimits{MaxPageTextBytes: 100})
 	first, rest, _ := strings.Cut(got, "2: ")
 	if finding(err) != ErrTooLarge || len(first) < 90 || len(first) > 110 || !strings.Contains(rest, "inline\tresult") {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("got %q, %v, want about 100 bytes of sheet 1, then sheet 2, and %v", got, err, ErrTooLarge)
 	}
 }

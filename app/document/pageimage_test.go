@@ -75,7 +75,7 @@ func TestPageImages(t *testing.T) {
 				} {
 					r, g, b, _ := img.At(at.X, at.Y).RGBA()
 					if far(r, want.R) || far(g, want.G) || far(b, want.B) {
-						t.Errorf("width %d: %d %d %d at %v", width, r>>8, g>>8, b>>8, at)
+						t.Errorf("width %d: color at %v = %d %d %d, want about %v", width, at, r>>8, g>>8, b>>8, want)
 					}
 				}
 			}
@@ -230,7 +230,7 @@ func TestEncode(t *testing.T) {
 	}{
 		{"black and white", bilevel, "image/png", 2},
 		{"print", page, "image/png", 16},
-		{"grey photo", noise(0xFF), "image/jpeg", 0},
+		{"gray photo", noise(0xFF), "image/jpeg", 0},
 		{"few colors", quarters(image.NewRGBA(bilevel.Rect), color.RGBA{9, 200, 7, 255}), "image/png", 2},
 	} {
 		p, err := encode(c.img)
@@ -239,10 +239,10 @@ func TestEncode(t *testing.T) {
 		}
 		img, _, err := image.Decode(bytes.NewReader(p.Bytes))
 		if err != nil || p.MIME != c.mime || img.Bounds() != bilevel.Rect {
-			t.Fatalf("%s: %s of %v, %v", c.name, p.MIME, img.Bounds(), err)
+			t.Fatalf("%s: got %s of %v, %v, want %s of %v", c.name, p.MIME, img.Bounds(), err, c.mime, bilevel.Rect)
 		}
 		if drawing, ok := img.(*image.Paletted); c.colors > 0 && (!ok || len(drawing.Palette) != c.colors) {
-			t.Errorf("%s: not in %d colors", c.name, c.colors)
+			t.Errorf("%s: got %T, want an image of %d colors", c.name, img, c.colors)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestPDFLimits(t *testing.T) {
 				t.Errorf("pages %v, want %d", report.Pages, row.pdf.pages)
 			}
 			if row.pdf.opened != 0 {
-				t.Error("document not closed")
+				t.Errorf("%d documents are open, want 0", row.pdf.opened)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func TestEngineFault(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", name, err, broken)
 		}
 		if engine.opened != 0 {
-			t.Errorf("%s: document not closed", name)
+			t.Errorf("%s: %d documents are open, want 0", name, engine.opened)
 		}
 	}
 }

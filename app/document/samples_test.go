@@ -65,7 +65,7 @@ func text(t testing.TB, src document.Source) (string, error) {
 	before := 0
 	err := document.Text(t.Context(), src, document.ExtractLimits{}, func(page int, text string) error {
 		if page <= before {
-			t.Errorf("page %d after page %d", page, before)
+			t.Errorf("got page %d after page %d, want ascending numbers", page, before)
 		}
 		before = page
 		all.WriteString(text + "\n")
@@ -97,9 +97,9 @@ func TestSampleText(t *testing.T) {
 			phrase := strings.ToLower(strings.Join(strings.Fields(s.Phrase), " "))
 			switch reason := differentText[name]; {
 			case strings.Contains(got, phrase) && reason != "":
-				t.Errorf("listed as different (%s), but it has %q", reason, s.Phrase)
+				t.Errorf("text has %q, want none, because differentText lists the sample (%s)", s.Phrase, reason)
 			case !strings.Contains(got, phrase) && reason == "":
-				t.Errorf("no %q in %.300q", s.Phrase, got)
+				t.Errorf("got %.300q, want %q in it", got, s.Phrase)
 			}
 			found++
 		})

@@ -168,7 +168,7 @@ func TestTIFFVariants(t *testing.T) {
 		"4 bits":            page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{0}, []uint64{15})}, tiff.TagBits: 4}),
 		"8 bits":            page(tags{0: [][]byte{gray}, tiff.TagBits: 8}),
 		"16 bits":           page(tags{0: [][]byte{samples(testW, testH, 16, []uint64{0}, []uint64{65535})}, tiff.TagBits: 16}),
-		"grey with alpha": page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 255}, []uint64{0, 0})},
+		"gray with alpha": page(tags{0: [][]byte{samples(testW, testH, 8, []uint64{0, 255}, []uint64{0, 0})},
 			tiff.TagBits: []int{8, 8}, tiff.TagSamples: 2, tiff.TagExtraSamples: 2}),
 		"palette": page(tags{0: [][]byte{bit}, tiff.TagPhotometric: 3, tiff.TagColorMap: []int{0, 65535, 0, 65535, 0, 65535}}),
 		"4-bit palette of few colors": page(tags{0: [][]byte{samples(testW, testH, 4, []uint64{1}, []uint64{2})}, tiff.TagBits: 4,
@@ -197,7 +197,7 @@ func TestTIFFVariants(t *testing.T) {
 		"fax, reversed": page(tags{0: [][]byte{reverse(faxPage(false, true))}, tiff.TagCompression: tiffG3, tiff.TagPhotometric: 0,
 			tiff.TagT4Options: 1, tiff.TagFillOrder: 2}),
 		"fax without ends": page(tags{0: [][]byte{faxPlain()}, tiff.TagCompression: tiffRLE, tiff.TagPhotometric: 0}),
-		"grey JPEG":        page(tags{0: [][]byte{grayJPEG}, tiff.TagBits: 8, tiff.TagCompression: tiffJPEG}),
+		"gray JPEG":        page(tags{0: [][]byte{grayJPEG}, tiff.TagBits: 8, tiff.TagCompression: tiffJPEG}),
 		"color JPEG": page(tags{0: [][]byte{colorJPEG}, tiff.TagBits: three, tiff.TagSamples: 3, tiff.TagCompression: tiffJPEG,
 			tiff.TagPhotometric: 6}),
 		"JPEG with tables": page(tags{0: [][]byte{abbreviated}, tiff.TagJPEGTables: tables, tiff.TagBits: three, tiff.TagSamples: 3,
@@ -219,7 +219,7 @@ func TestTIFFVariants(t *testing.T) {
 						for x := range testW {
 							v := color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y
 							if black := v < 128; black != isBlack(x, y) || v > 90 && v < 165 {
-								t.Fatalf("%v, big %v: %d at %d, %d", order, big, v, x, y)
+								t.Fatalf("%v, big %v: gray at %d, %d = %d, want black: %v", order, big, x, y, v, isBlack(x, y))
 							}
 						}
 					}
@@ -283,10 +283,10 @@ func TestTIFFPages(t *testing.T) {
 	for _, big := range []bool{false, true} {
 		src := testSource(buildTIFF(little, big, fax, turned, both), "image/tiff")
 		if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != 3 || err != nil {
-			t.Errorf("PageCount = %d, %v", n, err)
+			t.Errorf("PageCount = %d, %v, want 3", n, err)
 		}
 		if n, err := PageCount(t.Context(), src, ExtractLimits{MaxPages: 2}); n != 2 || err != nil {
-			t.Errorf("PageCount = %d, %v", n, err)
+			t.Errorf("PageCount = %d, %v, want 2, the limit", n, err)
 		}
 		for n, want := range []image.Point{{32, 33}, {16, 32}, {16, 64}} {
 			img := decodedPage(t, src, n+1, want.X)
@@ -305,7 +305,7 @@ func TestTIFFPages(t *testing.T) {
 		black bool
 	}{{15, 0, true}, {0, 0, true}, {15, 15, true}, {0, 15, false}, {8, 20, false}} {
 		if v := color.GrayModel.Convert(img.At(c.x, c.y)).(color.Gray).Y; (v < 128) != c.black {
-			t.Errorf("%d at %d, %d", v, c.x, c.y)
+			t.Errorf("gray at %d, %d = %d, want black: %v", c.x, c.y, v, c.black)
 		}
 	}
 }
@@ -345,6 +345,6 @@ func TestTIFFDamage(t *testing.T) {
 		}
 	}
 	if n, err := PageCount(t.Context(), testSource(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {
-		t.Errorf("ring of %d pages, %v", n, err)
+		t.Errorf("PageCount of a ring = %d, %v, want 1", n, err)
 	}
 }

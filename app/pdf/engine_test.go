@@ -275,7 +275,7 @@ func TestDamagedCache(t *testing.T) {
 		t.Fatalf("%d cached files, want 1", len(files))
 	}
 	if repaired, err := os.ReadFile(files[0]); err != nil || bytes.Equal(repaired, damaged) {
-		t.Errorf("damaged cache not rewritten, %v", err)
+		t.Errorf("the damaged cache file is unchanged, %v, want it rewritten", err)
 	}
 	if _, err := os.Stat(other); err != nil {
 		t.Errorf("os.Stat: %v", err)

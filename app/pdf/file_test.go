@@ -43,7 +43,7 @@ func TestHandle(t *testing.T) {
 	}
 	fs.remove(f)
 	if len(fs.handles) != 0 || fs.open(f.path) != -errnoNoEnt {
-		t.Error("file exists after remove")
+		t.Error("the file exists after remove, want it gone")
 	}
 }
 
@@ -76,11 +76,11 @@ func TestMemory(t *testing.T) {
 	b[0], b[wasmPage-1] = 1, 2
 	grown := m.Reallocate(1 << 20)
 	if len(grown) != 1<<20 || grown[0] != 1 || grown[wasmPage-1] != 2 || &grown[0] != &b[0] {
-		t.Error("growing moved or lost something")
+		t.Error("Reallocate moved the memory or changed its content, want both kept")
 	}
 	grown[1<<20-1] = 3
 	if m.Reallocate(1<<20+1) != nil {
-		t.Error("Reallocate beyond the maximum size succeeded")
+		t.Error("Reallocate beyond the maximum size succeeded, want nil")
 	}
 	m.Free()
 	m.Free()

@@ -141,7 +141,7 @@ func FuzzHost(f *testing.F) {
 			for name, do := range module {
 				_, panicked := callHost(do, in, m, a, b, c, d, e)
 				if panicked != nil && panicked != errAborted && panicked != errOutOfBounds {
-					t.Errorf("%s: %v", name, panicked)
+					t.Errorf("%s: got %v, want no panic, or one that the engine expects", name, panicked)
 				}
 			}
 		}

@@ -113,7 +113,7 @@ func TestHostile(t *testing.T) {
 				return
 			}
 			if err != nil || d.Pages() != c.pages {
-				t.Fatalf("Open: %v, or not %d pages", err, c.pages)
+				t.Fatalf("Open: got %v, want %d pages", err, c.pages)
 			}
 			heavy, err := d.ImageHeavy(t.Context())
 			if heavy != c.heavy || !errors.Is(err, c.scan) {

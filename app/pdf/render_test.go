@@ -82,7 +82,7 @@ func TestRender(t *testing.T) {
 	}
 	text, err := d.Text(t.Context(), 1, 0)
 	if err != nil || text != "Grant\nDeed\n119.04\nnoted" {
-		t.Errorf("Text() = %q, %v", text, err)
+		t.Errorf("Text() = %q, %v, want Grant, Deed, 119.04, and noted on a line each", text, err)
 	}
 	if text, err = d.Text(t.Context(), 1, 3); err != nil || text != "Gra" {
 		t.Errorf("Text() of 3 bytes = %q, %v, want %q", text, err, "Gra")
@@ -135,6 +135,6 @@ func TestClosedDocument(t *testing.T) {
 		t.Errorf("Render: %v", err)
 	}
 	if e.Broken() != 0 {
-		t.Error("closing a document with a form broke PDFium")
+		t.Errorf("Broken() = %d after closing a document with a form, want 0", e.Broken())
 	}
 }

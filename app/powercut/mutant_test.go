@@ -53,7 +53,7 @@ func TestMutants(t *testing.T) {
 					return
 				}
 			}
-			t.Error("not caught")
+			t.Error("the omitted sync was not found, want lost data")
 		})
 	}
 }

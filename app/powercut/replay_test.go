@@ -46,7 +46,7 @@ func TestReplay(t *testing.T) {
 			r := record(t, binary, "", kind, rng, 8, 16)
 			r.replay(r.moments(rng, some), 0)
 			if r.lost > 0 || r.unopenable > 0 {
-				t.Errorf("%d states have lost something, %d do not open", r.lost, r.unopenable)
+				t.Errorf("%d states lost data and %d can't be opened, want none", r.lost, r.unopenable)
 			}
 		})
 		left -= some

@@ -79,7 +79,7 @@ func number(t *testing.T, variable string, usual int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s is %q", variable, text)
+		t.Fatalf("%s = %q, want a positive number", variable, text)
 	}
 	return n
 }

@@ -35,7 +35,7 @@ func TestShutdown(t *testing.T) {
 				h.cycle(time.Duration(rng.Int64N(int64(cutWithin))))
 				wrong, err := inspect(t.Context(), h.folder, h.journal, now+1)
 				if err != nil || len(wrong) > 0 {
-					t.Fatalf("cycle %d: %v, %q", now+1, err, wrong)
+					t.Fatalf("cycle %d: got %v, %q, want nothing lost", now+1, err, wrong)
 				}
 			}
 			t.Logf("cycles=%d acknowledged=%d lost=0", now+1, h.journal.acknowledged())
@@ -57,7 +57,7 @@ func (h *testServer) cycle(after time.Duration) {
 	h.disk.CutPower(h.t)
 	h.kill()
 	if err := <-done; err == nil {
-		h.t.Fatal("requests ended without an error")
+		h.t.Fatal("the requests succeeded without a disk, want an error")
 	}
 	h.disk.Unmount(h.t)
 	h.mount()

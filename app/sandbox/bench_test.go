@@ -32,7 +32,7 @@ func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim document.Insp
 	b.Helper()
 	report, err := p.Inspect(b.Context(), bytes.NewReader(content), int64(len(content)), "pdf", lim)
 	if err != nil || report.Pages == nil {
-		b.Fatalf("%+v, %v", report, err)
+		b.Fatalf("Inspect = %+v, %v, want a page count", report, err)
 	}
 }
 

@@ -97,7 +97,7 @@ func fuzzRunTask(t *testing.T, output []byte, kind string, a result) error {
 	a.reset()
 	_, err := runTask(&sent, bufio.NewReader(bytes.NewReader(output)), bytes.NewReader(make([]byte, size)), task{Task: kind, Size: size}, a)
 	if sent.Len() > 1<<10+len(output)*blockSize {
-		t.Errorf("sent %d bytes after receiving %d", sent.Len(), len(output))
+		t.Errorf("sent %d bytes after receiving %d, want at most 1 KB and a block for each", sent.Len(), len(output))
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func fuzzText(t *testing.T, output []byte) {
 	a.emit = func(page int, text string) error {
 		sum += len(text)
 		if page <= last || page > 10 || len(text) > 100 || sum > 200 || !isCleanText([]byte(text)) {
-			t.Errorf("page %d after %d: %q", page, last, text)
+			t.Errorf("got page %d after %d: %q, want ascending pages with clean text within the limits", page, last, text)
 		}
 		last = page
 		return nil
@@ -251,7 +251,7 @@ func TestReadahead(t *testing.T) {
 	for at := 30; at < size-512; at += step {
 		p := make([]byte, 512)
 		if n, err := b.ReadAt(p, int64(at+at%300)); err != nil || !bytes.Equal(p, parent.doc[at+at%300:][:n]) {
-			t.Fatalf("at %d: %d bytes, %v", at, n, err)
+			t.Fatalf("ReadAt(%d) = %d bytes, %v, want those of the document", at+at%300, n, err)
 		}
 	}
 	if reads := size / step; parent.requests > reads/3 || parent.bytes > 3*unitSize*reads {

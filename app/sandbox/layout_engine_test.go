@@ -93,11 +93,11 @@ func TestSampleMarks(t *testing.T) {
 		}
 		for _, rects := range marks {
 			if len(rects) == 0 {
-				t.Errorf("%s: mark without rectangles", c.name)
+				t.Errorf("%s: got a mark without rectangles, want at least one", c.name)
 			}
 			for _, r := range rects {
 				if w, h := r.Right-r.Left, r.Bottom-r.Top; w <= 0 || h <= 0 || w*h > 0.2 || r.Left < 0 || r.Top < 0 || r.Right > 1 || r.Bottom > 1 {
-					t.Errorf("%s: implausible rectangle %+v", c.name, r)
+					t.Errorf("%s: got rectangle %+v, want a small one within the page", c.name, r)
 				}
 			}
 			t.Logf("%s: %+v", c.name, rects)

@@ -99,7 +99,7 @@ func FuzzLayout(f *testing.F) {
 		for _, rects := range marks.marks {
 			for _, r := range rects {
 				if r.Left < 0 || r.Right > 1 || r.Top < 0 || r.Bottom > 1 || r.Left > r.Right || r.Top > r.Bottom {
-					t.Errorf("rectangle %+v is outside the page", r)
+					t.Errorf("got rectangle %+v, want one within the page", r)
 				}
 			}
 		}

@@ -69,7 +69,7 @@ func await(t *testing.T, condition string, done func() bool) {
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("not within 20 s: %s", condition)
+			t.Fatalf("waited 20 s, want %s", condition)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestWorkersThatDoNotStart(t *testing.T) {
 			began := time.Now()
 			_, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
 			if err == nil || (kind != "no program" && !strings.Contains(err.Error(), want)) {
-				t.Errorf("error = %v", err)
+				t.Errorf("error = %v, want %q in it", err, want)
 			}
 			// The delays between five starts are 100, 200, 400, and 800 ms.
 			if took := time.Since(began); took < 1500*time.Millisecond {
@@ -253,7 +253,7 @@ func TestRealWorker(t *testing.T) {
 	doc := bytes.NewReader(bytes.Repeat([]byte{0}, 1<<20))
 	report, err := p.Inspect(t.Context(), doc, doc.Size(), "txt", limits)
 	if err != nil || report.Rejection != document.ReasonMismatch("txt") {
-		t.Errorf("%+v, %v", report, err)
+		t.Errorf("Inspect = %+v, %v, want the rejection %q", report, err, document.ReasonMismatch("txt"))
 	}
 	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 4}); got != want {
 		t.Errorf("Stats() = %+v, want %+v", got, want)
@@ -271,7 +271,7 @@ func TestRealWorkerExtracts(t *testing.T) {
 	got, err := p.Picture(t.Context(), sandbox.Request{Doc: doc, Size: doc.Size(), MIME: "image/png", Ext: "png"}, 1, 200,
 		document.ExtractLimits{})
 	if err != nil || got.Width != 200 || got.Height != 300 {
-		t.Fatalf("%d by %d, %v", got.Width, got.Height, err)
+		t.Fatalf("got %d by %d pixels, %v, want 200 by 300", got.Width, got.Height, err)
 	}
 	seen, kind, err := image.DecodeConfig(bytes.NewReader(got.Bytes))
 	if err != nil || seen.Width != 200 || seen.Height != 300 || "image/"+kind != got.MIME {

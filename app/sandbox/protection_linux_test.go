@@ -136,7 +136,7 @@ func TestAttempts(t *testing.T) {
 	for _, name := range sandbox.Attempts() {
 		row, planned := rows[name]
 		if !planned {
-			t.Errorf("no row for %q", name)
+			t.Errorf("rows lack the attempt %q", name)
 		}
 		want := row.closed
 		if slices.ContainsFunc(lacking, func(gap string) bool { return strings.HasPrefix(gap, row.by+": ") }) {
@@ -158,7 +158,7 @@ func TestLandlock(t *testing.T) {
 	version := sandbox.LandlockVersion()
 	t.Logf("Landlock %d, lacking %q", version, lacking)
 	if lacks := len(lacking) > 0; lacks != (version == 0) {
-		t.Errorf("Landlock %d: got lacking %q", version, lacking)
+		t.Errorf("Landlock %d: got missing protections %q, want some only without Landlock", version, lacking)
 	}
 	rows := map[string]struct {
 		since int
@@ -255,7 +255,7 @@ func TestWorkerIsProtected(t *testing.T) {
 	proc := "/proc/" + strconv.Itoa(idle[0])
 	threads, err := filepath.Glob(proc + "/task/*/status")
 	if err != nil || len(threads) < 2 {
-		t.Fatalf("got %d threads, %v", len(threads), err)
+		t.Fatalf("got %d threads, %v, want at least 2", len(threads), err)
 	}
 	for _, thread := range threads {
 		got := status(t, thread)

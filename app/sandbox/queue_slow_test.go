@@ -73,7 +73,7 @@ func checkShare(t *testing.T, q *queue, got *waiter) {
 	own := q.count(nil, func(h *waiter) bool { return h.class >= got.class && h.owner == got.owner })
 	slow := q.count(nil, func(h *waiter) bool { return h.class >= got.class && q.slowCount[h.owner] > 0 })
 	if own > 1 || slow > q.sharedSlots() {
-		t.Errorf("slow owner %s has %d slots, all slow owners %d of %d", got.owner, own, slow, q.slots)
+		t.Errorf("slow owner %s has %d slots, want 1; all slow owners have %d, want at most %d", got.owner, own, slow, q.sharedSlots())
 	}
 }
 

@@ -55,7 +55,7 @@ func TestQueueOrder(t *testing.T) {
 			q := newQueue(1, 100)
 			held := enqueue(t, q, Upload, "holder")
 			if !granted(held) {
-				t.Fatal("free slot not granted")
+				t.Fatal("the call waits for a free slot, want it granted")
 			}
 			var tickets []*waiter
 			for _, call := range c.calls {
@@ -92,7 +92,7 @@ func oneAgainstHundred(t *testing.T) {
 	q.release(many[0], false)
 	q.release(many[1], false)
 	if !granted(one) {
-		t.Error("the single document still waits")
+		t.Error("the call of the single document waits, want it granted")
 	}
 	if n := slices.IndexFunc(many, func(t *waiter) bool { return !granted(t) }); n != 2 {
 		t.Errorf("%d of the hundred went first, want 2", n)
@@ -118,7 +118,7 @@ func TestBackgroundLeavesASlot(t *testing.T) {
 		}
 		q.release(held[0], false)
 		if !granted(urgent) {
-			t.Errorf("view still waits after a slot of %d was released", c.slots)
+			t.Errorf("the view waits after one of %d slots was released, want it granted", c.slots)
 		}
 	}
 }
@@ -144,10 +144,10 @@ func TestQueueIsFull(t *testing.T) {
 		t.Errorf("owner with a queue as long as the longest: error = %v, want ErrBusy", err)
 	}
 	if granted(other) || granted(flood[0]) || granted(flood[1]) || !granted(flood[2]) {
-		t.Error("wrong calls dropped")
+		t.Error("the queue dropped another call, want the last one of the flood dropped")
 	}
 	if n := q.waiting(); n != 5 {
-		t.Errorf("waiting = %d", n)
+		t.Errorf("waiting() = %d, want 5", n)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestCanceledCallLeavesQueue(t *testing.T) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
 	if n := q.waiting(); n != 0 || len(q.classes[Upload].byOwner) != 0 || q.classes[Upload].owners.Len() != 0 {
-		t.Errorf("waiting = %d", n)
+		t.Errorf("waiting() = %d, want 0 and no owners", n)
 	}
 	q.release(holder, false)
 	for range 100 {

@@ -34,13 +34,13 @@ func TestPictureAndText(t *testing.T) {
 	p := open(t, fake(t, "says=picture done"))
 	got, err := p.Picture(t.Context(), request(), 1, 100, document.ExtractLimits{})
 	if err != nil || got.MIME != "image/png" || got.Width != 80 || got.Height != 100 || len(got.Bytes) != 24+512<<10 {
-		t.Errorf("%s, %d by %d, %d bytes, %v", got.MIME, got.Width, got.Height, len(got.Bytes), err)
+		t.Errorf("Picture = %s, %d by %d, %d bytes, %v, want PNG, 80 by 100", got.MIME, got.Width, got.Height, len(got.Bytes), err)
 	}
 	var pages []string
 	p = open(t, fake(t, "says=page page done"))
 	err = p.Text(t.Context(), request(), tight, collect(&pages))
 	if want := "[1 text of page 1\n 2 text of page 2\n]"; err != nil || fmt.Sprint(pages) != want {
-		t.Errorf("Text = %q, %v", pages, err)
+		t.Errorf("Text = %q, %v, want %q", pages, err, want)
 	}
 	if got, want := p.Stats(), (sandbox.Stats{Alive: 1, Started: 1, Served: 1}); got != want {
 		t.Errorf("Stats() = %+v, want %+v", got, want)
@@ -90,7 +90,7 @@ func TestProtocolViolationsInResults(t *testing.T) {
 			err := p.Text(t.Context(), request(), tight, collect(&pages))
 			if !errors.Is(err, document.ErrDamaged) || len(pages) > 2 || strings.ContainsAny(fmt.Sprint(pages), "\x00\x1b\u009b") ||
 				!utf8.ValidString(fmt.Sprint(pages)) {
-				t.Errorf("Text = %q, %v", pages, err)
+				t.Errorf("Text = %q, %v, want at most 2 clean pages and %v", pages, err, document.ErrDamaged)
 			}
 			if got, want := p.Stats(), (sandbox.Stats{Started: 2, Killed: 2, Served: 1}); got != want {
 				t.Errorf("Stats() = %+v, want %+v", got, want)
@@ -105,7 +105,7 @@ func TestEachPageOnce(t *testing.T) {
 	var pages []string
 	err := p.Text(t.Context(), request(), tight, collect(&pages))
 	if want := "[1 text of page 1\n 2 text of page 2\n 3 text of page 3\n]"; err != nil || fmt.Sprint(pages) != want {
-		t.Errorf("Text = %q, %v", pages, err)
+		t.Errorf("Text = %q, %v, want %q", pages, err, want)
 	}
 	if got, want := p.Stats(), (sandbox.Stats{Started: 2, Killed: 2, Served: 1}); got != want {
 		t.Errorf("Stats() = %+v, want %+v", got, want)
@@ -209,7 +209,7 @@ func TestDeadlineExcludesWaiting(t *testing.T) {
 		t.Errorf("call: %v", err)
 	}
 	if err := <-late; !sandbox.IsDocumentError(err) { // too late, or damaged before the deadline is noticed
-		t.Errorf("error = %v", err)
+		t.Errorf("late call = %v, want an error of the document", err)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestUnknownClass(t *testing.T) {
 	r := request()
 	r.Class = sandbox.Upload + 1
 	if err := p.Text(t.Context(), r, tight, nil); err == nil || sandbox.IsDocumentError(err) {
-		t.Errorf("error = %v", err)
+		t.Errorf("Text of an unknown class = %v, want an error that isn't the document's", err)
 	}
 }
 

@@ -138,7 +138,7 @@ func readText(t testing.TB, p *sandbox.Pool, s *loaded, owner string) (string, e
 	last := 0
 	err := p.Text(context.Background(), s.request(owner, sandbox.Background), document.ExtractLimits{}, func(page int, text string) error {
 		if page <= last {
-			t.Errorf("%s: page %d after %d", s.Path, page, last)
+			t.Errorf("%s: got page %d after %d, want ascending numbers", s.Path, page, last)
 		}
 		last = page
 		fmt.Fprintf(&all, "%d %s\n", page, text)
@@ -199,7 +199,7 @@ func TestStressKills(t *testing.T) {
 func nothingLeft(t *testing.T, before int) {
 	t.Helper()
 	if left := workers(t); len(left) != 0 {
-		t.Errorf("processes left: %v", left)
+		t.Errorf("processes left: %v, want none", left)
 	}
 	await(t, "end of the goroutines", func() bool { return runtime.NumGoroutine() <= before })
 }
@@ -314,7 +314,7 @@ func TestStressBombs(t *testing.T) {
 				defer left.Add(-1)
 				rejection, err := b.inspect(context.Background(), p, "bombs")
 				if err != nil || rejection != b.Rejection && !strings.Contains(b.Path, "exe") {
-					t.Errorf("%s: %q, %v", b.Path, rejection, err)
+					t.Errorf("%s: got %q, %v, want %q", b.Path, rejection, err, b.Rejection)
 				}
 			})
 		}
@@ -345,7 +345,7 @@ func inspectAll(t *testing.T, p *sandbox.Pool, list []*loaded, took *times) {
 		rejection, err := s.inspect(context.Background(), p, "valid")
 		took.add(time.Since(began))
 		if err != nil || rejection != "" {
-			t.Errorf("%s: %q, %v", s.Path, rejection, err)
+			t.Errorf("%s: got rejection %q, %v, want none", s.Path, rejection, err)
 		}
 	}
 }

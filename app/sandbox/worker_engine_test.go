@@ -49,7 +49,7 @@ func TestSamples(t *testing.T) {
 	s := p.Stats()
 	t.Logf("%+v", s)
 	if s.Alive > 1 || s.Started > 4 {
-		t.Errorf("%+v", s)
+		t.Errorf("Stats() = %+v, want at most 1 alive of 4 started", s)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestSamplesExtracted(t *testing.T) {
 			}
 			picture, drawn := p.Picture(t.Context(), r, 1, 400, document.ExtractLimits{})
 			if drawn != nil && !sandbox.IsDocumentError(drawn) {
-				t.Errorf("picture: %v", drawn)
+				t.Errorf("Picture = %v, want no error or one of the document", drawn)
 			}
 			if err != nil && drawn != nil {
 				t.Logf("neither text nor picture: %v, %v", err, drawn)

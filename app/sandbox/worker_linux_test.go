@@ -49,7 +49,7 @@ func TestWorkerDiesWithParent(t *testing.T) {
 		return err == nil
 	})
 	if n, err := strconv.Atoi(worker); err != nil || n <= 1 || ended(t, worker) {
-		t.Errorf("worker %q is not running", worker)
+		t.Errorf("worker %q has ended, want it to run", worker)
 	}
 	t.Cleanup(func() {
 		if n, err := strconv.Atoi(worker); err == nil && n > 1 && t.Failed() {

@@ -15,13 +15,13 @@ func TestMaxBase62(t *testing.T) {
 		raw[i] = 0xff
 	}
 	if got := base62Bytes32(raw); got != maxBase62Bytes32 {
-		t.Errorf("base62 of the max 32 bytes = %s", got)
+		t.Errorf("base62 of the max 32 bytes = %s, want %s", got, maxBase62Bytes32)
 	}
 	if got := base62Bytes32([32]byte{31: 61}); got != strings.Repeat("0", 42)+"z" {
-		t.Errorf("base62 of 61 = %s", got)
+		t.Errorf("base62 of 61 = %s, want z after 42 zeros", got)
 	}
 	if got := base62Uint(math.MaxUint64, 11); got != maxBase62Uint64 {
-		t.Errorf("base62 of the max uint64 = %s", got)
+		t.Errorf("base62 of the max uint64 = %s, want %s", got, maxBase62Uint64)
 	}
 }
 
@@ -31,15 +31,15 @@ func TestAPIKey(t *testing.T) {
 	for range 1000 {
 		key, err := NewAPIKey(source)
 		if err != nil || !form.MatchString(key) || seen[key] {
-			t.Fatalf("NewAPIKey = %q, seen before %v, %v", key, seen[key], err)
+			t.Fatalf("NewAPIKey = %q, %v, seen before: %v, want a new key in the right format", key, err, seen[key])
 		}
 		seen[key] = true
 		hash, ok := HashAPIKey(key)
 		if !ok || hash != sha256.Sum256([]byte(key)) {
-			t.Fatalf("HashAPIKey(%q): ok %v, hash %x", key, ok, hash)
+			t.Fatalf("HashAPIKey(%q) = %x, %v, want its SHA-256", key, hash, ok)
 		}
 		if APIKeyPrefix(key) != key[:12] {
-			t.Fatalf("APIKeyPrefix = %q", APIKeyPrefix(key))
+			t.Fatalf("APIKeyPrefix = %q, want %q", APIKeyPrefix(key), key[:12])
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestHashAPIKeyRejects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, ok := HashAPIKey(text); ok {
-				t.Errorf("%s: HashAPIKey accepts %q", name, text)
+				t.Errorf("%s: HashAPIKey accepted %q, want it rejected", name, text)
 			}
 			if APIKeyPrefix(text) != "" {
 				t.Errorf("%s: APIKeyPrefix = %q, want none", name, APIKeyPrefix(text))
@@ -95,7 +95,7 @@ func TestHashAPIKeyRejects(t *testing.T) {
 		for c := range 256 {
 			changed := good[:i] + string([]byte{byte(c)}) + good[i+1:]
 			if _, ok := HashAPIKey(changed); ok != (changed == good) {
-				t.Fatalf("key with byte %d changed to %#x: ok %v", i, c, ok)
+				t.Fatalf("HashAPIKey with byte %d changed to %#x: ok = %v, want %v", i, c, ok, changed == good)
 			}
 		}
 	}
@@ -104,10 +104,10 @@ func TestHashAPIKeyRejects(t *testing.T) {
 func TestToken(t *testing.T) {
 	token, err := NewToken(testRand(1))
 	if err != nil || len(token) != 43 || !isBase62(token) {
-		t.Fatalf("NewToken = %q, %v", token, err)
+		t.Fatalf("NewToken = %q, %v, want 43 characters of base62", token, err)
 	}
 	if hash, ok := HashToken(token); !ok || hash != sha256.Sum256([]byte(token)) {
-		t.Errorf("HashToken = %x, %v", hash, ok)
+		t.Errorf("HashToken = %x, %v, want its SHA-256", hash, ok)
 	}
 	for _, text := range []string{"", token[1:], token + "0", token[1:] + "-", "z" + token[1:]} {
 		if _, ok := HashToken(text); ok {

@@ -32,7 +32,7 @@ func TestCursorDecodeRejects(t *testing.T) {
 		t.Fatalf("NewKeys: %v", err)
 	}
 	if _, ok := other.Cursors().Decode("orders", text); ok {
-		t.Error("keys of another installation decode the cursor")
+		t.Error("the keys of another installation decoded the cursor, want it rejected")
 	}
 	for _, scope := range []string{"", "order", "orders ", "abstracts"} {
 		if _, ok := cursors.Decode(scope, text); ok {
@@ -71,10 +71,10 @@ func FuzzCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scope, text string) {
 		position, ok := cursors.Decode(scope, text)
 		if ok && cursors.Encode(scope, position) != text {
-			t.Fatalf("%q is a second spelling of %q", text, position)
+			t.Fatalf("Decode accepted %q, want only the canonical encoding of %q", text, position)
 		}
 		if back, ok := cursors.Decode(scope, cursors.Encode(scope, []byte(text))); len(text) < 1000 && (!ok || string(back) != text) {
-			t.Fatalf("%q is decoded as %q, %v", text, back, ok)
+			t.Fatalf("Decode(Encode(%q)) = %q, %v", text, back, ok)
 		}
 	})
 }

@@ -203,6 +203,6 @@ func TestFairQueueCancelWhenReady(t *testing.T) {
 	select {
 	case <-next.ready:
 	default:
-		t.Error("the next waiter is not ready")
+		t.Error("the next waiter is waiting, want it ready")
 	}
 }

@@ -40,11 +40,11 @@ func TestIDsAreAPermutation(t *testing.T) {
 		}
 		id := ids.Encode(n)
 		if other, double := seen[id]; double && other != n || len(id) != 11 || !isBase62(id) {
-			t.Fatalf("Encode(%d) = %q, the same as of %d", n, id, other)
+			t.Fatalf("Encode(%d) = %q, already seen for %d: %v, want a unique ID of 11 characters", n, id, other, double)
 		}
 		seen[id] = n
 		if back, ok := ids.Decode(id); !ok || back != n {
-			t.Fatalf("%d is encoded as %s and decoded as %d, %v", n, id, back, ok)
+			t.Fatalf("Decode(Encode(%d)) = %d, %v, encoded as %s", n, back, ok, id)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestIDAvalanche(t *testing.T) {
 	number := func(n uint64) uint64 {
 		value, ok := parseBase62Uint64(ids.Encode(n))
 		if !ok {
-			t.Fatalf("Encode(%d) can't be decoded", n)
+			t.Fatalf("parseBase62Uint64(Encode(%d)) failed, want a number", n)
 		}
 		return value
 	}
@@ -73,12 +73,12 @@ func TestIDAvalanche(t *testing.T) {
 			}
 		}
 		if mean := float64(total) / samples; mean < 31 || mean > 33 {
-			t.Errorf("bit %d of the number changes %.2f bits of the ID", bit, mean)
+			t.Errorf("bit %d of the number changes %.2f bits of the ID, want 31 to 33", bit, mean)
 		}
 	}
 	for out, count := range flips {
 		if share := float64(count) / (64 * samples); share < 0.48 || share > 0.52 {
-			t.Errorf("bit %d of the ID changes in %.3f of the cases", out, share)
+			t.Errorf("bit %d of the ID changes in %.3f of the cases, want 0.48 to 0.52", out, share)
 		}
 	}
 }
@@ -92,10 +92,10 @@ func TestIDsDifferByKindAndInstallation(t *testing.T) {
 	for name, ids := range map[string]*IDs{"kind": testKeys(t).IDs("order"), "installation": other.IDs("abstract")} {
 		for n := range uint64(200) {
 			if ids.Encode(n) == abstracts.Encode(n) {
-				t.Errorf("another %s encodes %d as the same ID", name, n)
+				t.Errorf("another %s encodes %d as the same ID, want a different one", name, n)
 			}
 			if back, ok := ids.Decode(abstracts.Encode(n)); ok && back < 1<<32 {
-				t.Errorf("another %s decodes the ID of %d as %d", name, n, back)
+				t.Errorf("another %s decodes the ID of %d as %d, want it rejected", name, n, back)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func FuzzDecodeID(f *testing.F) {
 	f.Add("zzzzzzzzzzz")
 	f.Fuzz(func(t *testing.T, text string) {
 		if n, ok := ids.Decode(text); ok && ids.Encode(n) != text {
-			t.Errorf("%q is a second spelling of %d", text, n)
+			t.Errorf("Decode accepted %q, want only the canonical ID of %d", text, n)
 		}
 	})
 }

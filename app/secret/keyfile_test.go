@@ -16,14 +16,14 @@ func TestLoadKeysCreatesOnce(t *testing.T) {
 	path := filepath.Join(dir, "secret.key")
 	first, created, err := LoadKeys(path, testRand(1))
 	if err != nil || !created {
-		t.Fatalf("first load: created %v, %v", created, err)
+		t.Fatalf("first LoadKeys: created = %v, %v, want true", created, err)
 	}
 	again, created, err := LoadKeys(path, failingRand{})
 	if err != nil || created {
-		t.Fatalf("second load: created %v, %v", created, err)
+		t.Fatalf("second LoadKeys: created = %v, %v, want false", created, err)
 	}
 	if first.Fingerprint() != again.Fingerprint() {
-		t.Error("second LoadKeys returned another secret")
+		t.Errorf("fingerprint of the second LoadKeys = %s, want %s", again.Fingerprint(), first.Fingerprint())
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestLoadKeysCreatesOnce(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("entries of the directory = %v, %v", entries, err)
+		t.Errorf("entries of the directory = %v, %v, want only the key file", entries, err)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestConcurrentLoadKeys(t *testing.T) {
 	wait.Wait()
 	for _, fingerprint := range prints {
 		if fingerprint != prints[0] {
-			t.Fatalf("different keys in use: %v", prints)
+			t.Fatalf("got the fingerprints %v, want the same ones", prints)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func TestConcurrentLoadKeys(t *testing.T) {
 func TestLoadKeysErrors(t *testing.T) {
 	dir := t.TempDir()
 	if _, _, err := LoadKeys(filepath.Join(dir, "secret.key"), failingRand{}); !errors.Is(err, errRand) {
-		t.Errorf("LoadKeys with a failing rand = %v", err)
+		t.Errorf("LoadKeys with a failing rand = %v, want %v", err, errRand)
 	}
 	if _, _, err := LoadKeys(filepath.Join(dir, "absent", "secret.key"), testRand(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("LoadKeys without a directory = %v, want fs.ErrNotExist", err)
@@ -73,7 +73,7 @@ func TestLoadKeysErrors(t *testing.T) {
 		t.Error("LoadKeys of a directory: got no error")
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
-		t.Errorf("entries of the directory = %v, %v", entries, err)
+		t.Errorf("entries of the directory = %v, %v, want none", entries, err)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestKeyFileVector(t *testing.T) {
 		}
 		keys, created, err := LoadKeys(path, failingRand{})
 		if err != nil || created || keys.Fingerprint() != "59ebdef9022467ee" {
-			t.Errorf("%s: LoadKeys = %v, %v, %v", name, keys, created, err)
+			t.Errorf("%s: LoadKeys = %v, %v, %v, want the existing keys", name, keys, created, err)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestDamagedKeyFileIsRejected(t *testing.T) {
 			}
 			keys, created, err := LoadKeys(path, testRand(1))
 			if keys != nil || created || !errors.Is(err, ErrKeyFileDamaged) {
-				t.Fatalf("keys %v, created %v, error %v", keys, created, err)
+				t.Fatalf("LoadKeys = %v, %v, %v, want %v", keys, created, err, ErrKeyFileDamaged)
 			}
 			want := "the key file is damaged: " + path + ": " + row.reason +
 				"; put the file back from a backup (a new one would make every id and link that was handed out void)"
@@ -125,7 +125,7 @@ func TestDamagedKeyFileIsRejected(t *testing.T) {
 				t.Errorf("error:\n%s\nwant:\n%s", err, want)
 			}
 			if after, err := os.ReadFile(path); err != nil || string(after) != row.text {
-				t.Errorf("key file was changed: %q, %v", after, err)
+				t.Errorf("key file = %q, %v, want %q", after, err, row.text)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func FuzzKeyFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		secret, err := parseKeyLine(text)
 		if err == nil && encodeKeyLine(secret) != strings.TrimRight(text, " \t\r\n")+"\n" {
-			t.Errorf("%q is a second spelling", text)
+			t.Errorf("parseKeyLine accepted %q, want only the canonical line", text)
 		}
 	})
 }

@@ -28,7 +28,7 @@ func TestSubkeyVectors(t *testing.T) {
 		t.Fatalf("NewKeys: %v", err)
 	}
 	if other.Fingerprint() == keys.Fingerprint() || other.Subkey("links") == keys.Subkey("links") {
-		t.Error("two secrets have the same subkeys")
+		t.Error("two secrets have the same fingerprint or subkey, want different ones")
 	}
 }
 
@@ -41,11 +41,11 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	out := log.String() + fmt.Sprintf("%v %+v %#v %s %x %d %q %v %+v", keys, keys, keys, keys, keys, keys, keys, holder, holder)
 	for _, leak := range []string{"0123456789abcdef", fmt.Sprintf("%x", keys.secret), "48 49 50"} {
 		if strings.Contains(out, leak) {
-			t.Errorf("secret appears as %q in %s", leak, out)
+			t.Errorf("output has the secret as %q, want none: %s", leak, out)
 		}
 	}
 	if !strings.Contains(out, keys.Fingerprint()) {
-		t.Errorf("output without fingerprint: %s", out)
+		t.Errorf("output = %s, want the fingerprint in it", out)
 	}
 }
 

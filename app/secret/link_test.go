@@ -52,7 +52,7 @@ func TestLinkRoundTrip(t *testing.T) {
 				t.Errorf("Parse = %+v, %v, want %+v", got, err, want)
 			}
 			if strings.Count(path, "/") != 5 || strings.ContainsAny(path, "?#\\ ") {
-				t.Errorf("Sign = %q", path)
+				t.Errorf("Sign = %q, want a path of five segments without special characters", path)
 			}
 		})
 	}
@@ -81,7 +81,7 @@ func TestLinkExpiry(t *testing.T) {
 	}
 	late := links.Sign(Link{File: 42, Filename: "deed.pdf", Expires: linkNow}) + "x"
 	if _, err := links.Parse(late, "", linkUpTo); !errors.Is(err, ErrLinkInvalid) {
-		t.Errorf("Parse of a changed, expired link = %v", err)
+		t.Errorf("Parse of a changed, expired link = %v, want %v", err, ErrLinkInvalid)
 	}
 }
 
@@ -125,7 +125,7 @@ func checkChanged(t *testing.T, links *Links, name, path, changed string) {
 		return
 	}
 	if link, err := links.Parse(changed, "", linkNow); !errors.Is(err, ErrLinkInvalid) || link != (Link{}) {
-		t.Errorf("%s: Parse accepts %q instead of %q: %+v, %v", name, changed, path, link, err)
+		t.Errorf("%s: Parse(%q) = %+v, %v, want %v, as the link is %q", name, changed, link, err, ErrLinkInvalid, path)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestLinkRejectsQuery(t *testing.T) {
 	path := links.Sign(Link{File: 42, Filename: "a b/ü?.pdf", Expires: linkUpTo})
 	for _, query := range []string{"a=b", "&", "=", "download=1", "expires=9999999999", "%20"} {
 		if _, err := links.Parse(path, query, linkNow); !errors.Is(err, ErrLinkInvalid) {
-			t.Errorf("Parse with query %q = %v", query, err)
+			t.Errorf("Parse with query %q = %v, want %v", query, err, ErrLinkInvalid)
 		}
 	}
 	for tail, want := range map[string]error{"": nil, "?": ErrLinkInvalid, "?a=b": ErrLinkInvalid, "#top": ErrLinkInvalid} {
@@ -207,7 +207,7 @@ func TestLinkThroughHTTP(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if err := response.Body.Close(); err != nil || response.StatusCode != want {
-				t.Errorf("%s with %q: status %s, %v", name, tail, response.Status, err)
+				t.Errorf("%s with %q: status = %s, %v, want %d", name, tail, response.Status, err, want)
 			}
 		}
 	}
@@ -221,11 +221,11 @@ func FuzzLink(f *testing.F) {
 	f.Add("/dl/1/2/3/4", "x")
 	f.Fuzz(func(t *testing.T, path, filename string) {
 		if link, err := links.Parse(path, "", linkNow); err == nil && links.Sign(link) != path {
-			t.Errorf("%q is a second spelling", path)
+			t.Errorf("Parse accepted %q, want only the canonical link", path)
 		}
 		want := Link{7, safeFilename(filename), linkUpTo}
 		if got, err := links.Parse(links.Sign(want), "", linkNow); err != nil || got != want {
-			t.Errorf("%q: %+v, %v", filename, got, err)
+			t.Errorf("Parse(Sign(%q)) = %+v, %v, want %+v", filename, got, err, want)
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestLinkSignedByWrongClock(t *testing.T) {
 	}{{linkNow, nil}, {linkNow.Add(-time.Minute), nil}, {linkNow.Add(-time.Minute - time.Second), ErrLinkExpired},
 		{linkNow.Add(-24 * time.Hour), ErrLinkExpired}, {linkNow.Add(ttl - time.Second), nil}, {linkNow.Add(ttl), ErrLinkExpired}} {
 		if _, err := keys.Links().WithMaxTTL(ttl).Parse(path, "", row.now); !errors.Is(err, row.want) {
-			t.Errorf("Parse at %s = %v", row.now, err)
+			t.Errorf("Parse at %s = %v, want %v", row.now, err, row.want)
 		}
 	}
 	if _, err := keys.Links().WithMaxTTL(0).Parse(path, "", linkNow.Add(-24*time.Hour)); err != nil {

@@ -14,7 +14,7 @@ func TestPassword(t *testing.T) {
 	p := NewPasswords(testRand(1), DefaultArgon2Params(), QueueLimits{})
 	hash, err := p.Hash(t.Context(), "", "correct horse")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || len(hash) != 97 {
-		t.Fatalf("Hash = %q, %v", hash, err)
+		t.Fatalf("Hash = %q, %v, want an Argon2id hash of 97 characters", hash, err)
 	}
 	again, err := p.Hash(t.Context(), "", "correct horse")
 	if err != nil || again == hash {
@@ -40,7 +40,7 @@ func TestPassword(t *testing.T) {
 			before := p.HashCount()
 			matches, stale, err := p.Verify(t.Context(), "", row.hash, row.password)
 			if err != nil || matches != row.matches || stale != row.stale || p.HashCount() != before+1 {
-				t.Errorf("%s: Verify = %v, %v, %v after %d hashes", name, matches, stale, err, p.HashCount()-before)
+				t.Errorf("%s: Verify = %v, %v, %v, want %v, %v and one hash", name, matches, stale, err, row.matches, row.stale)
 			}
 		})
 	}
@@ -132,10 +132,10 @@ func FuzzPHC(f *testing.F) {
 			return
 		}
 		if h.String() != text {
-			t.Errorf("%q is a second spelling of %q", text, h)
+			t.Errorf("the parser accepted %q, want only the canonical form %q", text, h)
 		}
 		if h.memory < 8 || h.memory > maxMemory || h.time < 1 || h.time > maxPasses || h.lanes < 1 || h.lanes > maxLanes || len(h.hash) > 64 {
-			t.Errorf("%q costs %d KiB, %d passes, %d lanes", text, h.memory, h.time, h.lanes)
+			t.Errorf("%q costs %d KiB, %d passes, %d lanes, want values within the limits", text, h.memory, h.time, h.lanes)
 		}
 	})
 }

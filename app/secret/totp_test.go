@@ -19,7 +19,7 @@ func TestTOTPVectors(t *testing.T) {
 		59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130",
 	} {
 		if step, ok := VerifyTOTP(secret, code, time.Unix(at, 0), 0); !ok || step != uint64(at)/30 {
-			t.Errorf("VerifyTOTP at %d = %d, %v", at, step, ok)
+			t.Errorf("VerifyTOTP at %d = %d, %v, want step %d", at, step, ok, at/30)
 		}
 	}
 }
@@ -33,7 +33,7 @@ func TestTOTPIsAcceptedOnce(t *testing.T) {
 	if err != nil || parsed.Scheme != "otpauth" || parsed.Host != "totp" || parsed.Query().Get("secret") != secret ||
 		parsed.Query().Get("issuer") != "deed keep" ||
 		parsed.Path != "/deed keep:kim  lee@example.com" {
-		t.Errorf("NewTOTP: address = %s, %v", address, err)
+		t.Errorf("NewTOTP: address = %s, %v, want the secret, the issuer, and the name", address, err)
 	}
 	now := time.Unix(1_780_000_000, 0)
 	code := func(at time.Time) string {
@@ -66,15 +66,15 @@ func TestTOTPIsAcceptedOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if step, ok := VerifyTOTP(secret, row.code, now, row.last); step != row.step || ok != row.ok {
-				t.Errorf("%s: VerifyTOTP = %d, %v", name, step, ok)
+				t.Errorf("%s: VerifyTOTP = %d, %v, want %d, %v", name, step, ok, row.step, row.ok)
 			}
 		})
 	}
 	if _, ok := VerifyTOTP(secret, code(time.Unix(0, 0)), time.Unix(0, 0), 0); ok {
-		t.Error("VerifyTOTP before the second step: got ok")
+		t.Error("VerifyTOTP before the second step: got ok, want a rejection")
 	}
 	if _, ok := VerifyTOTP("no base32!", "123456", now, 0); ok {
-		t.Error("VerifyTOTP with a damaged secret: got ok")
+		t.Error("VerifyTOTP with a damaged secret: got ok, want a rejection")
 	}
 	if _, _, err := NewTOTP(failingRand{}, "a", "b"); err == nil {
 		t.Error("NewTOTP with a failing rand: got no error")
@@ -89,11 +89,11 @@ func TestRecoveryCode(t *testing.T) {
 		code, err := NewRecoveryCode(source)
 		hash, ok := keys.HashRecoveryCode(code)
 		if err != nil || !form.MatchString(code) || !ok || len(hash) != 64 || seen[hash] {
-			t.Fatalf("code %q has hash %q, %v", code, hash, err)
+			t.Fatalf("HashRecoveryCode(%q) = %q, %v, want a new hash of 64 characters", code, hash, err)
 		}
 		seen[hash] = true
 		if typed, ok := keys.HashRecoveryCode(" " + strings.ToUpper(strings.ReplaceAll(code, "-", " "))); !ok || typed != hash {
-			t.Errorf("other spelling of %q has another hash", code)
+			t.Errorf("HashRecoveryCode of %q in capitals = %q, %v, want %q", code, typed, ok, hash)
 		}
 	}
 	other, err := NewKeys(testRand(2))
@@ -102,7 +102,7 @@ func TestRecoveryCode(t *testing.T) {
 	}
 	here, _ := keys.HashRecoveryCode("aaaa-aaaa-aaaa-aaaa")
 	if there, ok := other.HashRecoveryCode("aaaa-aaaa-aaaa-aaaa"); !ok || here == there {
-		t.Error("two secrets have the same hash")
+		t.Error("two secrets hash a recovery code to the same value, want different ones")
 	}
 	for _, none := range []string{"", "123456", "aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaaa-aaaa", "aaaa-aaaa-aaaa-aaa1",
 		strings.Repeat("a", 1000)} {
@@ -122,11 +122,11 @@ func FuzzCodes(f *testing.F) {
 	f.Add("", int64(-1))
 	f.Fuzz(func(t *testing.T, code string, at int64) {
 		if step, ok := VerifyTOTP("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", code, time.Unix(at, 0), 0); ok && (!IsTOTPCode(code) || step == 0) {
-			t.Errorf("VerifyTOTP(%q) at %d = %d", code, at, step)
+			t.Errorf("VerifyTOTP(%q) at %d = %d, want a positive step for a six-digit code only", code, at, step)
 		}
 		hash, ok := keys.HashRecoveryCode(code)
 		if ok != (hash != "") || ok && IsTOTPCode(code) {
-			t.Errorf("HashRecoveryCode(%q) = %q, %v", code, hash, ok)
+			t.Errorf("HashRecoveryCode(%q) = %q, %v, want a hash only for a recovery code", code, hash, ok)
 		}
 	})
 }
@@ -135,10 +135,10 @@ func TestEncrypt(t *testing.T) {
 	keys := testKeys(t)
 	encrypted, err := keys.Encrypt(testRand(1), "totp", "user:7", "GEZDGNBVGY3TQOJQ")
 	if err != nil || strings.Contains(encrypted, "GEZD") {
-		t.Fatalf("Encrypt = %q, %v", encrypted, err)
+		t.Fatalf("Encrypt = %q, %v, want a text without the secret", encrypted, err)
 	}
 	if plain, err := keys.Decrypt("totp", "user:7", encrypted); err != nil || plain != "GEZDGNBVGY3TQOJQ" {
-		t.Errorf("Decrypt = %q, %v", plain, err)
+		t.Errorf("Decrypt = %q, %v, want the secret", plain, err)
 	}
 	if again, err := keys.Encrypt(testRand(2), "totp", "user:7", "GEZDGNBVGY3TQOJQ"); err != nil || again == encrypted {
 		t.Errorf("second Encrypt has the same result: %v", err)
@@ -203,7 +203,7 @@ func TestTOTPStepInFuture(t *testing.T) {
 	}{{0, false}, {current, false}, {current + totpSkew, false}, {current + maxTOTPStepsAhead, false},
 		{current + maxTOTPStepsAhead + 1, true}, {current * 2, true}} {
 		if got := TOTPStepInFuture(now, row.last); got != row.want {
-			t.Errorf("TOTPStepInFuture(%d) = %v", row.last, got)
+			t.Errorf("TOTPStepInFuture(%d) = %v, want %v", row.last, got, row.want)
 		}
 	}
 }

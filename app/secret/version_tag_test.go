@@ -38,7 +38,7 @@ func FuzzVersionTag(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if version, ok := tags.Decode(7, text); ok && tags.Encode(7, version) != text {
-			t.Fatalf("%q is a second spelling of version %d", text, version)
+			t.Fatalf("Decode accepted %q, want only the canonical tag of version %d", text, version)
 		}
 	})
 }

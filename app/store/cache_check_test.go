@@ -222,7 +222,7 @@ func TestCleanMarkAfterSession(t *testing.T) {
 		{"written", func(t *testing.T, s *Store, _ string) { update(t, s, putAbstract) }, true},
 		{"rebuilt", func(t *testing.T, s *Store, path string) {
 			if err := s.Rebuild(t.Context(), func(Finding) {}); err != nil || marked(path) {
-				t.Errorf("got %v, marked %v", err, marked(path))
+				t.Errorf("Rebuild = %v, marked %v, want no clean mark", err, marked(path))
 			}
 		}, true},
 		{"killed", func(t *testing.T, s *Store, path string) {
@@ -273,7 +273,7 @@ func TestCleanMarkAfterSession(t *testing.T) {
 			commit := s.commitTx
 			s.commitTx = func(tx *bolt.Tx) error {
 				if marked(path) {
-					t.Error("the clean mark still exists at the first commit")
+					t.Error("the clean mark exists at the first commit, want it removed")
 				}
 				return commit(tx)
 			}
@@ -360,6 +360,6 @@ func TestCacheCheckRequiresTheLock(t *testing.T) {
 		t.Errorf("second Open succeeded with %+v, want an error", other.CacheCheck())
 	}
 	if _, err := os.Stat(s.file.Name() + cleanMarkSuffix); err == nil {
-		t.Error("the clean mark exists while the database is in use")
+		t.Error("the clean mark exists while the database is in use, want it removed")
 	}
 }

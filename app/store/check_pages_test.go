@@ -97,7 +97,7 @@ func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, 
 	c.fingerprint = "fp"
 	_, err = c.Check(context.Background(), func(f Finding) { findings = append(findings, f) })
 	if digests := c.EachDigest(func([32]byte, []model.File) error { return nil }); digests != nil && len(findings) == 0 {
-		t.Errorf("digests: %v", digests)
+		t.Errorf("EachDigest = %v without a finding of Check, want a finding", digests)
 	}
 	return findings, errors.Join(err, c.Close())
 }
@@ -238,7 +238,7 @@ func TestCheckPagesFindsDamageThatCrashesBbolt(t *testing.T) {
 			damaged := bytes.Clone(content)
 			row.change(damaged)
 			if bytes.Equal(damaged, content) {
-				t.Fatal("the content is unchanged")
+				t.Fatal("the row didn't change the content, want damage")
 			}
 			findings, err := checkBytes(t, filepath.Join(t.TempDir(), "damaged.db"), damaged)
 			if len(findings) == 0 || err != nil {

@@ -73,7 +73,7 @@ func TestEachDigestInBatches(t *testing.T) {
 	got := map[string]int{}
 	err := s.LiveCopy().EachDigest(func(d [32]byte, files []model.File) error {
 		if got[fmt.Sprintf("%x", d)] > 0 {
-			t.Errorf("got digest %x twice", d)
+			t.Errorf("got digest %x twice, want it once", d)
 		}
 		got[fmt.Sprintf("%x", d)] = len(files)
 		return nil

@@ -31,14 +31,14 @@ func TestFindMatchesOracle(t *testing.T) {
 		view(t, s, func(tx *Tx) error {
 			list, more, err := tx.FindOrders(text, 1000)
 			if err != nil || more {
-				t.Errorf("FindOrders(%q): got more %v, error %v", text, more, err)
+				t.Errorf("FindOrders(%q): got more %v, %v, want all", text, more, err)
 			}
 			for _, k := range list {
 				orders = append(orders, fmt.Sprint(k.Record.ID, " ", k.Exact))
 			}
 			found, more, err := tx.FindAbstracts(text, 1000)
 			if err != nil || more {
-				t.Errorf("FindAbstracts(%q): got more %v, error %v", text, more, err)
+				t.Errorf("FindAbstracts(%q): got more %v, %v, want all", text, more, err)
 			}
 			for _, k := range found {
 				abstracts = append(abstracts, fmt.Sprint(k.Record.ID, " ", k.Exact))
@@ -132,13 +132,13 @@ func TestValueCounts(t *testing.T) {
 	update(t, s, func(tx *Tx) error {
 		err := errors.Join(put(tx, "late"), tx.RemoveOrder(3))
 		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
-			t.Errorf("within the transaction: got %s", got)
+			t.Errorf("counts within the transaction = %s, want one of the new status", got)
 		}
 		return err
 	})
 	view(t, s, func(tx *Tx) error {
 		if got := fmt.Sprint(tx.ValueCounts("order", ColumnStatus)); got != "[{ 1} {active 2} {late 1}]" {
-			t.Errorf("after the commit: got %s", got)
+			t.Errorf("counts after the commit = %s, want one of the new status", got)
 		}
 		if list := tx.ValueCounts("abstract", ColumnStatus); len(list) > 0 {
 			t.Errorf("abstracts: got %v, want none", list)

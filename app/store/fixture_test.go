@@ -89,11 +89,11 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 			view(t, s, func(tx *Tx) error {
 				order, err := tx.Order(1)
 				if err != nil || order.Number != "É 2026/0007" || order.DueDate != "2026-06-15" || !tx.OrderNumberTaken("é 2026/0007") {
-					t.Errorf("Order(1) = %+v, %v", order, err)
+					t.Errorf("Order(1) = %+v, %v, want the order of the fixture", order, err)
 				}
 				abstract, err := tx.Abstract(3)
 				if err != nil || string(abstract.Custom["vesting"]) != `"fee"` || abstract.City != "Troy" || abstract.Files[0] != 3 {
-					t.Errorf("Abstract(3) = %+v, %v", abstract, err)
+					t.Errorf("Abstract(3) = %+v, %v, want the abstract of the fixture", abstract, err)
 				}
 				if page, err := tx.ListOrders(Query{Limit: 9, Sort: SortDue,
 					Filters: []Filter{{ColumnStatus, "on_hold"}, {ColumnOrderNumber, "É 2026/0007"}}}); err != nil || len(page.Items) != 1 ||

@@ -53,7 +53,7 @@ func TestWords(t *testing.T) {
 		{number: 1 << 40}, {"key", 1 << 50}} {
 		w := tx.hashValue(v)
 		if other, known := seen[w]; known || (w == 0) != (v == columnValue{}) {
-			t.Errorf("%+v has the hash %x, like %+v", v, w, other)
+			t.Errorf("hashValue(%+v) = %x, the same as of %+v, want a unique one", v, w, other)
 		}
 		seen[w] = v
 	}
@@ -113,7 +113,7 @@ func TestUnchangedIndexIsNotWritten(t *testing.T) {
 		return errors.Join(err, tx.PutOrder(o))
 	})
 	if after := roots(); after[0] == before[0] {
-		t.Error("the index has the same root after a column changed")
+		t.Errorf("root of the index after a column changed = %v, want another one", after[0])
 	}
 }
 

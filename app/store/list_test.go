@@ -111,7 +111,7 @@ func TestPagesWhileRecordsChange(t *testing.T) {
 					return err
 				})
 				if len(seen) > 100_000 {
-					t.Fatal("the list doesn't end")
+					t.Fatalf("read %d entries of the list, want its end", len(seen))
 				}
 			}
 			for id := range uint64(stable) {
@@ -275,7 +275,7 @@ func TestMaxBytes(t *testing.T) {
 						seen = append(seen, ids...)
 					}
 					if page.Truncated != (row.bytes > 0 && row.limit == 100 && q.Position != nil) {
-						t.Errorf("got truncated %v at position %x", page.Truncated, q.Position)
+						t.Errorf("Truncated = %v at position %x, want it only at a byte limit", page.Truncated, q.Position)
 					}
 				}
 				if want := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(seen, want) {

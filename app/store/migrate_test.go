@@ -201,7 +201,7 @@ func interruptMigration(t *testing.T, schema uint64, cuts []int) {
 		if now := readAll(t, path); after != 99 {
 			maps.DeleteFunc(now, func(k, _ string) bool { _, known := before[k]; return !known })
 			if !maps.Equal(now, before) {
-				t.Errorf("after %d commits: the entries of the old schema changed", after)
+				t.Errorf("after %d commits: the entries of the old schema changed, want them unchanged", after)
 			}
 		}
 		s = open(t, path)

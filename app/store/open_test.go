@@ -148,10 +148,10 @@ func TestOpenCreatesAndReopensWorkspace(t *testing.T) {
 		}
 		fields, err := tx.OrderFields()
 		if statuses, err2 := tx.OrderStatuses(); err != nil || err2 != nil || len(fields) != 10 || statuses[0] != "active" {
-			t.Errorf("got order fields %v, %v, statuses %v, %v", fields, err, statuses, err2)
+			t.Errorf("got order fields %v, %v, statuses %v, %v, want 10 fields and active first", fields, err, statuses, err2)
 		}
 		if a, err := tx.Abstract(2); err != nil || string(a.Custom["vesting"]) != `"fee"` || !a.CreatedAt.Equal(testTime) {
-			t.Errorf("Abstract(2) = %+v, %v", a, err)
+			t.Errorf("Abstract(2) = %+v, %v, want the abstract of the fixture", a, err)
 		}
 		return nil
 	})
@@ -304,7 +304,7 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 				t.Errorf("got %v, want %q without a stack trace", err, row.want)
 			}
 			if !bytes.HasPrefix(readFile(t, path), before) { // bbolt extends it on Windows
-				t.Error("the file was changed")
+				t.Error("the file changed, want it unchanged")
 			}
 			if _, again := Open(t.Context(), path, testOptions()); again == nil || again.Error() != err.Error() {
 				t.Errorf("second Open: got %v, want %v", again, err)

@@ -111,7 +111,7 @@ func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 			})
 		})
 		if len(keys) == 0 {
-			t.Errorf("%s is empty", name)
+			t.Errorf("%s is empty, want at least one entry", name)
 		}
 		rng := rand.New(rand.NewPCG(7, 7))
 		for _, i := range rng.Perm(len(keys))[:min(len(keys), 2)] {
@@ -149,7 +149,7 @@ func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 		}
 	}
 	if !damaged {
-		t.Error("no entry was damaged")
+		t.Error("the test damaged no entry, want at least one")
 	}
 }
 
@@ -181,7 +181,7 @@ func TestRebuildKeepsDamagedRecords(t *testing.T) {
 	view(t, s, func(tx *Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
 			if string(tx.bucket(name).Get(encodeUint64(1))) != "torn" {
-				t.Errorf("%s: the damaged record was changed", name)
+				t.Errorf("%s: the damaged record changed, want it unchanged", name)
 			}
 		}
 		if !tx.DigestInUse([32]byte{}) {

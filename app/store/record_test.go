@@ -94,11 +94,11 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("got %v, want nil or ErrDamaged", err)
 		}
 		if !bytes.Equal(raw, before) {
-			t.Error("decodeRecord changed its input")
+			t.Errorf("decodeRecord changed its input to %x, want %x", raw, before)
 		}
 		again, encodeErr := encodeRecord(bucketFolders, encodeUint64(id), folder)
 		if encodeErr != nil || err == nil && decodeRecord(bucketFolders, encodeUint64(id), again, &folder) != nil {
-			t.Errorf("decoded record can't be encoded and decoded again: %v", encodeErr)
+			t.Errorf("encode and decode the record again: %v", encodeErr)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestReadMissingRecords(t *testing.T) {
 			t.Errorf("KeyByHash: got %v, %v; want none", found, err)
 		}
 		if tx.DigestInUse([32]byte{}) || tx.HasFolder(99) || tx.OrderNumberTaken("x") {
-			t.Error("a digest, folder, or order number exists in an empty store")
+			t.Error("a digest, folder, or order number exists in an empty store, want none")
 		}
 		if list, err := tx.Tasks(5); len(list) > 0 || err != nil {
 			t.Errorf("got tasks %v, %v; want none", list, err)
@@ -239,7 +239,7 @@ func TestKeysDigestsAndTasks(t *testing.T) {
 			t.Error("DigestInUse = false, want true")
 		}
 		if list, err := tx.Tasks(2); err != nil || len(list) != 2 || list[0].Seq != 1 || list[1].FileID != 2 { // the first two of three
-			t.Errorf("tasks %+v, %v", list, err)
+			t.Errorf("Tasks(2) = %+v, %v, want the first two of three", list, err)
 		}
 		if list, err := tx.Keys(); err != nil || len(list) != 3 {
 			t.Errorf("got keys %+v, %v; want 3", list, err)
@@ -319,7 +319,7 @@ func TestDamagedTaskIsSkipped(t *testing.T) {
 	err = s.View(t.Context(), func(tx *Tx) error {
 		list, err := tx.Tasks(9)
 		if err != nil || len(list) != 2 || list[0].Seq != 2 {
-			t.Errorf("tasks %+v, %v", list, err)
+			t.Errorf("Tasks(9) = %+v, %v, want 2 from number 2", list, err)
 		}
 		return nil
 	})

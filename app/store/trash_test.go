@@ -42,7 +42,7 @@ func TestTrash(t *testing.T) {
 			t.Errorf("read from the trash: %v", err)
 		}
 		if tx.OrderNumberTaken("A-1") || !tx.OrderNumberTaken("A-2") || !tx.DigestInUse([32]byte{}) {
-			t.Error("a number in the trash is taken, a live one is free, or a digest in the trash is not in use")
+			t.Error("got a taken number from the trash, a free live one, or an unused digest of the trash, want none of these")
 		}
 		page, err := tx.ListTrash(Query{Limit: 9})
 		if err != nil || !slices.Equal(page.Items, entries) {
@@ -149,7 +149,7 @@ func TestFolderInUse(t *testing.T) {
 	update(t, s, func(tx *Tx) error { return tx.RemoveFolder(2) }) // a file in the trash may still refer to it
 	view(t, s, func(tx *Tx) error {
 		if tx.Count(CountFolders) != 3 || tx.FolderNameTaken(1, "Box 0") {
-			t.Error("removed folders are still counted or taken")
+			t.Error("removed folders are counted or their names taken, want neither")
 		}
 		return nil
 	})
@@ -166,13 +166,13 @@ func TestRemoveFileDoesNotReadQueue(t *testing.T) {
 			return err
 		}
 		if tx.tasksByFile != nil {
-			t.Error("the queue was read for a file that is not Processing")
+			t.Error("the queue was read for a file that is not Processing, want it unread")
 		}
 		if err := errors.Join(tx.RemoveFile(1), tx.RemoveAbstract(1)); err != nil {
 			return err
 		}
 		if tx.Count(CountTasks) != 0 {
-			t.Error("the task of a removed file remains")
+			t.Errorf("%d tasks remain after the file was removed, want 0", tx.Count(CountTasks))
 		}
 		return nil
 	})

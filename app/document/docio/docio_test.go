@@ -69,7 +69,7 @@ func TestReaderRemembersFailedReads(t *testing.T) {
 	for name, r := range readers(t.Context(), failingReader{bytes.NewReader(content), 2 * blockSize, disk}, int64(len(content))) {
 		t.Run(name, func(t *testing.T) {
 			if !r.Fill(make([]byte, 4), 0) || r.Err() != nil {
-				t.Fatalf("Fill at 0 failed: %v", r.Err())
+				t.Fatalf("Fill at 0 = false, %v, want true", r.Err())
 			}
 			if r.Fill(make([]byte, 4), 3*blockSize) || !errors.Is(r.Err(), disk) {
 				t.Errorf("Err() = %v, want %v", r.Err(), disk)

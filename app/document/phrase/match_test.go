@@ -57,7 +57,7 @@ func FuzzPhrase(f *testing.F) {
 		end := 0
 		for _, s := range New(typed).Find(text, 100) {
 			if s.Start < end || s.End <= s.Start || s.End > len(text) {
-				t.Fatalf("match %+v after %d in a text of %d", s, end, len(text))
+				t.Fatalf("got match %+v after %d, want ascending matches within the %d bytes of text", s, end, len(text))
 			}
 			end = s.End
 		}
