@@ -31,7 +31,7 @@ func TestHumanSizeNeverShows1024(t *testing.T) {
 		for d := int64(-200); d <= 200; d++ {
 			got := apitypes.HumanSize(int64(1)<<shift + d)
 			if strings.HasPrefix(got, "1024") || strings.Contains(got, ".0") {
-				t.Fatalf("HumanSize(1<<%d%+d) = %q", shift, d, got)
+				t.Fatalf("HumanSize(1<<%d%+d) = %q, want no 1024 and no .0", shift, d, got)
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 func TestSnippetIsEscaped(t *testing.T) {
 	t.Parallel()
 	var s apitypes.Snippet
-	if s.HTML() != nil {
-		t.Error("HTML of an empty snippet is not nil")
+	if got := s.HTML(); got != nil {
+		t.Errorf("HTML of an empty snippet = %s, want nil", *got)
 	}
 	s.Add(`</mark><script>alert("1")</script> & `, false)
 	s.Add(`<b title='x'>`, true)

@@ -63,7 +63,7 @@ func FuzzTime(f *testing.F) {
 		}
 		var again apitypes.Time
 		if err := json.Unmarshal(b, &again); err != nil || again != at {
-			t.Fatalf("%s was encoded as %s and then decoded as %s (error %v)", data, b, again, err)
+			t.Fatalf("%s encoded as %s and decoded = %s, %v; want %s", data, b, again, err, at)
 		}
 	})
 }

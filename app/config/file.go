@@ -32,7 +32,7 @@ func readFile(path string, known []string) ([]entry, Problems, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = file.Close() }() // Nothing was written.
+	defer func() { _ = file.Close() }() // opened for reading only
 	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err != nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func (w *yamlReader) section(node *yaml.Node, prefix string) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, value := node.Content[i], node.Content[i+1]
 		key := prefix + name.Value
-		if first, double := lines[name.Value]; double {
+		if first, duplicate := lines[name.Value]; duplicate {
 			w.report(name, key, fmt.Sprintf("is set twice, first in line %d", first))
 			continue
 		}

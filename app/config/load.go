@@ -50,19 +50,19 @@ func Load(src Source) (Config, error) {
 
 // Files returns the absolute paths of the settings files that Load looks for, in sequence. Load reads only the first
 // that exists; read is its path, or "" if none exists.
-func (src Source) Files() (read string, looked []string, err error) {
+func (src Source) Files() (read string, candidates []string, err error) {
 	fromFlags, _ := readFlags(src.flags(), allKeys()) // Load reports their problems
 	fromEnv, _ := readEnv(src.Env, allKeys())
 	for _, path := range src.candidates(findDataDir(fromFlags, fromEnv)) {
 		if path, err = filepath.Abs(path); err != nil {
 			return "", nil, err
 		}
-		looked = append(looked, path)
+		candidates = append(candidates, path)
 		if _, missing := os.Stat(path); read == "" && !errors.Is(missing, fs.ErrNotExist) {
 			read = path
 		}
 	}
-	return read, looked, nil
+	return read, candidates, nil
 }
 
 // flags returns Flags with DataDir added.

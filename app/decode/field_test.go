@@ -19,7 +19,7 @@ func TestRoleOf(t *testing.T) {
 	}
 	for name, want := range rows {
 		if got := RoleOf(name, fields); got != want {
-			t.Errorf("%q: %d, want %d", name, got, want)
+			t.Errorf("RoleOf(%q) = %d, want %d", name, got, want)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestText(t *testing.T) {
 	}
 	for _, row := range rows {
 		if got, ok := Text(row.in); got != row.want || ok != row.ok {
-			t.Errorf("%q: %q, %t", row.in, got, ok)
+			t.Errorf("Text(%q) = %q, %t; want %q, %t", row.in, got, ok, row.want, row.ok)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestInteger(t *testing.T) {
 	for in, want := range rows {
 		n, present, ok := Integer(in)
 		if got := fmt.Sprint(n, present, ok); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
+			t.Errorf("Integer(%q) = %s, want %s", in, got, want)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestIntegerJSON(t *testing.T) {
 	for in, want := range rows {
 		n, present, ok := IntegerJSON(json.RawMessage(in))
 		if got := fmt.Sprint(n, present, ok); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
+			t.Errorf("IntegerJSON(%q) = %s, want %s", in, got, want)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestBoundary(t *testing.T) {
 		want, bad := strings.CutPrefix(row.want, "!")
 		var m *MalformedError
 		if got := mediaType + "|" + boundary + "|" + charset; got != want || errors.As(err, &m) != bad {
-			t.Errorf("%q: %s, %v", row.in, got, err)
+			t.Errorf("Boundary(%q) = %s, %v; want %s, malformed: %v", row.in, got, err, want, bad)
 		}
 	}
 }

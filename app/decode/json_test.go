@@ -9,7 +9,7 @@ import (
 )
 
 func TestObject(t *testing.T) {
-	many := func(n int, last string) string {
+	members := func(n int, last string) string {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, `"k%d":%d,`, i, i)
@@ -46,12 +46,12 @@ func TestObject(t *testing.T) {
 			`!repeated key "` + strings.Repeat("é", 32) + `…" at line 1, column 47.`},
 		{"same key in sisters", `{"a":{"x":1},"b":{"x":1,"a":2}}`, `a={"x":1} b={"x":1,"a":2}`},
 		{"keys by case", `{"a":1,"A":2}`, "a=1 A=2"},
-		{"repeated at 16", many(15, `"k3":0`), `!repeated key "k3" at line 1, column`},
-		{"repeated at 17", many(16, `"k3":0`), `!repeated key "k3" at line 1, column`},
-		{"repeated at 18", many(17, `"k16":0`), `!repeated key "k16" at line 1, column`},
-		{"first repeat of a large object", many(40, `"k9":0,"k3":0`), `!repeated key "k9" at line 1, column`},
-		{"members at the limit", many(maxMembers-1, `"a":{}`), "-"},
-		{"members over the limit", many(maxMembers-1, `"a":{"b":0}`), "!more than 65536 members at line 1"},
+		{"repeated at 16", members(15, `"k3":0`), `!repeated key "k3" at line 1, column`},
+		{"repeated at 17", members(16, `"k3":0`), `!repeated key "k3" at line 1, column`},
+		{"repeated at 18", members(17, `"k16":0`), `!repeated key "k16" at line 1, column`},
+		{"first repeat of a large object", members(40, `"k9":0,"k3":0`), `!repeated key "k9" at line 1, column`},
+		{"members at the limit", members(maxMembers-1, `"a":{}`), "-"},
+		{"members over the limit", members(maxMembers-1, `"a":{"b":0}`), "!more than 65536 members at line 1"},
 		{"depth 32", nest(32), "-"},
 		{"depth 33", nest(33), "!nested deeper than 32 at line 1, column 37."},
 		{"escapes in a key", `{"\"\\\/\b\f\n\r\t\u00e9":1}`, "\"\\/\b\f\n\r\té=1"},
@@ -119,7 +119,7 @@ func TestObject(t *testing.T) {
 			}
 			for name, value := range want {
 				if g := strings.ReplaceAll(string(got[name]), ", ", ","); g != value {
-					t.Errorf("%q: got %s, want %s", name, g, value)
+					t.Errorf("member %q = %s, want %s", name, g, value)
 				}
 			}
 		})
@@ -127,17 +127,17 @@ func TestObject(t *testing.T) {
 }
 
 func TestNumberGrammar(t *testing.T) {
-	good := "0 -0 1 -1 10 1.0 0.5 -0.5e1 1e3 1E+3 1e-3 12345678901234567890 1e999"
-	bad := "+1 .5 1. 01 -01 00 - -a 1e 1e+ 1.e3 0x1 1_000 Infinity NaN 1.5.2 --1"
-	for in := range strings.FieldsSeq(good) {
+	valid := "0 -0 1 -1 10 1.0 0.5 -0.5e1 1e3 1E+3 1e-3 12345678901234567890 1e999"
+	invalid := "+1 .5 1. 01 -01 00 - -a 1e 1e+ 1.e3 0x1 1_000 Infinity NaN 1.5.2 --1"
+	for in := range strings.FieldsSeq(valid) {
 		if err := Valid([]byte(in)); err != nil {
-			t.Errorf("%s: %v", in, err)
+			t.Errorf("Valid(%s) = %v, want nil", in, err)
 		}
 	}
-	for in := range strings.FieldsSeq(bad) {
+	for in := range strings.FieldsSeq(invalid) {
 		for _, text := range []string{in, `{"a":` + in + `}`, "[" + in + "]"} {
 			if err := Valid([]byte(text)); err == nil {
-				t.Errorf("%s is accepted", text)
+				t.Errorf("Valid(%s) = nil, want an error", text)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func TestValidNeedsAValue(t *testing.T) {
 	for _, in := range []string{"", " ", "\xef\xbb\xbf{}", "{} {}"} {
 		var m *MalformedError
 		if err := Valid([]byte(in)); !errors.As(err, &m) || !strings.HasPrefix(m.Reason, "The text is not valid JSON: ") {
-			t.Errorf("%q: %v", in, err)
+			t.Errorf("Valid(%q) = %v, want a MalformedError", in, err)
 		}
 	}
 }
@@ -159,23 +159,23 @@ func TestKind(t *testing.T) {
 	}
 	for in, want := range rows {
 		if got := Kind(json.RawMessage(in)); got != want {
-			t.Errorf("%q: %d, want %d", in, got, want)
+			t.Errorf("Kind(%q) = %d, want %d", in, got, want)
 		}
 	}
 }
 
-func TestPiecesOfJSON(t *testing.T) {
+func TestDecodeStringArrayAndMembers(t *testing.T) {
 	s, err := String(json.RawMessage(` "a\u00e9\ud83d\ude00\n\/" `))
 	if err != nil || s != "aé😀\n/" {
-		t.Errorf("String: %q, %v", s, err)
+		t.Errorf("String = %q, %v; want the decoded text", s, err)
 	}
 	items, err := Array(json.RawMessage(` [ 1 , [2,3], "x" ] `))
 	if err != nil || fmt.Sprintf("%s", items) != `[1 [2,3] "x"]` {
-		t.Errorf("Array: %s, %v", items, err)
+		t.Errorf("Array = %s, %v; want three items", items, err)
 	}
 	members, err := Members(json.RawMessage(`{"z":1,"a":{"b":[2]},"\u006d":"3"}`))
 	if err != nil || fmt.Sprintf("%s", members) != `[{z 1} {a {"b":[2]}} {m "3"}]` {
-		t.Errorf("Members: %s, %v", members, err)
+		t.Errorf("Members = %s, %v; want z, a, and m", members, err)
 	}
 	for _, in := range []string{"", "1", `"a`, `"a"b`, `[1`, `[1]]`, `{"a":1`, `{"a":1,"a":1}`, `{"a":1}1`} {
 		raw := json.RawMessage(in)
@@ -185,7 +185,7 @@ func TestPiecesOfJSON(t *testing.T) {
 		for _, err := range []error{err1, err2, err3} {
 			var m *MalformedError
 			if !errors.As(err, &m) {
-				t.Errorf("%s: %v", in, err)
+				t.Errorf("decode %s: error %v, want a MalformedError", in, err)
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func TestFraming(t *testing.T) {
 		{"empty part", "--B\r\n" + a + "\r\n--B--\r\n", `["a="]`},
 		{"empty part without its line break", "--B\r\n" + a + "--B\r\n" + b + "--B--\r\n", `["a=" "b="]`},
 		{"content begins like a boundary", "--B\r\n" + a + "--Bx\r\n--B--\r\n", `["a=--Bx"]`},
-		{"lookalikes", "--B\r\n" + a + "\r\n--Bx\r\n--b\r\n--\r\n-\r\n\r\n--B-x\r\r\n--B--\r\n",
+		{"content similar to a boundary", "--B\r\n" + a + "\r\n--Bx\r\n--b\r\n--\r\n-\r\n\r\n--B-x\r\r\n--B--\r\n",
 			`["a=\r\n--Bx\r\n--b\r\n--\r\n-\r\n\r\n--B-x\r"]`},
 		{"content of line breaks", "--B\r\n" + a + "\r\n\r\n\r\n--B--\r\n", `["a=\r\n\r\n"]`},
 		{"folded header", "--B\r\nContent-Disposition: form-data;\r\n\tname=\"a\"\r\nX: y\r\n\r\nx\r\n--B--\r\n", `["a=x"]`},
@@ -67,21 +67,22 @@ func TestFraming(t *testing.T) {
 		{"nothing", "", "!The request body ends before its first part."},
 		{"preamble only", "abc\r\ndef", "!The request body ends before its first part."},
 		{"no final boundary", "--B\r\n" + a + "x\r\n", "!The request body ends inside or after part 1, before the final boundary."},
-		{"cut in a header", "--B\r\n" + a + "x\r\n--B\r\nContent-Dis",
+		{"truncated in a header", "--B\r\n" + a + "x\r\n--B\r\nContent-Dis",
 			"!The request body ends inside or after part 2, before the final boundary."},
-		{"cut in a boundary", "--B\r\n" + a + "x\r\n--B", "!The request body ends inside or after part 1, before the final boundary."},
-		{"cut in the final boundary", "--B\r\n" + a + "x\r\n--B-", "!The request body ends inside or after part 1, before the final boundary."},
-		{"text behind a boundary", "--B\r\n" + a + "x\r\n--B y\r\n", "!The boundary line after part 1 cannot be read."},
-		{"text behind the final boundary", "--B\r\n" + a + "x\r\n--B--y\r\n", "!The boundary line after part 1 cannot be read."},
+		{"truncated in a boundary", "--B\r\n" + a + "x\r\n--B", "!The request body ends inside or after part 1, before the final boundary."},
+		{"truncated in the final boundary", "--B\r\n" + a + "x\r\n--B-",
+			"!The request body ends inside or after part 1, before the final boundary."},
+		{"text after a boundary", "--B\r\n" + a + "x\r\n--B y\r\n", "!The boundary line after part 1 cannot be read."},
+		{"text after the final boundary", "--B\r\n" + a + "x\r\n--B--y\r\n", "!The boundary line after part 1 cannot be read."},
 		{"no header", "--B\r\n" + a + "x\r\n--B\r\n\r\ny\r\n--B--\r\n", "!Part 2 has no Content-Disposition."},
 		{"two dispositions", "--B\r\n" + strings.Repeat(a[:len(a)-2], 2) + "\r\nx\r\n--B--\r\n",
 			"!Part 1 has more than one Content-Disposition."},
-		{"unreadable disposition", "--B\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--B--\r\n",
+		{"malformed disposition", "--B\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--B--\r\n",
 			"!The Content-Disposition of part 1 cannot be read."},
 		{"no name", "--B\r\n" + a + "x\r\n--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--\r\n",
 			"!The Content-Disposition of part 2 has no name."},
-		{"no header but text", "--B\r\nhello\r\n\r\nx\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
-		{"line of blanks first", "--B\r\n \r\n" + a + "x\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
+		{"text instead of a header", "--B\r\nhello\r\n\r\nx\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
+		{"line of spaces first", "--B\r\n \r\n" + a + "x\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
 		{"header too large", "--B\r\nX: " + strings.Repeat("y", 17000) + "\r\n" + a + "x\r\n--B--\r\n",
 			"!The header of part 1 is larger than 16384 bytes."},
 		{"header without an end", "--B\r\nX: " + strings.Repeat("y", 300000), "!The header of part 1 is larger than 16384 bytes."},
@@ -91,7 +92,7 @@ func TestFraming(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			for name, src := range map[string]io.Reader{
-				"whole": strings.NewReader(row.in), "halves": iotest.HalfReader(strings.NewReader(row.in)),
+				"complete": strings.NewReader(row.in), "halves": iotest.HalfReader(strings.NewReader(row.in)),
 				"bytes": iotest.OneByteReader(strings.NewReader(row.in)), "with its end": iotest.DataErrReader(strings.NewReader(row.in)),
 			} {
 				got, err := parts(NewReader(src, "B", Limits{}))
@@ -99,11 +100,11 @@ func TestFraming(t *testing.T) {
 				var m *MalformedError
 				switch {
 				case bad && (!errors.As(err, &m) || m.Reason != reason):
-					t.Errorf("%s: %q, %v", name, got, err)
+					t.Errorf("%s: parts = %q, error %v; want the error %q", name, got, err, reason)
 				case bad && errors.Is(err, io.ErrUnexpectedEOF) != strings.Contains(reason, "ends"):
 					t.Errorf("%s: error %v, want io.ErrUnexpectedEOF for a truncated body alone", name, err)
 				case !bad && (err != nil || fmt.Sprintf("%q", got) != row.want):
-					t.Errorf("%s: %q, %v", name, got, err)
+					t.Errorf("%s: parts = %q, %v; want %s", name, got, err, row.want)
 				}
 			}
 		})
@@ -117,17 +118,17 @@ func TestReaderHandlesEverySplit(t *testing.T) {
 		for size := range 300 {
 			content := strings.Repeat("\r", size%3) + strings.Repeat("y", size) + nl + "--bound" + nl + "--boundarx-" + nl + "--boundary-" + nl
 			in := strings.ReplaceAll("--boundary\r\n"+head("a"), "\r\n", nl) + content + nl + "--boundary--" + nl
-			cuts := []int{len(in)}
+			splits := []int{len(in)}
 			if size%100 == 7 {
 				for i := range len(in) {
-					cuts = append(cuts, i)
+					splits = append(splits, i)
 				}
 			}
-			for _, cut := range cuts {
-				r := NewReader(io.MultiReader(strings.NewReader(in[:cut]), strings.NewReader(in[cut:])), "boundary", Limits{})
+			for _, split := range splits {
+				r := NewReader(io.MultiReader(strings.NewReader(in[:split]), strings.NewReader(in[split:])), "boundary", Limits{})
 				r.buf = make([]byte, 128)
 				if got, err := parts(r); err != nil || len(got) != 1 || got[0] != "a="+content {
-					t.Fatalf("size %d, cut %d: %q, %v", size, cut, got, err)
+					t.Fatalf("size %d, split at %d: parts = %q, %v; want a=%q", size, split, got, err, content)
 				}
 			}
 		}

@@ -67,13 +67,13 @@ var (
 // ClassifyWord returns the role of a case-folded word. Most words that are RecordsWord mean
 // something else if no BookWord or PageWord is near.
 func ClassifyWord[T string | []byte](word T) ReferenceWord {
-	if _, is := bookWords[string(word)]; is {
+	if _, ok := bookWords[string(word)]; ok {
 		return BookWord
 	}
 	if pageWords[string(word)] {
 		return PageWord
 	}
-	if _, is := recordWords[string(word)]; is {
+	if _, ok := recordWords[string(word)]; ok {
 		return RecordsWord
 	}
 	return NotReferenceWord
@@ -82,8 +82,8 @@ func ClassifyWord[T string | []byte](word T) ReferenceWord {
 // IsNumberLabel reports whether a case-folded word says what the following number identifies
 // without being part of it, as in "order 2026-0117" and "Inst. No. 88123".
 func IsNumberLabel[T string | []byte](word T) bool {
-	_, is := numberLabels[string(word)]
-	return is
+	_, ok := numberLabels[string(word)]
+	return ok
 }
 
 // BookPage is a reference to a recorded instrument by book and page.
@@ -102,12 +102,12 @@ func ParseBookPage(words []string) (r BookPage, ok bool) {
 	for len(words) > 0 && !isNumeric(words[0]) {
 		word := ClassifyWord(words[0])
 		if word == BookWord || word == RecordsWord {
-			register := bookWords[words[0]]
+			bookType := bookWords[words[0]]
 			if word == RecordsWord {
-				register = recordWords[words[0]]
+				bookType = recordWords[words[0]]
 			}
-			if register != AnyBook {
-				r.Type = register // the last one wins: a "mortgage deed book" holds deeds
+			if bookType != AnyBook {
+				r.Type = bookType // the last one wins: a "mortgage deed book" contains deeds
 			}
 			sawBook = sawBook || word == BookWord
 		} else if !sawBook || !isNumberWord(words[0]) {

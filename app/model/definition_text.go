@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// DescribeDefinition describes a change of a definition in one line. It returns "" if nothing
-// changed.
+// DescribeDefinition describes a change of a definition in one line, or returns "" if nothing
+// changed:
 //
-//   - parcel_id "Parcel ID", text
-//     ~ tax_status: label "Tax" → "Tax Status"; options (+ "Unknown" - "Due")
-//     statuses: New, Done (+ "Done")
-//     name: "Residential" → "Residential Abstract"
+//	statuses: New, Done (+ "Done")
+//	name: "Residential" → "Residential Abstract"
+//	~ tax_status: label "Tax" → "Tax Status"; options (+ "Unknown" - "Due")
+//	+ parcel_id "Parcel ID", text
 func (c Change) DescribeDefinition() string {
 	key, isField := strings.CutPrefix(c.Field, "custom_fields.")
 	switch {
@@ -36,34 +36,35 @@ func FormatStatuses(statuses []string) string {
 	return strings.Join(statuses, ", ")
 }
 
-func describeField(key string, was, now *Field) string {
+func describeField(key string, from, to *Field) string {
 	switch {
-	case was == nil && now == nil:
+	case from == nil && to == nil:
 		return ""
-	case was == nil:
-		return "+ " + now.summary()
-	case now == nil:
-		return "- " + was.summary()
+	case from == nil:
+		return "+ " + to.summary()
+	case to == nil:
+		return "- " + from.summary()
 	}
 	var parts []string
-	if was.Label != now.Label {
-		parts = append(parts, fmt.Sprintf("label %q → %q", was.Label, now.Label))
+	if from.Label != to.Label {
+		parts = append(parts, fmt.Sprintf("label %q → %q", from.Label, to.Label))
 	}
-	if was.Type != now.Type {
-		parts = append(parts, string(was.Type+" → "+now.Type))
+	if from.Type != to.Type {
+		parts = append(parts, string(from.Type+" → "+to.Type))
 	}
-	if was.Required != now.Required {
-		parts = append(parts, map[bool]string{true: "required", false: "no longer required"}[now.Required])
+	if from.Required != to.Required {
+		parts = append(parts, map[bool]string{true: "required", false: "no longer required"}[to.Required])
 	}
-	if !slices.Equal(was.Options, now.Options) {
-		parts = append(parts, "options"+orNewOrder(listDiff(was.Options, now.Options), now.Options))
+	if !slices.Equal(from.Options, to.Options) {
+		parts = append(parts, "options"+diffOrSequence(listDiff(from.Options, to.Options), to.Options))
 	}
 	return "~ " + key + ": " + strings.Join(parts, "; ")
 }
 
-func orNewOrder(diff string, now []string) string {
+// diffOrSequence returns diff, or the new sequence if the lists differ only in that.
+func diffOrSequence(diff string, to []string) string {
 	if diff == "" {
-		return " in another order: " + strings.Join(now, ", ")
+		return " in another order: " + strings.Join(to, ", ")
 	}
 	return diff
 }

@@ -60,7 +60,7 @@ func NewOrderFieldKey(label string, defs []Field) string {
 	return newFieldKey(label, defs, builtinOrderKeys)
 }
 
-func newFieldKey(label string, defs []Field, own []string) string {
+func newFieldKey(label string, defs []Field, builtinKeys []string) string {
 	const maxLen = 60 // of 64, leaving space for a numeric suffix
 	var b strings.Builder
 	for _, r := range strings.ToLower(label) {
@@ -81,7 +81,7 @@ func newFieldKey(label string, defs []Field, own []string) string {
 	base = strings.TrimRight(base[:min(len(base), maxLen)], "_")
 	key := base
 	taken := func(f Field) bool { return f.Key == key }
-	for n := 2; slices.Contains(own, key) || slices.ContainsFunc(defs, taken); n++ {
+	for n := 2; slices.Contains(builtinKeys, key) || slices.ContainsFunc(defs, taken); n++ {
 		key = fmt.Sprintf("%s_%d", base, n)
 	}
 	return key
@@ -108,7 +108,7 @@ func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 
 // definitions validates a set of field definitions: each one separately, and that keys are
 // unique.
-func (f *validation) definitions(path string, defs []Field, own []string) []Field {
+func (f *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
 	if len(defs) > MaxFields {
 		f.Add(path, fmt.Sprintf("There must not be more than %d fields.", MaxFields))
 		return nil
@@ -120,7 +120,7 @@ func (f *validation) definitions(path string, defs []Field, own []string) []Fiel
 		switch {
 		case !fieldKey.MatchString(def.Key):
 			f.Add(at+".key", fmt.Sprintf("The key %q must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.", def.Key))
-		case slices.Contains(own, def.Key):
+		case slices.Contains(builtinKeys, def.Key):
 			f.Add(at+".key", fmt.Sprintf("The key %q is a field that every record has.", def.Key))
 		case seen[def.Key]:
 			f.Add(at+".key", fmt.Sprintf("The key %q is there twice.", def.Key))

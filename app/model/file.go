@@ -19,7 +19,7 @@ type File struct {
 	Digest     string `json:"digest"`          // SHA-256, lower-case hex
 	FolderID   uint64 `json:"folder_id,omitempty"`
 	AbstractID uint64 `json:"abstract_id,omitempty"`
-	// was on an abstract that has since been purged; kept as long as documents of an abstract are
+	// belonged to an abstract that has been purged; retained as long as documents of abstracts
 	Retained   bool      `json:"retained,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing

@@ -47,8 +47,8 @@ func (f File) SearchTerms() SearchTerms {
 	var k SearchTerms
 	k.name(f.Filename)
 	stem := strings.TrimSuffix(f.Filename, f.dotExtension())
-	apart := strings.ReplaceAll(stem, "_", " ")
-	parts := strings.FieldsFunc(bookPage.ReplaceAllString(apart, " "), isNameSeparator)
+	spaced := strings.ReplaceAll(stem, "_", " ")
+	parts := strings.FieldsFunc(bookPage.ReplaceAllString(spaced, " "), isNameSeparator)
 	if looksLikeNumber(stem) && !slices.ContainsFunc(parts, func(part string) bool { return !hasDigit(part) }) {
 		k.number(stem)
 		return k
@@ -59,7 +59,7 @@ func (f File) SearchTerms() SearchTerms {
 			k.number(part)
 		}
 	}
-	k.numbersIn(apart)
+	k.numbersIn(spaced)
 	return k
 }
 
@@ -141,7 +141,7 @@ var (
 	hyphenatedNumber = regexp.MustCompile(`\d[-./:–—‐‑]+\d`)
 )
 
-// nameWords are words in the keys of custom fields that hold names.
+// nameWords are words in the keys of custom fields that contain names.
 var nameWords = newSet("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
 	"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
 	"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
@@ -159,8 +159,8 @@ func newSet(words ...string) map[string]bool {
 // as file_number, parcel_id, deed_book_page, or cob.
 func isNumberKey(words []string) bool {
 	last := words[len(words)-1]
-	place := ClassifyWord(last)
-	return numberLabels[last] || (place == BookWord || place == PageWord) && len(last) > 1 && !isEnglishWord(last)
+	role := ClassifyWord(last)
+	return numberLabels[last] || (role == BookWord || role == PageWord) && len(last) > 1 && !isEnglishWord(last)
 }
 
 func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }

@@ -76,9 +76,9 @@ func (l Impact) Affects(custom Values, status string) bool {
 	if l.Key == "" {
 		return status == l.Choice
 	}
-	raw, has := custom[l.Key]
+	raw, ok := custom[l.Key]
 	switch {
-	case !has:
+	case !ok:
 		return false
 	case l.NewType != l.OldType:
 		return true
@@ -87,8 +87,8 @@ func (l Impact) Affects(custom Values, status string) bool {
 		// Unreadable values count as affected, so that they aren't lost unnoticed.
 		return json.Unmarshal(raw, &chosen) != nil || slices.Contains(chosen, l.Choice)
 	}
-	text, ok := decodeString(raw)
-	return !ok || text == l.Choice
+	text, isString := decodeString(raw)
+	return !isString || text == l.Choice
 }
 
 // Path returns the path of the error field: custom_fields.KEY or statuses, prefixed with

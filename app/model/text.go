@@ -32,7 +32,7 @@ func normalize(s, gap string) string {
 		case r < 0x80 && r != '\'' && (r < '0' || r > '9') && (r < 'a' || r > 'z'), r >= 0x80 &&
 			!unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number):
 			between = true
-		case r == '\'': // O'Neil and ONeil are one
+		case r == '\'': // O'Neil and ONeil are equal
 		default:
 			if between && b.Len() > 0 {
 				b.WriteString(gap)
@@ -74,14 +74,14 @@ func (v Values) text(key string) string {
 }
 
 // joinNonEmpty joins the parts that aren't empty.
-func joinNonEmpty(by string, parts ...string) string {
-	var there []string
+func joinNonEmpty(separator string, parts ...string) string {
+	var nonEmpty []string
 	for _, part := range parts {
 		if part != "" {
-			there = append(there, part)
+			nonEmpty = append(nonEmpty, part)
 		}
 	}
-	return strings.Join(there, by)
+	return strings.Join(nonEmpty, separator)
 }
 
 // Fold returns the trimmed text with Unicode case folding, for comparisons that ignore case.
