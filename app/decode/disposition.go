@@ -82,8 +82,8 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 	if !strings.EqualFold(strings.Trim(head, blanks), "form-data") {
 		return disposition{}, false
 	}
-	var name, plain, extended given
-	continued := pieces{}
+	var name, plain, extended onceParameter
+	continued := segments{}
 	for rest := header[len(head):]; ; {
 		p, tail, ok := cutParameter(rest, escapes)
 		if !ok {
@@ -112,37 +112,37 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 	return disposition{
 		name:        name.value,
 		filename:    chooseFilename(plain, extended, continued),
-		hasFilename: plain.is || extended.is || len(continued) > 0,
+		hasFilename: plain.present || extended.present || len(continued) > 0,
 	}, true
 }
 
-// given is the value of a parameter that may occur once.
-type given struct {
-	value string
-	is    bool
+// onceParameter is the value of a parameter that may occur once.
+type onceParameter struct {
+	value   string
+	present bool
 }
 
-func (g *given) set(value string) bool {
-	if g.is {
+func (g *onceParameter) set(value string) bool {
+	if g.present {
 		return g.value == value
 	}
-	g.value, g.is = value, true
+	g.value, g.present = value, true
 	return true
 }
 
 // chooseFilename prefers filename*, complete or continued, unless it can't be decoded and filename is present (RFC
 // 8187, section 3.2.1 ignores such a value).
-func chooseFilename(plain, extended given, continued pieces) string {
-	if name, ok := decodeExtended(extended.value); ok && extended.is {
+func chooseFilename(plain, extended onceParameter, continued segments) string {
+	if name, ok := decodeExtended(extended.value); ok && extended.present {
 		return name
 	}
-	joined, whole := continued.join()
+	joined, complete := continued.join()
 	switch {
-	case whole:
+	case complete:
 		return joined
-	case plain.is:
+	case plain.present:
 		return decodePlain(plain.value)
-	case extended.is:
+	case extended.present:
 		return fromWindows1252(extended.value)
 	}
 	return joined

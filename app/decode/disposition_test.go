@@ -70,7 +70,7 @@ func TestDisposition(t *testing.T) {
 		{"continued, mixed", `form-data; name="a"; filename*0*=UTF-8'en'%E2%82; filename*1*=%AC; filename*2=" 5%25.pdf"`, "a|€ 5%25.pdf"},
 		{"continued, encoded behind", `form-data; name="a"; filename*0="a%41"; filename*1*=%E2%82%AC.pdf`, "a|a%41€.pdf"},
 		{"continued, in another sequence", `form-data; filename*1="b.pdf"; name="a"; filename*0="a"`, "a|ab.pdf"},
-		{"continued, one piece", `form-data; name="a"; filename*0*=UTF-8''%E2%82%AC.pdf`, "a|€.pdf"},
+		{"continued, one segment", `form-data; name="a"; filename*0*=UTF-8''%E2%82%AC.pdf`, "a|€.pdf"},
 		{"continued, more than ten",
 			`form-data; name="a"; filename*0=a; filename*1=b; filename*2=c; filename*3=d; filename*4=e; filename*5=f; filename*6=g; ` +
 				`filename*7=h; filename*8=i; filename*9=j; filename*10=k.pdf`,
@@ -79,8 +79,8 @@ func TestDisposition(t *testing.T) {
 		{"extended wins over continued", `form-data; name="a"; filename*=utf-8''x.pdf; filename*0*=utf-8''y.pdf`, "a|x.pdf"},
 		{"continued wins over bad extended", `form-data; name="a"; filename*=utf-7''x.pdf; filename*0*=utf-8''y.pdf`, "a|y.pdf"},
 		{"continued, latin", `form-data; name="a"; filename*0*=ISO-8859-1''%e9; filename*1=.pdf`, "a|é.pdf"},
-		{"continued, a piece missing", `form-data; name="a"; filename*0*=UTF-8''a%20; filename*2*=c.pdf`, "a|UTF-8''a%20c.pdf"},
-		{"continued, a piece missing before the last",
+		{"continued, a segment missing", `form-data; name="a"; filename*0*=UTF-8''a%20; filename*2*=c.pdf`, "a|UTF-8''a%20c.pdf"},
+		{"continued, a segment missing before the last",
 			`form-data; name="a"; filename*0=a; filename*2=b; filename*3=c.pdf; filename="x.pdf"`, "a|x.pdf"},
 		{"continued, the first missing", `form-data; name="a"; filename="x.pdf"; filename*1=y.pdf`, "a|x.pdf"},
 		{"continued, bad percent", `form-data; name="a"; filename*0*=UTF-8''a%2; filename*1*=zb.pdf`, "a|UTF-8''a%2zb.pdf"},
@@ -89,7 +89,7 @@ func TestDisposition(t *testing.T) {
 		{"continued, path", `form-data; name="a"; filename*0*=UTF-8''..%2f; filename*1="..\b.pdf"`, "a|b.pdf"},
 		{"continued, encoded words", `form-data; name="a"; filename*0="=?UTF-8?Q?=E2=82"; filename*1="=AC.pdf?="`, "a|€.pdf"},
 		{"continued, a zero in front", `form-data; name="a"; filename*00=y.pdf`, "a"},
-		{"continued, piece twice", `form-data; name="a"; filename*0=a; filename*0=b`, "!"},
+		{"continued, segment twice", `form-data; name="a"; filename*0=a; filename*0=b`, "!"},
 		{"same twice", `form-data; name="a"; name=a; filename=b; filename="b"`, "a|b"},
 
 		{"empty", ``, "!"},

@@ -49,62 +49,62 @@ func decodeWords(s string) (name string, ok bool) {
 	return fromWindows1252(out.String() + rest), true
 }
 
-// maxPieces is the maximum number of pieces of a continued filename.
-const maxPieces = 1000
+// maxSegments is the maximum number of segments of a continued filename.
+const maxSegments = 1000
 
-// pieces are the parameters of a continued filename (RFC 2231, section 3), by number.
-type pieces map[int]piece
+// segments are the parameters of a continued filename (RFC 2231, section 3), by number.
+type segments map[int]segment
 
-type piece struct {
+type segment struct {
 	value   string
-	encoded bool // percent-encoded; the first such piece names the charset
+	encoded bool // percent-encoded; the first such segment names the charset
 }
 
-// set adds the parameter filename*N or filename*N* and ignores all others. ok is false if the piece exists with
+// set adds the parameter filename*N or filename*N* and ignores all others. ok is false if the segment exists with
 // another value.
-func (p pieces) set(key, value string) (ok bool) {
-	digits, mine := strings.CutPrefix(key, "filename*")
+func (p segments) set(key, value string) (ok bool) {
+	digits, hasPrefix := strings.CutPrefix(key, "filename*")
 	digits, encoded := strings.CutSuffix(digits, "*")
 	n, err := strconv.Atoi(digits)
-	if !mine || err != nil || n < 0 || n >= maxPieces || strconv.Itoa(n) != digits {
+	if !hasPrefix || err != nil || n < 0 || n >= maxSegments || strconv.Itoa(n) != digits {
 		return true
 	}
-	is := piece{value, encoded}
-	if was, given := p[n]; given {
-		return was == is
+	seg := segment{value, encoded}
+	if old, exists := p[n]; exists {
+		return old == seg
 	}
-	p[n] = is
+	p[n] = seg
 	return true
 }
 
-// join returns the joined pieces. whole is false if one is missing or can't be decoded; then name is the text of the
-// pieces as sent.
-func (p pieces) join() (name string, whole bool) {
+// join returns the joined segments. complete is false if one is missing or can't be decoded; then name is the text of the
+// segments as sent.
+func (p segments) join() (name string, complete bool) {
 	var sent, extended strings.Builder
-	encoded, left := false, len(p)
-	whole = left > 0
-	for n := 0; left > 0; n++ {
-		one, given := p[n]
-		if !given {
-			whole = false
+	encoded, remaining := false, len(p)
+	complete = remaining > 0
+	for n := 0; remaining > 0; n++ {
+		seg, exists := p[n]
+		if !exists {
+			complete = false
 			continue
 		}
-		left--
-		sent.WriteString(one.value)
-		if n == 0 && !one.encoded {
+		remaining--
+		sent.WriteString(seg.value)
+		if n == 0 && !seg.encoded {
 			extended.WriteString("utf-8''")
 		}
-		if encoded = encoded || one.encoded; one.encoded {
-			extended.WriteString(one.value)
+		if encoded = encoded || seg.encoded; seg.encoded {
+			extended.WriteString(seg.value)
 		} else {
-			extended.WriteString(strings.ReplaceAll(one.value, "%", "%25"))
+			extended.WriteString(strings.ReplaceAll(seg.value, "%", "%25"))
 		}
 	}
 	switch {
-	case whole && !encoded:
+	case complete && !encoded:
 		return decodePlain(sent.String()), true
-	case whole:
-		if name, whole = decodeExtended(extended.String()); whole {
+	case complete:
+		if name, complete = decodeExtended(extended.String()); complete {
 			return name, true
 		}
 	}

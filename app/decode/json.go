@@ -42,7 +42,7 @@ func Object(b []byte) (map[string]json.RawMessage, error) {
 		return out, nil
 	}
 	if s.peek() == '{' {
-		s.found = func(name []byte, value json.RawMessage) { out[string(name)] = value }
+		s.onMember = func(name []byte, value json.RawMessage) { out[string(name)] = value }
 	}
 	if f := s.document(); f != nil {
 		return nil, s.malformed("The request body", f)
@@ -124,8 +124,8 @@ func Members(raw json.RawMessage) ([]Member, error) {
 	return members, nil
 }
 
-func collect(raw json.RawMessage, open byte, wanted string, found func([]byte, json.RawMessage)) error {
-	s := scanner{b: raw, found: found}
+func collect(raw json.RawMessage, open byte, wanted string, onMember func([]byte, json.RawMessage)) error {
+	s := scanner{b: raw, onMember: onMember}
 	if s.blanks(); s.peek() != open {
 		return s.malformed("The text", s.unexpected(wanted))
 	}

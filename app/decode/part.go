@@ -24,11 +24,11 @@ type Part struct {
 	// ContentType is the header of that name, as sent; "" if missing.
 	ContentType string
 
-	r      *Reader
-	isFile bool
-	begun  bool // some content has been seen
-	ended  bool // the content ends after the window
-	window int  // r.buf[r.pos:r.pos+window] is content
+	r       *Reader
+	isFile  bool
+	started bool // some content was read
+	ended   bool // the content ends after the window
+	window  int  // r.buf[r.pos:r.pos+window] is content
 }
 
 // Chunk returns the next slice of content, 1 byte to 256 KiB, without copying it. The slice is valid until the next
@@ -94,13 +94,13 @@ func (p *Part) advance() error {
 		if p.ended {
 			return io.EOF
 		}
-		p.window, p.ended = r.content(p.begun)
+		p.window, p.ended = r.content(p.started)
 		if p.window == 0 && !p.ended {
 			if r.fail = r.fill(); r.fail != nil {
 				return r.fail
 			}
 		}
-		p.begun = p.begun || p.window > 0
+		p.started = p.started || p.window > 0
 		if !p.isFile {
 			if r.fields += int64(p.window); r.fields > r.lim.Fields {
 				r.fail = &LimitError{Counted: "bytes of fields", Limit: r.lim.Fields}
@@ -113,14 +113,14 @@ func (p *Part) advance() error {
 
 // content returns how many bytes at the start of the buffer are certainly content, and whether the content ends there.
 // If neither, more must be read.
-func (r *Reader) content(begun bool) (n int, ended bool) {
+func (r *Reader) content(started bool) (n int, ended bool) {
 	buf := r.buf[r.pos:r.end]
-	if !begun {
+	if !started {
 		// Empty content may lack even the line break before the boundary.
-		switch delimits(buf, r.dashBoundary()) {
-		case yes:
+		switch matchDelimiter(buf, r.dashBoundary()) {
+		case match:
 			return 0, true
-		case unsure:
+		case undecided:
 			return 0, false
 		}
 	}
@@ -131,22 +131,22 @@ func (r *Reader) content(begun bool) (n int, ended bool) {
 	for from := 0; ; {
 		i := bytes.Index(buf[from:], delimiter)
 		if i < 0 {
-			return len(buf) - beginning(buf[from:], delimiter), false
+			return len(buf) - partialDelimiter(buf[from:], delimiter), false
 		}
 		from += i
-		switch delimits(buf[from:], delimiter) {
-		case yes:
+		switch matchDelimiter(buf[from:], delimiter) {
+		case match:
 			return from, true
-		case unsure:
+		case undecided:
 			return from, false
 		}
 		from += len(delimiter)
 	}
 }
 
-// beginning returns the length of the longest start of the delimiter at the end of buf. It searches only for the first
+// partialDelimiter returns the length of the longest start of the delimiter at the end of buf. It searches only for the first
 // byte, because a boundary contains no line breaks.
-func beginning(buf, delimiter []byte) int {
+func partialDelimiter(buf, delimiter []byte) int {
 	tail := buf[max(0, len(buf)-len(delimiter)+1):]
 	i := bytes.LastIndexByte(tail, delimiter[0])
 	if i >= 0 && bytes.HasPrefix(delimiter, tail[i:]) {
@@ -155,37 +155,37 @@ func beginning(buf, delimiter []byte) int {
 	return 0
 }
 
-// verdict says whether bytes are a delimiter; unsure means that more must be read to decide.
-type verdict int
+// delimiterMatch says whether bytes are a delimiter; undecided means that more must be read to decide.
+type delimiterMatch int
 
 const (
-	no verdict = iota
-	yes
-	unsure
+	noMatch delimiterMatch = iota
+	match
+	undecided
 )
 
-// delimits reports whether b starts with the delimiter followed by a blank, a line break, or two hyphens. "--foobar"
+// matchDelimiter reports whether b starts with the delimiter followed by a blank, a line break, or two hyphens. "--foobar"
 // is not a delimiter of "--foo".
-func delimits(b, delimiter []byte) verdict {
+func matchDelimiter(b, delimiter []byte) delimiterMatch {
 	if len(b) <= len(delimiter) {
 		if bytes.HasPrefix(delimiter, b) {
-			return unsure
+			return undecided
 		}
-		return no
+		return noMatch
 	}
 	rest, ok := bytes.CutPrefix(b, delimiter)
 	if !ok {
-		return no
+		return noMatch
 	}
 	switch {
 	case strings.IndexByte(blanks, rest[0]) >= 0:
-		return yes
+		return match
 	case rest[0] != '-':
-		return no
+		return noMatch
 	case len(rest) == 1:
-		return unsure
+		return undecided
 	case rest[1] == '-':
-		return yes
+		return match
 	}
-	return no
+	return noMatch
 }

@@ -47,12 +47,12 @@ func (r *Reader) header() (*Part, error) {
 // headerBlock consumes the lines up to the first empty one and returns them without it.
 func (r *Reader) headerBlock() ([]byte, error) {
 	limit := min(r.lim.Header, len(r.buf)/2)
-	lines, start, seen := 0, 0, 0 // start of the current line and what of it is seen
+	lines, start, searched := 0, 0, 0 // start of the current line, and the number of bytes that were searched
 	for {
 		buf := r.buf[r.pos:r.end]
-		i := bytes.IndexByte(buf[seen:], '\n')
+		i := bytes.IndexByte(buf[searched:], '\n')
 		if i < 0 {
-			if seen = len(buf); seen > limit {
+			if searched = len(buf); searched > limit {
 				return nil, r.malformed("The header of part %d is larger than %d bytes.", r.parts, limit)
 			}
 			if err := r.fill(); err != nil {
@@ -60,7 +60,7 @@ func (r *Reader) headerBlock() ([]byte, error) {
 			}
 			continue
 		}
-		next := seen + i + 1
+		next := searched + i + 1
 		if next > limit {
 			return nil, r.malformed("The header of part %d is larger than %d bytes.", r.parts, limit)
 		}
@@ -71,7 +71,7 @@ func (r *Reader) headerBlock() ([]byte, error) {
 		if lines++; lines > r.lim.Headers {
 			return nil, r.malformed("The header of part %d has more than %d lines.", r.parts, r.lim.Headers)
 		}
-		start, seen = next, next
+		start, searched = next, next
 	}
 }
 

@@ -17,9 +17,9 @@ func (s *scanner) quoted() (inner []byte, escaped bool, f *fault) {
 			s.i = i + 1
 			return s.b[start:i], escaped, nil
 		case c == '\\':
-			n, wrong := escape(s.b[i:])
-			if wrong != "" {
-				return nil, false, &fault{i, wrong}
+			n, problem := escape(s.b[i:])
+			if problem != "" {
+				return nil, false, &fault{i, problem}
 			}
 			escaped = true
 			i += n
@@ -38,9 +38,9 @@ func (s *scanner) quoted() (inner []byte, escaped bool, f *fault) {
 	return nil, false, &fault{open, "a string without its closing quote"}
 }
 
-// escape returns the length of the escape sequence at the start of b, or what is wrong with it. A surrogate is valid
+// escape returns the length of the escape sequence at the start of b, or the problem with it. A surrogate is valid
 // only in a pair (RFC 8259, section 8.2).
-func escape(b []byte) (n int, wrong string) {
+func escape(b []byte) (n int, problem string) {
 	if len(b) < 2 {
 		return 0, "an unfinished escape"
 	}

@@ -39,9 +39,9 @@ type scanner struct {
 	// keys are the names of all open objects, the innermost last.
 	keys []key
 
-	// found, if not nil, is called for each member of the outermost object or array, in sequence; elements of an
+	// onMember, if not nil, is called for each member of the outermost object or array, in sequence; elements of an
 	// array have no name.
-	found func(name []byte, value json.RawMessage)
+	onMember func(name []byte, value json.RawMessage)
 }
 
 // document scans one value with surrounding blanks, up to the end of the text.
@@ -165,7 +165,7 @@ func (s *scanner) digits() bool {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func (s *scanner) array() *fault {
-	outer := s.found != nil && s.depth == 1
+	outer := s.onMember != nil && s.depth == 1
 	s.i++
 	s.blanks()
 	if s.peek() == ']' {
@@ -181,7 +181,7 @@ func (s *scanner) array() *fault {
 			return f
 		}
 		if outer {
-			s.found(nil, s.b[start:s.i:s.i])
+			s.onMember(nil, s.b[start:s.i:s.i])
 		}
 		s.blanks()
 		switch s.peek() {
@@ -226,7 +226,7 @@ func (s *scanner) object() *fault {
 }
 
 func (s *scanner) member(base int) *fault {
-	outer := s.found != nil && s.depth == 1
+	outer := s.onMember != nil && s.depth == 1
 	at := s.i
 	if s.peek() != '"' {
 		return s.unexpected("a key in quotes")
@@ -238,7 +238,7 @@ func (s *scanner) member(base int) *fault {
 	if escaped {
 		name = unescape(name)
 	}
-	if f := s.enter(base, key{name, at}); f != nil {
+	if f := s.addKey(base, key{name, at}); f != nil {
 		return f
 	}
 	s.blanks()
@@ -252,14 +252,14 @@ func (s *scanner) member(base int) *fault {
 		return f
 	}
 	if outer {
-		s.found(name, s.b[start:s.i:s.i])
+		s.onMember(name, s.b[start:s.i:s.i])
 	}
 	return nil
 }
 
-// enter adds a name to the object whose names start at base. It compares the first few immediately, without
+// addKey adds a name to the object whose names start at base. It compares the first few immediately, without
 // allocating; distinct checks larger objects.
-func (s *scanner) enter(base int, k key) *fault {
+func (s *scanner) addKey(base int, k key) *fault {
 	if s.count++; s.count > maxMembers {
 		return &fault{k.at, fmt.Sprintf("more than %d members", maxMembers)}
 	}

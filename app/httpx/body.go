@@ -1,7 +1,7 @@
 // Package httpx holds what the HTTP transports share: request IDs, protection against slow clients, addresses of
 // clients behind proxies, the memory budget for request bodies, and the mapping from errors to statuses.
 //
-// Request bodies have no time limit as a whole, because a large document may need a long time on a slow connection. A
+// Request bodies have no total time limit, because a large document may need a long time on a slow connection. A
 // client that sends nothing for a while, or fewer bytes than a minimum rate, is disconnected. No read waits longer
 // than the limits allow, and no deadline outlives its body.
 package httpx
@@ -35,21 +35,21 @@ const ResponseTimeout = 2 * time.Minute
 // Body reads the body of a request with a deadline for each read. It is not safe for concurrent use.
 type Body struct {
 	io.ReadCloser
-	control  *http.ResponseController
-	limits   Limits
-	extended time.Time // when the deadline was last extended
-	since    time.Time // start of the current rate measurement
-	count    int64     // bytes since then
-	held     bool      // the client waits for "100 Continue"
-	ended    bool
-	complete bool // read to its end
+	control        *http.ResponseController
+	limits         Limits
+	extended       time.Time // when the deadline was last extended
+	since          time.Time // start of the current rate measurement
+	count          int64     // bytes since then
+	awaitsContinue bool      // the client waits for "100 Continue"
+	ended          bool
+	complete       bool // read to its end
 }
 
 // NewBody returns a body that replaces r.Body.
 func NewBody(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 	return &Body{
 		ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
-		held: strings.EqualFold(r.Header.Get("Expect"), "100-continue"),
+		awaitsContinue: strings.EqualFold(r.Header.Get("Expect"), "100-continue"),
 	}
 }
 
@@ -67,7 +67,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		b.extended = now
 		b.deadline(now.Add(b.limits.Stall + extendEvery))
 	}
-	b.held = false
+	b.awaitsContinue = false
 	n, err := b.ReadCloser.Read(p)
 	b.count += int64(n)
 	switch {
@@ -124,12 +124,12 @@ func (b *Body) Drain(n int64, timeout time.Duration) bool {
 	if b.ReadCloser == http.NoBody {
 		return true
 	}
-	if b.ended || b.held {
+	if b.ended || b.awaitsContinue {
 		return b.complete
 	}
 	b.extended = time.Now().Add(min(timeout, b.limits.Stall)) // one deadline for everything
 	b.deadline(b.extended)
-	// complete says whether it succeeded.
+	// b.complete says whether it succeeded.
 	_, _ = io.CopyN(io.Discard, b, n)
 	return b.complete
 }

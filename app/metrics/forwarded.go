@@ -8,7 +8,7 @@ var forwardedUnused = counter("forwarded_headers_unused_total",
 
 // forwardedCollector collects the counts of unusable forwarding headers.
 type forwardedCollector struct {
-	ask func() (untrusted, unreadable uint64)
+	counts func() (untrusted, unreadable uint64)
 }
 
 // Describe implements prometheus.Collector.
@@ -16,7 +16,7 @@ func (f *forwardedCollector) Describe(to chan<- *prometheus.Desc) { to <- forwar
 
 // Collect implements prometheus.Collector.
 func (f *forwardedCollector) Collect(to chan<- prometheus.Metric) {
-	untrusted, unreadable := f.ask()
+	untrusted, unreadable := f.counts()
 	number(to, forwardedUnused, untrusted, "untrusted")
 	number(to, forwardedUnused, unreadable, "unreadable")
 }

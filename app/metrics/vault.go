@@ -63,9 +63,9 @@ var (
 
 // vaultCollector collects the metrics of the vault.
 type vaultCollector struct {
-	ask func(context.Context) (instance.Metrics, error)
-	now func() time.Time
-	log *slog.Logger
+	metrics func(context.Context) (instance.Metrics, error)
+	now     func() time.Time
+	log     *slog.Logger
 }
 
 // Describe implements prometheus.Collector.
@@ -88,7 +88,7 @@ const collectTimeout = 5 * time.Second
 func (s *vaultCollector) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
-	n, err := s.ask(ctx)
+	n, err := s.metrics(ctx)
 	if err != nil {
 		s.log.Warn("the vault's numbers", "error", err)
 	}
