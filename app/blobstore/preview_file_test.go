@@ -77,14 +77,14 @@ func TestOpenDetectsEveryBitFlip(t *testing.T) {
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	spoiled := map[string][]byte{"cut": intact[:len(intact)-1], "longer": append(bytes.Clone(intact), 0),
+	damaged := map[string][]byte{"truncated": intact[:len(intact)-1], "longer": append(bytes.Clone(intact), 0),
 		"zeros": make([]byte, len(intact)), "two bytes": intact[:2]}
 	for bit := range 8 * len(intact) {
 		flipped := bytes.Clone(intact)
 		flipped[bit/8] ^= 1 << (bit % 8)
-		spoiled[fmt.Sprint("bit ", bit)] = flipped
+		damaged[fmt.Sprint("bit ", bit)] = flipped
 	}
-	for label, content := range spoiled {
+	for label, content := range damaged {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}

@@ -180,7 +180,7 @@ func TestDamagedText(t *testing.T) {
 	flipped := bytes.Clone(intact)
 	flipped[len(flipped)/2] ^= 0x10
 	zeros := append(bytes.Clone(intact[:10]), make([]byte, len(intact)-10)...)
-	for name, content := range map[string][]byte{"a header and zeros": zeros, "cut": intact[:len(intact)-9], "flipped": flipped,
+	for name, content := range map[string][]byte{"a header and zeros": zeros, "truncated": intact[:len(intact)-9], "flipped": flipped,
 		"other": []byte("no gzip")} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)

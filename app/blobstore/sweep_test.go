@@ -60,10 +60,10 @@ func TestSweep(t *testing.T) {
 func TestSweepChecksReferencesTwice(t *testing.T) {
 	s, _ := newStore(t)
 	commitAll(t, s, sample(10, 43))
-	asked := 0
+	calls := 0
 	got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
-		asked++
-		return asked == 2, nil
+		calls++
+		return calls == 2, nil
 	})
 	if err != nil || got.Removed != 0 || got.Kept != 1 {
 		t.Errorf("Sweep = %+v, %v, want 1 kept", got, err)
@@ -95,9 +95,9 @@ func TestSweepBlocksOneDigest(t *testing.T) {
 		}
 		return nil
 	})
-	asked := 0
+	calls := 0
 	got, err := s.Sweep(t.Context(), func(x Digest) (bool, error) {
-		if asked++; asked > 2 && x == d[0] {
+		if calls++; calls > 2 && x == d[0] {
 			try()
 		}
 		return x == d[1], nil
@@ -137,9 +137,9 @@ func TestSweepErrors(t *testing.T) {
 				}
 				return nil
 			})
-			asked := 0
+			calls := 0
 			got, err := s.Sweep(t.Context(), func(Digest) (bool, error) {
-				if asked++; asked > row.calls {
+				if calls++; calls > row.calls {
 					return false, broken
 				}
 				return false, nil

@@ -33,10 +33,10 @@ func TestCreateBackup(t *testing.T) {
 	if !ok || failure.Status != 507 || failure.Message != "The disk is full." || failure.RequestID != "req-1" {
 		t.Errorf("CreateBackup = %v, want The disk is full. with status 507 and request ID req-1", err)
 	}
-	for _, cut := range []string{"", progress, created[:40]} {
-		_, err := newBodyClient(strings.NewReader(cut)).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil)
+	for _, truncated := range []string{"", progress, created[:40]} {
+		_, err := newBodyClient(strings.NewReader(truncated)).CreateBackup(t.Context(), apitypes.BackupCreate{}, nil)
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("CreateBackup with the response %q = %v, want %v", cut, err, io.ErrUnexpectedEOF)
+			t.Errorf("CreateBackup with the response %q = %v, want %v", truncated, err, io.ErrUnexpectedEOF)
 		}
 	}
 }

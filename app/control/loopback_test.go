@@ -35,7 +35,7 @@ func TestDamagedPortFileMeansNoServer(t *testing.T) {
 	token := "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	for name, text := range map[string]string{
 		"empty":            "",
-		"cut":              `{"port": 4923`,
+		"truncated":        `{"port": 4923`,
 		"no token":         `{"port": 49231}`,
 		"short token":      `{"port": 49231, "token": "0123"}`,
 		"token not in hex": `{"port": 49231, "token": "x123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}`,

@@ -23,7 +23,7 @@ func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestBounds checks reads and memory against their bounds, with documents made to exceed them.
+// TestBounds checks reads and memory against their bounds, with documents built to exceed them.
 func TestBounds(t *testing.T) {
 	const size, block = 6 << 20, 16 << 10
 	const reads = 4*(size/block) + 4096
@@ -45,7 +45,8 @@ func TestBounds(t *testing.T) {
 		{"pdf", "pdf", append([]byte("%PDF-1.7\n"), text...), 1, 1 << 20, ""},
 		{"tiff that jumps", "tif", jumpingTIFF(size), reads, 8 << 20, ""},
 		{"zip of many entries", "docx", crowdedZip(100_000), 200, 24 << 20, mismatch},
-		{"compound file of many entries", "doc", buildOLE(append(many(33_000), stream("WordDocument", fib(0)))...), 300, 16 << 20, mismatch},
+		{"compound file of many entries", "doc",
+			buildOLE(append(manyEntries(33_000), stream("WordDocument", fib(0)))...), 300, 16 << 20, mismatch},
 		{"mini stream that jumps", "doc", jumpingOLE(size), reads, 16 << 20, mismatch},
 	} {
 		t.Run(row.name, func(t *testing.T) {

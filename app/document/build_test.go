@@ -286,7 +286,7 @@ func TestBuilders(t *testing.T) {
 	for ext, doc := range samplesByExtension() {
 		for under, other := range samplesByExtension() {
 			same := bytes.Equal(doc, other)
-			if got := judge(t, under, doc).Rejection == ""; got != same {
+			if got := inspect(t, under, doc).Rejection == ""; got != same {
 				t.Errorf("a .%s named .%s: accepted = %v, want %v", ext, under, got, same)
 			}
 		}

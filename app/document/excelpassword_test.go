@@ -11,34 +11,35 @@ import (
 	"deedkeep/app/document"
 )
 
-// TestWorkbookThatOpens checks that a workbook that Excel encrypted with its own password,
+// TestWorkbookWithDefaultPassword checks that a workbook that Excel encrypted with its own password,
 // because only its structure is protected, needs no password.
-func TestWorkbookThatOpens(t *testing.T) {
-	const own, locked = "VelvetSweatshop", document.ReasonDocumentPassword
+func TestWorkbookWithDefaultPassword(t *testing.T) {
+	const defaultPassword, locked = "VelvetSweatshop", document.ReasonDocumentPassword
 	book := func(pass []byte) []byte {
 		return buildOLE(stream("Workbook", biff(record{0x0809, bof}, record{0x002F, pass})))
 	}
 	var rows []row
-	for _, password := range []struct{ name, password, want string }{{"own", own, ""}, {"other", "opensesame", locked}} {
+	for _, password := range []struct{ name, password, want string }{
+		{"default password", defaultPassword, ""}, {"other password", "opensesame", locked}} {
 		rows = append(rows,
 			row{password.name + ", RC4", "xls", book(passRC4(password.password)), password.want},
 			row{password.name + ", CryptoAPI of 40 bits", "xls", book(passCryptoAPI(password.password, 40)), password.want},
 			row{password.name + ", CryptoAPI of 128 bits", "xls", book(passCryptoAPI(password.password, 128)), password.want},
 		)
 	}
-	odd := passCryptoAPI(own, 128)
-	binary.LittleEndian.PutUint32(odd[14+16:], 999)
-	long := passCryptoAPI(own, 128)
-	binary.LittleEndian.PutUint32(long[10:], 1<<31)
-	judgeAll(t, append(rows, []row{
-		{"own, XOR", "xls", book([]byte{0, 0, 0x59, 0xB3, 0x0A, 0x9A}), ""},
-		{"own, XOR of Excel 5", "xls", book([]byte{0x59, 0xB3, 0x0A, 0x9A}), ""},
-		{"other, XOR", "xls", book([]byte{0, 0, 0x4A, 0x51, 0x1A, 0xCC}), locked},
+	oddBits := passCryptoAPI(defaultPassword, 128)
+	binary.LittleEndian.PutUint32(oddBits[14+16:], 999)
+	longHeader := passCryptoAPI(defaultPassword, 128)
+	binary.LittleEndian.PutUint32(longHeader[10:], 1<<31)
+	checkInspections(t, append(rows, []row{
+		{"default password, XOR", "xls", book([]byte{0, 0, 0x59, 0xB3, 0x0A, 0x9A}), ""},
+		{"default password, XOR of Excel 5", "xls", book([]byte{0x59, 0xB3, 0x0A, 0x9A}), ""},
+		{"other password, XOR", "xls", book([]byte{0, 0, 0x4A, 0x51, 0x1A, 0xCC}), locked},
 		{"empty", "xls", book(nil), locked},
-		{"RC4 cut", "xls", book(passRC4(own)[:50]), locked},
-		{"CryptoAPI cut", "xls", book(passCryptoAPI(own, 128)[:80]), locked},
-		{"CryptoAPI of odd bits", "xls", book(odd), locked},
-		{"CryptoAPI of a long header", "xls", book(long), locked},
+		{"RC4, truncated", "xls", book(passRC4(defaultPassword)[:50]), locked},
+		{"CryptoAPI, truncated", "xls", book(passCryptoAPI(defaultPassword, 128)[:80]), locked},
+		{"CryptoAPI with an odd number of bits", "xls", book(oddBits), locked},
+		{"CryptoAPI of a long header", "xls", book(longHeader), locked},
 	}...))
 }
 

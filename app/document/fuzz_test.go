@@ -12,8 +12,8 @@ import (
 // checkReport inspects bytes and checks what is true of every report.
 func checkReport(t *testing.T, ext string, doc []byte) document.Report {
 	t.Helper()
-	report := judge(t, ext, doc)
-	if again := judge(t, ext, doc); again.MIME != report.MIME || again.Rejection != report.Rejection {
+	report := inspect(t, ext, doc)
+	if again := inspect(t, ext, doc); again.MIME != report.MIME || again.Rejection != report.Rejection {
 		t.Errorf("second report = %+v, want the MIME type and rejection of the first, %+v", again, report)
 	}
 	if report.Rejection == "" && report.MIME == "" {

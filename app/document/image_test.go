@@ -23,7 +23,7 @@ func TestImages(t *testing.T) {
 	after := func(segments string) []byte { return []byte("\xff\xd8" + segments + string(pic[2:])) }
 	long := strings.Repeat("\xff\xe2\xff\xff"+strings.Repeat("c", 0xFFFD), 20)
 	webp := samplesByExtension()["webp"]
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"png by Go", "png", asPNG.Bytes(), ""},
 		{"png of giant dimensions", "png", png(60000, 60000, 1, 0), ""},
 		{"png without width", "png", png(0, 1, 8, 2), mismatch},
@@ -37,7 +37,7 @@ func TestImages(t *testing.T) {
 		{"gif with comment first", "gif", []byte("GIF89a\x01\x00\x01\x00\x00\x00\x00!\xfe"), ""},
 		{"gif 88a", "gif", []byte("GIF88a\x01\x00\x01\x00\x00\x00\x00,"), mismatch},
 		{"gif that is a script", "gif", []byte("GIF89a/*<script>*/=1;alert(1)"), mismatch},
-		{"gif cut in its palette", "gif", []byte("GIF89a\x01\x00\x01\x00\x87\x00\x00abc"), mismatch},
+		{"gif truncated in its palette", "gif", []byte("GIF89a\x01\x00\x01\x00\x87\x00\x00abc"), mismatch},
 
 		{"jpeg by Go", "jpg", pic, ""},
 		{"jpeg as jpeg", "jpeg", pic, ""},
@@ -45,7 +45,7 @@ func TestImages(t *testing.T) {
 		{"jpeg with a long profile", "jpg", after(long), ""},
 		{"jpeg with garbage between segments", "jpg", after("\xff\xfe\x00\x04hi\x00\x00junk\x00"), ""},
 		{"jpeg start alone", "jpg", []byte("\xff\xd8\xff"), mismatch},
-		{"jpeg cut before its frame", "jpg", []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00"), mismatch},
+		{"jpeg truncated before its frame", "jpg", []byte("\xff\xd8\xff\xe0\x00\x10JFIF\x00"), mismatch},
 		{"jpeg that ends at once", "jpg", []byte("\xff\xd8\xff\xd9"), mismatch},
 		{"jpeg of zero-length segment", "jpg", after("\xff\xfe\x00\x00"), mismatch},
 		{"jpeg of nothing but fill", "jpg", append([]byte("\xff\xd8"), bytes.Repeat([]byte{0xFF}, 300_000)...), mismatch},
@@ -59,7 +59,7 @@ func TestImages(t *testing.T) {
 		{"bmp of no plane", "bmp", bmp(40, 0, 24), mismatch},
 		{"bmp of 7 bits", "bmp", bmp(40, 1, 7), mismatch},
 		{"text named bmp", "bmp", []byte("BMW to Make Hybrid Sports Car, reports say"), mismatch},
-		{"bmp cut", "bmp", bmp(40, 1, 24)[:20], mismatch},
+		{"bmp truncated", "bmp", bmp(40, 1, 24)[:20], mismatch},
 
 		{"webp lossless", "webp", webp, ""},
 		{"webp lossy", "webp", []byte("RIFF\x24\x00\x00\x00WEBPVP8 \x18\x00\x00\x00\x30\x01\x00\x9d\x01\x2a\x01\x00\x01\x00"), ""},

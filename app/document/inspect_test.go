@@ -21,7 +21,7 @@ type fakePDF struct {
 	heavy        bool
 	heavyErr     error
 	openErr      error
-	asked        bool   // ImageHeavy was called
+	heavyCalled  bool   // ImageHeavy was called
 	opened       int    // documents that aren't closed
 	stop         func() // called by ImageHeavy
 }
@@ -37,7 +37,7 @@ func (e *fakePDF) Open(context.Context, io.ReaderAt, int64) (document.PDF, error
 func (e *fakePDF) Pages() int { return e.pages }
 
 func (e *fakePDF) ImageHeavy(context.Context) (bool, error) {
-	e.asked = true
+	e.heavyCalled = true
 	if e.stop != nil {
 		e.stop()
 	}
@@ -51,9 +51,9 @@ func (e *fakePDF) Close(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// judge inspects bytes under an extension with the default limits and an engine that finds one
+// inspect inspects bytes under an extension with the default limits and an engine that finds one
 // page.
-func judge(t testing.TB, ext string, doc []byte) document.Report {
+func inspect(t testing.TB, ext string, doc []byte) document.Report {
 	t.Helper()
 	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1},
 		document.DefaultInspectLimits())
@@ -73,7 +73,7 @@ type row struct {
 
 const mismatch = "mismatch"
 
-func judgeAll(t *testing.T, rows []row) {
+func checkInspections(t *testing.T, rows []row) {
 	t.Helper()
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func judgeAll(t *testing.T, rows []row) {
 			if want == mismatch {
 				want = document.ReasonMismatch(row.ext)
 			}
-			report := judge(t, row.ext, row.doc)
+			report := inspect(t, row.ext, row.doc)
 			if report.Rejection != want {
 				t.Errorf("rejection %q, want %q", report.Rejection, want)
 			}
@@ -144,7 +144,7 @@ func TestOrder(t *testing.T) {
 		{"extension in capitals", "PDF", "%PDF-1.7\n", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if report := judge(t, row.ext, []byte(row.doc)); report.Rejection != row.want {
+			if report := inspect(t, row.ext, []byte(row.doc)); report.Rejection != row.want {
 				t.Errorf("rejection %q, want %q", report.Rejection, row.want)
 			}
 		})

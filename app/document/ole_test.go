@@ -11,7 +11,7 @@ func TestOLE(t *testing.T) {
 	word := stream("WordDocument", fib(0))
 	book := stream("Workbook", biff(record{0x0809, bof}, record{0x000A, nil}))
 	slides := stream("PowerPoint Document", nil)
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"word", "doc", buildOLE(word, stream("1Table", nil)), ""},
 		{"word in upper case", "doc", buildOLE(stream("WORDDOCUMENT", fib(0))), ""},
 		{"workbook", "xls", buildOLE(book), ""},
@@ -20,7 +20,7 @@ func TestOLE(t *testing.T) {
 		{"slides", "ppt", buildOLE(slides, stream("Current User", currentUser(0xE391C05F))), ""},
 		{"slides without user", "ppt", buildOLE(slides), ""},
 		{"word embedded in a workbook", "xls", buildOLE(storage("MBD0018", word), book), ""},
-		{"many entries", "doc", buildOLE(append(many(3000), word)...), ""},
+		{"many entries", "doc", buildOLE(append(manyEntries(3000), word)...), ""},
 
 		{"workbook with word embedded, named doc", "doc", buildOLE(storage("MBD0018", word), book), mismatch},
 		{"word named xls", "xls", buildOLE(word), mismatch},
@@ -44,7 +44,7 @@ func TestPasswords(t *testing.T) {
 	pass := record{0x002F, make([]byte, 54)}
 	encrypted := buildOLE(stream("EncryptionInfo", nil), stream("EncryptedPackage", nil))
 	slides := stream("PowerPoint Document", nil)
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"word encrypted", "doc", buildOLE(stream("WordDocument", fib(0x0100))), locked},
 		{"word obfuscated", "doc", buildOLE(stream("WordDocument", fib(0x8100))), locked},
 		{"word of other flags", "doc", buildOLE(stream("WordDocument", fib(0xFEFF))), ""},
@@ -79,7 +79,7 @@ func TestHostileOLE(t *testing.T) {
 	short := buildOLE(oleEntry{name: "WordDocument"})
 	circle := good()
 	le.PutUint32(circle[512+2*4:], 2)
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"sectors of another size", "doc", patch(30, 0x0006_000A), mismatch},
 		{"too many FAT sectors", "doc", patch(44, 1<<30), mismatch},
 		{"too many mini FAT sectors", "doc", patch(64, 1<<30), mismatch},
@@ -95,7 +95,7 @@ func TestHostileOLE(t *testing.T) {
 	})
 }
 
-func many(n int) (entries []oleEntry) {
+func manyEntries(n int) (entries []oleEntry) {
 	for i := range n {
 		entries = append(entries, oleEntry{name: string(rune('a'+i%26)) + "x"})
 	}

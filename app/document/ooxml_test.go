@@ -49,7 +49,7 @@ func TestOOXML(t *testing.T) {
 		{"web page before", "docx", append([]byte("<html><script>1</script>"), word...), mismatch},
 		{"program before", "docx", append([]byte("MZE\x00\x01\x00\x00\x00"), word...), mismatch},
 		{"pdf before", "docx", append([]byte("%PDF-1.7\n"), word...), mismatch},
-		{"cut", "docx", word[:len(word)-30], mismatch},
+		{"truncated", "docx", word[:len(word)-30], mismatch},
 	}
 	for _, other := range []string{
 		"application/vnd.ms-word.document.macroEnabled.main+xml", "application/vnd.ms-word.template.macroEnabledTemplate.main+xml",
@@ -63,7 +63,7 @@ func TestOOXML(t *testing.T) {
 			rows = append(rows, row{other + " named " + ext, ext, buildZip(types(other), doc), mismatch})
 		}
 	}
-	judgeAll(t, rows)
+	checkInspections(t, rows)
 }
 
 // TestZipEntries checks the limit of entries, and that a directory beyond it isn't read to its
@@ -102,7 +102,7 @@ func TestContentTypesBomb(t *testing.T) {
 	}
 	broken := buildZip(contentTypes(main), doc, part("word/media/a.xml"))
 	broken = bytes.ReplaceAll(broken, []byte("<x/>"), []byte("<y/>"))
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"large manifest", "docx", buildPacked(zip.Deflate, contentTypes(images.String(), main), doc), ""},
 		{"manifest over 8 MB", "docx", buildZip(contentTypes(main, strings.Repeat(short, 4)), doc), mismatch},
 		{"manifest of one long blank", "docx", buildZip(contentTypes(main, blanks), doc), mismatch},

@@ -108,7 +108,7 @@ func TestImageBounds(t *testing.T) {
 			ErrTooLarge},
 		{"a giant's header", "image/png", giant, ExtractLimits{}, ErrDamaged},
 		{"no image", "image/webp", []byte("RIFF"), ExtractLimits{}, ErrDamaged},
-		{"cut off", "image/png", giant[:40], ExtractLimits{}, ErrDamaged},
+		{"truncated", "image/png", giant[:40], ExtractLimits{}, ErrDamaged},
 	} {
 		_, err := PageImage(t.Context(), testSource(c.file, c.mime), 1, 100, c.lim)
 		if finding(err) != c.want || err != nil && c.want == nil {
@@ -172,7 +172,7 @@ func TestEXIF(t *testing.T) {
 		{"big-endian, after JFIF and XMP", append(append(jfif, segment(0xE1, []byte("http://ns.adobe.com/"))...),
 			segment(0xE1, block("MM", binary.BigEndian))...), 6},
 		{"none", append(jfif, segment(0xDA, nil)...), 1},
-		{"cut off", segment(0xE1, block("II", binary.LittleEndian))[:30], 1},
+		{"truncated", segment(0xE1, block("II", binary.LittleEndian))[:30], 1},
 		{"directory outside", segment(0xE1, append([]byte("Exif\x00\x00II*\x00"), 255, 255, 255, 255)), 1},
 	} {
 		doc := newSource(t.Context(), testSource(append([]byte{0xFF, 0xD8}, c.file...), "image/jpeg"))

@@ -16,7 +16,7 @@ import (
 func TestPDFHeader(t *testing.T) {
 	with := func(before string) []byte { return []byte(before + "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n") }
 	macBinary := "\x00\x08deed.pdf" + strings.Repeat("\x00", 55) + "PDF CARO\x01\x00" + strings.Repeat("\x00", 53)
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"at the start", "pdf", with(""), ""},
 		{"mark before", "pdf", with("\xef\xbb\xbf"), ""},
 		{"blank lines before", "pdf", with("\r\n\r\n  "), ""},
@@ -39,7 +39,7 @@ func TestPDFHeader(t *testing.T) {
 		{"rtf before", "pdf", with(`{\rtf1 `), mismatch},
 		{"compound file before", "pdf", with("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), mismatch},
 		{"only a comment", "pdf", []byte("%\xe2\xe3\xcf\xd3\n1 0 obj"), mismatch},
-		{"cut", "pdf", []byte("%PDF"), mismatch},
+		{"truncated", "pdf", []byte("%PDF"), mismatch},
 	})
 }
 
@@ -48,11 +48,11 @@ func TestPDFLimits(t *testing.T) {
 	lim := document.InspectLimits{MaxPDFPages: 12, MaxImageHeavySize: 2 << 20, MaxImageHeavyPages: 7, MaxZipEntries: 1}
 	const small, large = 1 << 20, 2<<20 + 1
 	for _, row := range []struct {
-		name  string
-		pdf   fakePDF
-		size  int64
-		want  string
-		asked bool
+		name        string
+		pdf         fakePDF
+		size        int64
+		want        string
+		heavyCalled bool
 	}{
 		{"one page", fakePDF{pages: 1}, small, "", false},
 		{"no page", fakePDF{pages: 0}, small, document.ReasonPDFUnreadable, false},
@@ -76,8 +76,8 @@ func TestPDFLimits(t *testing.T) {
 			if report.Rejection != row.want {
 				t.Errorf("rejection %q, want %q", report.Rejection, row.want)
 			}
-			if row.pdf.asked != row.asked {
-				t.Errorf("ImageHeavy called: %v, want %v", row.pdf.asked, row.asked)
+			if row.pdf.heavyCalled != row.heavyCalled {
+				t.Errorf("ImageHeavy called: %v, want %v", row.pdf.heavyCalled, row.heavyCalled)
 			}
 			if got := report.Pages != nil; got != (row.pdf.pages > 0) || got && *report.Pages != row.pdf.pages {
 				t.Errorf("pages %v, want %d", report.Pages, row.pdf.pages)

@@ -13,7 +13,7 @@ import (
 func TestText(t *testing.T) {
 	const chunk = 64 << 10
 	le, be := binary.LittleEndian, binary.BigEndian
-	judgeAll(t, []row{
+	checkInspections(t, []row{
 		{"ascii", "txt", []byte("Grantor\tGrantee\r\nSmith\tJones\r\n\f"), ""},
 		{"utf-8", "txt", []byte("Ibáñez — “deed”"), ""},
 		{"utf-8 with mark", "txt", []byte("\xef\xbb\xbfIbáñez"), ""},

@@ -32,7 +32,7 @@ func TestTIFF(t *testing.T) {
 		{"first directory without entries", patched(where(0), 0), 0},
 		{"first directory longer than the file", patched(where(0), 0x0100_FFFF), 0},
 		{"second offset beyond the end", patched(link(1), 1<<31), 1},
-		{"second directory cut", buildTIFF(le, false, 2)[:where(1)+10], 1},
+		{"second directory truncated", buildTIFF(le, false, 2)[:where(1)+10], 1},
 		{"cut before its last link", buildTIFF(le, false, 2)[:where(1)+14], 2},
 		{"third without entries", patched(where(2), 0), 2},
 		{"back to itself", patched(link(1), uint32(where(0))), 1},
@@ -42,11 +42,12 @@ func TestTIFF(t *testing.T) {
 		{"version 44", []byte("II,\x00\x08\x00\x00\x00\x01\x00"), 0},
 		{"BigTIFF of other offsets", []byte("II+\x00\x04\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00"), 0},
 		{"BigTIFF of negative offset", []byte("II+\x00\x08\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"), 0},
-		{"BigTIFF of endless directory", []byte("II+\x00\x08\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"), 0},
+		{"BigTIFF with an endless directory",
+			[]byte("II+\x00\x08\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"), 0},
 		{"text", []byte("II* see the note on page 2"), 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			report := judge(t, "tif", row.doc)
+			report := inspect(t, "tif", row.doc)
 			switch {
 			case row.pages == 0 && (report.Pages != nil || report.Rejection == ""):
 				t.Errorf("report %+v, want rejected", report)

@@ -312,8 +312,8 @@ func TestTIFFPages(t *testing.T) {
 
 func TestTIFFDamage(t *testing.T) {
 	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
-	whole := buildTIFF(little, false, page(tags{0: [][]byte{bit}}))
-	ring := append([]byte(nil), whole...)
+	complete := buildTIFF(little, false, page(tags{0: [][]byte{bit}}))
+	ring := append([]byte(nil), complete...)
 	copy(ring[len(ring)-5:], ring[4:8]) // the first directory follows itself
 	for _, c := range []struct {
 		name string
@@ -321,11 +321,11 @@ func TestTIFFDamage(t *testing.T) {
 		lim  ExtractLimits
 		want error
 	}{
-		{"whole", whole, ExtractLimits{}, nil},
+		{"complete", complete, ExtractLimits{}, nil},
 		{"ring", ring, ExtractLimits{}, nil},
-		{"header", whole[:8], ExtractLimits{}, ErrDamaged},
+		{"header", complete[:8], ExtractLimits{}, ErrDamaged},
 		{"none", nil, ExtractLimits{}, ErrDamaged},
-		{"pixels", whole, ExtractLimits{MaxPixels: testW*testH - 1}, ErrTooLarge},
+		{"pixels", complete, ExtractLimits{MaxPixels: testW*testH - 1}, ErrTooLarge},
 		{"no pixels", buildTIFF(little, false, page(tags{tiff.TagWidth: 0})), ExtractLimits{}, ErrDamaged},
 		{"no strips", buildTIFF(little, false, page(nil)), ExtractLimits{}, ErrDamaged},
 		{"empty strip", buildTIFF(little, false, page(tags{tiff.TagStripOffsets: 1 << 30, tiff.TagStripCounts: 1})), ExtractLimits{}, ErrDamaged},

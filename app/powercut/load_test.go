@@ -60,38 +60,38 @@ func (w *worker) request(ctx context.Context, c *client.Client) error {
 func (w *worker) upload(ctx context.Context, c *client.Client) error {
 	from := w.testServer.moment()
 	part, digest := w.document()
-	made, err := c.Upload(ctx, nil, []client.Upload{part})
-	if err == nil && len(made.Files) != 1 {
-		err = fmt.Errorf("rejected: %v", made.Errors)
+	created, err := c.Upload(ctx, nil, []client.Upload{part})
+	if err == nil && len(created.Files) != 1 {
+		err = fmt.Errorf("rejected: %v", created.Errors)
 	}
 	if err != nil {
 		return err
 	}
-	w.keep(made.Files[0].ID, digest, from)
+	w.addFile(created.Files[0].ID, digest, from)
 	return nil
 }
 
-func (w *worker) keep(id int64, digest string, from int) {
+func (w *worker) addFile(id int64, digest string, from int) {
 	w.files = append(w.files, uploaded{id: id, digest: digest})
 	w.testServer.journal.add(fmt.Sprint("file ", id), change{from, w.testServer.moment(), digest})
 }
 
 func (w *worker) abstract(ctx context.Context, c *client.Client) error {
 	from := w.testServer.moment()
-	first, one := w.document()
-	second, two := w.document()
+	first, firstDigest := w.document()
+	second, secondDigest := w.document()
 	address := fmt.Sprintf("%d Elm Street, %s", w.count, w.name)
-	made, err := c.CreateAbstract(ctx, client.AbstractDraft{Address: address, Files: []client.Upload{first, second}})
-	if err == nil && len(made.Data.Files) != 2 {
-		err = fmt.Errorf("rejected: %v", made.Errors)
+	created, err := c.CreateAbstract(ctx, client.AbstractDraft{Address: address, Files: []client.Upload{first, second}})
+	if err == nil && len(created.Data.Files) != 2 {
+		err = fmt.Errorf("rejected: %v", created.Errors)
 	}
 	if err != nil {
 		return err
 	}
-	w.testServer.journal.add("abstract "+address, change{from, w.testServer.moment(), one + " " + two})
+	w.testServer.journal.add("abstract "+address, change{from, w.testServer.moment(), firstDigest + " " + secondDigest})
 	// They are never deleted, so that the abstract doesn't change.
-	for i, digest := range []string{one, two} {
-		w.testServer.journal.add(fmt.Sprint("file ", made.Data.Files[i].ID), change{from, w.testServer.moment(), digest})
+	for i, digest := range []string{firstDigest, secondDigest} {
+		w.testServer.journal.add(fmt.Sprint("file ", created.Data.Files[i].ID), change{from, w.testServer.moment(), digest})
 	}
 	return nil
 }
@@ -100,15 +100,15 @@ func (w *worker) abstract(ctx context.Context, c *client.Client) error {
 func (w *worker) order(ctx context.Context, c *client.Client) error {
 	w.count++
 	number := fmt.Sprintf("%s-%d", w.name, w.count)
-	made := ""
+	created := ""
 	for _, address := range []string{"1 Oak Street", "2 Oak Street"} {
 		from := w.testServer.moment()
 		var err error
-		if made == "" {
+		if created == "" {
 			order, failed := c.CreateOrder(ctx, client.OrderDraft{OrderNumber: number, Address: address})
-			made, err = order.ID, failed
+			created, err = order.ID, failed
 		} else {
-			_, err = c.PatchOrder(ctx, made, client.Patch{"address": address})
+			_, err = c.PatchOrder(ctx, created, client.Patch{"address": address})
 		}
 		w.note("order "+number, from, address, err)
 		if err != nil {
@@ -119,12 +119,12 @@ func (w *worker) order(ctx context.Context, c *client.Client) error {
 }
 
 // note adds a change of a known record, acknowledged or not.
-func (w *worker) note(name string, from int, is string, err error) {
+func (w *worker) note(name string, from int, value string, err error) {
 	to := never
 	if err == nil {
 		to = w.testServer.moment()
 	}
-	w.testServer.journal.add(name, change{from, to, is})
+	w.testServer.journal.add(name, change{from, to, value})
 }
 
 // trash deletes a document or restores it.

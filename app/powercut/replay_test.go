@@ -68,7 +68,7 @@ type run struct {
 // syncs of concurrent requests hide an omitted sync.
 func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together, alone int) *run {
 	t.Helper()
-	begun := time.Now()
+	start := time.Now()
 	disk := blockdev.New(t, diskSizes[kind])
 	disk.Mkfs(t, kind)
 	h := newTestServer(t, binary, mutant, disk, rng)
@@ -89,7 +89,7 @@ func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together,
 	r.recording.Stop()
 	disk.Unmount(t)
 	t.Logf("recorded %d writes and flushes, %d flushes, with %d acknowledged requests in %.1f s",
-		r.recording.Len(), len(r.recording.Flushes()), r.journal.acknowledged(), time.Since(begun).Seconds())
+		r.recording.Len(), len(r.recording.Flushes()), r.journal.acknowledged(), time.Since(start).Seconds())
 	return r
 }
 
@@ -155,16 +155,16 @@ func splitRand(rng *rand.Rand) *rand.Rand {
 // replay checks states until enough are wrong; 0 means all states.
 func (r *run) replay(cuts []cut, enough int) {
 	r.t.Helper()
-	begun := time.Now()
+	start := time.Now()
 	var all sync.WaitGroup
-	var looked int
+	var checked int
 	for n := range players {
 		player := r.recording.Replayer(r.t)
 		all.Go(func() {
 			for i := n; i < len(cuts); i += players {
 				r.checkState(player, cuts[i], i%backupEach == 0)
 				r.mu.Lock()
-				looked++
+				checked++
 				stop := enough > 0 && r.lost+r.unopenable >= enough
 				r.mu.Unlock()
 				if stop {
@@ -174,7 +174,7 @@ func (r *run) replay(cuts []cut, enough int) {
 		})
 	}
 	all.Wait()
-	r.t.Logf("states=%d lost=%d unopenable=%d in %.1f s", looked, r.lost, r.unopenable, time.Since(begun).Seconds())
+	r.t.Logf("states=%d lost=%d unopenable=%d in %.1f s", checked, r.lost, r.unopenable, time.Since(start).Seconds())
 }
 
 // checkState checks one state.

@@ -24,7 +24,7 @@ const FakeArg = "fake-worker"
 // systemFakes are additional fake workers of this operating system.
 var systemFakes = map[string]func(extra string) int{}
 
-// Fake runs a worker that behaves as the argument after FakeArg says, and returns its exit
+// Fake runs a worker that behaves as the argument after FakeArg tells it, and returns its exit
 // code.
 func Fake(args []string) int {
 	mode, extra, _ := strings.Cut(args[2], "=")
@@ -133,19 +133,19 @@ var badFrames = map[string]string{
 // badPictures and badTexts are protocol violations sent instead of the requested result.
 var (
 	badPictures = map[string]string{
-		"verdict":           frame(frameDone, `{"mime":"image/png"}`),
-		"text":              page(1, "x"),
-		"piece before head": frame(frameImageChunk, "x"),
-		"two heads":         head(`"image/png"`, 10, 10, 100) + head(`"image/png"`, 10, 10, 100),
-		"no pixels":         head(`"image/png"`, 0, 10, 100),
-		"wider than asked":  head(`"image/png"`, 101, 10, 100),
-		"endless height":    head(`"image/png"`, 10, maxImageSide+1, 100),
-		"endless size":      head(`"image/png"`, 10, 10, maxImageBytes+1),
-		"negative size":     head(`"image/png"`, 10, 10, -1),
-		"head of no JSON":   frame(frameImage, "x"),
-		"empty piece":       head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, ""),
-		"too many pieces":   head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, strings.Repeat("x", 101)),
-		"too few pieces":    head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
+		"verdict":              frame(frameDone, `{"mime":"image/png"}`),
+		"text":                 page(1, "x"),
+		"piece before head":    frame(frameImageChunk, "x"),
+		"two heads":            head(`"image/png"`, 10, 10, 100) + head(`"image/png"`, 10, 10, 100),
+		"no pixels":            head(`"image/png"`, 0, 10, 100),
+		"wider than requested": head(`"image/png"`, 101, 10, 100),
+		"endless height":       head(`"image/png"`, 10, maxImageSide+1, 100),
+		"endless size":         head(`"image/png"`, 10, 10, maxImageBytes+1),
+		"negative size":        head(`"image/png"`, 10, 10, -1),
+		"head of no JSON":      frame(frameImage, "x"),
+		"empty piece":          head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, ""),
+		"too many pieces":      head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, strings.Repeat("x", 101)),
+		"too few pieces":       head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)) + frame(frameDone, "{}"),
 		"web page": head(`"text/html"`, 10, 10, 100) + frame(frameImageChunk, png(10, 10)+strings.Repeat("x", 76)) +
 			frame(frameDone, "{}"),
 		"no PNG":        head(`"image/png"`, 10, 10, 100) + frame(frameImageChunk, "<html>"+strings.Repeat("x", 94)) + frame(frameDone, "{}"),
@@ -221,7 +221,7 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 		os.Exit(5)
 	case "spins":
 		spin()
-	case "says who and spins":
+	case "writes its ID and spins":
 		must(os.WriteFile(extra+".new", []byte(strconv.Itoa(os.Getpid())), 0o600))
 		must(os.Rename(extra+".new", extra))
 		spin()
@@ -234,20 +234,20 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 		waitForEnd(r)
 	case "swells":
 		swell()
-	case "says":
-		say(extra)
+	case "sends":
+		send(extra)
 		waitForEnd(r)
-	case "says a little, then":
+	case "sends a little, then":
 		first, file, _ := strings.Cut(extra, "@")
 		if _, err := os.Stat(file); err != nil {
 			must(os.WriteFile(file, nil, 0o600))
-			say("page page")
+			send("page page")
 			if first == "spins" {
 				spin()
 			}
 			os.Exit(5)
 		}
-		say("page page page retire") // asks to be replaced
+		send("page page page retire") // asks to be replaced
 		waitForEnd(r)
 	case "never reads":
 		for {
@@ -264,8 +264,8 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 	}
 }
 
-// say writes frames by name.
-func say(words string) {
+// send writes frames by name.
+func send(words string) {
 	pages := uint32(0)
 	for word := range strings.FieldsSeq(words) {
 		var s string

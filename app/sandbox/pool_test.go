@@ -129,7 +129,7 @@ func beParent(file string) int {
 	if err != nil {
 		return 1
 	}
-	p := sandbox.Open(sandbox.Options{Command: []string{self, sandbox.FakeArg, "says who and spins=" + file}})
+	p := sandbox.Open(sandbox.Options{Command: []string{self, sandbox.FakeArg, "writes its ID and spins=" + file}})
 	doc, size := text("x")
 	if _, err := p.Inspect(context.Background(), doc, size, "pdf", limits); err != nil {
 		return 1
@@ -193,7 +193,7 @@ func TestWorkersThatDoNotStart(t *testing.T) {
 func TestCanceledCall(t *testing.T) {
 	p := open(t, fake(t, "spins"))
 	ctx, cancel := context.WithCancel(t.Context())
-	doc := &signalingDoc{asked: cancel}
+	doc := &signalingDoc{onRead: cancel}
 	_, err := open(t, fake(t, "reads endlessly")).Inspect(ctx, doc, 10, "pdf", limits)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
@@ -206,25 +206,25 @@ func TestCanceledCall(t *testing.T) {
 
 // signalingDoc calls a function when it is first read.
 type signalingDoc struct {
-	once  sync.Once
-	asked func()
+	once   sync.Once
+	onRead func()
 }
 
 func (s *signalingDoc) ReadAt(p []byte, _ int64) (int, error) {
-	s.once.Do(s.asked)
+	s.once.Do(s.onRead)
 	clear(p)
 	return len(p), nil
 }
 
 func TestCloseWhileWorking(t *testing.T) {
 	p := sandbox.Open(fake(t, "reads endlessly"))
-	asked := make(chan struct{})
+	reading := make(chan struct{})
 	got := make(chan error, 1)
 	go func() {
-		_, err := p.Inspect(context.Background(), &signalingDoc{asked: func() { close(asked) }}, 10, "pdf", limits)
+		_, err := p.Inspect(context.Background(), &signalingDoc{onRead: func() { close(reading) }}, 10, "pdf", limits)
 		got <- err
 	}()
-	<-asked
+	<-reading
 	if err := p.Close(); err != nil {
 		t.Errorf("close pool: %v", err)
 	}
@@ -384,7 +384,7 @@ func TestConcurrentCalls(t *testing.T) {
 // Work on a slow document is preempted for another owner and completed later. The caller still
 // gets each page exactly once.
 func TestPreemption(t *testing.T) {
-	o := fake(t, "says a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
+	o := fake(t, "sends a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
 	o.Workers = 1
 	p := open(t, o)
 	read := func(owner string, emit func(int, string) error) error {

@@ -26,7 +26,7 @@ const (
 	attemptFile    = 3
 )
 
-// attempts are what a document could try that has taken over its worker.
+// attempts lists actions that a document could try after it has taken over its worker.
 var attempts = []struct {
 	name string
 	try  func(dir, address string) error
@@ -46,14 +46,14 @@ var attempts = []struct {
 		return os.Rename(filepath.Join(cache, "old"), filepath.Join(cache, "engine"))
 	}},
 	{"remove a file from the cache", func(dir, _ string) error { return os.Remove(filepath.Join(dir, AttemptCache, "engine")) }},
-	{"make a file in memory", func(string, string) error {
+	{"create a file in memory", func(string, string) error {
 		_, err := unix.MemfdCreate("x", 0)
 		return err
 	}},
 	{"connect to a TCP port", func(_, address string) error { return connect("tcp", address) }},
 	{"connect to a Unix socket", func(dir, _ string) error { return connect("unix", filepath.Join(dir, AttemptSocket)) }},
 	{"connect to an abstract socket", func(dir, _ string) error { return connect("unix", "@"+filepath.Join(dir, AttemptSocket)) }},
-	{"have a UDP socket", func(string, string) error {
+	{"open a UDP socket", func(string, string) error {
 		_, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
 		return err
 	}},
@@ -79,12 +79,12 @@ var attempts = []struct {
 	}},
 	{"signal the parent", func(string, string) error { return unix.Kill(os.Getppid(), 0) }},
 	{"signal a thread of the parent", func(string, string) error { return unix.Tgkill(os.Getppid(), os.Getppid(), 0) }},
-	{"signal a thread of its own", func(string, string) error { return unix.Tgkill(os.Getpid(), unix.Gettid(), 0) }},
-	{"hold the parent", func(string, string) error {
+	{"signal its own thread", func(string, string) error { return unix.Tgkill(os.Getpid(), unix.Gettid(), 0) }},
+	{"open the parent", func(string, string) error {
 		_, err := unix.PidfdOpen(os.Getppid(), 0)
 		return err
 	}},
-	{"trace a process", func(string, string) error { // there is none of that number
+	{"trace a process", func(string, string) error { // No process has this ID.
 		_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, 1<<30, 0, 0, 0, 0)
 		return failed(errno)
 	}},
@@ -97,7 +97,7 @@ var attempts = []struct {
 	}},
 	{"take memory that no limit counts", func(string, string) error { return take(unix.MAP_SHARED) }},
 	{"take memory as a stack", func(string, string) error { return take(unix.MAP_PRIVATE | unix.MAP_GROWSDOWN) }},
-	{"take memory of its own", func(string, string) error { return take(unix.MAP_PRIVATE) }},
+	{"take private memory", func(string, string) error { return take(unix.MAP_PRIVATE) }},
 	{"open many files", func(string, string) (err error) {
 		var opened []int
 		for len(opened) < 2*maxOpenFiles && err == nil {

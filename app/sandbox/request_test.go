@@ -31,13 +31,13 @@ func collect(got *[]string) func(int, string) error {
 }
 
 func TestPictureAndText(t *testing.T) {
-	p := open(t, fake(t, "says=picture done"))
+	p := open(t, fake(t, "sends=picture done"))
 	got, err := p.Picture(t.Context(), request(), 1, 100, document.ExtractLimits{})
 	if err != nil || got.MIME != "image/png" || got.Width != 80 || got.Height != 100 || len(got.Bytes) != 24+512<<10 {
 		t.Errorf("Picture = %s, %d by %d, %d bytes, %v, want PNG, 80 by 100", got.MIME, got.Width, got.Height, len(got.Bytes), err)
 	}
 	var pages []string
-	p = open(t, fake(t, "says=page page done"))
+	p = open(t, fake(t, "sends=page page done"))
 	err = p.Text(t.Context(), request(), tight, collect(&pages))
 	if want := "[1 text of page 1\n 2 text of page 2\n]"; err != nil || fmt.Sprint(pages) != want {
 		t.Errorf("Text = %q, %v, want %q", pages, err, want)
@@ -51,7 +51,7 @@ func TestDocumentErrors(t *testing.T) {
 	for kind, want := range map[string]error{
 		"unsupported": document.ErrUnsupported, "too_large": document.ErrTooLarge, "damaged": document.ErrDamaged, "no_page": document.ErrNoPage,
 	} {
-		p := open(t, fake(t, "says="+kind))
+		p := open(t, fake(t, "sends="+kind))
 		_, err := p.Picture(t.Context(), request(), 1, 100, tight)
 		if !errors.Is(err, want) || !sandbox.IsDocumentError(err) {
 			t.Errorf("%s: error = %v, want %v", kind, err, want)
@@ -101,7 +101,7 @@ func TestProtocolViolationsInResults(t *testing.T) {
 
 // A worker that dies halfway causes no missing and no duplicate page.
 func TestEachPageOnce(t *testing.T) {
-	p := open(t, fake(t, "says a little, then=crashes@"+filepath.Join(t.TempDir(), "mark")))
+	p := open(t, fake(t, "sends a little, then=crashes@"+filepath.Join(t.TempDir(), "mark")))
 	var pages []string
 	err := p.Text(t.Context(), request(), tight, collect(&pages))
 	if want := "[1 text of page 1\n 2 text of page 2\n 3 text of page 3\n]"; err != nil || fmt.Sprint(pages) != want {
@@ -113,7 +113,7 @@ func TestEachPageOnce(t *testing.T) {
 }
 
 func TestCallbackFails(t *testing.T) {
-	p := open(t, fake(t, "says=page page done"))
+	p := open(t, fake(t, "sends=page page done"))
 	err := p.Text(t.Context(), request(), tight, func(int, string) error { return errDisk })
 	if !errors.Is(err, errDisk) || sandbox.IsDocumentError(err) {
 		t.Errorf("error = %v, want errDisk", err)
@@ -137,7 +137,7 @@ func TestCallbackFails(t *testing.T) {
 
 // Time in the callback does not count toward the deadline.
 func TestSlowCallback(t *testing.T) {
-	o := fake(t, "says=page page done")
+	o := fake(t, "sends=page page done")
 	o.Deadlines.Text = 300 * time.Millisecond
 	p := open(t, o)
 	ready := time.NewTimer(0)
@@ -159,7 +159,7 @@ func TestDeadlines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := fake(t, "says=spin")
+			o := fake(t, "sends=spin")
 			o.Deadlines = d
 			p := open(t, o)
 			var err error
@@ -181,14 +181,14 @@ func TestDeadlines(t *testing.T) {
 
 // A deadline begins when a worker has the document.
 func TestDeadlineExcludesWaiting(t *testing.T) {
-	o := fake(t, "says=page done")
+	o := fake(t, "sends=page done")
 	o.Workers = 1
 	o.Deadlines = sandbox.Deadlines{Text: 5 * time.Second, Picture: time.Nanosecond}
 	p := open(t, o)
 	inside, leave := make(chan struct{}), make(chan struct{})
-	held := make(chan error, 1)
+	first := make(chan error, 1)
 	go func() {
-		held <- p.Text(t.Context(), request(), tight, func(int, string) error {
+		first <- p.Text(t.Context(), request(), tight, func(int, string) error {
 			close(inside)
 			<-leave
 			return nil
@@ -205,7 +205,7 @@ func TestDeadlineExcludesWaiting(t *testing.T) {
 		t.Errorf("%d workers killed while a call waits, want none", n)
 	}
 	close(leave)
-	if err := <-held; err != nil {
+	if err := <-first; err != nil {
 		t.Errorf("call: %v", err)
 	}
 	if err := <-late; !sandbox.IsDocumentError(err) { // too late, or damaged before the deadline is noticed
@@ -214,7 +214,7 @@ func TestDeadlineExcludesWaiting(t *testing.T) {
 }
 
 func TestUnknownClass(t *testing.T) {
-	p := open(t, fake(t, "says=page done"))
+	p := open(t, fake(t, "sends=page done"))
 	r := request()
 	r.Class = sandbox.Upload + 1
 	if err := p.Text(t.Context(), r, tight, nil); err == nil || sandbox.IsDocumentError(err) {
@@ -228,17 +228,18 @@ func TestBusy(t *testing.T) {
 	o.Workers, o.QueueSize = 1, 1
 	p := open(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
-	asked := make(chan struct{})
+	reading := make(chan struct{})
 	results := make(chan error, 2)
 	inspect := func(doc *signalingDoc) {
 		_, err := p.Inspect(sandbox.WithOwner(ctx, "a"), doc, 10, "pdf", limits)
 		results <- err
 	}
-	go inspect(&signalingDoc{asked: func() { close(asked) }})
-	<-asked
-	go inspect(&signalingDoc{asked: func() {}})
+	go inspect(&signalingDoc{onRead: func() { close(reading) }})
+	<-reading
+	go inspect(&signalingDoc{onRead: func() {}})
 	await(t, "the other call in the queue", func() bool { return p.Stats().Waiting == 1 })
-	if _, err := p.Inspect(sandbox.WithOwner(ctx, "a"), &signalingDoc{asked: func() {}}, 10, "pdf", limits); !errors.Is(err, sandbox.ErrBusy) {
+	if _, err := p.Inspect(sandbox.WithOwner(ctx, "a"), &signalingDoc{onRead: func() {}}, 10, "pdf",
+		limits); !errors.Is(err, sandbox.ErrBusy) {
 		t.Errorf("error = %v, want sandbox.ErrBusy", err)
 	}
 	cancel()

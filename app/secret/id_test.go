@@ -39,8 +39,8 @@ func TestIDsAreAPermutation(t *testing.T) {
 			n = random.Uint64()
 		}
 		id := ids.Encode(n)
-		if other, double := seen[id]; double && other != n || len(id) != 11 || !isBase62(id) {
-			t.Fatalf("Encode(%d) = %q, already seen for %d: %v, want a unique ID of 11 characters", n, id, other, double)
+		if other, known := seen[id]; known && other != n || len(id) != 11 || !isBase62(id) {
+			t.Fatalf("Encode(%d) = %q, already seen for %d: %v, want a unique ID of 11 characters", n, id, other, known)
 		}
 		seen[id] = n
 		if back, ok := ids.Decode(id); !ok || back != n {
@@ -65,7 +65,7 @@ func TestIDAvalanche(t *testing.T) {
 	for bit := range 64 {
 		total := 0
 		for range samples {
-			n := random.Uint64N(1 << 40) // Small numbers are what there is.
+			n := random.Uint64N(1 << 40) // Real numbers are small.
 			difference := number(n) ^ number(n^1<<bit)
 			total += bits.OnesCount64(difference)
 			for out := range 64 {

@@ -41,7 +41,7 @@ func TestLoadKeysCreatesOnce(t *testing.T) {
 func TestConcurrentLoadKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secret.key")
 	const loaders = 8
-	var prints [loaders]string
+	var fingerprints [loaders]string
 	var wait sync.WaitGroup
 	for i := range loaders {
 		wait.Go(func() {
@@ -50,13 +50,13 @@ func TestConcurrentLoadKeys(t *testing.T) {
 				t.Errorf("LoadKeys: %v", err)
 				return
 			}
-			prints[i] = keys.Fingerprint()
+			fingerprints[i] = keys.Fingerprint()
 		})
 	}
 	wait.Wait()
-	for _, fingerprint := range prints {
-		if fingerprint != prints[0] {
-			t.Fatalf("got the fingerprints %v, want the same ones", prints)
+	for _, fingerprint := range fingerprints {
+		if fingerprint != fingerprints[0] {
+			t.Fatalf("got the fingerprints %v, want the same ones", fingerprints)
 		}
 	}
 }
@@ -103,8 +103,8 @@ func TestDamagedKeyFileIsRejected(t *testing.T) {
 		{"blanks", " \n", "it is empty"},
 		{"another file", "-----BEGIN PRIVATE KEY-----\n", `it does not begin with "deedkeep-secret-1"`},
 		{"newer format", "deedkeep-secret-2" + good[17:], `it does not begin with "deedkeep-secret-1"`},
-		{"cut in the key", good[:30], "its checksum is missing"},
-		{"cut in the checksum", good[:len(good)-3], "its checksum does not match"},
+		{"truncated in the key", good[:30], "its checksum is missing"},
+		{"truncated in the checksum", good[:len(good)-3], "its checksum does not match"},
 		{"changed key", strings.Replace(good, "MDEy", "MDEz", 1), "its checksum does not match"},
 		{"short key", strings.Replace(good, "MDEy", "", 1), "the key in it is not 43 characters of base64"},
 		{"upper-case checksum", good[:len(good)-9] + strings.ToUpper(good[len(good)-9:]), "its checksum does not match"},

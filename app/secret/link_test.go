@@ -145,14 +145,14 @@ func TestSignatureCoversAllParts(t *testing.T) {
 	if err != nil {
 		t.Fatalf("NewKeys: %v", err)
 	}
-	for name, foreign := range map[string]string{
+	for name, otherLink := range map[string]string{
 		"another file":         links.Sign(Link{43, link.Filename, link.Expires}),
 		"another name":         links.Sign(Link{link.File, "deed.exe", link.Expires}),
 		"another expiry":       links.Sign(Link{link.File, link.Filename, link.Expires.Add(time.Hour)}),
 		"name of a path":       links.Sign(Link{link.File, "x/deed.pdf", link.Expires}),
 		"another installation": other.Links().Sign(link),
 	} {
-		parts := strings.Split(foreign, "/")
+		parts := strings.Split(otherLink, "/")
 		if parts[4] == signed[4] {
 			t.Errorf("%s: signature is the same, want another", name)
 		}

@@ -32,7 +32,7 @@ func TestPassword(t *testing.T) {
 		"longer":            {hash, "correct horse ", false, false},
 		"empty":             {hash, "", false, false},
 		"no user":           {"", "correct horse", false, false},
-		"nobody, empty":     {"", "", false, false},
+		"no user, empty":    {"", "", false, false},
 		"cheap":             {cheap.String(), "correct horse", true, true},
 		"cheap and wrong":   {cheap.String(), "x", false, false},
 	} {
