@@ -73,7 +73,7 @@ type EventEnd struct {
 
 // EventVerify is the result of a verification of the audit log. OK is false if there are findings; More counts
 // findings that are not listed. Head is the hash of entry Last. Agree is the number of exported entries that equal
-// those of the log, or nil if no export was compared.
+// the entries of the log, or nil if no export was compared.
 type EventVerify struct {
 	OK       bool          `json:"ok"`
 	Entries  int64         `json:"entries"`

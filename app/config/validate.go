@@ -117,7 +117,7 @@ func checkBounds(value reflect.Value, s bounds) string {
 	return fmt.Sprintf("must be between %s and %s, not %s", text(s.min), text(s.max), text(value.Int()))
 }
 
-// checkText checks a value that isn't a number. It returns what is wrong with it, or "".
+// checkText checks a value that isn't a number. It returns the problem, or "".
 func (c Config) checkText(key string) string {
 	switch key {
 	case "data":

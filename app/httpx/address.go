@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// AddressResolver finds out the address of the client of a request, and the address that the client called, behind
+// AddressResolver determines the address of the client of a request, and the address that the client called, behind
 // reverse proxies. Forwarding headers count only on connections from TrustedProxies.
 type AddressResolver struct {
 	PublicURL      string // own address; "" takes it from each request

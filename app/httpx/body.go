@@ -1,4 +1,4 @@
-// Package httpx holds what the HTTP transports share: request IDs, protection against slow clients, addresses of
+// Package httpx contains the parts that the HTTP transports share: request IDs, protection against slow clients, addresses of
 // clients behind proxies, the memory budget for request bodies, and the mapping from errors to statuses.
 //
 // Request bodies have no total time limit, because a large document may need a long time on a slow connection. A

@@ -8,7 +8,7 @@ import (
 
 // memoryPool is a number of bytes that bodies share while they grow. Each owner can have at most a part of it.
 //
-// A body keeps what it has while it waits for more, so without care bodies could wait for each other
+// A body keeps its memory while it waits for more, so without care bodies could wait for each other
 // forever. The pool rules that out: it keeps enough free for the oldest body to reach its
 // full size, and for the oldest body of each owner within that owner's part:
 //

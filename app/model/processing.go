@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Parts of File.Failure: what is missing, and why. They are stored and shown, so the wording must not
+// Parts of File.Failure: the missing part, and the reason. They are stored and shown, so the wording must not
 // change.
 const (
 	FailureNoText    = "No text"
@@ -20,8 +20,8 @@ const (
 // Retryable reports whether processing failed for a reason that may not recur. Faults of the
 // document itself are permanent.
 func (f File) Retryable() bool {
-	for _, why := range []string{FailureTooSlow, FailureTooMuchMemory, FailureNotOpened} {
-		if strings.Contains(f.Failure, why) {
+	for _, reason := range []string{FailureTooSlow, FailureTooMuchMemory, FailureNotOpened} {
+		if strings.Contains(f.Failure, reason) {
 			return true
 		}
 	}

@@ -132,7 +132,7 @@ func add(list *[]string, s string) {
 	}
 }
 
-// maxNumbersPerText limits what a long text adds.
+// maxNumbersPerText is the maximum number of references that one text adds.
 const maxNumbersPerText = 64
 
 var (
