@@ -79,7 +79,7 @@ func Fake(args []string) int {
 		}
 	}
 	if first, once := strings.CutSuffix(mode, " once"); once {
-		mode = "answers"
+		mode = "responds"
 		if _, err := os.Stat(extra); err != nil {
 			must(os.WriteFile(extra, nil, 0o600))
 			mode = first
@@ -225,10 +225,10 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 		must(os.WriteFile(extra+".new", []byte(strconv.Itoa(os.Getpid())), 0o600))
 		must(os.Rename(extra+".new", extra))
 		spin()
-	case "answers and leaves":
+	case "responds and exits":
 		must(writeMessage(os.Stdout, frameDone, taskDone{MIME: "x/y"}))
 		os.Exit(0)
-	case "answers":
+	case "responds":
 		pages := 7
 		must(writeMessage(os.Stdout, frameDone, taskDone{MIME: "x/y", Pages: &pages}))
 		waitForEnd(r)

@@ -139,7 +139,7 @@ func beParent(file string) int {
 
 // A worker that ends between two documents does not affect the next one.
 func TestIdleWorkerExits(t *testing.T) {
-	p := open(t, fake(t, "answers and leaves"))
+	p := open(t, fake(t, "responds and exits"))
 	for range 2 {
 		doc, size := text("x")
 		report, err := p.Inspect(t.Context(), doc, size, "pdf", limits)
