@@ -24,13 +24,6 @@ const (
 	maxWideLines = 299
 )
 
-// These packages and files exceeded the limits when the limits were introduced: no more
-// may be added, and none may grow.
-var (
-	oversizePackages = map[string]int{}
-	oversizeFiles    = map[string]int{}
-)
-
 // A wideLine is a line of more than maxColumns.
 type wideLine struct {
 	place   string // file:line
@@ -71,18 +64,12 @@ func measure(tree fs.FS, names []string) (sizes, error) {
 	return s, nil
 }
 
-// overLimit returns a sentence for each name whose size exceeds limit, and for each
-// exception that isn't needed.
-func overLimit(measured, exceptions map[string]int, limit int, unit string) []string {
+// overLimit returns a sentence for each name whose size exceeds limit.
+func overLimit(measured map[string]int, limit int, unit string) []string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(measured)) {
-		if size, allowed := measured[name], max(limit, exceptions[name]); size > allowed {
-			wrong = append(wrong, fmt.Sprintf("%s has %d %s, the limit is %d", name, size, unit, allowed))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(exceptions)) {
-		if measured[name] <= limit {
-			wrong = append(wrong, fmt.Sprintf("%s is within the limit of %d %s: remove its exception", name, limit, unit))
+		if size := measured[name]; size > limit {
+			wrong = append(wrong, fmt.Sprintf("%s has %d %s, the limit is %d", name, size, unit, limit))
 		}
 	}
 	return wrong
@@ -106,10 +93,10 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatalf("measure the tree: %v", err)
 	}
-	for _, sentence := range overLimit(s.files, oversizePackages, maxFiles, "source files") {
+	for _, sentence := range overLimit(s.files, maxFiles, "source files") {
 		t.Error(sentence)
 	}
-	for _, sentence := range overLimit(s.lines, oversizeFiles, maxLines, "lines") {
+	for _, sentence := range overLimit(s.lines, maxLines, "lines") {
 		t.Error(sentence)
 	}
 	if sentence := tooManyWide(s.wide, maxWideLines); sentence != "" {
@@ -145,24 +132,9 @@ func TestLimitsFindsWhatIsTooLarge(t *testing.T) {
 	if got, want := tooManyWide(s.wide, 1), "a/b_test.go:2: 145 columns"; !strings.Contains(got, want) {
 		t.Errorf("tooManyWide of 2 with limit 1 = %q, want %q in it", got, want)
 	}
-	tests := []struct {
-		name       string
-		exceptions map[string]int
-		limit      int
-		want       string
-	}{
-		{"within", nil, 2, ""},
-		{"over", nil, 1, "a has 2 files, the limit is 1"},
-		{"exception", map[string]int{"a": 2}, 1, ""},
-		{"exception outgrown", map[string]int{"a": 1}, 0, "a has 2 files, the limit is 1; b has 1 files, the limit is 0"},
-		{"exception no longer needed", map[string]int{"a": 3}, 2, "a is within the limit of 2 files: remove its exception"},
-		{"exception of nothing", map[string]int{"c": 3}, 2, "c is within the limit of 2 files: remove its exception"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := strings.Join(overLimit(s.files, tt.exceptions, tt.limit, "files"), "; "); got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
-		})
+	for limit, want := range []string{"a has 2 files, the limit is 0; b has 1 files, the limit is 0", "a has 2 files, the limit is 1", ""} {
+		if got := strings.Join(overLimit(s.files, limit, "files"), "; "); got != want {
+			t.Errorf("overLimit with limit %d = %q, want %q", limit, got, want)
+		}
 	}
 }

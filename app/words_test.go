@@ -1,7 +1,6 @@
 package app
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -17,15 +16,6 @@ import (
 	"testing/fstest"
 	"unicode"
 )
-
-// uncleanMarker is an empty file in the folder of each package whose words are still
-// to be replaced. A package without one must have no words from the tables below.
-const uncleanMarker = ".words-unclean"
-
-// wordsOf lists every hit in one package, marked or not:
-//
-//	go test ./app -run Words -words=app/store
-var wordsOf = flag.String("words", "", "list the rejected words of these packages (comma-separated folders, or all)")
 
 // A wordRule rejects a word or phrase.
 type wordRule struct {
@@ -385,30 +375,9 @@ func TestWords(t *testing.T) {
 	if len(found) < 10 {
 		t.Fatalf("only %d folders have files to check", len(found))
 	}
-	listed := strings.Split(*wordsOf, ",")
-	for i, folder := range listed {
-		listed[i] = path.Clean(folder)
-	}
-	for folder, hits := range found {
-		_, err := os.Stat(path.Join("..", folder, uncleanMarker))
-		unclean := err == nil
-		switch {
-		case *wordsOf != "":
-			if !slices.Contains(listed, folder) && *wordsOf != "all" {
-				continue
-			}
-		case unclean && len(hits) == 0:
-			t.Errorf("%s has none of the rejected words any more: remove %s/%s", folder, folder, uncleanMarker)
-		case unclean:
-			continue
-		}
+	for _, hits := range found {
 		for _, hit := range hits {
 			t.Error(hit)
-		}
-	}
-	for _, folder := range listed {
-		if _, known := found[folder]; !known && *wordsOf != "" && *wordsOf != "all" {
-			t.Errorf("-words=%s: there is no such package", folder)
 		}
 	}
 }
