@@ -97,4 +97,16 @@
 // confirms the offset after fsync. With the last byte, the partial file becomes a staged
 // upload of vault, which attaches it as above; the outcome is stored, so that a browser
 // that lost the response finds it.
+//
+// # Where changes begin
+//
+// .github/CONTRIBUTING.md has the steps of each.
+//
+//   - A filter of a list: the listSpec of its record, such as orderListSpec in `app/api/order.go`.
+//   - An accepted document type: `app/document/inspect.go`.
+//   - A setting, such as the lifetime of sessions: `app/config/config.go`; `app/auth/session.go`
+//     enforces this one.
+//   - A backup target: `app/backup/backup.go` opens the archive, `app/backup/archive` writes it.
+//   - An audit event: the service whose transaction writes it, such as `app/vault/order.go`, and
+//     its words in `app/ui/page/event_text.go`.
 package app
