@@ -66,7 +66,7 @@ func (h abstractHandler) attach(r *request) (response, error) {
 		return response{}, err
 	}
 	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // 404 before reading the body
+		return response{}, err // respond 404 before reading the body
 	}
 	form, err := h.server.readForm(r, h.stager, nil, false)
 	if err != nil {
@@ -121,7 +121,7 @@ func (h abstractHandler) patch(r *request) (response, error) {
 		return response{}, err
 	}
 	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // 404 before reading the body
+		return response{}, err // respond 404 before reading the body
 	}
 	body, err := h.server.readPatch(r, abstractPatchFields...)
 	if err != nil {

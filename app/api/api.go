@@ -1,7 +1,7 @@
-// Package api serves the JSON API under /v1, and /metrics.
+// Package api serves the JSON API under /v1 and the metrics at /metrics.
 //
-// It decodes requests and encodes responses. It makes no decisions about records:
-// those rules are in app/model and app/vault. Errors become statuses in error.go only.
+// It decodes requests and encodes responses. The rules about records are in app/model and
+// app/vault. Only error.go maps errors to HTTP statuses.
 package api
 
 import (
@@ -22,38 +22,38 @@ import (
 // Options configures New. Sizes are in bytes.
 type Options struct {
 	Vault          *instance.Instance
-	PublicURL      string         // base URL of the server; "" takes it from each request
+	PublicURL      string         // base URL of the server; if "", it is taken from each request
 	TrustedProxies []netip.Prefix // proxies whose forwarding headers are trusted
-	Origins        []string       // origins that browsers may call from; empty turns CORS off
+	Origins        []string       // origins that browsers may call the API from; if empty, CORS is disabled
 	Limits         Limits
-	Memory         *httpx.MemoryBudget                            // shared by the bodies of all requests; nil means no limit
-	FailingKeys    int                                            // failed key checks per minute and client network; 0 means no limit
-	Requests       int                                            // requests per minute and key; 0 means no limit
+	Memory         *httpx.MemoryBudget                            // budget shared by the bodies of all requests; nil means no limit
+	FailingKeys    int                                            // max failed key checks per minute from one client network; 0 means no limit
+	Requests       int                                            // max requests per minute with one key; 0 means no limit
 	LinkTTL        time.Duration                                  // lifetime of a signed download link
-	Metrics        func(context.Context) (text []byte, err error) // returns the text of /metrics; nil turns the route off
-	MetricsMedia   string                                         // media type of the text of Metrics
+	Metrics        func(context.Context) (text []byte, err error) // returns the text of /metrics; if nil, /metrics is disabled
+	MetricsMedia   string                                         // media type of the text that Metrics returns
 	// MetricsLocal lets clients on this machine read /metrics without a key. It has no
-	// effect when PublicURL or TrustedProxies shows that there is a proxy.
+	// effect if PublicURL or TrustedProxies is set, because either one implies a proxy.
 	MetricsLocal bool
 	Now          func() time.Time
 	Log          *slog.Logger
 }
 
-// Limits bounds request bodies and list pages.
+// Limits contains the limits for request bodies and list pages.
 type Limits struct {
-	JSON        int64         // bytes of a JSON or urlencoded body
-	FormFields  int64         // total bytes of the parts of a multipart body that are not files
-	Parts       int           // number of parts of a multipart body
-	RequestBody int64         // total bytes of a multipart body
-	Stall       time.Duration // maximum time without receiving a byte
-	MinRate     int64         // minimum bytes per second, measured over Stall
-	Page        int64         // bytes of the records on one page of a list; 0 means 4 MB
+	JSON        int64         // max bytes of a JSON or urlencoded body
+	FormFields  int64         // max total bytes of the parts of a multipart body that are not files
+	Parts       int           // max number of parts of a multipart body
+	RequestBody int64         // max total bytes of a multipart body
+	Stall       time.Duration // max time without receiving a byte
+	MinRate     int64         // min bytes per second, measured over Stall
+	Page        int64         // max bytes of the records on one page of a list; 0 means 4 MB
 
-	StallInMemory time.Duration // Stall for a body that has memory of the budget reserved; 0 means Stall
+	StallInMemory time.Duration // replaces Stall while the body has memory reserved; 0 means Stall
 }
 
-// New returns the handler of all paths under /v1 and /api/v1, and of /metrics. It sets
-// Pattern of the requests it handles to the pattern of the matched route.
+// New returns the handler for /metrics and all paths under /v1 and /api/v1. The handler
+// sets the Pattern of each request to the pattern of the matched route.
 func New(opts Options) (http.Handler, error) {
 	v := opts.Vault
 	s := &server{
@@ -88,13 +88,13 @@ func New(opts Options) (http.Handler, error) {
 	return httpx.SlowClientGuard(normalizePath(router), opts.Limits.Stall), nil
 }
 
-// route maps a method and a path to its handler.
+// route assigns a handler to a method and a path.
 type route struct {
 	method, path string
 	handler      handler
 }
 
-// routes returns all routes of /v1.
+// routes returns all routes under /v1.
 func routes(s *server) []route {
 	v := s.Vault
 	abstracts := abstractHandler{s, v.Abstracts, v.Files, v.Search}
@@ -147,12 +147,13 @@ func routes(s *server) []route {
 	}
 }
 
-// mount registers all routes, adds HEAD for each GET, and OPTIONS for each path.
+// mount registers all routes. It adds a HEAD route for each GET route and an OPTIONS route
+// for each path.
 func mount(router *gin.Engine, s *server) {
 	allowed := map[string][]string{}
 	for _, r := range routes(s) {
 		path, h := "/v1"+r.path, r.handler
-		if r.method == http.MethodPost && r.path != uploadsPath { // starting an upload twice stores nothing twice
+		if r.method == http.MethodPost && r.path != uploadsPath { // starting an upload twice is harmless because it stores no record
 			h = s.idempotent(h)
 		}
 		router.Handle(r.method, path, s.handle(h))
@@ -176,9 +177,9 @@ var (
 	errNoMethod = &httpx.Error{Status: http.StatusMethodNotAllowed, Message: "This method is not allowed here."}
 )
 
-// normalizePath rewrites paths to their canonical form before routing: /api/v1 becomes
-// /v1, and repeated and trailing slashes are dropped. An ambiguous path (encoded
-// slashes, backslashes, dot segments) is not found.
+// normalizePath rewrites paths to their canonical form before routing: it replaces /api/v1
+// with /v1 and removes repeated and trailing slashes. Ambiguous paths (with encoded
+// slashes, backslashes, or dot segments) get a 404 response.
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := "/v1/\x00"
@@ -189,12 +190,12 @@ func normalizePath(next http.Handler) http.Handler {
 		u.Path, u.RawPath = path, ""
 		r2 := *r
 		r2.URL, r2.Method = &u, effectiveMethod(r, path)
-		defer func() { r.Pattern = r2.Pattern }() // middleware outside counts requests by pattern
+		defer func() { r.Pattern = r2.Pattern }() // outer middleware counts requests by pattern
 		next.ServeHTTP(w, &r2)
 	})
 }
 
-// isAmbiguous reports whether servers and proxies may disagree about what path means.
+// isAmbiguous reports whether servers and proxies may interpret path differently.
 func isAmbiguous(path string) bool {
 	lower := strings.ToLower(path)
 	if strings.ContainsAny(path, "\\\x00") || strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") {
@@ -208,7 +209,7 @@ func isAmbiguous(path string) bool {
 	return false
 }
 
-// cleanPath removes empty segments and maps /api/v1 to /v1.
+// cleanPath removes empty segments and replaces the prefix /api/v1 with /v1.
 func cleanPath(path string) string {
 	var b strings.Builder
 	for segment := range strings.SplitSeq(path, "/") {
@@ -223,7 +224,7 @@ func cleanPath(path string) string {
 	return b.String()
 }
 
-// The record types, as IDs and entity tags name them.
+// Names of the record types in IDs and entity tags.
 const (
 	abstractType = "abstract"
 	orderType    = "order"

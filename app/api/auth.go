@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// authenticator checks the API key of each request before its route runs. The checks
-// run in this order: Host header, credentials, failed-key limit, scope, request rate.
+// authenticator checks each request before its handler runs. The checks run in this order:
+// Host header, API key, failed-key limit, scope, request rate.
 type authenticator struct {
 	server *server
 	keys   interface {
@@ -23,8 +23,8 @@ type authenticator struct {
 	failing, requests *rateLimiter
 }
 
-// authenticate stores the actor and the origin of a request in its context, or writes
-// the error response and aborts.
+// authenticate stores the actor and the origin of the request in its context. If a check
+// fails, it writes the error response and aborts the request.
 func (a *authenticator) authenticate(c *gin.Context) {
 	origin, err := a.server.addresses.Origin(c.Request)
 	if err == nil && c.Request.Method != http.MethodOptions {
@@ -47,7 +47,7 @@ func (a *authenticator) authenticate(c *gin.Context) {
 	c.Set(originKey, origin)
 }
 
-// check returns the actor of the request, or the reason why it may not use the route.
+// check returns the actor of the request, or an error if the request may not use the route.
 func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
 	if a.server.skipsAuth(c) {
 		return model.Actor{}, nil
@@ -73,7 +73,8 @@ func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
 	return actor, a.limitRate(c, actor)
 }
 
-// limitRate counts the request against the rate limit of its key.
+// limitRate counts the request toward the rate limit of its key. It returns a 429 error if
+// the limit is exceeded.
 func (a *authenticator) limitRate(c *gin.Context, actor model.Actor) error {
 	if a.requests.limit <= 0 {
 		return nil
@@ -88,8 +89,8 @@ func (a *authenticator) limitRate(c *gin.Context, actor model.Actor) error {
 
 var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
 
-// bearer returns the bearer token of h. It reports false unless h has exactly one
-// Authorization header and that uses the Bearer scheme.
+// bearer returns the bearer token from h. given is false unless h has exactly one
+// Authorization header and it uses the Bearer scheme.
 func bearer(h http.Header) (key string, given bool) {
 	values := h.Values("Authorization")
 	if len(values) != 1 {
@@ -102,9 +103,9 @@ func bearer(h http.Header) (key string, given bool) {
 	return strings.Join(fields[1:], " "), true
 }
 
-// hasScope reports whether a key with these abilities may call method on route. The
-// audit log and the metrics each need an ability of their own; full API access does
-// not include them.
+// hasScope reports whether a key with these abilities may call method on route. The audit
+// log and the metrics each require a separate ability, which full API access does not
+// include.
 func hasScope(abilities []string, method, route string) bool {
 	reads := method == http.MethodGet || method == http.MethodHead
 	switch route {

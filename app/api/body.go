@@ -15,8 +15,8 @@ import (
 
 const msgWantJSON = "The Content-Type must be application/json."
 
-// mediaType parses the Content-Type. accepted reports whether the endpoint accepts a
-// type; a 415 error carries message. The media type is "" if the request has neither
+// mediaType parses the Content-Type header and returns a 415 error with message unless
+// accepted returns true for its media type. The media type is "" if the request has neither
 // a Content-Type nor a body.
 func (r *request) mediaType(message string, accepted func(string) bool) (mediaType, boundary string, err error) {
 	values := r.Header.Values("Content-Type")
@@ -39,7 +39,7 @@ func (r *request) mediaType(message string, accepted func(string) bool) (mediaTy
 	return mediaType, boundary, malformed
 }
 
-// mustBeEmpty returns a 415 error with message if the body has any bytes.
+// mustBeEmpty returns a 415 error with message if the body is not empty.
 func (r *request) mustBeEmpty(message string) error {
 	var probe [1]byte
 	n, err := io.ReadFull(r.Body, probe[:])
@@ -52,8 +52,8 @@ func (r *request) mustBeEmpty(message string) error {
 	return err
 }
 
-// readAll reads the body into memory, which it reserves as the body grows. It returns
-// an error if the body is larger than limit bytes.
+// readAll reads the body into memory and reserves memory as the body grows. It returns an
+// error if the body is larger than limit bytes.
 func (r *request) readAll(limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, httpx.TooLarge(limit)
@@ -69,7 +69,7 @@ func (r *request) readAll(limit int64) ([]byte, error) {
 		switch size := min(2*int64(cap(raw)), maxBytes); {
 		case len(free) > 0:
 		case size == int64(cap(raw)):
-			free = make([]byte, 1) // only EOF can follow
+			free = make([]byte, 1) // the body is complete, so the next read returns EOF
 		default:
 			if err := r.memory.Cover(r.Context(), size, maxBytes, exact); err != nil {
 				return nil, err
@@ -88,8 +88,8 @@ func (r *request) readAll(limit int64) ([]byte, error) {
 	}
 }
 
-// object decodes a JSON body. Members other than the known ones are recorded as
-// ignored. A JSON value that is not an object counts as an empty object.
+// object decodes a JSON body. It records members that are not in known as ignored. If the
+// JSON value is not an object, object returns an empty map.
 func (r *request) object(limit int64, known ...string) (map[string]json.RawMessage, error) {
 	mediaType, _, err := r.mediaType(msgWantJSON, decode.IsJSON)
 	if err != nil || mediaType == "" {
@@ -108,8 +108,8 @@ func (r *request) object(limit int64, known ...string) (map[string]json.RawMessa
 	return sent, err
 }
 
-// readEmpty reads the body of an operation without fields: empty, or a JSON body whose
-// members are all ignored.
+// readEmpty reads the body of an operation that has no fields. The body may be empty or a
+// JSON value; all members of a JSON object are recorded as ignored.
 func (s *server) readEmpty(r *request) error {
 	_, err := r.object(s.Limits.JSON)
 	return err
@@ -137,8 +137,8 @@ func number(raw json.RawMessage) model.IDInput {
 	return model.IDInput{Present: present || !valid, Valid: valid, Value: n}
 }
 
-// custom converts a member of a JSON body to custom field values. null, "", and blank
-// strings count as absent.
+// custom converts a member of a JSON body to custom field values. It treats null and blank
+// strings as absent.
 func custom(raw json.RawMessage) model.Custom {
 	raw = bytes.TrimSpace(raw)
 	switch string(raw) {
@@ -164,13 +164,14 @@ func custom(raw json.RawMessage) model.Custom {
 	return model.Custom{Kind: model.CustomNotObject}
 }
 
-// custom returns in with a callback that records its undefined keys as ignored.
+// custom returns a copy of in that records undefined keys as ignored fields.
 func (r *request) custom(in model.Custom) model.Custom {
 	in.OnUnknownKeys = r.ignored.setCustomKeys
 	return in
 }
 
-// formFields are the values of a form by name. The last value of a repeated name wins.
+// formFields maps the name of a form field to its value. If a name is repeated, the last
+// value is kept.
 type formFields map[string]string
 
 func (f formFields) input(name string) model.Input {

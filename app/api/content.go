@@ -10,20 +10,20 @@ import (
 	"deedkeep/app/decode"
 )
 
-// contentDigest hashes the content of a request body, independent of its encoding: the
-// bytes of JSON, or the fields of a form in order, whatever the multipart boundary. It
-// is the SHA-256 of
+// contentDigest hashes the content of a request body. The hash does not depend on the
+// encoding of the body, such as the multipart boundary. It covers the bytes of a JSON body,
+// or the fields of a form in order. It is the SHA-256 of
 //
 //	J length bytes                                      JSON
 //	P length name length value                          each pair
 //	M length name, N | F length filename, SHA-256       each part: N without, F with a filename; then the hash of its content
 //
-// with lengths of eight bytes, big-endian. Methods of a nil contentDigest do nothing.
+// All lengths are 8 bytes, big-endian. The methods of a nil contentDigest do nothing.
 type contentDigest struct{ hash hash.Hash }
 
 func newContentDigest() *contentDigest { return &contentDigest{sha256.New()} }
 
-// sum returns the digest of the content so far in lowercase hex.
+// sum returns the digest of the content added so far, in lowercase hex.
 func (d *contentDigest) sum() string { return hex.EncodeToString(d.hash.Sum(nil)) }
 
 func (d *contentDigest) json(raw []byte) {
@@ -42,7 +42,7 @@ func (d *contentDigest) pairs(pairs []decode.Pair) {
 	}
 }
 
-// frame writes mark unless it is 0, the length of text, and text to h.
+// frame writes mark (unless it is 0), the length of text, and text to h.
 func frame[T string | []byte](h hash.Hash, mark byte, text T) {
 	head := make([]byte, 0, 9)
 	if mark != 0 {
@@ -52,7 +52,7 @@ func frame[T string | []byte](h hash.Hash, mark byte, text T) {
 	h.Write([]byte(text))
 }
 
-// digestedPart is a part of a multipart body that hashes its content as it is read.
+// digestedPart is a part of a multipart body. It hashes its content as the content is read.
 type digestedPart struct {
 	*decode.Part
 	parent *contentDigest
@@ -72,21 +72,21 @@ func (d *contentDigest) part(p *decode.Part) *digestedPart {
 	return &digestedPart{Part: p, parent: d, sum: sha256.New()}
 }
 
-// Chunk returns the next chunk of the part, as decode.Part.Chunk does, and hashes it.
+// Chunk returns the next chunk of the part, like decode.Part.Chunk, and hashes it.
 func (p *digestedPart) Chunk() ([]byte, error) {
 	b, err := p.Part.Chunk()
 	p.update(b)
 	return b, err
 }
 
-// Read implements io.Reader and hashes what it reads.
+// Read implements io.Reader and hashes the bytes it reads.
 func (p *digestedPart) Read(b []byte) (int, error) {
 	n, err := p.Part.Read(b)
 	p.update(b[:n])
 	return n, err
 }
 
-// WriteTo implements io.WriterTo and hashes what it writes.
+// WriteTo implements io.WriterTo and hashes the bytes it writes.
 func (p *digestedPart) WriteTo(w io.Writer) (int64, error) {
 	if p.sum != nil {
 		w = io.MultiWriter(p.sum, w)
@@ -100,10 +100,10 @@ func (p *digestedPart) update(b []byte) {
 	}
 }
 
-// end reads the rest of the part and adds its hash to the digest of the body.
+// end reads the rest of the part and adds the part's hash to the digest of the body.
 func (p *digestedPart) end() error {
 	if p.sum == nil {
-		return nil // the reader skips the rest
+		return nil // the multipart reader skips the rest of the part
 	}
 	if _, err := p.WriteTo(io.Discard); err != nil {
 		return err

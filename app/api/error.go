@@ -11,17 +11,17 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// errForbidden rejects a key without the scope for a route.
+// errForbidden is returned if the API key doesn't have the ability that a route requires.
 var errForbidden = &errs.Error{Kind: errs.Forbidden, Message: "This API key is not authorized for the Developer API."}
 
-// statusHeaders are extra headers of all responses with a status.
+// statusHeaders maps a status to headers that are added to all responses with that status.
 var statusHeaders = map[int]map[string]string{
 	http.StatusUnauthorized:       {"WWW-Authenticate": "Bearer"},
 	http.StatusServiceUnavailable: {"Retry-After": "10"},
 }
 
-// fail writes the error response for err and aborts the request. Server errors are
-// logged; their responses do not show internal details.
+// fail writes the error response for err and aborts the request. Server errors are logged,
+// and their responses don't contain internal details.
 func (s *server) fail(c *gin.Context, err error) {
 	status, failure, header := httpx.TranslateError(err)
 	switch {
@@ -42,7 +42,8 @@ func (s *server) fail(c *gin.Context, err error) {
 	c.Abort()
 }
 
-// errRateLimited returns a 429 error with the limit and the seconds until a retry may succeed.
+// errRateLimited returns a 429 error. Its headers contain the limit and the number of
+// seconds until the client may retry.
 func errRateLimited(limit, retryAfter int) error {
 	return &httpx.Error{Status: http.StatusTooManyRequests, Message: "Too many requests.", Header: map[string]string{
 		"Retry-After":           strconv.Itoa(retryAfter),

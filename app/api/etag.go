@@ -12,16 +12,17 @@ import (
 // identifies one version of one record.
 type etagCodec struct{ *secret.VersionTags }
 
-// etags holds the codecs by record type.
+// etags maps a record type to its codec.
 type etags map[string]etagCodec
 
-// header returns the ETag header of a version of a record.
+// header returns the ETag header for a version of a record.
 func (t etagCodec) header(id, version uint64) map[string]string {
 	return map[string]string{"ETag": `"` + t.Encode(id, version) + `"`}
 }
 
-// match parses the If-Match header (RFC 9110, section 13.1.1) for one record. Weak and
-// unknown tags never match. A malformed header matches no version.
+// match parses the If-Match header (RFC 9110, section 13.1.1) and returns the versions of
+// the record that it matches. Weak and unknown tags never match. A malformed header matches
+// no version.
 func (t etagCodec) match(h http.Header, id uint64) vault.Match {
 	values := h.Values("If-Match")
 	m := vault.Match{Given: len(values) > 0}
@@ -40,7 +41,7 @@ func (t etagCodec) match(h http.Header, id uint64) vault.Match {
 
 const whitespace = " \t"
 
-// entityTags parses a list of entity tags and returns the strong ones without quotes.
+// entityTags parses a list of entity tags and returns the strong tags without their quotes.
 // It returns nil if the list is malformed.
 func entityTags(header string) (list []string) {
 	for {

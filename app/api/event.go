@@ -42,8 +42,8 @@ func (h eventHandler) list(r *request) (response, error) {
 	return okResponse(newPage(h.server, r, lq, page, func(v model.Event) apitypes.Event { return h.server.ids().Event(v) }))
 }
 
-// byRecord filters by a record in the form that events use, type:id. The record need
-// not exist.
+// byRecord returns a filter for events about a record. The value has the form type:id,
+// which events also use. The record does not have to exist.
 func byRecord(name string) filter {
 	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
 		record := s.ids().Decode(text)
@@ -55,14 +55,14 @@ func byRecord(name string) filter {
 	}}
 }
 
-// noteDownload adds the download of a file to the audit log.
+// noteDownload adds an audit log entry for the download of a file.
 func (s *server) noteDownload(r *request, file model.File) {
 	if r.Method == http.MethodGet {
 		s.Vault.Events.RecordAccess(r.actor, "file.downloaded", fmt.Sprintf("file:%d", file.ID), nil)
 	}
 }
 
-// ids returns the codec of the opaque IDs in events.
+// ids returns the codec for the opaque IDs in events.
 func (s *server) ids() encode.IDCodec {
 	return encode.IDCodec{Abstracts: s.abstracts, Orders: s.orders}
 }

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// fileHandler serves the routes under /v1/file-vault/files, and uploads.
+// fileHandler serves uploads and the routes under /v1/file-vault/files.
 type fileHandler struct {
 	server  *server
 	service interface {
@@ -43,8 +43,8 @@ func (h fileHandler) upload(r *request) (response, error) {
 	return render(filed), nil
 }
 
-// uploadResponse reports which files were stored and which failed. The status is 201 if
-// at least one was stored, else 200.
+// uploadResponse returns a response that lists the stored files and the failed ones. The
+// status is 201 if at least one file was stored, and 200 otherwise.
 func (s *server) uploadResponse(r *request, filed vault.AbstractWithFiles) response {
 	stored, failed := len(filed.Files), len(filed.Failures)
 	report := apitypes.Uploaded{Success: stored > 0, Message: "Files uploaded successfully", Files: s.files(r, filed.Files),
@@ -95,7 +95,7 @@ func (h fileHandler) list(r *request) (response, error) {
 }
 
 func (h fileHandler) patch(r *request) (response, error) {
-	file, err := h.find(r) // 404 before reading the body
+	file, err := h.find(r) // respond 404 before reading the body
 	if err != nil {
 		return response{}, err
 	}
@@ -139,7 +139,7 @@ func (h fileHandler) restore(r *request) (response, error) {
 	return render(file), nil
 }
 
-// download redirects to a signed link, which works without a key until it expires.
+// download redirects to a signed link. The link works without an API key until it expires.
 func (h fileHandler) download(r *request) (response, error) {
 	file, err := h.find(r)
 	if err != nil {

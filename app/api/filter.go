@@ -13,15 +13,15 @@ import (
 	"deedkeep/app/vault"
 )
 
-// filter is a query parameter that narrows a list. read adds the condition for a
-// nonempty value to q, or returns the validation message for an invalid value.
+// filter is a query parameter that filters a list. read adds the condition for a nonempty
+// value to q. If the value is invalid, it returns a validation message.
 type filter struct {
 	name          string
 	read          func(s *server, text string, q *vault.Query) string
-	notWithSearch bool // not in the search index, so it cannot be combined with q
+	notWithSearch bool // not in the search index, so it can't be combined with q
 }
 
-// notWithSearch returns f marked as a filter that cannot be combined with q.
+// notWithSearch returns a copy of f that can't be combined with the search parameter q.
 func notWithSearch(f filter) filter {
 	f.notWithSearch = true
 	return f
@@ -31,7 +31,8 @@ func addFilter(q *vault.Query, column vault.Column, value string) {
 	q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
 }
 
-// byText filters by equal text, ignoring case, of at most maxLength characters.
+// byText returns a filter for records whose column equals the value, ignoring case. The
+// value may have up to maxLength characters.
 func byText(name string, column vault.Column, maxLength int) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		switch {
@@ -45,7 +46,8 @@ func byText(name string, column vault.Column, maxLength int) filter {
 	}}
 }
 
-// byNumber filters by the numeric ID of another record. That record need not exist.
+// byNumber returns a filter by the numeric ID of a related record. The related record does
+// not have to exist.
 func byNumber(name string, column vault.Column) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		n, _, ok := decode.Integer(text)
@@ -60,8 +62,8 @@ func byNumber(name string, column vault.Column) filter {
 	}}
 }
 
-// byFolder filters by the ID of a folder. "null" selects files that are in no folder and
-// belong to no abstract.
+// byFolder returns a filter by folder ID. The value "null" selects the files that are not
+// in a folder and don't belong to an abstract.
 func byFolder(name string) filter {
 	number := byNumber(name, vault.ColumnFolder)
 	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
@@ -73,7 +75,8 @@ func byFolder(name string) filter {
 	}}
 }
 
-// byAbstract filters by the opaque ID of an abstract. The abstract need not exist.
+// byAbstract returns a filter by the opaque ID of an abstract. The abstract does not have
+// to exist.
 func byAbstract(name string) filter {
 	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
 		id, ok := s.abstracts.Decode(text)
@@ -85,7 +88,7 @@ func byAbstract(name string) filter {
 	}}
 }
 
-// byBoolean filters by true, 1, false, or 0.
+// byBoolean returns a filter that accepts true, 1, false, and 0.
 func byBoolean(name string, column vault.Column) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		switch strings.ToLower(text) {
@@ -100,7 +103,7 @@ func byBoolean(name string, column vault.Column) filter {
 	}}
 }
 
-// byChoice filters by one of choices, ignoring case.
+// byChoice returns a filter that accepts one of choices, ignoring case.
 func byChoice(name string, column vault.Column, choices ...string) filter {
 	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
@@ -116,7 +119,8 @@ func byCreated() []filter {
 	return byTimeRange("created", func(q *vault.Query) (from, to *time.Time) { return &q.CreatedFrom, &q.CreatedTo })
 }
 
-// byUpdated returns the filters updated_from and updated_to.
+// byUpdated returns the filters updated_from and updated_to, which can't be combined with
+// q.
 func byUpdated() []filter {
 	list := byTimeRange("updated", func(q *vault.Query) (from, to *time.Time) { return &q.UpdatedFrom, &q.UpdatedTo })
 	for i := range list {
@@ -125,8 +129,8 @@ func byUpdated() []filter {
 	return list
 }
 
-// byTimeRange returns the filters NAME_from and NAME_to, both inclusive. Values are RFC 3339
-// times, or dates, which stand for the full day in UTC.
+// byTimeRange returns the filters of_from and of_to, both inclusive. Values are RFC 3339
+// times or dates. A date means the entire day in UTC.
 func byTimeRange(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 	from, to := of+"_from", of+"_to"
 	return []filter{
@@ -156,8 +160,9 @@ func byTimeRange(of string, ends func(*vault.Query) (from, to *time.Time)) []fil
 	}
 }
 
-// parseTime parses a date or an RFC 3339 time. A space in a time is read as the plus sign
-// of its zone offset, because clients often forget to encode it. day reports a date.
+// parseTime parses a date or an RFC 3339 time. It replaces a space in a time with a plus
+// sign, because clients often forget to encode the plus sign of the zone offset. day
+// reports whether text is a date.
 func parseTime(text string) (at time.Time, day, ok bool) {
 	if at, err := time.Parse(time.DateOnly, text); err == nil && len(text) == len(time.DateOnly) {
 		return at, true, at.Year() > 0
@@ -170,8 +175,8 @@ func parseTime(text string) (at time.Time, day, ok bool) {
 	return at, false, err == nil && at.Year() > 0 && at.Year() <= 9999
 }
 
-// listScope returns the text that binds a cursor to one list: its record type, sort
-// order, and filters.
+// listScope returns text that identifies a list by its record type, sort order, and
+// filters. A cursor is valid only for the list with the same scope.
 func listScope(recordType, sort string, q vault.Query) string {
 	parts := []string{"sort=" + sort}
 	for _, w := range q.Filters {

@@ -69,7 +69,7 @@ func (h folderHandler) patch(r *request) (response, error) {
 		return response{}, err
 	}
 	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // 404 before reading the body
+		return response{}, err // respond 404 before reading the body
 	}
 	body, err := h.server.readPatch(r, "name", "parent_id")
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // A POST request with an Idempotency-Key header takes effect only once. Its response is
-// stored in the same transaction as its record, so a retry after a lost connection or a
-// restart gets the same response.
+// stored in the same transaction as its record. If the client retries after a lost
+// connection or a server restart, it gets the same response.
 const (
 	idempotencyKey   = "Idempotency-Key"
 	idempotencyField = "idempotency_key"
@@ -32,13 +32,13 @@ var (
 // keyHash identifies an idempotent request by actor, method, path, and key.
 type keyHash = [32]byte
 
-// inFlight is the set of idempotent requests that are running in this process.
+// inFlight is the set of idempotent requests that this process is currently handling.
 type inFlight struct {
 	mu    sync.Mutex
 	slots map[keyHash]bool
 }
 
-// begin adds a request and reports false if it is already running.
+// begin adds a request to the set. It returns false if the request is already running.
 func (f *inFlight) begin(s keyHash) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -55,8 +55,8 @@ func (f *inFlight) end(s keyHash) {
 	delete(f.slots, s)
 }
 
-// idempotent wraps h. If the response to an earlier request with the same key is stored,
-// it replays that response instead of running h.
+// idempotent wraps h. If the server has stored the response to an earlier request with the
+// same key, it replays that response instead of calling h.
 func (s *server) idempotent(h handler) handler {
 	return func(r *request) (response, error) {
 		key, err := readIdempotencyKey(r.Header)
@@ -84,7 +84,8 @@ func (s *server) idempotent(h handler) handler {
 		}
 		resp, err := h(r)
 		if errors.Is(err, vault.ErrAlreadyProcessed) {
-			// An earlier request, whose client disconnected, committed in the meantime.
+			// The client of an earlier request disconnected, but the request was committed
+			// after the check above.
 			if replay, _, err = s.Vault.StoredResponse(r.Context(), r.keyHash); err == nil {
 				return replayResponse(r, replay)
 			}
@@ -93,8 +94,8 @@ func (s *server) idempotent(h handler) handler {
 	}
 }
 
-// replayResponse returns the stored response if the content of the request, which has
-// been read, equals that of the original request.
+// replayResponse returns the stored response if the content of this request equals the
+// content of the original request. The body of this request must already have been read.
 func replayResponse(r *request, replay model.StoredResponse) (response, error) {
 	if r.digest.sum() != replay.RequestHash {
 		return response{}, errKeyReused
@@ -106,7 +107,9 @@ func replayResponse(r *request, replay model.StoredResponse) (response, error) {
 	return response{status: replay.Status, raw: replay.Body, header: header}, nil
 }
 
-// readIdempotencyKey returns the Idempotency-Key header, or "" if it is absent.
+// readIdempotencyKey returns the Idempotency-Key header, or "" if there isn't one. It
+// returns a validation error if the key is empty, too long, repeated, or has invalid
+// characters.
 func readIdempotencyKey(h http.Header) (string, error) {
 	values := h.Values(idempotencyKey)
 	if len(values) == 0 {
@@ -124,7 +127,8 @@ func readIdempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// isVisibleASCII reports whether s consists of visible ASCII characters (RFC 5234, VCHAR).
+// isVisibleASCII reports whether s contains only visible ASCII characters (VCHAR in RFC
+// 5234).
 func isVisibleASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {
@@ -134,14 +138,14 @@ func isVisibleASCII(s string) bool {
 	return true
 }
 
-// hashKey returns the SHA-256 of actor, method, normalized path, and key. The key comes
-// last because it alone may contain any character.
+// hashKey returns the SHA-256 hash of the actor, method, normalized path, and key. The key
+// comes last because only the key can contain arbitrary characters.
 func hashKey(actor model.Actor, method, path, key string) keyHash {
 	return sha256.Sum256([]byte(actor.Record() + "\n" + method + "\n" + path + "\n" + key))
 }
 
-// storeResponse returns the instruction to store the response with the record. It is the
-// zero value if the request has no idempotency key.
+// storeResponse returns the instruction to store the response in the same transaction as
+// the record. It returns the zero value if the request has no idempotency key.
 func storeResponse[T any](r *request, render func(T) response) vault.Idempotency[T] {
 	if r.digest == nil {
 		return vault.Idempotency[T]{}

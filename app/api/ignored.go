@@ -13,29 +13,28 @@ import (
 
 // Limits of the X-Ignored-Fields header.
 const (
-	maxIgnored     = 20 // names listed; more are only counted
-	maxIgnoredName = 64 // bytes of a name
-	// maxIgnoredBytes bounds the encoded names together: by default nginx accepts a
-	// response only if all its headers fit into 4 KB.
+	maxIgnored     = 20 // max names in the header; further names are only counted
+	maxIgnoredName = 64 // max bytes of a name
+	// maxIgnoredBytes limits the total size of the encoded names. By default, nginx rejects
+	// a response whose headers don't fit into 4 KB.
 	maxIgnoredBytes = 2 << 10
 )
 
 // ignoredFields collects the names of inputs that an operation does not accept: query
 // parameters, members of a JSON object, form fields, multipart parts, and keys of
-// custom_fields. It keeps the first few names and counts the others.
+// custom_fields. It keeps the first maxIgnored names and counts the rest.
 type ignoredFields struct {
-	mu           sync.Mutex // custom is set by the goroutine that validates the record
+	mu           sync.Mutex // needed because another goroutine validates the record and sets custom
 	sent, custom boundedNames
 }
 
-// boundedNames is the first few names of a list and the number of further ones.
+// boundedNames contains the first names of a list and the number of names that didn't fit.
 type boundedNames struct {
 	first []string
 	more  int
 }
 
-// add adds a name. A name that is already listed is not added again. An empty name is
-// only counted.
+// add adds name unless it is already in the list. An empty name is only counted.
 func (n *boundedNames) add(name string) {
 	switch {
 	case name != "" && slices.Contains(n.first, name):
@@ -46,8 +45,8 @@ func (n *boundedNames) add(name string) {
 	}
 }
 
-// addQuery adds the query parameters that are not known, after dropping the names added
-// before. It adds none from a malformed query.
+// addQuery replaces the collected names with the query parameters that are not in known. It
+// adds no names if the query is malformed.
 func (i *ignoredFields) addQuery(raw string, known ...string) {
 	i.sent = boundedNames{}
 	if raw == "" {
@@ -62,14 +61,14 @@ func (i *ignoredFields) addQuery(raw string, known ...string) {
 	}
 }
 
-// addUnknown adds name unless it is known.
+// addUnknown adds name unless it is in known.
 func (i *ignoredFields) addUnknown(name string, known []string) {
 	if !slices.Contains(known, name) {
 		i.sent.add(name)
 	}
 }
 
-// addMembers adds the members of a JSON object that are not known, sorted by name.
+// addMembers adds the members of a JSON object that are not in known, sorted by name.
 func (i *ignoredFields) addMembers(sent map[string]json.RawMessage, known []string) {
 	var left []string
 	for name := range sent {
@@ -83,7 +82,8 @@ func (i *ignoredFields) addMembers(sent map[string]json.RawMessage, known []stri
 	}
 }
 
-// setCustomKeys sets the keys of custom_fields that have no definition.
+// setCustomKeys replaces the ignored keys of custom_fields, which are keys that the
+// template doesn't define.
 func (i *ignoredFields) setCustomKeys(keys []string) {
 	var n boundedNames
 	for _, key := range keys {
@@ -94,9 +94,10 @@ func (i *ignoredFields) setCustomKeys(keys []string) {
 	i.custom = n
 }
 
-// header returns the value of X-Ignored-Fields: the names, percent-encoded and separated
-// by commas, then a plus sign and the number of further names. It is "" if nothing was
-// ignored. An encoded name contains no plus sign, comma, or line break.
+// header returns the value of the X-Ignored-Fields header: the percent-encoded names
+// separated by commas, followed by a plus sign and the number of names left out, if any. It
+// returns "" if no inputs were ignored. Encoded names can't contain plus signs, commas, or
+// line breaks.
 func (i *ignoredFields) header() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -119,8 +120,8 @@ func (i *ignoredFields) header() string {
 	return strings.Join(list, ",")
 }
 
-// encodeName percent-encodes every byte of name except letters, digits, "-", "_", ".",
-// and "~". It cuts a long name and appends an ellipsis.
+// encodeName percent-encodes every byte of name except letters, digits, "-", "_", ".", and
+// "~". A name longer than maxIgnoredName is shortened and ends with an ellipsis.
 func encodeName(name string) string {
 	if len(name) > maxIgnoredName {
 		name = strings.ToValidUTF8(name[:maxIgnoredName], "") + "…"
@@ -128,8 +129,8 @@ func encodeName(name string) string {
 	return strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
 }
 
-// addTo returns header with X-Ignored-Fields added. It is for responses that are stored
-// for replay.
+// addTo returns a copy of header with X-Ignored-Fields added. It is used for responses that
+// are stored for replay.
 func (i *ignoredFields) addTo(header map[string]string) map[string]string {
 	text := i.header()
 	if text == "" {

@@ -16,24 +16,25 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Page sizes of lists. Lists use keyset pagination; cursors hold encrypted positions.
+// Page sizes of lists, in records. Lists use keyset pagination: a cursor contains an
+// encrypted position.
 const (
 	defaultPage = 25
 	maxPage     = 100
 )
 
-// listSpec describes the query parameters of one list. The first sort option,
-// descending, is the default.
+// listSpec describes the query parameters of one list. By default, the list uses the first
+// sort option in descending order.
 type listSpec struct {
 	recordType  string
 	sorts       []sortOption
 	filters     []filter
 	search      searchMode
 	unsupported []string // parameters of other lists that are rejected here instead of ignored
-	afterParam  string   // parameter that requests the entries after a sequence number; "" if there is no such parameter
+	afterParam  string   // parameter for requesting the entries after a sequence number; "" if the list has no such parameter
 }
 
-// sortOption names a sort order.
+// sortOption is a sort order and its name in the sort parameter.
 type sortOption struct {
 	name string
 	by   vault.Sort
@@ -42,15 +43,15 @@ type sortOption struct {
 // listQuery is the parsed query of a list request.
 type listQuery struct {
 	vault.Query
-	text        string          // search text; "" returns the list in its sort order
-	index       *apitypes.Index // state of the search index; nil without text
-	scope       string          // binds cursors to this list: record type, sort, filters, and text
-	otherParams []decode.Pair   // the query parameters without the cursor
+	text        string          // search text; if "", the list is not searched and keeps its sort order
+	index       *apitypes.Index // state of the search index; nil if text is ""
+	scope       string          // identifies this list for its cursors: record type, sort order, filters, and text
+	otherParams []decode.Pair   // all query parameters except the cursor
 }
 
-// list parses the query of a list request. Its error names all invalid parameters. The
-// last value of a repeated parameter wins, unknown parameters are recorded as ignored,
-// and empty ones count as absent.
+// list parses the query of a list request. The error lists all invalid parameters. If a
+// parameter is repeated, the last value is used. Unknown parameters are recorded as
+// ignored. Empty parameters count as absent.
 func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	r.ignored.addQuery(r.URL.RawQuery, l.parameters()...)
 	pairs, err := queryPairs(r.URL.RawQuery)
@@ -87,8 +88,8 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	return lq, err
 }
 
-// parameters returns the names of all parameters that the list accepts or rejects. It
-// ignores all others.
+// parameters returns the names of all parameters that the list accepts or rejects. Other
+// parameters are ignored.
 func (l listSpec) parameters() []string {
 	names := append([]string{"per_page", "cursor", "q"}, l.unsupported...)
 	if len(l.sorts) > 0 {
@@ -103,7 +104,8 @@ func (l listSpec) parameters() []string {
 	return names
 }
 
-// queryPairs parses a query into its parameters, in order.
+// queryPairs parses a query string into its parameters, in order. It returns a 400 error if
+// the query is malformed.
 func queryPairs(query string) ([]decode.Pair, error) {
 	pairs, err := decode.ParseForm([]byte(query))
 	if err != nil {
@@ -112,7 +114,8 @@ func queryPairs(query string) ([]decode.Pair, error) {
 	return pairs, nil
 }
 
-// perPage parses the page size.
+// perPage parses the page size. It adds a field error to invalid if text is not a valid
+// page size.
 func perPage(text string, invalid *errs.Fields) int {
 	const field = "per_page"
 	n, present, ok := decode.Integer(text)
@@ -139,11 +142,11 @@ func (s *server) readOrder(l listSpec, values map[string]string, lq *listQuery, 
 	return listScope(l.recordType, l.sort(sort, &lq.Query, invalid), lq.Query)
 }
 
-// sequenceScope returns the scope of the list in sequence order.
+// sequenceScope returns the scope of a list in sequence order.
 func (l listSpec) sequenceScope(q vault.Query) string { return listScope(l.recordType, "sequence", q) }
 
-// readAfter reports whether the request is for the entries after a sequence number, or
-// has a cursor of such a list, and sets the start position.
+// readAfter reports whether the request is for the entries after a sequence number, or has
+// a cursor from such a request. If so, it sets the start position of lq.
 func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, invalid *errs.Fields) bool {
 	text := strings.TrimSpace(values[l.afterParam])
 	sorted := strings.TrimSpace(values["sort"]) != ""
@@ -163,7 +166,8 @@ func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, 
 	return true
 }
 
-// sort sets the sort order of q and returns its name, with "-" if descending.
+// sort sets the sort order of q and returns its name, prefixed with "-" if the order is
+// descending. It adds a field error to invalid if the name is unknown.
 func (l listSpec) sort(text string, q *vault.Query, invalid *errs.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -180,14 +184,15 @@ func (l listSpec) sort(text string, q *vault.Query, invalid *errs.Fields) string
 	return ""
 }
 
-// A cursor decodes only under the scope of its list. The first byte of its position is
-// the direction.
+// Directions of a cursor, stored as the first byte of its position. Decoding a cursor
+// requires the scope of the list it was created for.
 const (
 	forward  = '>'
 	backward = '<'
 )
 
-// decodeCursor sets the position and direction of lq from a cursor.
+// decodeCursor sets the position and direction of lq from a cursor. It adds a field error
+// to invalid if the cursor is not valid for the list.
 func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) {
 	position, ok := s.cursors.Decode(lq.scope, text)
 	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
@@ -197,8 +202,8 @@ func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) 
 	lq.Position, lq.Backward = position[1:], position[0] == backward
 }
 
-// newPage returns the response body of a page with the cursors and links of the next and
-// previous pages. shape converts each record.
+// newPage returns the response body for a page, including the cursors and links of the next
+// and previous pages. shape converts each record to its JSON form.
 func newPage[T, W any](s *server, r *request, lq listQuery, page vault.Page[T], shape func(T) W) apitypes.Page[W] {
 	out := apitypes.Page[W]{Data: make([]W, 0, len(page.Items)), Meta: apitypes.Meta{PerPage: lq.Limit, Index: lq.index}}
 	for _, item := range page.Items {
@@ -206,20 +211,22 @@ func newPage[T, W any](s *server, r *request, lq listQuery, page vault.Page[T], 
 	}
 	out.Meta.NextCursor, out.Links.Next = s.pageLink(r, lq, forward, page.Next)
 	out.Meta.PrevCursor, out.Links.Prev = s.pageLink(r, lq, backward, page.Prev)
-	if page.Next == nil { // the cursor to poll with when new entries are appended
+	if page.Next == nil { // on the last page, return a cursor for polling for new entries
 		out.Meta.NextCursor, _ = s.pageLink(r, lq, forward, page.End)
 	}
 	return out
 }
 
-// smallPage is how many bytes of records a page may have without a memory reservation.
+// smallPage is the maximum size of a page's records, in bytes, that needs no memory
+// reservation.
 const smallPage = 256 << 10
 
-// pageCost is the estimated memory for a page per byte of its records.
+// pageCost is the estimated memory for a page, in bytes per byte of its records.
 const pageCost = 2
 
-// readPage reads a page of a list. If the page turns out to be large, readPage drops it,
-// reserves memory, and reads it again, so that waiting requests use little memory.
+// readPage reads a page of a list. If the page is large, readPage discards it, reserves
+// memory, and reads it again, so that requests use little memory while they wait for the
+// reservation.
 func readPage[T any](s *server, r *request, q vault.Query,
 	read func(context.Context, vault.Query) (vault.Page[T], error)) (vault.Page[T], error) {
 	maxBytes := int(cmp.Or(s.Limits.Page, 4<<20))
@@ -237,8 +244,8 @@ func readPage[T any](s *server, r *request, q vault.Query,
 	return read(r.Context(), q)
 }
 
-// pageLink returns the cursor for a position and the URL of this request with that
-// cursor. Both are nil if position is nil.
+// pageLink returns a cursor for position, and the URL of this request with that cursor.
+// Both are nil if position is nil.
 func (s *server) pageLink(r *request, lq listQuery, direction byte, position []byte) (cursor, link *string) {
 	if position == nil {
 		return nil, nil

@@ -11,10 +11,10 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// MetricsPath is the path of the metrics. It is outside /v1.
+// MetricsPath is the path of the metrics. It isn't under /v1.
 const MetricsPath = "/metrics"
 
-// mountMetrics registers the route of the metrics. It is subject to authentication.
+// mountMetrics registers the metrics route, which requires authentication.
 func (s *server) mountMetrics(router *gin.Engine) {
 	if s.Metrics == nil {
 		return
@@ -31,23 +31,24 @@ func (s *server) mountMetrics(router *gin.Engine) {
 	})
 }
 
-// skipsAuth reports whether the request needs no key: a client on this machine reads the
-// metrics, and no proxy is configured. A request that has a key is always checked.
+// skipsAuth reports whether the request needs no API key. That is the case if MetricsLocal
+// is set, no proxy is configured, and a client on this machine reads the metrics without a
+// key. If the request has a key, the key is always checked.
 func (s *server) skipsAuth(c *gin.Context) bool {
 	r := c.Request
 	return s.MetricsLocal && !s.isProxied() && c.FullPath() == MetricsPath && isRead(r.Method) &&
 		len(r.Header.Values("Authorization")) == 0 && isLocal(r)
 }
 
-// isProxied reports whether the settings show that there is a proxy. A request that a
-// local proxy forwards can look like a local one: by default, nginx since 1.29.7 sends
-// HTTP/1.1 to 127.0.0.1 with that address as Host and adds no header.
+// isProxied reports whether the settings imply a proxy. A request forwarded by a local
+// proxy can look like a local request: by default, nginx 1.29.7 and later sends HTTP/1.1 to
+// 127.0.0.1 with that address as Host and adds no header.
 func (s *server) isProxied() bool { return s.PublicURL != "" || len(s.TrustedProxies) > 0 }
 
-// isLocal reports whether the request looks like one of a client on this machine: its
-// connection comes from a loopback address, its Host is a loopback name (which stops DNS
-// rebinding), and it has no header of a proxy. It cannot detect a proxy that adds no
-// headers.
+// isLocal reports whether the request appears to come from a client on this machine. The
+// connection must come from a loopback address, the Host must be a loopback name (to
+// prevent DNS rebinding), and there must be no proxy headers. isLocal can't detect a proxy
+// that adds no headers.
 func isLocal(r *http.Request) bool {
 	if !httpx.Peer(r).IsLoopback() || !r.ProtoAtLeast(1, 1) || !namesLoopback(r.Host) {
 		return false
@@ -70,9 +71,9 @@ func namesLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// isForwarding reports whether name is a header that proxies add (Forwarded of RFC 7239,
-// Via of RFC 9110, section 7.6.3, and vendor headers) or that browsers add to requests of
-// pages. Monitoring systems send none of them.
+// isForwarding reports whether name is a header added by proxies (Forwarded in RFC 7239,
+// Via in RFC 9110, section 7.6.3, and vendor headers) or by browsers when a page sends a
+// request. Monitoring systems don't send these headers.
 func isForwarding(name string) bool {
 	switch name {
 	case "Forwarded", "Via", "Origin", "Referer", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "True-Client-Ip", "Client-Ip",

@@ -34,7 +34,7 @@ func (s *server) logRequest(c *gin.Context) {
 		"request_id", requestID(c))
 }
 
-// pattern converts a gin route to the syntax of http.ServeMux and OpenAPI.
+// pattern converts a gin route to the path syntax of http.ServeMux and OpenAPI.
 func pattern(route string) string {
 	segments := strings.Split(route, "/")
 	for i, s := range segments {
@@ -45,7 +45,7 @@ func pattern(route string) string {
 	return strings.Join(segments, "/")
 }
 
-// recoverPanic turns a panic into a 500 response and a log entry.
+// recoverPanic recovers from a panic, logs it, and sends a 500 response.
 func (s *server) recoverPanic(c *gin.Context) {
 	defer func() {
 		switch p := recover(); p {
@@ -59,7 +59,8 @@ func (s *server) recoverPanic(c *gin.Context) {
 	c.Next()
 }
 
-// setCORSHeaders allows requests from the configured origins. Without any it sets no header.
+// setCORSHeaders adds headers that allow requests from the configured origins. It adds none
+// if no origins are configured.
 func (s *server) setCORSHeaders(c *gin.Context) {
 	if len(s.Origins) == 0 {
 		return

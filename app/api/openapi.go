@@ -20,21 +20,22 @@ import (
 //go:embed openapi.yaml
 var openapi []byte
 
-// originPlaceholder is replaced by the base URL of the server when the description is served.
+// originPlaceholder is replaced with the base URL of the server when the description is
+// served.
 const originPlaceholder = "http://origin.invalid"
 
-// description is the parsed openapi.yaml, with originPlaceholder as the base URL.
+// description is the parsed openapi.yaml. Its base URL is originPlaceholder.
 type description struct {
 	json    []byte
 	samples []Sample
 }
 
-// loadDescription returns the result of parseDescription, which runs once per process.
+// loadDescription returns the result of parseDescription, which runs only once per process.
 var loadDescription = sync.OnceValues(parseDescription)
 
 // parseDescription converts openapi.yaml to JSON. It sets the URL of the first server and
-// adds a curl command to each operation as x-codeSamples, an extension that Redocly and
-// other tools display.
+// adds a curl command to each operation. The command is stored as x-codeSamples, an
+// extension that Redocly and other tools display.
 func parseDescription() (description, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(openapi, &document); err != nil {
@@ -60,9 +61,9 @@ func parseDescription() (description, error) {
 	return description{b.Bytes(), samples}, nil
 }
 
-// Describe returns a handler that serves the OpenAPI description of /v1 as JSON. The URL
-// of its first server is the base URL of this server: publicURL, or else the origin of
-// the request, for which it trusts the forwarding headers of trustedProxies.
+// Describe returns a handler that serves the OpenAPI description of /v1 as JSON. The URL of
+// its first server is publicURL. If publicURL is "", it is the origin of the request,
+// determined with the forwarding headers from trustedProxies.
 func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, error) {
 	contract, err := loadDescription()
 	if err != nil {
@@ -81,17 +82,17 @@ func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, er
 		case err != nil:
 			writeError(w, http.StatusBadRequest, httpx.ErrHost.Message)
 		default:
-			// The only error is a disconnected client.
+			// Write fails only if the client disconnected.
 			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(originPlaceholder), jsonEscape(origin)))
 		}
 	}), nil
 }
 
-// jsonEscape returns text as the inside of a JSON string.
+// jsonEscape returns text escaped for use inside a JSON string, without quotes.
 func jsonEscape(text string) []byte {
 	var b bytes.Buffer
 	if writeValue(&b, text) != nil {
-		return nil // encoding a string cannot fail
+		return nil // encoding a string can't fail
 	}
 	return b.Bytes()[1 : b.Len()-1]
 }
@@ -100,11 +101,11 @@ func jsonEscape(text string) []byte {
 func writeError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // the only error is a disconnected client
+	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // fails only if the client disconnected
 }
 
-// Owns reports whether the API handles path: whether it is under /v1 or /api/v1 once
-// repeated slashes are removed.
+// Owns reports whether the API handles path, that is, whether path is under /v1 or /api/v1
+// after repeated slashes are removed.
 func Owns(path string) bool {
 	path = cleanPath(path)
 	return path == "/v1" || strings.HasPrefix(path, "/v1/")

@@ -12,15 +12,15 @@ import (
 	"deedkeep/app/tus"
 )
 
-// Sample is a curl command for one operation of the API. It uses the example values of
+// Sample is a curl command for one API operation. The command uses the example values from
 // the OpenAPI description, the API key in $KEY, and a file named Deed.pdf.
 type Sample struct {
 	Method, Path, Summary string
-	Curl                  string // several lines, without a newline at the end
+	Curl                  string // one or more lines, without a trailing newline
 }
 
-// Samples returns a sample of each operation, in the order of the description. origin is
-// the base URL of the server, without a path.
+// Samples returns a sample of each operation, in the same order as in the description.
+// origin is the base URL of the server, without a path.
 func Samples(origin string) ([]Sample, error) {
 	c, err := loadDescription()
 	if err != nil {
@@ -34,13 +34,13 @@ func Samples(origin string) ([]Sample, error) {
 	return list, nil
 }
 
-// operationMethods are the members of a path item that are operations.
+// operationMethods are the fields of an OpenAPI path item that contain operations.
 var operationMethods = []string{"get", "post", "put", "patch", "delete"}
 
 // sampler generates samples from an OpenAPI description.
 type sampler struct{ root *yaml.Node }
 
-// all adds a sample to each operation as x-codeSamples and returns all samples.
+// all adds a sample to each operation as x-codeSamples. It returns all samples.
 func (s sampler) all() ([]Sample, error) {
 	var list []Sample
 	for path, item := range members(member(s.root, "paths")) {
@@ -63,7 +63,7 @@ func (s sampler) all() ([]Sample, error) {
 }
 
 // curl returns the curl command for an operation. It omits optional headers and the
-// optional parameters that all lists share.
+// optional parameters that all lists have in common.
 func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, error) {
 	body, err := s.body(operation)
 	if err != nil {
@@ -96,8 +96,8 @@ func (s sampler) curl(method, path string, item, operation *yaml.Node) (string, 
 	return strings.Join(lines, " \\\n  "), nil
 }
 
-// address returns the URL of an operation, with the example values of its path parameters,
-// its required query parameters, and those declared inline.
+// address returns the URL of an operation with example values for its path parameters, its
+// required query parameters, and the query parameters that are declared inline.
 func (s sampler) address(path string, item, operation *yaml.Node) (string, error) {
 	query := ""
 	for _, list := range []*yaml.Node{member(item, "parameters"), member(operation, "parameters")} {
@@ -144,8 +144,8 @@ func (s sampler) headers(item, operation *yaml.Node) (words []string) {
 	return words
 }
 
-// body returns the curl arguments for the request body: the first example of the first
-// media type, and a file for each file field.
+// body returns the curl arguments for the request body. They use the first example of the
+// first media type and send Deed.pdf for each file field.
 func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 	for media, content := range members(member(operation, "requestBody", "content")) {
 		var example *yaml.Node
@@ -176,7 +176,7 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 	return nil, nil
 }
 
-// resolve returns the node that n refers to, or n if it is not a reference.
+// resolve returns the node that n refers to. If n is not a reference, it returns n.
 func (s sampler) resolve(n *yaml.Node) *yaml.Node {
 	reference := scalar(member(n, "$ref"))
 	if reference == "" {
@@ -185,5 +185,6 @@ func (s sampler) resolve(n *yaml.Node) *yaml.Node {
 	return member(s.root, strings.Split(strings.TrimPrefix(reference, "#/"), "/")...)
 }
 
-// shellQuote puts word in single quotes for a POSIX shell (section 2.2.2).
+// shellQuote puts word in single quotes for a POSIX shell (Shell Command Language, section
+// 2.2.2).
 func shellQuote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -108,7 +108,7 @@ func (h orderHandler) patch(r *request) (response, error) {
 		return response{}, err
 	}
 	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // 404 before reading the body
+		return response{}, err // respond 404 before reading the body
 	}
 	body, err := h.server.readPatch(r, append([]string{"status"}, orderFields...)...)
 	if err != nil {

@@ -19,12 +19,11 @@ type uploadStager interface {
 	Stage(ctx context.Context) (*vault.StagedUpload, error)
 }
 
-// form is a parsed form body: the fields by name, and the staged files, which the
-// handler must discard.
+// form is a parsed form body. Its handler must discard the staged files.
 type form struct {
 	fields      formFields
 	staged      *vault.StagedUpload
-	nonFilePart bool  // a part with the name of a file field was not a file
+	nonFilePart bool  // a part or field with the name of a file field was not a file
 	cost        int64 // memory for decoding the fields, in bytes
 }
 
@@ -35,9 +34,9 @@ const (
 	mediaMultipart   = "multipart/form-data"
 )
 
-// readForm reads a form as a stream: it writes files to disk as they arrive, in whatever
-// order the parts come. Fields other than the known ones are recorded as ignored.
-// allowURLEncoded accepts a urlencoded body too.
+// readForm reads a form body as a stream and writes files to disk as they arrive. The parts
+// may come in any order. Fields that are not in known are recorded as ignored. If
+// allowURLEncoded is true, urlencoded bodies are accepted too.
 func (s *server) readForm(r *request, stager uploadStager, known []string, allowURLEncoded bool) (*form, error) {
 	message, accepted := msgWantMultipart, func(t string) bool { return t == mediaMultipart }
 	if allowURLEncoded {
@@ -68,7 +67,7 @@ func (s *server) readForm(r *request, stager uploadStager, known []string, allow
 	return f, nil
 }
 
-// readPairs parses a urlencoded body.
+// readPairs parses a urlencoded body into its name-value pairs.
 func (s *server) readPairs(r *request) ([]decode.Pair, error) {
 	raw, err := r.readAll(s.Limits.JSON)
 	if err != nil {
@@ -98,14 +97,14 @@ func (s *server) readFormPairs(r *request, f *form, known []string) error {
 	return nil
 }
 
-// forEachPart reads a multipart body and calls handle for each part as it arrives.
+// forEachPart reads a multipart body and calls handle for each part as the part arrives.
 func (s *server) forEachPart(r *request, boundary string, handle func(*digestedPart) error) error {
 	if r.ContentLength > s.Limits.RequestBody {
 		return httpx.TooLarge(s.Limits.RequestBody)
 	}
 	limited := http.MaxBytesReader(r.w, r.Body, s.Limits.RequestBody)
 	parts := decode.NewReader(limited, boundary, decode.Limits{Parts: s.Limits.Parts, Fields: s.Limits.FormFields})
-	defer parts.Close() //nolint:errcheck // releases a buffer, cannot fail
+	defer parts.Close() //nolint:errcheck // only releases a buffer, so it can't fail
 	for {
 		part, err := parts.Next()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -124,8 +123,8 @@ func (s *server) forEachPart(r *request, boundary string, handle func(*digestedP
 	}
 }
 
-// addPart reads one part. Its name alone determines whether it is a file, a field, or
-// ignored.
+// addPart reads one part. Only the name of the part determines whether it is a file, a
+// field, or ignored.
 func (f *form) addPart(r *request, part *digestedPart, known []string, maxBytes int64) error {
 	switch decode.RoleOf(part.Name, known) {
 	case decode.File:
@@ -143,11 +142,11 @@ func (f *form) addPart(r *request, part *digestedPart, known []string, maxBytes 
 	return nil
 }
 
-// fieldBuffer holds the value of a field. It reserves memory for what is written to it.
+// fieldBuffer stores the value of a field. Write reserves memory for the bytes it stores.
 type fieldBuffer struct {
 	bytes.Buffer
 	r        *request
-	maxBytes int64 // limit for all fields of a body together
+	maxBytes int64 // limit for all fields of a body combined
 }
 
 func (t *fieldBuffer) Write(p []byte) (int, error) {
@@ -157,7 +156,7 @@ func (t *fieldBuffer) Write(p []byte) (int, error) {
 	return t.Buffer.Write(p)
 }
 
-// hashBody reads the body only to compute its digest.
+// hashBody reads the body and discards it. Its only purpose is to compute the digest.
 func (s *server) hashBody(r *request) error {
 	mediaType, boundary, err := r.mediaType("", func(string) bool { return true })
 	switch {
@@ -174,25 +173,25 @@ func (s *server) hashBody(r *request) error {
 	return err
 }
 
-// addFile stages a part if it is a file.
+// addFile stages a part if it is a file. Otherwise, it sets nonFilePart.
 func (f *form) addFile(part *digestedPart) error {
 	if part.Filename == "" {
 		first, err := part.Chunk()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil // browsers send an empty part for a file input without a file
+			return nil // browsers send an empty part if no file is selected
 		case err != nil:
 			return err
 		case !part.HasFilename:
 			f.nonFilePart = true
-			return nil // the reader skips the rest
+			return nil // the multipart reader skips the rest of the part
 		}
 		return f.staged.Add(decode.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
 	}
 	return f.staged.Add(decode.Filename(part.Filename), part)
 }
 
-// upload returns the draft of an upload that creates no abstract.
+// upload returns the draft for an upload that doesn't create an abstract.
 func (f *form) upload() model.UploadDraft {
 	return model.UploadDraft{FolderID: f.fields.number("folder_id"), NonFilePart: f.nonFilePart}
 }

@@ -8,10 +8,11 @@ import (
 	"deedkeep/app/model"
 )
 
-// patchBody holds the members of a PATCH body. Only members that are present change a field.
+// patchBody contains the members of a PATCH body. Only fields that have a member are
+// changed.
 type patchBody map[string]json.RawMessage
 
-// readPatch decodes a PATCH body. Members other than the known ones are recorded as ignored.
+// readPatch decodes a PATCH body. It records members that are not in known as ignored.
 func (s *server) readPatch(r *request, known ...string) (patchBody, error) {
 	return r.object(s.Limits.JSON, known...)
 }
@@ -26,7 +27,7 @@ func (body patchBody) number(name string) model.Optional[model.IDInput] {
 	return model.Optional[model.IDInput]{Present: sent, Value: number(raw)}
 }
 
-// custom returns the member custom_fields. null removes all values.
+// custom returns the member custom_fields. The value null removes all custom field values.
 func (body patchBody) custom(r *request) model.Optional[model.Custom] {
 	raw, sent := body["custom_fields"]
 	c := model.Optional[model.Custom]{Present: sent, Value: r.custom(custom(raw))}
@@ -36,8 +37,8 @@ func (body patchBody) custom(r *request) model.Optional[model.Custom] {
 	return c
 }
 
-// numbers returns a member that is a list of IDs. The items may also be objects with an
-// id, as GET returns them.
+// numbers returns a member that is a list of IDs. Items may also be objects with an id,
+// which is the form that GET returns.
 func (body patchBody) numbers(name string) model.Optional[model.IDListInput] {
 	raw, sent := body[name]
 	list := model.Optional[model.IDListInput]{Present: sent}
@@ -59,7 +60,8 @@ func (body patchBody) numbers(name string) model.Optional[model.IDListInput] {
 	return list
 }
 
-// filename returns a member that is a filename, sanitized like the filename of an upload.
+// filename returns a member that is a filename. It is sanitized in the same way as the
+// filename of an upload.
 func (body patchBody) filename(name string) model.Optional[model.Input] {
 	in := body.input(name)
 	if in.Value.Kind == model.InputString && strings.TrimSpace(in.Value.Value) != "" {

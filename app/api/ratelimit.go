@@ -9,7 +9,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// rateLimiter limits events per name and minute, in fixed windows. A limit of 0 means no limit.
+// rateLimiter limits the number of events per name in fixed windows of one minute. If limit
+// is 0, there is no limit.
 type rateLimiter struct {
 	limit int
 	now   func() time.Time
@@ -24,8 +25,8 @@ type rateWindow struct {
 	count int
 }
 
-// maxWindows bounds the memory of a rateLimiter. When there are more windows, expired ones
-// are dropped, and if that is not enough, all are.
+// maxWindows limits the memory of a rateLimiter. When it is reached, expired windows are
+// dropped. If there are still too many, all windows are dropped.
 const maxWindows = 10_000
 
 func newRateLimiter(limit int, now func() time.Time) *rateLimiter {
@@ -33,7 +34,8 @@ func newRateLimiter(limit int, now func() time.Time) *rateLimiter {
 }
 
 // allow counts one event for name and reports whether it is within the limit. It returns
-// the number of events left in the window, or the seconds until a retry may succeed.
+// the number of events left in the window, or the number of seconds until a retry may
+// succeed.
 func (l *rateLimiter) allow(name string) (left, retryAfter int, ok bool) {
 	if l.limit <= 0 {
 		return 0, 0, true
@@ -55,7 +57,8 @@ func (l *rateLimiter) allow(name string) (left, retryAfter int, ok bool) {
 	return l.limit - window.count, 0, true
 }
 
-// sweep drops expired windows, at most once a minute unless there are too many.
+// sweep drops expired windows. It runs at most once a minute unless there are maxWindows
+// windows.
 func (l *rateLimiter) sweep(now time.Time) {
 	if now.Sub(l.lastSweep) < time.Minute && len(l.windows) < maxWindows {
 		return

@@ -20,7 +20,7 @@ import (
 	"deedkeep/app/secret"
 )
 
-// request is an authenticated request with what its handler needs.
+// request is an authenticated request and the data that its handler needs.
 type request struct {
 	*http.Request
 	w      http.ResponseWriter
@@ -28,15 +28,15 @@ type request struct {
 	origin string // base URL of the server, without a path
 	params gin.Params
 
-	reply   httpx.Reservation // memory for the response
-	memory  httpx.Reservation // memory for the body
-	keyHash keyHash           // set if the request has an idempotency key
-	digest  *contentDigest    // digest of the body; nil without an idempotency key
+	reply   httpx.Reservation // memory reserved for the response
+	memory  httpx.Reservation // memory reserved for the body
+	keyHash keyHash           // set only if the request has an idempotency key
+	digest  *contentDigest    // digest of the body; nil if there is no idempotency key
 	ignored ignoredFields     // inputs that the operation does not accept
 }
 
-// response is the result of a handler: a status with a JSON body, or a redirect. raw is
-// an encoded body.
+// response is the result of a handler: a status with a JSON body, or a redirect to
+// location. If raw is set, it is sent instead of body.
 type response struct {
 	status   int
 	body     any
@@ -46,13 +46,14 @@ type response struct {
 	media    string // media type of raw; "" means JSON
 }
 
-// handler runs an operation of the API.
+// handler handles an API operation.
 type handler func(*request) (response, error)
 
 func okResponse(body any) (response, error) { return response{status: http.StatusOK, body: body}, nil }
 func noContent() (response, error)          { return response{status: http.StatusNoContent}, nil }
 
-// numberID parses the path parameter n, a decimal ID without leading zeros.
+// numberID parses the path parameter n, which is a decimal ID without leading zeros. It
+// returns errNoRoute if n is invalid.
 func (r *request) numberID() (uint64, error) {
 	text := r.params.ByName("n")
 	n, err := strconv.ParseUint(text, 10, 63)
@@ -62,7 +63,8 @@ func (r *request) numberID() (uint64, error) {
 	return n, nil
 }
 
-// opaqueID decodes the path parameter id, the opaque ID of an abstract or an order.
+// opaqueID decodes the path parameter id, which is the opaque ID of an abstract or an
+// order. It returns errNoRoute if id is invalid.
 func (r *request) opaqueID(ids *secret.IDs) (uint64, error) {
 	id, ok := ids.Decode(r.params.ByName("id"))
 	if !ok {
@@ -90,7 +92,7 @@ func (s *server) handle(h handler) gin.HandlerFunc {
 		defer r.reply.Release()
 		r.ignored.addQuery(c.Request.URL.RawQuery)
 		resp, err := h(r)
-		r.memory.ReleaseDecoded() // before waiting for the memory of a large response
+		r.memory.ReleaseDecoded() // release it before waiting for the memory of a large response
 		if text := r.ignored.header(); text != "" {
 			c.Header(apitypes.IgnoredFields, text)
 		}
@@ -110,11 +112,13 @@ func (s *server) handle(h handler) gin.HandlerFunc {
 	}
 }
 
-// largeResponse is how many bytes a response may have without a memory reservation.
+// largeResponse is the maximum size of a response, in bytes, that needs no memory
+// reservation.
 const largeResponse = 256 << 10
 
-// encodeResponse encodes the body and reserves memory for a large one until the client has
-// read it. If there is no memory, only reads fail: the response to a change is always sent.
+// encodeResponse encodes the body. If the body is large, it reserves memory for it until
+// the client has received it. If there isn't enough memory, it returns an error only for
+// reads. The response to a change is always sent.
 func (s *server) encodeResponse(r *request, resp *response) (err error) {
 	if resp.raw == nil && resp.body != nil && resp.location == "" {
 		if err := r.Context().Err(); err != nil && isRead(r.Method) {
@@ -155,16 +159,16 @@ func (s *server) respond(c *gin.Context, resp response) {
 	}
 }
 
-// minGzipSize is the size in bytes from which responses are compressed.
+// minGzipSize is the minimum size, in bytes, of a response that is compressed.
 const minGzipSize = 1024
 
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// contentSecurityPolicy stops a browser that displays a response from running or loading
-// anything (OWASP REST Security Cheat Sheet, security headers).
+// contentSecurityPolicy prevents a browser that displays a response from running scripts or
+// loading other resources (OWASP REST Security Cheat Sheet, security headers).
 const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-// write sends a JSON response. It encodes the body completely before it sends the first byte.
+// write sends a JSON response. It encodes the entire body before it sends the first byte.
 func (s *server) write(c *gin.Context, status int, body any) {
 	raw, err := apitypes.Marshal(body)
 	if err != nil {
@@ -176,7 +180,8 @@ func (s *server) write(c *gin.Context, status int, body any) {
 
 const mediaJSON = "application/json"
 
-// send writes an encoded body, compressed if the client accepts gzip.
+// send writes an encoded body. It compresses the body if it is large enough and the client
+// accepts gzip.
 func (s *server) send(c *gin.Context, status int, media string, raw []byte) {
 	h := c.Writer.Header()
 	h.Set("Content-Type", media)
@@ -200,13 +205,14 @@ func compress(raw []byte) []byte {
 	z := gzipWriters.Get().(*gzip.Writer)
 	defer gzipWriters.Put(z)
 	z.Reset(&b)
-	_, _ = z.Write(raw) // writing to a buffer cannot fail
+	_, _ = z.Write(raw) // writing to a buffer can't fail
 	_ = z.Close()
 	return b.Bytes()
 }
 
-// acceptsGzip reports whether Accept-Encoding (RFC 9110, section 12.5.3) allows gzip: it
-// names gzip or * with a weight other than 0. An entry for gzip overrides *.
+// acceptsGzip reports whether the Accept-Encoding header (RFC 9110, section 12.5.3) allows
+// gzip. It does if it lists gzip or * with a weight other than 0. An entry for gzip
+// overrides *.
 func acceptsGzip(values []string) bool {
 	star, gz := false, -1
 	for _, value := range values {
@@ -230,13 +236,13 @@ func acceptsGzip(values []string) bool {
 	return gz == 1 || gz < 0 && star
 }
 
-// newBody returns a body with the deadlines of slow-client protection.
+// newBody returns a body that enforces the slow-client limits.
 func newBody(w http.ResponseWriter, r *http.Request, limits Limits) *httpx.Body {
 	return httpx.NewBody(w, r, httpx.Limits{Stall: limits.Stall, MinRate: limits.MinRate})
 }
 
-// How much of the body of a rejected request is read, so that the client receives the
-// response. The limits are higher for authenticated clients.
+// Limits for reading the rest of a rejected request's body, so that the client receives the
+// response. Authenticated clients have higher limits.
 const (
 	drainKnownBytes   = 64 << 20
 	drainKnownTime    = 10 * time.Second

@@ -50,8 +50,8 @@ func (h searchHandler) search(r *request) (response, error) {
 	return okResponse(newPage(h.server, r, lq, page, h.server.hit))
 }
 
-// indexState returns the state of the search index. It must be called before the search,
-// so that the index is at least as complete as reported.
+// indexState returns the state of the search index. It must be called before the search.
+// Then the index used by the search is at least as complete as the reported state.
 func (s *server) indexState(ctx context.Context) (*apitypes.Index, error) {
 	state, err := s.Vault.Search.State(ctx)
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *server) hit(h search.Hit) apitypes.Hit {
 	return out
 }
 
-// recordID returns the JSON form of a record ID: opaque or a number, depending on the
-// record type.
+// recordID returns the JSON form of a record ID. Depending on the record type, it is an
+// opaque ID or a number.
 func (s *server) recordID(recordType string, id uint64) apitypes.RecordID {
 	if ids := s.ids().ForType(recordType); ids != nil {
 		return apitypes.RecordID(`"` + ids.Encode(id) + `"`)
@@ -86,17 +86,17 @@ func (s *server) recordID(recordType string, id uint64) apitypes.RecordID {
 	return apitypes.RecordID(strconv.FormatUint(id, 10))
 }
 
-// searchMode tells whether a list accepts the search text q.
+// searchMode specifies whether a list accepts the search text q.
 type searchMode int
 
 const (
 	searchUnsupported searchMode = iota // q is rejected
-	searchOptional                      // q sorts the matching records by relevance
+	searchOptional                      // q is optional; matching records are sorted by relevance
 	searchRequired                      // q is required
 )
 
-// readSearchText returns the search text q and rejects parameters that cannot be combined
-// with it.
+// readSearchText returns the search text q. It adds a field error to invalid for each
+// parameter that can't be combined with q.
 func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields) string {
 	const field = "q"
 	text := search.TrimText(values[field])
@@ -125,7 +125,8 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 	return text
 }
 
-// rejectUnsupported rejects the unsupported parameters of the list.
+// rejectUnsupported adds a field error to invalid for each unsupported parameter that the
+// request has. The error says that the parameter can't be combined with field.
 func (l listSpec) rejectUnsupported(field string, values map[string]string, invalid *errs.Fields) {
 	for _, name := range l.unsupported {
 		if strings.TrimSpace(values[name]) != "" {
@@ -134,10 +135,10 @@ func (l listSpec) rejectUnsupported(field string, values map[string]string, inva
 	}
 }
 
-// search returns the search query for the list. q has the position and the page size.
+// search returns the search query for the list. q contains the position and the page size.
 func (lq listQuery) search(q vault.Query) search.Query {
 	out := search.QueryFromList(lq.text, q)
-	at, _ := binary.Uvarint(q.Position) // encoded by positions, or empty
+	at, _ := binary.Uvarint(q.Position) // q.Position is empty or was encoded by positions
 	out.Offset = int(min(at, search.MaxHits))
 	if q.Backward {
 		out.Limit = min(out.Limit, out.Offset)
@@ -146,8 +147,9 @@ func (lq listQuery) search(q vault.Query) search.Query {
 	return out
 }
 
-// positions returns the positions of the next and the previous page of a search: the
-// current page starts at from, the next one at next. next is 0 on the last page.
+// positions returns the encoded positions of the next and previous pages of a search. from
+// is the offset of the current page, and next is the offset of the next page, or 0 if there
+// isn't one.
 func positions(from, next int) (after, before []byte) {
 	if next > 0 {
 		after = binary.AppendUvarint(nil, uint64(next)) // #nosec G115 -- at most vault.MostSearched
@@ -158,8 +160,8 @@ func positions(from, next int) (after, before []byte) {
 	return after, before
 }
 
-// pageReader returns the function that reads a page: list, or find if the request has
-// a search text.
+// pageReader returns the function that reads a page. It uses find if the request has a
+// search text, and list otherwise.
 func pageReader[T any](r *request, lq listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
 	find func(context.Context, model.Actor, search.Query) (search.RecordPage[T], error)) func(context.Context,
 	vault.Query) (vault.Page[T], error) {

@@ -28,7 +28,7 @@ func (h templateHandler) list(r *request) (response, error) {
 	return okResponse(apitypes.AbstractTemplates{Templates: list})
 }
 
-// get returns a template with its statuses. It finds retired templates too, because
+// get returns a template with its statuses. Retired templates are included because
 // abstracts may still use them.
 func (h templateHandler) get(r *request) (response, error) {
 	id, err := r.numberID()

@@ -23,21 +23,22 @@ import (
 
 const uploadsPath = "/uploads"
 
-// uploadHandler serves resumable uploads by the tus 1.0.0 protocol under /v1/uploads. The
-// web pages use the same upload service. An upload belongs to the key that created it.
+// uploadHandler serves resumable uploads under /v1/uploads, using the tus 1.0.0 protocol.
+// The web pages use the same upload service. An upload belongs to the API key that created
+// it.
 type uploadHandler struct {
 	server  *server
 	service *upload.Uploads
 }
 
-// metadataNames are the names in Upload-Metadata that the server uses.
+// metadataNames are the names in the Upload-Metadata header that the server uses.
 var metadataNames = []string{"filename", "abstract_id", "folder_id"}
 
-// msgUploadDeleted is the error of an upload whose file was deleted later.
+// msgUploadDeleted is the error of a completed upload whose file was later deleted.
 const msgUploadDeleted = "The document was deleted."
 
-// begin creates an upload. It accepts no bytes of the file (tus calls that
-// creation-with-upload).
+// begin creates an upload. The request can't include file content, so the tus extension
+// creation-with-upload is not supported.
 func (h uploadHandler) begin(r *request) (response, error) {
 	if err := checkTus(r); err != nil {
 		return response{}, err
@@ -84,8 +85,8 @@ func (h uploadHandler) plan(meta map[string]string) (plan upload.Plan, err error
 	return upload.Plan{Filename: decode.Filename(meta["filename"]), Abstract: abstract, Folder: folder}, invalid.Err()
 }
 
-// beginError adds the field to an error without one: the file if it is invalid, or the
-// abstract or folder that does not exist.
+// beginError adds a field to an error that has none: "file" if the file is invalid, or
+// "abstract_id" or "folder_id" if the abstract or folder does not exist.
 func beginError(err error, plan upload.Plan) error {
 	domainErr, ok := errors.AsType[*errs.Error](err)
 	switch {
@@ -101,7 +102,8 @@ func beginError(err error, plan upload.Plan) error {
 	return err
 }
 
-// show returns the upload for GET. For HEAD it returns the offset to resume at.
+// show returns the upload for a GET request, and the offset to resume at for a HEAD
+// request.
 func (h uploadHandler) show(r *request) (response, error) {
 	id := r.params.ByName("id")
 	if r.Method == http.MethodGet {
@@ -111,7 +113,7 @@ func (h uploadHandler) show(r *request) (response, error) {
 		}
 		return h.respond(r, http.StatusOK, up), nil
 	}
-	if r.Header.Get("Tus-Resumable") != "" { // the API accepts HEAD wherever it accepts GET, without the header too
+	if r.Header.Get("Tus-Resumable") != "" { // HEAD is also accepted without the header, because the API accepts HEAD wherever it accepts GET
 		if err := checkTus(r); err != nil {
 			return response{}, err
 		}
@@ -123,14 +125,14 @@ func (h uploadHandler) show(r *request) (response, error) {
 	return h.respond(r, http.StatusOK, up), nil
 }
 
-// write appends bytes at an offset.
+// write appends the body to the upload at the offset in the request.
 func (h uploadHandler) write(r *request) (response, error) {
 	if err := checkTus(r); err != nil {
 		return response{}, err
 	}
 	id := r.params.ByName("id")
 	if _, err := h.service.Offset(r.Context(), r.actor, id); err != nil && !errors.Is(err, upload.ErrUploadBusy) {
-		return response{}, err // 404 before reading the body
+		return response{}, err // respond 404 before reading the body
 	}
 	offset, err := tus.ParseOffset(r.Header)
 	if err != nil {
@@ -160,7 +162,7 @@ func (h uploadHandler) cancel(r *request) (response, error) {
 
 func checkTus(r *request) error { return tus.CheckVersion(r.Method, r.Header) }
 
-// respond returns the response about an upload, with its file or error.
+// respond returns the response for an upload, including its file or error.
 func (h uploadHandler) respond(r *request, status int, up upload.Upload) response {
 	data := apitypes.Upload{Offset: up.Offset, Length: up.Size, Error: encode.OptionalString(up.Rejection)}
 	switch {
@@ -179,8 +181,8 @@ func (h uploadHandler) respond(r *request, status int, up upload.Upload) respons
 	return resp
 }
 
-// setTusHeaders sets the protocol version on all responses about uploads, including
-// errors, and for OPTIONS also the extensions that the server supports.
+// setTusHeaders adds the protocol version to all responses for uploads, including errors.
+// For OPTIONS, it also adds the extensions that the server supports.
 func (s *server) setTusHeaders(c *gin.Context) {
 	if !strings.HasPrefix(c.Request.URL.Path+"/", "/v1"+uploadsPath+"/") {
 		return
@@ -191,8 +193,8 @@ func (s *server) setTusHeaders(c *gin.Context) {
 	c.Header("Tus-Resumable", tus.Version)
 }
 
-// effectiveMethod returns the method of a request. For uploads it honors
-// X-HTTP-Method-Override, which tus defines for clients that cannot send PATCH or DELETE.
+// effectiveMethod returns the method of a request. For uploads, it honors
+// X-HTTP-Method-Override, which tus defines for clients that can't send PATCH or DELETE.
 func effectiveMethod(r *http.Request, path string) string {
 	if r.Method == http.MethodPost && strings.HasPrefix(path, "/v1"+uploadsPath+"/") {
 		switch method := r.Header.Get("X-Http-Method-Override"); method {

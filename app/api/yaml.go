@@ -21,7 +21,8 @@ func scalar(n *yaml.Node) string {
 	return n.Value
 }
 
-// member follows keys into nested objects. It returns nil if one is missing.
+// member follows keys through nested objects and returns the value. It returns nil if a key
+// is missing.
 func member(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		var found *yaml.Node
@@ -36,7 +37,8 @@ func member(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// members iterates over the members of an object in order. Other nodes have none.
+// members iterates over the members of an object in order. If n is not an object, there are
+// none.
 func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n == nil || n.Kind != yaml.MappingNode {
@@ -50,7 +52,7 @@ func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// writeJSON writes a YAML node as JSON and keeps the order of members.
+// writeJSON writes a YAML node as JSON. Members keep their order.
 func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -66,8 +68,9 @@ func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
 	}
 }
 
-// writeList writes the elements of an array, or with step 2 the keys and values of an
-// object, between begin and end.
+// writeList writes a JSON array or object to b, enclosed in begin and end. With step 1,
+// list contains the elements of an array. With step 2, it contains the keys and values of
+// an object.
 func writeList(b *bytes.Buffer, begin, end byte, list []*yaml.Node, step int) error {
 	b.WriteByte(begin)
 	for i := 0; i < len(list); i += step {
@@ -95,6 +98,6 @@ func writeValue(b *bytes.Buffer, value any) error {
 	if err := to.Encode(value); err != nil {
 		return err
 	}
-	b.Truncate(b.Len() - 1) // drop the newline that Encode adds
+	b.Truncate(b.Len() - 1) // remove the newline that Encode adds
 	return nil
 }
