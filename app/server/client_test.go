@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A document is deleted and restored with its abstract. While it is in the trash, it is not
-// found, and its signed links don't work.
+// While an abstract is in the trash, its document can't be found and the document's signed
+// links don't work. After both are restored, they work again.
 func TestDeleteAndRestoreAbstract(t *testing.T) {
 	r := serve(t, nil)
 	c := client.New("http://"+r.address+"/v1", r.key, nil)
@@ -70,7 +70,7 @@ func TestDeleteAndRestoreAbstract(t *testing.T) {
 	}
 }
 
-// signedURL requests a download and returns the signed link that it redirects to.
+// signedURL requests a download and returns the signed URL that the response redirects to.
 func signedURL(t *testing.T, r *running, download string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, download, http.NoBody)
@@ -86,7 +86,8 @@ func signedURL(t *testing.T, r *running, download string) string {
 	return resp.Header.Get("Location")
 }
 
-// The client sends If-Match and Idempotency-Key, and reports ETags and replayed responses.
+// The client sends If-Match and Idempotency-Key headers, and returns the ETag of a response
+// and whether the response was replayed.
 func TestClientCallOptions(t *testing.T) {
 	r := serve(t, nil)
 	c := client.New("http://"+r.address, r.key, nil)

@@ -21,8 +21,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Every curl example in the documentation works. Only its record IDs are replaced by those of
-// existing records.
+// Every curl example in the documentation works when its record IDs are replaced with those
+// of existing records.
 func TestCurlExamples(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
@@ -31,7 +31,7 @@ func TestCurlExamples(t *testing.T) {
 	if err != nil || len(samples) < 36 {
 		t.Fatalf("api.Samples: got %d samples, want at least 36; %v", len(samples), err)
 	}
-	createFolder(t, r, "Deeds") // an example has folder 1 as its parent
+	createFolder(t, r, "Deeds") // one example uses folder 1 as a parent
 	for _, s := range samples {
 		t.Run(s.Method+" "+s.Path, func(t *testing.T) {
 			script, dir := prepareExample(t, r, s.Path, s.Curl)
@@ -44,8 +44,8 @@ func TestCurlExamples(t *testing.T) {
 	}
 }
 
-// An example that is run unchanged, with a key that has all abilities, changes no record: no
-// record has the ID that it contains.
+// Copying an example unchanged is harmless: even with a full-access key it changes nothing,
+// because the record IDs in the examples don't exist.
 func TestUnchangedCurlExamplesFindNoRecord(t *testing.T) {
 	t.Parallel()
 	r := serve(t, nil)
@@ -72,7 +72,7 @@ func TestUnchangedCurlExamplesFindNoRecord(t *testing.T) {
 	}
 }
 
-// wantStatus returns the status of an example that succeeds.
+// wantStatus returns the HTTP status that a successful run of the example returns.
 func wantStatus(s api.Sample) string {
 	switch {
 	case s.Method == "DELETE", s.Method == "PATCH" && strings.HasPrefix(s.Path, "/uploads"):
@@ -83,8 +83,8 @@ func wantStatus(s api.Sample) string {
 	return "200"
 }
 
-// prepareExample replaces the IDs in an example by those of new records. It also returns a
-// directory with the document that examples upload.
+// prepareExample replaces the record IDs in an example with those of new records. It also
+// returns a directory that contains the document to upload.
 func prepareExample(t *testing.T, r *running, path, script string) (ready, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -131,7 +131,7 @@ func prepareExample(t *testing.T, r *running, path, script string) (ready, dir s
 	return ready, dir
 }
 
-// createFolder creates a folder and returns its ID. It replaces slashes in the name.
+// createFolder creates a folder and returns its ID. Slashes in the name are replaced.
 func createFolder(t *testing.T, r *running, name string) uint64 {
 	t.Helper()
 	draft := model.FolderDraft{Name: model.StringInput(strings.ReplaceAll(name, "/", " "))}
@@ -142,7 +142,7 @@ func createFolder(t *testing.T, r *running, name string) uint64 {
 	return created.ID
 }
 
-// shell runs a command line with the key in $KEY and returns the output.
+// shell runs a command line with $KEY set to the API key and returns its output.
 func shell(t *testing.T, dir, key, line string) string {
 	t.Helper()
 	c := exec.CommandContext(context.WithoutCancel(t.Context()), "sh", "-c", line) //nolint:gosec // the test's own command
@@ -154,7 +154,7 @@ func shell(t *testing.T, dir, key, line string) string {
 	return string(out)
 }
 
-// cutLast slices text around the last instance of sep.
+// cutLast is like strings.Cut but uses the last instance of sep.
 func cutLast(text, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(text, sep)
 	if i < 0 {

@@ -10,14 +10,14 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// drainer counts the requests in progress. Once closed, it responds to new requests with
-// 503 and Retry-After, so that a server that is stopping doesn't reject connections while
-// it finishes its work.
+// drainer counts the requests in progress. After close, it responds to new requests with 503
+// and Retry-After, so that clients get a response and try again later while the stopping
+// server finishes its work.
 type drainer struct {
 	mu       sync.Mutex
 	busy     int
 	closed   bool
-	drained  chan struct{} // closed once the drainer is closed and no request is in progress
+	drained  chan struct{} // closed when the drainer is closed and the last request has completed
 	stopping http.Handler
 }
 
@@ -53,7 +53,8 @@ func (g *drainer) end() {
 	}
 }
 
-// close rejects new requests and waits for those in progress, at most for the duration within.
+// close makes the drainer reject new requests and waits for those in progress to complete, up
+// to the duration within.
 func (g *drainer) close(within time.Duration) {
 	g.mu.Lock()
 	g.closed = true

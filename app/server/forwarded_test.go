@@ -10,12 +10,12 @@ import (
 	"deedkeep/app/control"
 )
 
-// The control socket reports which address sent forwarding headers that the server could not
-// use, and how many.
+// The control socket reports which addresses sent forwarding headers that the server
+// couldn't use, and how many.
 func TestUnusableForwardedHeadersAreReported(t *testing.T) {
 	for _, row := range []struct {
 		name, trusted, header string
-		want                  string // peer, number of untrusted, number of unreadable headers
+		want                  string // peer, number of untrusted headers, number of unreadable headers
 	}{
 		{"no trusted proxy", "10.0.0.1/32", "1.2.3.4", "127.0.0.1 1 0"},
 		{"unreadable", "127.0.0.1/32", "unknown", "127.0.0.1 0 1"},

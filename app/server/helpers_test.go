@@ -22,7 +22,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// running is a server on a free port, with its control socket in a short directory.
+// running is a server on a free port. Its control socket is in a directory with a short path.
 type running struct {
 	address, key string
 	addresses    server.Addresses
@@ -46,7 +46,8 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
-// options returns the options of a server with a new vault, after change.
+// options returns the options for a server with a new vault. change can modify the configuration
+// first.
 func options(t *testing.T, change func(*config.Config)) server.Options {
 	t.Helper()
 	vaultOpts := vaulttest.Options(t)
@@ -61,13 +62,14 @@ func options(t *testing.T, change func(*config.Config)) server.Options {
 	}
 }
 
-// serve starts a server that stops at the end of the test.
+// serve starts a server that is stopped when the test ends. change can modify its configuration
+// first.
 func serve(t *testing.T, change func(*config.Config)) *running {
 	t.Helper()
 	return serveWith(t, options(t, change))
 }
 
-// serveWith is serve with complete options.
+// serveWith starts a server with the given options. It is stopped when the test ends.
 func serveWith(t *testing.T, opts server.Options) *running {
 	t.Helper()
 	key, _, err := opts.Vault.Keys.Create(t.Context(), model.Actor{Kind: "operator"}, model.KeyDraft{Name: "test"})
@@ -94,7 +96,7 @@ func serveWith(t *testing.T, opts server.Options) *running {
 	return r
 }
 
-// waitStopped waits until the server has stopped and returns its error, or nil on the second call.
+// waitStopped waits until the server has stopped and returns its error. A second call returns nil.
 func (r *running) waitStopped(t *testing.T) error {
 	t.Helper()
 	select {
@@ -123,7 +125,7 @@ func (r *running) dial(t *testing.T) net.Conn {
 	return conn
 }
 
-// raw sends bytes unchanged and reads one response.
+// raw opens a connection, sends the request bytes unchanged, and reads one response.
 func (r *running) raw(t *testing.T, method, request string) (*http.Response, string) {
 	t.Helper()
 	conn := r.dial(t)
@@ -141,7 +143,7 @@ func (r *running) raw(t *testing.T, method, request string) (*http.Response, str
 	return resp, string(body)
 }
 
-// createKey creates a key that has only one ability.
+// createKey creates an API key with only the given ability.
 func createKey(t *testing.T, r *running, ability string) string {
 	t.Helper()
 	draft := model.KeyDraft{Name: ability, Abilities: []string{ability}}
@@ -152,12 +154,12 @@ func createKey(t *testing.T, r *running, ability string) string {
 	return key
 }
 
-// keyDraft returns the draft of a key with a name of its own for each n.
+// keyDraft returns the draft of a key. Its name is different for each n.
 func keyDraft(n int) apitypes.KeyCreate {
 	return apitypes.KeyCreate{Name: fmt.Sprintf("creator %d", n)}
 }
 
-// notifyReader closes started when the first Read returns.
+// notifyReader closes started when its first Read returns.
 type notifyReader struct {
 	io.Reader
 	started chan struct{}
@@ -174,7 +176,7 @@ func (r *notifyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// waitFor polls a condition that has no notification.
+// waitFor polls until the condition is true.
 func waitFor(t *testing.T, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

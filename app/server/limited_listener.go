@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// limitedListener is a TCP listener whose connections share the slots of a connLimiter.
-// Unlike netutil.LimitListener, it accepts a connection before there is a slot, so that an
-// idle connection can be closed for it, and it keeps the method ReadFrom of connections,
-// which net/http needs to send files with sendfile.
+// limitedListener is a TCP listener that limits the number of open connections with a
+// connLimiter. Unlike netutil.LimitListener, it accepts a new connection even if the limit
+// is reached, so that it can close an idle connection to make a slot available. Its
+// connections keep the ReadFrom method, which net/http needs to send files with sendfile.
 type limitedListener struct {
 	*net.TCPListener
 	limiter *connLimiter
@@ -33,7 +33,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			l.limiter.markIdle(limited)
 			return limited, nil
 		}
-		_ = limited.Close() // Its address has reached the limit, or the listener is closed.
+		_ = limited.Close() // its address has reached the limit, or the listener is closed
 	}
 }
 
@@ -46,12 +46,12 @@ func (l *limitedListener) Close() error {
 type limitedConn struct {
 	*net.TCPConn
 	limiter *connLimiter
-	group   netip.Prefix // the address that it counts for
-	hasSlot bool         // it holds a slot
+	group   netip.Prefix // the address group that the connection counts toward
+	hasSlot bool         // the connection has taken a slot
 	closed  sync.Once
-	// The limiter's lock guards these.
-	counted     bool          // included in the open connections of its group
-	sequence    uint64        // orders idle connections by the start of their wait
+	// The fields below are guarded by the limiter's lock.
+	counted     bool          // included in the group's number of open connections
+	sequence    uint64        // sorts idle connections by when they became idle
 	idleElement *list.Element // in the group's list; nil while a request is in progress
 }
 

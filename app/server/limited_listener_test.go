@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/config"
 )
 
-// limitedTCP listens on a free port of this machine, with a limit of connections.
+// limitedTCP listens on a free port of this machine and limits the number of connections.
 func limitedTCP(t *testing.T, connections int) *limitedListener {
 	t.Helper()
 	tcp, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -20,7 +20,7 @@ func limitedTCP(t *testing.T, connections int) *limitedListener {
 	return newLimitedListener(tcp, newConnLimiter(config.Limits{ConnectionsPerAddress: 1, Connections: connections}, nil))
 }
 
-// net/http uses sendfile only if the connection implements io.ReaderFrom.
+// Connections implement io.ReaderFrom. Otherwise, net/http doesn't use sendfile.
 func TestLimitedConnImplementsReaderFrom(t *testing.T) {
 	l := limitedTCP(t, 1)
 	defer l.Close()
@@ -35,7 +35,7 @@ func TestLimitedConnImplementsReaderFrom(t *testing.T) {
 	if _, ok := conn.(io.ReaderFrom); !ok {
 		t.Errorf("%T has no ReadFrom", conn)
 	}
-	// A connection that is closed twice releases one slot.
+	// Closing a connection twice releases only one slot.
 	if err := errors.Join(conn.Close(), client.Close()); err != nil {
 		t.Fatalf("close both ends: %v", err)
 	}

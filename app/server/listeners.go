@@ -13,17 +13,17 @@ import (
 	"deedkeep/app/certificate"
 )
 
-// listeners holds the public listener and, with TLS, those that redirect plain HTTP to it.
+// listeners holds the public listener and, with TLS, the listeners that redirect plain HTTP requests to it.
 type listeners struct {
 	address     string
 	redirect    string
-	certificate *certificate.Reloader // nil: without TLS
+	certificate *certificate.Reloader // nil without TLS
 	drain       *drainer
 	services    []service
 }
 
-// openListeners opens the listeners. Its errors name the setting. If one fails, the others
-// are closed.
+// openListeners opens the configured listeners. If one can't be opened, it closes the others and returns an error that
+// names the setting.
 func openListeners(ctx context.Context, opts Options, public http.Handler) (f listeners, err error) {
 	c := opts.Config
 	f.drain = newDrainer()
@@ -49,7 +49,7 @@ func openListeners(ctx context.Context, opts Options, public http.Handler) (f li
 	}
 	both := newTLSMux(listener, tlsConfig(f.certificate))
 	redirectHandler := redirect(c, f.address, f.isOwn)
-	f.add(opts, both.plain, redirectHandler) // stopped before the listener whose port it shares
+	f.add(opts, both.plain, redirectHandler) // first, so that shutdown stops it before the listener that owns the port
 	f.add(opts, both, withHSTS(public, c.TLS))
 	if c.TLS.RedirectListen != "" {
 		plain, err := listen(ctx, c.TLS.RedirectListen, "tls.redirect_listen", crowd)
@@ -73,7 +73,7 @@ func (f *listeners) close() (err error) {
 	return err
 }
 
-// certificateInfo returns details of the current certificate for the control socket, or nil without TLS.
+// certificateInfo returns details of the current certificate, or nil without TLS.
 func (f *listeners) certificateInfo() *certificate.Info {
 	if f.certificate == nil {
 		return nil
@@ -101,14 +101,13 @@ func openCertificate(opts Options) (*certificate.Reloader, error) {
 	return live, nil
 }
 
-// tlsConfig returns Go's defaults with TLS 1.2 as the minimum and without HTTP/2. The minimum
-// rate, the deadlines, and the slot of an upload apply to a connection, which HTTP/2 would
-// share between requests.
+// tlsConfig returns a configuration that requires TLS 1.2 and disables HTTP/2. HTTP/2 shares a connection between
+// requests, but the server applies the minimum upload rate, deadlines, and connection slots per connection.
 func tlsConfig(live *certificate.Reloader) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: live.GetCertificate, NextProtos: []string{"http/1.1"}}
 }
 
-// listen listens on a public address. Its error names the setting.
+// listen listens on a TCP address. Its error names the setting that configures the address.
 func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*limitedListener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/server"
 )
 
-// get200 sends a GET request with header lines and returns the body of the response, which has
-// to have the status 200.
+// get200 sends a GET request with additional header lines and returns the response body. The
+// test fails if the status is not 200.
 func get200(t *testing.T, r *running, path string, lines ...string) string {
 	t.Helper()
 	request := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", path, r.address)
@@ -32,7 +32,7 @@ func get200(t *testing.T, r *running, path string, lines ...string) string {
 	return body
 }
 
-// Metrics contain the pattern of a route, and nothing about clients and records.
+// Metrics are labeled with route patterns. They contain nothing about clients or records.
 func TestMetricsNameRoutePatterns(t *testing.T) {
 	opts := options(t, func(c *config.Config) { c.Metrics.Loopback = true })
 	opts.Sandbox = func() sandbox.Stats { return sandbox.Stats{Started: 3} }
@@ -80,7 +80,8 @@ func TestMetricsNameRoutePatterns(t *testing.T) {
 			}
 		}
 	}
-	// Compressed like other responses, and with a key from any address.
+	// Metrics are compressed like other responses. With a key, they can be requested from any
+	// address.
 	body := get200(t, r, "/metrics", "X-Forwarded-For: 192.0.2.1", "Authorization: Bearer "+metricsKey, "Accept-Encoding: gzip")
 	if !strings.HasPrefix(body, "\x1f\x8b") {
 		t.Errorf("with Accept-Encoding: got %.40q, want gzip", body)
@@ -121,7 +122,7 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// A scrape reads no table of the store, so its duration is bounded.
+// A scrape doesn't read any tables of the store, so its duration is bounded.
 func TestMetricsAreFast(t *testing.T) {
 	opts := options(t, nil)
 	handler, err := server.Handler(opts)
@@ -147,7 +148,7 @@ func TestMetricsAreFast(t *testing.T) {
 	t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
 }
 
-// Requests for the metrics need a key if a proxy or a host name is configured.
+// If a proxy or a host name is configured, requests for metrics need a key.
 func TestMetricsNeedKeyWithProxy(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -14,37 +14,38 @@ import (
 	"deedkeep/app/model"
 )
 
-// connLimiter limits the number of connections. A connection is idle if no request is in
-// progress on it: it is new and no request header has been read, or it is between requests.
-// An idle connection never blocks a new one:
+// connLimiter limits the number of open connections. A connection is idle if no request is in
+// progress on it: either it is new and its first request header hasn't been read yet, or it is
+// between requests. An idle connection never blocks a new one:
 //
-//   - Each address has a limit of idle connections. Above it, its oldest one is closed.
-//   - Each address has a limit of connections, idle or not. This machine and the trusted
-//     proxies, which connect for many users, share one higher limit. Above it, the oldest
-//     idle connection of the address is closed, or the new one if none is idle.
-//   - When no slot is free, the oldest idle connection of the address with the most of them
-//     is closed. If none is idle, the new connection waits for a slot.
+//   - Each address has a limit of idle connections. If it is exceeded, the oldest idle
+//     connection of the address is closed.
+//   - Each address has a limit of connections, idle or not. When it is reached, the oldest idle
+//     connection of the address is closed or, if none is idle, the new one. This machine and
+//     the trusted proxies, which connect for many users, share one higher limit.
+//   - When no slot is free, the oldest idle connection of the address with the most idle
+//     connections is closed. If none is idle, the new connection waits for a slot.
 type connLimiter struct {
-	maxIdlePerAddress int            // idle connections of one address
-	maxPerAddress     int            // connections of one address
-	maxTrusted        int            // connections of this machine and of proxies together
-	trusted           []netip.Prefix // proxies
+	maxIdlePerAddress int            // maximum number of idle connections per address
+	maxPerAddress     int            // maximum number of connections per address
+	maxTrusted        int            // maximum number of connections from this machine and the proxies together
+	trusted           []netip.Prefix // addresses of trusted proxies
 	loopback          bool           // limit this machine like any other address
-	slots             chan struct{}  // holds one value for each connection
+	slots             chan struct{}  // contains one value for each open connection
 
 	mu       sync.Mutex
 	groups   map[netip.Prefix]*connGroup // addresses that have connections
 	pending  int                         // number of new connections that wait for a slot
-	sequence uint64                      // of the connection that became idle last
+	sequence uint64                      // sequence number of the connection that became idle last
 }
 
-// connGroup holds the connections that count for one address.
+// connGroup holds the connections that count toward the limits of one address.
 type connGroup struct {
 	open int
 	idle list.List // of *limitedConn, oldest first
 }
 
-// trustedGroup is the key of this machine and of proxies in connLimiter.groups.
+// trustedGroup is the key in connLimiter.groups for this machine and the trusted proxies.
 var trustedGroup netip.Prefix
 
 func newConnLimiter(l config.Limits, trusted []netip.Prefix) *connLimiter {
@@ -74,7 +75,7 @@ func (c *connLimiter) acquire(conn *limitedConn, done <-chan struct{}) bool {
 		}
 		c.mu.Unlock()
 		if oldest != nil {
-			_ = oldest.Close() // Close removes it from the limiter; an error means that the client has gone.
+			_ = oldest.Close() // Close removes it from the limiter; an error means that the client is gone
 			continue
 		}
 		select {
@@ -89,7 +90,8 @@ func (c *connLimiter) acquire(conn *limitedConn, done <-chan struct{}) bool {
 	}
 }
 
-// register adds a connection to its group and reports whether the limit of the group allows it.
+// register adds a connection to the group of its address. If the group has reached its limit,
+// register closes its oldest idle connection. If there isn't one, register returns false.
 func (c *connLimiter) register(conn *limitedConn) bool {
 	conn.group = c.addressGroup(conn)
 	c.mu.Lock()
@@ -100,7 +102,7 @@ func (c *connLimiter) register(conn *limitedConn) bool {
 			return false
 		}
 		c.mu.Unlock()
-		_ = first.Value.(*limitedConn).Close() // as in acquire
+		_ = first.Value.(*limitedConn).Close() // an error means that the client is gone
 		c.mu.Lock()
 	}
 	at := c.groups[conn.group]
@@ -113,7 +115,7 @@ func (c *connLimiter) register(conn *limitedConn) bool {
 	return true
 }
 
-// limitOf returns the maximum number of connections of a group.
+// limitOf returns the maximum number of open connections in a group.
 func (c *connLimiter) limitOf(from netip.Prefix) int {
 	if from == trustedGroup {
 		return c.maxTrusted
@@ -121,8 +123,9 @@ func (c *connLimiter) limitOf(from netip.Prefix) int {
 	return c.maxPerAddress
 }
 
-// oldest returns the oldest idle connection among the groups that have the most of them, or
-// nil if no connection is idle. The caller holds c.mu.
+// oldest returns the oldest idle connection of the group with the most idle connections, or nil
+// if no connection is idle. On a tie, it returns the oldest one of those groups. The caller
+// must hold c.mu.
 func (c *connLimiter) oldest() (oldest *limitedConn) {
 	maxIdle := 1
 	for _, at := range c.groups {
@@ -137,14 +140,16 @@ func (c *connLimiter) oldest() (oldest *limitedConn) {
 	return oldest
 }
 
-// markIdle records that a connection is idle, and closes one if there are too many.
+// markIdle records that a connection is idle. If that exceeds a limit or a new connection is
+// waiting for a slot, it closes an idle connection.
 func (c *connLimiter) markIdle(conn *limitedConn) {
 	if surplus := c.addIdle(conn); surplus != nil {
-		_ = surplus.Close() // as in acquire
+		_ = surplus.Close() // an error means that the client is gone
 	}
 }
 
-// addIdle records that a connection is idle and returns the connection to close for it, if any.
+// addIdle records that a connection is idle. It returns the connection that must be closed as a
+// result, or nil.
 func (c *connLimiter) addIdle(conn *limitedConn) *limitedConn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +168,8 @@ func (c *connLimiter) addIdle(conn *limitedConn) *limitedConn {
 	return nil
 }
 
-// removeIdle records that a connection has a request or, with forGood, that it is closed.
+// removeIdle records that a connection is no longer idle because a request has started or, if
+// forGood is set, because the connection is closed.
 func (c *connLimiter) removeIdle(conn *limitedConn, forGood bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,8 +206,8 @@ func (c *connLimiter) addressGroupOf(ip netip.Addr) netip.Prefix {
 	return model.ClientNetwork(ip)
 }
 
-// trackState is the ConnState callback of servers with a limitedListener. A connection is
-// active once net/http has read the header of a request.
+// trackState is the ConnState callback of servers that use a limitedListener. net/http calls it
+// with StateActive when it has read the header of a request.
 func trackState(conn net.Conn, state http.ConnState) {
 	limited := limitedConnOf(conn)
 	switch {
@@ -213,7 +219,7 @@ func trackState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// limitedConnOf returns the limitedConn that conn wraps, or nil.
+// limitedConnOf returns the limitedConn that conn wraps, or nil if it doesn't wrap one.
 func limitedConnOf(conn net.Conn) *limitedConn {
 	for {
 		switch c := conn.(type) {

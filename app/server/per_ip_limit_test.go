@@ -15,7 +15,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// acceptConn dials the listener and returns both ends of the connection.
+// acceptConn dials the listener and returns the client's and the server's end of the
+// connection.
 func acceptConn(t *testing.T, l *limitedListener) (remote net.Conn, conn *limitedConn) {
 	t.Helper()
 	remote, err := net.Dial("tcp", l.Addr().String())
@@ -32,7 +33,7 @@ func acceptConn(t *testing.T, l *limitedListener) (remote net.Conn, conn *limite
 
 func TestAddressGroupOf(t *testing.T) {
 	c := newConnLimiter(config.Default().Limits, []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")})
-	for _, row := range []struct{ address, group string }{ // group "" is trustedGroup
+	for _, row := range []struct{ address, group string }{ // an empty group is trustedGroup
 		{"127.0.0.1", ""},
 		{"::1", ""},
 		{"::ffff:127.0.0.1", ""},
@@ -56,9 +57,10 @@ func TestAddressGroupOf(t *testing.T) {
 	}
 }
 
-// serveLimited starts a server with a limit of connections and returns a function that opens
-// one. If limitLoopback is set, this machine is limited like any other address, to maxIdle
-// idle connections; otherwise its limit is three quarters of all connections.
+// serveLimited starts a server with a limited number of connections and returns its listener
+// and a function that opens a connection. If limitLoopback is set, this machine may have up to
+// maxIdle idle connections, like any other address. Otherwise, it may use up to three quarters
+// of all connections.
 func serveLimited(t *testing.T, maxIdle, connections int, limitLoopback bool) (*limitedListener, func() net.Conn) {
 	t.Helper()
 	l := limitedTCP(t, connections)
@@ -94,7 +96,7 @@ func serveLimited(t *testing.T, maxIdle, connections int, limitLoopback bool) (*
 	}
 }
 
-// roundTrip sends a request and returns an error unless the response has the status 200.
+// roundTrip sends a request and returns an error if the status of the response is not 200.
 func roundTrip(conn net.Conn, request string) error {
 	if _, err := io.WriteString(conn, request); err != nil {
 		return err
@@ -108,8 +110,8 @@ func roundTrip(conn net.Conn, request string) error {
 
 const shortRequest = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// isClosed reports whether the server has closed a connection. It waits 10 seconds for that if
-// wantClosed is set, otherwise 50 ms. It doesn't close the connection.
+// isClosed reports whether the server has closed a connection. It waits up to 10 seconds if
+// wantClosed is set, and 50 ms otherwise. The client's end stays open.
 func isClosed(t *testing.T, conn net.Conn, wantClosed bool) bool {
 	t.Helper()
 	timeout := 50 * time.Millisecond
@@ -126,7 +128,7 @@ func isClosed(t *testing.T, conn net.Conn, wantClosed bool) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// waitOpen waits until the listener has n connections.
+// waitOpen waits until the listener has n open connections.
 func (l *limitedListener) waitOpen(t *testing.T, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); len(l.limiter.slots) != n; time.Sleep(time.Millisecond) {
@@ -136,7 +138,7 @@ func (l *limitedListener) waitOpen(t *testing.T, n int) {
 	}
 }
 
-// waitPending waits until a connection waits for a slot.
+// waitPending waits until a new connection is waiting for a slot.
 func (l *limitedListener) waitPending(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -152,8 +154,8 @@ func (l *limitedListener) waitPending(t *testing.T) {
 	}
 }
 
-// The oldest idle connections of an address are closed above its limit. A connection with a
-// request in progress is not idle.
+// When an address exceeds its limit of idle connections, its oldest ones are closed. A
+// connection with a request in progress isn't idle.
 func TestIdleConnectionsAreClosed(t *testing.T) {
 	l, dial := serveLimited(t, 3, 1000, true)
 	waitOpen := func(n int) { l.waitOpen(t, n) }
@@ -162,7 +164,8 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	if err := roundTrip(idle, shortRequest); err != nil {
 		t.Fatalf("request: %v", err)
 	}
-	// Without its body the request is in progress, so the connection is no longer idle.
+	// The server has read only the header of the request, so the request is in progress and the
+	// connection isn't idle.
 	startRequest(t, active)
 	third := dial()
 	waitOpen(4)
@@ -176,7 +179,7 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 			t.Errorf("connection %q was closed", name)
 		}
 	}
-	for range 3 { // each one gets a response, and an older connection is closed
+	for range 3 { // each new connection gets a response, and an older idle connection is closed
 		if err := roundTrip(dial(), shortRequest); err != nil {
 			t.Errorf("request on a new connection: %v", err)
 		}
@@ -189,8 +192,8 @@ func TestIdleConnectionsAreClosed(t *testing.T) {
 	}
 }
 
-// startRequest sends the header of a request whose body is the two bytes "ok", and waits until
-// the server asks for the body.
+// startRequest sends the header of a request with a two-byte body and waits until the server
+// asks for the body.
 func startRequest(t *testing.T, conn net.Conn) net.Conn {
 	t.Helper()
 	if _, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"); err != nil {
@@ -202,8 +205,8 @@ func startRequest(t *testing.T, conn net.Conn) net.Conn {
 	return conn
 }
 
-// Requests that never complete use no more connections than the limit of their address. An idle
-// connection of the address is closed first.
+// Requests that never complete can't use more connections than the limit of their address. When
+// the limit is reached, an idle connection of the address is closed first.
 func TestConnectionsPerAddressLimit(t *testing.T) {
 	_, dial := serveLimited(t, 3, 4*4, true)
 	var active []net.Conn
@@ -215,7 +218,7 @@ func TestConnectionsPerAddressLimit(t *testing.T) {
 	startOne()
 	startOne()
 	unused := dial()
-	startOne() // which closes the idle connection
+	startOne() // closes the idle connection
 	if !isClosed(t, unused, true) {
 		t.Error("the idle connection is still open")
 	}
@@ -241,8 +244,9 @@ func TestConnectionsPerAddressLimit(t *testing.T) {
 	}
 }
 
-// More idle connections of this machine than there are slots block no other client: above the
-// limit of this machine, the oldest idle ones are closed, and the other slots stay free.
+// Even if this machine opens more idle connections than there are slots, other clients aren't
+// blocked: when this machine exceeds its limit, its oldest idle connections are closed and the
+// other slots stay free.
 func TestIdleConnectionsOfThisMachine(t *testing.T) {
 	const connections, idle = 1024, 1100
 	l, dial := serveLimited(t, 128, connections, false)
@@ -255,7 +259,7 @@ func TestIdleConnectionsOfThisMachine(t *testing.T) {
 	if err := roundTrip(dial(), shortRequest); err != nil {
 		t.Errorf("request with %d idle connections: %v", idle, err)
 	}
-	closed := idle + 2 - connections*3/4 // the active one and the new one stay open
+	closed := idle + 2 - connections*3/4 // the active connection and the newest one stay open
 	for _, i := range []int{0, closed - 1} {
 		if !isClosed(t, unused[i], true) {
 			t.Errorf("idle connection %d is still open", i)
@@ -271,12 +275,13 @@ func TestIdleConnectionsOfThisMachine(t *testing.T) {
 	}
 }
 
-// When no slot is free, the oldest idle connection of the address with the most of them is
-// closed. Without an idle one, a new connection waits until a request completes.
+// When no slot is free, the oldest idle connection of the address with the most idle
+// connections is closed. If no connection is idle, a new connection waits until a request
+// completes.
 func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	l, dial := serveLimited(t, 3, 5, false)
-	l.limiter.maxTrusted = 6 // above the number of slots: this limit never applies
-	// A connection of another address is idle for longer than all others.
+	l.limiter.maxTrusted = 6 // higher than the number of slots, so this limit never applies
+	// The connection of the other address has been idle longer than all others.
 	otherConn, _ := acceptConn(t, limitedTCP(t, 1))
 	remote := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, hasSlot: true,
 		group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
@@ -295,7 +300,7 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	if _, err := remote.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("read from the oldest idle connection: got %v, want net.ErrClosed", err)
 	}
-	startRequest(t, third) // now a request is in progress on each connection
+	startRequest(t, third) // now every connection has a request in progress
 	last, responded := dial(), make(chan error)
 	go func() { responded <- roundTrip(last, shortRequest) }()
 	l.waitPending(t)
@@ -312,7 +317,7 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	}
 }
 
-// A closed connection no longer counts, even if its state is reported again.
+// A closed connection is no longer counted, even if its state is reported again.
 func TestClosedConnectionIsNotCounted(t *testing.T) {
 	l := limitedTCP(t, 4)
 	defer l.Close()

@@ -17,25 +17,26 @@ import (
 	"deedkeep/app/secret"
 )
 
-// probes serves the paths that the doctor uses to test the proxies between the public
-// address and the server. A path is created through the control socket and accepts one
-// request within its lifetime. The body is discarded.
+// probes serves temporary paths for the doctor, which tests the proxies between the public URL
+// and the server by sending a request to such a path. A path is created through the control
+// socket. It expires after probeLife or after its first request. The body of the request is
+// discarded.
 type probes struct {
 	rand    io.Reader
 	now     func() time.Time
 	trusted []netip.Prefix
 	stall   time.Duration
-	origin  func(*http.Request) (string, error) // base URL of links
+	origin  func(*http.Request) (string, error) // returns the base URL of links
 
 	mu   sync.Mutex
-	open map[string]time.Time // expiry by token
+	open map[string]time.Time // expiration time by token
 }
 
 const (
 	probePath = "/v1/doctor/"
 	probeLife = 10 * time.Minute
-	probeMax  = 200 << 20 // bytes of a body
-	probeOpen = 16        // open paths at the same time
+	probeMax  = 200 << 20 // maximum size of a body, in bytes
+	probeOpen = 16        // maximum number of open paths
 )
 
 func newProbes(opts Options) *probes {
@@ -58,7 +59,8 @@ func (p *probes) intercept(next http.Handler) http.Handler {
 	})
 }
 
-// Open returns a new path.
+// Open creates a path that accepts one request. It closes expired paths and, if too many are
+// open, other ones.
 func (p *probes) Open() (string, error) {
 	token, err := secret.NewToken(p.rand)
 	if err != nil {
@@ -76,7 +78,8 @@ func (p *probes) Open() (string, error) {
 	return probePath + token, nil
 }
 
-// claim reports whether r is for an open path, and closes that path.
+// claim reports whether r is a POST request to an open path. If so, it closes the path, because
+// each path accepts only one request.
 func (p *probes) claim(r *http.Request) bool {
 	token, ok := strings.CutPrefix(r.URL.Path, probePath)
 	if !ok || r.Method != http.MethodPost {
@@ -89,7 +92,8 @@ func (p *probes) claim(r *http.Request) bool {
 	return open && p.now().Before(end)
 }
 
-// ServeHTTP reads the body of a request and responds with what arrived, and how.
+// ServeHTTP reads the body of a request and responds with the number of bytes, the time between
+// the first and the last of them, and the headers that proxies may have changed.
 func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	result := apitypes.Probe{
 		Host: r.Host, TLS: r.TLS != nil, ForwardedFor: r.Header.Get("X-Forwarded-For"), ForwardedHost: r.Header.Get("X-Forwarded-Host"),
@@ -108,7 +112,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn, body, chunk := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, probeMax), make([]byte, 64<<10)
 	var first, last time.Time
 	for {
-		// It fails only if there is no network connection, which then can't stall.
+		// This fails only if there is no network connection. In that case, reads can't stall.
 		_ = conn.SetReadDeadline(time.Now().Add(p.stall))
 		n, err := body.Read(chunk)
 		if n > 0 {
@@ -126,7 +130,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	_ = conn.SetReadDeadline(time.Time{}) // as above
+	_ = conn.SetReadDeadline(time.Time{}) // fails only without a network connection
 	result.SpanMillis = last.Sub(first).Milliseconds()
 	respondJSON(w, http.StatusOK, result)
 }

@@ -24,7 +24,7 @@ import (
 	"deedkeep/app/doctor"
 )
 
-// The doctor reports what proxies between the public address and the server do.
+// The doctor detects how proxies between the public URL and the server change requests.
 func TestProbeThroughProxies(t *testing.T) {
 	const size = 1 << 20
 	r := serve(t, func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} })
@@ -47,24 +47,24 @@ func TestProbeThroughProxies(t *testing.T) {
 		name  string
 		proxy http.Handler
 		tls   bool
-		want  map[string]string // by check: state, and part of the message
+		want  map[string]string // by check: state and part of the message
 	}{
 		{"good", good, false, map[string]string{"through": "ok as it was sent", "proxy": "ok believed", "key": "ok works"}},
 		{"good, https", good, true, map[string]string{"through": "ok as it was sent", "proxy": "ok believed", "key": "ok works"}},
 		{"buffers the body", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil {
-				return // the client has closed the connection
+				return // the client closed the connection
 			}
 			req.Body = io.NopCloser(bytes.NewReader(body))
 			good.ServeHTTP(w, req)
 		}), false, map[string]string{"through": "warn proxy_request_buffering", "proxy": "ok believed"}},
 		{"small bodies only", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			_, _ = io.CopyN(io.Discard, req.Body, size/4) // an error changes nothing
+			_, _ = io.CopyN(io.Discard, req.Body, size/4) // the test doesn't depend on this read
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 		}), false, map[string]string{"through": "bad client_max_body_size"}},
 		{"closes the connection", http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
-			_, _ = io.CopyN(io.Discard, req.Body, size/4) // an error changes nothing
+			_, _ = io.CopyN(io.Discard, req.Body, size/4) // the test doesn't depend on this read
 			panic(http.ErrAbortHandler)
 		}), false, map[string]string{"through": "bad client_max_body_size"}},
 		{"bad gateway", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }), false,
@@ -105,7 +105,7 @@ func TestProbeThroughProxies(t *testing.T) {
 	}
 }
 
-// diagnose returns the diagnoses of the doctor for the proxy at baseURL.
+// diagnose runs the doctor for the proxy at baseURL and returns its diagnoses by check.
 func diagnose(t *testing.T, r *running, baseURL string, transport http.RoundTripper) map[string]apitypes.Diagnosis {
 	t.Helper()
 	c := config.Default()
@@ -125,7 +125,7 @@ func diagnose(t *testing.T, r *running, baseURL string, transport http.RoundTrip
 	return byCheck(t, report)
 }
 
-// byCheck returns the diagnoses of a report by the name of their check.
+// byCheck returns the diagnoses of a report, keyed by check.
 func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis {
 	t.Helper()
 	found := map[string]apitypes.Diagnosis{}
@@ -138,7 +138,8 @@ func byCheck(t *testing.T, report apitypes.Doctor) map[string]apitypes.Diagnosis
 	return found
 }
 
-// A probe path from the control socket accepts one body. Other paths are not found.
+// A probe path created through the control socket accepts one request. Other paths return
+// 404.
 func TestProbePaths(t *testing.T) {
 	r := serve(t, nil)
 	ctl := control.NewClient(control.RoundTripper(r.vault.Dir))
@@ -174,13 +175,13 @@ func TestProbePaths(t *testing.T) {
 	}
 }
 
-// zeros is an endless reader.
+// zeros is an endless reader of zero bytes.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
-// The doctor probes public_url with 2 MB and a time limit, and names the setting of the proxy
-// that is wrong.
+// The doctor probes public_url with 2 MB and a time limit. If a setting of the proxy is
+// wrong, the diagnosis names it.
 func TestDoctorProbesPublicURL(t *testing.T) {
 	var proxy atomic.Pointer[http.Handler]
 	proxyServer := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter,
@@ -213,13 +214,13 @@ func TestDoctorProbesPublicURL(t *testing.T) {
 		name      string
 		proxy     http.Handler
 		transport http.RoundTripper
-		publicURL string // "" for that of the server, "-" for none
+		publicURL string // "" for the server's own URL, "-" for none
 		timeout   time.Duration
-		want      map[string]string // by check: state, and part of the message; "" if there is no diagnosis
+		want      map[string]string // by check: state and part of the message; "" if there must be no diagnosis
 	}{
 		{"good", forward(), trust, "", 0, map[string]string{"through": "ok 2 MB got through", "proxy": "ok is believed"}},
 		{"limits bodies to 1 MB", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			_, _ = io.CopyN(io.Discard, req.Body, 1<<20) // an error changes nothing
+			_, _ = io.CopyN(io.Discard, req.Body, 1<<20) // the test doesn't depend on this read
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 		}), trust, "", 0, map[string]string{"through": "bad client_max_body_size", "proxy": ""}},
 		{"sends no response", http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
@@ -245,7 +246,7 @@ func TestDoctorProbesPublicURL(t *testing.T) {
 			c := config.Default()
 			c.Data, c.Listen, c.PublicURL = r.vault.Dir, r.address, strings.TrimSuffix(cmp.Or(row.publicURL, proxyServer.URL), "-")
 			transport := row.transport
-			if trusting, ok := transport.(*http.Transport); ok { // the certificate of httptest is for example.com
+			if trusting, ok := transport.(*http.Transport); ok { // the httptest certificate is for example.com
 				trusting = trusting.Clone()
 				trusting.TLSClientConfig.ServerName = "example.com"
 				defer trusting.CloseIdleConnections()

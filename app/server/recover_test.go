@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A panic is logged, and the client sees only that the connection is closed.
+// If a handler panics, the panic is logged and the connection is closed without a response.
 func TestPanicIsLogged(t *testing.T) {
 	for name, cause := range map[string]any{"error": errors.New("broken"), "string": "broken"} {
 		t.Run(name, func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestPanicIsLogged(t *testing.T) {
 				slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo}))))
 			resp, err := http.Get(server.URL)
 			if err == nil {
-				_ = resp.Body.Close() // the test has failed already
+				_ = resp.Body.Close() // the test has already failed
 				t.Errorf("got response %s, want a closed connection", resp.Status)
 			} else if !errors.Is(err, io.EOF) {
 				t.Errorf("got error %v, want io.EOF", err)

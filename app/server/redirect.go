@@ -21,10 +21,11 @@ import (
 
 const speaksHTTPS = "This address speaks https."
 
-// redirect returns the handler of plain HTTP requests to a server with TLS. It redirects
-// browsers to https. API clients get an error, because a redirected POST would lose its
-// body, and an API key has already been exposed. Without public_url it redirects only to
-// host names for which own returns true, and responds to others with an error page.
+// redirect returns the handler for plain HTTP requests to a server with TLS. It redirects
+// browsers to https. API clients get an error instead, because a redirected POST would lose
+// its body, and their API key has already been sent in the clear. If public_url isn't set,
+// redirect redirects only to host names for which own returns true, and returns an error page
+// for other names.
 func redirect(c config.Config, address string, own func(host string) bool) http.Handler {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -49,12 +50,13 @@ func redirect(c config.Config, address string, own func(host string) bool) http.
 	}), rand.Reader)
 }
 
-// bareHost returns the host of a Host header without port, brackets, and trailing dot.
+// bareHost returns the host part of a Host header, without port, brackets, or trailing dot.
 func bareHost(host string) string {
 	return strings.TrimSuffix(strings.Trim(withoutPort.ReplaceAllString(host, ""), "[]"), ".")
 }
 
-// isOwn reports whether host is in the certificate or is a name or an address of this machine.
+// isOwn reports whether the certificate covers host, or host is a name or address of this
+// machine.
 func (f *listeners) isOwn(host string) bool {
 	return f.certificate.Info().Covers(host) || slices.ContainsFunc(certificate.LocalNames(""), func(name string) bool {
 		if ip, err := netip.ParseAddr(host); err == nil {
@@ -64,8 +66,8 @@ func (f *listeners) isOwn(host string) bool {
 	})
 }
 
-// unknownName is the page for plain HTTP requests with an unknown host name. It has no style
-// sheet or script, as a browser would load them from that name.
+// unknownName is the page that is returned for a plain HTTP request with an unknown host name.
+// It doesn't have a style sheet or script, because a browser would load them from that host.
 const unknownName = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -91,11 +93,11 @@ func answerPage(w http.ResponseWriter, status int, page string) {
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	// An error means that the client has gone.
+	// An error means that the client is gone.
 	_, _ = io.WriteString(w, page)
 }
 
-// secureURL returns public_url or, if it is empty, the https URL of host with port.
+// secureURL returns public_url or, if that isn't set, the https URL of host and port.
 func secureURL(publicURL, host, port string) string {
 	if publicURL != "" {
 		return publicURL
@@ -112,27 +114,27 @@ var (
 	withoutPort = regexp.MustCompile(`:[0-9]+$`)
 )
 
-// wasEncrypted reports whether a trusted proxy received the request over https. A redirect
-// to https would then loop.
+// wasEncrypted reports whether a trusted proxy received the request over https. Redirecting
+// such a request to https would cause a loop.
 func wasEncrypted(c config.Config, r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") &&
 		slices.ContainsFunc(c.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(peer.Addr().Unmap().WithZone("")) })
 }
 
-// drainBody reads up to 1 MiB of a request body, so that the client reads the response
-// before the connection is closed.
+// drainBody reads up to 1 MiB of the request body. If the connection were closed with unread
+// data, the client might not get the response.
 func drainBody(w http.ResponseWriter, r *http.Request) {
 	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") {
 		return
 	}
-	// If it fails, the connection is closed anyway.
+	// If this fails, the connection is closed anyway.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
 	_, _ = io.CopyN(io.Discard, r.Body, 1<<20)
 }
 
-// withHSTS makes browsers use only https from now on (RFC 6797), unless the certificate is
-// self-signed.
+// withHSTS adds the Strict-Transport-Security header (RFC 6797), which makes browsers use only
+// https for this host. It does nothing if the certificate is self-signed.
 func withHSTS(next http.Handler, t config.TLS) http.Handler {
 	if t.SelfSigned || t.HSTS == 0 {
 		return next

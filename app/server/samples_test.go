@@ -1,6 +1,7 @@
 //go:build !race
 
-// The reader processes are this test binary: with the race detector, they take minutes.
+// These tests don't run with the race detector: the reader processes are copies of this test
+// binary, and with the race detector they would take minutes.
 
 package server_test
 
@@ -33,21 +34,21 @@ import (
 
 func TestMain(m *testing.M) { vaulttest.Main(m) }
 
-// knownDifferences lists the samples whose outcome differs from the manifest in one field, and
-// why. The test fails if a sample of the list doesn't differ.
+// knownDifferences lists the samples for which one field of the outcome differs from the
+// manifest, with the reason. The test fails if a listed sample doesn't differ.
 var knownDifferences = map[string]struct{ field, reason string }{
 	"ArabicCIDTrueType.pdf": {"phrase", "PDFium returns letters where pdftotext returns their presentation forms; users search for letters"},
 }
 
-// withoutThumbnail lists decompression bombs: samples that have no thumbnail although their type
-// has, with the message of the failure.
+// withoutThumbnail lists the decompression bombs for which no thumbnail is created, although
+// their type normally has one. The value is the message of the processing failure.
 var withoutThumbnail = map[string]string{
 	"flate-bomb-content.pdf":     "No text: the document is damaged. No picture: the document is damaged.",
 	"image-bomb-60000x60000.png": "No picture: the document is beyond the limits.",
 }
 
-// sampleServer is everything that processes a document: the handler of the server, a vault, and
-// a reader with its processes.
+// sampleServer contains everything needed to process a document: the server's handler, a vault,
+// and a reader with its processes.
 type sampleServer struct {
 	t      *testing.T
 	client *client.Client
@@ -82,12 +83,12 @@ func newSampleServer(t *testing.T) *sampleServer {
 	return &sampleServer{t, client.New(httpServer.URL, key, nil), opts.Vault}
 }
 
-// outcome is the result of the upload of a sample, in the terms of the manifest.
+// outcome is the result of uploading a sample, in the terms of the manifest.
 type outcome struct {
 	rejection, mime string
 	pages           int
-	failure         string // message of failed processing
-	text            string // lower case, white space normalized
+	failure         string // message of the processing failure
+	text            string // in lower case, with white space normalized
 	thumbnail       image.Config
 }
 
@@ -117,7 +118,8 @@ func (s *sampleServer) upload(sample vaulttest.Sample) outcome {
 	return got
 }
 
-// waitProcessed waits until a file is processed and returns the message of its failure, if any.
+// waitProcessed waits until a file is processed. It returns the message of the processing
+// failure, or "" if processing succeeded.
 func (s *sampleServer) waitProcessed(id uint64) (failure string) {
 	s.t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
@@ -131,7 +133,7 @@ func (s *sampleServer) waitProcessed(id uint64) (failure string) {
 	}
 }
 
-// text returns the normalized text of a file, or "" if it has none.
+// text returns the normalized text of a file, or "" if the file has no text.
 func (s *sampleServer) text(id uint64) string {
 	s.t.Helper()
 	var all strings.Builder
@@ -145,10 +147,10 @@ func (s *sampleServer) text(id uint64) string {
 	return normalize(all.String())
 }
 
-// normalize returns text in lower case, with each run of white space as one space.
+// normalize converts text to lower case and replaces each run of white space with one space.
 func normalize(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// thumbnail returns the size of the thumbnail of a file, or zero if it has none.
+// thumbnail returns the dimensions of a file's thumbnail, or zero if the file has no thumbnail.
 func (s *sampleServer) thumbnail(id uint64) image.Config {
 	s.t.Helper()
 	thumbnail, err := s.vault.Previews.Thumbnail(s.t.Context(), operator, id)
@@ -166,7 +168,8 @@ func (s *sampleServer) thumbnail(id uint64) image.Config {
 	return config
 }
 
-// differences returns a message for each field in which an outcome differs from the manifest.
+// differences compares an outcome with the manifest and returns a message for each field that
+// differs, keyed by field.
 func differences(sample vaulttest.Sample, got outcome) map[string]string {
 	found := map[string]string{}
 	if got.rejection != sample.Rejection || sample.Accept == (got.rejection != "") {
@@ -193,7 +196,7 @@ func hasThumbnail(mime string) bool {
 	return mime == "application/pdf" || strings.HasPrefix(mime, "image/")
 }
 
-// The server accepts, rejects, and processes each sample as the manifest says.
+// The server accepts or rejects each sample, and processes it, as specified in the manifest.
 func TestEverySample(t *testing.T) {
 	s := newSampleServer(t)
 	rows, phrases := 0, 0
@@ -224,7 +227,7 @@ func TestEverySample(t *testing.T) {
 	}
 }
 
-// checkThumbnail checks the thumbnail of a sample that was accepted.
+// checkThumbnail checks the thumbnail of an accepted sample.
 func (s *sampleServer) checkThumbnail(sample vaulttest.Sample, got outcome) {
 	s.t.Helper()
 	want, without := withoutThumbnail[path.Base(sample.Path)]
@@ -245,7 +248,8 @@ func (s *sampleServer) checkThumbnail(sample vaulttest.Sample, got outcome) {
 	}
 }
 
-// checkSize checks the width of a thumbnail: that of all thumbnails, or that of a smaller image.
+// checkSize checks that a thumbnail has the standard width, or the width of the image if that is
+// smaller.
 func (s *sampleServer) checkSize(sample vaulttest.Sample, thumbnail image.Config) {
 	s.t.Helper()
 	want := jobs.ThumbnailWidth

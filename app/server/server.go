@@ -30,21 +30,21 @@ import (
 // Options configure Serve and Handler.
 type Options struct {
 	Config       config.Config
-	SettingsFile string             // the file that was read, or the file to create
-	Vault        *instance.Instance // already open; Serve starts it and doesn't close it
+	SettingsFile string             // the settings file in use, or the path to create one at
+	Vault        *instance.Instance // an open vault; Serve starts it but doesn't close it
 	Build        control.Build
 	Log          *slog.Logger
 	Now          func() time.Time
-	OnStarted    func(Addresses)                                // called once when the server accepts requests
+	OnStarted    func(Addresses)                                // called once, when the server accepts requests
 	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics for administrators; may be nil
-	Sandbox      func() sandbox.Stats                           // returns the counts of the sandbox workers for /metrics; may be nil
+	Sandbox      func() sandbox.Stats                           // returns the sandbox worker counts for /metrics; may be nil
 }
 
-// Addresses holds the addresses of a server and its certificate.
+// Addresses holds the addresses and the certificate of a running server.
 type Addresses struct {
 	Address     string            // host and port
 	Redirect    string            // host and port of tls.redirect_listen; "" if not set
-	Certificate *certificate.Info // nil: without TLS
+	Certificate *certificate.Info // nil without TLS
 }
 
 // URL returns the base URL of the server.
@@ -55,9 +55,9 @@ func (a Addresses) URL() string {
 	return "http://" + a.Address
 }
 
-// Serve serves the configured address and the control socket until ctx ends. Then it
-// finishes the requests in progress within the setting timeouts.grace. The control socket
-// closes last, so that commands can reach the vault until then.
+// Serve runs the server on the configured addresses and the control socket until ctx is
+// canceled. Then it waits up to timeouts.grace for the requests in progress. The control socket
+// is closed last, so commands can use it until then.
 func Serve(ctx context.Context, opts Options) error {
 	forwarded := httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now)
 	public, err := handler(opts, forwarded)
@@ -90,12 +90,12 @@ type service struct {
 	server   *http.Server
 }
 
-// shutdownTimeout limits how long a service may take to close after the grace period. It
-// suffices for a response in progress and for every command on the control socket except a
-// verification, which changes nothing.
+// shutdownTimeout limits how long each service may take to close after the grace period. That is
+// enough for a response in progress and for every command on the control socket except a
+// verification. Interrupting a verification is harmless, because it changes nothing.
 const shutdownTimeout = time.Second
 
-// run serves until ctx ends or one of the services fails, and stops them in order.
+// run serves until ctx is canceled or a service fails, and then stops the services in sequence.
 func run(ctx context.Context, opts Options, g *drainer, services []service) error {
 	ended := make(chan error, len(services))
 	for _, s := range services {
@@ -109,7 +109,8 @@ func run(ctx context.Context, opts Options, g *drainer, services []service) erro
 	case err = <-ended:
 		running--
 	}
-	// Uploads resume after the next start. They would use up the grace period.
+	// Pause uploads so that they don't use up the grace period. They resume after the next
+	// start.
 	opts.Vault.Uploads.Pause()
 	g.close(opts.Config.Timeouts.Grace)
 	for _, s := range services {
@@ -124,7 +125,7 @@ func run(ctx context.Context, opts Options, g *drainer, services []service) erro
 }
 
 func (s service) stop(ctx context.Context, log *slog.Logger) {
-	// ctx has ended already, so requests in progress get a timeout of their own.
+	// ctx is already canceled, so the requests in progress get their own timeout.
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if s.server.Shutdown(grace) != nil {
@@ -135,19 +136,20 @@ func (s service) stop(ctx context.Context, log *slog.Logger) {
 func newServer(opts Options, h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: recoverer(h, opts.Log),
-		// It limits the TLS handshake too.
+		// This timeout also limits the TLS handshake.
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
 		MaxHeaderBytes:    int(opts.Config.Limits.HeaderBytes),
 		ConnState:         trackState,
 		ErrorLog:          slog.NewLogLogger(opts.Log.Handler(), slog.LevelDebug),
-		// "OPTIONS *" goes to our handler, which adds a request ID.
+		// Without this, net/http would respond to "OPTIONS *" without a request ID.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// recoverer logs a panic of a handler and closes the connection, since it can't know
-// whether a response has begun. It doesn't wrap the ResponseWriter.
+// recoverer logs panics of a handler and closes the connection. It doesn't send an error
+// response, because it can't know whether a response has already started. It doesn't wrap the
+// ResponseWriter.
 func recoverer(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -165,11 +167,11 @@ func recoverer(next http.Handler, log *slog.Logger) http.Handler {
 	})
 }
 
-// memoryWait limits how long a request waits for the memory that its body needs.
+// memoryWait is how long a request may wait for the memory to read its body.
 const memoryWait = 10 * time.Second
 
-// Handler returns the handler of everything on the public address. It doesn't use
-// http.ServeMux, which redirects paths that /v1 accepts unchanged.
+// Handler returns the handler for all requests to the public address. It doesn't use
+// http.ServeMux, because that would redirect some paths that are valid in /v1.
 func Handler(opts Options) (http.Handler, error) {
 	return handler(opts, httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now))
 }
@@ -232,16 +234,17 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 	return numbers.Instrument(forwarded.Watch(httpx.WithRequestID(httpx.SlowClientGuard(mux, c.Timeouts.Stall), rand.Reader))), nil
 }
 
-// bodiless calls a handler that reads no body, and closes the connection if the request has one.
+// bodiless calls a handler that doesn't read the request body. If the request has a body, the
+// connection is closed afterward.
 func bodiless(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	r.Pattern = r.URL.Path // bounded, as the caller passes only fixed paths
+	r.Pattern = r.URL.Path // bounded, because callers pass only fixed paths
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
 	next.ServeHTTP(w, r)
 }
 
-// health responds with the status "ok", or with 503 and the reason if problem is not nil.
+// health responds with status "ok" or, if problem is not nil, with 503 and the reason.
 func health(w http.ResponseWriter, r *http.Request, problem error) {
 	status, body := http.StatusOK, any(apitypes.Health{Status: "ok"})
 	switch {
@@ -264,11 +267,11 @@ func respondJSON(w http.ResponseWriter, status int, body any) {
 		w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	}
 	w.WriteHeader(status)
-	// An error means that the client has gone.
+	// An error means that the client is gone.
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// reason returns the message of problem if it is an *errs.Error, or else a general one.
+// reason returns the message of problem if it is an *errs.Error, or a general message otherwise.
 func reason(problem error) string {
 	var named *errs.Error
 	if errors.As(problem, &named) {

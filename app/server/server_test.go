@@ -25,7 +25,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Each path is served by the right handler, with the headers that all responses have.
+// Each path is served by the right handler, and all responses have the common headers.
 func TestRoutes(t *testing.T) {
 	r := serve(t, nil)
 	password := "a long walk to the courthouse"
@@ -115,7 +115,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// A valid X-Request-Id of the client is returned, any other one is replaced.
+// A valid X-Request-Id header is returned in the response. An invalid one is replaced.
 func TestRequestID(t *testing.T) {
 	r := serve(t, nil)
 	for _, path := range []string{"/", "/nothing", "/healthz", "/openapi.json", "/v1/orders", "/dl/x"} {
@@ -128,7 +128,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// A server without free disk space is alive but not ready.
+// If the disk is full, the server reports that it is alive but not ready.
 func TestNotReady(t *testing.T) {
 	opts := options(t, nil)
 	vaultOpts := vaulttest.Options(t)
@@ -152,12 +152,12 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// recorder is a ResponseWriter that implements io.ReaderFrom, like that of net/http.
+// recorder is a ResponseWriter that implements io.ReaderFrom, like the one in net/http.
 type recorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	from   []io.Reader // arguments of ReadFrom
+	from   []io.Reader // the arguments of ReadFrom calls
 }
 
 func newRecorder() *recorder { return &recorder{header: http.Header{}} }
@@ -178,7 +178,8 @@ func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
 	return w.body.ReadFrom(r)
 }
 
-// request returns a GET request with a RequestURI, as the server of net/http passes it to handlers.
+// request returns a GET request with RequestURI set, as it is when net/http passes a request to a
+// handler.
 func request(t *testing.T, target string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://vault.test"+target, nil)
@@ -189,8 +190,8 @@ func request(t *testing.T, target string) *http.Request {
 	return r
 }
 
-// net/http sends a document with sendfile only if the handler copies an *os.File into a
-// ResponseWriter that is not wrapped.
+// Downloads use sendfile. net/http does that only if the handler copies an *os.File to an unwrapped
+// ResponseWriter.
 func TestDownloadUsesSendfile(t *testing.T) {
 	r := serve(t, nil)
 	content := append(vaulttest.PDF(1, "kernel"), bytes.Repeat([]byte("x"), 200_000)...)
@@ -233,7 +234,8 @@ func TestDownloadUsesSendfile(t *testing.T) {
 	}
 }
 
-// Idle connections up to the limit don't delay a new one: the oldest idle connection is closed.
+// When idle connections have used up the limit, a new connection is not delayed: the oldest idle
+// connection is closed.
 func TestConnectionLimit(t *testing.T) {
 	const trusted = 7
 	r := serve(t, func(c *config.Config) { c.Limits.Connections, c.Limits.TrustedConnections = trusted+1, trusted })
@@ -265,7 +267,7 @@ func TestConnectionLimit(t *testing.T) {
 	}
 }
 
-// A request header is limited in size and time.
+// The server limits the size of a request header and the time to send it.
 func TestHeaderLimits(t *testing.T) {
 	r := serve(t, func(c *config.Config) {
 		c.Timeouts.Header = 200 * time.Millisecond
@@ -282,14 +284,14 @@ func TestHeaderLimits(t *testing.T) {
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: "); err != nil {
 			t.Fatalf("write: %v", err)
 		}
-		// The deadline of dial is far above the server's timeout.
+		// The deadline set by dial is much longer than the server's timeout.
 		if rest, err := io.ReadAll(conn); err != nil || strings.Contains(string(rest), "200 OK") {
 			t.Errorf("got %q, %v, want a closed connection", rest, err)
 		}
 	})
 }
 
-// The control socket serves commands, and denies requests that a browser can send.
+// The control socket serves commands and rejects requests that a browser could send.
 func TestControlSocket(t *testing.T) {
 	r := serve(t, nil)
 	ctl := control.RoundTripper(r.vault.Dir)
@@ -328,8 +330,8 @@ func TestControlSocket(t *testing.T) {
 	}
 }
 
-// An upload in progress when the server is asked to stop completes, new requests are
-// rejected in the meantime, and the control socket works until the end.
+// When the server is asked to stop, an upload in progress completes. In the meantime, new requests
+// are rejected, and the control socket works until the end.
 func TestStopCompletesUploads(t *testing.T) {
 	r := serve(t, nil)
 	content := vaulttest.PDF(3, "in flight")
@@ -373,7 +375,7 @@ func TestStopCompletesUploads(t *testing.T) {
 	}
 }
 
-// A request that doesn't complete in the grace period is aborted.
+// A request that doesn't complete within the grace period is aborted.
 func TestStopAbortsAfterGracePeriod(t *testing.T) {
 	r := serve(t, func(c *config.Config) { c.Timeouts.Grace = 50 * time.Millisecond })
 	conn := r.dial(t)
@@ -394,7 +396,7 @@ func TestStopAbortsAfterGracePeriod(t *testing.T) {
 	}
 }
 
-// An address that is in use is reported with its setting, and the control socket isn't created.
+// If an address is in use, the error names the setting and the control socket isn't created.
 func TestAddressInUse(t *testing.T) {
 	r := serve(t, nil)
 	opts := options(t, func(c *config.Config) { c.Listen = r.address })
@@ -407,7 +409,7 @@ func TestAddressInUse(t *testing.T) {
 	}
 }
 
-// A thousand keys are created through the control socket while API clients use the vault.
+// A thousand keys can be created through the control socket while API clients use the vault.
 func TestKeysUnderLoad(t *testing.T) {
 	r := serve(t, nil)
 	ctl := control.NewClient(control.RoundTripper(r.vault.Dir))

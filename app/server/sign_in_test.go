@@ -20,8 +20,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// During failed sign-ins from 200 addresses, a user can sign in from a new address, and from an
-// address of earlier sign-ins that has used up its attempts.
+// During a flood of failed sign-ins from 200 addresses, a user can sign in from a new address.
+// The user can also sign in from an address that has used up its attempts, because the user has
+// signed in from there before.
 func TestSignInDuringAFlood(t *testing.T) {
 	const password = "a long walk to the courthouse"
 	vaultOpts := vaulttest.Options(t)

@@ -28,8 +28,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// ownCertificate creates a certificate like one that a firm supplies. It returns the path of
-// the file, which also contains the key, and the roots that trust it.
+// ownCertificate creates a certificate like one that a firm would supply. It returns the path
+// of a file that contains the certificate and its key, and a pool with the root that trusts it.
 func ownCertificate(t *testing.T, dir string, now func() time.Time) (path string, roots *x509.CertPool) {
 	t.Helper()
 	if _, err := certificate.Open(certificate.Options{
@@ -40,7 +40,7 @@ func ownCertificate(t *testing.T, dir string, now func() time.Time) (path string
 	return filepath.Join(dir, certificate.CertAndKeyFile), trust(t, dir)
 }
 
-// trust returns roots with the self-signed certificate in dir.
+// trust returns a pool that contains the self-signed certificate in dir.
 func trust(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	public, err := os.ReadFile(filepath.Join(dir, certificate.CertFile))
@@ -56,7 +56,7 @@ func trust(t *testing.T, dir string) *x509.CertPool {
 
 func selfSigned(c *config.Config) { c.TLS.SelfSigned = true }
 
-// transport returns a transport that trusts only roots and offers HTTP/2.
+// transport returns a transport that trusts only the given roots and supports HTTP/2.
 func transport(t *testing.T, roots *x509.CertPool) *http.Transport {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
@@ -64,7 +64,7 @@ func transport(t *testing.T, roots *x509.CertPool) *http.Transport {
 	return tr
 }
 
-// get sends a GET request over tr and returns the response without its body.
+// get sends a GET request and returns the response with its body closed.
 func get(t *testing.T, tr http.RoundTripper, url string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -122,8 +122,8 @@ func TestSelfSignedCertificate(t *testing.T) {
 	}
 }
 
-// A certificate of the firm is used with HSTS. The server loads a renewed one, and ignores a
-// damaged one.
+// A certificate supplied by the firm is used, with HSTS. The server loads the renewed
+// certificate but ignores a damaged one.
 func TestSuppliedCertificate(t *testing.T) {
 	dir := t.TempDir()
 	path, roots := ownCertificate(t, dir, time.Now)
@@ -155,7 +155,8 @@ func TestSuppliedCertificate(t *testing.T) {
 	}
 }
 
-// A missing certificate is reported with its setting, and the control socket isn't created.
+// If the certificate file is missing, the error names the setting and the control socket isn't
+// created.
 func TestMissingCertificate(t *testing.T) {
 	opts := options(t, func(c *config.Config) { c.TLS.Cert, c.TLS.Key = "absent.pem", "absent.key" })
 	if err := server.Serve(t.Context(), opts); err == nil || !strings.Contains(err.Error(), "tls.*") ||
@@ -167,7 +168,8 @@ func TestMissingCertificate(t *testing.T) {
 	}
 }
 
-// A plain HTTP request for a page of this server is redirected to https; any other is rejected.
+// A plain HTTP request for a page of this server is redirected to https. Other plain HTTP
+// requests are rejected.
 func TestPlainHTTP(t *testing.T) {
 	r := serve(t, func(c *config.Config) {
 		selfSigned(c)
@@ -241,7 +243,7 @@ func TestPlainHTTP(t *testing.T) {
 				if resp.StatusCode != row.status || resp.Header.Get("Location") != row.location {
 					t.Errorf("got %d %q, want %d %q", resp.StatusCode, resp.Header.Get("Location"), row.status, row.location)
 				}
-				// net/http rejects an invalid host before any handler runs.
+				// net/http rejects an invalid host before it calls a handler.
 				rejected := strings.HasPrefix(text, "400 Bad Request") || strings.TrimSpace(text) == `{"message":"This address speaks https."}`
 				if row.status == 400 && row.method != "HEAD" && !rejected {
 					t.Errorf("got body %q, want the message that the address speaks https", text)
@@ -260,7 +262,7 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-// An API client that sends a large request over plain HTTP can read why it is rejected.
+// An API client that sends a large request over plain HTTP can still read the error response.
 func TestPlainUploadReadsResponse(t *testing.T) {
 	r := serve(t, selfSigned)
 	draft := client.OrderDraft{OrderNumber: "1", Address: strings.Repeat("x", 500_000)}
@@ -270,8 +272,8 @@ func TestPlainUploadReadsResponse(t *testing.T) {
 	}
 }
 
-// The first bytes of a connection decide whether it is TLS or plain HTTP. Other protocols and
-// incomplete requests are closed.
+// The first byte of a connection determines whether it is TLS or plain HTTP. Connections with
+// another protocol or an incomplete request are closed, with or without an error response.
 func TestFirstBytes(t *testing.T) {
 	r := serve(t, func(c *config.Config) {
 		selfSigned(c)
@@ -279,7 +281,7 @@ func TestFirstBytes(t *testing.T) {
 	})
 	for _, row := range []struct {
 		name, bytes string
-		want        string // start of the response; "" if the connection is closed without one
+		want        string // prefix of the response; "" if the connection is closed without a response
 	}{
 		{"nothing", "", ""},
 		{"a handshake that stops", "\x16", ""},
@@ -298,7 +300,7 @@ func TestFirstBytes(t *testing.T) {
 			if _, err := io.WriteString(conn, row.bytes); err != nil {
 				t.Fatalf("write: %v", err)
 			}
-			// The timeout of the server closes it, well before the deadline of dial.
+			// The server's timeout closes the connection well before the deadline set by dial.
 			start := time.Now()
 			rest, err := io.ReadAll(conn)
 			if errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) > 8*time.Second {
@@ -343,7 +345,7 @@ func (w byteWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The minimum rate of uploads applies to TLS too.
+// The minimum upload rate also applies to TLS connections.
 func TestStalledUploadWithTLS(t *testing.T) {
 	r := serve(t, func(c *config.Config) {
 		selfSigned(c)

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// tlsMux accepts TLS and plain HTTP on one TCP port. Its Accept returns every connection as
-// TLS. If the first byte isn't that of a TLS handshake, the connection is passed to the
-// listener plain instead. The first byte is read as part of the handshake, so in the
-// connection's goroutine of net/http and within ReadHeaderTimeout.
+// tlsMux accepts TLS and plain HTTP connections on one TCP port. Accept returns every connection as a TLS connection.
+// If the first byte isn't the start of a TLS handshake, the connection is passed to the plain listener. The first byte
+// is read during the handshake, which net/http runs in the goroutine of the connection and limits with
+// ReadHeaderTimeout.
 type tlsMux struct {
 	*limitedListener
 	config *tls.Config
@@ -31,13 +31,13 @@ func (s *tlsMux) Accept() (net.Conn, error) {
 	}
 	limited, ok := conn.(*limitedConn)
 	if !ok {
-		return conn, nil // limitedListener returns no other type
+		return conn, nil // not reached: limitedListener returns only *limitedConn
 	}
 	return tls.Server(&sniffedConn{limitedConn: limited, plain: s.plain}, s.config), nil
 }
 
-// plainListener accepts the connections of a tlsMux that don't use TLS. Close ends only
-// Accept; the tlsMux owns the port.
+// plainListener returns the connections of a tlsMux that don't use TLS. Closing it stops only Accept, because the port
+// belongs to the tlsMux.
 type plainListener struct {
 	*limitedListener
 	conns  chan net.Conn
@@ -60,15 +60,15 @@ func (l *plainListener) Close() error {
 	return nil
 }
 
-// handshake is the type of the first TLS record (RFC 8446, section 5.1).
+// handshake is the content type of the first record of a TLS connection (RFC 8446, section 5.1).
 const handshake = 22
 
-// sniffedConn reads the first byte of a connection to detect TLS. After a plain connection
-// is handed over, all calls of the TLS layer have no effect on it.
+// sniffedConn checks the first byte that it reads to detect TLS. After it has passed a plain connection to the plain
+// listener, calls by the TLS layer no longer affect that connection.
 type sniffedConn struct {
 	*limitedConn
 	plain      *plainListener
-	known      bool // the first byte has been read; only the goroutine of the handshake uses it
+	known      bool // the first byte has been checked; used only by the goroutine of the handshake
 	handedOver atomic.Bool
 }
 
@@ -88,7 +88,7 @@ func (c *sniffedConn) Read(p []byte) (int, error) {
 }
 
 func (c *sniffedConn) handOver(first []byte) error {
-	// The deadlines of the handshake must not affect the plain server.
+	// Clear the handshake deadlines so that they don't apply to the plain server.
 	if err := c.limitedConn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
@@ -138,7 +138,8 @@ func (c *sniffedConn) SetWriteDeadline(t time.Time) error {
 	return c.limitedConn.SetWriteDeadline(t)
 }
 
-// plainConn is a handed-over connection. Read returns the bytes that were read for the detection first.
+// plainConn is a connection that sniffedConn has passed to the plain listener. Read first returns the bytes that
+// sniffedConn has already read.
 type plainConn struct {
 	*limitedConn
 	first []byte
