@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkBackupLocation checks whether the last good backup still exists, and whether it is on another disk than the
-// data.
+// checkBackupLocation checks whether the last successful backup still exists and whether it is on a different disk than
+// the data.
 func checkBackupLocation(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	const check = "place of the backups"
 	last := found.Status.LastBackup
@@ -47,7 +47,7 @@ func findSnapshot(to, snapshot string) error {
 	return err
 }
 
-// statBoth returns the file information of both paths.
+// statBoth returns the file information of both paths, or the first error.
 func statBoth(a, b string) (x, y os.FileInfo, err error) {
 	if x, err = os.Stat(a); err == nil {
 		y, err = os.Stat(b)

@@ -13,7 +13,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// A missing backup is bad; a backup on the disk of the data is a warning.
+// If the last backup is missing, the state is bad. If it is on the same disk as the data,
+// the state is a warning.
 func TestBackupLocation(t *testing.T) {
 	c := config.Default()
 	c.Data = t.TempDir()

@@ -15,7 +15,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkCertificate checks the certificate in the settings and the one that the server uses.
+// checkCertificate checks the configured certificate and the one that the running server
+// uses.
 func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if !c.TLS.Enabled() {
 		return diagnoseNoTLS(c)

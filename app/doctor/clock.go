@@ -9,13 +9,14 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Years that are plausible; a clock without a battery starts in 1970 or 2000.
+// The plausible range of years. A clock without a battery starts in 1970 or 2000.
 const (
 	firstYear = 2026
 	lastYear  = 2100
 )
 
-// checkClock compares the time of this machine with the latest changes in the vault.
+// checkClock checks whether the year is plausible and whether the latest change in the
+// vault is in the future.
 func checkClock(data string, now time.Time, found *apitypes.Checkup) apitypes.Diagnosis {
 	var newest time.Time
 	for _, name := range []string{"vault.db", "tmp", "secret.key"} {

@@ -27,7 +27,7 @@ func checkFileSystem(c config.Config, fileSystemType func(string) (string, bool,
 	return ok("file system", kind+", of this machine")
 }
 
-// checkFreeSpace compares the free disk space with the reserve and with the recent growth of the vault.
+// checkFreeSpace compares the free disk space with the reserve and with the growth of the vault in the last 30 days.
 func checkFreeSpace(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
 	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", apitypes.HumanSize(free),
@@ -52,11 +52,11 @@ const (
 	maxSyncs = 500
 	syncTime = 50 * time.Millisecond
 	slowSync = 100 * time.Millisecond
-	// minSync is less than any disk needs. A faster sync did not write.
+	// minSync is less than any disk takes to sync. If a sync is faster, the data did not reach the disk.
 	minSync = 15 * time.Microsecond
 )
 
-// checkSyncSpeed measures how long the disk takes to write and sync 4 KB.
+// checkSyncSpeed measures how long it takes to write 4 KB and sync them to disk.
 func checkSyncSpeed(data string) apitypes.Diagnosis {
 	took, err := measureSync(data)
 	if err != nil {
@@ -88,7 +88,7 @@ func roundDuration(d time.Duration) time.Duration {
 func measureSync(data string) (median time.Duration, err error) {
 	dir := filepath.Join(data, "tmp")
 	if _, err := os.Stat(dir); err != nil {
-		dir = data // no vault was created yet
+		dir = data // the data directory does not contain a vault yet
 	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		dir = os.TempDir()
@@ -113,7 +113,7 @@ func measureSync(data string) (median time.Duration, err error) {
 		all = append(all, time.Since(begun))
 	}
 	slices.Sort(all)
-	if median = all[len(all)/2]; median == 0 { // the clock is too coarse for one sync
+	if median = all[len(all)/2]; median == 0 { // the clock's resolution is too low to measure one sync
 		median = time.Since(started) / time.Duration(len(all))
 	}
 	return median, nil

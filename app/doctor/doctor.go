@@ -1,8 +1,8 @@
-// Package doctor checks an installation: its settings, files, disk, vault, network, and sandbox. Each finding says what
-// is good, risky, or broken, and what to do about it.
+// Package doctor checks an installation: its settings, files, disk, vault, network, and sandbox. Each finding has a
+// state (ok, warn, or bad) and, if there is a problem, says how to fix it.
 //
-// The checks change nothing permanently. They remove the files that they write to measure the disk, and the server
-// discards the body that they send through a proxy. The doctor reports problems and never fixes them.
+// The doctor only reports problems and never fixes them. Its checks change nothing permanently: they remove the files
+// that they write to measure the disk, and the server discards the request body that they send through a proxy.
 package doctor
 
 import (
@@ -23,22 +23,22 @@ import (
 // Options configures Run.
 type Options struct {
 	Config         config.Config
-	CheckAssets    func() error // reports an error if the binary was built without its engines
+	CheckAssets    func() error // returns an error if the binary was built without its engines
 	FileSystemType func(path string) (kind string, network bool, err error)
 	Now            func() time.Time
 	Log            *slog.Logger
 
-	// WithClient calls fn once with a client of the control socket.
+	// WithClient calls fn once with a control socket client.
 	WithClient func(ctx context.Context, fn func(context.Context, *control.Client) error) error
-	// Explain converts an error of WithClient to a sentence for people.
+	// Explain converts an error returned by WithClient to a message for the user.
 	Explain func(error) string
 
-	ProbeURL       string            // the address to probe; "": public_url if a server is running
-	ProbeKey       string            // an API key to test at that address; "": none
-	ProbeTransport http.RoundTripper // nil: a new http.Transport
-	ProbePause     time.Duration     // pause in the middle of the body; 0: 2 s, or 500 ms for public_url
-	ProbeSize      int64             // bytes of the body; 0: 100 MB, or 2 MB for public_url
-	ProbeTimeout   time.Duration     // timeout of the complete probe; 0: 10 min, or 10 s for public_url
+	ProbeURL       string            // the address to probe; "" for public_url if a server is running
+	ProbeKey       string            // an API key to test at the probed address; "" for none
+	ProbeTransport http.RoundTripper // nil for a new http.Transport
+	ProbePause     time.Duration     // pause in the middle of the body; 0 for the default: 2 s, or 500 ms for public_url
+	ProbeSize      int64             // size of the body in bytes; 0 for the default: 100 MB, or 2 MB for public_url
+	ProbeTimeout   time.Duration     // timeout of the complete probe; 0 for the default: 10 min, or 10 s for public_url
 }
 
 // Values of Diagnosis.State.
@@ -58,13 +58,13 @@ func bad(check, says, do string) apitypes.Diagnosis {
 	return apitypes.Diagnosis{Check: check, State: Bad, Message: says, Action: do}
 }
 
-// Run runs all checks and returns the findings in a fixed sequence. It returns an error only if ctx ends.
+// Run runs all checks and returns the findings in a fixed sequence. It returns an error only if ctx is canceled.
 func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	var all []apitypes.Diagnosis
 	add := func(found ...apitypes.Diagnosis) { all = append(all, found...) }
 	c := opts.Config
 	now := opts.Now().In(c.Location())
-	// First, because opening the vault restricts permissions that are too wide.
+	// Check permissions first, because opening the vault restricts permissions that are too broad.
 	add(checkPermissions(c)...)
 	add(checkOwners(c), checkSecrets(c))
 	add(checkUser(c)...)
@@ -74,7 +74,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 		add(*failure)
 	}
 	if checkup != nil && checkup.Status.Listen != nil {
-		c.Listen = *checkup.Status.Listen // a flag of the server may override the file
+		c.Listen = *checkup.Status.Listen // a flag of the server may override the configured address
 	}
 	add(checkClock(c.Data, now, checkup))
 	add(checkSyncSpeed(c.Data))
@@ -97,7 +97,7 @@ func Run(ctx context.Context, opts Options) (apitypes.Doctor, error) {
 	return report, ctx.Err()
 }
 
-// checkup returns the facts about the vault, or the reason why they are not available.
+// checkup returns the facts about the vault or, if they are not available, a finding that says why.
 func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diagnosis) {
 	var found apitypes.Checkup
 	err := o.WithClient(ctx, func(ctx context.Context, c *control.Client) (err error) {

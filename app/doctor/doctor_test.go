@@ -24,7 +24,8 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// check checks that got has the state, the text in its message or action, and an action unless it is OK.
+// check checks that got has the given state and that its message or action contains text. A finding must have an action
+// unless its state is OK.
 func check(t *testing.T, name string, got apitypes.Diagnosis, state, text string) {
 	t.Helper()
 	if got.State != state || !strings.Contains(got.Message+" -> "+got.Action, text) || (got.Action == "") != (state == OK) ||
@@ -53,7 +54,7 @@ func TestClock(t *testing.T) {
 	check(t, "event in the future", checkClock(dir, noon, &apitypes.Checkup{NewestEventAt: &event}), Bad, "2026-07-01")
 }
 
-// The engine is cached only if it doesn't take the disk space that uploads need.
+// The compiled engine is cached only if that doesn't take up disk space reserved for uploads.
 func TestEngineCacheNearTheReserve(t *testing.T) {
 	dir := t.TempDir()
 	free, err := blobstore.FreeSpace(dir)
@@ -288,7 +289,7 @@ func TestFailedProbes(t *testing.T) {
 	}
 }
 
-// An address that this machine can't reach may work from other machines, so it is only a warning.
+// If this machine can't reach the address, other machines may still be able to, so the state is only a warning.
 func TestUnreachableProbes(t *testing.T) {
 	for name, row := range map[string]struct {
 		err  error
@@ -347,7 +348,7 @@ func TestProbeFindings(t *testing.T) {
 	check(t, "key removed by the proxy", diagnoseKey(apitypes.Probe{}, nil), Bad, "Authorization")
 }
 
-// A vault can't be opened without its secret key, which only a backup contains.
+// If secret.key is lost, the vault can't be opened. The action is to copy the key from a backup.
 func TestLostSecret(t *testing.T) {
 	for _, row := range []struct {
 		name  string

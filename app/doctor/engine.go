@@ -17,10 +17,10 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// engineCacheSize is more than the size of the compiled engine in the cache.
+// engineCacheSize is an upper bound for the size of the compiled engine in the cache, in bytes.
 const engineCacheSize = 64 << 20
 
-// checkEngine opens a one-page document in a worker process, as the server does, and checks the sandbox of that
+// checkEngine opens a one-page document in a worker process, as the server does. It also checks the sandbox of that
 // process.
 func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	if err := opts.CheckAssets(); err != nil {
@@ -51,13 +51,13 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 
 func listOf(found ...apitypes.Diagnosis) []apitypes.Diagnosis { return found }
 
-// engineCacheDir returns the directory for the compiled engine. It returns "" and a note for the finding if the engine
-// should not be cached.
+// engineCacheDir returns the directory in which to cache the compiled engine. If the engine should not be cached, it
+// returns "" and a note for the finding.
 func engineCacheDir(c config.Config) (dir, note string) {
 	if _, err := os.Stat(c.Data); err != nil {
-		return "", "" // don't create a directory if there is no vault
+		return "", "" // don't create the data directory
 	}
-	// A check must not take the space that uploads need.
+	// The cache must not take up disk space that uploads need.
 	free, err := blobstore.FreeSpace(c.Data)
 	if err != nil {
 		return "", "; it wasn't kept in the cache, since the free disk space is unknown: " + err.Error()
@@ -69,7 +69,7 @@ func engineCacheDir(c config.Config) (dir, note string) {
 	return c.ReaderCache(), ""
 }
 
-// onePagePDF returns the smallest PDF that every PDF reader opens.
+// onePagePDF returns a minimal PDF that every PDF reader can open.
 func onePagePDF() []byte {
 	var b bytes.Buffer
 	at := []int{}
@@ -90,7 +90,7 @@ func onePagePDF() []byte {
 	return b.Bytes()
 }
 
-// serverMemory is a generous estimate of the memory of the server without its worker processes.
+// serverMemory is a high estimate of the memory that the server needs without its worker processes, in bytes.
 const serverMemory = 256 << 20
 
 func checkMemory(c config.Config) apitypes.Diagnosis {

@@ -7,10 +7,10 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// maxPeers is the maximum number of addresses in a finding.
+// maxPeers is the maximum number of addresses listed in a finding.
 const maxPeers = 3
 
-// checkForwardedHeaders reports forwarding headers that the server received and could not use.
+// checkForwardedHeaders reports forwarding headers that the server received but couldn't use.
 func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	if !found.Status.Running {
 		return nil
@@ -39,7 +39,8 @@ func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	return all
 }
 
-// sumByPeer returns the addresses with a count above 0 and the sum of all counts.
+// sumByPeer returns a list of the addresses with a count above 0, and the sum of all counts. count returns the count of
+// an address.
 func sumByPeer(list []apitypes.Forwarded, count func(apitypes.Forwarded) int64) (peers string, total int64) {
 	var names []string
 	for _, f := range list {
@@ -53,8 +54,8 @@ func sumByPeer(list []apitypes.Forwarded, count func(apitypes.Forwarded) int64) 
 	return strings.Join(names, ", "), total
 }
 
-// firstExample returns the unreadable header of the first address that sent one. The list begins with the address that
-// sent the most.
+// firstExample returns an unreadable header from the first address in list that sent one. The list starts with the
+// address that sent the most.
 func firstExample(list []apitypes.Forwarded) string {
 	for _, f := range list {
 		if f.Unreadable > 0 {

@@ -12,7 +12,7 @@ func TestForwarded(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		list apitypes.List[apitypes.Forwarded]
-		text []string // one for each finding
+		text []string // text of each finding
 	}{
 		{"none", nil, nil},
 		{"no trusted proxy", apitypes.List[apitypes.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}},

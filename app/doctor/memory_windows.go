@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// memoryStatus is MEMORYSTATUSEX of sysinfoapi.h.
+// memoryStatus is the MEMORYSTATUSEX structure from sysinfoapi.h.
 type memoryStatus struct {
 	length, load                                      uint32
 	total, available, totalPage, availablePage        uint64

@@ -10,7 +10,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// The check finds files of another user in every directory. Run this test with go test -tags root ./app/doctor.
+// checkOwners finds files that belong to another user in every directory. Run this test as root: go test -tags root
+// ./app/doctor
 func TestOwners(t *testing.T) {
 	const otherUser = 65534
 	c := config.Default()

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	maxOwnerDepth   = 3  // levels of directories: data, blobs, blobs/ab
-	maxOwnerEntries = 16 // entries per directory below the data directory
+	maxOwnerDepth   = 3  // levels of directories to check: data, blobs, blobs/ab
+	maxOwnerEntries = 16 // entries to check in each subdirectory of the data directory
 )
 
-// checkOwners checks the owners of all files at the top of the data directory and of a sample of each subdirectory. The
-// server can't open a file that root left there.
+// checkOwners checks the owners of all files in the data directory itself and of a sample of files in each
+// subdirectory. A file may belong to root if a command was run as root. The server can't open such a file.
 func checkOwners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
 	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
@@ -47,15 +47,16 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 	return ok(check, fmt.Sprintf("all %d files looked at belong to %s", s.seen, userName(owner)))
 }
 
-// ownerSample counts files whose owner is not owner.
+// ownerSample counts the files that were checked and those that don't belong to owner.
 type ownerSample struct {
 	owner         int
 	seen, foreign int
 	first         string
-	err           error // the first error of a directory
+	err           error // the first error
 }
 
-// walk checks path and descends depth levels. It ignores entries that disappear during the walk.
+// walk checks path and, if it is a directory, its entries, down to depth levels. It ignores entries that disappear
+// during the walk.
 func (s *ownerSample) walk(path string, depth int) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +65,7 @@ func (s *ownerSample) walk(path string, depth int) {
 	if err == nil {
 		s.add(path, info)
 	}
-	if err == nil && info.IsDir() && depth > 0 && info.Name() != "lost+found" { // belongs to root on every new file system
+	if err == nil && info.IsDir() && depth > 0 && info.Name() != "lost+found" { // root owns lost+found on every new file system
 		var names []string
 		if names, err = readEntries(path, depth == maxOwnerDepth); err == nil {
 			for _, name := range names {
@@ -89,8 +90,8 @@ func (s *ownerSample) add(path string, info os.FileInfo) {
 	}
 }
 
-// readEntries returns the first entries of a directory in the sequence of the file system, or all. It always returns
-// all of blobs, which has 256 subdirectories.
+// readEntries returns the names of the first maxOwnerEntries entries of a directory, or of all entries if all is set.
+// It always returns all entries of blobs, which has 256 subdirectories.
 func readEntries(path string, all bool) ([]string, error) {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -14,14 +14,15 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPermissions checks whether other users of this machine can read secrets.
+// checkPermissions checks whether other users of this machine can access the data directory or
+// read its secrets.
 func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
 		if f := checkMode(filepath.Join(c.Data, name), 0o077); f != nil {
 			all = append(all, *f)
 		}
 	}
-	if c.TLS.Key != "" { // a group for certificates may read it
+	if c.TLS.Key != "" { // a group for certificates may have access to it
 		if f := checkMode(c.TLS.Key, 0o007); f != nil {
 			all = append(all, *f)
 		}
@@ -32,7 +33,8 @@ func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	return all
 }
 
-// checkMode returns a finding if the file has a permission in mask or belongs to another user.
+// checkMode returns a finding if the file has any of the permissions in mask or belongs to
+// another user. Otherwise, it returns nil.
 func checkMode(path string, mask fs.FileMode) *apitypes.Diagnosis {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPort sends a request to the running server, or checks whether a server could listen on the address.
+// checkPort checks whether the running server responds. If no server is running, it checks whether a server could
+// listen on the configured address.
 func checkPort(ctx context.Context, c config.Config, found *apitypes.Checkup) apitypes.Diagnosis {
 	if found != nil && found.Status.Running && found.Status.Listen != nil {
 		return checkHealth(ctx, *found.Status.Listen, found.Status.Certificate)
@@ -31,7 +32,7 @@ func checkPort(ctx context.Context, c config.Config, found *apitypes.Checkup) ap
 	return ok("port", c.Listen+" is free; no server runs")
 }
 
-// checkHealth requests /healthz at the listen address, as a client on this machine would.
+// checkHealth requests /healthz at the server's listen address, as a client on this machine would.
 func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate) apitypes.Diagnosis {
 	host, number, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
@@ -63,7 +64,8 @@ func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate)
 	return ok("port", url+" answers")
 }
 
-// pinCertificate trusts only the certificate with a fingerprint, which the control socket reported.
+// pinCertificate returns a TLS configuration that trusts only the certificate with the given fingerprint. The server
+// reports the fingerprint over the control socket.
 func pinCertificate(fingerprint string) *tls.Config {
 	return &tls.Config{
 		InsecureSkipVerify: true, // #nosec G402 -- VerifyConnection checks the fingerprint instead

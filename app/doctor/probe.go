@@ -25,17 +25,18 @@ import (
 )
 
 const (
-	probeSize    = 100 << 20 // bytes: the default of limits.file_size
+	probeSize    = 100 << 20 // size of the body in bytes: the default of limits.file_size
 	probePause   = 2 * time.Second
 	probeTimeout = 10 * time.Minute
 
-	// Values for public_url, which is always probed: larger than the default limit of nginx, and done in a second.
+	// The doctor always probes public_url, using these values. The body is larger than the default limit of nginx, and
+	// the probe takes about a second.
 	publicSize    = 2 << 20
 	publicPause   = 500 * time.Millisecond
 	publicTimeout = 10 * time.Second
 )
 
-// checkProxy probes the address in the options, or public_url.
+// checkProxy probes the address in opts or, if there is none, public_url. It returns nil if there is nothing to probe.
 func checkProxy(ctx context.Context, opts Options, found *apitypes.Checkup) []apitypes.Diagnosis {
 	size, pause, patience := int64(probeSize), probePause, probeTimeout
 	if opts.ProbeURL == "" {
@@ -51,8 +52,8 @@ func checkProxy(ctx context.Context, opts Options, found *apitypes.Checkup) []ap
 	return runProbe(ctx, opts)
 }
 
-// runProbe sends a body through any proxy in front of the server, as an API client would send a document, and checks
-// what arrived.
+// runProbe uploads a body like an API client, through any proxy in front of the server, and checks what the server
+// received.
 func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	path := ""
 	err := opts.WithClient(ctx, func(ctx context.Context, c *control.Client) (err error) {
@@ -89,7 +90,7 @@ func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	return all
 }
 
-// rootCAs returns the system's certificate authorities and the self-signed certificate of this server.
+// rootCAs returns a pool with the system's certificate authorities and this server's self-signed certificate.
 func rootCAs(data string) *x509.CertPool {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
@@ -101,10 +102,11 @@ func rootCAs(data string) *x509.CertPool {
 	return pool
 }
 
-// pausingReader pauses once in the middle. The pause shows whether a proxy buffers the body before it forwards it.
+// pausingReader pauses once, in the middle of the body. If the server doesn't notice the pause, a proxy has buffered
+// the body before forwarding it.
 type pausingReader struct {
 	io.Reader
-	sent  atomic.Int64 // atomic, because a response may arrive during a Read
+	sent  atomic.Int64 // atomic, because a response may arrive while Read is running
 	at    int64
 	pause time.Duration
 }
@@ -119,7 +121,7 @@ func (p *pausingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// diagnoseFailedProbe explains the failure of a probe.
+// diagnoseFailedProbe explains why a probe failed.
 func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
 	says := fmt.Sprintf("%s did not get through %s: after %s and %s: %v",
 		apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
@@ -157,9 +159,9 @@ func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration
 	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
 }
 
-// diagnoseConnection explains why no connection was made; ok is false if one may have been made. A failure on this
-// machine is only a warning where other machines may succeed: the public DNS name may work only from outside, or the
-// office may have its own certificate authority.
+// diagnoseConnection explains why the connection failed. ok is false if the error may have another cause. If other
+// machines may be able to connect, the finding is only a warning. For example, the public DNS name may not work inside
+// the office, or the office may have its own certificate authority.
 func diagnoseConnection(err error, address string) (found apitypes.Diagnosis, ok bool) {
 	var (
 		name    *net.DNSError
@@ -206,12 +208,12 @@ func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) ap
 	return ok("through", says+", as it was sent")
 }
 
-// diagnoseForwarding checks whether the server sees the addresses of clients and builds links with the right scheme.
+// diagnoseForwarding checks whether the server knows the addresses of clients and uses the right scheme in links.
 func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	through, err := url.Parse(opts.ProbeURL)
 	secure := err == nil && through.Scheme == "https"
 	forwarded := got.ForwardedFor != "" || got.Proto != "" || got.ForwardedHost != ""
-	hidden := secure && !got.TLS // a proxy terminated TLS
+	hidden := secure && !got.TLS // a proxy has terminated TLS
 	own := strings.TrimSuffix(opts.Config.PublicURL, "/")
 	switch {
 	case own != "" && got.Link != "" && got.Link != own:

@@ -5,7 +5,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPublicURL checks the base URL of links if other machines can reach the server.
+// checkPublicURL checks public_url, the base URL of links, if other machines can reach the
+// server.
 func checkPublicURL(c config.Config) apitypes.Diagnosis {
 	switch {
 	case c.PublicURL != "":

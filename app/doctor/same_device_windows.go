@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// sameDevice reports whether two paths are on one drive or share.
+// sameDevice reports whether two paths are on the same drive or share.
 func sameDevice(a, b string) (bool, error) {
 	if _, _, err := statBoth(a, b); err != nil {
 		return false, err

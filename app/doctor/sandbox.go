@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// protectionAdvice explains the risk of each protection that the sandbox of the worker processes lacks, and what to do.
+// protectionAdvice explains, for each protection that the sandbox may lack, the risk and what to do about it.
 var protectionAdvice = map[string]struct{ risk, do string }{
 	sandbox.ProtectionNoNewPrivs: {"it could gain privileges by starting a program",
 		"allow the system call prctl to the service or its container"},
@@ -27,7 +27,7 @@ var protectionAdvice = map[string]struct{ risk, do string }{
 		"run deedkeep on Linux where documents come from people you don't know"},
 }
 
-// completeSandbox describes a sandbox that has all protections.
+// completeSandbox returns a description of a sandbox that has all protections.
 func completeSandbox() string {
 	const says = "a process that opens documents can't open files, reach the network, or start programs"
 	if runtime.GOOS == "windows" {
@@ -36,14 +36,14 @@ func completeSandbox() string {
 	return says
 }
 
-// diagnoseSandbox describes what a malicious document could do if it took over the worker process that opens it.
+// diagnoseSandbox describes what a malicious document could do if it took control of the worker process that opens it.
 func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 	const check = "sandbox"
 	if len(gaps) == 0 {
 		return ok(check, completeSandbox())
 	}
 	var lacks, means, do []string
-	files, calls := false, false // worse if both are missing
+	files, calls := false, false // the risk is higher if both are missing
 	for _, g := range gaps {
 		files, calls = files || g.Protection == sandbox.ProtectionLandlock, calls || g.Protection == sandbox.ProtectionSeccomp
 		lacks = append(lacks, fmt.Sprintf("%s (%s)", g.Protection, cmp.Or(g.Reason, "not available")))

@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// checkDamage reports documents that are damaged on disk.
+// checkDamage reports documents that are known to be damaged on disk.
 func checkDamage(found *apitypes.Checkup) apitypes.Diagnosis {
 	list := found.Status.Damaged
 	if len(list) == 0 {
@@ -18,7 +18,7 @@ func checkDamage(found *apitypes.Checkup) apitypes.Diagnosis {
 		`upload the same files again, or get them from a backup with "deedkeep restore latest --file N" and upload them; check the disk's health`)
 }
 
-// checkScrub reports how long ago every document was last read.
+// checkScrub reports when the last scrub, which reads every stored document, was completed.
 func checkScrub(found *apitypes.Checkup) apitypes.Diagnosis {
 	s := found.Status.Scrub
 	age := time.Duration(s.AgeSeconds) * time.Second

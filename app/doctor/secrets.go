@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkSecrets checks whether other users can read a file with a secret: one that a setting names, or the settings file
-// itself. checkPermissions covers the key of the certificate.
+// checkSecrets checks whether other users can read the settings file or the files with secrets that it names. It skips
+// the certificate's key, which checkPermissions covers.
 func checkSecrets(c config.Config) apitypes.Diagnosis {
 	const check = "secrets"
 	var says, do []string

@@ -10,7 +10,8 @@ import (
 
 const day = 24 * time.Hour
 
-// checkBackup checks the age of the last good backup and reports later failures.
+// checkBackup checks the age of the last successful backup and reports a failure since
+// then.
 func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
 	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
 	s := found.Status
@@ -51,7 +52,7 @@ func formatAge(d time.Duration) string {
 	return apitypes.Count(int(d/day), "day", "days")
 }
 
-// checkShutdown reports that a server was not stopped cleanly.
+// checkShutdown checks whether a server was not stopped cleanly.
 func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.CutAt == nil {
 		return ok("stops", "every server stopped by itself")
@@ -64,7 +65,8 @@ func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 		`see the system's log for that time (power, memory); "deedkeep verify" reads everything`)
 }
 
-// checkDatabase reports whether the database in memory can differ from the file on disk.
+// checkDatabase reports whether the database contents in memory may differ from the file on
+// disk.
 func checkDatabase(found *apitypes.Checkup) apitypes.Diagnosis {
 	const check = "database"
 	switch {

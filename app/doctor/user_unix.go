@@ -13,7 +13,7 @@ import (
 func checkUser(c config.Config) []apitypes.Diagnosis {
 	uid, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if err != nil {
-		return nil // checkOwners reports it
+		return nil // checkOwners reports this error
 	}
 	return listOf(diagnoseUser(uid, c.Data))
 }

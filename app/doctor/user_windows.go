@@ -5,5 +5,5 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkUser checks nothing, because the user of a Windows service is part of the service's configuration.
+// checkUser does nothing on Windows, because the user is part of the service's configuration.
 func checkUser(config.Config) []apitypes.Diagnosis { return nil }
