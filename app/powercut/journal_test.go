@@ -17,19 +17,19 @@ import (
 	"deedkeep/app/vault"
 )
 
-// change is a request with the positions at which it was sent and acknowledged.
+// change is a request that changes a record, with the positions in the recording at which it was sent and acknowledged.
 type change struct {
 	from, to int
-	is       string // the state of the record afterward; "": deleted
+	is       string // state of the record after the change; "": deleted
 }
 
-// never is the position of a response that didn't arrive.
+// never is the acknowledgment position of a request that got no response.
 const never = math.MaxInt
 
-// journal contains the requests and acknowledgments of a vault, by record.
+// journal contains the requests that changed a vault, grouped by record.
 type journal struct {
 	mu      sync.Mutex
-	changes map[string][]change // in sequence
+	changes map[string][]change // by record, in the sequence in which they were sent
 }
 
 func newJournal() *journal { return &journal{changes: map[string][]change{}} }
@@ -52,8 +52,8 @@ func (b *journal) acknowledged() (n int) {
 	return n
 }
 
-// allowed returns the valid states of a record after a power failure at a position: the last acknowledged state, and
-// states of pending requests.
+// allowed returns the valid states of a record after a power failure at position moment: the last acknowledged state
+// and the states of requests that were pending at that time.
 func allowed(changes []change, moment int) []string {
 	may := []string{""}
 	for _, c := range changes {
@@ -67,8 +67,8 @@ func allowed(changes []change, moment int) []string {
 	return may
 }
 
-// check returns a sentence for each record of the vault with an invalid state at the position, and for each finding of
-// a verification.
+// check returns a sentence for each record whose state is invalid after a power failure at position moment, and for
+// each finding of a verification of the vault.
 func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (wrong []string, err error) {
 	is, err := listRecords(ctx, v)
 	if err != nil {
@@ -98,8 +98,8 @@ func (b *journal) check(ctx context.Context, v *instance.Instance, moment int) (
 	return wrong, err
 }
 
-// document returns the digest of a file, with a prefix if it is in the trash. The verification compares the content
-// with it.
+// document returns the SHA-256 of a file as recorded in the database, with a prefix if the file is in the trash, or ""
+// if the file doesn't exist. The verification compares the stored content with this digest.
 func document(ctx context.Context, v *instance.Instance, id uint64) (string, error) {
 	file, err := v.Files.Get(ctx, id)
 	if err == nil {
@@ -118,7 +118,7 @@ func document(ctx context.Context, v *instance.Instance, id uint64) (string, err
 
 func trashed(digest string) string { return "trash " + digest }
 
-// listRecords returns the addresses of the existing orders and the documents of the existing abstracts.
+// listRecords returns the state of each order (its address) and each abstract (the digests of its documents).
 func listRecords(ctx context.Context, v *instance.Instance) (map[string]string, error) {
 	is := map[string]string{}
 	var err error

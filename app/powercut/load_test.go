@@ -30,7 +30,7 @@ type uploaded struct {
 	trashed bool
 }
 
-// document returns a unique text.
+// document returns a text document that differs from all others, and its SHA-256.
 func (w *worker) document() (upload client.Upload, digest string) {
 	w.count++
 	var text strings.Builder
@@ -44,7 +44,8 @@ func (w *worker) document() (upload client.Upload, digest string) {
 		hex.EncodeToString(sum[:])
 }
 
-// request sends one request and records the outcome.
+// request sends a random request, such as an upload, and records the outcome in the
+// journal.
 func (w *worker) request(ctx context.Context, c *client.Client) error {
 	switch n := w.rng.IntN(10); {
 	case n < 5:
@@ -89,14 +90,14 @@ func (w *worker) abstract(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	w.testServer.journal.add("abstract "+address, change{from, w.testServer.moment(), firstDigest + " " + secondDigest})
-	// They are never deleted, so that the abstract doesn't change.
+	// The workers never delete these files, so the abstract doesn't change.
 	for i, digest := range []string{firstDigest, secondDigest} {
 		w.testServer.journal.add(fmt.Sprint("file ", created.Data.Files[i].ID), change{from, w.testServer.moment(), digest})
 	}
 	return nil
 }
 
-// order creates an order and changes it.
+// order creates an order and then changes its address.
 func (w *worker) order(ctx context.Context, c *client.Client) error {
 	w.count++
 	number := fmt.Sprintf("%s-%d", w.name, w.count)
@@ -118,7 +119,7 @@ func (w *worker) order(ctx context.Context, c *client.Client) error {
 	return nil
 }
 
-// note adds a change of a known record, acknowledged or not.
+// note adds a change to the journal. If err is not nil, the change was not acknowledged.
 func (w *worker) note(name string, from int, value string, err error) {
 	to := never
 	if err == nil {
@@ -127,7 +128,7 @@ func (w *worker) note(name string, from int, value string, err error) {
 	w.testServer.journal.add(name, change{from, to, value})
 }
 
-// trash deletes a document or restores it.
+// trash moves a document to the trash, or restores it if it is already there.
 func (w *worker) trash(ctx context.Context, c *client.Client, f *uploaded) (err error) {
 	from, is := w.testServer.moment(), f.digest
 	if f.trashed {
@@ -137,7 +138,7 @@ func (w *worker) trash(ctx context.Context, c *client.Client, f *uploaded) (err 
 	}
 	w.note(fmt.Sprint("file ", f.id), from, is, err)
 	f.trashed = !f.trashed
-	if err != nil { // its state is unknown
+	if err != nil { // the state of the document is unknown
 		w.files = slices.DeleteFunc(w.files, func(other uploaded) bool { return other.id == f.id })
 	}
 	return err

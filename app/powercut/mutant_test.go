@@ -9,14 +9,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// mutantEnv is the environment variable that names the sync that the server in TestMutants omits.
+// mutantEnv is the environment variable with the name of the sync that the server in TestMutants omits.
 const mutantEnv = "DEEDKEEP_TEST_MUTANT"
 
-// mutantTries is the maximum number of recordings without a loss. A document in a directory that wasn't synced is at
-// risk only until something else commits the journal.
+// mutantTries is how many recordings TestMutants makes before it fails because no data was lost. One recording may not
+// be enough: a document in a directory that wasn't synced is at risk only until something else commits the file system
+// journal.
 const mutantTries = 3
 
-// mutants are the omitted syncs.
+// mutants are the syncs that the server can omit, with the code change for each.
 var mutants = []struct {
 	name     string
 	mutation vaulttest.Mutation
@@ -35,8 +36,8 @@ var mutants = []struct {
 	}},
 }
 
-// TestMutants checks that TestReplay detects an omitted sync: of a document, of the directory that it is renamed into,
-// and of the database (bbolt's NoSync).
+// TestMutants checks that replaying a recording detects an omitted sync of a document, of the directory that the
+// document is renamed into, or of the database (bbolt's NoSync).
 func TestMutants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed(t), 2))
 	mutations := make([]vaulttest.Mutation, len(mutants))

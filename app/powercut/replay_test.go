@@ -22,11 +22,11 @@ import (
 
 const (
 	usualStates = 500
-	// fromOne is the number of states per recording.
+	// fromOne is the maximum number of states checked per recording.
 	fromOne = 1000
-	// In a long run, every xfsEach-th recording is of XFS, whose states take six times as long.
+	// In a long run, every xfsEach-th recording uses XFS. Checking an XFS state takes six times as long.
 	xfsEach    = 5
-	xfsShare   = 4 // an XFS recording has 1/xfsShare of the states
+	xfsShare   = 4 // XFS recordings check only 1/xfsShare as many states
 	backupEach = 8 // the backup is verified in every backupEach-th state
 	players    = 2
 )
@@ -53,19 +53,19 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// run is a recording and its acknowledgments.
+// run is a recording of a disk, with the journal of acknowledged requests and the results of the replay.
 type run struct {
 	t          *testing.T
 	journal    *journal
 	recording  *blockdev.Recording
-	backup     int // the position at which a backup was acknowledged
+	backup     int // position at which the backup was acknowledged
 	mu         sync.Mutex
 	lost       int
 	unopenable int
 }
 
-// record runs the server on a recorded disk. First all workers send requests concurrently, then only one, because the
-// syncs of concurrent requests hide an omitted sync.
+// record runs the server on a disk whose writes are recorded. At first, all workers send requests concurrently. Then
+// only one does, because the syncs of concurrent requests can hide an omitted sync.
 func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together, alone int) *run {
 	t.Helper()
 	start := time.Now()
@@ -93,7 +93,7 @@ func record(t *testing.T, binary, mutant, kind string, rng *rand.Rand, together,
 	return r
 }
 
-// purge empties the trash.
+// purge empties the trash and records the deletions in the journal.
 func (h *testServer) purge() {
 	h.t.Helper()
 	from := h.moment()
@@ -111,13 +111,13 @@ func (h *testServer) purge() {
 	}
 }
 
-// cut is a position of a power failure.
+// cut is a simulated power failure at a position in the recording.
 type cut struct {
 	moment int
-	choice *rand.Rand // selects the unflushed writes that survive; nil: all
+	choice *rand.Rand // selects the unflushed writes that survive; nil: all survive
 }
 
-// moments selects positions right after flushes, right after acknowledgments, and random ones.
+// moments returns the positions of power failures: right after flushes, right after acknowledgments, and at random.
 func (r *run) moments(rng *rand.Rand, states int) []cut {
 	cuts := r.responses(rng)
 	for _, at := range r.recording.Flushes() {
@@ -132,7 +132,7 @@ func (r *run) moments(rng *rand.Rand, states int) []cut {
 	return sorted(cuts)
 }
 
-// responses returns the positions right after acknowledgments.
+// responses returns power failures right after each acknowledgment.
 func (r *run) responses(rng *rand.Rand) (cuts []cut) {
 	for _, changes := range r.journal.changes {
 		for _, c := range changes {
@@ -147,12 +147,13 @@ func sorted(cuts []cut) []cut {
 	return cuts
 }
 
-// splitRand returns a source of random numbers for one goroutine.
+// splitRand returns a new generator, seeded from rng, for use by one goroutine.
 func splitRand(rng *rand.Rand) *rand.Rand {
 	return rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
 }
 
-// replay checks states until enough are wrong; 0 means all states.
+// replay checks the states after power failures at cuts. It stops when it has found the given number of damaged states;
+// 0 means that it checks all of them.
 func (r *run) replay(cuts []cut, enough int) {
 	r.t.Helper()
 	start := time.Now()
@@ -177,7 +178,7 @@ func (r *run) replay(cuts []cut, enough int) {
 	r.t.Logf("states=%d lost=%d unopenable=%d in %.1f s", checked, r.lost, r.unopenable, time.Since(start).Seconds())
 }
 
-// checkState checks one state.
+// checkState checks the state after one power failure and counts it if data was lost or the vault can't be opened.
 func (r *run) checkState(player *blockdev.Replayer, c cut, backup bool) {
 	wrong, err := r.checkDisk(player, c, backup)
 	r.mu.Lock()
@@ -204,7 +205,7 @@ func (r *run) checkDisk(player *blockdev.Replayer, c cut, backup bool) (wrong []
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, disk.TryUnmount()) }()
-	if err := os.MkdirAll(dataIn(folder), 0o700); err != nil { // the power failed before it was created
+	if err := os.MkdirAll(dataIn(folder), 0o700); err != nil { // the power failed before the data directory was created
 		return nil, err
 	}
 	wrong, err = inspect(context.Background(), folder, r.journal, c.moment)
@@ -214,7 +215,8 @@ func (r *run) checkDisk(player *blockdev.Replayer, c cut, backup bool) (wrong []
 	return wrong, err
 }
 
-// inspect opens the vault on a mounted disk and checks it.
+// inspect opens the vault on a mounted disk and checks it against the journal. It returns an error if the vault can't
+// be opened.
 func inspect(ctx context.Context, folder string, b *journal, moment int) (wrong []string, err error) {
 	v, err := instance.Open(ctx, options(dataIn(folder), time.Now))
 	if err != nil {
@@ -224,7 +226,7 @@ func inspect(ctx context.Context, folder string, b *journal, moment int) (wrong 
 	return b.check(ctx, v, moment)
 }
 
-// checkBackup adds the damage in the acknowledged backup to wrong.
+// checkBackup verifies the acknowledged backup and appends a message for each finding to wrong.
 func checkBackup(wrong []string, folder string) ([]string, error) {
 	a, err := archive.Open(folder, archive.Options{Now: time.Now})
 	if err != nil {

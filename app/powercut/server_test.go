@@ -28,8 +28,8 @@ import (
 	"deedkeep/app/vaulttest/blockdev"
 )
 
-// purgeEnv is the environment variable that makes the test binary purge the vault in a directory. It runs in its
-// own process, because this process serves the recorded disk (package blockdev).
+// purgeEnv is the environment variable that makes the test binary purge the vault in the given directory. The purge
+// runs in its own process, because this process serves the recorded disk (package blockdev).
 const purgeEnv = "DEEDKEEP_TEST_PURGE"
 
 const (
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// options returns options for a vault that the server created.
+// options returns the options to open a vault that the server created.
 func options(dir string, now func() time.Time) instance.Options {
 	settings := vaulttest.Settings()
 	settings.TrashKeep = trashKeep
@@ -56,7 +56,7 @@ func options(dir string, now func() time.Time) instance.Options {
 		Passwords: secret.Argon2Params{Memory: 8, Passes: 1, Lanes: 1}, Log: slog.New(slog.DiscardHandler)}
 }
 
-// purge empties the trash of a vault.
+// purge permanently deletes everything in the trash of a vault.
 func purge(dir string) error {
 	ctx := context.Background()
 	v, err := instance.Open(ctx, options(dir, func() time.Time { return time.Now().Add(2 * trashKeep) }))
@@ -70,7 +70,7 @@ func purge(dir string) error {
 	return v.Sweeper.Sweep(ctx)
 }
 
-// number returns the integer in an environment variable, or usual.
+// number returns the positive integer in an environment variable, or usual if the variable is not set.
 func number(t *testing.T, variable string, usual int) int {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -84,7 +84,7 @@ func number(t *testing.T, variable string, usual int) int {
 	return n
 }
 
-// seed returns the seed of the test's random choices.
+// seed returns the seed of the test's random choices and logs it, so that a failed run can be repeated.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := uint64(number(t, "DEEDKEEP_TEST_SEED", int(time.Now().UnixNano())))
@@ -92,7 +92,8 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// testServer is a data directory on its own disk and the server that uses it.
+// testServer is a data directory on its own disk, with the server that uses it and the workers that send requests to
+// it.
 type testServer struct {
 	t       *testing.T
 	program string
@@ -165,7 +166,7 @@ func (h *testServer) start() {
 	h.client = client.New(address, h.key, transport)
 }
 
-// command runs a command with the data directory.
+// command runs a deedkeep command on the data directory and returns its standard output.
 func (h *testServer) command(args ...string) string {
 	h.t.Helper()
 	run := exec.CommandContext(h.t.Context(), h.program, append(args, "--data", dataIn(h.folder))...)
@@ -179,17 +180,17 @@ func (h *testServer) command(args ...string) string {
 	return string(out)
 }
 
-// kill sends SIGKILL to the server and its child processes.
+// kill kills the server and its child processes with SIGKILL.
 func (h *testServer) kill() {
 	if h.server == nil {
 		return
 	}
 	_ = syscall.Kill(-h.server.Process.Pid, syscall.SIGKILL) // the process group exists until Wait
-	_ = h.server.Wait()                                      // the error is that it was killed
+	_ = h.server.Wait()                                      // always an error, because the process was killed
 	h.server = nil
 }
 
-// stop shuts the server down gracefully.
+// stop stops the server gracefully with SIGTERM.
 func (h *testServer) stop() {
 	h.t.Helper()
 	if err := h.server.Process.Signal(syscall.SIGTERM); err != nil {
@@ -201,7 +202,7 @@ func (h *testServer) stop() {
 	h.server = nil
 }
 
-// work makes each worker send a number of requests, until one fails.
+// work makes each worker send the given number of requests, or fewer if one fails.
 func (h *testServer) work(workers []*worker, requests int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // in case the server hangs
 	defer cancel()

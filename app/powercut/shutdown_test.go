@@ -18,7 +18,8 @@ const (
 	cutWithin    = 600 * time.Millisecond
 )
 
-// TestShutdown makes the kernel discard unwritten data.
+// TestShutdown checks that no acknowledged change is lost when the kernel shuts down the
+// file system and discards unwritten data.
 func TestShutdown(t *testing.T) {
 	cycles, rng := number(t, "DEEDKEEP_TEST_CYCLES", usualCycles), rand.New(rand.NewPCG(seed(t), 1))
 	binary := vaulttest.BuildProgram(t)
@@ -43,7 +44,8 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// cycle starts the server, shuts down its file system under load, and mounts it again.
+// cycle starts the server, shuts down the file system after the given time while requests
+// are in progress, and mounts it again.
 func (h *testServer) cycle(after time.Duration) {
 	h.t.Helper()
 	h.start()
