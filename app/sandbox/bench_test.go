@@ -36,7 +36,7 @@ func inspectPDF(b *testing.B, p *sandbox.Pool, content []byte, lim document.Insp
 	}
 }
 
-// BenchmarkWarm measures the inspection of one PDF by a running worker.
+// BenchmarkWarm measures the inspection of one PDF by a worker that is already running.
 func BenchmarkWarm(b *testing.B) {
 	for _, name := range []string{"title/open-end-mortgage.pdf", "title/warranty-deed-scan-100dpi.pdf", "title/index-of-deeds-500-pages.pdf"} {
 		b.Run(name, func(b *testing.B) {
@@ -69,8 +69,8 @@ func BenchmarkLargeScan(b *testing.B) {
 	}
 }
 
-// BenchmarkExtract measures, with a running worker, the image of a scanned page, 400 pixels
-// wide, and the text of 500 pages.
+// BenchmarkExtract measures two tasks of a running worker: rendering a scanned page 400 pixels
+// wide, and extracting the text of 500 pages.
 func BenchmarkExtract(b *testing.B) {
 	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	defer p.Close()
@@ -95,8 +95,7 @@ func BenchmarkExtract(b *testing.B) {
 	})
 }
 
-// BenchmarkStart measures the inspection of one text document including the start of its
-// worker.
+// BenchmarkStart measures the inspection of one text document, including starting the worker.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
@@ -109,8 +108,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkFirst measures the first PDF: starting a worker, and compiling PDFium or loading it
-// from the cache.
+// BenchmarkFirst measures the inspection of the first PDF: starting a worker, and compiling PDFium
+// or loading it from the cache.
 func BenchmarkFirst(b *testing.B) {
 	content := sampleContent(b, "title/open-end-mortgage.pdf")
 	for name, cache := range map[string]func() string{
@@ -128,8 +127,8 @@ func BenchmarkFirst(b *testing.B) {
 	}
 }
 
-// BenchmarkView measures page images in the sizes that the viewer requests, with a running
-// worker: 2,550 pixels are a letter page at 300 dpi, 5,100 are for plats.
+// BenchmarkView measures how long a running worker takes to render pages at the sizes that the
+// viewer requests. A letter page at 300 dpi is 2,550 pixels wide, and a plat is 5,100.
 func BenchmarkView(b *testing.B) {
 	p := sandbox.Open(sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	defer p.Close()

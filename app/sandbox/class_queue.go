@@ -23,21 +23,21 @@ type ownerQueue struct {
 type waiter struct {
 	class   Class
 	owner   string
-	stop    context.CancelFunc // stops the work in its slot
+	stop    context.CancelFunc // preempts the work by canceling its context
 	element *list.Element      // in ownerQueue.waiters
 	ready   chan struct{}      // closed when a slot is granted or err is set
-	err     error              // ErrBusy: dropped from the queue
+	err     error              // ErrBusy if the waiter was dropped from the queue, else nil
 
-	slotSince   time.Time     // when it got its current slot
+	slotSince   time.Time     // when it got the current slot
 	slotTime    time.Duration // total time in previous slots
-	startedAt   time.Time     // when a worker got the document
+	startedAt   time.Time     // when a worker first got the document
 	slowTimer   *time.Timer   // expires after slowAfter; nil while no worker has the document
-	slow        bool          // it has run for slowAfter, now or before a preemption
-	preempted   bool          // it has been stopped and is about to release its slot
+	slow        bool          // the document has run for slowAfter, now or before a preemption
+	preempted   bool          // the work is being stopped and is about to release its slot
 	preemptions int           // number of preemptions
 }
 
-// add appends t to its owner's queue, or puts it first if it was preempted.
+// add appends t to its owner's queue, or puts it at the front if it was preempted.
 func (l *classQueue) add(t *waiter) {
 	e := l.byOwner[t.owner]
 	if e == nil {
@@ -64,9 +64,9 @@ func (l *classQueue) remove(t *waiter) {
 	}
 }
 
-// next removes and returns the oldest waiter of the owner with the least slot time among those
-// that may have a slot. Of several such owners, the one served least recently goes first. It
-// returns nil if there is none.
+// next removes and returns the oldest waiter of the owner with the least slot time among the owners
+// that may have a slot. On a tie, the owner that was served least recently goes first. It returns
+// nil if no such owner is waiting.
 func (l *classQueue) next(may func(owner string) bool, used map[string]time.Duration) *waiter {
 	var first *list.Element
 	for e := l.owners.Front(); e != nil; e = e.Next() {
@@ -94,9 +94,10 @@ func (l *classQueue) hasOwner(matches func(owner string) bool) bool {
 	return false
 }
 
-// dropFromLongest drops the newest waiter of the longest owner queue, with ErrBusy, if that
-// queue is longer than the one of owner would be with one more. So a flood of calls hurts only
-// its own owner.
+// dropFromLongest drops the newest waiter from the longest owner queue, with ErrBusy, to make room
+// for another call of owner. It drops nothing and returns false if owner's queue would then be at
+// least as long as the longest one. This way, an owner that floods the queue only affects its own
+// calls.
 func (l *classQueue) dropFromLongest(owner string) bool {
 	own := 0
 	if e := l.byOwner[owner]; e != nil {

@@ -1,63 +1,66 @@
-// Package sandbox opens untrusted documents in worker processes. It holds the worker, the pool
+// Package sandbox opens untrusted documents in worker processes. It contains the worker, the pool
 // that starts, schedules, and kills workers, and the protocol between them.
 //
-// It guarantees that:
-//   - the calling process never parses a document;
-//   - a document that crashes its worker, loops, or exhausts memory costs at most its deadline and
-//     that worker;
-//   - a worker opens no file once it has a document (see Protections);
-//   - no worker outlives its parent.
+// It guarantees:
+//   - The calling process never parses a document.
+//   - A document that crashes its worker, loops forever, or exhausts memory takes down only that
+//     worker, by its deadline at the latest.
+//   - A worker doesn't open any files after it receives a document (see Protections).
+//   - No worker outlives its parent.
 //
-// A document may take over its worker, so everything a worker sends is validated like any other
-// untrusted input.
+// A malicious document may take control of its worker. Everything a worker sends is therefore
+// validated like any other untrusted input.
 //
 // # Workers
 //
 // A worker is this same binary, run with WorkerArg as its first argument. Workers start on demand.
-// A worker serves one document after another and is replaced after a failure or when its memory
-// has grown. Only the parent can stop it: a document engine in an endless loop blocks the garbage
-// collector and with it everything else in the process. A worker exits when its standard input is
-// closed.
+// A worker processes one document after another. It is replaced after a failure or when its memory
+// has grown too large. Only the parent can stop a worker, because a document engine in an endless
+// loop blocks the garbage collector and with it the rest of the process. A worker exits when its
+// standard input is closed.
 //
-// A worker killed by a signal from outside (the OOM killer, a person) says nothing about the
-// document: the call is repeated once and then returns ErrKilled, after which the caller may
-// retry. If workers die for other reasons the document is reported as damaged, too slow, or too
-// large, which is permanent (IsDocumentError).
+// If something outside the program kills a worker (the OOM killer or an administrator), the
+// document is not to blame. The call is retried once. If the new worker is killed too, the call
+// returns ErrKilled, and the caller may try again. If workers die for any other reason, the
+// document is reported as damaged, too slow, or too large. These errors are permanent
+// (IsDocumentError).
 //
 // # Protections
 //
-// A worker does everything that needs files before its first document: for a PDF it loads PDFium
-// from the cache of compiled code, or compiles it into the cache. Then it gives up its rights and
-// reports that it is ready:
-//   - Linux: no_new_privs, a Landlock domain that allows nothing, a seccomp filter on all threads
-//     that allows only the system calls of the Go runtime and of WebAssembly on memory and open
-//     pipes, and rlimits on open files, file size, data size, and core dumps. It can open no file
-//     or socket and start no process.
-//   - Windows: a job object that limits memory and allows no second process, a restricted token
+// A worker does everything that needs files before its first document. For a PDF, it loads PDFium
+// from the cache of compiled code, or compiles it and stores it there. Then it drops its privileges
+// and reports that it is ready:
+//   - Linux: no_new_privs, a Landlock domain that allows nothing, a seccomp filter on all threads,
+//     and rlimits on open files, file size, data size, and core dumps. The filter allows only the
+//     system calls that the Go runtime and WebAssembly need to use memory and pipes that are
+//     already open. The worker can't open files or sockets or start processes.
+//   - Windows: a job object that limits memory and prevents a second process, a restricted token
 //     without privileges, and low integrity.
-//   - macOS and others: no core dumps; deadlines apply, but there is no sandbox.
+//   - macOS and other systems: no core dumps. Deadlines apply, but there is no sandbox.
 //
 // If the system lacks a protection, the worker runs without it and reports that.
 // Pool.MissingProtections returns the report, for deedkeep doctor.
 //
-// A worker that was started for another type of document has no PDFium and can't load it any
-// more. It is replaced when a PDF arrives. From then on all new workers load PDFium.
+// A worker that was started for another document type can no longer load PDFium. It is replaced
+// when a PDF arrives. From then on, all new workers load PDFium.
 //
 // # Scheduling
 //
-// There are up to Options.Workers workers with one document each, so their total memory is bounded
-// by Workers times MemoryLimit. Upload work goes before View, and View before Background. Within a
-// class, the owner that has used the least worker time goes first. Deadlines don't include the
-// wait. The queue is bounded: when it is full, calls fail with ErrBusy, those of the owner with the
-// most waiting calls first.
+// There are up to Options.Workers workers, each with one document at a time, so the total memory of
+// all workers is limited to Workers times MemoryLimit. Upload work goes before View work, and View
+// before Background. Within a class, the owner that has used the least worker time goes first. The
+// time that a call waits doesn't count toward its deadline. The queue is bounded. When the queue is
+// full, the newest call of the owner with the most waiting calls fails with ErrBusy.
 //
-// Background work leaves one worker to the other classes if there are several. So do owners whose
-// documents are slow, and each of them gets one worker at most (queue.go). A document turns out to
-// be slow only while it runs. If all workers are busy with slow documents and another owner waits,
-// the most recent slow work is preempted: its worker is killed, and its call is queued again.
-// Starting one more worker instead takes more memory and helps less. Measured on two busy cores,
-// with three owners of ten slow documents each: with two workers and preemption, each of 15 text
-// files of another owner was processed within 0.5 s, and the workers used 247 MB. With three
+// If there are several workers, background work never takes the last one. Neither do slow owners
+// (owners of slow documents), and each slow owner gets at most one worker (queue.go). The pool
+// finds out that a document is slow only by running it. If all workers are busy with slow documents
+// and another owner waits, the most recently started slow work is preempted: its worker is killed,
+// and its call is queued again.
+//
+// Preemption uses less memory than an extra worker and works better. This was measured on two busy
+// cores with three owners of ten slow documents each. With two workers and preemption, each of 15
+// text files of another owner was processed within 0.5 s, and the workers used 247 MB. With three
 // workers and no preemption, one of three files took 6.9 s, and the workers used 475 MB.
 //
 // # Protocol
@@ -88,11 +91,12 @@
 //	              ...                 until all pages have been sent
 //	   (or)       <------ marks       of a phrase on one page (layout.go)
 //	              <------ done        JSON: the report, or the end of the result
-//	   (or)       <------ error       JSON: why there is no result
+//	   (or)       <------ error       JSON: why the task failed
 //
-// The ranges of a read lie within the document and add up to at most 64 KiB, and the total of all
-// reads is bounded (exchange.go). An image has a requested type and at most the requested size,
-// and its bytes begin as its type requires. Page numbers ascend and, like the length of the text,
-// stay within the limits. Text contains no control characters except white space. Page sizes are
-// positive, and marks lie within their page. The parent kills a worker that violates any of this.
+// The ranges of a read lie within the document and add up to at most 64 KiB. The total of all reads
+// is limited, too (exchange.go). An image has a requested type and at most the requested size, and
+// its data starts with the signature of its type. Page numbers ascend and stay within the limits,
+// as does the length of the text. Text contains no control characters except whitespace. Page sizes
+// are positive, and marks lie within their page. The parent kills a worker that violates any of
+// these rules.
 package sandbox

@@ -6,20 +6,20 @@ import (
 	"deedkeep/app/document"
 )
 
-// Document errors that Picture and Text return in addition to those of package document. They are
-// permanent.
+// Document errors that the methods of Pool return in addition to those of package document. They
+// are permanent.
 var (
-	// ErrDeadline reports that the document exceeded the deadline of its task.
+	// ErrDeadline reports that a worker took longer than the deadline for its task.
 	ErrDeadline = errors.New("document takes too long")
-	// ErrMemory reports that the document exceeded the memory limit of a worker.
+	// ErrMemory reports that a worker exceeded its memory limit while processing the document.
 	ErrMemory = errors.New("document takes too much memory")
 )
 
-// ErrKilled reports that something outside this program killed the workers of a document: the
-// system because memory ran out, or a person. A retry may succeed.
+// ErrKilled reports that something outside this program killed the document's workers: the system
+// when memory ran out, or an administrator. A retry may succeed.
 var ErrKilled = errors.New("document process was killed from outside")
 
-// docErrors are the document errors and their names in the protocol.
+// docErrors maps document errors to their names in the protocol.
 var docErrors = []struct {
 	name string
 	err  error
@@ -40,7 +40,7 @@ func docErrorName(err error) string {
 	return ""
 }
 
-// docErrorByName returns the document error with this name, or nil.
+// docErrorByName returns the document error with the given protocol name, or nil if there is none.
 func docErrorByName(name string) error {
 	for _, f := range docErrors {
 		if f.name == name {
@@ -50,20 +50,20 @@ func docErrorByName(name string) error {
 	return nil
 }
 
-// IsDocumentError reports whether err is caused by the document itself, so that a retry is
-// useless. All other errors of this package are caused by the server, the store, or the caller,
-// and may be temporary.
+// IsDocumentError reports whether the document itself caused err, so that a retry is useless. All
+// other errors of this package are caused by the server, the store, or the caller, and may be
+// temporary.
 func IsDocumentError(err error) bool {
 	return docErrorName(err) != "" || errors.Is(err, ErrDeadline) || errors.Is(err, ErrMemory)
 }
 
-// workerDiedError is the error for a document whose workers died.
+// workerDiedError is returned when the workers that processed a document died.
 type workerDiedError struct{ cause error }
 
 func (e *workerDiedError) Error() string { return "document process ended: " + e.cause.Error() }
 
-// Unwrap returns the document error that the cause maps to. A document that killed two workers
-// for an unknown reason counts as damaged.
+// Unwrap returns the document error for the cause. A document whose workers died twice for an
+// unknown reason counts as damaged.
 func (e *workerDiedError) Unwrap() error {
 	switch {
 	case errors.Is(e.cause, errDeadline):

@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// docReadError reports that the parent could not read the document, which is the fault of the
-// store.
+// docReadError reports that the parent could not read the document. The store is to blame, not the
+// document.
 type docReadError struct{ cause error }
 
 func (e *docReadError) Error() string { return "read document: " + e.cause.Error() }
 func (e *docReadError) Unwrap() error { return e.cause }
 
-// workerError is an error that a worker reports: docErr is a document error, or nil for an
-// error of the worker.
+// workerError is an error reported by a worker. docErr is the document error, or nil if the worker
+// itself failed.
 type workerError struct {
 	text   string
 	docErr error
@@ -25,40 +25,40 @@ type workerError struct {
 func (e *workerError) Error() string { return "document could not be opened: " + e.text }
 func (e *workerError) Unwrap() error { return e.docErr }
 
-// result collects what a worker sends about one document. Its methods return protocol errors,
-// or a *callbackError.
+// result collects the data that a worker sends about one document. Its methods return protocol
+// errors, or a *callbackError.
 type result interface {
 	// reset is called before each attempt.
 	reset()
-	// add handles one frame other than a read or the last one. discard reports that the parent
-	// could not read the document, so the content must not be used.
+	// add handles one frame. It is not called for reads or for the last frame. discard reports that
+	// the parent could not read the document, so the content must not be used.
 	add(kind byte, content []byte, discard bool) error
 	// finish handles the last frame.
 	finish(d taskDone) error
 }
 
-// exchange is the parent's side of one task.
+// exchange is the parent's side of the protocol for one task.
 type exchange struct {
 	w       io.Writer
 	r       *bufio.Reader
 	doc     io.ReaderAt
 	size    int64
-	budget  int64 // bytes that the worker may still read
-	readErr error // why the document could not be read
+	budget  int64 // number of bytes that the worker may still read
+	readErr error // why the parent could not read the document, or nil
 	buf     []byte
 }
 
-// readBudget returns how much a worker may read of a document in total: a valid document is
-// read several times, but not endlessly.
+// readBudget returns the total number of bytes that a worker may read from a document of the given
+// size. It allows several passes over a valid document but stops endless reading.
 func readBudget(size int64) int64 { return 32*size + 256<<20 }
 
-// minReadCost is the minimum amount charged for a read.
+// minReadCost is the number of bytes by which even the smallest read reduces the read budget.
 const minReadCost = 4 << 10
 
-// runTask sends a task and serves the worker's reads until it has finished. retire reports that
-// the worker wants to be replaced. Errors are a *docReadError, *workerError, or *callbackError.
-// Any other error means that the worker has ended or violated the protocol, and can't be used
-// again.
+// runTask sends a task and serves the worker's reads until the worker has finished. retire reports
+// that the worker wants to be replaced. Errors are a *docReadError, *workerError, or
+// *callbackError. Any other error means that the worker has exited or violated the protocol and
+// must not be used again.
 func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (retire bool, err error) {
 	if err := writeMessage(w, frameTask, t); err != nil {
 		return false, err
@@ -75,7 +75,7 @@ func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (r
 			err = c.handleRead(content)
 		case frameDone, frameError:
 			if r.Buffered() > 0 {
-				return false, protocolError("%d bytes after the end", r.Buffered()) // they would be taken for the next document's
+				return false, protocolError("%d bytes after the end", r.Buffered()) // not part of the next result
 			}
 			return c.finish(kind, content, a)
 		default:
@@ -87,7 +87,7 @@ func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (r
 	}
 }
 
-// handleRead answers one read. An error means that the worker can't be used again.
+// handleRead responds to one read request. An error means that the worker must not be used again.
 func (c *exchange) handleRead(content []byte) error {
 	ranges, sum, err := decodeRead(content, c.size)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *exchange) handleRead(content []byte) error {
 	return err
 }
 
-// read fills b from the document.
+// read fills b with the document's bytes at offset.
 func (c *exchange) read(b []byte, offset int64) error {
 	n, err := c.doc.ReadAt(b, offset)
 	if n == len(b) {
@@ -124,7 +124,7 @@ func (c *exchange) read(b []byte, offset int64) error {
 	return fmt.Errorf("%d bytes at %d: %w", len(b), offset, err)
 }
 
-// finish handles the last frame.
+// finish handles the last frame of a task.
 func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err error) {
 	if kind == frameError {
 		var f taskError
@@ -152,7 +152,7 @@ func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err
 		retire = d.Retire
 	}
 	if c.readErr != nil {
-		// The worker saw an incomplete document, so its result is invalid.
+		// The worker saw an incomplete document, so its result can't be used.
 		return retire, &docReadError{c.readErr}
 	}
 	return retire, err

@@ -21,11 +21,10 @@ import (
 // FakeArg is the argument that makes the test binary a misbehaving worker.
 const FakeArg = "fake-worker"
 
-// systemFakes are additional fake workers of this operating system.
+// systemFakes holds additional fake workers for this operating system.
 var systemFakes = map[string]func(extra string) int{}
 
-// Fake runs a worker that behaves as the argument after FakeArg tells it, and returns its exit
-// code.
+// Fake runs the fake worker named by the argument after FakeArg and returns its exit code.
 func Fake(args []string) int {
 	mode, extra, _ := strings.Cut(args[2], "=")
 	if fake, special := systemFakes[mode]; special {
@@ -41,14 +40,14 @@ func Fake(args []string) int {
 		return 0
 	case "confined":
 		must(limitSelf(64 << 20))
-		var blocks [][]byte // never touched, so it does not become resident
+		var blocks [][]byte // never touched, so it doesn't become resident
 		for range 64 {
 			blocks = append(blocks, make([]byte, 16<<20))
 		}
 		must(os.WriteFile(extra, blocks[0][:1], 0o600))
 		return 0
 	case "small engine":
-		// The smallest WebAssembly module: it compiles, and opens no document.
+		// The smallest valid WebAssembly module. It compiles but can't open documents.
 		must(serve(context.Background(), os.Stdin, os.Stdout, func() ([]byte, error) { return []byte("\x00asm\x01\x00\x00\x00"), nil }))
 		return 0
 	case "silent":
@@ -89,7 +88,7 @@ func Fake(args []string) int {
 	return 0
 }
 
-// unready are replies sent instead of ready.
+// unready holds frames that a fake worker sends instead of ready.
 var unready = map[string]string{
 	"verdict instead of ready":  frame(frameDone, "{}"),
 	"ready of no JSON":          frame(frameReady, "{"),
@@ -105,7 +104,7 @@ func sealMessage(kind byte, message any) string {
 	return b.String()
 }
 
-// badFrames are protocol violations sent instead of a report.
+// badFrames holds protocol violations that a fake worker sends instead of a report.
 var badFrames = map[string]string{
 	"endless frame":        "\xff\xff\xff\xffd",
 	"empty frame":          "\x00\x00\x00\x00d",
@@ -130,7 +129,8 @@ var badFrames = map[string]string{
 	"ask for too much":     frame(frameRead, string(encodeRead(byteRange{0, 1 << 31}))),
 }
 
-// badPictures and badTexts are protocol violations sent instead of the requested result.
+// badPictures and badTexts hold protocol violations that a fake worker sends instead of the
+// requested result.
 var (
 	badPictures = map[string]string{
 		"verdict":              frame(frameDone, `{"mime":"image/png"}`),
@@ -168,8 +168,8 @@ var (
 	}
 )
 
-// BadPictures and BadTexts return the names of fake workers that violate the protocol in a result, given
-// limits of 10 pages, 100 bytes per page, and 200 bytes in total.
+// BadPictures and BadTexts return the names of the fake workers whose results violate the protocol.
+// The limits are 10 pages, 100 bytes per page, and 200 bytes in total.
 func BadPictures() []string { return slices.Sorted(maps.Keys(badPictures)) }
 func BadTexts() []string    { return slices.Sorted(maps.Keys(badTexts)) }
 
@@ -181,13 +181,13 @@ func head(mime string, width, height, size int) string {
 	return frame(frameImage, fmt.Sprintf(`{"mime":%s,"width":%d,"height":%d,"size":%d}`, mime, width, height, size))
 }
 
-// png returns the first bytes of a PNG, as far as the parent checks them.
+// png returns the start of a PNG file, up to the last byte that the parent checks.
 func png(width, height uint32) string {
 	b := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	return string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, width), height))
 }
 
-// BadFrames returns the names of fake workers that violate the protocol.
+// BadFrames returns the names of the fake workers whose frames violate the protocol.
 func BadFrames() []string { return slices.Sorted(maps.Keys(badFrames)) }
 
 func frame(kind byte, content string) string {
@@ -264,7 +264,7 @@ func misbehave(mode, extra string, r *bufio.Reader) {
 	}
 }
 
-// send writes frames by name.
+// send writes the frames with the given names, separated by spaces.
 func send(words string) {
 	pages := uint32(0)
 	for word := range strings.FieldsSeq(words) {
@@ -295,7 +295,7 @@ func send(words string) {
 	}
 }
 
-// swell allocates and touches memory, 1 MiB at a time.
+// swell allocates and touches more and more memory, 1 MiB at a time.
 func swell() {
 	var blocks [][]byte
 	for range 1 << 20 {
@@ -304,7 +304,7 @@ func swell() {
 	must(os.WriteFile(os.DevNull, blocks[0], 0o600))
 }
 
-// spin loops forever without function calls, like a document engine may.
+// spin loops forever without function calls, as a document engine may.
 func spin() {
 	for n := uint(0); ; n++ {
 		_ = n
@@ -322,7 +322,7 @@ func must(err error) {
 	}
 }
 
-// WithHelloTimeout sets how long a worker may take to send its first frame.
+// WithHelloTimeout returns o with a different timeout for a worker's first frame.
 func (o Options) WithHelloTimeout(d time.Duration) Options {
 	o.helloTimeout = d
 	return o

@@ -9,34 +9,35 @@ import (
 	"io"
 )
 
-// blockSize is the maximum amount of document data in one frame.
+// blockSize is the maximum number of document bytes in one frame.
 const blockSize = 64 << 10
 
-// Maximum image and text data in one frame.
+// Maximum number of image or text bytes in one frame.
 const (
 	imageChunkSize = 256 << 10
 	maxTextSize    = 1 << 20
 )
 
-// Types of frames.
+// Frame types. The comments name the sender.
 const (
 	frameHello      = 'h' // worker: build ID
-	frameSetup      = 's' // parent: configuration
+	frameSetup      = 's' // parent: settings of the worker
 	frameReady      = 'r' // worker: protections are in place
-	frameTask       = 't' // parent: task for a document
+	frameTask       = 't' // parent: task for one document
 	frameRead       = 'a' // worker: requests ranges of the document
-	frameData       = 'b' // parent: the ranges, one after another
-	frameUnreadable = 'l' // parent: the ranges can't be read
+	frameData       = 'b' // parent: the requested ranges, one after another
+	frameUnreadable = 'l' // parent: the requested ranges can't be read
 	frameImage      = 'i' // worker: header of an image
 	frameImageChunk = 'p' // worker: bytes of the image
 	frameText       = 'x' // worker: text of a page
 	frameSizes      = 'z' // worker: page sizes
-	frameMarks      = 'm' // worker: rectangles of a phrase on a page
+	frameMarks      = 'm' // worker: rectangles of a phrase on one page
 	frameDone       = 'd' // worker: report, or end of the result
-	frameError      = 'f' // worker: no result
+	frameError      = 'f' // worker: the task failed
 )
 
-// maxContent is the maximum content of each frame type, in bytes. Other types are invalid.
+// maxContent is the maximum content size of each frame type, in bytes. Types that aren't listed are
+// invalid.
 var maxContent = map[byte]int{
 	frameHello:      1 << 10,
 	frameSetup:      8 << 10,
@@ -63,8 +64,9 @@ func protocolError(format string, args ...any) error {
 
 const headerSize = 5
 
-// readFrame reads one frame. The content is valid until the next call with the same buf, which
-// grows as needed. At the end between two frames the error is io.EOF.
+// readFrame reads one frame. The content is stored in buf, which grows as needed, so it is valid
+// only until the next call with the same buf. If the input ends between two frames, the error is
+// io.EOF.
 func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
@@ -91,14 +93,15 @@ func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err err
 	return kind, content, nil
 }
 
-// putHeader writes the header into the first bytes of frame. The rest of frame is the content.
+// putHeader writes a header into the first bytes of frame and returns frame. The rest of frame is
+// the content.
 func putHeader(frame []byte, kind byte) []byte {
 	binary.BigEndian.PutUint32(frame, uint32(len(frame)-headerSize+1))
 	frame[4] = kind
 	return frame
 }
 
-// writeFrame writes a frame with a single call of Write.
+// writeFrame writes a frame with a single call to Write.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
 	_, err := w.Write(putHeader(append(make([]byte, headerSize), content...), kind))
 	return err
@@ -115,7 +118,7 @@ func writeMessage(w io.Writer, kind byte, message any) error {
 	return writeFrame(w, kind, content)
 }
 
-// pageNumberSize is the size of the page number before text: 32 bits, big-endian.
+// pageNumberSize is the size of the page number that precedes a page's text: 32 bits, big-endian.
 const pageNumberSize = 4
 
 // A read requests up to 16 ranges, each a 64-bit offset and a 32-bit length, big-endian. Together
@@ -125,7 +128,7 @@ const (
 	maxRanges = 16
 )
 
-// byteRange is a range of a document.
+// byteRange is a range of bytes in a document.
 type byteRange struct {
 	offset int64
 	length int
@@ -140,8 +143,8 @@ func encodeRead(ranges ...byteRange) []byte {
 	return content
 }
 
-// decodeRead returns the ranges of a read and their total length. Each range must lie within a
-// document of size bytes.
+// decodeRead returns the ranges of a read and their total length. It returns an error if a range
+// extends beyond the document, which has size bytes.
 func decodeRead(content []byte, size int64) (ranges []byteRange, sum int, err error) {
 	if len(content) == 0 || len(content)%rangeSize != 0 || len(content) > rangeSize*maxRanges {
 		return nil, 0, protocolError("ask of %d bytes", len(content))

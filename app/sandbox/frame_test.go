@@ -54,7 +54,7 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// frames joins frames like a worker would write them.
+// frames returns its frames as a worker would write them.
 func frames(parts ...any) []byte {
 	var pipe bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
@@ -63,9 +63,8 @@ func frames(parts ...any) []byte {
 	return pipe.Bytes()
 }
 
-// FuzzRunTask passes arbitrary bytes of a worker to every kind of task. The parent must neither
-// panic nor return text that isn't clean, and every block it sends must lie within the
-// document.
+// FuzzRunTask runs every type of task with a worker that sends arbitrary bytes. The parent must not
+// panic or return text with control characters. Each block it sends must lie within the document.
 func FuzzRunTask(f *testing.F) {
 	f.Add(frames(byte(frameDone), []byte(`{"mime":"application/pdf","pages":3}`)))
 	f.Add(frames(byte(frameError), []byte(`{"text":"no engine","retire":true}`)))
@@ -140,10 +139,10 @@ func fuzzText(t *testing.T, output []byte) {
 		last = page
 		return nil
 	}
-	_ = fuzzRunTask(t, output, taskText, a) // the emitted pages are checked above
+	_ = fuzzRunTask(t, output, taskText, a) // the callback has checked the pages
 }
 
-// Small reads count as much as reads of a complete unit.
+// A small read costs as much of the read budget as a read of a complete unit.
 func TestReadBudget(t *testing.T) {
 	c := &exchange{w: io.Discard, doc: strings.NewReader("0123456789"), size: 10, budget: 3 * minReadCost}
 	for n := range 4 {
@@ -157,7 +156,7 @@ func TestReadBudget(t *testing.T) {
 	}
 }
 
-// fakeParent serves reads of a document within the process.
+// fakeParent serves reads of a document in the same process.
 type fakeParent struct {
 	t        *testing.T
 	doc      []byte
@@ -181,7 +180,7 @@ func (a *fakeParent) Write(frame []byte) (int, error) {
 	return len(frame), nil
 }
 
-// ramp returns a document whose parts all differ.
+// ramp returns a document in which no two parts are the same.
 func ramp(size int) []byte {
 	doc := make([]byte, size)
 	for i := range doc {
@@ -242,8 +241,8 @@ func TestRemoteDoc(t *testing.T) {
 	})
 }
 
-// Reads at regular intervals are read ahead, the more the longer they last. Irregular reads are
-// not.
+// Reads at regular intervals are read ahead. The longer the pattern lasts, the more is read ahead.
+// Irregular reads are not read ahead.
 func TestReadahead(t *testing.T) {
 	const size, step = 4 << 20, 100_000
 	parent := &fakeParent{t: t, doc: ramp(size)}
@@ -266,7 +265,7 @@ func TestReadahead(t *testing.T) {
 	})
 	s := readahead{}
 	for _, off := range []int64{-1 << 62, 1 << 62, 0, -1 << 62} {
-		s.observe(off) // far outside any document; must not panic
+		s.observe(off) // far outside the document; must not panic
 	}
 }
 

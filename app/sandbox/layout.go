@@ -10,12 +10,12 @@ import (
 	"deedkeep/app/document/phrase"
 )
 
-// A page size has 20 bytes, big-endian: width and height in points as 64-bit floats, and the pixel
-// width of the image that fills the page, 32 bits.
+// An encoded page size has 20 bytes, big-endian: the width and height in points as 64-bit floats,
+// and the pixel width of the image that fills the page as a 32-bit integer.
 //
-// Marks begin with their number, 16 bits. Then each rectangle has the index of its mark, 16 bits,
-// and left, top, right, and bottom, 32 bits each, in units of 1/pageUnits of the page's width and
-// height. Rectangles are sorted by mark.
+// Encoded marks begin with the number of marks in 16 bits. For each rectangle, the index of its
+// mark follows in 16 bits, then left, top, right, and bottom in 32 bits each. The unit is
+// 1/pageUnits of the page's width or height. Rectangles are sorted by mark.
 const (
 	pageSizeSize     = 20
 	maxSizesPerFrame = 4096
@@ -73,7 +73,7 @@ func encodeMarks(marks [][]document.Rect) []byte {
 	return b
 }
 
-// sizesResult collects the page sizes.
+// sizesResult collects the page sizes that a worker sends.
 type sizesResult struct {
 	maxPages int
 	sizes    []document.PageSize
@@ -109,7 +109,7 @@ func (a *sizesResult) finish(taskDone) error {
 	return nil
 }
 
-// marksResult collects the marks on a page.
+// marksResult collects the marks that a worker sends for one page.
 type marksResult struct{ marks [][]document.Rect }
 
 func (a *marksResult) reset() { a.marks = nil }
@@ -146,7 +146,7 @@ func (a *marksResult) finish(taskDone) error {
 	return nil
 }
 
-// Sizes returns the size of each page. Errors are those of Picture.
+// Sizes returns the size of each page. It returns the same errors as Picture.
 func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits) ([]document.PageSize, error) {
 	lim = withDefaultLimits(lim)
 	a := &sizesResult{maxPages: lim.MaxPages}
@@ -156,8 +156,8 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits)
 	return a.sizes, nil
 }
 
-// Marks returns the rectangles of each occurrence of a phrase on a page, counted from 1. The
-// phrase is cut to the maximum length of a phrase. Errors are those of Picture.
+// Marks returns the rectangles of each occurrence of text on a page. Page numbers start at 1. Text
+// longer than the maximum phrase is cut off. Marks returns the same errors as Picture.
 func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, lim document.ExtractLimits) ([][]document.Rect, error) {
 	runes := []rune(text)
 	t := task{

@@ -30,14 +30,14 @@ func sampleRequest(t testing.TB, name string) sandbox.Request {
 	return sandbox.Request{}
 }
 
-// TestSampleSizes checks the sizes of all pages, including rotated ones, and that page images have the same
-// proportions.
+// TestSampleSizes checks the size of every page, including rotated pages. Page images must have the
+// same proportions.
 func TestSampleSizes(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, c := range []struct {
 		name          string
 		pages         int
-		width, height float64 // points; 0: not checked
+		width, height float64 // in points; 0 if not checked
 		pixels        int
 	}{
 		{"title/warranty-deed-g4-300dpi.tiff", 4, 612, 792, 2550},
@@ -72,7 +72,7 @@ func TestSampleSizes(t *testing.T) {
 	}
 }
 
-// TestSampleMarks checks that phrases are found where they are visible.
+// TestSampleMarks checks that marks are where the phrase is visible on the page.
 func TestSampleMarks(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, c := range []struct {

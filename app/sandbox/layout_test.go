@@ -83,7 +83,7 @@ func TestMarksRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzLayout checks that invalid sizes and marks of a worker are rejected.
+// FuzzLayout checks that invalid sizes and marks from a worker are rejected.
 func FuzzLayout(f *testing.F) {
 	f.Add([]byte(frame(frameSizes, string(encodeSizes([]document.PageSize{document.USLetter}))) + frame(frameDone, "{}")))
 	f.Add([]byte(frame(frameMarks, string(encodeMarks([][]document.Rect{{{Right: 1, Bottom: 1}}}))) + frame(frameDone, "{}")))

@@ -20,15 +20,15 @@ type hello struct {
 type setup struct {
 	CacheDir    string `json:"cache_dir"`
 	MemoryLimit int64  `json:"memory_limit"`
-	Engine      bool   `json:"engine"` // load PDFium before the protections are applied
+	Engine      bool   `json:"engine"` // load PDFium before applying the protections
 }
 
-// workerReady reports that the protections are in place, and which are missing.
+// workerReady reports that the protections are in place, and lists the missing ones.
 type workerReady struct {
 	Gaps []MissingProtection `json:"gaps"`
 }
 
-// Values of task.Task.
+// Values of task.Task. The comments describe the result.
 const (
 	taskInspect = "inspect" // a document.Report
 	taskPicture = "picture" // an image of one page
@@ -44,12 +44,12 @@ type task struct {
 	Ext     string                 `json:"ext"`
 	Limits  document.InspectLimits `json:"limits"`
 	Extract document.ExtractLimits `json:"extract"`
-	Page    int                    `json:"page,omitempty"`  // from 1
+	Page    int                    `json:"page,omitempty"`  // starts at 1
 	Width   int                    `json:"width,omitempty"` // in pixels
 	Phrase  string                 `json:"phrase,omitempty"`
 }
 
-// imageHeader precedes an image. Size bytes follow in chunks.
+// imageHeader precedes an image. The image's bytes follow in chunks. Size is their total number.
 type imageHeader struct {
 	MIME   string `json:"mime"`
 	Width  int    `json:"width"`
@@ -57,8 +57,8 @@ type imageHeader struct {
 	Size   int    `json:"size"`
 }
 
-// taskDone is the report of an inspection, or the end of another result. Retire asks the parent
-// to replace the worker.
+// taskDone is the report of an inspection, or the end of the result of another task. If Retire is
+// true, the worker asks the parent to replace it.
 type taskDone struct {
 	MIME      string `json:"mime"`
 	Pages     *int   `json:"pages"`
@@ -66,15 +66,15 @@ type taskDone struct {
 	Retire    bool   `json:"retire"`
 }
 
-// taskError reports that there is no result. Kind names a document error and is empty for an
-// error of the worker. Text is for the log.
+// taskError reports that the task failed. Kind names a document error. It is empty if the worker
+// itself failed. Text is for the log.
 type taskError struct {
 	Kind   string `json:"kind,omitempty"`
 	Text   string `json:"text"`
 	Retire bool   `json:"retire"`
 }
 
-// decode decodes a message of the other side.
+// decode decodes a JSON message from the other side.
 func decode(content []byte, message any) error {
 	if err := json.Unmarshal(content, message); err != nil {
 		return protocolError("%v", err)
@@ -84,7 +84,8 @@ func decode(content []byte, message any) error {
 
 const maxMessageText = 512
 
-// check rejects messages that our own workers never send. Their texts are shown and logged.
+// check returns an error for messages that a correct worker never sends. The checked texts are
+// displayed and logged.
 func (d taskDone) check() error {
 	if d.Pages != nil && *d.Pages < 0 {
 		return protocolError("%d pages", *d.Pages)
@@ -129,7 +130,8 @@ func isPrintable(s string) bool {
 	return true
 }
 
-// printable replaces characters so that isPrintable accepts the result.
+// printable replaces unprintable characters with spaces and shortens s so that isPrintable accepts
+// it.
 func printable(s string) string {
 	var kept []rune
 	for _, r := range s {
@@ -146,8 +148,8 @@ func printable(s string) string {
 	return s
 }
 
-// buildID identifies this build by what the linker recorded: versions, settings, and revision.
-// Two builds of the same modified work tree are not distinguished.
+// buildID returns a hash of everything the linker recorded about this build: versions, settings,
+// and revision. Two builds of the same modified working tree have the same ID.
 func buildID() string {
 	sum := sha256.New()
 	sum.Write([]byte(runtime.Version() + runtime.GOOS + runtime.GOARCH))

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// Options configure a Pool. The zero value of each field selects a default.
+// Options configures a Pool. The zero value of each field selects its default.
 type Options struct {
-	Command     []string      // command line of a worker; nil: this binary with WorkerArg
-	CacheDir    string        // folder for compiled engines; "": compile in each worker (about a second)
-	Workers     int           // maximum number of workers; 0: one per CPU, at most 2
-	MemoryLimit int64         // resident bytes above which a worker is killed; 0: 512 MiB
+	Command     []string      // command line of a worker; nil means this binary with WorkerArg
+	CacheDir    string        // cache directory for compiled PDFium; "" makes each worker compile it, which takes about a second
+	Workers     int           // maximum number of workers; 0 means one per CPU, up to 2
+	MemoryLimit int64         // resident bytes above which a worker is killed; 0 means 512 MiB
 	Deadline    time.Duration // default for Deadlines.Inspect
-	Deadlines   Deadlines     // per document; then its worker is killed
-	QueueSize   int           // maximum waiting calls per Class; 0: 4,096
-	Log         *slog.Logger  // nil: no logging
+	Deadlines   Deadlines     // time limits per document; a worker that exceeds one is killed
+	QueueSize   int           // maximum number of waiting calls per Class; 0 means 4,096
+	Log         *slog.Logger  // nil disables logging
 
-	helloTimeout time.Duration // for the first frame of a worker
+	helloTimeout time.Duration // how long a worker may take to send its first frame
 }
 
-// Deadlines limit each kind of task on one document, from when a worker has it. Waiting for a
-// worker does not count.
+// Deadlines limits the time for each type of task on one document. Time starts when a worker gets
+// the document, so waiting for a worker doesn't count.
 type Deadlines struct {
-	Inspect time.Duration // 0: 20 s
-	Picture time.Duration // one page image, or page sizes, or marks; 0: 20 s
-	Text    time.Duration // not counting time in the caller's callback; 0: 60 s
+	Inspect time.Duration // 0 means 20 s
+	Picture time.Duration // one page image, the page sizes, or the marks of one page; 0 means 20 s
+	Text    time.Duration // doesn't count time spent in the caller's callback; 0 means 60 s
 }
 
 func (d Deadlines) forTask(t task) time.Duration {
@@ -49,7 +49,7 @@ const (
 	defaultHelloTimeout = 15 * time.Second
 )
 
-// withDefaults returns the options with defaults for zero fields.
+// withDefaults returns a copy of the options in which zero fields have their defaults.
 func (o Options) withDefaults() (Options, error) {
 	if o.Command == nil {
 		command, err := ownExecutable()

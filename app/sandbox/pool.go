@@ -12,16 +12,17 @@ import (
 // ErrClosed reports that the pool has been closed.
 var ErrClosed = errors.New("reader is closed")
 
-// Stats are counters since the pool was opened, except Alive and Waiting.
+// Stats holds counters that start at zero when the pool is opened. Alive and Waiting are current
+// values.
 type Stats struct {
-	Alive   int // workers now
-	Started int // workers that completed the handshake
-	Killed  int // workers that have ended, nearly all killed by the pool
-	Served  int // documents with a result or a document error
-	Waiting int // calls waiting for a worker now
+	Alive   int // current number of workers
+	Started int // workers that have completed the handshake
+	Killed  int // workers that have ended; the pool killed nearly all of them
+	Served  int // documents that ended with a result or a document error
+	Waiting int // calls that are currently waiting for a worker
 }
 
-// Pool runs documents in worker processes. Its methods are safe for concurrent use.
+// Pool processes documents in worker processes. Its methods are safe for concurrent use.
 type Pool struct {
 	options    Options
 	optionsErr error // from Options.withDefaults; returned by every call
@@ -38,8 +39,8 @@ type Pool struct {
 	stats  Stats
 }
 
-// Open returns a pool. The first worker starts with the first document. The caller must close
-// the pool.
+// Open returns a pool. It doesn't start a worker until the first document arrives. The caller must
+// close the pool.
 func Open(o Options) *Pool {
 	o, err := o.withDefaults()
 	p := &Pool{options: o, optionsErr: err, queue: newQueue(max(o.Workers, 1), o.QueueSize)}
@@ -48,11 +49,11 @@ func Open(o Options) *Pool {
 	return p
 }
 
-// run waits for a slot and runs the task, again if it is preempted. Its outcome is collected in
-// a.
+// run waits for a slot and runs the task, and does so again each time the task is preempted. The
+// result is stored in a.
 func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	if err := ctx.Err(); err != nil {
-		return err // avoid killing a worker for nothing
+		return err // don't kill a worker for a call that is already canceled
 	}
 	if r.Class < 0 || r.Class >= numClasses {
 		return fmt.Errorf("work of class %d", r.Class)
@@ -76,8 +77,8 @@ func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	return err
 }
 
-// runWithSlot waits for a slot and runs the task in it. again reports that the task was
-// preempted and must be queued again.
+// runWithSlot waits for a slot and runs the task in it. If again is true, the task was preempted
+// and must be queued again.
 func (p *Pool) runWithSlot(ctx context.Context, r Request, wt *waiter, t task, a result) (again bool, err error) {
 	work := ctx
 	if r.RunToCompletion {
@@ -91,7 +92,7 @@ func (p *Pool) runWithSlot(ctx context.Context, r Request, wt *waiter, t task, a
 	if err := p.queue.acquire(ctx, wt); err != nil {
 		return false, err
 	}
-	// Deferred because the caller's document or callback may panic.
+	// This is deferred because the caller's document or callback may panic.
 	defer func() {
 		stopped := errors.Is(err, context.Canceled) && ctx.Err() == nil && p.ctx.Err() == nil
 		again = p.queue.release(wt, stopped)
@@ -99,7 +100,8 @@ func (p *Pool) runWithSlot(ctx context.Context, r Request, wt *waiter, t task, a
 	return false, p.runWithRetry(work, r.Doc, t, a, func() { p.queue.started(wt) })
 }
 
-// beginCall counts a call in p.calls, unless the pool is closed.
+// beginCall adds a call to p.calls. It returns an error if the pool is closed or its options are
+// invalid.
 func (p *Pool) beginCall() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,10 +114,10 @@ func (p *Pool) beginCall() error {
 	return p.optionsErr
 }
 
-// runWithRetry runs the task, and once more in a new worker if the first one died for a reason
-// that may not recur. A worker killed from outside says nothing about the document and is
-// replaced once; after that the error is ErrKilled. begun is called when a worker is about to
-// get the document.
+// runWithRetry runs the task. If the worker dies for a reason that may not recur, it runs the task
+// once more in a new worker. A worker killed from outside says nothing about the document, so it is
+// also replaced, but only once. If the new one is killed too, the error is ErrKilled. begun is
+// called each time a worker is about to get the document.
 func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a result, begun func()) error {
 	for attempt, kills := 1, 0; ; attempt++ {
 		w, used, err := p.worker(ctx, t, attempt+kills > 1)
@@ -150,7 +152,7 @@ func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a resu
 	}
 }
 
-// runOnce runs the task in one worker and then returns the worker to the pool or kills it.
+// runOnce runs the task in one worker. Afterward, it returns the worker to the pool or kills it.
 func (p *Pool) runOnce(ctx context.Context, w *worker, doc io.ReaderAt, t task, a result) (err error) {
 	reuse := false
 	defer func() {
@@ -168,16 +170,16 @@ func (p *Pool) runOnce(ctx context.Context, w *worker, doc io.ReaderAt, t task, 
 	return err
 }
 
-// reusable reports whether the worker can be used again after err.
+// reusable reports whether a worker can be used again after its task ended with err.
 func reusable(err error) bool {
 	var lost *docReadError
 	var fault *workerError
 	return err == nil || errors.As(err, &lost) || errors.As(err, &fault)
 }
 
-// retryable reports whether the task may succeed in another worker. A new worker that was too
-// slow or too large would be so again. An inspection isn't retried after a deadline, because
-// someone is waiting for it.
+// retryable reports whether the task may succeed in another worker. If a new worker exceeded its
+// deadline or memory limit, another one would, too. An inspection isn't retried after a deadline
+// because a user is waiting for it.
 func retryable(err error, t task, used bool) bool {
 	switch {
 	case errors.Is(err, errDeadline):
@@ -188,7 +190,8 @@ func retryable(err error, t task, used bool) bool {
 	return true
 }
 
-// worker returns an idle worker that can run t, or a new one. used reports that it is not new.
+// worker returns a worker that can run t. It starts one if fresh is true or no suitable worker is
+// idle. used reports that the worker has processed documents before.
 func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used bool, err error) {
 	engine := needsEngine(t)
 	for !fresh {
@@ -210,8 +213,8 @@ func (p *Pool) worker(ctx context.Context, t task, fresh bool) (c *worker, used 
 	return c, false, nil
 }
 
-// takeIdle removes and returns the most recently used idle worker, preferring one with PDFium
-// if engine is set. It returns nil if none is idle.
+// takeIdle removes and returns the most recently used idle worker. If engine is true, it prefers
+// workers with PDFium. It returns nil if no worker is idle.
 func (p *Pool) takeIdle(engine bool) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +233,7 @@ func (p *Pool) takeIdle(engine bool) *worker {
 	return c
 }
 
-// putIdle returns a worker that has completed its document to the pool.
+// putIdle returns a worker to the pool after it has completed its document.
 func (p *Pool) putIdle(c *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -243,7 +246,7 @@ func (p *Pool) countServed() {
 	p.stats.Served++
 }
 
-// stop kills a worker.
+// stop kills a worker and updates the counters.
 func (p *Pool) stop(c *worker) {
 	c.kill()
 	p.mu.Lock()
@@ -261,8 +264,8 @@ func (p *Pool) Stats() Stats {
 	return s
 }
 
-// Close kills all workers and waits for them and for the calls in progress, which return
-// ErrClosed. It may be called twice.
+// Close kills all workers. It waits for them and for the calls in progress, which return ErrClosed.
+// Close may be called more than once.
 func (p *Pool) Close() error {
 	p.once.Do(func() {
 		p.mu.Lock()

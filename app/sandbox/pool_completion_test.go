@@ -23,8 +23,8 @@ func (l cancelingDoc) ReadAt(p []byte, off int64) (int, error) {
 	return l.Reader.ReadAt(p, off)
 }
 
-// Work that must run to completion costs no worker if its context is canceled. Other work is
-// stopped.
+// If the context of a call is canceled, work with RunToCompletion finishes and keeps its worker.
+// Other work is stopped by killing its worker.
 func TestRunToCompletion(t *testing.T) {
 	var drawn bytes.Buffer
 	if err := png.Encode(&drawn, image.NewGray(image.Rect(0, 0, 40, 50))); err != nil {
@@ -54,7 +54,7 @@ func TestRunToCompletion(t *testing.T) {
 			}
 		})
 	}
-	// A call that is canceled before it starts does not start any work.
+	// A call whose context is already canceled doesn't start any work.
 	p := open(t, fake(t, "without assets"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

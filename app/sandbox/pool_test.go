@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	vaulttest.Main(m)
 }
 
-// limits are the limits for uploads in the API contract.
+// limits are the upload limits in the API contract.
 var limits = document.InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
 
-// open returns a pool that is closed at the end of the test, and checks that no worker outlives
-// it.
+// open returns a pool. At the end of the test, it closes the pool and checks that no worker
+// outlives it.
 func open(t *testing.T, o sandbox.Options) *sandbox.Pool {
 	t.Helper()
 	p := sandbox.Open(o)
@@ -49,7 +49,7 @@ func open(t *testing.T, o sandbox.Options) *sandbox.Pool {
 	return p
 }
 
-// fake returns options with fake workers of a kind.
+// fake returns options that run the fake worker with the given name.
 func fake(t *testing.T, kind string) sandbox.Options {
 	t.Helper()
 	self, err := os.Executable()
@@ -59,7 +59,7 @@ func fake(t *testing.T, kind string) sandbox.Options {
 	return sandbox.Options{Command: []string{self, sandbox.FakeArg, kind}}
 }
 
-// await waits until done returns true, and fails the test after 20 seconds.
+// await waits until done returns true. It fails the test after 20 seconds.
 func await(t *testing.T, condition string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -119,11 +119,12 @@ func TestRetryAfterCrash(t *testing.T) {
 	}
 }
 
-// parentArg is the argument that makes the test binary a parent process, for tests that kill
-// it.
+// parentArg is the argument that turns the test binary into a parent process for tests that kill
+// the parent.
 const parentArg = "parent"
 
-// beParent inspects a document in a worker that writes its process ID to file and loops.
+// beParent inspects a document in a worker that writes its process ID to file and then loops
+// forever.
 func beParent(file string) int {
 	self, err := os.Executable()
 	if err != nil {
@@ -137,7 +138,7 @@ func beParent(file string) int {
 	return 0
 }
 
-// A worker that ends between two documents does not affect the next one.
+// A worker that exits between two documents does not affect the next document.
 func TestIdleWorkerExits(t *testing.T) {
 	p := open(t, fake(t, "responds and exits"))
 	for range 2 {
@@ -198,7 +199,7 @@ func TestCanceledCall(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
-	// A call that is already canceled does not start.
+	// A call whose context is already canceled does not start.
 	if _, err := p.Inspect(ctx, doc, 10, "pdf", limits); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
@@ -240,7 +241,7 @@ func TestCloseWhileWorking(t *testing.T) {
 	}
 }
 
-// This test opens no PDF, which would compile PDFium.
+// This test doesn't open PDFs, so it doesn't need to compile PDFium.
 func TestRealWorker(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	for range 3 {
@@ -260,7 +261,7 @@ func TestRealWorker(t *testing.T) {
 	}
 }
 
-// This test renders and reads documents that need no PDFium.
+// This test renders and reads only documents that don't need PDFium.
 func TestRealWorkerExtracts(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	var drawing bytes.Buffer
@@ -303,8 +304,8 @@ func TestRealWorkerExtracts(t *testing.T) {
 	}
 }
 
-// PDFium is loaded before the first document: a worker started for another type gets no PDF,
-// and the cache is filled when the first PDF is opened.
+// A worker loads PDFium before its first document. A worker that was started for another document
+// type never gets a PDF. Opening the first PDF fills the cache.
 func TestEngineLoadsBeforeFirstDocument(t *testing.T) {
 	t.Parallel()
 	o := fake(t, "small engine")
@@ -381,8 +382,8 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 }
 
-// Work on a slow document is preempted for another owner and completed later. The caller still
-// gets each page exactly once.
+// Slow work is preempted for another owner and completed later. The caller still gets each page
+// exactly once.
 func TestPreemption(t *testing.T) {
 	o := fake(t, "sends a little, then=spins@"+filepath.Join(t.TempDir(), "mark"))
 	o.Workers = 1

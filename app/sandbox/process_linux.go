@@ -9,25 +9,26 @@ import (
 	"syscall"
 )
 
-// ownExecutable returns the running program. After an in-place upgrade its path would start
-// another build.
+// ownExecutable returns the running binary. Its path could refer to another build after an in-place
+// upgrade.
 func ownExecutable() (string, error) { return "/proc/self/exe", nil }
 
-// procAttributes makes the worker die with the thread that starts it.
+// procAttributes makes Linux kill the worker when the thread that started it ends.
 func procAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// attachJob does nothing on Linux: see procAttributes, limitSelf, and residentMemory.
+// attachJob does nothing on Linux, where procAttributes, limitSelf, and residentMemory are used
+// instead.
 func attachJob(*os.Process, int64) (io.Closer, error) { return nil, nil }
 
-// residentMemory returns the resident bytes of a process, or 0 if it has ended.
+// residentMemory returns the resident memory of a process in bytes, or 0 if the process has ended.
 func residentMemory(pid int) int64 {
 	return statm(strconv.Itoa(pid), residentColumn)
 }
 
-// ownMemory returns the resident bytes of this process, or 0 if unknown. It works inside the
-// sandbox.
+// ownMemory returns the resident memory of this process in bytes, or 0 if it is unknown. It works
+// inside the sandbox.
 func ownMemory() int64 {
 	if ownStatm == nil {
 		return residentMemory(os.Getpid())
@@ -40,14 +41,15 @@ func ownMemory() int64 {
 	return pages(content[:n], residentColumn)
 }
 
-// ownStatm is /proc/self/statm, opened before the protections are applied.
+// ownStatm is /proc/self/statm. It is opened before the protections are applied.
 var ownStatm *os.File
 
-// residentColumn is the column of /proc/PID/statm with the number of resident pages.
+// residentColumn is the index of the column in /proc/PID/statm that contains the number of resident
+// pages.
 const residentColumn = 1
 
-// statm returns one column of /proc/PID/statm, which counts pages (proc(5)), in bytes, or 0 if
-// it can't be read.
+// statm returns one column of /proc/PID/statm, converted from pages (proc(5)) to bytes. It returns
+// 0 if the file can't be read.
 func statm(pid string, column int) int64 {
 	content, err := os.ReadFile("/proc/" + pid + "/statm")
 	if err != nil {
@@ -56,7 +58,7 @@ func statm(pid string, column int) int64 {
 	return pages(content, column)
 }
 
-// pages returns one column of the content of a statm file, in bytes.
+// pages returns one column of a statm file's content, converted from pages to bytes.
 func pages(content []byte, column int) int64 {
 	numbers := bytes.Fields(content)
 	if len(numbers) <= column {
@@ -69,9 +71,10 @@ func pages(content []byte, column int) int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// limitSelf is called in a worker before the first document. It disables core dumps, which
-// could contain a client's document, and limits memory that grows faster than the parent checks
-// to twice the limit. Memory that the runtime has mapped before does not count.
+// limitSelf is called in a worker before the first document. It disables core dumps, which could
+// contain a client's document. It also limits the data size to twice the given limit, in case
+// memory grows faster than the parent can check it. Memory that the runtime has already mapped does
+// not count.
 func limitSelf(memory int64) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return err

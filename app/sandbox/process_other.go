@@ -10,14 +10,14 @@ import (
 
 func ownExecutable() (string, error) { return os.Executable() }
 
-// procAttributes returns nil. Without Pdeathsig a worker ends when its input is closed, at the
-// latest after its current document.
+// procAttributes returns nil. This system has no Pdeathsig, so a worker exits when its input is
+// closed, at the latest after its current document.
 func procAttributes() *syscall.SysProcAttr { return nil }
 
 func attachJob(*os.Process, int64) (io.Closer, error) { return nil, nil }
 
-// residentMemory returns 0: it can't be read here without starting another process. Package pdf
-// limits the memory of PDFium.
+// residentMemory returns 0 because this system can't report it without starting another process.
+// Package pdf limits the memory of PDFium.
 func residentMemory(int) int64 { return 0 }
 
 // limitSelf disables core dumps, which could contain a client's document.
@@ -25,5 +25,5 @@ func limitSelf(int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 }
 
-// ownMemory returns 0: it is not available here.
+// ownMemory returns 0 because it is not available on this system.
 func ownMemory() int64 { return 0 }

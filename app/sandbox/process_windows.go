@@ -12,21 +12,21 @@ import (
 
 func ownExecutable() (string, error) { return os.Executable() }
 
-// procAttributes prevents a console window from appearing.
+// procAttributes keeps a console window from appearing.
 func procAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NO_WINDOW}
 }
 
-// job is a job object. Its processes die when the last handle to it is closed, at the latest
-// when this process ends.
+// job is a job object. Windows kills its processes when the last handle to it is closed, at the
+// latest when this process ends.
 type job windows.Handle
 
 // Close implements io.Closer.
 func (j job) Close() error { return windows.CloseHandle(windows.Handle(j)) }
 
-// attachJob puts the worker into a job object that limits its memory, allows no second process,
-// and ends with this process. Until it is attached, the worker waits for setup and has opened
-// nothing.
+// attachJob puts the worker into a job object. The job object limits the worker's memory, prevents
+// it from starting processes, and kills it when this process ends. Until then, the worker waits for
+// its setup and has not opened anything.
 func attachJob(process *os.Process, memory int64) (io.Closer, error) {
 	handle, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func attachJob(process *os.Process, memory int64) (io.Closer, error) {
 	}
 	j := job(handle)
 	limits := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{ProcessMemoryLimit: uintptr(memory)}
-	limits.BasicLimitInformation.ActiveProcessLimit = 1 // it can't start a program
+	limits.BasicLimitInformation.ActiveProcessLimit = 1 // the worker can't start another process
 	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS |
 		windows.JOB_OBJECT_LIMIT_PROCESS_MEMORY | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
 	_, err = windows.SetInformationJobObject(handle, windows.JobObjectExtendedLimitInformation,
@@ -43,7 +43,7 @@ func attachJob(process *os.Process, memory int64) (io.Closer, error) {
 		err = assign(handle, process.Pid)
 	}
 	if err != nil {
-		_ = j.Close() // the first error is the one that matters
+		_ = j.Close() // only the first error is returned
 		return nil, fmt.Errorf("set up job object: %w", err)
 	}
 	return j, nil
@@ -55,16 +55,16 @@ func assign(job windows.Handle, pid int) error {
 		return err
 	}
 	err = windows.AssignProcessToJobObject(job, process)
-	// The handle was needed only for the assignment.
+	// The handle was only needed to assign the process to the job.
 	_ = windows.CloseHandle(process)
 	return err
 }
 
-// residentMemory returns 0: the job object limits the memory.
+// residentMemory returns 0 because the job object limits the memory.
 func residentMemory(int) int64 { return 0 }
 
-// limitSelf does nothing: the job object sets all limits.
+// limitSelf does nothing because the job object sets all limits.
 func limitSelf(int64) error { return nil }
 
-// ownMemory returns 0: it is not needed here.
+// ownMemory returns 0 because it is not needed on Windows.
 func ownMemory() int64 { return 0 }

@@ -4,36 +4,36 @@ package sandbox
 const (
 	// ProtectionNoNewPrivs prevents a worker from gaining privileges by executing a program.
 	ProtectionNoNewPrivs = "no_new_privs"
-	// ProtectionLandlock denies a worker all files and, depending on the kernel, TCP and
-	// signals to other processes.
+	// ProtectionLandlock denies a worker access to all files. Depending on the kernel, it also
+	// denies TCP and signals to other processes.
 	ProtectionLandlock = "landlock"
-	// ProtectionSeccomp limits a worker to the system calls it needs.
+	// ProtectionSeccomp limits a worker to the system calls that it needs.
 	ProtectionSeccomp = "seccomp"
-	// ProtectionRlimits limits open files and file size.
+	// ProtectionRlimits limits the number of open files and the file size.
 	ProtectionRlimits = "rlimits"
 	// ProtectionRestrictedToken removes the user's privileges from a worker on Windows.
 	ProtectionRestrictedToken = "restricted token"
 	// ProtectionLowIntegrity prevents a worker on Windows from writing to the user's objects.
 	ProtectionLowIntegrity = "low integrity"
-	// ProtectionAll means all protections on systems where none are implemented.
+	// ProtectionAll stands for all protections on systems where none is implemented.
 	ProtectionAll = "sandbox"
 )
 
-// Protections are all valid values of MissingProtection.Protection.
+// Protections lists all valid values of MissingProtection.Protection.
 var Protections = []string{ProtectionNoNewPrivs, ProtectionLandlock, ProtectionSeccomp, ProtectionRlimits,
 	ProtectionRestrictedToken, ProtectionLowIntegrity, ProtectionAll}
 
-// MissingProtection is a protection that the system could not apply to a worker. The worker
-// runs without it.
+// MissingProtection is a protection that the system could not apply to a worker. The worker runs
+// without it.
 type MissingProtection struct {
 	Protection string `json:"lacks"`
-	Reason     string `json:"reason"` // the system's error
+	Reason     string `json:"reason"` // the system's error message
 }
 
-// maxMissing is the maximum number of missing protections a worker may report.
+// maxMissing is the maximum number of missing protections that a worker may report.
 const maxMissing = 8
 
-// missing returns protection as missing if err is not nil.
+// missing returns a list with the given protection if err is not nil, else nil.
 func missing(lacks string, err error) []MissingProtection {
 	if err == nil {
 		return nil
@@ -41,8 +41,8 @@ func missing(lacks string, err error) []MissingProtection {
 	return []MissingProtection{{lacks, printable(err.Error())}}
 }
 
-// MissingProtections returns the protections that the most recently started worker runs
-// without. known is false if no worker has been started yet.
+// MissingProtections returns the protections that are missing in the most recently started worker.
+// known is false if no worker has been started yet.
 func (p *Pool) MissingProtections() (list []MissingProtection, known bool) {
 	last := p.starter.missing.Load()
 	if last == nil {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files in the directory in which attacks run, and the inherited file descriptor.
+// Files in the directory in which the attacks run, and the number of the inherited file descriptor.
 const (
 	AttemptVault   = "vault.db"
 	AttemptCache   = "cache"
@@ -26,7 +26,8 @@ const (
 	attemptFile    = 3
 )
 
-// attempts lists actions that a document could try after it has taken over its worker.
+// attempts lists actions that a malicious document could attempt after taking control of its
+// worker.
 var attempts = []struct {
 	name string
 	try  func(dir, address string) error
@@ -84,7 +85,7 @@ var attempts = []struct {
 		_, err := unix.PidfdOpen(os.Getppid(), 0)
 		return err
 	}},
-	{"trace a process", func(string, string) error { // No process has this ID.
+	{"trace a process", func(string, string) error { // no process has this ID
 		_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, 1<<30, 0, 0, 0, 0)
 		return failed(errno)
 	}},
@@ -170,7 +171,7 @@ func failed(errno unix.Errno) error {
 	return errno
 }
 
-// Attempts returns the names of the attempts, in order.
+// Attempts returns the names of the attempts in order.
 func Attempts() (names []string) {
 	for _, a := range attempts {
 		names = append(names, a.name)
@@ -178,7 +179,8 @@ func Attempts() (names []string) {
 	return names
 }
 
-// enclosures are the protections under which the attempts run.
+// enclosures maps a name to a function that applies protections before the attempts run. The
+// function returns the missing protections.
 var enclosures = map[string]func() []MissingProtection{
 	"nothing":  func() []MissingProtection { return nil },
 	"all":      enclose,
@@ -188,7 +190,7 @@ var enclosures = map[string]func() []MissingProtection{
 func init() {
 	for name, enclosure := range enclosures {
 		systemFakes["enclosed by "+name] = func(dir string) int {
-			// Print the outcomes at the end, because the attempts may affect standard output.
+			// Print the outcomes at the end because the attempts may affect standard output.
 			signal.Ignore(syscall.SIGXFSZ)
 			address, err := os.ReadFile(filepath.Join(dir, AttemptAddress))
 			must(err)
@@ -207,7 +209,7 @@ func init() {
 	}
 }
 
-// outcome returns the name of the system error.
+// outcome returns the name of the system error that err wraps.
 func outcome(err error) string {
 	if err == nil {
 		return "done"
@@ -218,8 +220,8 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// LandlockVersion returns the Landlock version of the kernel, or 0. Kernels with version 6 and
-// the faulty signal scope count as version 5.
+// LandlockVersion returns the kernel's Landlock version, or 0 if there is none. A kernel with
+// version 6 and the faulty signal scope counts as version 5.
 func LandlockVersion() int {
 	const repaired = 2
 	version, err := ll.LandlockGetABIVersion()

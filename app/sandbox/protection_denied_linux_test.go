@@ -13,8 +13,8 @@ import (
 	"deedkeep/web"
 )
 
-// Fake workers on systems that lack protections: an old kernel, and a container that denies
-// them.
+// These fake workers run as if on systems that lack protections: an old kernel, and a container
+// that denies them.
 func init() {
 	for word, errno := range map[string]unix.Errno{"on an old kernel": unix.ENOSYS, "in a strict container": unix.EPERM} {
 		systemFakes[word] = func(string) int {

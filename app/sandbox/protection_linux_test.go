@@ -14,15 +14,15 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// attempt runs all attempts in a process with the named protections. It returns the outcome of
-// each, and the missing protections that it reported.
+// attempt makes all attempts in a process with the given enclosure. It returns the outcome of each
+// attempt and the missing protections that the process reported.
 func attempt(t *testing.T, enclosure string) (outcomes map[string]string, lacking []string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatalf("find test binary: %v", err)
 	}
-	dir, err := os.MkdirTemp("", "s") // the name of a Unix socket is short
+	dir, err := os.MkdirTemp("", "s") // a short path, because the name of a Unix socket is limited
 	if err != nil {
 		t.Fatalf("create directory: %v", err)
 	}
@@ -89,7 +89,7 @@ func attempt(t *testing.T, enclosure string) (outcomes map[string]string, lackin
 	return outcomes, lines[len(names):]
 }
 
-// Each attempt that an unprotected process can make is denied in the sandbox. If the system
+// Every attempt that succeeds in an unprotected process is denied in the sandbox. If the system
 // lacks a protection, the worker reports that.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestAttempts(t *testing.T) {
 	const calls, limits = sandbox.ProtectionSeccomp, sandbox.ProtectionRlimits
 	rows := map[string]struct {
 		free, closed string
-		by           string // protection that denies it
+		by           string // the protection that denies the attempt
 	}{
 		"read /etc/passwd":                     {"done", "EPERM", calls},
 		"read a vault file":                    {"done", "EPERM", calls},
@@ -149,8 +149,9 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// Landlock alone, without the seccomp filter, denies files, and in later versions TCP, abstract
-// sockets, signals, and Unix sockets. A kernel without Landlock is reported.
+// Landlock denies access to files even without the seccomp filter. Later versions also deny TCP,
+// abstract sockets, signals, and Unix sockets. If the kernel has no Landlock, the worker reports
+// that.
 func TestLandlock(t *testing.T) {
 	t.Parallel()
 	free, _ := attempt(t, "nothing")
@@ -189,8 +190,8 @@ func TestLandlock(t *testing.T) {
 	}
 }
 
-// Documents are still processed on a system without protections, and the worker reports what is
-// missing.
+// On a system without protections, documents are still processed, and the worker reports the
+// missing protections.
 func TestMissingProtections(t *testing.T) {
 	t.Parallel()
 	for kind, why := range map[string]string{"on an old kernel": "function not implemented",
@@ -212,7 +213,7 @@ func TestMissingProtections(t *testing.T) {
 	}
 }
 
-// status returns the fields of a /proc/.../status file.
+// status returns the fields of a /proc/.../status file by name.
 func status(t *testing.T, path string) map[string]string {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -227,7 +228,7 @@ func status(t *testing.T, path string) map[string]string {
 	return fields
 }
 
-// All threads of a worker that has processed a document are protected, except for protections
+// After a document, all threads of the worker are still protected, except by protections that are
 // reported as missing.
 func TestWorkerIsProtected(t *testing.T) {
 	t.Parallel()

@@ -4,14 +4,14 @@ package sandbox
 
 import "os/exec"
 
-// startProcess starts the process. There are no protections on this system.
+// startProcess starts the process. No protections are implemented for this system.
 func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
 	cmd := command()
 	err := cmd.Start()
 	return cmd, nil, err
 }
 
-// enclose reports that there are no protections on this system.
+// enclose reports that no protections are implemented for this system.
 func enclose() []MissingProtection {
 	return []MissingProtection{{ProtectionAll, "not used on this system"}}
 }

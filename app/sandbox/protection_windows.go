@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// startProcess starts the process with a token without privileges. If that fails, the process
-// starts with the user's token.
+// startProcess starts the process with a token without privileges. If that fails, it starts the
+// process with the user's token and reports the missing protection.
 func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, error) {
 	token, err := restrictedToken()
 	if err == nil {
@@ -28,7 +28,7 @@ func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, err
 
 var createRestrictedToken = windows.NewLazySystemDLL("advapi32.dll").NewProc("CreateRestrictedToken")
 
-// restrictedToken returns the token of this process without its privileges.
+// restrictedToken returns a copy of this process's token without privileges.
 func restrictedToken() (restricted windows.Token, err error) {
 	const disableMaxPrivilege = 1
 	var own windows.Token
@@ -46,9 +46,9 @@ func restrictedToken() (restricted windows.Token, err error) {
 	return restricted, errors.Join(failure, own.Close())
 }
 
-// enclose applies the protections: from here on the process can't write to the user's objects.
-// It is done by the worker, because it must write the cache first. Windows still lets it read
-// what the user can read, and access the network.
+// enclose applies the protections. From then on, the process can't write to the user's objects. The
+// worker applies them itself because it must write to the cache first. Windows still lets it access
+// the network and read everything that the user can read.
 func enclose() []MissingProtection { return missing(ProtectionLowIntegrity, lowerIntegrity()) }
 
 func lowerIntegrity() (err error) {

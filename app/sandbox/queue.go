@@ -10,33 +10,33 @@ import (
 	"time"
 )
 
-// ErrBusy reports that the queue is full. It is not the document's fault: the same call may
-// succeed later.
+// ErrBusy reports that the queue is full. The document is not to blame. The same call may succeed
+// later.
 var ErrBusy = errors.New("too many documents are waiting to be read")
 
-// Class is the priority of work. The zero value has the lowest.
+// Class is the priority of work. The zero value is the lowest priority.
 type Class int
 
-// The classes. Work of a higher class always goes first.
+// The classes, lowest first. Work of a higher class goes before work of a lower one.
 const (
-	Background Class = iota // processing: no one is waiting
-	View                    // someone is waiting to see a page
-	Upload                  // inspection: someone is waiting for an upload to be accepted
+	Background Class = iota // processing that no user is waiting for
+	View                    // a user is waiting to see a page
+	Upload                  // inspection that a user is waiting for to complete an upload
 	numClasses
 )
 
-// queue assigns the slots of a pool, one per worker. Within a class, the owner that has used
-// the least slot time goes first (slotTime, minSlotTime). An owner becomes slow when one of its
-// documents has been running for slowAfter. It becomes quick again when as much time has passed
-// since the end of that document as it took. Within a class and those above it, a slow owner
-// gets one slot at most, and slow owners together never get the last slot if there are several.
+// queue assigns the slots of a pool, one per worker. Within a class, the owner that has used the
+// least slot time goes first (slotTime, minSlotTime). An owner becomes slow when one of its
+// documents has been running for slowAfter. After that document ends, the owner stays slow for as
+// long as the document took. Within a class and those above it, a slow owner gets at most one slot.
+// If there are several slots, slow owners never get the last one.
 //
-// Slow work is recognized only while it runs, and may hold every slot by then. When a quick
-// owner waits, slow work beyond these limits, of the same class or a lower one, is preempted:
-// it is stopped and queued again as the first of its owner. So a quick owner waits for slow
-// work of the same class no longer than slowAfter plus the start of a worker. If there is only
-// one slot, work is preempted maxPreemptions times and then completes. Work without an owner is
-// never slow.
+// The queue finds out that work is slow only while it runs. By then, slow work may hold every slot.
+// When a quick owner waits, slow work beyond these limits is preempted if its class is the same or
+// lower: it is stopped and put at the front of its owner's queue. A quick owner therefore waits for
+// slow work of the same class for at most slowAfter plus the time to start a worker. If there is
+// only one slot, work is preempted up to maxPreemptions times and then completes. Work without an
+// owner is never slow.
 //
 //	class -> list of owners -> each with its documents, the oldest first
 type queue struct {
@@ -46,15 +46,15 @@ type queue struct {
 	classes     [numClasses]classQueue
 	running     []*waiter
 	slotTime    map[string]time.Duration // per owner, since the queue was last empty
-	minSlotTime time.Duration            // slotTime of the last owner that got a slot; new owners start with it
-	slowCount   map[string]int           // per owner: documents because of which it is slow
+	minSlotTime time.Duration            // slotTime of the last owner that got a slot; new owners start with this value
+	slowCount   map[string]int           // per owner, the number of documents that make it slow
 }
 
 const (
-	// slowAfter is how long a document runs until its owner counts as slow.
+	// slowAfter is how long a document may run before its owner counts as slow.
 	slowAfter = 500 * time.Millisecond
-	// maxPreemptions is how often one document is preempted if there is only one slot, so that
-	// it completes eventually.
+	// maxPreemptions is how often one document can be preempted if there is only one slot. It
+	// ensures that the document completes eventually.
 	maxPreemptions = 3
 )
 
@@ -66,9 +66,9 @@ func newQueue(slots, maxWaiting int) *queue {
 	return q
 }
 
-// acquire waits for a slot. It returns ctx's error, or ErrBusy if the class is full and its
-// owner has no claim to another's place. t.stop is called to preempt the work. The caller must
-// release the slot.
+// acquire waits for a slot. It returns ctx's error if ctx is canceled, or ErrBusy if the queue of
+// the class is full and another owner's call isn't dropped instead. The queue calls t.stop to
+// preempt the work. If acquire returns nil, the caller must release the slot.
 func (q *queue) acquire(ctx context.Context, t *waiter) error {
 	if err := q.enqueue(t); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (q *queue) acquire(ctx context.Context, t *waiter) error {
 		case ctx.Err() == nil:
 			return nil
 		}
-		q.releaseLocked(t, false) // granted and canceled at the same time
+		q.releaseLocked(t, false) // the slot was granted at the moment when ctx was canceled
 	default:
 		q.classes[t.class].remove(t)
 		q.scheduleQuick(t)
@@ -110,7 +110,7 @@ func (q *queue) enqueue(t *waiter) error {
 	return nil
 }
 
-// started records that a worker got the document, so that its running time is known.
+// started records when a worker first got the document, so that slow documents can be detected.
 func (q *queue) started(t *waiter) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,7 +126,7 @@ func (q *queue) started(t *waiter) {
 	})
 }
 
-// markIfSlow marks the document and its owner as slow once it has run for slowAfter.
+// markIfSlow marks the document and its owner as slow if the document has run for slowAfter.
 func (q *queue) markIfSlow(t *waiter) {
 	if t.slowTimer != nil && !t.slow && time.Since(t.startedAt) >= slowAfter {
 		t.slow = true
@@ -134,8 +134,8 @@ func (q *queue) markIfSlow(t *waiter) {
 	}
 }
 
-// release frees the slot. stopped reports that the work was stopped by t.stop. If that was a
-// preemption, again is true and t must acquire a slot again.
+// release frees the slot. stopped reports that t.stop stopped the work. If again is true, the work
+// was preempted, and t must acquire a slot again.
 func (q *queue) release(t *waiter, stopped bool) (again bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,7 +144,7 @@ func (q *queue) release(t *waiter, stopped bool) (again bool) {
 	return again
 }
 
-// releaseLocked frees the slot. Without again the call is over.
+// releaseLocked frees the slot. If again is false, the call is complete.
 func (q *queue) releaseLocked(t *waiter, again bool) {
 	q.markIfSlow(t)
 	took := time.Since(t.slotSince)
@@ -165,8 +165,8 @@ func (q *queue) releaseLocked(t *waiter, again bool) {
 	}
 }
 
-// scheduleQuick makes the owner of a completed slow document quick again after as long as the
-// document took.
+// scheduleQuick makes the owner of a completed slow document quick again. The delay is the time
+// that the document took.
 func (q *queue) scheduleQuick(t *waiter) {
 	if !t.slow {
 		return
@@ -182,7 +182,7 @@ func (q *queue) scheduleQuick(t *waiter) {
 	})
 }
 
-// grant assigns free slots to waiters. If there are none, it preempts slow work.
+// grant assigns free slots to waiters. If all slots are in use, it preempts slow work.
 func (q *queue) grant() {
 	for len(q.running) < q.slots {
 		t := q.next()
@@ -197,7 +197,8 @@ func (q *queue) grant() {
 	q.preempt()
 }
 
-// next removes and returns the waiter to get the next slot, or returns nil.
+// next removes and returns the waiter that gets the next slot. It returns nil if no waiter may have
+// one.
 func (q *queue) next() *waiter {
 	for class := numClasses - 1; class >= 0; class-- {
 		if class == Background && !q.mayRunBackground(nil) {
@@ -215,13 +216,13 @@ func (q *queue) next() *waiter {
 	return nil
 }
 
-// sharedSlots is how many slots Background work, and slow owners, may use: all but the last
-// one, if there are several.
+// sharedSlots is the number of slots that Background work may use, and also the number that slow
+// owners may use. If there are several slots, it leaves one free.
 func (q *queue) sharedSlots() int { return max(1, q.slots-1) }
 
-// mayRunBackground reports whether Background work may get another slot, not counting the slot
-// of except. One document of a quick owner always may, so that quick owners don't wait for slow
-// ones.
+// mayRunBackground reports whether Background work may get another slot. It does not count the slot
+// of except. One document of a quick owner is always allowed, so that quick owners don't wait for
+// slow ones.
 func (q *queue) mayRunBackground(except *waiter) bool {
 	all := q.count(except, func(h *waiter) bool { return h.class == Background })
 	quick := q.count(except, func(h *waiter) bool { return h.class == Background && q.slowCount[h.owner] == 0 })
@@ -237,7 +238,8 @@ func (q *queue) count(except *waiter, is func(*waiter) bool) (n int) {
 	return n
 }
 
-// preempt stops work of a slow owner if a quick owner waits, one document at a time.
+// preempt stops the work of a slow owner if a quick owner is waiting. It stops only one document at
+// a time.
 func (q *queue) preempt() {
 	if q.count(nil, func(h *waiter) bool { return h.preempted }) > 0 {
 		return
@@ -255,9 +257,9 @@ func (q *queue) preempt() {
 	}
 }
 
-// victim returns the work to preempt for a class, or nil. Candidates belong to slow owners that
-// hold more than one slot, or to any slow owner if they hold all slots. The lowest class goes
-// first, then the least preempted work, then the most recently started.
+// victim returns the work to preempt for a waiter of the given class, or nil. It considers slow
+// owners that hold more than one slot. If slow owners hold all slots, it considers all of them. It
+// chooses the lowest class, then the least preempted work, then the work that got its slot last.
 func (q *queue) victim(class Class) (found *waiter) {
 	slow := q.count(nil, func(h *waiter) bool { return q.slowCount[h.owner] > 0 })
 	for _, h := range q.running {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// work is a document in a simulation: when it arrives, how long it occupies a worker, and how
-// long after its arrival it must be done.
+// work is a document in a simulation. at is when it arrives, takes is how long it occupies a
+// worker, and want is how long after its arrival it must be complete.
 type work struct {
 	at    time.Duration
 	class Class
@@ -18,13 +18,14 @@ type work struct {
 	want  time.Duration // 0: no limit
 }
 
-// flood returns count documents that arrive at the beginning, each owner's at a different time.
+// flood returns count documents that arrive at the beginning. Each owner's documents arrive at a
+// different time.
 func flood(count int, class Class, owner string, takes time.Duration) []work {
 	return slices.Repeat([]work{{time.Duration(owner[0]-'a') * time.Millisecond, class, owner, takes, 0}}, count)
 }
 
-// simulate runs a queue with a fake clock and fake workers. It fails the test for every
-// document that is late, and for every slot that a slow owner must not get.
+// simulate runs a queue with a fake clock and fake workers. It fails the test if a document is late
+// or a slow owner gets a slot it must not have.
 func simulate(t *testing.T, slots int, list []work) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -54,21 +55,21 @@ func simulate(t *testing.T, slots int, list []work) {
 				}
 			}()
 		}
-		// By then all owners are quick again.
+		// After an hour, all owners are quick again.
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		empty(t, q)
 	})
 }
 
-// checkShare fails the test if a slow owner got a second slot, or the last one.
+// checkShare fails the test if a slow owner has a second slot, or if slow owners have the last one.
 func checkShare(t *testing.T, q *queue, got *waiter) {
 	t.Helper()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	justSlow := func(h *waiter) bool { return h.owner == got.owner && time.Since(h.startedAt) == slowAfter }
 	if q.slowCount[got.owner] == 0 || q.count(nil, justSlow) > 0 {
-		return // the slot was granted before the owner became slow at this moment
+		return // the slot may have been granted just before the owner became slow
 	}
 	own := q.count(nil, func(h *waiter) bool { return h.class >= got.class && h.owner == got.owner })
 	slow := q.count(nil, func(h *waiter) bool { return h.class >= got.class && q.slowCount[h.owner] > 0 })
@@ -123,11 +124,11 @@ func TestSlowOwners(t *testing.T) {
 		{"a small owner's next call", 1, append(flood(3, Background, "a", slowAfter-1),
 			work{0, Background, "b", quick, slowAfter + quick}, work{slowAfter + 1, Background, "b", quick, slowAfter},
 			work{slowAfter + 1, Background, "b", quick, slowAfter + 2*quick})},
-		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // and slow for another second
+		{"quick again", 2, []work{{0, Upload, "a", time.Second, time.Second}, // a stays slow for another second
 			{1900 * time.Millisecond, Upload, "a", quick, 2 * quick}, {1900 * time.Millisecond, Upload, "a", quick, 2 * quick},
 			{2100 * time.Millisecond, Upload, "a", quick, quick}, {2100 * time.Millisecond, Upload, "a", quick, quick}}},
 		{"slow work has its turn", 2, append(append(flood(1, Background, "a", 3*time.Second), flood(1, Background, "c", 5*time.Second)...),
-			// b alone could use all the time.
+			// b alone could use all the time of both workers.
 			append(flood(500, Background, "b", slowAfter/5), work{0, Background, "a", quick, 40 * time.Second})...)},
 	} {
 		t.Run(c.name, func(t *testing.T) { simulate(t, c.slots, c.list) })

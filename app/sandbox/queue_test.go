@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// enqueue adds a waiter to q and returns it without waiting.
+// enqueue adds a new waiter to q without waiting for its slot, and returns it.
 func enqueue(t *testing.T, q *queue, class Class, owner string) *waiter {
 	t.Helper()
 	ticket := &waiter{class: class, owner: owner, stop: func() {}}
@@ -34,7 +34,8 @@ func granted(t *waiter) bool {
 	}
 }
 
-// Calls enter a queue whose only slot is taken, and must get it in the expected order.
+// All calls enter the queue while its only slot is taken. They must get the slot in the expected
+// order.
 func TestQueueOrder(t *testing.T) {
 	type call struct {
 		class Class
@@ -43,7 +44,7 @@ func TestQueueOrder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		calls []call
-		want  string // indexes into calls
+		want  string // indexes into calls, in the expected order
 	}{
 		{"as they come", []call{{Upload, "a"}, {Upload, "a"}, {Upload, "a"}}, "0 1 2"},
 		{"the urgent first", []call{{Background, "a"}, {View, "a"}, {Upload, "a"}, {View, "a"}}, "2 1 3 0"},
@@ -79,7 +80,8 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// An owner with one document waits for at most one of another owner's hundred.
+// If one owner has a hundred documents in the queue, another owner's single document waits for the
+// running one and at most one more of them.
 func TestOneAgainstHundred(t *testing.T) { synctest.Test(t, oneAgainstHundred) }
 
 func oneAgainstHundred(t *testing.T) {
@@ -99,7 +101,7 @@ func oneAgainstHundred(t *testing.T) {
 	}
 }
 
-// Background work leaves one slot free if there are several.
+// If there are several slots, background work leaves one of them free.
 func TestBackgroundLeavesASlot(t *testing.T) {
 	for _, c := range []struct{ slots, limit int }{{1, 1}, {2, 1}, {4, 3}} {
 		q := newQueue(c.slots, 100)
@@ -133,7 +135,8 @@ func TestQueueIsFull(t *testing.T) {
 	if err := q.enqueue(&waiter{class: Upload, owner: "flood"}); !errors.Is(err, ErrBusy) {
 		t.Errorf("fifth call: error = %v, want ErrBusy", err)
 	}
-	// Another class has its own limit, and another owner replaces the flood's last call.
+	// Another class has its own limit. A call of another owner replaces the newest call of the
+	// flood.
 	enqueue(t, q, View, "flood")
 	other := enqueue(t, q, Upload, "other")
 	if last := flood[3]; !granted(last) || !errors.Is(last.err, ErrBusy) {
@@ -151,8 +154,8 @@ func TestQueueIsFull(t *testing.T) {
 	}
 }
 
-// A canceled call leaves nothing in the queue, and a slot granted at the same moment is not
-// lost.
+// A canceled call is removed from the queue. If a slot is granted at the same moment, the slot is
+// not lost.
 func TestCanceledCallLeavesQueue(t *testing.T) {
 	q := newQueue(1, 4)
 	gone, cancel := context.WithCancel(t.Context())
@@ -175,7 +178,7 @@ func TestCanceledCallLeavesQueue(t *testing.T) {
 	empty(t, q)
 }
 
-// empty fails the test if q holds any state.
+// empty fails the test if q still holds waiters, owners, or slots.
 func empty(t *testing.T, q *queue) {
 	t.Helper()
 	if len(q.running) != 0 || q.waiting() != 0 || len(q.slotTime) != 0 || len(q.slowCount) != 0 || q.minSlotTime != 0 {

@@ -2,18 +2,18 @@ package sandbox
 
 import "slices"
 
-// readahead detects reads at regular intervals, such as over the pages of a scan.
+// readahead detects reads at regular intervals, such as when each page of a scan is read in turn.
 type readahead struct {
-	lastJump int64 // offset of the last jump
+	lastJump int64 // offset of the last read that was a jump
 	step     int64
-	repeats  int // number of consecutive steps of equal length
+	repeats  int // number of consecutive steps with about the same length
 }
 
-// stepTolerance is how much two steps may differ to count as equal: similar objects are not of
-// exactly the same length.
+// stepTolerance is the maximum difference in bytes between two steps that count as equal. Similar
+// objects don't have exactly the same length.
 const stepTolerance = unitSize / 4
 
-// observe records a read. A read close to the previous one is not a jump.
+// observe records the offset of a read. A read near the last jump does not count as a jump.
 func (s *readahead) observe(off int64) {
 	step := off - s.lastJump
 	if distance(step, 0) < unitSize {
@@ -29,11 +29,11 @@ func (s *readahead) observe(off int64) {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// stepWindow is how many bytes after the start of a step are fetched.
+// stepWindow is the number of bytes to fetch at each step.
 const stepWindow = 512
 
-// addReadahead adds the units at the next expected steps to the ranges of a read. The number of
-// steps grows with repeats.
+// addReadahead adds the units at the next expected steps to ranges and returns them. The longer the
+// pattern lasts, the more steps it adds.
 func (b *remoteDoc) addReadahead(ranges []byteRange) []byteRange {
 	if b.size <= smallDocument || ranges[0].length > 2*unitSize {
 		return ranges
@@ -56,7 +56,7 @@ func (b *remoteDoc) addReadahead(ranges []byteRange) []byteRange {
 	return ranges
 }
 
-// readaheadSteps returns how many steps to read ahead.
+// readaheadSteps returns the number of steps to read ahead.
 func (b *remoteDoc) readaheadSteps() int {
 	if b.readahead.repeats < 2 {
 		return 0

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// unitSize is the minimum size of a read and the unit of caching. Random access to a large
-	// document needs no more at a time.
+	// unitSize is the minimum size of a read and the size of a cached unit. It is small because
+	// random access to a large document needs only a little data at a time.
 	unitSize = 4 << 10
-	// maxCachedUnits is how many units of a document a worker caches: 8 MiB.
+	// maxCachedUnits is the number of units that a worker caches per document: 8 MiB.
 	maxCachedUnits = 2048
-	// smallDocument is the size up to which every read fetches a complete block: fewer round
-	// trips matter more than fewer bytes.
+	// smallDocument is the maximum size of a document for which every read fetches a complete
+	// block. For such documents, fewer round trips matter more than fewer bytes.
 	smallDocument = 16 * blockSize
 )
 
 // errUnreadable reports that the parent could not read the document.
 var errUnreadable = errors.New("the bytes cannot be had")
 
-// remoteDoc is the document as the worker sees it. It reads ranges from the parent and caches
-// the most recently used units. It is not safe for concurrent use.
+// remoteDoc is the worker's view of the document. It reads ranges from the parent and caches the
+// most recently used units. It is not safe for concurrent use.
 //
-// A read fetches one unit. If it continues a cached range, it fetches twice as much as the
-// previous read, up to a block: random reads transfer little, and sequential reads need few
-// round trips. Reads at regular intervals also fetch the next steps (readahead.go).
+// A read fetches at least one unit. If it continues a cached range, it fetches twice as much as the
+// previous read, up to a block. Random reads therefore transfer little data, and sequential reads
+// need few round trips. Reads at regular intervals also fetch the next steps (readahead.go).
 type remoteDoc struct {
 	w         io.Writer
 	r         *bufio.Reader
@@ -36,13 +36,13 @@ type remoteDoc struct {
 	lru       *list.List // of *cachedUnit, most recently used first
 	cached    map[int64]*list.Element
 	readahead readahead
-	err       error // a permanent error of the pipe or the parent
+	err       error // permanent error of the pipe or the parent
 }
 
 // cachedUnit is one unit of the document.
 type cachedUnit struct {
 	offset    int64
-	requested int // length of the range it was fetched with
+	requested int // length of the request that fetched it
 	data      []byte
 }
 
@@ -72,7 +72,7 @@ func (b *remoteDoc) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// unit returns the unit at offset, for a read that ends at end.
+// unit returns the unit at offset. end is where the read that needs it ends.
 func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 	if e, kept := b.cached[offset]; kept {
 		b.lru.MoveToFront(e)
@@ -90,7 +90,7 @@ func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 		}
 		return nil, err
 	}
-	// In reverse order, so that the unit needed now is the last one to be evicted.
+	// Cache the ranges in reverse order, so that the unit needed now is the last one to be evicted.
 	for i := len(ranges) - 1; i >= 0; i-- {
 		p := ranges[i]
 		rest := len(content) - p.length
@@ -102,7 +102,8 @@ func (b *remoteDoc) unit(offset, end int64) ([]byte, error) {
 	return b.cached[offset].Value.(*cachedUnit).data, nil
 }
 
-// requestLength returns how much to read at offset, up to the next cached unit.
+// requestLength returns the number of bytes to request at offset. The request ends before the next
+// cached unit.
 func (b *remoteDoc) requestLength(offset, end int64) int64 {
 	want := (end - offset + unitSize - 1) / unitSize * unitSize
 	if b.size <= smallDocument {
@@ -139,7 +140,7 @@ func (b *remoteDoc) fetch(ranges []byteRange) ([]byte, error) {
 	return content, nil
 }
 
-// cache copies data into the cache and evicts the least recently used unit if it is full.
+// cache stores a copy of data. If the cache is full, the least recently used unit is evicted.
 func (b *remoteDoc) cache(offset int64, asked int, data []byte) {
 	if b.lru.Len() < maxCachedUnits {
 		b.cached[offset] = b.lru.PushFront(&cachedUnit{offset, asked, append(make([]byte, 0, unitSize), data...)})

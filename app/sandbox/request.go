@@ -9,32 +9,32 @@ import (
 	"deedkeep/app/document"
 )
 
-// Request is a document and how to schedule the work on it.
+// Request contains a document and the settings for scheduling work on it.
 type Request struct {
 	Doc   io.ReaderAt
-	Size  int64  // bytes of Doc
-	MIME  string // as in document.Report
+	Size  int64  // size of Doc in bytes
+	MIME  string // media type, as in document.Report
 	Ext   string // extension of the filename, without the dot
-	Owner string // who the work is for, such as an actor; owners of a class share the workers fairly
+	Owner string // on whose behalf the work is done, such as an actor; owners of the same class share the workers fairly
 	Class Class
-	// RunToCompletion completes work that has started even if the caller's context is canceled,
-	// because stopping it would mean replacing the worker.
+	// RunToCompletion makes work that has started continue even if the caller's context is
+	// canceled. Stopping it would mean replacing the worker.
 	RunToCompletion bool
 }
 
 type ownerKey struct{}
 
-// WithOwner returns a context that sets the owner (see Request) for calls of Inspect. The
-// default is "".
+// WithOwner returns a context that sets the owner (see Request) of Inspect calls. The default is
+// "".
 func WithOwner(ctx context.Context, owner string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
 
-// Inspect returns the type of doc, and whether and why it must be rejected; it is Upload work.
-// A document that kills its worker, or exceeds its deadline or memory, is rejected: a PDF as
-// unreadable, any other as not matching its extension. Errors are never caused by the document:
-// ctx's error, ErrBusy, ErrClosed, ErrKilled, an error of reading doc, or a worker that can't
-// start or has no engine.
+// Inspect returns the type of doc and, if it must be rejected, the reason. Its class is Upload. A
+// document that kills its worker, or exceeds its deadline or memory limit, is rejected: a PDF as
+// unreadable, any other type as not matching its extension. The document itself never causes an
+// error. The error is ctx's error, ErrBusy, ErrClosed, ErrKilled, or an error from reading doc, or
+// it reports that a worker can't start or has no engine.
 func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error) {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &reportResult{}
@@ -50,7 +50,7 @@ func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext str
 	return a.report, nil
 }
 
-// rejectionFor returns the reason for a document that killed its workers.
+// rejectionFor returns the reason for rejecting a document that killed its workers.
 func rejectionFor(ext string) string {
 	if ext == "pdf" {
 		return document.ReasonPDFUnreadable
@@ -58,9 +58,9 @@ func rejectionFor(ext string) string {
 	return document.ReasonMismatch(ext)
 }
 
-// Picture renders a page, counted from 1, as an image at most width pixels wide. Errors are the
-// document errors of package document, ErrDeadline, ErrMemory (see IsDocumentError), or those
-// of Inspect.
+// Picture renders a page as an image that is at most width pixels wide. Page numbers start at 1. It
+// returns the document errors of package document, ErrDeadline, ErrMemory (see IsDocumentError),
+// and the errors of Inspect.
 func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim document.ExtractLimits) (document.Image, error) {
 	lim = withDefaultLimits(lim)
 	width = min(max(width, 1), lim.MaxWidth)
@@ -72,18 +72,19 @@ func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim docu
 	return a.picture(), nil
 }
 
-// Text calls emit with the text of each page that has any, in order, counted from 1. emit runs
-// on the caller's goroutine, once per page even if the worker is replaced. Its time does not
-// count toward the deadline, and its error ends the call. Other errors are those of Picture.
-// Pages emitted before an error are valid unless reading the document failed.
+// Text calls emit for each page that has text, in order. Page numbers start at 1. emit runs on the
+// caller's goroutine and is called once per page even if the worker is replaced. Its time does not
+// count toward the deadline. If emit returns an error, Text stops and returns it. Otherwise, Text
+// returns the same errors as Picture. Pages that were passed to emit before an error are valid
+// unless the error came from reading the document.
 func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, emit func(page int, text string) error) error {
 	lim = withDefaultLimits(lim)
 	a := &textResult{lim: lim, emit: emit, lastEmitted: -1}
 	return p.run(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
 }
 
-// withDefaultLimits fills zero fields like the worker does, because the parent checks what it
-// receives. A page is limited to the size of a frame.
+// withDefaultLimits returns l with defaults for zero fields. The worker does the same, but the
+// parent needs the limits to check the results. The text of a page is limited to one frame.
 func withDefaultLimits(l document.ExtractLimits) document.ExtractLimits {
 	d := document.DefaultExtractLimits()
 	l = document.ExtractLimits{

@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// tight are limits that a test can exceed.
+// tight holds limits that are low enough for a test to exceed.
 var tight = document.ExtractLimits{MaxPages: 10, MaxPageTextBytes: 100, MaxTextBytes: 200}
 
 func request() sandbox.Request {
@@ -22,7 +22,7 @@ func request() sandbox.Request {
 	return sandbox.Request{Doc: doc, Size: size, MIME: "application/pdf", Ext: "pdf"}
 }
 
-// collect returns a callback that records the text of pages.
+// collect returns a callback for Text that appends each page's text to got.
 func collect(got *[]string) func(int, string) error {
 	return func(page int, text string) error {
 		*got = append(*got, fmt.Sprintf("%d %s", page, text))
@@ -67,7 +67,7 @@ func TestDocumentErrors(t *testing.T) {
 	}
 }
 
-// No part of a result that violates the protocol reaches the caller.
+// If part of a result violates the protocol, the caller doesn't get any of that result.
 func TestProtocolViolationsInResults(t *testing.T) {
 	for _, kind := range append(sandbox.BadPictures(), "crashes") {
 		t.Run("picture, "+kind, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestProtocolViolationsInResults(t *testing.T) {
 	}
 }
 
-// A worker that dies halfway causes no missing and no duplicate page.
+// If a worker dies before it has sent all pages, no page is missing or emitted twice.
 func TestEachPageOnce(t *testing.T) {
 	p := open(t, fake(t, "sends a little, then=crashes@"+filepath.Join(t.TempDir(), "mark")))
 	var pages []string
@@ -126,7 +126,7 @@ func TestCallbackFails(t *testing.T) {
 		}()
 		_ = p.Text(t.Context(), request(), tight, func(int, string) error { panic("receiver") })
 	}()
-	// The slot has been released.
+	// The slot must be free again.
 	if err := p.Text(t.Context(), request(), tight, func(int, string) error { return nil }); err != nil {
 		t.Errorf("read text: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestCallbackFails(t *testing.T) {
 	}
 }
 
-// Time in the callback does not count toward the deadline.
+// Time spent in the callback does not count toward the deadline.
 func TestSlowCallback(t *testing.T) {
 	o := fake(t, "sends=page page done")
 	o.Deadlines.Text = 300 * time.Millisecond
@@ -171,7 +171,7 @@ func TestDeadlines(t *testing.T) {
 			if !errors.Is(err, sandbox.ErrDeadline) || !sandbox.IsDocumentError(err) {
 				t.Errorf("error = %v, want sandbox.ErrDeadline", err)
 			}
-			// Timeouts are not retried with a new worker.
+			// Deadline errors are not retried with a new worker.
 			if got, want := p.Stats(), (sandbox.Stats{Started: 1, Killed: 1, Served: 1}); got != want {
 				t.Errorf("Stats() = %+v, want %+v", got, want)
 			}
@@ -179,7 +179,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// A deadline begins when a worker has the document.
+// The deadline begins when a worker gets the document.
 func TestDeadlineExcludesWaiting(t *testing.T) {
 	o := fake(t, "sends=page done")
 	o.Workers = 1
@@ -208,7 +208,7 @@ func TestDeadlineExcludesWaiting(t *testing.T) {
 	if err := <-first; err != nil {
 		t.Errorf("call: %v", err)
 	}
-	if err := <-late; !sandbox.IsDocumentError(err) { // too late, or damaged before the deadline is noticed
+	if err := <-late; !sandbox.IsDocumentError(err) { // the deadline or a damaged document, whichever is noticed first
 		t.Errorf("late call = %v, want an error of the document", err)
 	}
 }
@@ -222,7 +222,7 @@ func TestUnknownClass(t *testing.T) {
 	}
 }
 
-// A call that doesn't fit into the queue fails immediately.
+// If the queue is full, a call fails immediately.
 func TestBusy(t *testing.T) {
 	o := fake(t, "reads endlessly")
 	o.Workers, o.QueueSize = 1, 1

@@ -29,7 +29,7 @@ func (a *reportResult) finish(d taskDone) error {
 	return nil
 }
 
-// Maximum size of an image, whatever the task's limits allow.
+// Maximum size of an image, even if the task's limits allow more.
 const (
 	maxImageBytes = 32 << 20
 	maxImageSide  = 1 << 15
@@ -37,7 +37,7 @@ const (
 
 // imageResult assembles an image.
 type imageResult struct {
-	width  int // maximum width requested
+	width  int // maximum width of the image in pixels
 	header *imageHeader
 	data   []byte
 }
@@ -57,7 +57,8 @@ func (a *imageResult) add(kind byte, content []byte, _ bool) error {
 		if len(content) == 0 || len(content) > a.header.Size-len(a.data) {
 			return protocolError("piece of %d bytes after %d of %d", len(content), len(a.data), a.header.Size)
 		}
-		// Don't allocate the announced size up front: it may be a lie.
+		// Don't allocate memory for the announced size in advance. The worker may announce a false
+		// size.
 		a.data = append(a.data, content...)
 		return nil
 	}
@@ -87,8 +88,8 @@ const (
 	mimeJPEG = "image/jpeg"
 )
 
-// matchesType reports whether data begins as the type requires: a PNG with its size (W3C PNG,
-// 11.2.2: IHDR comes first), a JPEG with its marker.
+// matchesType reports whether data starts with the signature of its type. A PNG must also start
+// with its size (W3C PNG, 11.2.2: the IHDR chunk comes first).
 func (h imageHeader) matchesType(data []byte) bool {
 	switch h.MIME {
 	case mimePNG:
@@ -101,7 +102,7 @@ func (h imageHeader) matchesType(data []byte) bool {
 	return false
 }
 
-// textResult passes each page to emit exactly once, however many attempts the task takes.
+// textResult passes each page to emit exactly once, even if the task needs several attempts.
 type textResult struct {
 	lim         document.ExtractLimits
 	emit        func(page int, text string) error
@@ -109,7 +110,7 @@ type textResult struct {
 	received    int64 // bytes received in this attempt
 	lastEmitted int   // last page passed to emit, or -1
 
-	pauseDeadline func(func() error) error // runs a function whose time does not count toward the deadline
+	pauseDeadline func(func() error) error // runs a function without counting its time toward the deadline
 }
 
 func (a *textResult) reset() { a.lastPage, a.received = -1, 0 }
@@ -141,12 +142,12 @@ func (a *textResult) add(kind byte, content []byte, lost bool) error {
 
 func (a *textResult) finish(taskDone) error { return nil }
 
-// isCleanText reports whether text is UTF-8 without control characters other than white space.
+// isCleanText reports whether text is valid UTF-8 without control characters other than whitespace.
 func isCleanText(text []byte) bool {
 	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool { return cleanRune(r) < 0 })
 }
 
-// cleanRune returns r, or -1 for a control character that must not leave the worker.
+// cleanRune returns r, or -1 if r is a control character that a worker must not send.
 func cleanRune(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' && r != '\f' {
 		return -1

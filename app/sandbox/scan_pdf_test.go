@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// scanPDF returns a PDF in which each page is covered by an uncompressed gray image of
-// imageBytes bytes, in rows of 100.
+// scanPDF returns a PDF in which an uncompressed gray image of imageBytes bytes covers each page.
+// The image is 100 pixels wide.
 func scanPDF(pages, imageBytes int) []byte {
 	var out bytes.Buffer
 	var offsets []int

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedSyscalls are the system calls of the Go runtime and of PDFium on wazero, the most
-// frequent first. The last line is for the threads and memory of the C library, which binaries
-// built with cgo contain.
+// allowedSyscalls lists the system calls of the Go runtime and of PDFium on wazero, the most
+// frequent first. The C library, which is part of binaries built with cgo, needs those in the last
+// line for threads and memory.
 var allowedSyscalls = []uint32{
 	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_MADVISE, unix.SYS_EPOLL_PWAIT,
 	unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_SCHED_YIELD, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_NANOSLEEP,
@@ -24,30 +24,30 @@ var allowedSyscalls = []uint32{
 	unix.SYS_RSEQ, unix.SYS_SET_ROBUST_LIST, unix.SYS_BRK, unix.SYS_MREMAP,
 }
 
-// threadFlags are the flags of clone(2) with which the Go runtime and the C library start a
-// thread. None of them starts a process or creates a namespace.
+// threadFlags are the clone(2) flags that the Go runtime and the C library use to start a thread.
+// None of them starts a process or creates a namespace.
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD |
 	unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
 
-// unlimitedMapFlags are the flags of mmap(2) for memory that RLIMIT_DATA does not count. The Go
-// runtime and the C library use neither.
+// unlimitedMapFlags are the mmap(2) flags for memory that doesn't count toward RLIMIT_DATA. Neither
+// the Go runtime nor the C library uses them.
 const unlimitedMapFlags = unix.MAP_SHARED | unix.MAP_GROWSDOWN
 
-// Offsets in seccomp_data (seccomp(2)). Both processors are little-endian, so the low half of an
-// argument comes first.
+// Offsets in seccomp_data (seccomp(2)). Both supported architectures are little-endian, so the low
+// half of an argument comes first.
 const (
 	offsetNumber   = 0
 	offsetArch     = 4
 	offsetArgument = 16
 	sizeArgument   = 8
-	mmapFlags      = 3 // the fourth argument
+	mmapFlags      = 3 // index of the flags among the arguments of mmap
 )
 
 func deny(errno unix.Errno) bpf.Instruction {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// seccompProgram returns the BPF program that filters the system calls of process pid.
+// seccompProgram returns the BPF program that filters the system calls of the process pid.
 func seccompProgram(pid int) []bpf.Instruction {
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	arch := uint32(unix.AUDIT_ARCH_X86_64)
@@ -55,7 +55,7 @@ func seccompProgram(pid int) []bpf.Instruction {
 		arch = unix.AUDIT_ARCH_AARCH64
 	}
 	program := []bpf.Instruction{
-		// System calls of other architectures have other numbers.
+		// Other architectures use different system call numbers.
 		bpf.LoadAbsolute{Off: offsetArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
 		deny(unix.EPERM),
@@ -84,7 +84,7 @@ func seccompProgram(pid int) []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: ^uint32(threadFlags), SkipTrue: 1},
 		allow,
 		deny(unix.EPERM),
-		// A filter can't see the flags of clone3. The C library falls back to clone.
+		// A filter can't check the flags of clone3. The C library falls back to clone.
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE3, SkipTrue: 1},
 		deny(unix.ENOSYS),
 		deny(unix.EPERM),
@@ -94,7 +94,7 @@ func seccompProgram(pid int) []bpf.Instruction {
 // applySeccomp installs the filter on all threads.
 func applySeccomp() error { return installFilter(seccompProgram(os.Getpid())) }
 
-// installFilter installs a BPF program on all threads. no_new_privs must have been set.
+// installFilter installs a BPF program on all threads. no_new_privs must already be set.
 func installFilter(instructions []bpf.Instruction) error {
 	raw, err := bpf.Assemble(instructions)
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"runtime"
 )
 
-// applySeccomp reports that there is no filter for this architecture.
+// applySeccomp returns an error because there is no filter for this architecture.
 func applySeccomp() error { return fmt.Errorf("there is no filter for %s", runtime.GOARCH) }

@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// The delay before the next start grows while workers fail to start.
+// Delays before the next start. The delay grows with each failed start.
 const (
 	firstDelay = 100 * time.Millisecond
 	maxDelay   = 10 * time.Second
-	// maxRetryDelay is the delay up to which a call retries internally.
+	// maxRetryDelay is the maximum delay after which a call still retries automatically.
 	maxRetryDelay = time.Second
 )
 
-// starter starts workers, one at a time, on a dedicated thread that lives as long as they do:
-// Linux kills a child process when the thread that started it ends.
+// starter starts workers, one at a time. It uses a dedicated thread that lives as long as the
+// workers do, because Linux kills a child process when the thread that started it ends.
 type starter struct {
 	jobs    chan func()
 	done    chan struct{}
 	once    sync.Once
-	missing atomic.Pointer[[]MissingProtection] // of the most recently started worker
+	missing atomic.Pointer[[]MissingProtection] // missing in the most recently started worker
 
 	lock       chan struct{} // held while a worker is started; guards the fields below
-	delay      time.Duration // 0 after a success
-	needEngine bool          // a worker needed PDFium, so load it in all new ones
-	nextStart  time.Time     // no start before
+	delay      time.Duration // 0 after a successful start
+	needEngine bool          // a document needed PDFium, so load it in all new workers
+	nextStart  time.Time     // earliest time of the next start
 }
 
 func newStarter() *starter {
 	return &starter{jobs: make(chan func()), done: make(chan struct{}), lock: make(chan struct{}, 1)}
 }
 
-// run executes jobs on the dedicated thread. The thread is never unlocked, so it ends with the
-// goroutine.
+// run executes jobs on the dedicated thread. It never unlocks the thread, so the thread ends with
+// the goroutine.
 func (s *starter) run() {
 	defer close(s.done)
 	runtime.LockOSThread()
@@ -44,8 +44,9 @@ func (s *starter) run() {
 	}
 }
 
-// start returns a worker that has completed the handshake, with PDFium loaded if engine is set.
-// It waits while workers keep failing to start, and retries while the delay is short.
+// start starts a worker and returns it after the handshake. If engine is true, the worker has
+// loaded PDFium. If earlier starts failed, start waits first. If this start fails, it retries while
+// the delay is short.
 func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, error) {
 	s.once.Do(func() { go s.run() })
 	select {
@@ -77,7 +78,7 @@ func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, e
 	}
 }
 
-// wait waits for the delay.
+// wait waits until the next start is allowed.
 func (s *starter) wait(ctx context.Context) error {
 	if s.delay == 0 {
 		return ctx.Err()
@@ -112,7 +113,7 @@ func (s *starter) startOne(ctx context.Context, o Options, engine bool) (*worker
 	return p, nil
 }
 
-// close ends the thread. All workers must have been stopped.
+// close ends the thread. The caller must have stopped all workers.
 func (s *starter) close() {
 	s.once.Do(func() { close(s.done) })
 	close(s.jobs)

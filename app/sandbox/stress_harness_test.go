@@ -1,11 +1,12 @@
 //go:build harness && linux
 
-// Stress tests of the pool: workers are killed at random, and decompression bombs arrive together with
-// valid documents. They take minutes and log measurements:
+// Stress tests of the pool: workers are killed at random, and decompression bombs arrive together
+// with valid documents. The tests take minutes and log measurements:
 //
 //	go test -tags harness -run Stress -v ./app/sandbox
 //
-// DEEDKEEP_TEST_WORKER_KILLS is how many workers are killed (default 200; 1000 for a long run).
+// DEEDKEEP_TEST_WORKER_KILLS is the number of workers to kill (default 200; use 1000 for a long
+// run).
 
 package sandbox_test
 
@@ -41,7 +42,7 @@ func workers(t testing.TB) (pids []int) {
 	for _, file := range stats {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended in the meantime
+			continue // the process has ended in the meantime
 		}
 		_, rest, _ := strings.Cut(string(content), ") ")
 		fields := strings.Fields(rest)
@@ -53,19 +54,19 @@ func workers(t testing.TB) (pids []int) {
 	return pids
 }
 
-// resident returns the total resident bytes of processes.
+// resident returns the total resident memory of the processes in bytes.
 func resident(pids []int) (sum int64) {
 	for _, pid := range pids {
 		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 		if fields := strings.Fields(string(content)); err == nil && len(fields) > 1 {
-			pages, _ := strconv.ParseInt(fields[1], 10, 64) // the system's own number
+			pages, _ := strconv.ParseInt(fields[1], 10, 64) // the kernel writes only numbers
 			sum += pages * int64(os.Getpagesize())
 		}
 	}
 	return sum
 }
 
-// times collects durations of calls.
+// times collects the durations of calls.
 type times struct {
 	mu   sync.Mutex
 	list []time.Duration
@@ -94,7 +95,7 @@ func (l *times) String() string {
 type loaded struct {
 	vaulttest.Sample
 	content []byte
-	text    string // as returned by an undisturbed worker
+	text    string // as returned when no worker is killed
 }
 
 func (s *loaded) request(owner string, class sandbox.Class) sandbox.Request {
@@ -110,7 +111,7 @@ func (s *loaded) inspect(ctx context.Context, p *sandbox.Pool, owner string) (st
 	return report.Rejection, err
 }
 
-// load reads the selected samples.
+// load reads the samples for which selected returns true.
 func load(t testing.TB, selected func(vaulttest.Sample) bool) (list []*loaded) {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
@@ -132,7 +133,7 @@ func bomb(s vaulttest.Sample) bool {
 
 func honest(s vaulttest.Sample) bool { return s.Accept && !bomb(s) }
 
-// readText returns the text of s, and fails the test if a page comes twice.
+// readText returns the text of s. It fails the test if a page comes twice.
 func readText(t testing.TB, p *sandbox.Pool, s *loaded, owner string) (string, error) {
 	var all strings.Builder
 	last := 0
@@ -154,8 +155,8 @@ type stressRun struct {
 	samples []*loaded
 	kills   atomic.Int64
 	calls   atomic.Int64
-	excused atomic.Int64 // documents that lost two workers
-	took    [3]times     // inspections, pictures, texts
+	excused atomic.Int64 // failed calls during which two or more workers were killed
+	took    [3]times     // durations of inspections, images, and texts
 }
 
 func TestStressKills(t *testing.T) {
@@ -195,7 +196,7 @@ func TestStressKills(t *testing.T) {
 	t.Logf("texts:       %v", &s.took[2])
 }
 
-// nothingLeft checks that no goroutine and no process outlives a pool.
+// nothingLeft checks that no goroutine or process outlives the pool.
 func nothingLeft(t *testing.T, before int) {
 	t.Helper()
 	if left := workers(t); len(left) != 0 {
@@ -223,12 +224,12 @@ func (s *stressRun) run(kills int64) {
 	}
 	rnd := rand.New(rand.NewPCG(2, 2))
 	for s.kills.Load() < kills {
-		// Let a few calls pass between kills, so that most meet at most one.
+		// Let a few calls complete between kills, so that most calls lose at most one worker.
 		next := s.calls.Load() + 1 + rnd.Int64N(8)
 		await(s.t, "the next calls", func() bool { return s.calls.Load() >= next })
 		if pids := workers(s.t); len(pids) > 0 {
 			s.kills.Add(1)
-			_ = syscall.Kill(pids[rnd.IntN(len(pids))], syscall.SIGKILL) // it may have exited already
+			_ = syscall.Kill(pids[rnd.IntN(len(pids))], syscall.SIGKILL) // the worker may have exited already
 		}
 	}
 	close(over)
@@ -246,13 +247,13 @@ func (s *stressRun) call(rnd *rand.Rand, owner string) {
 	switch {
 	case wrong == "":
 	case s.kills.Load()-kills >= 2:
-		s.excused.Add(1) // two of its workers were killed, so it may be reported as damaged
+		s.excused.Add(1) // the call may have lost two workers, so its document may be reported as damaged
 	default:
 		s.t.Errorf("%s: %s", sample.Path, wrong)
 	}
 }
 
-// check makes a call and returns what is wrong with the result, or "".
+// check makes a call and returns a description of what is wrong with its result, or "".
 func (s *stressRun) check(kind int, sample *loaded, owner string) string {
 	switch kind {
 	case 0:
@@ -274,8 +275,8 @@ func (s *stressRun) check(kind int, sample *loaded, owner string) string {
 	return ""
 }
 
-// TestStressBombs sends every bomb and rejected sample ten times at once while another owner
-// sends valid documents one after another.
+// TestStressBombs sends each bomb and rejected sample ten times at once. At the same time, another
+// owner sends valid documents one after another.
 func TestStressBombs(t *testing.T) {
 	before := runtime.NumGoroutine()
 	good := load(t, func(s vaulttest.Sample) bool { return honest(s) && strings.HasPrefix(s.Path, "title/") })

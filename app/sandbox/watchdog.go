@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// memoryCheckInterval is how often the memory of a busy worker is checked.
+// memoryCheckInterval is how often a busy worker's memory is checked.
 const memoryCheckInterval = 50 * time.Millisecond
 
 // watchdog supervises a worker while it runs a task.
 type watchdog struct {
 	worker      *worker
 	deadline    time.Duration
-	deadlineErr error // cause if the deadline expires
-	maxMemory   int64 // bytes; 0: unlimited
+	deadlineErr error // returned if the deadline expires
+	maxMemory   int64 // maximum resident memory in bytes; 0 means unlimited
 	stop        chan struct{}
 	pause       chan bool // true pauses the deadline, false resumes it
 	cause       chan error
 }
 
-// watch starts a watchdog that kills the worker when ctx is canceled, when the deadline expires
-// (with deadlineErr as the cause), or above memory bytes (0: unlimited). The caller must
-// release the watchdog.
+// watch starts a watchdog. The watchdog kills the worker when ctx is canceled, when the deadline
+// expires, or when the worker uses more than memory bytes (0 means unlimited). deadlineErr is the
+// cause that it reports after the deadline. The caller must release the watchdog.
 func (p *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr error, memory int64) *watchdog {
 	g := &watchdog{
 		worker: p, deadline: deadline, deadlineErr: deadlineErr, maxMemory: memory,
@@ -38,13 +38,14 @@ func (p *worker) watch(ctx context.Context, deadline time.Duration, deadlineErr 
 	return g
 }
 
-// release stops the watchdog, waits for it, and returns why it killed the worker, or nil.
+// release stops the watchdog and waits for it. It returns the reason why the watchdog killed the
+// worker, or nil if it didn't.
 func (g *watchdog) release() error {
 	close(g.stop)
 	return <-g.cause
 }
 
-// pauseDeadline runs work of the parent whose time does not count toward the deadline.
+// pauseDeadline runs work in the parent without counting its time toward the deadline.
 func (g *watchdog) pauseDeadline(work func() error) error {
 	g.setPaused(true)
 	defer g.setPaused(false)
@@ -54,7 +55,7 @@ func (g *watchdog) pauseDeadline(work func() error) error {
 func (g *watchdog) setPaused(on bool) {
 	select {
 	case g.pause <- on:
-	case <-g.worker.exited: // the watchdog has stopped, or is about to
+	case <-g.worker.exited: // the watchdog has stopped or is about to stop
 	}
 }
 

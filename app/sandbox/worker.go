@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// worker is a worker process, as the parent sees it.
+// worker is the parent's view of a worker process.
 type worker struct {
 	cmd     *exec.Cmd
 	in      *os.File // standard input of the process
 	out     *os.File // standard output of the process
 	r       *bufio.Reader
-	job     io.Closer           // job object on Windows; may be nil
-	engine  bool                // PDFium is loaded
-	missing []MissingProtection // protections it runs without
-	exited  chan struct{}       // closed once the process has ended and was reaped
+	job     io.Closer           // job object on Windows, else nil
+	engine  bool                // PDFium has been loaded
+	missing []MissingProtection // protections that the worker lacks
+	exited  chan struct{}       // closed once the process has ended and been reaped
 	once    sync.Once
 }
 
-// Reasons for which the parent kills a worker.
+// Reasons why the parent kills a worker.
 var (
 	errDeadline = errors.New("deadline for one document")
 	errMemory   = errors.New("memory limit")
 	errNoHello  = errors.New("child said nothing")
 )
 
-// launch starts a worker process. The calling goroutine must be locked to a thread that lives
-// as long as the worker (Linux: Pdeathsig).
+// launch starts a worker process. The calling goroutine must be locked to a thread that lives as
+// long as the worker, because of Pdeathsig on Linux.
 func launch(o Options) (*worker, error) {
 	workerIn, in, err := os.Pipe()
 	if err != nil {
@@ -49,12 +49,12 @@ func launch(o Options) (*worker, error) {
 	cmd, lacks, err := startProcess(func() *exec.Cmd {
 		cmd := exec.Command(o.Command[0], o.Command[1:]...) //nolint:gosec,noctx // our own program; it outlives the call that starts it
 		cmd.Stdin, cmd.Stdout = workerIn, workerOut
-		// Don't pass on the environment: it may contain secrets.
+		// Don't pass on the environment because it may contain secrets.
 		cmd.Env = []string{"GOTRACEBACK=none"}
 		cmd.SysProcAttr = procAttributes()
 		return cmd
 	})
-	// With our copies open, we would not see the end of the worker.
+	// If the parent kept these ends open, it would not notice when the worker exits.
 	closed := errors.Join(workerIn.Close(), workerOut.Close())
 	if err = errors.Join(err, closed); err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
@@ -69,14 +69,14 @@ func launch(o Options) (*worker, error) {
 	return p, nil
 }
 
-// reap waits for the end of the process. kill waits for reap.
+// reap waits for the process to end. kill waits for reap.
 func (p *worker) reap() {
-	// The exit status is in ProcessState; being killed is not an error here.
+	// The exit status is in ProcessState. A killed worker is not an error here.
 	_ = p.cmd.Wait()
 	close(p.exited)
 }
 
-// handshake reads the worker's hello, sends its setup, and waits until it is ready.
+// handshake reads the worker's hello, sends its setup, and waits until the worker is ready.
 func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
 	g := p.watch(ctx, o.helloTimeout, errNoHello, 0)
 	err := p.sendSetup(o, engine)
@@ -84,7 +84,7 @@ func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
 		return cause
 	}
 	if err == nil {
-		// Compiling PDFium may take long on a slow machine.
+		// Compiling PDFium may take a long time on a slow computer.
 		g = p.watch(ctx, setupTimeout, errNoHello, 0)
 		err = p.readReady()
 		if cause := g.release(); cause != nil {
@@ -98,7 +98,7 @@ func (p *worker) handshake(ctx context.Context, o Options, engine bool) error {
 // setupTimeout is how long a worker may take to load PDFium and apply its protections.
 const setupTimeout = 2 * time.Minute
 
-// readReady reads the ready frame with the missing protections.
+// readReady reads the ready frame and stores the missing protections.
 func (p *worker) readReady() error {
 	var buf []byte
 	kind, content, err := readFrame(p.r, &buf)
@@ -116,7 +116,7 @@ func (p *worker) readReady() error {
 	return r.check()
 }
 
-// sendSetup reads the hello frame, checks the build, and sends the setup.
+// sendSetup reads the hello frame, checks that the worker is the same build, and sends the setup.
 func (p *worker) sendSetup(o Options, engine bool) error {
 	var buf []byte
 	kind, content, err := readFrame(p.r, &buf)
@@ -136,9 +136,9 @@ func (p *worker) sendSetup(o Options, engine bool) error {
 	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Engine: engine})
 }
 
-// run runs one task. The worker must be killed if retire is true or err is anything
-// but a *docReadError or *workerError. In addition to the errors of runTask there are
-// errDeadline, errMemory, and ctx's error.
+// run runs one task. The caller must kill the worker if retire is true or if err is neither nil, a
+// *docReadError, nor a *workerError. In addition to the errors of runTask, run returns errDeadline,
+// errMemory, or ctx's error.
 func (p *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a result) (retire bool, err error) {
 	g := p.watch(ctx, o.Deadlines.forTask(t), errDeadline, o.MemoryLimit)
 	if text, ok := a.(*textResult); ok {
@@ -151,12 +151,12 @@ func (p *worker) run(ctx context.Context, o Options, doc io.ReaderAt, t task, a 
 	return retire, p.exitCause(err)
 }
 
-// exitTimeout is how long a worker that has closed its pipes may take to exit.
+// exitTimeout is how long a worker may take to exit after it has closed its pipes.
 const exitTimeout = time.Second
 
-// exitCause adds ErrKilled to the error of a worker that was ended by a signal from outside. A
-// document can crash its worker, but never causes such a signal. The caller must not have
-// killed it.
+// exitCause adds ErrKilled to err if something outside the program ended the worker with a signal.
+// A document can crash its worker but never causes such a signal. exitCause must not be called
+// after the parent has killed the worker.
 func (p *worker) exitCause(err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
 		return err
@@ -168,7 +168,7 @@ func (p *worker) exitCause(err error) error {
 		return err
 	case <-p.exited:
 	}
-	// On Windows, which has no signals, the cause is unknown.
+	// Windows has no signals, so the cause is unknown there.
 	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() &&
 		slices.Contains(externalSignals, status.Signal()) {
 		return fmt.Errorf("%w: %w", ErrKilled, err)
@@ -176,7 +176,7 @@ func (p *worker) exitCause(err error) error {
 	return err
 }
 
-// externalSignals are the signals that the system or a person sends.
+// externalSignals are the signals that the system or an administrator sends to end a process.
 var externalSignals = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
 // hasExited reports whether the process has ended.
@@ -189,14 +189,14 @@ func (p *worker) hasExited() bool {
 	}
 }
 
-// kill kills the process and waits until it has ended. It may be called more than once and
+// kill kills the process and waits until it has ended. It is safe to call kill more than once and
 // concurrently.
 func (p *worker) kill() {
 	p.once.Do(func() {
 		// The process may have exited already.
 		_ = p.cmd.Process.Kill()
 		<-p.exited
-		// Nothing more is read from the pipes, so errors don't matter.
+		// The parent doesn't read from the pipes again, so errors don't matter.
 		_ = p.in.Close()
 		_ = p.out.Close()
 		if p.job != nil {

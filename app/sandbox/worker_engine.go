@@ -8,11 +8,11 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// maxEngineMemory is the WebAssembly memory above which a worker is replaced: WebAssembly
-// memory never shrinks.
+// maxEngineMemory is the maximum size of PDFium's WebAssembly memory, in bytes. A worker that uses
+// more is replaced because WebAssembly memory never shrinks.
 const maxEngineMemory = 128 << 20
 
-// mimePDF is the media type that PDFium opens.
+// mimePDF is the media type of the documents that PDFium opens.
 const mimePDF = "application/pdf"
 
 // needsEngine reports whether t may need PDFium.
@@ -23,16 +23,16 @@ func needsEngine(t task) bool {
 	return t.MIME == mimePDF
 }
 
-// engine is PDFium, loaded before the first document, while the worker can still open the
-// cache. A worker started for another type of document has none.
+// engine loads PDFium before the first document, while the worker can still access the cache. A
+// worker that was started for another document type doesn't load it.
 type engine struct {
 	assets   func() ([]byte, error)
-	cacheDir string // "" once the protections are in place
+	cacheDir string // "" after the protections have been applied
 	pdf      *pdf.Engine
 }
 
-// load compiles PDFium on first use, or loads it from the cache. Without a cache it also works
-// inside the sandbox.
+// load returns PDFium. On first use, it compiles PDFium or loads it from the cache. Without a
+// cache, it also works inside the sandbox.
 func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
 	if e.pdf != nil {
 		return e.pdf, nil
@@ -45,7 +45,7 @@ func (e *engine) load(ctx context.Context) (*pdf.Engine, error) {
 	return e.pdf, err
 }
 
-// Open opens a PDF. Errors are those of package pdf.
+// Open opens a PDF. Its errors are those of package pdf.
 func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
 	engine, err := e.load(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func (e *engine) Open(ctx context.Context, doc io.ReaderAt, size int64) (documen
 	return opened, nil
 }
 
-// needsRestart reports whether the worker should be replaced.
+// needsRestart reports whether the worker should be replaced because of PDFium.
 func (e *engine) needsRestart() bool {
 	return e.pdf != nil && (e.pdf.Broken() > 0 || e.pdf.Memory() > maxEngineMemory)
 }

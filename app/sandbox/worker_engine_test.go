@@ -1,6 +1,7 @@
 //go:build !race
 
-// Under the race detector, compiling PDFium takes ten seconds, so these tests need a normal binary.
+// Under the race detector, compiling PDFium takes ten seconds, so these tests need a binary without
+// it.
 
 package sandbox_test
 
@@ -53,8 +54,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Every accepted sample has text or an image of its first page, or fails with a document error,
-// and costs no worker.
+// Every accepted sample has text or an image of its first page, or fails with a document error.
+// None of them kills its worker.
 func TestSamplesExtracted(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
@@ -90,7 +91,7 @@ func TestSamplesExtracted(t *testing.T) {
 	}
 }
 
-// A worker whose PDFium broke gets no other document.
+// A worker in which a document broke PDFium doesn't get another document.
 func TestWorkerIsReplacedAfterBomb(t *testing.T) {
 	p := open(t, sandbox.Options{CacheDir: vaulttest.CacheDir(), Workers: 1})
 	for _, s := range vaulttest.Samples(t) {
@@ -111,7 +112,7 @@ func TestWorkerIsReplacedAfterBomb(t *testing.T) {
 	}
 }
 
-// countingDoc counts the bytes read.
+// countingDoc counts the bytes that are read from it.
 type countingDoc struct {
 	*bytes.Reader
 	read int64
@@ -134,7 +135,7 @@ func TestLargeScan(t *testing.T) {
 		rejection string
 		maxRead   int64
 	}{
-		{"counted only", lim, "", 2 << 20}, // one unit for each page of a flat tree
+		{"counted only", lim, "", 2 << 20}, // one unit for each page of a flat page tree
 		{"looked at", limits, "Image-heavy PDF exceeds 50 MB limit", 12 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// ended reports whether a process has ended, or is dead and not yet reaped.
+// ended reports whether a process has ended. A zombie process has ended, too.
 func ended(t *testing.T, pid string) bool {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -23,14 +23,14 @@ func ended(t *testing.T, pid string) bool {
 		return true
 	}
 	if err != nil {
-		// Reading fails like this while the process is ending.
+		// Reading fails with this error while the process is ending.
 		return false
 	}
 	_, state, _ := strings.Cut(string(stat), ") ")
 	return strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X")
 }
 
-// A worker in an endless loop doesn't notice that its input was closed, but still dies with its
+// A worker in an endless loop doesn't notice that its input was closed. It must still die with its
 // parent.
 func TestWorkerDiesWithParent(t *testing.T) {
 	self, err := os.Executable()
@@ -53,7 +53,7 @@ func TestWorkerDiesWithParent(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if n, err := strconv.Atoi(worker); err == nil && n > 1 && t.Failed() {
-			_ = syscall.Kill(n, syscall.SIGKILL) // after a failure it still loops
+			_ = syscall.Kill(n, syscall.SIGKILL) // if the test failed, the worker is still in its loop
 		}
 	})
 	if err := parent.Process.Kill(); err != nil {
@@ -65,17 +65,17 @@ func TestWorkerDiesWithParent(t *testing.T) {
 	await(t, "end of the worker", func() bool { return ended(t, worker) })
 }
 
-// Linux sends the parent death signal when the thread that started the worker ends, so that
-// must not be the caller's thread.
+// Linux sends the parent death signal when the thread that started the worker ends. The worker must
+// therefore not be started by the caller's thread.
 func TestWorkerSurvivesCallersThread(t *testing.T) {
 	p := open(t, sandbox.Options{Workers: 1})
 	over := make(chan struct{})
 	defer close(over)
 	inspectIn := func(thread chan int) {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		thread <- syscall.Gettid()
 		if syscall.Gettid() == os.Getpid() {
-			<-over // the main thread never ends, so keep it busy and use another
+			<-over // the main thread never ends, so keep it busy and use another one
 			return
 		}
 		doc, size := text("x")
@@ -103,13 +103,13 @@ func TestWorkerSurvivesCallersThread(t *testing.T) {
 	}
 }
 
-// A document is not rejected because its worker was killed from outside. It is inspected again,
-// and after a second kill the error is temporary.
+// If a worker is killed from outside, its document is not rejected but inspected again. If that
+// worker is killed, too, the error is temporary.
 func TestKilledFromOutside(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		kind      string
-		killed    bool // the error is ErrKilled
+		killed    bool // whether the error is ErrKilled
 		rejection string
 		started   int
 	}{
@@ -133,7 +133,7 @@ func TestKilledFromOutside(t *testing.T) {
 	}
 }
 
-// A worker that is killed while it starts is replaced too, and the error is temporary.
+// If a worker is killed while it starts, another one is started. The error is temporary.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	p := open(t, fake(t, "is killed early"))
@@ -157,7 +157,7 @@ func TestWorkerExceedsMemoryLimit(t *testing.T) {
 	}
 }
 
-// Memory that grows too fast for the watchdog is limited by the system.
+// If memory grows too fast for the watchdog, the system limits it.
 func TestWorkerAllocatesTooFast(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

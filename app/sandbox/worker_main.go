@@ -11,12 +11,12 @@ import (
 	"syscall"
 )
 
-// WorkerArg is the hidden first argument that makes the binary a worker.
+// WorkerArg is the hidden first argument that turns the binary into a worker.
 const WorkerArg = "read-documents"
 
-// IsWorker reports whether args, a complete command line as in os.Args, is that of a worker.
-// The caller must check this before anything else, because the standard output of a worker
-// carries only frames.
+// IsWorker reports whether args, a complete command line as in os.Args, starts a worker. The caller
+// must check this before anything else because the standard output of a worker may contain only
+// frames.
 func IsWorker(args []string) bool { return len(args) > 1 && args[1] == WorkerArg }
 
 // Exit codes of a worker.
@@ -25,21 +25,21 @@ const (
 	exitFailed = 1
 )
 
-// RunWorker serves documents over standard input and output until the input is closed, and
-// returns the exit code. assets returns PDFium and is called for the first PDF.
+// RunWorker processes the documents that arrive over standard input and output until the input is
+// closed. It returns the exit code. assets returns the code of PDFium and is called only if the
+// worker needs PDFium.
 func RunWorker(assets func() ([]byte, error)) int {
-	// The parent decides when a worker ends; ignore Ctrl-C in its terminal.
+	// The parent decides when a worker ends, so ignore Ctrl-C in its terminal.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	in, out := os.Stdin, os.Stdout
-	os.Stdout = os.Stderr // keeps other output out of the protocol
+	os.Stdout = os.Stderr // so that other output doesn't mix with the protocol
 	if err := serve(context.Background(), in, out, assets); err != nil {
 		return exitFailed
 	}
 	return exitDone
 }
 
-// heapLimit is the soft memory limit of the Go runtime in a worker. It does not include
-// PDFium's memory.
+// heapLimit is the Go runtime's soft memory limit in a worker. It does not include PDFium's memory.
 const heapLimit = 192 << 20
 
 // serve runs the worker's side of the protocol until in is closed.
@@ -70,10 +70,10 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	e := &engine{assets: assets, cacheDir: s.CacheDir}
 	defer func() { err = errors.Join(err, e.close(ctx)) }()
 	if s.Engine {
-		// An error is reported with the first document that needs the engine.
+		// If loading fails, the error is reported with the first document that needs PDFium.
 		_, _ = e.load(ctx)
 	}
-	// The cache is not accessible once the protections are in place.
+	// The cache is not accessible after the protections are applied.
 	e.cacheDir = ""
 	if err := writeMessage(w, frameReady, workerReady{enclose()}); err != nil {
 		return err

@@ -12,15 +12,15 @@ import (
 	"deedkeep/app/document"
 )
 
-// session is the worker's side of the protocol.
+// session is the worker's side of the protocol after the handshake.
 type session struct {
 	w      io.Writer
 	r      *bufio.Reader
 	engine *engine
 }
 
-// run runs one task and writes its last frame. An error means that the connection to the parent
-// is broken.
+// run runs one task and writes its last frame. An error means that the connection to the parent is
+// broken.
 func (d *session) run(ctx context.Context, t task) error {
 	doc := newRemoteDoc(d.w, d.r, t.Size)
 	var done taskDone
@@ -52,12 +52,12 @@ func (d *session) run(ctx context.Context, t task) error {
 	return writeMessage(d.w, frameDone, done)
 }
 
-// maxIdleMemory is the memory of the worker above which it is replaced after a document, so
-// that the next one has its full limit.
+// maxIdleMemory is the maximum memory, in bytes, that a worker may use after a document. If it uses
+// more, it is replaced, so that the next document has the full limit.
 const maxIdleMemory = 256 << 20
 
-// needsRestart reports whether the worker should be replaced. Except in PDFium, an inspection
-// uses hardly any memory.
+// needsRestart reports whether the worker should be replaced. Its own memory is not checked after
+// an inspection, which uses hardly any outside PDFium.
 func (d *session) needsRestart(t task) bool {
 	return d.engine.needsRestart() || t.Task != taskInspect && ownMemory() > maxIdleMemory
 }
