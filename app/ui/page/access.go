@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// access says who may use a route.
+// access is the access level that a route requires.
 type access string
 
 // The access levels. MayRead, MayWrite, and MayAdminister are permissions of roles.
@@ -21,8 +21,8 @@ const (
 	MayAdminister        = access(model.PermAdmin)
 )
 
-// HandlerFunc handles a request that passed the access check of its route. Its error is shown as a
-// page; see error_page.go.
+// HandlerFunc handles a request after the access check of its route succeeded. If it returns an
+// error, an error page is shown (error_page.go).
 type HandlerFunc func(w http.ResponseWriter, r *http.Request, visitor Visitor) error
 
 // CheckAccess returns an error unless the visitor has the access level.
@@ -69,7 +69,8 @@ func (p *Site) authorize(route Route, w http.ResponseWriter, r *http.Request) (v
 	return visitor, nil
 }
 
-// checkReadingRate rejects a visitor who opens documents faster than a person can.
+// checkReadingRate returns an error if the visitor opens documents faster than a human reader
+// could.
 func (p *Site) checkReadingRate(w http.ResponseWriter, visitor Visitor) error {
 	if !p.Events.RateLimited(visitor.Actor) {
 		return nil

@@ -9,19 +9,19 @@ import (
 	"deedkeep/app/vault"
 )
 
-// ChangeLine describes the change of one field; "" means no value. The change of a definition is
-// described by Words alone.
+// ChangeLine describes how one field changed. From and To are "" if the field was blank. Only Words
+// is set if a field definition of a template changed.
 type ChangeLine struct{ Label, From, To, Words string }
 
 const (
-	// maxValueBytes is the maximum length of a value in a change.
+	// maxValueBytes is the maximum length of a displayed value. Longer values are truncated.
 	maxValueBytes = 240
-	// maxDocumentNumbers is the maximum number of documents listed in a change.
+	// maxDocumentNumbers is the maximum number of document IDs listed in a change.
 	maxDocumentNumbers = 20
 )
 
-// DescribeChange returns a change with formatted values. defs are the record's custom fields if
-// they are known. A value that refers to a record in names is replaced by the record's name.
+// DescribeChange formats a change for display. defs are the custom fields of the record; they may
+// be empty. If the value is the ID of a record in names, the record's name is shown instead.
 func DescribeChange(c model.Change, defs []model.Field, names map[string]vault.RecordName) ChangeLine {
 	label, kind := fieldLabel(c.Field, defs)
 	value := func(raw json.RawMessage) string {
@@ -41,7 +41,8 @@ func DescribeChange(c model.Change, defs []model.Field, names map[string]vault.R
 	return ChangeLine{Label: label, From: value(c.From), To: value(c.To)}
 }
 
-// formatValue formats a value. If kind is "", the type follows from the value itself.
+// formatValue formats a stored value. If kind is "", it detects dates and checkboxes by their
+// value.
 func formatValue(kind model.FieldType, raw json.RawMessage) string {
 	values := StoredTexts(raw)
 	if kind == "" && len(values) == 1 {
@@ -55,7 +56,7 @@ func formatValue(kind model.FieldType, raw json.RawMessage) string {
 	return Truncate(FormatValues(kind, values), maxValueBytes)
 }
 
-// fieldLabel returns the label and the type of a field; the type is "" if it is unknown.
+// fieldLabel returns the label and type of a field. The type is "" if the field is unknown.
 func fieldLabel(field string, defs []model.Field) (string, model.FieldType) {
 	for _, f := range propertyFieldLabels {
 		if f.name == field {
@@ -81,8 +82,8 @@ func fieldLabel(field string, defs []model.Field) (string, model.FieldType) {
 	return FormatStatus(strings.ReplaceAll(strings.TrimSuffix(key, "_id"), ".", " ")), ""
 }
 
-// ReferencedRecord returns the name of the record that a value of the field refers to, "" for other
-// fields.
+// ReferencedRecord returns the audit log's name of the record that the value of a folder or
+// abstract field refers to. It returns "" for other fields.
 func ReferencedRecord(field string, raw json.RawMessage) string {
 	recordType, is := map[string]string{"folder_id": "folder", "parent_id": "folder", "abstract_id": "abstract"}[field]
 	if !is {

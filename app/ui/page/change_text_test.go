@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Histories and the activity page describe a change with the same formatter.
+// Record histories and the activity page use the same formatter.
 func TestDescribeChange(t *testing.T) {
 	t.Parallel()
 	defs := []model.Field{{Key: "rush", Label: "Rush order", Type: model.Checkbox}, {Key: "number", Label: "Book", Type: model.Text},

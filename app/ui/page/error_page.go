@@ -12,31 +12,31 @@ import (
 	"deedkeep/app/vault"
 )
 
-// NotFound returns the error for an address without a page.
+// NotFound returns the error for an address that doesn't belong to a page.
 func NotFound(r *http.Request) error { return errs.RecordNotFound("page", r.URL.Path) }
 
-// errorPage is the status and the text of a page that reports an error.
+// errorPage is the HTTP status, heading, and text of an error page.
 type errorPage struct {
 	status        int
 	heading, text string
 }
 
-// HTTPError is an error of the request itself, such as a form that can't be read.
+// HTTPError reports a problem with the request itself, such as an unreadable form.
 type HTTPError struct {
 	Status  int
 	heading string
 	Text    string
 }
 
-// NewHTTPError returns an error that is shown as a page with the status.
+// NewHTTPError returns an error that is shown as a page with the given status, heading, and text.
 func NewHTTPError(status int, heading, text string) error {
 	return &HTTPError{Status: status, heading: heading, Text: text}
 }
 
 func (e *HTTPError) Error() string { return e.Text }
 
-// errorPages holds the page of each kind of error. If its text is "", the page shows the message of
-// the error.
+// errorPages maps each kind of error to its page. If the page's text is "", the error's message is
+// shown.
 var errorPages = map[errs.Kind]errorPage{
 	errs.Invalid:             {http.StatusUnprocessableEntity, "This cannot be done so", ""},
 	errs.Forbidden:           {http.StatusForbidden, "This is not for you", ""},
@@ -48,10 +48,10 @@ var errorPages = map[errs.Kind]errorPage{
 	errs.Locked:              {http.StatusLocked, "This is in use", ""},
 }
 
-// ErrorStatus returns the HTTP status of the page for a kind of error.
+// ErrorStatus returns the HTTP status of the error page for the given kind.
 func ErrorStatus(kind errs.Kind) int { return errorPages[kind].status }
 
-// errorPageFor returns the page for an error. All mappings from errors to pages are here.
+// errorPageFor returns the page for an error. Every error page is selected here.
 func errorPageFor(err error) errorPage {
 	var (
 		domainErr *errs.Error
@@ -81,7 +81,7 @@ func errorPageFor(err error) errorPage {
 	return errorPage{http.StatusInternalServerError, "Something went wrong here", "It was not your doing. Please tell whoever runs this service what you did, and when."}
 }
 
-// showError responds with a page for an error, or with its text alone to a script.
+// showError sends the error page for err. If a script sent the request, it sends only the text.
 func (p *Site) showError(w http.ResponseWriter, r *http.Request, visitor Visitor, err error) {
 	if errors.Is(err, ErrSignIn) || errors.Is(err, ErrTwoFactorRequired) {
 		p.showSignInRequired(w, r, err)
@@ -113,7 +113,7 @@ func (p *Site) showError(w http.ResponseWriter, r *http.Request, visitor Visitor
 	}
 }
 
-// RetryAfter sets the header Retry-After if the error says how long to wait.
+// RetryAfter sets the Retry-After header if the error says how long to wait.
 func RetryAfter(w http.ResponseWriter, err error) {
 	var rejected *auth.SignInError
 	switch {
@@ -124,8 +124,9 @@ func RetryAfter(w http.ResponseWriter, err error) {
 	}
 }
 
-// showSignInRequired responds to a request without a session. A submitted form stays on the page,
-// where its input isn't lost; other requests are redirected.
+// showSignInRequired responds to a request that requires signing in. If a form was submitted, it
+// keeps the input from being lost: it shows the input again or, for a script, only a message. It
+// redirects all other requests.
 func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err error) {
 	var form *expiredFormError
 	switch signIn := errors.Is(err, ErrSignIn); {
@@ -144,9 +145,9 @@ func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err er
 	}
 }
 
-// redirectToSignIn redirects to the sign-in page, or to the account page if two-factor
-// authentication must be set up. From there the user returns to the current address. Scripts get a
-// header that redirects the complete page.
+// redirectToSignIn redirects to the sign-in page, or to the account page if the user still has to
+// set up two-factor authentication. Both pages later return the user to the current address.
+// Scripts get a header that makes the browser load the new page.
 func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err error) {
 	to := "/me"
 	if errors.Is(err, ErrSignIn) {
@@ -157,7 +158,7 @@ func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err erro
 	}
 	if errors.Is(err, errSessionEnded) {
 		p.SetSession(w, r, "")
-		ClearSiteData(w, `"cache"`) // keep "storage": after signing in, the uploads resume
+		ClearSiteData(w, `"cache"`) // keep "storage": uploads resume after the user signs in
 		p.SetNotice(w, r, "You were signed out meanwhile. Sign in to go on.")
 	}
 	if IsPartRequest(r) {
@@ -173,7 +174,7 @@ func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err erro
 	Redirect(w, r, to)
 }
 
-// ShowMessage renders a page with a heading and a sentence, without a navigation.
+// ShowMessage renders a page with a heading and one sentence, without navigation.
 func (p *Site) ShowMessage(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
 	if err := p.RenderPage(w, r, Visitor{}, status, "message.html", Page{Heading: heading, Data: text}); err != nil {
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))

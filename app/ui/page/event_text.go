@@ -8,19 +8,20 @@ import (
 	"deedkeep/app/model"
 )
 
-// eventText describes a kind of audit event, as in: Kim "filed" the document. Record is the noun
-// before the record's name, "" if Words say it all. Brief is the text in the record's own history,
-// "" if the history omits such events.
+// eventText describes a kind of audit event. In the sentence "Kim uploaded the document deed.pdf",
+// Words is the verb and Record is the noun before the record's name. Record is "" if Words is the
+// complete predicate. Brief is the text in the record's own history; it is "" if the history omits
+// this kind.
 type eventText struct{ kind, Words, Record, Brief string }
 
-// eventGroup is a group of kinds of events under a heading.
+// eventGroup is a group of event kinds under a common heading.
 type eventGroup struct {
 	Group string
 	Words []eventText
 }
 
-// EventTexts lists the kinds of events, grouped as in the filter of the activity page. Other kinds
-// are shown by their name.
+// EventTexts lists the event kinds, grouped as in the filter of the activity page. Kinds that are
+// not in the list are shown by name.
 var EventTexts = []eventGroup{
 	{"Documents", []eventText{
 		{"file.filed", "filed", "document", "filed"}, {"file.opened", "opened", "document", "read"},
@@ -80,7 +81,7 @@ var EventTexts = []eventGroup{
 	}},
 }
 
-// EventTextOf returns the text of a kind.
+// EventTextOf returns the text for an event kind.
 func EventTextOf(kind string) eventText {
 	for _, g := range EventTexts {
 		if at := slices.IndexFunc(g.Words, func(w eventText) bool { return w.kind == kind }); at >= 0 {
@@ -90,8 +91,8 @@ func EventTextOf(kind string) eventText {
 	return eventText{kind: kind, Words: kind, Record: "record"}
 }
 
-// RecordType returns the noun before the name of a record. If the text fits records of several types, it
-// is the type of this one.
+// RecordType returns the noun before the record's name. If the text applies to several record
+// types, it returns the type of the record named of.
 func (w eventText) RecordType(of string) string {
 	recordType, _, _ := strings.Cut(of, ":")
 	switch {
@@ -103,7 +104,7 @@ func (w eventText) RecordType(of string) string {
 	return recordType
 }
 
-// Choice returns the text of the kind in the filter of the activity page.
+// Choice returns the label of the kind in the filter of the activity page.
 func (w eventText) Choice() string {
 	words := strings.TrimSuffix(w.Words, ",")
 	if w.Record != "" {
@@ -115,7 +116,7 @@ func (w eventText) Choice() string {
 // Kind returns the name of the kind in the audit log.
 func (w eventText) Kind() string { return w.kind }
 
-// ActorText returns the name of an actor.
+// ActorText returns the display name of an actor.
 func ActorText(a model.Actor) string {
 	name := a.Name
 	switch a.Kind {
@@ -138,8 +139,9 @@ func ActorText(a model.Actor) string {
 	return strings.TrimSpace(a.Kind + " " + name)
 }
 
-// detailTexts are the texts of event details. Other details are not shown: the event's text or its
-// record says the same. The text "one" is for the value 1 if "words" doesn't fit; "-" means none.
+// detailTexts lists the event details that are shown. All other details would repeat the event's
+// text or its record. The text "one" is used if the value is 1 and "words" doesn't fit; "-" hides
+// the detail then.
 var detailTexts = []struct{ name, words, one string }{
 	{"reason", "%s", ""}, {"tries", "%s tries", ""}, {"count", "and %s times more", "and once more"},
 	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"},
@@ -148,7 +150,8 @@ var detailTexts = []struct{ name, words, one string }{
 	{"recovery_codes_left", "by a recovery code; %s are left", "by a recovery code; 1 is left"}, {"sessions", "%s sessions", "-"},
 }
 
-// EventDetails returns the texts of an event's details that detailTexts knows.
+// EventDetails returns the display texts of an event's details. It ignores details that are not in
+// detailTexts.
 func EventDetails(detail map[string]string) (list []string) {
 	for _, d := range detailTexts {
 		switch value := detail[d.name]; {

@@ -9,27 +9,29 @@ import (
 	"deedkeep/app/errs"
 )
 
-// maxExpiredForm is the maximum size of a form that is shown again after its session expired.
+// maxExpiredForm is the maximum size, in bytes, of a form that is shown again after its session
+// expired. Larger forms are lost.
 const maxExpiredForm = 1 << 20
 
-// expiredFormOwner is the owner of the memory of such forms. They can be sent without a session and
-// from many addresses; together they get no more memory than one user.
+// expiredFormOwner is the owner that is charged for the memory of expired forms. Anyone can send
+// such forms without a session and from many addresses, so all of them together are limited to the
+// memory of one user.
 const expiredFormOwner = "signed out"
 
-// expiredFormError is a form whose session expired while the user filled it in. It changes nothing. Its
-// page shows what the form contained, so that the user can send it again after signing in.
+// expiredFormError reports that a session expired while the user filled in a form. The form is not
+// processed. The error page shows the input, so that the user can submit it again after signing in.
 type expiredFormError struct {
 	form url.Values
-	done func() // releases its memory
+	done func() // releases the memory of the form
 }
 
 func (*expiredFormError) Error() string { return ErrSignIn.Error() }
 
 func (*expiredFormError) Unwrap() error { return ErrSignIn }
 
-// recoverExpiredForm reads the form of a record that was sent after the session expired, nil if
-// there is none. Forms of accounts and administration may contain passwords and are never shown
-// again.
+// recoverExpiredForm returns an expiredFormError with the submitted form, or nil if there is
+// nothing to recover. It recovers only forms that change records: forms for accounts and
+// administration may contain passwords.
 func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Request) error {
 	if to.Raw || to.Access != MayWrite || r.Method != http.MethodPost || IsPartRequest(r) || p.SessionToken(r) == "" {
 		return nil
@@ -39,7 +41,7 @@ func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Reque
 	case errs.KindOf(err) == errs.Unavailable:
 		return err
 	case err != nil:
-		return nil //nolint:nilerr // a form that can't be read is lost
+		return nil //nolint:nilerr // an unreadable form can't be recovered
 	case len(r.PostForm) == 0:
 		done()
 		return nil
@@ -47,12 +49,12 @@ func (p *Site) recoverExpiredForm(to Route, w http.ResponseWriter, r *http.Reque
 	return &expiredFormError{r.PostForm, done}
 }
 
-// formField is a submitted field of a form.
+// formField is a form field with its submitted value.
 type formField struct{ Name, Value string }
 
-// expiredFormPage is the data of the page that shows the form again.
+// expiredFormPage is the template data of the page that shows an expired form.
 type expiredFormPage struct {
-	To     string // sign-in page
+	To     string // address of the sign-in page
 	Action string
 	Fields []formField
 }

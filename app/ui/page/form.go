@@ -10,17 +10,18 @@ import (
 	"deedkeep/app/errs"
 )
 
-// formTimeout is how long a form may take to arrive after its header; larger forms get more time by
-// minFormRate.
+// formTimeout is how long the client may take to send a form after the request header. Larger forms
+// get extra time according to minFormRate.
 const (
 	formTimeout = 5 * time.Second
 	minFormRate = 64 << 10 // bytes per second
-	// responseTimeout is how long it may take to build and send a page.
+	// responseTimeout is how long the server may take to build and send a page.
 	responseTimeout = 2 * time.Minute
 )
 
-// readRouteForm reads a form for a page with that access level. Large forms reserve memory of their
-// sender until done is called. Senders without a session or a role may send small forms only.
+// readRouteForm reads the form of a route with the given access level. The memory of large forms is
+// charged to the sender until done is called. If the route doesn't require a role, only small forms
+// are accepted.
 func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, visitor Visitor, of access) (done func(), err error) {
 	if of == Anyone || of == SignedIn {
 		return func() {}, ReadForm(w, r, MaxFormBytes)
@@ -28,7 +29,7 @@ func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, visitor Vis
 	return p.readCountedForm(w, r, visitor.Record(), p.FormBytes)
 }
 
-// readCountedForm reads a form of at most max bytes and charges its memory to owner until done is
+// readCountedForm reads a form of at most maxBytes and charges its memory to owner until done is
 // called.
 func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner string, maxBytes int64) (done func(), err error) {
 	length := r.ContentLength
@@ -38,7 +39,7 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 	end := formDeadline(r, maxBytes)
 	r.Body, done = p.LimitBody(r.Context(), owner, r.Body, length, func(waited time.Duration) {
 		end = end.Add(waited)
-		_ = http.NewResponseController(w).SetReadDeadline(end) // as in readForm
+		_ = http.NewResponseController(w).SetReadDeadline(end) // see ReadForm for the ignored error
 	})
 	if err := ReadForm(w, r, maxBytes); err != nil {
 		done()
@@ -47,12 +48,12 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 	return done, nil
 }
 
-// formDeadline returns the time by which the form must have arrived.
+// formDeadline returns the time by which the complete form must arrive.
 func formDeadline(r *http.Request, maxBytes int64) time.Time {
 	return time.Now().Add(formTimeout + time.Duration(min(max(r.ContentLength, 0), maxBytes)/minFormRate)*time.Second)
 }
 
-// ReadForm reads a form of at most max bytes into r.PostForm.
+// ReadForm reads a form of at most maxBytes into r.PostForm.
 func ReadForm(w http.ResponseWriter, r *http.Request, maxBytes int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		SkipForm(w, r)
@@ -60,7 +61,8 @@ func ReadForm(w http.ResponseWriter, r *http.Request, maxBytes int64) error {
 			"This is no form of a page. Open the page anew and fill in the form there.")
 	}
 	control := http.NewResponseController(w)
-	// Connections without deadlines are not network connections and can't stall.
+	// Only connections that don't support deadlines return an error. They are not network
+	// connections, so they can't stall.
 	_ = control.SetReadDeadline(formDeadline(r, maxBytes))
 	r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
 	if err := r.ParseForm(); err != nil {
@@ -74,21 +76,21 @@ func ReadForm(w http.ResponseWriter, r *http.Request, maxBytes int64) error {
 		}
 		return NewHTTPError(http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
 	}
-	// The server keeps reading from the connection to notice when the client disconnects.
+	// The server keeps reading from the connection to detect when the client disconnects.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Now().Add(responseTimeout))
 	return nil
 }
 
-// SkipForm prepares a response that doesn't wait for the form. After the response, net/http reads
-// what arrives within a second, so that the client gets to read the response.
+// SkipForm prepares for a response that is sent without reading the form. Afterward, net/http reads
+// and discards data for up to one second, so that the client gets a chance to read the response.
 func SkipForm(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return
 	}
 	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // as in readForm
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // see ReadForm for the ignored error
 }
 
-// MaxFormBytes is the maximum size of small forms.
+// MaxFormBytes is the maximum size of a small form.
 const MaxFormBytes = 16 << 10

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// FieldProblems returns the sentences about each field of a form.
+// FieldProblems returns the messages for each field of a form.
 func FieldProblems(fields errs.Fields) map[string]string {
 	found := map[string]string{}
 	for _, f := range fields {
@@ -18,8 +18,8 @@ func FieldProblems(fields errs.Fields) map[string]string {
 	return found
 }
 
-// FormProblems returns the problems to show in a form by field, under "" those of the complete
-// form. It returns nil for other errors.
+// FormProblems returns the problems to show in a form, by field. Problems with the entire form are
+// under "". It returns nil if err is not a problem with the form.
 func FormProblems(err error) (status int, problems map[string]string) {
 	var busy *auth.SignInError
 	if errors.As(err, &busy) {
@@ -36,8 +36,8 @@ func FormProblems(err error) (status int, problems map[string]string) {
 	return 0, nil
 }
 
-// SignInErrorStatus returns 429 or 503 if the user should try again later, else 422: as with 401,
-// browsers don't offer to save the password then.
+// SignInErrorStatus returns 429 or 503 if the user should try again later, and 422 otherwise. After
+// 422 and 401, browsers don't offer to save the password.
 func SignInErrorStatus(rejected *auth.SignInError) int {
 	switch rejected.Reason {
 	case auth.TooManyAttempts:
@@ -48,7 +48,7 @@ func SignInErrorStatus(rejected *auth.SignInError) int {
 	return http.StatusUnprocessableEntity
 }
 
-// ErrorSentence returns the message of an error, "" for internal errors.
+// ErrorSentence returns the message of an error, or "" if err is an internal error.
 func ErrorSentence(err error) string {
 	var domainErr *errs.Error
 	if errors.As(err, &domainErr) {

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// FormatDate formats a date as Jan 2, 2006. Text that is not of the form YYYY-MM-DD is returned
+// FormatDate formats a date as Jan 2, 2006. If text is not in the form YYYY-MM-DD, it is returned
 // unchanged.
 func FormatDate(text string) string {
 	day, err := time.Parse(time.DateOnly, text)
@@ -21,8 +21,8 @@ func FormatDate(text string) string {
 	return day.Format("Jan 2, 2006")
 }
 
-// formatTime formats a time in the configured time zone, with the machine-readable time as
-// attribute. It returns "" for the zero time.
+// formatTime returns an HTML time element for a time, formatted in the configured time zone. It
+// returns "" for the zero time.
 func (p *Site) formatTime(at any) template.HTML {
 	var moment time.Time
 	switch at := at.(type) {
@@ -39,8 +39,8 @@ func (p *Site) formatTime(at any) template.HTML {
 	return timeElement(moment, "", ClockTime(moment.In(p.Zone)))
 }
 
-// formatDay formats the day of a time in the configured time zone, with the time of day as title.
-// It returns "" for the zero time.
+// formatDay returns an HTML time element that shows the date in the configured time zone. The time
+// of day is in its title. It returns "" for the zero time.
 func (p *Site) formatDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
@@ -49,7 +49,7 @@ func (p *Site) formatDay(moment time.Time) template.HTML {
 	return timeElement(moment, ClockTime(there), there.Format("Jan 2, 2006"))
 }
 
-// timeElement returns a time element with the machine-readable time as attribute.
+// timeElement returns an HTML time element whose datetime attribute is the machine-readable time.
 func timeElement(moment time.Time, title, text string) template.HTML {
 	if title != "" {
 		title = ` title="` + title + `"`
@@ -75,7 +75,7 @@ func (p *Site) LocalNow() time.Time { return p.Now().In(p.Zone) }
 // Today returns the current date in the configured time zone.
 func (p *Site) Today() string { return p.LocalNow().Format(time.DateOnly) }
 
-// FormatSize formats a number of bytes with a decimal unit.
+// FormatSize formats a number of bytes with a decimal unit, such as MB.
 func FormatSize(bytes any) string {
 	n, err := strconv.ParseFloat(fmt.Sprint(bytes), 64)
 	switch {
@@ -95,7 +95,7 @@ func FormatSize(bytes any) string {
 	return fmt.Sprintf("%.1f TB", n/1000)
 }
 
-// FormatCount formats a number with commas between the thousands.
+// FormatCount formats a number with commas as thousands separators.
 func FormatCount[N int | int64 | uint64](n N) string {
 	text := strconv.FormatInt(int64(n), 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -104,7 +104,7 @@ func FormatCount[N int | int64 | uint64](n N) string {
 	return text
 }
 
-// Plural returns a count with the singular or plural noun.
+// Plural returns the number n followed by the singular or plural noun.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -123,7 +123,7 @@ func FormatAge(d time.Duration) string {
 	return Plural(int(d/(24*time.Hour)), "day", "days")
 }
 
-// FormatDuration formats a duration in the largest unit that divides it.
+// FormatDuration formats a duration in the largest unit that divides it evenly.
 func FormatDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		of        time.Duration
@@ -136,8 +136,8 @@ func FormatDuration(d time.Duration) string {
 	return d.String()
 }
 
-// FormatStatus returns a status such as on_hold as "On hold"; other statuses are returned
-// unchanged.
+// FormatStatus returns the display text of a status: on_hold becomes "On hold". Statuses with
+// spaces or capital letters are returned unchanged.
 func FormatStatus(status string) string {
 	if status == "" || strings.ToLower(status) != status || strings.Contains(status, " ") {
 		return status
@@ -148,8 +148,8 @@ func FormatStatus(status string) string {
 	return strings.ToUpper(status[:1]) + strings.ReplaceAll(status[1:], "_", " ")
 }
 
-// statusTone returns the color class of a status, by its words. Orders that ended without a result
-// have none.
+// statusTone returns the color class for a status, based on keywords. It returns "" for orders that
+// ended without a result, such as canceled orders.
 func statusTone(status string) string {
 	word := model.Fold(status)
 	switch {
@@ -163,14 +163,14 @@ func statusTone(status string) string {
 	return "neutral"
 }
 
-// dueLabel says how soon an order is due: a text and the class of its badge. Both are "" if the
-// order is finished or has no due date.
+// dueLabel says how soon an order is due: the text of a badge and its CSS class. Both are "" if the
+// order is finished, has no due date, or is not due soon.
 type dueLabel struct{ Word, Tone string }
 
 func (p *Site) dueLabel(o model.Order) dueLabel { return dueLabelOn(o, p.Today()) }
 
-// daysBetween returns the number of days between two midnights. A time.Duration would be limited to
-// 292 years.
+// daysBetween returns the number of days between two dates at midnight. It doesn't use
+// time.Duration, which is limited to 292 years.
 func daysBetween(from, to time.Time) int { return int((to.Unix() - from.Unix()) / (24 * 60 * 60)) }
 
 func dueLabelOn(o model.Order, today string) dueLabel {
@@ -192,10 +192,10 @@ func dueLabelOn(o model.Order, today string) dueLabel {
 	return dueLabel{}
 }
 
-// Day is the length of a day.
+// Day is 24 hours.
 const Day = 24 * time.Hour
 
-// IsSpreadsheet reports whether the text of such documents is rows of cells.
+// IsSpreadsheet reports whether the text of documents of this type consists of rows of cells.
 func IsSpreadsheet(mime string) bool {
 	return strings.Contains(mime, "excel") || strings.Contains(mime, "spreadsheet")
 }

@@ -47,7 +47,7 @@ func TestFormatStatus(t *testing.T) {
 	}
 }
 
-// The color of a status is the same for orders and abstracts.
+// A status has the same color for orders and abstracts.
 func TestStatusTone(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{
@@ -63,7 +63,8 @@ func TestStatusTone(t *testing.T) {
 	}
 }
 
-// siteInZone returns a site with a time zone, at 1:44 AM UTC on November 22, 2026.
+// siteInZone returns a site with the given time zone whose clock shows 1:44 AM UTC on November 22,
+// 2026.
 func siteInZone(t *testing.T, name string) *Site {
 	t.Helper()
 	zone, err := time.LoadLocation(name)

@@ -10,33 +10,34 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxRadioOptions is the maximum number of options that are shown as radio buttons.
+// maxRadioOptions is the maximum number of options shown as radio buttons. Longer lists are shown
+// as dropdowns.
 const maxRadioOptions = 4
 
-// Input is one input of a form; web/pages/part_field.html renders it.
+// Input is a form input, rendered by web/pages/part_field.html.
 type Input struct {
-	Name     string          // in the form, as in the API: county, custom_fields.search_type
+	Name     string          // field name in the form and in the API: county, custom_fields.search_type
 	Label    string          // shown to the user
-	Type     model.FieldType // determines the control
-	Values   []string        // one value, several of a multiselect
-	Options  []string        // of a dropdown or multiselect, including stored values that are no longer options
-	Required bool            // shown as required; the vault decides whether it may be empty
+	Type     model.FieldType // determines the HTML control
+	Values   []string        // one value; a multiselect may have several
+	Options  []string        // options of a dropdown or multiselect, including stored values that are no longer options
+	Required bool            // marked as required; the vault decides whether it may be blank
 	Problem  string          // why the value was rejected
 	Hint     string
-	Was      string // fingerprint of the value the form was shown with; "" if there is none
-	Clash    bool   // another user changed it to another value while the form was open
-	Others   string // who changed it, and when
-	Theirs   string // the formatted value of the other user; "" for blank
-	Lookup   string // the address of a part with a hint about the typed value; "" if there is none
+	Was      string // fingerprint of the value when the form was rendered; "" if there is none
+	Clash    bool   // this user and another user entered different values
+	Others   string // who else changed the value, and when
+	Theirs   string // the other user's value, formatted; "" if blank
+	Lookup   string // address that returns a hint about the typed value; "" if there is none
 	Wide     bool   // spans all columns
 	Focus    bool   // gets the focus
-	Fresh    bool   // of a new record: empty required fields are not marked
+	Fresh    bool   // the record is new: blank required fields are not marked
 }
 
-// ID returns the id of the element.
+// ID returns the HTML ID of the input.
 func (i Input) ID() string { return strings.ReplaceAll(i.Name, ".", "-") }
 
-// Value returns the value of a field that has one value.
+// Value returns the first value, or "" if there is none.
 func (i Input) Value() string {
 	if len(i.Values) == 0 {
 		return ""
@@ -44,24 +45,24 @@ func (i Input) Value() string {
 	return i.Values[0]
 }
 
-// Has reports whether an option is selected.
+// Has reports whether the option is selected.
 func (i Input) Has(option string) bool { return slices.Contains(i.Values, option) }
 
-// Empty reports whether the input has no value.
+// Empty reports whether the input is blank.
 func (i Input) Empty() bool {
 	return !slices.ContainsFunc(i.Values, func(v string) bool { return v != "" })
 }
 
-// Missing reports whether a required value is missing.
+// Missing reports whether to mark the input because a required value is missing.
 func (i Input) Missing() bool { return i.Required && i.Empty() && !i.Fresh }
 
-// Radios reports whether a dropdown is shown as radio buttons.
+// Radios reports whether the input is a dropdown that is shown as radio buttons.
 func (i Input) Radios() bool { return i.Type == model.Dropdown && len(i.Options) <= maxRadioOptions }
 
-// Grouped reports whether the input consists of several controls that share a legend.
+// Grouped reports whether the input consists of several controls with a common legend.
 func (i Input) Grouped() bool { return i.Radios() || i.Type == model.Multiselect }
 
-// Described returns the ids of the elements that describe the input.
+// Described returns the HTML IDs of the elements that describe the input, for aria-describedby.
 func (i Input) Described() string {
 	var ids []string
 	for _, d := range []struct{ text, id string }{{i.Hint, "-hint"}, {i.Others, "-others"}, {i.Problem, "-problem"}} {
@@ -72,17 +73,17 @@ func (i Input) Described() string {
 	return strings.Join(ids, " ")
 }
 
-// CustomFieldName returns the name of a custom field in a form.
+// CustomFieldName returns the form field name for the custom field with the given key.
 func CustomFieldName(key string) string { return "custom_fields." + key }
 
-// NewInput returns the input of a custom field with its values.
+// NewInput returns the input for a custom field with the given values.
 func NewInput(def model.Field, values []string) Input {
 	in := Input{Name: CustomFieldName(def.Key), Label: def.Label, Type: def.Type, Values: values, Required: def.Required, Options: def.Options, Wide: def.Type == model.Paragraph || def.Type == model.Multiselect}
 	in.AddOptions(values)
 	return in
 }
 
-// AddOptions adds values that are not options to the options of a dropdown or multiselect.
+// AddOptions adds the values that are not options yet to the options of a dropdown or multiselect.
 func (i *Input) AddOptions(values []string) {
 	for _, v := range values {
 		if v != "" && i.Type.HasOptions() && !slices.Contains(i.Options, v) {
@@ -91,8 +92,9 @@ func (i *Input) AddOptions(values []string) {
 	}
 }
 
-// UnchangedValues returns what a browser submits if the user doesn't edit the field. Controls drop
-// values that don't fit their type, which can happen after the field's type was changed.
+// UnchangedValues returns the values that a browser submits if the user doesn't edit the field.
+// Some controls drop values that don't match their type, as can happen after the field's type was
+// changed.
 func (i Input) UnchangedValues() []string {
 	switch i.Type {
 	case model.Multiselect:
@@ -100,7 +102,7 @@ func (i Input) UnchangedValues() []string {
 	case model.Dropdown:
 		for _, option := range slices.Backward(i.Options) {
 			if i.Has(option) {
-				return []string{option} // of several, browsers keep the last one
+				return []string{option} // if several options are selected, browsers submit the last one
 			}
 		}
 		return nil
@@ -116,12 +118,12 @@ func (i Input) UnchangedValues() []string {
 	return []string{i.Value()}
 }
 
-// newTextInput returns the input of a built-in text field.
+// newTextInput returns the input for a built-in text field.
 func newTextInput(name, label, value string) Input {
 	return Input{Name: name, Label: label, Type: model.Text, Values: []string{value}}
 }
 
-// StoredInputs returns the inputs of custom fields with the stored values.
+// StoredInputs returns the inputs for custom fields with their stored values.
 func StoredInputs(defs []model.Field, values model.Values) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
@@ -130,7 +132,7 @@ func StoredInputs(defs []model.Field, values model.Values) []Input {
 	return list
 }
 
-// SubmittedInputs returns the inputs of custom fields with the submitted values and their problems.
+// SubmittedInputs returns the inputs for custom fields with the submitted values and any problems.
 func SubmittedInputs(defs []model.Field, form url.Values, rejected map[string]string) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
@@ -141,12 +143,13 @@ func SubmittedInputs(defs []model.Field, form url.Values, rejected map[string]st
 	return list
 }
 
-// Amount returns the value as a number or an amount of money with commas between the thousands.
+// Amount returns the value formatted as a number or an amount of money, with commas as thousands
+// separators.
 func (i Input) Amount() string { return formatAmount(i.Type, i.Value()) }
 
-// Control returns the type attribute of a one-line control. Browsers rewrite international
-// characters in email and URL controls and don't submit values that they consider invalid. Values
-// of that kind get a plain text control.
+// Control returns the type attribute of a single-line input. Browsers rewrite international
+// characters in email and URL inputs, and they don't submit values that they consider invalid. If
+// the value has such characters or is invalid, the input is a plain text input.
 func (i Input) Control() string {
 	kind, special := map[model.FieldType]string{model.Email: "email", model.Phone: "tel", model.URL: "url"}[i.Type]
 	foreign := strings.ContainsFunc(i.Value(), func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(strings.ToLower(i.Value()), "xn--")
@@ -156,7 +159,7 @@ func (i Input) Control() string {
 	return kind
 }
 
-// Link returns the URL that the value links to, "" if there is none.
+// Link returns the URL that the value links to, or "" if it is not a link.
 func (i Input) Link() string {
 	switch {
 	case i.Type == model.URL && i.Type.Accepts(i.Value()):
@@ -167,7 +170,7 @@ func (i Input) Link() string {
 	return ""
 }
 
-// Keyboard returns the inputmode, which selects the keyboard of a phone.
+// Keyboard returns the inputmode attribute, which selects the on-screen keyboard of phones.
 func (i Input) Keyboard() string {
 	switch i.Type {
 	case model.Number, model.Money:

@@ -28,7 +28,7 @@ var everyField = []model.Field{
 	{Key: "web", Label: "Web", Type: model.URL},
 }
 
-// Submitted fields become the JSON that package model validates.
+// Submitted fields are converted to the JSON that package model validates.
 func TestSubmittedCustom(t *testing.T) {
 	t.Parallel()
 	form := url.Values{
@@ -78,8 +78,8 @@ func TestNormalizeDate(t *testing.T) {
 	}
 }
 
-// Numbers can be typed as they are written in the US, and are shown that way. Validation rejects
-// ambiguous ones.
+// Numbers can be entered in US notation and are displayed that way. Validation rejects ambiguous
+// numbers.
 func TestNumberInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ typed, stored, shown string }{
@@ -107,8 +107,8 @@ func TestNumberInput(t *testing.T) {
 	}
 }
 
-// Money can be typed as it is commonly written, is stored as a decimal, and is shown in dollars
-// and cents. Rejected text is shown as it was typed.
+// Amounts can be entered in common notations. They are stored as decimals and displayed in dollars
+// and cents. If an amount is rejected, the text is shown as the user typed it.
 func TestMoneyInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ typed, stored, shown string }{
@@ -151,7 +151,7 @@ func TestStoredTexts(t *testing.T) {
 	}
 }
 
-// Valid web and email addresses are shown as links.
+// Valid web and email addresses are displayed as links.
 func TestFieldLinks(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").Funcs(template.FuncMap{"icon": func(string) string { return "" },
@@ -179,7 +179,7 @@ func TestFieldLinks(t *testing.T) {
 	}
 }
 
-// The control of each type shows the value, escaped, and the problem.
+// For every type, the rendered control contains the escaped value and the problem.
 func TestFieldTemplate(t *testing.T) {
 	t.Parallel()
 	set := template.Must(template.New("").ParseFS(web.Pages(), "part_field.html"))

@@ -14,10 +14,10 @@ import (
 	"deedkeep/app/model"
 )
 
-// invalidDateText is shown for a text that is not a date.
+// invalidDateText is the message for a text that is not a date.
 const invalidDateText = "This is no date. Write it as month/day/year, like 3/14/2026."
 
-// ProblemText returns the sentence to show for a rejected value of the type.
+// ProblemText returns the message to show for a rejected value of the given type.
 func ProblemText(kind model.FieldType, sentence string) string {
 	if sentence != "" && sentence != yearTooEarlyText && kind == model.Date {
 		return invalidDateText
@@ -25,8 +25,8 @@ func ProblemText(kind model.FieldType, sentence string) string {
 	return sentence
 }
 
-// NormalizeDate returns a US date such as 3/14/2026 as 2026-03-14; other text is returned
-// unchanged. The year needs four digits: with two, the century of a deed would be unclear.
+// NormalizeDate converts a US date such as 3/14/2026 to 2026-03-14. Other text is returned
+// unchanged. A two-digit year is not accepted: the century of a deed would be unclear.
 func NormalizeDate(text string) string {
 	text = strings.TrimSpace(text)
 	for _, layout := range []string{"1/2/2006", "1-2-2006", "Jan 2, 2006", "January 2, 2006"} {
@@ -37,8 +37,9 @@ func NormalizeDate(text string) string {
 	return text
 }
 
-// SubmittedValues returns the values of a form's field. Multiselects and checkboxes have a hidden
-// empty value first, which says that the form contains the field.
+// SubmittedValues returns the submitted values of a field. For multiselects and checkboxes, the
+// form also has a hidden input with an empty value, so that the field is submitted even if nothing
+// is checked.
 func SubmittedValues(kind model.FieldType, sent []string) []string {
 	if kind == model.Multiselect {
 		return slices.DeleteFunc(slices.Clone(sent), func(v string) bool { return v == "" })
@@ -53,10 +54,11 @@ func SubmittedValues(kind model.FieldType, sent []string) []string {
 	return []string{text}
 }
 
-// normalizeNewlines replaces the CRLF of submitted text by LF.
+// normalizeNewlines replaces each CRLF with LF.
 func normalizeNewlines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// SubmittedCustom returns the custom fields that the form contains.
+// SubmittedCustom returns the values of the custom fields in the form. Fields that the form doesn't
+// contain are omitted.
 func SubmittedCustom(defs []model.Field, form url.Values) model.Custom {
 	sent := map[string]json.RawMessage{}
 	for _, def := range defs {
@@ -67,7 +69,7 @@ func SubmittedCustom(defs []model.Field, form url.Values) model.Custom {
 	return model.Custom{Values: sent}
 }
 
-// encodeValue returns the JSON of a field's values, null for none.
+// encodeValue returns the JSON of a field's values, or null if there are none.
 func encodeValue(kind model.FieldType, values []string) json.RawMessage {
 	switch {
 	case kind == model.Multiselect:
@@ -79,19 +81,19 @@ func encodeValue(kind model.FieldType, values []string) json.RawMessage {
 	case kind == model.Checkbox:
 		return json.RawMessage("false")
 	case kind == model.Money:
-		return EncodeJSON(normalizeMoney(values[0])) // rejected later if it is not an amount
+		return EncodeJSON(normalizeMoney(values[0])) // validation rejects it later if it is not an amount
 	case kind == model.Number && len(values) == 1:
 		text := normalizeNumber(values[0])
 		if number := json.RawMessage(text); json.Valid(number) && strings.ContainsAny(text[:1], "-0123456789") {
 			return number
 		}
-		return EncodeJSON(values[0]) // rejected later if it is not a number
+		return EncodeJSON(values[0]) // validation rejects it later if it is not a number
 	}
 	return EncodeJSON(values[0])
 }
 
-// normalizeNumber removes a dollar sign, spaces, and commas between the thousands. Text that is not
-// a number is returned unchanged.
+// normalizeNumber removes the dollar sign, spaces, and thousands separators. If text is not a
+// number, it is returned unchanged.
 func normalizeNumber(text string) string {
 	text = strings.TrimSpace(text)
 	m := writtenNumberPattern.FindStringSubmatch(text)
@@ -107,7 +109,7 @@ func normalizeNumber(text string) string {
 	return m[1] + digits + m[3]
 }
 
-// formatAmount formats a number or an amount of money; other text is returned unchanged.
+// formatAmount formats a number or an amount of money. Other text is returned unchanged.
 func formatAmount(kind model.FieldType, text string) string {
 	if kind != model.Money {
 		return groupThousands(text)
@@ -120,7 +122,7 @@ func formatAmount(kind model.FieldType, text string) string {
 	return "$" + insertCommas(whole) + "." + cents
 }
 
-// normalizeMoney returns an amount of money as it is stored; other text is returned unchanged.
+// normalizeMoney converts an amount of money to its stored form. Other text is returned unchanged.
 func normalizeMoney(text string) string {
 	if amount, ok := model.NormalizeMoney(normalizeNumber(text)); ok {
 		return amount
@@ -128,11 +130,11 @@ func normalizeMoney(text string) string {
 	return text
 }
 
-// longNumberPattern matches numbers of five or more digits. Shorter ones stay without commas: they
-// may be years.
+// longNumberPattern matches numbers of five or more digits. Shorter numbers get no commas because
+// they may be years.
 var longNumberPattern = regexp.MustCompile(`^(-?)([0-9]{5,})(\.[0-9]+)?$`)
 
-// groupThousands adds commas to numbers from 10,000; other text is returned unchanged.
+// groupThousands adds commas to numbers of five or more digits. Other text is returned unchanged.
 func groupThousands(text string) string {
 	m := longNumberPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -141,7 +143,7 @@ func groupThousands(text string) string {
 	return m[1] + insertCommas(m[2]) + m[3]
 }
 
-// insertCommas inserts commas between the thousands.
+// insertCommas inserts a comma between groups of three digits.
 func insertCommas(digits string) string {
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + "," + digits[at:]
@@ -149,21 +151,21 @@ func insertCommas(digits string) string {
 	return digits
 }
 
-// writtenNumberPattern matches numbers as they are written in the US: with commas or spaces between
-// all groups of three digits, or none.
+// writtenNumberPattern matches numbers in US notation. Either all groups of three digits are
+// separated by commas or spaces, or none are.
 var writtenNumberPattern = regexp.MustCompile(`^(-?)[\s\xA0]*\$?[\s\xA0]*([0-9]{1,3}(?:[, \xA0][0-9]{3})+|[0-9]+)(?:(\.[0-9]+)|\.)?$`)
 
-// EncodeJSON encodes a value of a custom field: a string, a list of strings, or nil.
+// EncodeJSON encodes the value of a custom field, which is a string, a list of strings, or nil.
 func EncodeJSON(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return json.RawMessage("null") // strings and lists of them always encode
+		return json.RawMessage("null") // not reached: strings and lists of strings can always be encoded
 	}
 	return raw
 }
 
-// StoredTexts returns the values of a stored custom field as text, whatever the field's type was
-// when it was stored.
+// StoredTexts returns the values of a stored custom field as text, no matter which type the field
+// had when the value was stored.
 func StoredTexts(raw json.RawMessage) []string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -187,7 +189,7 @@ func StoredTexts(raw json.RawMessage) []string {
 	return []string{string(bytes.TrimSpace(raw))}
 }
 
-// FormatValues formats stored values of a type.
+// FormatValues formats the stored values of a field of the given type.
 func FormatValues(kind model.FieldType, values []string) string {
 	switch {
 	case len(values) == 0:
@@ -204,11 +206,12 @@ func FormatValues(kind model.FieldType, values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// FingerprintFunc returns a short hash of a field's values.
+// FingerprintFunc computes a fingerprint: a short hash of a field's values.
 type FingerprintFunc func(kind model.FieldType, values []string) string
 
-// Fingerprint returns a short hash of a field's values. Values that a form can't tell apart have
-// the same hash: all kinds of blank values, and values that a browser changes when it submits them.
+// Fingerprint returns a short hash of a field's values. Values that look the same in a form have
+// the same hash. Examples are the different representations of a blank value, and values that
+// browsers change when they submit them.
 func Fingerprint(kind model.FieldType, values []string) string {
 	plain := make([]string, 0, len(values))
 	for _, v := range values {

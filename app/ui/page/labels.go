@@ -6,21 +6,21 @@ import (
 	"deedkeep/app/model"
 )
 
-// FieldType is a type of custom fields with its label.
+// FieldType is a custom field type with its label.
 type FieldType struct {
 	Type    model.FieldType
 	Label   string
 	Chooses bool
 }
 
-// FieldTypes are the types of custom fields, in the order in which forms offer them.
+// FieldTypes lists the custom field types in the order that forms show them.
 var FieldTypes = []FieldType{
 	{model.Text, "Text, one line", false}, {model.Paragraph, "Paragraph, many lines", false}, {model.Date, "Date", false},
 	{model.Dropdown, "Dropdown, one of a list", true}, {model.Multiselect, "Several of a list", true}, {model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
 	{model.Money, "Money, dollars and cents", false}, {model.Email, "Email address", false}, {model.Phone, "Phone number", false}, {model.URL, "Web address (URL)", false},
 }
 
-// fieldTypeLabel returns the short label of a type.
+// fieldTypeLabel returns the label of a type up to the first comma.
 func fieldTypeLabel(kind model.FieldType) string {
 	for _, k := range FieldTypes {
 		if k.Type == kind {
@@ -31,20 +31,20 @@ func fieldTypeLabel(kind model.FieldType) string {
 	return string(kind)
 }
 
-// roleNames holds the name and the description of each role.
+// roleNames maps each role to its name and description.
 var roleNames = map[model.Role][2]string{
 	model.RoleViewer: {"Viewer", "Reads, searches and downloads; changes nothing."},
 	model.RoleStaff:  {"Staff", "Files, changes and moves to the trash as well."},
 	model.RoleAdmin:  {"Administrator", "Runs the service as well: users, keys, templates, backups."},
 }
 
-// RoleName returns the name of a role, such as "Viewer".
+// RoleName returns the display name of a role, such as "Viewer".
 func RoleName(role model.Role) string { return roleNames[role][0] }
 
-// roleText returns what a role may do.
+// roleText returns the description of a role.
 func roleText(role model.Role) string { return roleNames[role][1] }
 
-// matchLabel names the field in which a search found its match.
+// matchLabel returns the label of the field that matched a search.
 func matchLabel(by string) string {
 	switch by {
 	case "order_number":

@@ -7,14 +7,13 @@ import (
 	"deedkeep/app/model"
 )
 
-// minYear is the minimum year of a date typed into a form. Earlier years are typing errors, such as
-// 0026 for 2026. The API has no such limit.
+// minYear is the earliest year accepted in a form. Earlier years, such as 0026 instead of 2026, are
+// typing errors. The API has no such limit.
 const minYear = 1600
 
 const yearTooEarlyText = "The year is before 1600. Write all four of its digits, as in 2026."
 
-// LegacyDateProblems returns the problems of submitted dates before minYear, by the name of the
-// field.
+// LegacyDateProblems returns a problem for each submitted date before minYear, by field name.
 func LegacyDateProblems(fields []Input, sent url.Values) map[string]string {
 	rejected := map[string]string{}
 	for _, in := range fields {

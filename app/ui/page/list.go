@@ -9,14 +9,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Lists are paged by cursor. The cursor in an address is encrypted together with the filters of the
-// list, so it is valid for that list only.
+// Lists are paged by cursor. The cursor in the page address is encrypted together with the list's
+// filters, so it is valid for that list only.
 const (
 	forward  = '>'
 	backward = '<'
 )
 
-// ListParams returns the named query parameters that are not empty.
+// ListParams returns those of the named query parameters that are not empty.
 func ListParams(r *http.Request, names ...string) url.Values {
 	params, values := r.URL.Query(), url.Values{}
 	for _, name := range names {
@@ -27,8 +27,8 @@ func ListParams(r *http.Request, names ...string) url.Values {
 	return values
 }
 
-// ApplyCursor makes a query continue at the cursor of the request. Invalid cursors start at the
-// first page.
+// ApplyCursor makes q continue at the request's cursor. If the cursor is invalid, the list starts
+// at the first page.
 func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
 	position, ok := p.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
@@ -37,7 +37,8 @@ func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
 	q.Position, q.Backward = position[1:], position[0] == backward
 }
 
-// PageLinks returns the addresses of the previous and next page, "" if there is none.
+// PageLinks returns the addresses of the previous and the next page. Each is "" if there is no such
+// page.
 func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) (prevLink, nextLink string) {
 	to := func(direction byte, position []byte) string {
 		if position == nil {
@@ -52,11 +53,12 @@ func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) 
 	return to(backward, prev), to(forward, next)
 }
 
-// maxEmptyPages is how many empty pages in a row are skipped before the user has to click.
+// maxEmptyPages is how many empty pages in a row are skipped automatically. After that, the user
+// has to click Next.
 const maxEmptyPages = 4
 
-// ReadNonEmpty reads a page of a list. A query that reaches its scan limit returns an empty page
-// with a cursor; such pages are skipped.
+// ReadNonEmpty reads a page of a list. If a query reaches its scan limit without a match, it
+// returns an empty page with a cursor. ReadNonEmpty skips such pages.
 func ReadNonEmpty[T any](ctx context.Context, q vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error)) (page vault.Page[T], err error) {
 	for range maxEmptyPages {
 		page, err = read(ctx, q)
@@ -76,8 +78,9 @@ func cursorScope(r *http.Request, values url.Values) string {
 	return "page " + WithQuery(r.URL.Path, values)
 }
 
-// DayParam reads a date from the query and normalizes it there, the zero time if there is none. The
-// problem of an invalid date is added to problems under its name.
+// DayParam returns the date in the named query parameter, or the zero time if there is none. It
+// replaces the parameter with the normalized date. If the date is invalid, it adds a problem under
+// the parameter's name.
 func DayParam(params url.Values, problems map[string]string, name string, zone *time.Location) time.Time {
 	text := NormalizeDate(params.Get(name))
 	if text == "" {
@@ -92,7 +95,8 @@ func DayParam(params url.Values, problems map[string]string, name string, zone *
 	return at
 }
 
-// DayRangeParams reads the first and the last day of a range, both included, as times in the zone.
+// DayRangeParams returns the start and the end of the requested date range in the given time zone.
+// The range includes both days.
 func DayRangeParams(params url.Values, problems map[string]string, zone *time.Location) (from, to time.Time) {
 	from, to = DayParam(params, problems, "from", zone), DayParam(params, problems, "to", zone)
 	if !to.IsZero() {

@@ -11,34 +11,33 @@ import (
 	"time"
 )
 
-// noticeCookie carries a notice to the next page. It is signed because its second part becomes a
-// button:
+// noticeCookie carries a notice and the address of an Undo button to the next page. The cookie is
+// signed because that address must not be forged. Its value is
 //
-//	base64url of: undo, line feed, sentence
-//
-// "."
-// base64url of HMAC-SHA256(subkey `notice`, what is before the dot)
+//	base64url(undo address, line feed, notice)
+//	"."
+//	base64url(HMAC-SHA256(subkey `notice`, the text before the dot))
 const noticeCookie = "deedkeep_notice"
 
-// noticeLifetime is the time in which the next page must be requested.
+// noticeLifetime is how long the notice waits for the next page. Then it expires.
 const noticeLifetime = time.Minute
 
-// undoPattern matches the forms that an Undo button may submit: an address, and after a question
-// mark the fields.
+// undoPattern matches the addresses that an Undo button may post to. The form fields follow the
+// question mark.
 var undoPattern = regexp.MustCompile(`^/(abstracts|orders|documents)/[0-9A-Za-z]+(/documents/[0-9]+)?/restore$` +
 	`|^/(abstracts/[0-9A-Za-z]+/status|orders/[0-9A-Za-z]+/status|vault/[0-9]+/move|documents/move)\?[0-9A-Za-z%&=+._~-]+$`)
 
-// maxUndoBytes is the maximum length of an undo form. Browsers limit cookies to 4,096 bytes, and
-// base64 adds a third.
+// maxUndoBytes is the maximum length of an undo address. Browsers limit a cookie to 4,096 bytes,
+// and base64 makes the content a third longer.
 const maxUndoBytes = 2000
 
-// undoForm is the form of an Undo button.
+// undoForm is the form behind an Undo button.
 type undoForm struct {
-	Path   string // "" if there is none
+	Path   string // "" if there is no Undo button
 	Fields url.Values
 }
 
-// UndoAddress returns the undo form as an address, "" if it would be too long.
+// UndoAddress returns the undo form encoded as an address, or "" if the address would be too long.
 func UndoAddress(path string, fields url.Values) string {
 	if undo := WithQuery(path, fields); len(undo) <= maxUndoBytes {
 		return undo
@@ -54,20 +53,20 @@ func parseUndo(undo string) undoForm {
 	return undoForm{u.Path, u.Query()}
 }
 
-// RedirectWithNotice redirects to a page that shows the notice.
+// RedirectWithNotice redirects to a page, which then shows the notice.
 func (p *Site) RedirectWithNotice(w http.ResponseWriter, r *http.Request, to, notice string) error {
 	return p.RedirectWithUndo(w, r, to, notice, "")
 }
 
-// RedirectWithUndo redirects to a page that shows the notice with an Undo button, whose form must
-// match undoPattern.
+// RedirectWithUndo redirects to a page, which then shows the notice with an Undo button. undo is
+// the address that the button posts to. It must match undoPattern.
 func (p *Site) RedirectWithUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
 	p.setUndoNotice(w, r, notice, undo)
 	Redirect(w, r, LocalAddress(to))
 	return nil
 }
 
-// SetNotice stores a notice for the next page unless it is "".
+// SetNotice stores a notice that the next page shows. It does nothing if the notice is "".
 func (p *Site) SetNotice(w http.ResponseWriter, r *http.Request, notice string) {
 	p.setUndoNotice(w, r, notice, "")
 }
@@ -80,7 +79,7 @@ func (p *Site) setUndoNotice(w http.ResponseWriter, r *http.Request, notice, und
 	p.SetCookie(w, r, noticeCookie, text+"."+p.noticeMAC(text), noticeLifetime, http.SameSiteStrictMode)
 }
 
-// consumeNotice returns the stored notice and its undo form, and deletes both.
+// consumeNotice returns the stored notice and its undo address, and deletes the cookie.
 func (p *Site) consumeNotice(w http.ResponseWriter, r *http.Request) (notice, undo string) {
 	value := p.CookieValue(r, noticeCookie)
 	if value == "" {
@@ -90,7 +89,7 @@ func (p *Site) consumeNotice(w http.ResponseWriter, r *http.Request) (notice, un
 	sealed, proof, _ := strings.Cut(value, ".")
 	text, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil || !hmac.Equal([]byte(proof), []byte(p.noticeMAC(sealed))) {
-		return "", "" // other applications on the same host can set cookies, too
+		return "", "" // the signature is wrong: other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
 	if !undoPattern.MatchString(undo) {

@@ -10,28 +10,29 @@ import (
 	"deedkeep/app/search"
 )
 
-// AbstractPath returns the address of an abstract.
+// AbstractPath returns the address of an abstract's page.
 func (p *Site) AbstractPath(id uint64) string { return "/abstracts/" + p.AbstractIDs.Encode(id) }
 
-// OrderPath returns the address of an order.
+// OrderPath returns the address of an order's page.
 func (p *Site) OrderPath(id uint64) string { return "/orders/" + p.OrderIDs.Encode(id) }
 
-// DocumentPath returns the address of a document.
+// DocumentPath returns the address of a document's page.
 func DocumentPath(id uint64) string { return "/documents/" + strconv.FormatUint(id, 10) }
 
-// FolderPath returns the address of a folder.
+// FolderPath returns the address of a folder's page.
 func FolderPath(id uint64) string { return path.Join("/vault", strconv.FormatUint(id, 10)) }
 
-// TemplatePath returns the address of a template.
+// TemplatePath returns the address of a template's page.
 func TemplatePath(id uint64) string { return "/admin/templates/" + strconv.FormatUint(id, 10) }
 
-// KeyPath returns the address of an API key.
+// KeyPath returns the address of an API key's page.
 func KeyPath(id uint64) string { return "/admin/keys/" + strconv.FormatUint(id, 10) }
 
-// UserPath returns the address of a user.
+// UserPath returns the address of a user's page.
 func UserPath(id uint64) string { return "/admin/users/" + strconv.FormatUint(id, 10) }
 
-// FolderOrVaultPath returns the address of a folder, and for 0 that of the vault's top level.
+// FolderOrVaultPath returns the address of a folder's page. If id is 0, it returns the address of
+// the vault's top level.
 func FolderOrVaultPath(id uint64) string {
 	if id == 0 {
 		return "/vault"
@@ -39,7 +40,8 @@ func FolderOrVaultPath(id uint64) string {
 	return FolderPath(id)
 }
 
-// AbstractID decodes the opaque ID in the path. It returns NotFound if it is invalid.
+// AbstractID decodes the opaque abstract ID in the request path. It returns NotFound if the ID is
+// invalid.
 func (p *Site) AbstractID(r *http.Request) (uint64, error) {
 	if id, ok := p.AbstractIDs.Decode(r.PathValue("id")); ok {
 		return id, nil
@@ -47,7 +49,8 @@ func (p *Site) AbstractID(r *http.Request) (uint64, error) {
 	return 0, NotFound(r)
 }
 
-// OrderID is AbstractID for orders.
+// OrderID decodes the opaque order ID in the request path. It returns NotFound if the ID is
+// invalid.
 func (p *Site) OrderID(r *http.Request) (uint64, error) {
 	if id, ok := p.OrderIDs.Decode(r.PathValue("id")); ok {
 		return id, nil
@@ -55,7 +58,7 @@ func (p *Site) OrderID(r *http.Request) (uint64, error) {
 	return 0, NotFound(r)
 }
 
-// PathNumber returns the {n} of the path, or NotFound if it is invalid.
+// PathNumber returns the {n} of the request path. It returns NotFound if it is not a valid number.
 func PathNumber(r *http.Request) (uint64, error) {
 	text := r.PathValue("n")
 	n, err := strconv.ParseUint(text, 10, 63)
@@ -65,7 +68,7 @@ func PathNumber(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
-// ReturnAddress returns the address in the form's field "back", or otherwise if there is none.
+// ReturnAddress returns the address in the form field "back", or otherwise if the field is empty.
 func ReturnAddress(r *http.Request, otherwise string) string {
 	if to := r.PostForm.Get("back"); to != "" {
 		return LocalAddress(to)
@@ -73,8 +76,8 @@ func ReturnAddress(r *http.Request, otherwise string) string {
 	return otherwise
 }
 
-// LocalAddress returns an address of this server unchanged and "/" for all others, so that a link
-// to the sign-in page can't redirect to another site.
+// LocalAddress returns to if it is an address on this server, and "/" otherwise. This keeps links
+// to the sign-in page from redirecting to another site.
 func LocalAddress(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
@@ -83,12 +86,12 @@ func LocalAddress(to string) string {
 	return to
 }
 
-// IsUnderPath reports whether an address is the path or below it.
+// IsUnderPath reports whether an address is equal to the path or below it.
 func IsUnderPath(address, place string) bool {
 	return address == place || strings.HasPrefix(address, strings.TrimSuffix(place, "/")+"/")
 }
 
-// WithQuery returns an address with query parameters.
+// WithQuery returns the address with the query parameters appended.
 func WithQuery(address string, values url.Values) string {
 	if len(values) == 0 {
 		return address
@@ -96,7 +99,8 @@ func WithQuery(address string, values url.Values) string {
 	return address + "?" + values.Encode()
 }
 
-// WithQueryValue returns an address with one query parameter set, or without it if value is "".
+// WithQueryValue returns the address with one query parameter replaced. If value is "", the
+// parameter is removed.
 func WithQueryValue(address, name, value string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -114,7 +118,7 @@ func WithQueryValue(address, name, value string) string {
 // SignInPath returns the address of the sign-in page, which then redirects to the given address.
 func SignInPath(to string) string { return WithReturnTo("/sign-in", to) }
 
-// WithReturnTo returns the address of a page that later redirects to another one.
+// WithReturnTo returns the address of a page that later redirects to the address to.
 func WithReturnTo(address, to string) string {
 	if to == "/" {
 		return address
@@ -122,8 +126,8 @@ func WithReturnTo(address, to string) string {
 	return address + "?to=" + url.QueryEscape(to)
 }
 
-// CurrentAddress returns the address of the page that the user sees: that of the request if it is a
-// page, else of the page that sent it.
+// CurrentAddress returns the address of the page that the user sees. For a page request it is the
+// request's own address. For forms and scripts it is the page that sent the request.
 func (p *Site) CurrentAddress(r *http.Request) string {
 	from := r.Header.Get("Referer")
 	switch {
@@ -139,8 +143,8 @@ func (p *Site) CurrentAddress(r *http.Request) string {
 	return LocalAddress(u.RequestURI())
 }
 
-// filterAddress returns the address of a filtered list from the form that was submitted while the
-// user typed. The browser's address still has the previous text.
+// filterAddress returns the address of the list for the submitted filter form. It is used while the
+// user types, when the browser's address bar still has the previous filters.
 func filterAddress(r *http.Request) string {
 	values := url.Values{}
 	for name, v := range r.URL.Query() {
@@ -151,7 +155,7 @@ func filterAddress(r *http.Request) string {
 	return LocalAddress(WithQuery(r.URL.Path, values))
 }
 
-// HitPath returns the address of the page of a hit.
+// HitPath returns the address of the record that a hit refers to.
 func (p *Site) HitPath(h search.FindHit) string {
 	if h.Kind == "order" {
 		return p.OrderPath(h.ID)

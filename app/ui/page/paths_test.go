@@ -22,7 +22,7 @@ func TestIsUnderPath(t *testing.T) {
 	}
 }
 
-// A link to the sign-in page must not lead to another site.
+// A link to the sign-in page can't redirect to another site.
 func TestLocalAddress(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{

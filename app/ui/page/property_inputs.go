@@ -1,11 +1,11 @@
 package page
 
-// propertyFieldLabels are the fields of every abstract, in the sequence of the form.
+// propertyFieldLabels lists the property fields that every abstract has, in form order.
 var propertyFieldLabels = []struct{ name, label string }{
 	{"address", "Street address"}, {"city", "City"}, {"county", "County"}, {"state", "State"}, {"tax_map", "Parcel or tax map number"},
 }
 
-// PropertyInputs returns the inputs of those fields with their values and problems.
+// PropertyInputs returns the inputs for the property fields with their values and problems.
 func PropertyInputs(value func(name string) string, rejected map[string]string) []Input {
 	var list []Input
 	for _, f := range propertyFieldLabels {
@@ -16,7 +16,7 @@ func PropertyInputs(value func(name string) string, rejected map[string]string) 
 	return list
 }
 
-// OrderFieldLabel returns the label of a built-in field of orders.
+// OrderFieldLabel returns the display label of a built-in order field.
 func OrderFieldLabel(key, label string) string {
 	switch key {
 	case "order_number":

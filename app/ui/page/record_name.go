@@ -10,15 +10,16 @@ import (
 	"deedkeep/app/secret"
 )
 
-// RecordName returns the name of a record in the audit log, such as "file:17".
+// RecordName returns the name of a record as used in the audit log, such as "file:17".
 func RecordName(recordType string, id uint64) string {
 	return recordType + ":" + strconv.FormatUint(id, 10)
 }
 
-// FileRecordName returns the name of a document in the audit log.
+// FileRecordName returns the name of a document as used in the audit log.
 func FileRecordName(id uint64) string { return RecordName("file", id) }
 
-// IDCodec returns the codec of a record type's opaque IDs, nil if its pages show plain numbers.
+// IDCodec returns the opaque ID codec for a record type, or nil if the pages of that type show
+// plain numbers.
 func (p *Site) IDCodec(recordType string) *secret.IDs {
 	switch recordType {
 	case "abstract":
@@ -29,7 +30,7 @@ func (p *Site) IDCodec(recordType string) *secret.IDs {
 	return nil
 }
 
-// SplitRecordName splits a record's name in the audit log.
+// SplitRecordName splits a record name from the audit log into its type and ID.
 func SplitRecordName(of string) (recordType string, id uint64, err error) {
 	recordType, number, _ := strings.Cut(of, ":")
 	if id, err = strconv.ParseUint(number, 10, 64); err != nil {
@@ -38,7 +39,7 @@ func SplitRecordName(of string) (recordType string, id uint64, err error) {
 	return recordType, id, nil
 }
 
-// RecordPath returns the address of a record's page, "" if it has none.
+// RecordPath returns the address of a record's page, or "" if the record has no page.
 func (p *Site) RecordPath(recordType string, id uint64) string {
 	switch recordType {
 	case "abstract":
@@ -57,15 +58,15 @@ func (p *Site) RecordPath(recordType string, id uint64) string {
 	return ""
 }
 
-// recordTypeByPath maps the first segment of a record page's address to the type of the record.
+// recordTypeByPath maps the first segment of a record page's path to the record type.
 var recordTypeByPath = map[string]string{
 	"abstracts": "abstract", "orders": "order", "documents": "file", "vault": "folder", "templates": "template", "users": "user", "keys": "key",
 }
 
 var recordNamePattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
-// ParseRecordName returns the audit log's name of a record from that name, or from the address of
-// the record's page. It returns "" for other text.
+// ParseRecordName converts a record name or the URL of a record's page to the record's name in the
+// audit log, such as "file:17". It decodes opaque IDs. It returns "" if text is neither.
 func (p *Site) ParseRecordName(text string) string {
 	text = strings.TrimSpace(text)
 	recordType, id, isName := strings.Cut(text, ":")
@@ -89,8 +90,8 @@ func (p *Site) ParseRecordName(text string) string {
 	return text
 }
 
-// PublicRecordName returns the name of a record on pages: type:ID, with the opaque ID if it has
-// one.
+// PublicRecordName returns the name of a record as shown on pages: type:ID, with the opaque ID if
+// the type has one.
 func (p *Site) PublicRecordName(recordType string, id uint64) string {
 	if ids := p.IDCodec(recordType); ids != nil {
 		return recordType + ":" + ids.Encode(id)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Route is a route of http.ServeMux with the access that it requires. For POST, the form is read
-// before Handle is called, unless Raw is set.
+// Route is an http.ServeMux pattern with the access level that it requires. For POST requests, the
+// form is read before Handle is called, unless Raw is set.
 type Route struct {
 	Pattern string
 	Access  access
@@ -24,8 +24,8 @@ func (p *Site) Mount(table []Route) {
 	}
 }
 
-// ServePage serves the page of the address as it was sent, without the redirects of http.ServeMux.
-// Unknown addresses get a page with an error.
+// ServePage serves the requested page. It doesn't use the redirects of http.ServeMux: if a path
+// isn't clean, the response is an error page.
 func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
 		h, pattern := p.mux.Handler(r)
@@ -39,8 +39,8 @@ func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
 	p.serveUnknown(w, r, http.NotFoundHandler())
 }
 
-// serveUnknown responds to a request without a route. h knows whether the address or the method is
-// unknown.
+// serveUnknown responds to a request that matches no route. It runs h only to find out whether the
+// path or the method is unknown.
 func (p *Site) serveUnknown(w http.ResponseWriter, r *http.Request, h http.Handler) {
 	recorder := &statusRecorder{header: http.Header{}}
 	h.ServeHTTP(recorder, r)
@@ -92,18 +92,19 @@ func (p *Site) wrap(route Route) http.Handler {
 	})
 }
 
-// hasForm reports whether the request has a form that must be read before the handler runs.
+// hasForm reports whether the form must be read before the handler runs.
 func (route Route) hasForm(r *http.Request) bool {
 	return !route.Raw && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 
-// readsDocuments reports whether the route shows content of documents, which the audit log records.
+// readsDocuments reports whether the route serves document content. Such requests are recorded in
+// the audit log.
 func (route Route) readsDocuments() bool {
 	_, address, _ := strings.Cut(route.Pattern, " ")
 	return strings.HasPrefix(route.Pattern, "GET ") && (strings.HasPrefix(address, "/documents/") || strings.HasSuffix(address, "/zip"))
 }
 
-// NewRoute returns a route. If the request has a form, it is read before handle is called.
+// NewRoute returns a route. Any form in the request is read before handle is called.
 func NewRoute(pattern string, access access, handle HandlerFunc) Route {
 	return Route{Pattern: pattern, Access: access, Handle: handle}
 }

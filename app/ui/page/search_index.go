@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/search"
 )
 
-// SearchIndexStatus is the status of the search index.
+// SearchIndexStatus describes the state of the search index to users.
 type SearchIndexStatus struct {
 	search.State
-	Problem string // why the status is unknown
+	Problem string // why the state is unknown
 }
 
-// Says describes the status in a sentence or two.
+// Says describes the state in one or two sentences.
 func (s SearchIndexStatus) Says() string {
 	switch {
 	case s.Building && s.Ready:
@@ -33,7 +33,8 @@ func (s SearchIndexStatus) Says() string {
 	return fmt.Sprintf("%s in %s, with every change there was.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes))
 }
 
-// Missing says why the search index can't be used, "" if it can or if the reason is unknown.
+// Missing says why the search index can't be used. It returns "" if the index can be used or if the
+// reason is unknown.
 func (s SearchIndexStatus) Missing() string {
 	switch {
 	case s.Ready:
@@ -47,7 +48,8 @@ func (s SearchIndexStatus) Missing() string {
 	return ""
 }
 
-// Late says which recent changes a search doesn't find yet, "" if it is not worth mentioning.
+// Late says which recent changes a search doesn't find yet, or "" if the delay is too short to
+// mention.
 func (s SearchIndexStatus) Late() string {
 	var says []string
 	switch late := s.State.Lagging(); {
@@ -62,7 +64,7 @@ func (s SearchIndexStatus) Late() string {
 	return strings.Join(says, " ")
 }
 
-// nameOnlySentence says how many documents are found by name only.
+// nameOnlySentence says how many documents can be found by name only.
 func (s SearchIndexStatus) nameOnlySentence() string {
 	if s.MissingTextLive == 0 {
 		return ""
@@ -77,7 +79,7 @@ func (s SearchIndexStatus) progress() string {
 	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), formatCountAny(s.Done), formatCountAny(s.Total))
 }
 
-// Percent returns the progress of a rebuild.
+// Percent returns the progress of an index rebuild.
 func (s SearchIndexStatus) Percent() string {
 	if s.Total == 0 {
 		return "0 %"
@@ -85,7 +87,7 @@ func (s SearchIndexStatus) Percent() string {
 	return fmt.Sprintf("%d %%", min(s.Done, s.Total)*100/s.Total)
 }
 
-// SearchIndexStatus reads the state of the search index. If that fails, the result has a Problem.
+// SearchIndexStatus reads the state of the search index. If that fails, Problem is set.
 func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	state, err := p.Vault.Search.State(ctx)
 	if err != nil {
@@ -95,7 +97,7 @@ func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	return SearchIndexStatus{State: state}
 }
 
-// TooShortToSearch reports whether a text has fewer than two letters or digits.
+// TooShortToSearch reports whether the text has fewer than two letters or digits.
 func TooShortToSearch(text string) bool {
 	n := 0
 	for _, r := range text {

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/search"
 )
 
-// Users see the status of the search index where it affects their search.
+// Users see the state of the search index if it affects their search.
 func TestSearchIndexStatus(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -14,7 +14,7 @@ func TestSearchIndexStatus(t *testing.T) {
 		state         search.State
 		missing, late string
 		complete      bool
-		says          string // "" is not checked here
+		says          string // "" means not checked
 	}{
 		{"complete", search.State{Ready: true}, "", "", true, ""},
 		{"a few pending changes", search.State{Ready: true, PendingChanges: 3}, "", "", false, ""},

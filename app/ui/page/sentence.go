@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Validation errors have the sentences of the API, which clients compare. Where a sentence is
-// written for developers, pages show another one.
+// Validation errors contain the sentences of the API, because API clients compare them. Pages
+// replace sentences that are written for developers.
 var (
 	tooManyCharacters = regexp.MustCompile(`The ([^.]+) field must not be greater than ([0-9]+) characters\.`)
 	notADay           = regexp.MustCompile(`The ([^.]+) field must match the format Y-m-d\.`)
@@ -16,7 +16,7 @@ var (
 	fieldNames = strings.NewReplacer("The filename ", "The name ", "The tax map ", "The parcel or tax map number ", "The selected template id ", "The template ")
 )
 
-// Plainly returns the sentences of a validation error in the words of the pages.
+// Plainly replaces the API sentences of a validation error with the wording used on pages.
 func Plainly(sentences string) string {
 	sentences = toFind.Replace(tooLongToFind.ReplaceAllString(sentences, "That is too long to look for: $1 characters at most."))
 	sentences = tooManyCharacters.ReplaceAllString(sentences, "The $1 can have at most $2 characters.")

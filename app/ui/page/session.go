@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Visitor is the user who requests a page, or an anonymous visitor.
+// Visitor is the user who sent the request. The user is anonymous if not signed in.
 type Visitor struct {
 	model.Actor
 }
@@ -28,27 +28,28 @@ func (v Visitor) MayWrite() bool { return v.Role.Can(model.PermWrite) }
 // MayAdminister reports whether the visitor may administer the server.
 func (v Visitor) MayAdminister() bool { return v.Role.Can(model.PermAdmin) }
 
-// The reasons to redirect a visitor; see redirectToSignIn.
+// Reasons to redirect a visitor; see redirectToSignIn.
 var (
 	ErrSignIn            = errors.New("nobody is signed in")
 	errSessionEnded      = fmt.Errorf("a session has ended: %w", ErrSignIn)
 	ErrTwoFactorRequired = errors.New("a second factor has to be set up first")
 )
 
-// The session cookie. With https, the prefix "__Host-" makes browsers restrict it to this host, to
-// https, and to the path / (RFC 6265bis).
+// sessionCookie is the name of the session cookie. If the browser uses HTTPS, the cookie has the
+// prefix "__Host-". Browsers then restrict it to this host, to HTTPS, and to the path / (RFC
+// 6265bis).
 const (
 	sessionCookie = "deedkeep"
 	hostPrefix    = "__Host-"
 )
 
-// isHTTPS reports whether the browser uses https, to this server or to the proxy in front of it.
+// isHTTPS reports whether the browser uses HTTPS, either to this server or to a reverse proxy.
 func (p *Site) isHTTPS(r *http.Request) bool {
 	origin, err := p.Origin(r)
 	return err == nil && strings.HasPrefix(origin, "https:")
 }
 
-// cookieName returns the name of a cookie, with its prefix if https is used.
+// cookieName returns the full name of a cookie, with the prefix if the browser uses HTTPS.
 func (p *Site) cookieName(r *http.Request, name string) string {
 	if p.isHTTPS(r) {
 		return hostPrefix + name
@@ -56,20 +57,20 @@ func (p *Site) cookieName(r *http.Request, name string) string {
 	return name
 }
 
-// SessionToken returns the token in the session cookie, "" if there is none.
+// SessionToken returns the token in the session cookie, or "" if there is none.
 func (p *Site) SessionToken(r *http.Request) string { return p.CookieValue(r, sessionCookie) }
 
-// CookieValue returns the value of a cookie set by SetCookie, "" if there is none.
+// CookieValue returns the value of a cookie that SetCookie set, or "" if there is none.
 func (p *Site) CookieValue(r *http.Request, name string) string {
 	cookie, err := r.Cookie(p.cookieName(r, name))
 	if err != nil {
-		return "" // there is no such cookie
+		return "" // the cookie doesn't exist
 	}
 	return cookie.Value
 }
 
-// SessionVisitor returns the visitor of the request's session. Without a valid session it is an
-// anonymous visitor.
+// SessionVisitor returns the user of the request's session. It returns an anonymous visitor if
+// there is no valid session.
 func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	anonymous := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r)}}
 	token := p.SessionToken(r)
@@ -78,7 +79,7 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	}
 	look := p.Vault.Sessions.Authenticate
 	if IsPartRequest(r) && r.Method == http.MethodGet {
-		look = p.Vault.Sessions.AuthenticateBackground // background refreshes of a page must not extend the session
+		look = p.Vault.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
 	}
 	actor, err := look(r.Context(), token)
 	switch {
@@ -91,14 +92,14 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	return Visitor{actor}, nil
 }
 
-// SetSession sets the session cookie; "" deletes it. Browsers delete it when they close. The vault
-// limits the lifetime of the session.
+// SetSession sets the session cookie. If token is "", it deletes the cookie. Browsers delete the
+// cookie when they close, and the vault limits the session's lifetime.
 func (p *Site) SetSession(w http.ResponseWriter, r *http.Request, token string) {
 	p.SetCookie(w, r, sessionCookie, token, 0, http.SameSiteLaxMode)
 }
 
-// SetCookie sets a cookie with the given lifetime, 0 for until the browser closes. An empty value
-// deletes the cookie.
+// SetCookie sets a cookie with the given lifetime. If life is 0, the cookie lasts until the browser
+// closes. An empty value deletes the cookie.
 func (p *Site) SetCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration, site http.SameSite) {
 	age := int(life.Seconds())
 	if value == "" {
@@ -109,11 +110,11 @@ func (p *Site) SetCookie(w http.ResponseWriter, r *http.Request, name, value str
 	})
 }
 
-// errNotSetUp is returned until an administrator has been created.
+// errNotSetUp is returned until the first administrator is created.
 var errNotSetUp = errors.New("there is no administrator yet")
 
-// authenticate returns the visitor. Until the first administrator exists, it returns errNotSetUp,
-// which is shown as a page that explains the setup link.
+// authenticate returns the visitor. Until the first administrator is created, it returns
+// errNotSetUp, whose error page explains the setup link.
 func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 	visitor, err := p.SessionVisitor(r)
 	if err != nil || visitor.Known() {
@@ -126,7 +127,7 @@ func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 	return visitor, err
 }
 
-// ClearSiteData makes the browser delete what it stores of this site: cached page images, and the
-// names of unfinished uploads. Browsers do so over https only (W3C, "Clear Site Data"); page.js
-// deletes the names in any case.
+// ClearSiteData makes the browser delete data that it stores for this site: cached page images and
+// the names of unfinished uploads. Browsers do so over HTTPS only (W3C, "Clear Site Data"); page.js
+// always deletes the names.
 func ClearSiteData(w http.ResponseWriter, what string) { w.Header().Set("Clear-Site-Data", what) }

@@ -1,5 +1,5 @@
-// Package page holds what all pages share: layout, templates, forms, sessions, paths, and error
-// pages.
+// Package page contains what all pages share: the layout, templates, forms, sessions, paths, and
+// error pages.
 package page
 
 import (
@@ -20,35 +20,36 @@ import (
 	"deedkeep/web"
 )
 
-// Options configure New. Sizes are in bytes.
+// Options are the options of New. Sizes are in bytes.
 type Options struct {
 	Vault        *instance.Instance
-	Links        *secret.Links                                  // signs the links of downloads
-	Address      func(*http.Request) string                     // of the client
-	Origin       func(*http.Request) (string, error)            // the address of this server as the request names it
-	Event        func(model.Event) apitypes.Event               // an audit entry as the API returns it
-	Settings     []config.Setting                               // current settings, secrets masked
-	SettingsFile string                                         // the settings file, also if it doesn't exist
-	Version      string                                         // of this program
-	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics; nil: unavailable
-	FormBytes    int64                                          // maximum size of a form; 0: 8 MB
-	LimitBody    BodyLimiter                                    // limits the memory of large forms; nil: no limit
-	BodyBytes    int64                                          // maximum size of a request with documents; 0: 10 GB
-	Parts        int                                            // maximum number of parts of such a request; 0: 1,000
-	Stall        time.Duration                                  // timeout without receiving a byte; 0: 30 seconds
-	MinRate      int64                                          // minimum transfer rate of clients, in bytes per second
+	Links        *secret.Links                                  // signs download links
+	Address      func(*http.Request) string                     // returns the client's IP address
+	Origin       func(*http.Request) (string, error)            // returns this server's address as the request specifies it
+	Event        func(model.Event) apitypes.Event               // converts an audit entry to its API representation
+	Settings     []config.Setting                               // current settings; secrets are masked
+	SettingsFile string                                         // path of the settings file, even if it doesn't exist
+	Version      string                                         // version of this binary
+	Doctor       func(context.Context) (apitypes.Doctor, error) // runs the diagnostics; nil if unavailable
+	FormBytes    int64                                          // maximum size of a form; default: 8 MB
+	LimitBody    BodyLimiter                                    // limits the memory of large forms; nil means no limit
+	BodyBytes    int64                                          // maximum size of an upload request; default: 10 GB
+	Parts        int                                            // maximum number of parts in an upload request; default: 1,000
+	Stall        time.Duration                                  // how long a client may send no data; default: 30 seconds
+	MinRate      int64                                          // minimum client transfer rate, in bytes per second
 	Now          func() time.Time
-	Zone         *time.Location // time zone of pages; nil: that of this machine
+	Zone         *time.Location // time zone shown on pages; default: the time zone of this machine
 	Log          *slog.Logger
 }
 
-// BodyLimiter charges the memory of a body of at most length bytes to its owner while the body is
-// read. If there is no memory, reading fails with errs.Unavailable. It calls granted with the time
-// that it had to wait for memory.
+// BodyLimiter charges the memory of a request body to its owner while the body is read. The body
+// has at most length bytes. If no memory is available, reading fails with errs.Unavailable. granted
+// is called with the time spent waiting for memory.
 type BodyLimiter = func(ctx context.Context, owner string, body io.ReadCloser, length int64,
 	granted func(waited time.Duration)) (counted io.ReadCloser, release func())
 
-// documentStore opens the content of documents, or returns NotFound.
+// documentStore opens the content of documents. Open returns NotFound if the document doesn't
+// exist.
 type documentStore interface {
 	Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error)
 	KnownDamage(list ...model.File) error
@@ -61,7 +62,8 @@ type viewLog interface {
 	RateLimited(actor model.Actor) bool
 }
 
-// Site is what all pages share: the vault, the templates, and the routes. Each group of pages embeds it.
+// Site contains what all pages share: the vault, the templates, and the routes. Each group of pages
+// embeds it.
 type Site struct {
 	Options
 	Files        documentStore
@@ -74,11 +76,11 @@ type Site struct {
 	OrderIDs     *secret.IDs
 	mux          *http.ServeMux
 	warningCache warningCache
-	inFlight     sync.Map // token hash → chan struct{}: forms that SubmitOnce is processing
+	inFlight     sync.Map // token hash → chan struct{}: forms being processed by SubmitOnce
 	origins      *http.CrossOriginProtection
 }
 
-// New reads the assets and the shared templates. Mount adds the pages.
+// New loads the assets and the shared templates. Mount adds the pages.
 func New(opts Options) (*Site, error) {
 	opts.FormBytes, opts.BodyBytes = cmp.Or(opts.FormBytes, 8<<20), cmp.Or(opts.BodyBytes, 10<<30)
 	if opts.LimitBody == nil {
@@ -107,10 +109,10 @@ func New(opts Options) (*Site, error) {
 	return p, nil
 }
 
-// RequestID returns the ID of the request that w responds to.
+// RequestID returns the ID of the request being answered.
 func RequestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
 
-// GetOnly calls next for GET and HEAD and rejects other methods.
+// GetOnly calls next for GET and HEAD requests and rejects other methods.
 func (p *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// slowClientGrace is how long a client may take before its transfer rate counts.
+// slowClientGrace is added to every download deadline, regardless of size.
 const slowClientGrace = time.Minute
 
-// minDownloadRate is the minimum transfer rate in bytes per second if the settings have none.
+// minDownloadRate is the minimum transfer rate in bytes per second, even if the configured rate is
+// lower.
 const minDownloadRate = 1 << 10
 
-// SetWriteDeadline sets the deadline of a download of size bytes by the minimum transfer rate, so
-// that slow clients can't hold connections.
+// SetWriteDeadline sets the deadline for sending size bytes according to the minimum transfer rate.
+// This keeps slow clients from occupying connections.
 func (p *Site) SetWriteDeadline(w http.ResponseWriter, size int64) {
 	deadline := time.Now().Add(slowClientGrace + time.Duration(size/max(p.MinRate, minDownloadRate))*time.Second)
 	if err := http.NewResponseController(w).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {

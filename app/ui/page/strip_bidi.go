@@ -2,19 +2,19 @@ package page
 
 import "bytes"
 
-// StripBidi removes the characters that make a browser show a text differently from what it says:
-// bidirectional controls (Unicode Standard Annex 9, section 2), separators that break lines where
-// HTML doesn't, and control characters other than tab, line feed, and carriage return. Stored
-// records keep them: the API accepts any text.
+// StripBidi removes characters that make a browser display text differently from how it is stored:
+// bidirectional controls (Unicode Standard Annex 9, section 2), line and paragraph separators, and
+// control characters other than tab, line feed, and carriage return. Stored records keep them
+// because the API accepts any text.
 func StripBidi(text []byte) []byte {
 	i := 0
 	for i < len(text) && hiddenLen(text[i:]) == 0 {
 		i++
 	}
 	if i == len(text) {
-		return text // the usual case
+		return text // the most common case
 	}
-	text = bytes.ToValidUTF8(text, []byte("\uFFFD")) // removing bytes must not combine others into a new character
+	text = bytes.ToValidUTF8(text, []byte("\uFFFD")) // otherwise, removing bytes could join invalid bytes into a new character
 	clean := make([]byte, 0, len(text))
 	for i = 0; i < len(text); {
 		if n := hiddenLen(text[i:]); n > 0 {
@@ -27,8 +27,8 @@ func StripBidi(text []byte) []byte {
 	return clean
 }
 
-// hiddenLen returns the length of the character at the start of text if StripBidi removes it, else
-// 0.
+// hiddenLen returns the length in bytes of the first character of text if StripBidi removes that
+// character. Otherwise it returns 0. These are the removed characters with their UTF-8 encoding:
 //
 //	U+2028 … U+202E   E2 80 A8 … AE   line and paragraph separators, embeddings and overrides
 //	U+2066 … U+2069   E2 81 A6 … A9   isolates

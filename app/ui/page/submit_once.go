@@ -6,24 +6,25 @@ import (
 	"net/http"
 )
 
-// AlreadySubmitted is what the page says if a form whose result is shown only once was submitted
-// before.
+// AlreadySubmitted is the text and link of the page shown when a form is submitted twice, but its
+// result can be shown only once.
 type AlreadySubmitted struct{ Text, Path, Link string }
 
-// SubmitOnce runs act for a form whose response shows a secret. Reloading that page submits the
-// form again, which must not create a second secret. The form's field "once" holds a token. act
-// returns the address of what it created, "" for nothing. Without a token, act runs each time.
+// SubmitOnce runs act for a form whose response shows a secret. Reloading that response submits the
+// form again, which must not create a second secret. The form field "once" contains a token that
+// identifies the form; without a token, act always runs. act returns the address of the created
+// record, or "" if nothing was created.
 func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visitor, done AlreadySubmitted, act func() (address string, err error)) error {
 	token := r.PostForm.Get("once")
 	if token == "" {
 		_, err := act()
 		return err
 	}
-	// Only the token: the other fields may contain a password.
+	// The key contains only the token because the other fields may contain a password.
 	key := sha256.Sum256([]byte("page once\n" + visitor.Record() + "\n" + r.URL.Path + "\n" + token))
 	ended := make(chan struct{})
 	first, waiting := p.inFlight.LoadOrStore(key, ended)
-	if waiting { // a double click: wait for the first request
+	if waiting { // after a double-click, wait for the first request
 		select {
 		case <-first.(chan struct{}):
 		case <-r.Context().Done():
@@ -49,7 +50,7 @@ func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visito
 	if err != nil || address == "" {
 		return err
 	}
-	// The response is sent already: a failure to remember the form must not undo it.
+	// The response has been sent. If this fails, the form's changes are kept.
 	if err := p.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
 		p.Log.ErrorContext(r.Context(), "remember a form", "error", err, "request_id", RequestID(w))
 	}

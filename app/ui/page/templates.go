@@ -9,38 +9,39 @@ import (
 	"sync"
 )
 
-// Page is what a handler shows.
+// Page is the content that a handler passes to RenderPage.
 type Page struct {
-	Heading string   // title of the browser tab and of the page
-	Section string   // current entry of the navigation: desk, abstracts, orders, vault, trash, admin, me
-	Data    any      // data of the page's templates
-	Scripts []string // in addition to those of every page
+	Heading string   // title of the page and of the browser tab
+	Section string   // selected navigation entry: desk, abstracts, orders, vault, trash, admin, me
+	Data    any      // data for the page's template
+	Scripts []string // additional scripts for this page
 	Styles  []string
 }
 
-// pageData is the data of the layout.
+// pageData is the data for the layout.
 type pageData struct {
 	Page
 	Me       Visitor
-	Path     string    // address without its query
-	Here     string    // address, to return to
-	Query    string    // content of the search box
+	Path     string    // current address without its query
+	Here     string    // current address, for returning to it
+	Query    string    // text in the search box
 	Notice   string    // result of the last action
-	Undo     undoForm  // reverts that action
+	Undo     undoForm  // undo form for that action
 	Warnings []Warning // shown to administrators
 }
 
-// templates holds the parsed pages by file name. A page is parsed when it is first shown: most
-// processes show few pages, and parsing all takes longer than the rest of a server's start.
+// templates contains the parsed pages by file name. A page is parsed when it is first shown. Most
+// processes show only a few pages, and parsing all of them would take longer than the rest of the
+// server's startup.
 type templates struct {
 	files  fs.FS
-	common *template.Template // the layout and the shared parts, cloned for each page
+	common *template.Template // the layout and the shared parts; cloned for each page
 
 	mu   sync.Mutex
 	sets map[string]*template.Template // pages parsed so far
 }
 
-// newTemplates parses layout.html and every part_*.html.
+// newTemplates parses layout.html and all part_*.html files.
 func newTemplates(files fs.FS, functions template.FuncMap) (*templates, error) {
 	common, err := template.New("layout.html").Funcs(functions).ParseFS(files, "layout.html", "part_*.html")
 	if err != nil {
@@ -49,7 +50,8 @@ func newTemplates(files fs.FS, functions template.FuncMap) (*templates, error) {
 	return &templates{files: files, common: common, sets: make(map[string]*template.Template)}, nil
 }
 
-// page returns the set of a page's file: the layout, the parts, and the page.
+// page returns the template set of the named page: the layout, the shared parts, and the page
+// itself.
 func (t *templates) page(name string) (*template.Template, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,7 +73,7 @@ func (t *templates) page(name string) (*template.Template, error) {
 	return set, nil
 }
 
-// templateFuncs returns the functions of the templates.
+// templateFuncs returns the functions that templates can call.
 func (p *Site) templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"asset":        p.Assets.URL,
@@ -103,7 +105,7 @@ func (p *Site) templateFuncs() template.FuncMap {
 	}
 }
 
-// dict returns a map of alternating names and values, as data of a template.
+// dict returns a map of alternating keys and values, for passing several values to a template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict: a name without a value")
@@ -119,7 +121,8 @@ func dict(pairs ...any) (map[string]any, error) {
 	return values, nil
 }
 
-// icon returns an icon. It needs text or a label beside it.
+// icon returns the markup of an icon. The icon has no text alternative, so it needs text or a label
+// next to it.
 func (p *Site) icon(name string) (template.HTML, error) {
 	markup, ok := p.icons[name]
 	if !ok {
@@ -131,7 +134,7 @@ func (p *Site) icon(name string) (template.HTML, error) {
 // isLast reports whether at is the last index of the list.
 func isLast(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
 
-// formatCountAny is FormatCount for integers of any type.
+// formatCountAny calls FormatCount for an integer of any type.
 func formatCountAny(n any) string {
 	v := reflect.ValueOf(n)
 	switch {
@@ -143,7 +146,7 @@ func formatCountAny(n any) string {
 	return ""
 }
 
-// PluralAny is Plural for integers of any type.
+// PluralAny calls Plural for an integer of any type.
 func PluralAny(n any, one, many string) string {
 	if text := formatCountAny(n); text != "1" {
 		return text + " " + many

@@ -9,7 +9,7 @@ import (
 	"deedkeep/web"
 )
 
-// Pages are parsed when they are first shown. All of them must parse.
+// Pages are parsed only when they are first shown. This test parses all of them.
 func TestAllPagesParse(t *testing.T) {
 	assets, err := web.OpenAssets()
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"deedkeep/app/vault"
 )
 
-// trashedRecord is an abstract or order that was moved to the trash while the user had its page
-// open.
+// trashedRecord is an abstract or order that is in the trash. It may have been moved there while
+// the user had its page open.
 type trashedRecord struct {
 	vault.Trashed
 	Path string
 }
 
-// TypeName returns the record's type for use in a sentence: "the abstract".
+// TypeName returns the record type with an article, such as "the abstract".
 func (g trashedRecord) TypeName() string { return "the " + g.Type }
 
-// ByWhom returns who moved it to the trash.
+// ByWhom returns the name of the user who moved the record to the trash.
 func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
 
-// findTrashed returns the trashed abstract or order that the request's address names. It reports
-// false if err is not about one.
+// findTrashed finds the abstract or order of the request's address in the trash. found is false if
+// err is not a NotFound error or the record is not in the trash.
 func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, found bool) {
 	if errs.KindOf(err) != errs.NotFound || r.PathValue("id") == "" {
 		return gone, false
@@ -44,10 +44,10 @@ func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, foun
 		return gone, false
 	}
 	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, id)
-	return gone, err == nil // otherwise the page is not found
+	return gone, err == nil // if this fails, the user sees "page not found"
 }
 
-// showTrashed says who moved the record to the trash and how to restore it.
+// showTrashed shows a page that says who moved the record to the trash and how to restore it.
 func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, visitor Visitor, gone trashedRecord) error {
 	if IsPartRequest(r) {
 		return p.RenderPart(w, r, visitor, http.StatusNotFound, "gone.html", "problem", gone)
@@ -55,7 +55,7 @@ func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, visitor Visit
 	return p.RenderPage(w, r, visitor, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Type + "s", Data: gone})
 }
 
-// ActorInSentence returns ActorText for the middle of a sentence.
+// ActorInSentence returns ActorText in the form used in the middle of a sentence.
 func ActorInSentence(a model.Actor) string {
 	words := ActorText(a)
 	if a.Name == "" && words != "" {

@@ -12,22 +12,23 @@ import (
 	"deedkeep/app/instance"
 )
 
-// Warning is a problem that administrators see on every page until it is fixed. Path is the page to
-// fix it on.
+// Warning is a problem that administrators see on every page until it is fixed. Path is the page
+// where they can fix it.
 type Warning struct{ Text, Path, Link string }
 
-// warningCache holds the warnings, so that pages don't have to read the status.
+// warningCache caches the warnings, so that not every page has to read the server's health.
 type warningCache struct {
 	mu   sync.Mutex
 	at   time.Time
 	list []Warning
 }
 
-// warningCacheTTL is how long the cache is valid.
+// warningCacheTTL is how long the cached warnings are valid.
 const warningCacheTTL = 30 * time.Second
 
-// visibleWarnings returns the warnings to show on the requested page. The page that a warning links
-// to explains the problem itself, and so does the dashboard.
+// visibleWarnings returns the warnings to show on the requested page. It returns none on the
+// dashboard and omits warnings that link to the requested page. Those pages explain the problems
+// themselves.
 func (p *Site) visibleWarnings(r *http.Request, visitor Visitor) (list []Warning) {
 	if !visitor.MayAdminister() || r.URL.Path == "/" {
 		return nil
@@ -50,13 +51,13 @@ func (p *Site) currentWarnings(ctx context.Context) []Warning {
 	h, err := p.Vault.Health(ctx)
 	if err != nil {
 		p.Log.ErrorContext(ctx, "health", "error", err)
-		return nil // the requested page is more important than warnings
+		return nil // if the warnings can't be read, show the page without them
 	}
 	p.warningCache.at, p.warningCache.list = now, HealthWarnings(h, now)
 	return p.warningCache.list
 }
 
-// reset invalidates the cache.
+// reset clears the cache.
 func (h *warningCache) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,7 +78,7 @@ func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 	return list
 }
 
-// BackupWarning returns what is wrong with the backups, "" if nothing is.
+// BackupWarning returns a sentence about a problem with the backups, or "" if there is none.
 func BackupWarning(b instance.BackupHealth, now time.Time) string {
 	switch {
 	case b.Failed != nil:
@@ -90,7 +91,7 @@ func BackupWarning(b instance.BackupHealth, now time.Time) string {
 	return ""
 }
 
-// damageWarning returns how many documents are damaged on the disk, "" if none are.
+// damageWarning returns how many stored documents are damaged, or "" if none are.
 func damageWarning(s instance.Status) string {
 	if s.Damaged == 0 {
 		return ""
@@ -98,7 +99,7 @@ func damageWarning(s instance.Status) string {
 	return Plural(int(s.Damaged), "stored document is", "stored documents are") + " damaged and can't be opened. Upload the same file again, or restore it from a backup."
 }
 
-// DiskWarning returns what is wrong with the disk, "" if nothing is.
+// DiskWarning returns a sentence about a problem with the disk, or "" if there is none.
 func DiskWarning(h instance.Health) string {
 	s := h.Status
 	switch {
@@ -114,7 +115,7 @@ func DiskWarning(h instance.Health) string {
 	return ""
 }
 
-// DeniedReason returns why nothing can be added.
+// DeniedReason returns a sentence that says why no data can be added.
 func DeniedReason(err error) string {
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok {
 		return domainErr.Message
@@ -122,5 +123,5 @@ func DeniedReason(err error) string {
 	return "Nothing can be added now. See the server's log."
 }
 
-// ResetWarnings makes the next page read the warnings again.
+// ResetWarnings clears the cached warnings. The next page reads them again.
 func (p *Site) ResetWarnings() { p.warningCache.reset() }
