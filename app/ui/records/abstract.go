@@ -12,14 +12,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// abstractView is the data of the page of an abstract.
+// abstractView is the template data of an abstract's page.
 type abstractView struct {
 	model.Abstract
 	Opaque, Path, Heading, Under string
-	Template                     model.Template // zero if the abstract has none
-	Statuses                     []string       // of the template, and the current one
+	Template                     model.Template // zero value if the abstract has no template
+	Statuses                     []string       // statuses of the template, plus the current one if it isn't among them
 	Clash                        string         // why the status was not changed
-	Before                       string         // the status that Undo restores
+	Before                       string         // status that Undo restores
 	Missing                      []missingField // required fields without a value
 	Groups                       []fieldGroup
 	Related                      search.FindResult // records of the same property
@@ -29,25 +29,25 @@ type abstractView struct {
 	History                      []historyLine
 }
 
-// missingField is a required field without a value, with its group.
+// missingField is a blank required field and its group.
 type missingField struct {
 	page.Input
 	Group string
 }
 
-// fieldGroup is a group of fields that are edited together.
+// fieldGroup is a group of fields that users edit together.
 type fieldGroup struct {
 	Name, Heading, Path string
 	Fields              []page.Input
-	Kept                []page.Input // values of fields that the template no longer has
+	Kept                []page.Input // values of fields that are no longer in the template
 	Editing             bool
-	Version             uint64 // of the shown abstract
-	Conflict            bool   // another user changed a field to another value
-	Notice              string // what else was saved in the group
-	Focus               bool   // the edit button gets the focus after its form was closed
+	Version             uint64 // version of the abstract that is shown
+	Conflict            bool   // this user and another user entered different values in a field
+	Notice              string // lists the other users' changes that were kept
+	Focus               bool   // the Edit button gets the focus after its form is closed
 }
 
-// Group returns the group of that name, the zero value if there is none.
+// Group returns the field group with the given name, or the zero value if there is none.
 func (s abstractView) Group(name string) fieldGroup {
 	for _, g := range s.Groups {
 		if g.Name == name {
@@ -57,16 +57,16 @@ func (s abstractView) Group(name string) fieldGroup {
 	return fieldGroup{}
 }
 
-// Many reports whether there are too many statuses to show them side by side.
+// Many reports whether there are too many statuses to show them next to each other.
 func (s abstractView) Many() bool { return len(s.Statuses) > 8 }
 
-// Aside returns the groups beside the documents.
+// Aside returns the field groups shown next to the documents.
 func (s abstractView) Aside() []fieldGroup { return s.Groups[:1] }
 
-// Main returns the groups above the documents.
+// Main returns the field groups shown above the documents.
 func (s abstractView) Main() []fieldGroup { return s.Groups[1:] }
 
-// abstractPage shows an abstract, or a part of its page.
+// abstractPage serves the page of an abstract, or a part of that page.
 func (p *Pages) abstractPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return p.showAbstract(w, r, visitor, page.NameProblem{})
 }
@@ -112,7 +112,8 @@ func (p *Pages) showAbstract(w http.ResponseWriter, r *http.Request, visitor pag
 	})
 }
 
-// openForm opens or closes the form of a group. The field named at gets the focus.
+// openForm opens or closes the form of the group. When the form opens, the field named at gets the
+// focus.
 func (g *fieldGroup) openForm(open bool, at string) {
 	g.Editing = open
 	if !open {
@@ -124,7 +125,7 @@ func (g *fieldGroup) openForm(open bool, at string) {
 	}
 }
 
-// readAbstract returns the abstract of the address, and its template.
+// readAbstract returns the requested abstract and its template.
 func (p *Pages) readAbstract(r *http.Request) (filed vault.AbstractWithFiles, template model.Template, err error) {
 	id, err := p.AbstractID(r)
 	if err != nil {
@@ -137,8 +138,8 @@ func (p *Pages) readAbstract(r *http.Request) (filed vault.AbstractWithFiles, te
 	return filed, template, err
 }
 
-// abstractTemplate returns the template of an abstract, even if it is retired, and the zero value
-// if the abstract has none.
+// abstractTemplate returns the template of an abstract, even if the template is retired. It returns
+// the zero value if the abstract has no template.
 func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.Template, error) {
 	if a.TemplateID == 0 {
 		return model.Template{}, nil
@@ -146,7 +147,7 @@ func (p *Pages) abstractTemplate(ctx context.Context, a model.Abstract) (model.T
 	return p.Vault.Templates.Get(ctx, a.TemplateID)
 }
 
-// newAbstractView returns the data that requires no more reading.
+// newAbstractView returns the template data that can be derived from the abstract and its template.
 func (p *Pages) newAbstractView(a model.Abstract, template model.Template) abstractView {
 	s := abstractView{
 		Abstract: a, Opaque: p.AbstractIDs.Encode(a.ID), Path: p.AbstractPath(a.ID), Heading: p.Vault.Heading(a, template), Under: a.Subheading(),
@@ -167,8 +168,8 @@ func (p *Pages) newAbstractView(a model.Abstract, template model.Template) abstr
 	return s
 }
 
-// abstractGroups returns the groups of fields: the property, the short fields of the template, and
-// its long ones.
+// abstractGroups returns the field groups of an abstract: property, short template fields, and long
+// template fields.
 func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 	property := fieldGroup{Name: "property", Heading: "Property", Fields: page.PropertyInputs(func(name string) string {
 		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
@@ -201,7 +202,7 @@ func abstractGroups(a model.Abstract, template model.Template) []fieldGroup {
 	return groups
 }
 
-// setAbstractStatus changes the status.
+// setAbstractStatus changes the status of an abstract.
 func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	filed, change, err := p.changeAbstractStatus(r, visitor)
 	if err != nil {
@@ -222,7 +223,7 @@ func (p *Pages) setAbstractStatus(w http.ResponseWriter, r *http.Request, visito
 	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "top", view)
 }
 
-// abstractChangedEvent makes other parts of the page reload.
+// abstractChangedEvent is the browser event that makes other parts of the page reload.
 const abstractChangedEvent = "deedkeep:changed"
 
 // trashAbstract moves an abstract and its documents to the trash.

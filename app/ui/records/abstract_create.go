@@ -15,33 +15,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// abstractForm is the data of the form of a new abstract.
+// abstractForm is the template data of the form for a new abstract.
 type abstractForm struct {
-	Templates []model.Template // available for new abstracts
-	Template  model.Template   // the selected one; zero if there is none
+	Templates []model.Template // templates available for new abstracts
+	Template  model.Template   // selected template; zero value if there is none
 	Property  []page.Input
 	Fields    []page.Input
-	Once      string       // token of this form: submitted twice, it creates one abstract
-	Wrong     []page.Input // rejected inputs, for the list of links
-	Order     model.Order  // the order that fills in the form; zero if there is none
-	From      string       // the opaque ID of that order
-	Bare      bool         // the form is blank: submitting it again creates the abstract anyway
-	Problem   string       // problem that belongs to no field
+	Once      string       // identifies this form, so that submitting it twice creates only one abstract
+	Wrong     []page.Input // inputs with invalid values, for the list of problems
+	Order     model.Order  // order whose values prefill the form; zero value if there is none
+	From      string       // opaque ID of that order
+	Bare      bool         // the submitted form was blank: submitting it again creates the abstract anyway
+	Problem   string       // a problem that doesn't belong to a field
 }
 
-// newAbstractPage shows the form for the template in the query, or for the default template.
+// newAbstractPage shows the form for the template in the query or, if there is none, for the
+// default template.
 func (p *Pages) newAbstractPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.URL.Query()
 	form.Set("once", rand.Text())
 	return p.showNewAbstract(w, r, visitor, form)
 }
 
-// newAbstractAgain shows the filled-in form for another template.
+// newAbstractAgain shows the form with the submitted values after the user selected another
+// template.
 func (p *Pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return p.showNewAbstract(w, r, visitor, r.PostForm)
 }
 
-// showNewAbstract shows the form, filled in from the order that it names.
+// showNewAbstract shows the form, prefilled from the order that the form refers to.
 func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor, form url.Values) error {
 	order, err := p.sourceOrder(r, form)
 	if err != nil {
@@ -58,7 +60,7 @@ func (p *Pages) renderNewAbstract(
 ) error {
 	view := abstractForm{Once: form.Get("once"), From: form.Get("order")}
 	var err error
-	if view.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // it may have been moved to the trash
+	if view.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // the order may be in the trash now
 		return err
 	}
 	if view.Templates, err = p.Vault.Templates.List(r.Context()); err != nil {
@@ -83,7 +85,8 @@ func (p *Pages) renderNewAbstract(
 	return p.RenderPage(w, r, visitor, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
 }
 
-// chosenTemplate returns the template with that number, else the default, else the first.
+// chosenTemplate returns the template with the given ID. If there is none, it returns the default
+// template or, without a default, the first template.
 func chosenTemplate(list []model.Template, number string) (chosen model.Template) {
 	for i, t := range list {
 		if strconv.FormatUint(t.ID, 10) == number {
@@ -96,10 +99,11 @@ func chosenTemplate(list []model.Template, number string) (chosen model.Template
 	return chosen
 }
 
-// confirmBlankField is the field that confirms the creation of a blank abstract.
+// confirmBlankField is the name of the form field that confirms the creation of a blank abstract.
 const confirmBlankField = "bare"
 
-// createAbstract creates an abstract. A form that is submitted twice redirects to the first result.
+// createAbstract creates an abstract. If the same form is submitted twice, the second request
+// redirects to the abstract that the first one created.
 func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
 	templates, err := p.Vault.Templates.List(r.Context())
@@ -119,7 +123,7 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor p
 	}
 	defer tray.Discard()
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
-	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // without a number: the default template
+	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // 0 selects the default template
 	idempotency := formIdempotency(visitor, form, "/abstracts", func(view vault.AbstractWithFiles) string { return p.AbstractPath(view.Abstract.ID) })
 	view, err := p.Vault.Abstracts.Create(r.Context(), visitor.Actor, model.AbstractDraft{
 		TemplateID:    model.IDInput{Present: number > 0, Valid: true, Value: number},
@@ -144,8 +148,9 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor p
 	return p.RedirectWithNotice(w, r, p.AbstractPath(view.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
 }
 
-// formIdempotency stores where a form redirected to, under its token and its content: going back
-// and changing the form makes it another form. Without a token nothing is stored.
+// formIdempotency returns the idempotency key of a form and the redirect to store under it. The key
+// depends on the form's token and content, so a form that the user goes back to and changes counts
+// as a new form. Without a token, nothing is stored.
 func formIdempotency[T any](visitor page.Visitor, form url.Values, path string, to func(T) string) vault.Idempotency[T] {
 	if form.Get("once") == "" {
 		return vault.Idempotency[T]{}

@@ -14,32 +14,32 @@ import (
 	"deedkeep/app/vault"
 )
 
-// documentList is one page of the documents of an abstract.
+// documentList is one page of an abstract's document list.
 type documentList struct {
-	Path       string // of the abstract
+	Path       string // address of the abstract
 	Rows       []page.DocumentRow
 	Total      int
-	First      int // position of the first row, from 1
+	First      int // position of the first document on this page, from 1
 	Page       int
-	Processing int    // number of rows being processed
-	Sum        string // digest of the rows' numbers
-	Waiting    string // numbers of the rows being processed, separated by commas
+	Processing int    // number of documents on this page that are being processed
+	Sum        string // digest of the document IDs on this page
+	Waiting    string // comma-separated IDs of the documents being processed
 	Prev, Next string
 }
 
-// Last returns the position of the last row.
+// Last returns the position of the last document on this page.
 func (l documentList) Last() int { return l.First + len(l.Rows) - 1 }
 
 // Pages reports whether there is more than one page.
 func (l documentList) Pages() bool { return l.Prev != "" || l.Next != "" }
 
-// State returns the address that returns the changes since this list was rendered.
+// State returns the address that a script polls for changes since this list was rendered.
 func (l documentList) State() string {
 	return page.WithQuery(l.Path+"/documents", url.Values{"page": {strconv.Itoa(l.Page)}, "rows": {strconv.Itoa(len(l.Rows))}, "sum": {l.Sum}, "waiting": {l.Waiting}})
 }
 
-// listDocuments returns the page of the documents that the address names, or the last page. For a
-// form it is the page that the form came from.
+// listDocuments returns the requested page of the document list. If that page doesn't exist, it
+// returns the last page. For a form, it returns the page that the form was sent from.
 func (p *Pages) listDocuments(r *http.Request, filed vault.AbstractWithFiles) (documentList, error) {
 	query := r.URL.Query()
 	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !query.Has("page") {
@@ -74,7 +74,7 @@ func (p *Pages) listDocuments(r *http.Request, filed vault.AbstractWithFiles) (d
 	return l, nil
 }
 
-// pageAddress returns the address of page n of the list.
+// pageAddress returns the address of page n of the document list.
 func (l documentList) pageAddress(n int) string {
 	if n == 1 {
 		return l.Path
@@ -87,9 +87,9 @@ func rowsDigest(numbers []uint64) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// documentUpdates renders what changed since the page's list was rendered: rows whose processing
-// has finished, new rows, or all if other rows changed. Unchanged rows are not sent, so that no
-// image is reloaded.
+// documentUpdates renders what changed since the list was rendered: new rows and rows whose
+// processing has finished. If other rows changed, it renders the complete list. It doesn't send
+// unchanged rows, so browsers don't reload their thumbnails.
 func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	filed, _, err := p.readAbstract(r)
 	if err != nil {
@@ -106,19 +106,19 @@ func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, visitor 
 	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
 }
 
-// documentChanges holds the changes of a list.
+// documentChanges contains the changes to a document list.
 type documentChanges struct {
 	documentList
-	Row      *page.DocumentRow  // the row of a single request
-	All      bool               // other rows changed: replace the list
-	Finished []page.DocumentRow // no longer processing
+	Row      *page.DocumentRow  // the only row, if the request is for a single row
+	All      bool               // other rows changed: replace the complete list
+	Finished []page.DocumentRow // rows whose processing has finished
 	Came     []page.DocumentRow
 }
 
-// changesSince returns the changes since the list had the state.
+// changesSince returns the changes since the list was in the given state, as encoded by State.
 func (l documentList) changesSince(state url.Values) documentChanges {
 	c := documentChanges{documentList: l}
-	count, _ := strconv.Atoi(state.Get("rows")) // 0 if it is not a number
+	count, _ := strconv.Atoi(state.Get("rows")) // 0 if the value is invalid
 	numbers := make([]uint64, 0, len(l.Rows))
 	for _, d := range l.Rows {
 		numbers = append(numbers, d.ID)

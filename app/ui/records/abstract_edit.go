@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// editAbstract saves a group of fields.
+// editAbstract saves a field group of an abstract.
 func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return saveGroup(r, func() (recordEdit, error) {
 		filed, template, err := p.readAbstract(r)
@@ -37,7 +37,7 @@ func (p *Pages) editAbstract(w http.ResponseWriter, r *http.Request, visitor pag
 	})
 }
 
-// abstractPatch returns the submitted change.
+// abstractPatch returns the patch for the submitted fields.
 func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractPatch {
 	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
 	custom := page.SubmittedCustom(defs, url.Values(sent))
@@ -48,7 +48,7 @@ func abstractPatch(defs []model.Field, sent map[string][]string) model.AbstractP
 	}
 }
 
-// showAbstractForm shows the form with the submitted values.
+// showAbstractForm shows the form of a field group with the submitted values.
 func (p *Pages) showAbstractForm(
 	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, view abstractView, g fieldGroup,
 ) error {
@@ -60,7 +60,7 @@ func (p *Pages) showAbstractForm(
 	})
 }
 
-// showSavedGroup shows the saved group and the other parts of the page that changed with it.
+// showSavedGroup shows the saved field group and all other parts of the page that changed with it.
 func (p *Pages) showSavedGroup(
 	w http.ResponseWriter, r *http.Request, visitor page.Visitor, filed vault.AbstractWithFiles, template model.Template, name, notice string,
 ) error {

@@ -10,13 +10,14 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// orderFieldFor maps fields of abstracts to fields of orders with another name.
+// orderFieldFor maps fields of abstracts to the order fields with the same meaning but a different
+// name.
 var orderFieldFor = map[string]string{
 	"tax_map": "parcel_id", "custom_fields.borrower": "buyer_borrower", "custom_fields.current_owner": "seller_owner", "custom_fields.search_type": "product",
 }
 
-// sourceOrder returns the order that fills in the form of a new abstract, the zero value if the
-// form names none.
+// sourceOrder returns the order whose values prefill the form of a new abstract. It returns the
+// zero value if the form doesn't refer to an order.
 func (p *Pages) sourceOrder(r *http.Request, form url.Values) (o model.Order, err error) {
 	opaque := form.Get("order")
 	if opaque == "" {
@@ -29,8 +30,8 @@ func (p *Pages) sourceOrder(r *http.Request, form url.Values) (o model.Order, er
 	return p.Vault.Orders.Get(r.Context(), id)
 }
 
-// prefillFromOrder adds the order's values for the fields that are missing in the form. Fields that
-// the template lacks are not shown and therefore not submitted.
+// prefillFromOrder adds the order's values for fields that the form doesn't contain. If the
+// template doesn't have a field, its value is neither shown nor submitted.
 func prefillFromOrder(form url.Values, o model.Order) url.Values {
 	fill := func(name string, values ...string) {
 		if _, there := form[name]; !there && len(values) > 0 {
@@ -49,12 +50,12 @@ func prefillFromOrder(form url.Values, o model.Order) url.Values {
 	return form
 }
 
-// NewAbstract returns the address of a new abstract's form that is filled in from the order.
+// NewAbstract returns the address of the new-abstract form, prefilled from this order.
 func (s orderView) NewAbstract() string {
 	return page.WithQuery("/abstracts/new", url.Values{"order": {path.Base(s.Path)}})
 }
 
-// isBlankForm reports whether all fields of a new abstract are blank.
+// isBlankForm reports whether all fields of the new-abstract form are blank.
 func isBlankForm(form url.Values, template model.Template) bool {
 	for _, list := range [][]page.Input{page.PropertyInputs(form.Get, nil), page.SubmittedInputs(template.Fields, form, nil)} {
 		for _, in := range list {
@@ -66,7 +67,7 @@ func isBlankForm(form url.Values, template model.Template) bool {
 	return true
 }
 
-// addSameFileNumber adds the other abstracts with the same file number.
+// addSameFileNumber adds other abstracts that have the same file number.
 func (p *Pages) addSameFileNumber(r *http.Request, s *abstractView) error {
 	list, more, err := p.Vault.Abstracts.WithSameFileNumber(r.Context(), s.Abstract)
 	s.SameMore = more

@@ -18,29 +18,29 @@ import (
 const (
 	recentHistoryLines = 8
 	historyPerPage     = 50
-	// uploadMergeWindow is the maximum time between documents that are shown as one upload.
+	// uploadMergeWindow is the maximum time between two uploads that are shown in one line.
 	uploadMergeWindow = 10 * time.Minute
 )
 
-// historyLine is an entry of a record's history.
+// historyLine is a line of a record's history.
 type historyLine struct {
 	Who, What string
 	Changes   []page.ChangeLine
-	Names     []string // of its documents
-	More      int      // number of documents that are not named
+	Names     []string // names of the affected documents
+	More      int      // number of affected documents that are not in Names
 	At        time.Time
 	event     model.Event
 }
 
-// historyPage is the data of a history page.
+// historyPage is the template data of a history page.
 type historyPage struct {
 	Path, Heading string
 	Lines         []historyLine
 	Next          string
 }
 
-// abstractHistory shows the complete history, one page at a time, or the recent history as a part
-// of the abstract's page.
+// abstractHistory serves the complete history of an abstract, one page at a time. For a script, it
+// serves the recent history that is part of the abstract's page.
 func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, visitor 
 		}
 		return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "history", view)
 	}
-	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 means the newest
+	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 starts at the newest entry
 	h, err := p.Vault.Abstracts.History(r.Context(), visitor.Actor, filed.Abstract.ID, before, nil, historyPerPage)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, visitor 
 	})
 }
 
-// recentHistory returns the newest entries about the abstract, the shown documents, and the latest
-// documents.
+// recentHistory returns the newest history entries of the abstract, of the documents on the shown
+// page, and of the most recently added documents.
 func (p *Pages) recentHistory(
 	ctx context.Context, visitor page.Visitor, filed vault.AbstractWithFiles, template model.Template, l documentList) ([]historyLine, error,
 ) {
@@ -90,7 +90,7 @@ func (p *Pages) recentHistory(
 	return lines[:min(len(lines), recentHistoryLines)], nil
 }
 
-// historyLines returns the events as text. Documents uploaded together share a line.
+// historyLines formats the events. Documents that were uploaded together share a line.
 func historyLines(h vault.History, defs []model.Field) []historyLine {
 	var lines []historyLine
 	for _, e := range h.Events {
@@ -105,7 +105,7 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 		if strings.HasSuffix(e.Kind, ".changed") {
 			line.Names = nil
 			for _, c := range e.Changes {
-				if c.Field != "files" { // their sequence has no values to show
+				if c.Field != "files" { // a changed document sequence has no values to show
 					line.Changes = append(line.Changes, page.DescribeChange(c, defs, nil))
 				}
 			}
@@ -121,7 +121,8 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 	return lines
 }
 
-// merge adds an earlier line to l if both describe the same action on several documents.
+// merge adds the event of an earlier line to l and reports true if both describe the same action on
+// different documents. Otherwise it reports false.
 func (l *historyLine) merge(earlier historyLine) bool {
 	if l.event.Kind != earlier.event.Kind || l.Who != earlier.Who || len(l.Names) == 0 || len(earlier.Names) == 0 || l.At.Sub(earlier.At) > uploadMergeWindow {
 		return false

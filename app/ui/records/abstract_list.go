@@ -13,21 +13,21 @@ import (
 
 const abstractsPerPage = 50
 
-// abstractList is the data of the list of abstracts.
+// abstractList is the template data of the abstract list.
 type abstractList struct {
 	listing
 	Rows      []abstractRow
-	Templates []model.Template // including retired ones, which still have abstracts
+	Templates []model.Template // includes retired templates because abstracts may still use them
 }
 
-// abstractRow is a row of the list.
+// abstractRow is a row of the abstract list.
 type abstractRow struct {
 	model.Abstract
 	Path, Heading, Template string
 	Documents               int
 }
 
-// abstractSorts are the columns of the table.
+// abstractSorts defines the table columns and their sort orders.
 var abstractSorts = []listSort{
 	{"File number", "", "file", vault.SortFileNumber},
 	{"Address", "", "address", vault.SortAddress},
@@ -59,7 +59,7 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, visitor
 	if err := p.loadAbstracts(r, visitor, &list); err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters, or to the only match
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // redirect a form to an address without empty parameters, or to the only match
 		to := list.addressWith()
 		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
 			to = list.Rows[0].Path
@@ -77,7 +77,7 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, visitor
 	})
 }
 
-// loadAbstracts reads the requested page of the list.
+// loadAbstracts reads the requested page of the abstract list.
 func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsPerPage}
 	if list.applyFilters(&q, p.Zone); len(list.Problems) > 0 {
@@ -120,7 +120,7 @@ func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q search.
 	return list, found.NextOffset > 0, err
 }
 
-// applyFilters sets the query's filters and sort order.
+// applyFilters adds the requested filters and sort order to q.
 func (l *abstractList) applyFilters(q *vault.Query, zone *time.Location) {
 	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	if id, err := strconv.ParseUint(l.Asked.Get("template"), 10, 63); err == nil && id > 0 {
@@ -132,7 +132,7 @@ func (l *abstractList) applyFilters(q *vault.Query, zone *time.Location) {
 	l.applySort(q)
 }
 
-// templateName returns the name of a template, "" if there is none.
+// templateName returns the name of the template with the given ID, or "" if there is none.
 func templateName(templates []model.Template, id uint64) string {
 	for _, t := range templates {
 		if t.ID == id {

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// reorderDocuments changes the sequence of the documents: it moves one up, down, or to a position,
-// or sorts the named ones among the positions that they have.
+// reorderDocuments changes the sequence of an abstract's documents. It moves a document up, down,
+// or to a given position, or it sorts the listed documents among the positions that they occupy.
 func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {
@@ -36,8 +36,9 @@ func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, visitor
 	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "documents-state", l)
 }
 
-// parseMove parses the form: "up", "down", or "move" with the number of a document, for "move" also
-// "to" with its new position; or "files" with numbers separated by commas.
+// parseMove parses a reorder form. The form contains either a document ID in "up", "down", or
+// "move", or comma-separated document IDs in "files". With "move", the field "to" contains the new
+// position.
 func parseMove(form url.Values) (move vault.ReorderRequest) {
 	if files := form.Get("files"); files != "" {
 		move.Sequence = []uint64{}
@@ -65,7 +66,7 @@ func parseMove(form url.Values) (move vault.ReorderRequest) {
 	return move
 }
 
-// documentRowAddress returns the address of a document's row in the list of its abstract.
+// documentRowAddress returns the address of a document's row in the document list of its abstract.
 func (p *Pages) documentRowAddress(filed vault.AbstractWithFiles, id uint64) string {
 	list := p.AbstractPath(filed.Abstract.ID)
 	if n := slices.Index(filed.Abstract.Files, id)/page.DocumentsPerPage + 1; n > 1 {
@@ -74,8 +75,8 @@ func (p *Pages) documentRowAddress(filed vault.AbstractWithFiles, id uint64) str
 	return page.RowAddress(list, id)
 }
 
-// renumberDocument moves a renamed document to a position in its abstract. If the position changes,
-// the page is reloaded.
+// renumberDocument moves a renamed document to position to in its abstract. If the position
+// changes, the page is reloaded.
 func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, file model.File, to int) error {
 	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {

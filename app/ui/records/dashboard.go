@@ -11,28 +11,29 @@ import (
 	"deedkeep/app/vault"
 )
 
-// dashboardView is the data of the dashboard: open work and recent results.
+// dashboardView is the template data of the dashboard.
 type dashboardView struct {
 	instance.Dashboard
 	Warnings []page.Warning
-	DueDays  int         // how many days ahead due orders are shown
+	DueDays  int         // number of days ahead for which due orders are shown
 	New      bool        // the vault is empty
-	MayRetry bool        // processing of a failed document can be retried
-	Steps    []setupStep // setup steps of an empty vault
+	MayRetry bool        // the visitor may retry processing failed documents
+	Steps    []setupStep // setup steps shown while the vault is empty
 }
 
-// latestDocuments are the newest documents.
+// latestDocuments contains the most recently uploaded documents.
 type latestDocuments []vault.Document
 
-// Busy reports whether one of them is being processed, so that the list must be refreshed.
+// Busy reports whether any of the documents is still being processed, so that the list must be
+// refreshed.
 func (l latestDocuments) Busy() bool {
 	return slices.ContainsFunc(l, func(d vault.Document) bool { return d.Processing })
 }
 
-// Latest hides vault.Desk.Latest, which has no Busy method.
+// Latest returns the documents of Dashboard.Latest with the Busy method added.
 func (v dashboardView) Latest() latestDocuments { return v.Dashboard.Latest }
 
-// setupStep is a step to set up a new vault.
+// setupStep is a step in setting up a new vault.
 type setupStep struct {
 	Done             bool
 	Text, Hint, Path string
@@ -56,8 +57,8 @@ func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, visitor pa
 	return p.RenderPage(w, r, visitor, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
 }
 
-// latestDocumentsPart renders the newest documents for a script that polls while one is being
-// processed.
+// latestDocumentsPart renders the list of newest documents. A script requests it repeatedly while
+// one of them is being processed.
 func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/")
@@ -70,8 +71,8 @@ func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visi
 	return p.RenderPart(w, r, visitor, http.StatusOK, "desk.html", "latest", latestDocuments(steps))
 }
 
-// dashboardWarnings returns all warnings for administrators, and for other users those that keep
-// them from working.
+// dashboardWarnings returns the warnings for a visitor. Administrators see all warnings. Other
+// users see only problems that keep them from working.
 func dashboardWarnings(d instance.Dashboard, visitor page.Visitor, now time.Time) []page.Warning {
 	const contact = " Please tell whoever runs this service."
 	switch {
@@ -87,7 +88,7 @@ func dashboardWarnings(d instance.Dashboard, visitor page.Visitor, now time.Time
 	return nil
 }
 
-// setupSteps returns the steps that the visitor can do.
+// setupSteps returns the setup steps that the visitor is allowed to do.
 func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d instance.Dashboard) (steps []setupStep, err error) {
 	if !visitor.MayWrite() {
 		return nil, nil

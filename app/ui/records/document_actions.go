@@ -17,7 +17,7 @@ import (
 // The forms of a document work the same on every page. A script gets the row of the document in its
 // list; other browsers return to the page that the form came from.
 
-// readDocument returns the document of the address.
+// readDocument returns the requested document.
 func (p *Pages) readDocument(r *http.Request) (model.File, error) {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -26,8 +26,8 @@ func (p *Pages) readDocument(r *http.Request) (model.File, error) {
 	return p.Vault.Files.Get(r.Context(), id)
 }
 
-// redirectToDocument redirects to the page that the form came from, to the document's row if that
-// page is a list.
+// redirectToDocument redirects to the page that the form was sent from. If that page is a list, the
+// browser scrolls to the document's row.
 func (p *Pages) redirectToDocument(w http.ResponseWriter, r *http.Request, id uint64, notice, undo string) error {
 	to := page.ReturnAddress(r, page.DocumentPath(id))
 	if u, err := url.Parse(to); err == nil && !page.IsUnderPath(u.Path, page.DocumentPath(id)) && u.Fragment == "" {
@@ -36,7 +36,8 @@ func (p *Pages) redirectToDocument(w http.ResponseWriter, r *http.Request, id ui
 	return p.RedirectWithUndo(w, r, to, notice, undo)
 }
 
-// renameDocument renames a document and, if the form has a position, moves it within its abstract.
+// renameDocument renames a document. If the form contains a position, it also moves the document
+// within its abstract.
 func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
@@ -68,8 +69,8 @@ func (p *Pages) showRenamed(w http.ResponseWriter, r *http.Request, visitor page
 	return p.redirectToDocument(w, r, file.ID, "It is called “"+file.Filename+"” now.", "")
 }
 
-// showNameProblem shows the page that the form came from, with the form, the typed name, and the
-// problem.
+// showNameProblem shows the page that the form was sent from again, with the form, the submitted
+// name, and the problem.
 func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, file model.File, rejected page.NameProblem) error {
 	if page.IsPartRequest(r) {
 		return p.renderRow(w, r, visitor, rejected.Status(), page.DocumentRow{File: file, Renaming: true, Name: rejected.Typed, Problem: rejected.Problem})
@@ -92,8 +93,8 @@ func (p *Pages) showNameProblem(w http.ResponseWriter, r *http.Request, visitor 
 	return p.showFolder(w, shown, visitor, at.Folder, rejected)
 }
 
-// trashDocument moves a document to the trash. From the viewer, the user stays at the document's
-// address, which then offers to restore it.
+// trashDocument moves a document to the trash. If the form was sent from the viewer, the user stays
+// at the document's address, which then offers to restore the document.
 func (p *Pages) trashDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
@@ -124,7 +125,7 @@ func (p *Pages) restoreDocument(w http.ResponseWriter, r *http.Request, visitor 
 	return p.redirectToDocument(w, r, id, "“"+file.Filename+"” is back.", "")
 }
 
-// retryDocument retries the processing of a failed document.
+// retryDocument retries processing a failed document.
 func (p *Pages) retryDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {

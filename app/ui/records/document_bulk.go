@@ -13,10 +13,10 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxSelected is the maximum number of documents in a form.
+// maxSelected is the maximum number of documents that one form can select.
 const maxSelected = 1000
 
-// selectedDocuments returns the documents that a form names.
+// selectedDocuments returns the IDs of the documents selected in a form.
 func selectedDocuments(r *http.Request) ([]uint64, error) {
 	var ids []uint64
 	for _, text := range r.PostForm["file"] {
@@ -71,8 +71,8 @@ func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, visitor pa
 	return p.RedirectWithUndo(w, r, address, bulkNotice(moved, skipped, "moved"), undo)
 }
 
-// moveUndoAddress returns the undo form that moves documents back to their folder, "" if they are
-// in several folders, which no page shows together.
+// moveUndoAddress returns the undo address for moving documents from their current folder to folder
+// to. It returns "" if the documents are in several folders; no page shows such a selection.
 func (p *Pages) moveUndoAddress(ctx context.Context, ids []uint64, to uint64) (undo string, err error) {
 	var moved []string
 	var from uint64
@@ -115,7 +115,7 @@ func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, visitor p
 	return p.RedirectWithNotice(w, r, address, bulkNotice(trashed, skipped, "moved to the trash"))
 }
 
-// bulkNotice says how many documents were changed, and which were skipped and why.
+// bulkNotice says how many documents were changed and which ones were skipped, with reasons.
 func bulkNotice(n int, skipped []vault.Skipped, action string) string {
 	var b strings.Builder
 	if n > 0 || len(skipped) == 0 {

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// documentRows returns the rows of a list. The row of the document numbered renaming has its rename
-// form open.
+// documentRows returns the list rows for files. renaming is the ID of the document whose rename
+// form is open.
 func (p *Pages) documentRows(ctx context.Context, files []model.File, list, renaming string) ([]page.DocumentRow, error) {
 	numbers := make([]uint64, 0, len(files))
 	for _, f := range files {
@@ -32,7 +32,8 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 	return rows, nil
 }
 
-// documentRowPart renders a row of a list, with its rename form if the query asks for it.
+// documentRowPart renders a row of a document list. If the query requests it, the row contains the
+// rename form.
 func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, uploaders page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
@@ -51,8 +52,8 @@ func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, uploader
 	return p.renderRow(w, r, uploaders, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
 }
 
-// renderRow renders the row that said describes and, after a change, the other parts of the list
-// that changed.
+// renderRow renders the row described by said. After a change, it also renders the other parts of
+// the list that changed.
 func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, uploaders page.Visitor, status int, said page.DocumentRow) error {
 	list := page.WithQueryValue(p.CurrentAddress(r), "rename", "")
 	rows, err := p.documentRows(r.Context(), []model.File{said.File}, list, "")
@@ -73,12 +74,12 @@ func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, uploaders page
 		return err
 	}
 	if row.Processing {
-		w.Header().Set("HX-Trigger", "deedkeep:filed") // the list polls until processing has finished
+		w.Header().Set("HX-Trigger", "deedkeep:filed") // makes the list poll until processing has finished
 	}
 	return p.RenderPart(w, r, uploaders, status, "folder.html", "row", sheet)
 }
 
-// renderAbstractRow is renderRow for the list of an abstract, whose rows are numbered.
+// renderAbstractRow is like renderRow, but for an abstract's list, whose rows are numbered.
 func (p *Pages) renderAbstractRow(
 	w http.ResponseWriter, r *http.Request, uploaders page.Visitor, status int, row page.DocumentRow, changed bool,
 ) error {

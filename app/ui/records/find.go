@@ -20,18 +20,18 @@ const (
 	maxResultPage  = search.MaxHits / resultsPerPage
 )
 
-// findPage is the data of the search page. Its address contains all filters.
+// findPage is the template data of the search page. All filters are in the page's address.
 type findPage struct {
 	listing
 	findResults
 	Tabs        []findTab
-	Templates   []model.Template // including retired ones, which still have abstracts
-	Number      int              // of the page, from 1
-	Passed      string           // how many documents have no searchable text; "" for none
-	exactNumber bool             // the text is the number of exactly one record
+	Templates   []model.Template // includes retired templates because abstracts may still use them
+	Number      int              // number of this page, from 1
+	Passed      string           // says how many documents have no searchable text; "" if all have text
+	exactNumber bool             // the search text is the number of exactly one record
 }
 
-// findTab is a link to the results of one type.
+// findTab is a link to the results of one record type.
 type findTab struct {
 	Label, Address string
 	Count          int
@@ -39,10 +39,11 @@ type findTab struct {
 	About          bool // the count is approximate
 }
 
-// kindTabs are the types of results and their tabs.
+// kindTabs lists the tabs with their record types. The type "" stands for all types.
 var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstracts"}, {"order", "Orders"}, {"file", "Documents"}}
 
-// findPage redirects to the only record with exactly that number, or shows the results.
+// findPage serves the search page. If the search text is exactly the number of a single record, it
+// redirects to that record.
 func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
@@ -59,7 +60,7 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 		return nil
 	}
 	q := list.query(p.Zone)
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form is redirected to an address without empty parameters
 		page.Redirect(w, r, list.findAddress("page", ""))
 		return nil
 	}
@@ -80,7 +81,8 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	return p.RenderPage(w, r, visitor, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
 
-// unsearchableNotice says on the first page of results how many documents have no searchable text.
+// unsearchableNotice says how many documents have no searchable text. It returns "" except on the
+// first page of results that include documents.
 func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string, error) {
 	if q.Text == "" || q.Offset > 0 || q.Kind != "" && q.Kind != "file" {
 		return "", nil
@@ -96,7 +98,7 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 	return said, nil
 }
 
-// Heading returns the title of the page.
+// Heading returns the heading of the page.
 func (l *findPage) Heading() string {
 	if name := l.Called(); name != "" {
 		return "Find: " + name
@@ -104,13 +106,13 @@ func (l *findPage) Heading() string {
 	return "Find"
 }
 
-// Beyond reports whether the page is after the last one. Without counts, earlier pages may have
-// results.
+// Beyond reports whether the requested page is after the last one. If the counts are unknown, it
+// assumes that earlier pages have results.
 func (l *findPage) Beyond() bool {
 	return l.Number > 1 && len(l.Rows) == 0 && (!l.Counted || l.count(l.Asked.Get("kind")) > 0)
 }
 
-// Nothing returns the sentence for a page without results, without its period.
+// Nothing returns the sentence for a page without results. The period is omitted.
 func (l *findPage) Nothing() string {
 	if l.Beyond() {
 		return "The list ends before this page"
@@ -118,10 +120,10 @@ func (l *findPage) Nothing() string {
 	return l.findResults.Nothing()
 }
 
-// Start returns the address of the first page.
+// Start returns the address of the first page of results.
 func (l *findPage) Start() string { return l.findAddress("page", "") }
 
-// Called returns the text for a heading, "" if there is no search.
+// Called returns the name of the search for the heading, or "" if there is no search.
 func (l *findPage) Called() string {
 	if len(l.Problems) > 0 {
 		return ""
@@ -129,8 +131,9 @@ func (l *findPage) Called() string {
 	return page.Truncate(l.Text, 80)
 }
 
-// findAddress returns the address with other parameters. An address with nothing but a record's
-// number would redirect to that record, so it gets the parameter "all".
+// findAddress returns the address of this search with some parameters replaced. An address that
+// contains only a record's number would redirect to the record, so findAddress adds the parameter
+// "all".
 func (l *findPage) findAddress(pairs ...string) string {
 	to := l.addressWith(pairs...)
 	if l.exactNumber && to == page.WithQuery(l.path, url.Values{"q": l.Asked["q"]}) {
@@ -139,12 +142,12 @@ func (l *findPage) findAddress(pairs ...string) string {
 	return to
 }
 
-// findHelpPage explains the search.
+// findHelpPage serves the page that explains how to search.
 func (p *Pages) findHelpPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return p.RenderPage(w, r, visitor, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
 }
 
-// applyDateAliases accepts the names that the API has for the date filters, too.
+// applyDateAliases also accepts the API's names for the date filters.
 func (l *findPage) applyDateAliases(r *http.Request) {
 	for _, name := range []string{"from", "to"} {
 		if day := r.URL.Query().Get("created_" + name); day != "" && !l.Asked.Has(name) {
@@ -153,8 +156,9 @@ func (l *findPage) applyDateAliases(r *http.Request) {
 	}
 }
 
-// Lists returns the links to lists with the same filters if no text is searched. Orders have no
-// template, and their list has no filter by creation date. Documents have no list of their own.
+// Lists returns links to the record lists with the same filters. It returns none if there is a
+// search text. Orders have no template, and their list can't be filtered by creation date.
+// Documents have no list of their own.
 func (l *findPage) Lists() []findTab {
 	if l.Text != "" || len(l.Problems) > 0 || !l.Filtered {
 		return nil
@@ -173,7 +177,7 @@ func (l *findPage) Lists() []findTab {
 	return ways
 }
 
-// listAddress returns the address of a list with the named filters.
+// listAddress returns the address of a list with those filters that are named.
 func (l *findPage) listAddress(path string, names ...string) string {
 	values := url.Values{}
 	for _, name := range names {
@@ -184,7 +188,7 @@ func (l *findPage) listAddress(path string, names ...string) string {
 	return page.WithQuery(path, values)
 }
 
-// query returns the search query. Invalid filters are removed.
+// query returns the search query for the request. It omits invalid filters.
 func (l *findPage) query(zone *time.Location) search.Query {
 	q := search.Query{Text: search.TrimText(strings.ToValidUTF8(l.Asked.Get("q"), "")), County: l.Asked.Get("county"), State: l.Asked.Get("state"), Limit: resultsPerPage}
 	for _, tab := range kindTabs {
@@ -210,7 +214,7 @@ func (l *findPage) query(zone *time.Location) search.Query {
 	return q
 }
 
-// setLinks sets the tabs and the links to the previous and next page.
+// setLinks sets the tabs and the links to the previous and next pages.
 func (l *findPage) setLinks() {
 	for _, tab := range kindTabs {
 		t := findTab{Label: tab.label, Address: l.findAddress("kind", tab.kind, "page", ""), Here: l.Asked.Get("kind") == tab.kind, Counted: l.Counted, About: l.About}
@@ -233,7 +237,7 @@ func (l *findPage) setLinks() {
 	}
 }
 
-// count returns the number of results of a type, for "" of all types.
+// count returns the number of results of the given type. If kind is "", it returns the total.
 func (l *findPage) count(kind string) int {
 	if kind != "" {
 		return l.Counts[kind]
@@ -245,19 +249,19 @@ func (l *findPage) count(kind string) int {
 	return n
 }
 
-// First returns the position of the page's first result among all.
+// First returns the position of the first result on this page among all results, from 1.
 func (l *findPage) First() int { return (l.Number-1)*resultsPerPage + 1 }
 
-// Here returns the address of the page.
+// Here returns the address of this page.
 func (l *findPage) Here() string { return l.findAddress() }
 
-// Unfiltered returns the address without filters.
+// Unfiltered returns the address of this search without its filters.
 func (l *findPage) Unfiltered() string {
 	return page.WithQuery(l.path, url.Values{"q": l.Asked["q"], "all": {"1"}})
 }
 
-// historyHeader returns the htmx header that updates the browser's address. While the user types,
-// the history gets only one entry.
+// historyHeader returns the name of the htmx header that updates the browser's address. While the
+// user types, it replaces the current history entry instead of adding one.
 func (l *findPage) historyHeader(r *http.Request) string {
 	was, err := url.Parse(r.Header.Get("HX-Current-URL"))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// matchingValues returns the snippet of a hit. For records other than documents, it drops the
-// values without a match.
+// matchingValues returns the snippet of a hit. If the hit isn't a document, values without a match
+// are omitted.
 func matchingValues(hit search.Hit) []search.SnippetPiece {
 	if hit.Kind == "file" {
 		return hit.Snippet
@@ -46,15 +46,16 @@ func matchingValues(hit search.Hit) []search.SnippetPiece {
 	return kept
 }
 
-// Patterns of line breaks, paragraph breaks, and cell separators.
+// Patterns for line breaks, paragraph breaks, and cell separators.
 var (
 	lineBreak      = regexp.MustCompile(`[ \t\r]*[\n\f\v]\s*`)
 	paragraphBreak = regexp.MustCompile(`[ \t\r]*\n[ \t\r]*\n\s*|[ \t\r]*[\f\v]\s*`)
 	cellBreak      = regexp.MustCompile(` *\t[ \t]*`)
 )
 
-// singleLine returns a snippet as one line with visible breaks, since adjacent names of a list
-// would read as one. In most documents line breaks depend on the paper width only and are dropped.
+// singleLine converts a snippet to one line and makes its breaks visible. Otherwise adjacent names
+// of a list would look like one name. In most document types, line breaks depend only on the paper
+// width, so only paragraph breaks are shown.
 func singleLine(hit search.Hit, snippet []search.SnippetPiece) []search.SnippetPiece {
 	at, cells := lineBreak, false
 	if hit.File != nil {
@@ -74,7 +75,7 @@ func singleLine(hit search.Hit, snippet []search.SnippetPiece) []search.SnippetP
 	return shown
 }
 
-// isFuzzy reports whether a row matches only with another spelling.
+// isFuzzy reports whether a row matches the search text only in a different spelling.
 func (f *findResults) isFuzzy(row resultRow) bool {
 	some := false
 	for _, line := range [][]query.Piece{row.Name, row.Below, row.Hit.Snippet} {
@@ -88,10 +89,11 @@ func (f *findResults) isFuzzy(row resultRow) bool {
 		}
 		some = some || loose != ""
 	}
-	return !some // no highlighted text explains the match
+	return !some // without highlighted text, the match must be fuzzy
 }
 
-// markedText returns the marked text of a line, normalized to letters and digits if it has any.
+// markedText returns the highlighted text of a line. Each highlighted piece is reduced to its
+// letters and digits if it has any.
 func markedText(line []query.Piece) string {
 	var b strings.Builder
 	for _, piece := range line {
@@ -102,7 +104,8 @@ func markedText(line []query.Piece) string {
 	return b.String()
 }
 
-// looseNotice returns a sentence on the part of a text that loose results don't match.
+// looseNotice returns a sentence that says which part of the search text is missing in the looser
+// results.
 func looseNotice(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) })
 	quotes := 0
@@ -125,7 +128,7 @@ func looseNotice(text string) string {
 	return "Also shown: what has the number without the word before it."
 }
 
-// isSingleLetter reports whether a word is a single character other than a digit.
+// isSingleLetter reports whether word is a single character but not a digit.
 func isSingleLetter(word string) bool {
 	r, size := utf8.DecodeRuneInString(word)
 	return word != "" && size == len(word) && !unicode.IsDigit(r)

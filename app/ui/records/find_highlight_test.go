@@ -27,7 +27,7 @@ func TestLooseNotice(t *testing.T) {
 	}
 }
 
-// A snippet separates the lines of its text.
+// A snippet shows where the lines of its text end.
 func TestSingleLine(t *testing.T) {
 	t.Parallel()
 	fileHit := func(mime string) search.Hit {

@@ -20,40 +20,40 @@ import (
 	"deedkeep/app/vault"
 )
 
-// findResults holds the results of a search, best first.
+// findResults contains the results of a search, best match first.
 type findResults struct {
-	Text        string // "" if there is no search
-	Short       bool   // the text is too short
+	Text        string // search text; "" if there is no search
+	Short       bool   // the search text is too short
 	Rows        []resultRow
 	More        bool // there are more results
 	Counts      map[string]int
 	Counted     bool               // Counts are known
-	About       bool               // Counts are approximate: the search index is not up to date
-	Late        string             // what a search doesn't find yet; "" if it is not worth mentioning
-	Fuzzy       bool               // some of Rows match only with another spelling
-	Loose       string             // a sentence on what some of Rows don't match; "" for nothing
-	returnTo    string             // address of the page that documents return to; "" for none
+	About       bool               // Counts are approximate because the search index is not up to date
+	Late        string             // says which recent changes the search doesn't find yet; "" if the delay is too short to mention
+	Fuzzy       bool               // some rows match only in a different spelling
+	Loose       string             // says which part of the search text some rows don't match; "" if all rows match it completely
+	returnTo    string             // search page address that documents link back to; "" if there is none
 	exactMarker *query.Highlighter // highlights exact matches only
 	marker      *query.Highlighter
-	Partial     string // why only numbers and addresses were searched; "" if everything was
-	Making      bool   // the search index is being built: the page polls
+	Partial     string // says why only numbers and addresses were searched; "" if everything was searched
+	Making      bool   // the search index is being built, so the page polls
 }
 
 // resultRow is a result with its matches highlighted.
 type resultRow struct {
 	search.Hit
-	Number   int // on this page, from 1
+	Number   int // position on this page, from 1
 	Path     string
 	Name     []query.Piece
 	Below    []query.Piece
-	Snippet  []search.SnippetPiece // nil if Name and Below show the match already
+	Snippet  []search.SnippetPiece // nil if Name and Below already show the match
 	KindName string
 }
 
-// kindNames are the names of the types of records.
+// kindNames maps record types to their display names.
 var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document"}
 
-// Icon returns the name of the icon of the record's type.
+// Icon returns the name of the record type's icon.
 func (f resultRow) Icon() string {
 	if f.Kind == "file" {
 		return "document"
@@ -61,14 +61,15 @@ func (f resultRow) Icon() string {
 	return f.Kind
 }
 
-// Paged reports whether the number of the match's page is worth showing. Documents that are shown
-// as text usually have only one page.
+// Paged reports whether to show the page number of the match. Documents that are displayed as text
+// usually have only one page.
 func (f resultRow) Paged() bool {
 	return f.Page > 1 || f.Page == 1 && (f.File == nil || f.File.ShownAsImages())
 }
 
-// runFind runs a search. Problems with the query are added to problems. While the search index is
-// unavailable, it finds records by number and says so. Documents link back to the address from.
+// runFind runs a search. If there are problems with the query, it adds them to problems. If the
+// search index is unavailable, it searches only by number and address and sets Partial to say so.
+// from is the search page address that documents link back to.
 func (p *Pages) runFind(
 	ctx context.Context, visitor page.Visitor, q search.Query, from string, problems map[string]string) (f findResults, err error,
 ) {
@@ -81,7 +82,7 @@ func (p *Pages) runFind(
 	}
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
-	state := p.SearchIndexStatus(ctx) // read before the search, so that it is not too optimistic
+	state := p.SearchIndexStatus(ctx) // before the search, so that results of an outdated index don't look complete
 	answer, err := p.Search.Records(ctx, visitor.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
@@ -114,10 +115,10 @@ func (p *Pages) runFind(
 	return f, nil
 }
 
-// findByNumber finds records whose number or address starts with the text.
+// findByNumber finds records whose number or address starts with the search text.
 func (p *Pages) findByNumber(ctx context.Context, q search.Query, f *findResults) error {
 	if q.Offset > 0 || q.Template != 0 || q.County != "" || q.State != "" || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
-		return nil // numbers can't be combined with these filters
+		return nil // search by number doesn't support these filters
 	}
 	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MaxFound)
 	for _, group := range known.Groups {
@@ -149,7 +150,8 @@ func (f *findResults) add(p *Pages, hit search.Hit) {
 	f.Rows = append(f.Rows, row)
 }
 
-// alreadyShown reports whether all marked text of a snippet is also marked in one of the lines.
+// alreadyShown reports whether the highlighted text of a snippet is also highlighted in one of the
+// lines.
 func alreadyShown(snippet []search.SnippetPiece, lines ...[]query.Piece) bool {
 	var shown strings.Builder
 	for _, line := range lines {
@@ -160,14 +162,14 @@ func alreadyShown(snippet []search.SnippetPiece, lines ...[]query.Piece) bool {
 		}
 	}
 	for _, piece := range snippet {
-		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.NormalizeNumber(piece.Text), piece.Text)) { // symbols have no normalized form
+		if piece.Marked && !strings.Contains(shown.String(), cmp.Or(model.NormalizeNumber(piece.Text), piece.Text)) { // symbols have none
 			return false
 		}
 	}
 	return true
 }
 
-// documentAddress returns the address of the document at the match, with the search text to
+// documentAddress returns the viewer address of a hit, with the page of the match and the text to
 // highlight.
 func (f *findResults) documentAddress(hit search.Hit) string {
 	values := url.Values{}
@@ -182,14 +184,14 @@ func (f *findResults) documentAddress(hit search.Hit) string {
 	values.Set("find", f.spellingInDocument(hit))
 	values.Set("words", "1")
 	to := page.WithQuery(page.DocumentPath(hit.ID), values)
-	if hit.File != nil && !hit.File.ShownAsImages() { // the viewer shows its complete text on one page
+	if hit.File != nil && !hit.File.ShownAsImages() { // the viewer shows the complete text on one page
 		to += "#p" + n
 	}
 	return to
 }
 
-// spellingInDocument returns the search text as the document spells it, if its snippet shows
-// another spelling.
+// spellingInDocument returns the text to highlight in the document. If the snippet contains a
+// different spelling, it returns that spelling, otherwise the search text.
 func (f *findResults) spellingInDocument(hit search.Hit) string {
 	typed := phrase.New(strings.Join(phrase.Split(f.Text), " "))
 	var there []string
@@ -213,7 +215,7 @@ func (f *findResults) spellingInDocument(hit search.Hit) string {
 	return strings.Join(there, " ")
 }
 
-// Nothing returns the sentence for no results, without its period.
+// Nothing returns the sentence for a search without results. The period is omitted.
 func (f findResults) Nothing() string {
 	switch {
 	case f.Partial == "":
@@ -224,10 +226,10 @@ func (f findResults) Nothing() string {
 	return "Names and words cannot be found yet"
 }
 
-// Several reports whether the text has more than one word.
+// Several reports whether the search text has more than one word.
 func (f findResults) Several() bool { return len(strings.Fields(f.Text)) > 1 }
 
-// Tally returns the number of results by type, "" if it is unknown.
+// Tally returns the number of results of each type, or "" if the counts are unknown.
 func (f findResults) Tally() string {
 	var list []string
 	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"}, {"file", "document", "documents"}} {
@@ -241,10 +243,10 @@ func (f findResults) Tally() string {
 	return strings.Join(list, ", ")
 }
 
-// findBoxRows is the number of results in the search box.
+// findBoxRows is the number of results shown below the search box.
 const findBoxRows = 12
 
-// findBox renders the results that the search box shows while the user types.
+// findBox renders the results that are shown below the search box while the user types.
 func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	text := search.TrimText(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
 	if !page.IsPartRequest(r) {
@@ -263,6 +265,6 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Vis
 	only, leads := known.SingleExact()
 	return p.RenderPart(w, r, visitor, http.StatusOK, "find.html", "find-box", map[string]any{
 		"Found": f, "Problem": problems["q"], "All": page.WithQuery("/find", url.Values{"q": {text}, "all": {"1"}}),
-		"Leads": leads && only.Field != "address", // /find would redirect to the record
+		"Leads": leads && only.Field != "address", // Enter, which requests /find, would redirect to the record
 	})
 }

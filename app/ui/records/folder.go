@@ -12,31 +12,31 @@ import (
 	"deedkeep/app/vault"
 )
 
-// documentsPerFolderPage is the number of documents on a page of a folder.
+// documentsPerFolderPage is the number of documents shown on one page of a folder.
 const documentsPerFolderPage = 100
 
-// folderView is the data of the page of a folder.
+// folderView is the template data of a folder's page.
 type folderView struct {
 	vault.FolderView
 	Files      []page.DocumentRow
-	Row        *page.DocumentRow // the row of a single request
+	Row        *page.DocumentRow // the only row, if the request is for a single row
 	Total      int               // number of documents in the folder
-	From, To   int               // positions of the shown documents, from 1
+	From, To   int               // positions of the first and last shown documents, from 1
 	Sort       vault.FolderSort
 	Down       bool
 	Sorts      []folderSort
 	Prev, Next string
-	Address    string // of this page of the list
-	Refresh    string // of the list as a part
-	Processing int    // number of shown documents being processed
+	Address    string // address of this page of the list
+	Refresh    string // address that a script polls to refresh the list
+	Processing int    // number of shown documents that are being processed
 	Targets    []folderTarget
-	Parents    []folderTarget // folders that this one can be moved to
-	In         string         // the folder as a place
+	Parents    []folderTarget // folders that this folder can be moved to
+	In         string         // this folder as a place; see page.Place
 	NewName    string
 	OwnName    string
-	Open       string            // open form: new, rename, or move
-	Problems   map[string]string // of the open form
-	Again      bool              // renders only the parts that change automatically
+	Open       string            // which form is open: new, rename, or move
+	Problems   map[string]string // problems in the open form
+	Again      bool              // render only the parts that are refreshed automatically
 }
 
 // Path returns the address of the folder.
@@ -45,18 +45,18 @@ func (s folderView) Path() string { return page.FolderOrVaultPath(s.Folder.ID) }
 // Empty reports whether the folder has neither documents nor subfolders.
 func (s folderView) Empty() bool { return s.Total == 0 && len(s.Subfolders) == 0 }
 
-// folderSort is a link that sorts the list.
+// folderSort is a link that changes the sort order of the list.
 type folderSort struct {
 	Label, Address, Aria string
 }
 
-// folderTarget is a folder that something can be moved to.
+// folderTarget is a folder that a document or folder can be moved to.
 type folderTarget struct {
 	ID   uint64
-	Name string // indented by depth
+	Name string // indented by the folder's depth
 }
 
-// pathFolderID returns the folder of the path, 0 if it names none.
+// pathFolderID returns the folder ID in the request path, or 0 if there is none.
 func pathFolderID(r *http.Request) (uint64, error) {
 	if r.PathValue("n") == "" {
 		return 0, nil
@@ -64,7 +64,7 @@ func pathFolderID(r *http.Request) (uint64, error) {
 	return page.PathNumber(r)
 }
 
-// folderPage shows the root of the vault or a folder.
+// folderPage serves the page of a folder or of the vault's top level.
 func (p *Pages) folderPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := pathFolderID(r)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *Pages) renderFolder(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.RenderPage(w, r, visitor, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Scripts: scripts})
 }
 
-// newFolderView reads a folder, and what the open form needs.
+// newFolderView reads a folder and the data that the open form needs.
 func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folderView, err error) {
 	query := r.URL.Query()
 	s = folderView{Sort: vault.FolderSort(query.Get("sort")), Down: query.Get("dir") == "down", In: p.FormatPlace(page.Place{Folder: id})}
@@ -128,7 +128,7 @@ func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folder
 	return s, err
 }
 
-// setPage sets the shown part of the documents and the links to other pages and sort orders.
+// setPage sets the documents of the shown page and the links to other pages and sort orders.
 func (s *folderView) setPage(row vault.FilePage) {
 	s.Total, s.From, s.To = row.Total, row.Offset+1, row.Offset+len(row.Files)
 	for _, f := range row.Files {
@@ -160,7 +160,7 @@ func (s *folderView) setPage(row vault.FilePage) {
 	}
 }
 
-// pageAddress returns the address of page n of the folder.
+// pageAddress returns the address of page n of the folder with the given sort order.
 func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 	values := url.Values{}
 	if by != vault.ByName {
@@ -175,10 +175,11 @@ func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 	return page.WithQuery(s.Path(), values)
 }
 
-// maxIndent is the maximum depth that a list of folders indents.
+// maxIndent is the maximum folder depth that lists indent. Deeper folders are indented like that
+// depth.
 const maxIndent = 12
 
-// folderTargets sets the folders that documents, and the folder itself, can be moved to.
+// folderTargets sets the folders that the documents and the folder itself can be moved to.
 func (p *Pages) folderTargets(r *http.Request, s *folderView) error {
 	all, err := p.Vault.Folders.List(r.Context())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// showFolderProblem shows the folder with the problems that err has for a form. Other errors are
-// returned.
+// showFolderProblem shows the folder page with the form and the problems that err reports. If err
+// is not about the form, it is returned.
 func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, id uint64, form string, err error, fill func(*folderView)) error {
 	var domainErr *errs.Error
 	if !errors.As(err, &domainErr) || domainErr.Kind != errs.Invalid && domainErr.Kind != errs.Conflict {
@@ -32,7 +32,7 @@ func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, visito
 	return p.renderFolder(w, r, visitor, http.StatusUnprocessableEntity, sheet)
 }
 
-// createFolder creates a folder in the parent that the form names.
+// createFolder creates a folder in the parent folder that the form specifies.
 func (p *Pages) createFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	parent, err := formFolderID(r, "parent")
 	if err != nil {
@@ -50,7 +50,7 @@ func folderNumber(id uint64) model.IDInput {
 	return model.IDInput{Present: id != 0, Valid: true, Value: int64(id)} // #nosec G115 -- read from 63 bits
 }
 
-// formFolderID returns a folder that a form names, 0 for "".
+// formFolderID returns the folder ID in the named form field, or 0 if the field is empty.
 func formFolderID(r *http.Request, name string) (uint64, error) {
 	text := r.PostForm.Get(name)
 	if text == "" {

@@ -12,16 +12,16 @@ import (
 	"deedkeep/app/vault"
 )
 
-// listing is the state of a list page, all of which is in its address.
+// listing is the state of a list page. The page's address contains the complete state.
 type listing struct {
 	Asked      url.Values
-	Problems   map[string]string // problems with Asked, by parameter
+	Problems   map[string]string // problems with the parameters in Asked, by parameter name
 	Columns    []sortColumn
-	Statuses   []string // to choose from
-	Filtered   bool     // by more than the sort order
-	More       bool     // there are more matches than shown
-	ByWords    bool     // found by full-text search, not by the start of a number or an address
-	Wordless   string   // why there was no full-text search; "" if there was
+	Statuses   []string // statuses that the user can filter by
+	Filtered   bool     // there are filters, not only a sort order
+	More       bool     // there are more matches than are shown
+	ByWords    bool     // found by full-text search, not by the start of a number or address
+	Wordless   string   // why full-text search was not available; "" if it was
 	Prev, Next string
 
 	path        string
@@ -29,16 +29,16 @@ type listing struct {
 	defaultSort string // the default sort order
 }
 
-// listSort is a column of a list. Columns without a name can't be sorted by.
+// listSort defines a list column. If name is "", the list can't be sorted by this column.
 type listSort struct {
 	label, class, name string
 	by                 vault.Sort
 }
 
-// sortColumn is a column heading with its sort link.
+// sortColumn is a column heading with a link that sorts the list.
 type sortColumn struct{ Label, Class, Address, Aria string }
 
-// newListing parses the query of a list. names are its filters.
+// newListing parses the query of a list page. names are the names of the list's filters.
 func newListing(r *http.Request, sorts []listSort, initial string, names ...string) listing {
 	asked := page.ListParams(r, append(names, "sort")...)
 	return listing{
@@ -47,7 +47,7 @@ func newListing(r *http.Request, sorts []listSort, initial string, names ...stri
 	}
 }
 
-// addFilters adds the filters by these columns that the request has.
+// addFilters adds the requested filters on the given columns to q.
 func (l *listing) addFilters(q *vault.Query, columns ...vault.Column) {
 	for _, column := range columns {
 		if v := strings.TrimSpace(strings.ToValidUTF8(l.Asked.Get(string(column)), "")); v != "" {
@@ -56,7 +56,8 @@ func (l *listing) addFilters(q *vault.Query, columns ...vault.Column) {
 	}
 }
 
-// setStatuses sets the statuses to choose from, and corrects the case of the requested one.
+// setStatuses sets the statuses that the user can filter by. It also changes the requested status
+// to the spelling in the list if they differ only in case.
 func (l *listing) setStatuses(statuses []string) {
 	l.Statuses = slices.Clone(statuses)
 	asked := l.Asked.Get("status")
@@ -71,7 +72,7 @@ func (l *listing) setStatuses(statuses []string) {
 	}
 }
 
-// applySort sets the requested sort order. An unknown one is replaced by the default.
+// applySort applies the requested sort order. If it is unknown, the default is used.
 func (l *listing) applySort(q *vault.Query) {
 	if !l.sortBy(q, l.Asked.Get("sort")) {
 		l.Asked.Del("sort")
@@ -88,8 +89,8 @@ func (l *listing) sortBy(q *vault.Query, asked string) bool {
 	return at >= 0
 }
 
-// setColumns sets the column headings. Clicking the current sort column reverses the order. Search
-// results can't be sorted.
+// setColumns sets the column headings. Clicking the heading of the current sort column reverses the
+// sort order. Search results can't be sorted.
 func (l *listing) setColumns() {
 	now, down := strings.CutPrefix(cmp.Or(l.Asked.Get("sort"), l.defaultSort), "-")
 	for _, s := range l.sorts {
@@ -113,7 +114,8 @@ func (l *listing) setColumns() {
 	}
 }
 
-// addressWith returns the address of the list with other parameters, given in pairs.
+// addressWith returns the address of the list with some parameters replaced. pairs contains
+// alternating names and values.
 func (l *listing) addressWith(pairs ...string) string {
 	values := url.Values{}
 	for name, v := range l.Asked {

@@ -9,9 +9,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// searchRows finds the rows for a text in two ways, the second only if the first finds nothing. A
-// text with a digit is looked up as the start of a number first, then searched as words; other text
-// the other way around. If full-text search is unavailable, it sets Wordless.
+// searchRows finds list rows by number and by full-text search. If text contains a digit, it looks
+// text up as the start of a number first, otherwise it searches the full text first. If the first
+// method finds nothing, it tries the other one. If full-text search is unavailable, it sets
+// Wordless.
 func searchRows[T any](l *listing, text string, byNumber, bySearch func() ([]T, bool, error)) (rows []T, err error) {
 	number := strings.ContainsFunc(text, unicode.IsDigit)
 	for _, byWords := range []bool{!number, number} {
@@ -24,7 +25,7 @@ func searchRows[T any](l *listing, text string, byNumber, bySearch func() ([]T, 
 			if kind == errs.Unavailable {
 				l.Wordless = page.ErrorSentence(err)
 			}
-			err = nil // text that can't be searched may be the start of a number
+			err = nil // text that isn't a valid search may still be the start of a number
 			continue
 		}
 		if l.ByWords = byWords; err != nil || len(rows) > 0 {
@@ -34,8 +35,8 @@ func searchRows[T any](l *listing, text string, byNumber, bySearch func() ([]T, 
 	return nil, err
 }
 
-// Empty returns the sentence for no rows, without its period. fits is the sentence for a complete
-// search.
+// Empty returns the sentence for a list without rows. The period is omitted. fits is the sentence
+// to use if the search was complete.
 func (l listing) Empty(fits string) string {
 	if l.Wordless != "" {
 		return "No number, parcel or address begins so"
@@ -43,7 +44,8 @@ func (l listing) Empty(fits string) string {
 	return fits
 }
 
-// Everything returns the address of a search in all records, "" if the text is too short.
+// Everything returns the address of a search for the same text in all records. It returns "" if the
+// text is too short.
 func (l listing) Everything() string {
 	if page.TooShortToSearch(l.Asked.Get("q")) {
 		return ""

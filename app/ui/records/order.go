@@ -15,35 +15,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// orderView is the data of the page of an order.
+// orderView is the template data of an order's page.
 type orderView struct {
 	model.Order
 	Path     string
-	Statuses []string // of the settings, and the current one
+	Statuses []string // configured statuses, plus the current one if it isn't among them
 	Fields   []model.Field
 	Groups   []fieldGroup
 	Clash    string        // why the status was not changed
-	Before   string        // the status that Undo restores
-	Missing  []page.Input  // required fields without a value
-	Same     []model.Order // orders with the same number
+	Before   string        // status that Undo restores
+	Missing  []page.Input  // required fields that are blank
+	Same     []model.Order // other orders with the same number
 	SameMore bool
 	Related  search.FindResult // records of the same property
 	History  []historyLine
-	Earlier  bool // there is an earlier history
+	Earlier  bool // the history has earlier entries that are not shown
 }
 
-// Many reports whether there are too many statuses to show them side by side.
+// Many reports whether there are too many statuses to show them next to each other.
 func (s orderView) Many() bool { return len(s.Statuses) > 8 }
 
-// MoreAbstracts reports whether the property has more abstracts than shown.
+// MoreAbstracts reports whether the property has more abstracts than are shown.
 func (s orderView) MoreAbstracts() bool {
 	return slices.ContainsFunc(s.Related.Groups, func(g search.FindGroup) bool { return g.Kind == "abstract" && g.More })
 }
 
-// Placed reports whether the order identifies a property.
+// Placed reports whether the order identifies a property by parcel ID or address.
 func (s orderView) Placed() bool { return s.ParcelID() != "" || s.LookupAddress() != "" }
 
-// Group returns the group of that name, the zero value if there is none.
+// Group returns the field group with the given name, or the zero value if there is none.
 func (s orderView) Group(name string) fieldGroup {
 	for _, g := range s.Groups {
 		if g.Name == name {
@@ -53,7 +53,7 @@ func (s orderView) Group(name string) fieldGroup {
 	return fieldGroup{}
 }
 
-// GroupOf returns the name of a field's group.
+// GroupOf returns the name of the group that contains the field.
 func (s orderView) GroupOf(field string) string {
 	for _, g := range s.Groups {
 		if slices.ContainsFunc(g.Fields, func(in page.Input) bool { return in.Name == field }) {
@@ -63,7 +63,7 @@ func (s orderView) GroupOf(field string) string {
 	return ""
 }
 
-// orderPage shows an order, or a group of its fields.
+// orderPage serves the page of an order, or one of its field groups.
 func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *Pages) orderPage(w http.ResponseWriter, r *http.Request, visitor page.V
 	return p.showOrder(w, r, visitor, http.StatusOK, s)
 }
 
-// showOrder shows the page of an order with related records and its history.
+// showOrder renders the page of an order with its related records and recent history.
 func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, s orderView) (err error) {
 	if s.Same, s.SameMore, err = p.Vault.Search.SameNumber(r.Context(), s.Order); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *Pages) showOrder(w http.ResponseWriter, r *http.Request, visitor page.V
 	})
 }
 
-// readOrder returns the order of the address.
+// readOrder returns the requested order.
 func (p *Pages) readOrder(r *http.Request) (s orderView, err error) {
 	id, err := p.OrderID(r)
 	if err != nil {
@@ -114,7 +114,8 @@ func (p *Pages) readOrder(r *http.Request) (s orderView, err error) {
 	return p.newOrderView(r.Context(), order)
 }
 
-// newOrderView returns the data of the order itself.
+// newOrderView returns the template data that can be derived from the order and its field
+// definitions.
 func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, err error) {
 	s = orderView{Order: o, Path: p.OrderPath(o.ID)}
 	if s.Fields, err = p.Vault.Orders.Fields(ctx); err != nil {
@@ -141,7 +142,7 @@ func (p *Pages) newOrderView(ctx context.Context, o model.Order) (s orderView, e
 	return s, nil
 }
 
-// orderInputs returns the inputs of the fields that every order has, with their values and
+// orderInputs returns the inputs for the fields that all orders have, with their values and
 // problems.
 func orderInputs(value func(name string) string, rejected map[string]string) (list []page.Input) {
 	for _, def := range model.CoreOrderFields() {
@@ -152,8 +153,8 @@ func orderInputs(value func(name string) string, rejected map[string]string) (li
 	return list
 }
 
-// orderGroups returns the groups of fields: the fields of every order, short custom fields, and
-// long ones.
+// orderGroups returns the field groups of an order: built-in fields, short custom fields, and long
+// custom fields.
 func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	core := map[string]string{"order_number": o.Number, "due_date": o.DueDate, "address": o.Address, "city": o.City, "county": o.County, "state": o.State}
 	groups := []fieldGroup{
@@ -178,7 +179,7 @@ func orderGroups(o model.Order, defs []model.Field) []fieldGroup {
 	return slices.DeleteFunc(groups, func(g fieldGroup) bool { return len(g.Fields)+len(g.Kept) == 0 })
 }
 
-// setOrderStatus changes the status.
+// setOrderStatus changes the status of an order.
 func (p *Pages) setOrderStatus(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	o, change, err := p.changeOrderStatus(r, visitor)
 	if err != nil {
@@ -223,10 +224,10 @@ func (p *Pages) restoreOrder(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.RedirectWithNotice(w, r, p.OrderPath(id), "Order “"+o.Number+"” is back.")
 }
 
-// recentEvents is the number of history entries on the page of an order.
+// recentEvents is the number of history entries shown on an order's page.
 const recentEvents = 8
 
-// addRecentHistory adds the newest entries of the history.
+// addRecentHistory adds the newest history entries to s.
 func (p *Pages) addRecentHistory(ctx context.Context, s *orderView) error {
 	log, err := p.orderEvents(ctx, s.ID, vault.Query{Limit: recentEvents})
 	s.History, s.Earlier = historyLines(vault.History{Events: log.Items}, s.Fields), log.Next != nil
@@ -238,7 +239,7 @@ func (p *Pages) orderEvents(ctx context.Context, id uint64, q vault.Query) (vaul
 	return p.Vault.Events.List(ctx, q)
 }
 
-// orderHistoryPage shows the complete history of an order, one page at a time.
+// orderHistoryPage serves the complete history of an order, one page at a time.
 func (p *Pages) orderHistoryPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	s, err := p.readOrder(r)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/vault"
 )
 
-// orderForm is the data of the form of a new order.
+// orderForm is the template data of the form for a new order.
 type orderForm struct {
 	Core, Custom []page.Input
-	Wrong        []page.Input // rejected inputs, for the list of links
-	Once         string       // token of this form: submitted twice, it creates one order
+	Wrong        []page.Input // inputs with invalid values, for the list of problems
+	Once         string       // identifies this form, so that submitting it twice creates only one order
 }
 
 func (p *Pages) newOrderPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
@@ -48,7 +48,8 @@ func (p *Pages) renderNewOrder(
 	return p.RenderPage(w, r, visitor, status, "ordernew.html", page.Page{Heading: "New order", Section: "orders", Data: view})
 }
 
-// createOrder creates an order. A form that is submitted twice redirects to the first result.
+// createOrder creates an order. If the same form is submitted twice, the second request redirects
+// to the order that the first one created.
 func (p *Pages) createOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
 	defs, err := p.Vault.Orders.Fields(r.Context())

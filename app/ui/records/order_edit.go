@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// editOrder saves a group of fields.
+// editOrder saves a field group of an order.
 func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return saveGroup(r, func() (recordEdit, error) {
 		s, err := p.readOrder(r)
@@ -31,7 +31,7 @@ func (p *Pages) editOrder(w http.ResponseWriter, r *http.Request, visitor page.V
 	})
 }
 
-// orderPatch returns the submitted change.
+// orderPatch returns the patch for the submitted fields.
 func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
 	line := func(name string) model.Optional[model.Input] { return submittedText(sent, name) }
 	custom := page.SubmittedCustom(defs, url.Values(sent))
@@ -42,7 +42,7 @@ func orderPatch(defs []model.Field, sent map[string][]string) model.OrderPatch {
 	}
 }
 
-// showOrderForm shows the form with the submitted values.
+// showOrderForm shows the form of a field group with the submitted values.
 func (p *Pages) showOrderForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, s orderView, g fieldGroup) error {
 	if page.IsPartRequest(r) {
 		return p.RenderPart(w, r, visitor, status, "order.html", "group", g)
@@ -55,7 +55,7 @@ func (p *Pages) showOrderForm(w http.ResponseWriter, r *http.Request, visitor pa
 	return p.showOrder(w, r, visitor, status, s)
 }
 
-// showSavedOrder shows the saved group and the other parts of the page that changed with it.
+// showSavedOrder shows the saved field group and all other parts of the page that changed with it.
 func (p *Pages) showSavedOrder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, o model.Order, name, notice string) error {
 	if !page.IsPartRequest(r) {
 		return p.RedirectWithNotice(w, r, p.OrderPath(o.ID)+"#group-"+name, strings.TrimSpace("Saved. "+notice))

@@ -12,26 +12,26 @@ import (
 
 const ordersPerPage = 50
 
-// orderList is the data of the list of orders.
+// orderList is the template data of the order list.
 type orderList struct {
 	listing
 	Rows  []model.Order
 	Views []orderTab
 }
 
-// orderTab is a link to a common selection of orders.
+// orderTab is a link to a predefined selection of orders, such as all open orders.
 type orderTab struct {
 	Label, Address string
 	Chosen         bool
 }
 
-// The values of the query parameter "show".
+// Values of the query parameter "show".
 const (
 	showOpen    = "open"
 	showOverdue = "overdue"
 )
 
-// orderSorts are the columns of the table.
+// orderSorts defines the table columns and their sort orders.
 var orderSorts = []listSort{
 	{"Order", "", "order_number", vault.SortOrderNumber},
 	{"Address", "", "address", vault.SortAddress},
@@ -52,7 +52,7 @@ func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, visitor pa
 	if err := p.loadOrders(r, visitor, &list); err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form redirects to an address without empty parameters, or to the only match
+	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // redirect a form to an address without empty parameters, or to the only match
 		to := list.addressWith()
 		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
 			to = p.OrderPath(list.Rows[0].ID)
@@ -71,7 +71,7 @@ func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, visitor pa
 	})
 }
 
-// loadOrders reads the requested page of the list.
+// loadOrders reads the requested page of the order list.
 func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderList) (err error) {
 	q := vault.Query{Limit: ordersPerPage}
 	if list.applyFilters(&q, p.Today()); len(list.Problems) > 0 {
@@ -82,7 +82,7 @@ func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderLis
 			return p.Vault.Search.OrdersByNumber(r.Context(), text, q)
 		}, func() ([]model.Order, bool, error) {
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
-				return nil, false, nil // full-text search has no such filters
+				return nil, false, nil // full-text search doesn't support these filters
 			}
 			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, search.QueryFromList(text, q))
 			return found.Items, found.NextOffset > 0, err
@@ -96,8 +96,8 @@ func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderLis
 	return err
 }
 
-// applyFilters sets the query's filters and sort order. Open and overdue orders are sorted by due
-// date, others by creation, newest first.
+// applyFilters adds the requested filters and sort order to q. By default, open and overdue orders
+// are sorted by due date, and other lists by creation date, newest first.
 func (l *orderList) applyFilters(q *vault.Query, today string) {
 	l.addFilters(q, vault.ColumnStatus, vault.ColumnCounty, vault.ColumnState)
 	for name, into := range map[string]*string{"due_from": &q.DueFrom, "due_to": &q.DueTo} {
@@ -127,7 +127,7 @@ func dayBefore(day string) string {
 	return at.AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// setTabs sets the tabs, each with its own sort order.
+// setTabs sets the tabs. Each tab has its own default sort order.
 func (l *orderList) setTabs() {
 	for _, v := range []struct{ label, show string }{{"All", ""}, {"Open", showOpen}, {"Overdue", showOverdue}} {
 		l.Views = append(l.Views, orderTab{v.label, l.addressWith("show", v.show, "sort", ""), l.Asked.Get("show") == v.show})

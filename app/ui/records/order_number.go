@@ -11,15 +11,15 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// sameNumber holds the other orders with a number.
+// sameNumber contains the other orders that have the same number.
 type sameNumber struct {
 	Number   string
 	Same     []model.Order
 	SameMore bool
 }
 
-// numberLookupPath returns the address that a form requests while an order number is typed, to warn
-// of other orders with that number. opaque is the order's own ID, "" for a new order.
+// numberLookupPath returns the address that warns of other orders with the typed order number. The
+// form requests it while the user types. opaque is the order's own ID; it is "" for a new order.
 func numberLookupPath(opaque string) string {
 	if opaque == "" {
 		return "/orders/number"
@@ -27,7 +27,8 @@ func numberLookupPath(opaque string) string {
 	return page.WithQuery("/orders/number", url.Values{"not": {opaque}})
 }
 
-// orderNumberPart renders the warning. Duplicate numbers are allowed.
+// orderNumberPart renders the warning about other orders with the same number. Duplicate numbers
+// are allowed.
 func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/orders")
@@ -36,7 +37,7 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, visitor 
 	asked := r.URL.Query()
 	same := sameNumber{Number: strings.TrimSpace(asked.Get("order_number"))}
 	if n := utf8.RuneCountInString(same.Number); n > 0 && n <= model.MaxNameLength {
-		own, _ := p.OrderIDs.Decode(asked.Get("not")) // 0 if it is missing: every order is another
+		own, _ := p.OrderIDs.Decode(asked.Get("not")) // 0 if missing: no order is excluded
 		var err error
 		if same.Same, same.SameMore, err = p.Vault.Search.SameNumber(r.Context(), model.Order{ID: own, Number: same.Number}); err != nil {
 			return err
@@ -45,7 +46,7 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, visitor 
 	return p.RenderPart(w, r, visitor, http.StatusOK, "order.html", "order-same", same)
 }
 
-// setNumberLookup makes the form look up the typed order number.
+// setNumberLookup makes the order form look up the order number while the user types it.
 func (s orderView) setNumberLookup() {
 	for _, g := range s.Groups {
 		for i := range g.Fields {

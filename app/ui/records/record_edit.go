@@ -16,34 +16,36 @@ import (
 	"deedkeep/app/vault"
 )
 
-// maxRetries is how often a change is retried when other users change the same record in the
-// meantime.
+// maxRetries is how many times a change is attempted if other users change the same record at the
+// same time. Then it fails.
 const maxRetries = 5
 
-// mergedForm is a submitted group of fields, merged with the stored values.
+// mergedForm is a submitted field group, merged with the stored values.
 type mergedForm struct {
 	group    fieldGroup
-	changes  map[string][]string // what to change, by name
-	kept     []page.Input        // changed by other users, unchanged in this form
+	changes  map[string][]string // new values by field name
+	kept     []page.Input        // fields that another user changed and this user didn't
 	conflict bool
 }
 
-// eventsToInspect is how many events are searched for who changed a field.
+// eventsToInspect is the number of recent events in which to look for the user who changed a field.
 const eventsToInspect = 20
 
-// recordEdit holds an abstract or order that is being edited, and what differs between the two.
+// recordEdit contains an abstract or order that is being edited, and the functions that differ
+// between the two types.
 type recordEdit struct {
-	zone     *time.Location // time zone of shown times
+	zone     *time.Location // time zone in which times are shown
 	group    func(name string) fieldGroup
-	events   func(context.Context) ([]model.Event, error) // latest first
+	events   func(context.Context) ([]model.Event, error) // newest first
 	showForm func(status int, g fieldGroup) error         // shows the form with the submitted values
-	// save stores the changes if the record still has the version that was read. saved shows the
-	// stored group with a notice.
+	// save stores the changes. It fails if the record's version is no longer the one that was read.
+	// saved shows the stored field group with a notice.
 	save func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error)
 }
 
-// saveGroup saves a group of fields. Fields that other users changed in the meantime are kept if
-// the form doesn't change them. If it does, the form is shown with both values to choose from.
+// saveGroup saves a field group. If other users changed fields that this form doesn't change, their
+// values are kept. If both changed the same field, the form is shown again with both values, and
+// the user has to choose.
 func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
 	for tries := 1; ; tries++ {
 		record, err := read()
@@ -85,13 +87,14 @@ func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
 	}
 }
 
-// matchVersion makes a change fail unless the record has this version.
+// matchVersion makes a change fail if the record no longer has this version.
 func matchVersion(version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
-// mergeForm compares a form with the stored values, field by field. A field is unchanged if it
-// still has the value that it was shown with. by is Fingerprint.
+// mergeForm compares a form with the stored values, field by field. by computes the fingerprint of
+// a field's values; a field counts as unchanged if the fingerprint is the same as when the form was
+// rendered.
 func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedForm {
 	e := mergedForm{group: g, changes: map[string][]string{}}
 	e.group.Fields, e.group.Editing = slices.Clone(g.Fields), true
@@ -120,10 +123,11 @@ func mergeForm(g fieldGroup, form url.Values, by page.FingerprintFunc) mergedFor
 	return e
 }
 
-// pickTheirs is the choice to keep the stored value of a field.
+// pickTheirs is the form value that selects the other user's value of a field.
 const pickTheirs = "theirs"
 
-// submittedText returns a submitted text field, or the zero value if it was not submitted.
+// submittedText returns the submitted value of a text field, or the zero value if the form doesn't
+// contain the field.
 func submittedText(sent map[string][]string, name string) model.Optional[model.Input] {
 	values, there := sent[name]
 	if !there {
@@ -132,7 +136,7 @@ func submittedText(sent map[string][]string, name string) model.Optional[model.I
 	return model.Some(model.StringInput(values[len(values)-1]))
 }
 
-// setProblems sets the problems of the fields.
+// setProblems sets the problem of each field. The first field with a problem gets the focus.
 func (g *fieldGroup) setProblems(rejected map[string]string) {
 	focused := false
 	for i := range g.Fields {
@@ -143,7 +147,7 @@ func (g *fieldGroup) setProblems(rejected map[string]string) {
 	}
 }
 
-// describeConflicts says for each field in conflict who changed it, and when.
+// describeConflicts sets who changed each field in conflict, and when.
 func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 	focused := false
 	for i := range e.group.Fields {
@@ -165,14 +169,16 @@ func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 	}
 }
 
-// lastChangeOf returns the index of the latest event that changed a field, -1 if there is none.
+// lastChangeOf returns the index of the newest event in log that changed the field, or -1 if there
+// is none.
 func lastChangeOf(log []model.Event, field string) int {
 	return slices.IndexFunc(log, func(event model.Event) bool {
 		return slices.ContainsFunc(event.Changes, func(c model.Change) bool { return c.Field == field })
 	})
 }
 
-// alsoChangedNotice names the fields that other users changed in the meantime, and those users.
+// alsoChangedNotice lists the fields that other users changed in the meantime, and the names of
+// those users.
 func (e *mergedForm) alsoChangedNotice(ctx context.Context, read func(context.Context) ([]model.Event, error)) (string, error) {
 	if len(e.kept) == 0 {
 		return "", nil
@@ -195,7 +201,7 @@ func (e *mergedForm) alsoChangedNotice(ctx context.Context, read func(context.Co
 	return notice + ".", nil
 }
 
-// setFingerprints sets the fingerprints of the values that the form shows. by is Fingerprint.
+// setFingerprints sets the fingerprint of each field's current values. by computes a fingerprint.
 func (g *fieldGroup) setFingerprints(by page.FingerprintFunc) {
 	for i := range g.Fields {
 		g.Fields[i].Was = by(g.Fields[i].Type, g.Fields[i].UnchangedValues())

@@ -21,16 +21,16 @@ import (
 	"deedkeep/web"
 )
 
-// mergePairs is the number of random pairs of edits that are merged.
+// mergePairs is the number of random pairs of edits to merge for each record type.
 const mergePairs = 1000
 
-// fieldValue lists the ways in which API clients may store a value, and users may type it.
+// fieldValue is a value, with the ways in which API clients may store it and users may enter it.
 type fieldValue struct {
-	storedAs []string // JSON; "": no value
-	typedAs  []string // content of the control; for a multiselect, the checked boxes
+	storedAs []string // JSON; "" means no value
+	typedAs  []string // contents of the control; for a multiselect, the selected options
 }
 
-// fieldValues are the test values by type of field. The first is blank.
+// fieldValues contains test values for each field type. The first value of each type is blank.
 var fieldValues = map[model.FieldType][]fieldValue{
 	model.Text: {{[]string{""}, []string{""}}, {[]string{`"Greene"`, `"Gre\nene"`, `"Gre\u202eene"`}, []string{"Greene"}},
 		{[]string{`"<b>&amp;\"' x"`}, []string{`<b>&amp;"' x`}}},
@@ -64,11 +64,11 @@ var mergeFields = []model.Field{
 	{Key: "phone", Label: "Phone", Type: model.Phone}, {Key: "web", Label: "Web", Type: model.URL},
 }
 
-// mergeRecord is an abstract or an order that two users edit.
+// mergeRecord is an abstract or order that two users edit.
 type mergeRecord interface {
 	groups() []fieldGroup
 	apply(sent map[string][]string) (mergeRecord, errs.Fields)
-	storedJSON(field string) string // JSON of the value; "": no value
+	storedJSON(field string) string // JSON of the field's value; "" if there is none
 }
 
 type mergeAbstract struct{ model.Abstract }
@@ -111,7 +111,8 @@ func storedField(field string, core map[string]string, custom model.Values) stri
 	return string(page.EncodeJSON(core[field]))
 }
 
-// randomRecord returns a random record. Each field is blank half of the time.
+// randomRecord returns an abstract or order with random values. Each field is blank half of the
+// time.
 func randomRecord(random *rand.Rand, order bool) mergeRecord {
 	value := func(kind model.FieldType) string {
 		if random.IntN(2) == 0 {
@@ -142,16 +143,16 @@ func randomRecord(random *rand.Rand, order bool) mergeRecord {
 
 func pickOne[T any](random *rand.Rand, list []T) T { return list[random.IntN(len(list))] }
 
-// control is a control of a form.
+// control is a form control.
 type control struct {
 	name, kind, value string
 	checked           bool
 }
 
-// browserForm is a form in a browser.
+// browserForm simulates a form in a browser.
 type browserForm struct{ controls []*control }
 
-// parseForm parses the controls of a page as a browser does.
+// parseForm parses the form controls in an HTML page like a browser.
 func parseForm(t *testing.T, body []byte) *browserForm {
 	t.Helper()
 	root, err := html.Parse(bytes.NewReader(body))
@@ -193,7 +194,7 @@ func parseForm(t *testing.T, body []byte) *browserForm {
 	return b
 }
 
-// clone returns a copy of the form in another browser.
+// clone returns a copy of the form, as if another browser had opened the same page.
 func (b *browserForm) clone() *browserForm {
 	other := &browserForm{}
 	for _, c := range b.controls {
@@ -203,8 +204,8 @@ func (b *browserForm) clone() *browserForm {
 	return other
 }
 
-// fill fills in a field as a user does. It reports whether the form allows that value: a checkbox
-// can't be set to blank.
+// fill enters a value into a field like a user. It reports false if the form doesn't allow the
+// value; for example, a checkbox can't be set to blank.
 func (b *browserForm) fill(random *rand.Rand, field string, kind model.FieldType, index int) bool {
 	value := fieldValues[kind][index]
 	wasBlank := b.hidden(field) == ""
@@ -237,7 +238,7 @@ func (b *browserForm) hidden(field string) string {
 	return ""
 }
 
-// pick chooses one of the two values of a field in conflict.
+// pick selects one of the two values of a field in conflict.
 func (b *browserForm) pick(field, choice string) {
 	for _, c := range b.controls {
 		if c.name == "pick."+field {
@@ -246,7 +247,7 @@ func (b *browserForm) pick(field, choice string) {
 	}
 }
 
-// submit returns the submitted form.
+// submit returns the form data that a browser would submit.
 func (b *browserForm) submit(t *testing.T) url.Values {
 	t.Helper()
 	values := url.Values{}
@@ -263,7 +264,7 @@ func (b *browserForm) submit(t *testing.T) url.Values {
 	return form
 }
 
-// editTest simulates two users who edit a group of a record.
+// editTest simulates two users who edit the same field group of a record.
 type editTest struct {
 	t           *testing.T
 	set         *template.Template
@@ -297,7 +298,7 @@ func (e *editTest) open(g fieldGroup) *browserForm {
 	return parseForm(e.t, page.StripBidi(b.Bytes()))
 }
 
-// edit fills in some of the fields and returns the indexes of their values in fieldValues.
+// edit fills in some fields. It returns the index in fieldValues of each field's new value.
 func (e *editTest) edit(b *browserForm, g fieldGroup) map[string]int {
 	edited := map[string]int{}
 	for _, in := range g.Fields {
@@ -309,7 +310,7 @@ func (e *editTest) edit(b *browserForm, g fieldGroup) map[string]int {
 	return edited
 }
 
-// valueIndex returns the index of the stored value in fieldValues, or -1.
+// valueIndex returns the index in fieldValues of the stored value, or -1 if it isn't there.
 func (e *editTest) valueIndex(r mergeRecord, in page.Input) int {
 	return slices.IndexFunc(fieldValues[in.Type], func(m fieldValue) bool {
 		texts := slices.Clone(m.storedAs)
@@ -322,7 +323,7 @@ func (e *editTest) valueIndex(r mergeRecord, in page.Input) int {
 	})
 }
 
-// normalizeJSON normalizes the spelling of JSON.
+// normalizeJSON returns the normalized form of a JSON text.
 func normalizeJSON(raw string) string {
 	var value any
 	if raw == "" || json.Unmarshal([]byte(raw), &value) != nil {
@@ -339,7 +340,7 @@ func (e *editTest) save(r mergeRecord, m mergedForm) mergeRecord {
 	return now
 }
 
-// editConcurrently makes two users edit a group at the same time, and checks each field.
+// editConcurrently makes two users edit a field group at the same time and checks every field.
 func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	g := e.group(base, name)
 	first := e.open(g)
@@ -382,7 +383,7 @@ func (e *editTest) editConcurrently(base mergeRecord, name string) {
 	e.check(base, now, e.save(now, m), g, secondEdits, picked)
 }
 
-// check compares each field after the second save with the expected value.
+// check checks that each field has the expected value after the second user saved.
 func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, secondEdits map[string]int, picked map[string]string) {
 	for _, in := range g.Fields {
 		index, edited := secondEdits[in.Name]
@@ -398,7 +399,8 @@ func (e *editTest) check(base, now, after mergeRecord, g fieldGroup, secondEdits
 	}
 }
 
-// mergeRandomEdits merges random pairs of edits and returns the failures.
+// mergeRandomEdits merges random pairs of edits and returns the failures of the first pair that
+// fails.
 func mergeRandomEdits(t *testing.T, by page.FingerprintFunc, pairs int) []string {
 	t.Helper()
 	functions := template.FuncMap{"icon": func(string) string { return "" }, "date": page.FormatDate}
@@ -417,9 +419,9 @@ func mergeRandomEdits(t *testing.T, by page.FingerprintFunc, pairs int) []string
 	return nil
 }
 
-// When two users edit the same group, neither loses or erases the other's values, whatever the
-// types of the fields and whether they were blank before. The same pairs detect a fingerprint that
-// confuses blank with another value.
+// When two users edit the same field group, neither user's changes are lost. This holds for all
+// field types, even if a field was blank before. The same pairs must also detect a fingerprint
+// function that confuses blank with another value.
 func TestConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	for _, problem := range mergeRandomEdits(t, page.Fingerprint, mergePairs) {

@@ -1,5 +1,5 @@
-// Package records serves the pages of abstracts, orders, folders, and the search over all of
-// them, and the dashboard.
+// Package records serves the dashboard, the search page, and the pages of abstracts, orders, and
+// folders.
 package records
 
 import (
@@ -8,17 +8,17 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// Pages handles the pages of abstracts, orders, and folders, the dashboard, and search.
+// Pages contains the handlers of this package's pages.
 type Pages struct {
 	*page.Site
 	showDocument documentHandler
 }
 
-// documentHandler renders the viewer's page of a document whose new name was rejected.
+// documentHandler renders a document's viewer page after a new document name was rejected.
 type documentHandler func(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error
 
-// New returns the pages of this package. showDocument renders the viewer if a form of the viewer
-// was rejected.
+// New returns the handlers of this package's pages. showDocument renders the viewer page if a form
+// on that page was rejected.
 func New(s *page.Site, showDocument documentHandler) *Pages {
 	return &Pages{Site: s, showDocument: showDocument}
 }

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// statusConflict reports whether the form was shown with another status than the current one and
-// would change it.
+// statusConflict reports whether another user changed the status after the form was rendered, and
+// the form would change it again.
 func statusConflict(r *http.Request, is string) bool {
 	was, submitted := r.PostForm["was"]
 	return submitted && was[len(was)-1] != is && r.PostForm.Get("status") != is
@@ -37,8 +37,8 @@ func (p *Pages) statusConflictText(ctx context.Context, record, is string) (stri
 	return text + ". Nothing was changed: choose again if it should be another.", nil
 }
 
-// matchSeenVersion makes a change fail if the record has changed since it was read and the form
-// says which status it was shown with.
+// matchSeenVersion makes a change fail if the record changed after it was read. It applies only if
+// the form contains the status that it was rendered with.
 func matchSeenVersion(r *http.Request, version uint64) vault.Match {
 	if _, submitted := r.PostForm["was"]; !submitted {
 		return vault.Match{}
@@ -46,14 +46,14 @@ func matchSeenVersion(r *http.Request, version uint64) vault.Match {
 	return vault.Match{Given: true, Versions: []uint64{version}}
 }
 
-// statusChange is the result of a form that sets a status.
+// statusChange is the result of submitting a status form.
 type statusChange struct {
-	Was   string // the previous status
-	Clash string // why nothing was changed
+	Was   string // status before the change
+	Clash string // why the status was not changed
 }
 
-// undoStatus returns the status that Undo restores, "" if there is nothing to undo or the status
-// was removed from the list.
+// undoStatus returns the status that Undo restores. It returns "" if there is nothing to undo, or
+// if the previous status is no longer in the list.
 func (t statusChange) undoStatus(now string, statuses []string) string {
 	if t.Clash != "" || t.Was == now || !slices.Contains(statuses, t.Was) {
 		return ""
@@ -61,7 +61,8 @@ func (t statusChange) undoStatus(now string, statuses []string) string {
 	return t.Was
 }
 
-// undoAddress returns the undo form. It changes nothing if another status is set by then.
+// undoAddress returns the address that the Undo button posts to. If the status has changed again by
+// then, the button changes nothing.
 func (t statusChange) undoAddress(path, now string, statuses []string) string {
 	back := t.undoStatus(now, statuses)
 	if back == "" {
@@ -70,8 +71,8 @@ func (t statusChange) undoAddress(path, now string, statuses []string) string {
 	return page.UndoAddress(path+"/status", url.Values{"was": {now}, "status": {back}})
 }
 
-// changeAbstractStatus sets the submitted status, or reports the conflict with another user's
-// change.
+// changeAbstractStatus sets the submitted status. If another user changed the status in the
+// meantime, it reports the conflict in change.Clash.
 func (p *Pages) changeAbstractStatus(r *http.Request, visitor page.Visitor) (filed vault.AbstractWithFiles, change statusChange, err error) {
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
@@ -91,7 +92,7 @@ func (p *Pages) changeAbstractStatus(r *http.Request, visitor page.Visitor) (fil
 	}
 }
 
-// changeOrderStatus is changeAbstractStatus for orders.
+// changeOrderStatus is like changeAbstractStatus, but for orders.
 func (p *Pages) changeOrderStatus(r *http.Request, visitor page.Visitor) (o model.Order, change statusChange, err error) {
 	id, err := p.OrderID(r)
 	if err != nil {
