@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Abstract is a title abstract: the search of one property, and its documents.
+// Abstract is a title abstract: the title search for one property, and its documents.
 type Abstract struct {
 	ID         uint64 `json:"id"`
 	TemplateID uint64 `json:"template_id,omitempty"` // 0: created when no template existed
@@ -16,15 +16,15 @@ type Abstract struct {
 	TaxMap       string    `json:"tax_map,omitempty"`
 	Custom       Values    `json:"custom,omitempty"`
 	Files        []uint64  `json:"files,omitempty"` // in display order
-	RemovedFiles []uint64  `json:"gone,omitempty"`  // most recently removed last, up to MaxRemovedFiles
+	RemovedFiles []uint64  `json:"gone,omitempty"`  // in order of removal, up to MaxRemovedFiles
 	Version      uint64    `json:"version"`         // incremented together with UpdatedAt
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 	Trashed      *Trashed  `json:"trashed,omitempty"`
 }
 
-// MaxRemovedFiles is how many removed documents an abstract remembers. Older entries are
-// dropped first.
+// MaxRemovedFiles is the maximum length of Abstract.RemovedFiles. The oldest entries are dropped
+// first.
 const MaxRemovedFiles = 1_000
 
 // RemoveFile removes a document from the abstract and returns its former position, or 0 if it
@@ -37,7 +37,8 @@ func (a *Abstract) RemoveFile(file uint64) (place int) {
 	return place
 }
 
-// RestoreFile puts a removed document back at position, or at the end if the list is shorter.
+// RestoreFile inserts a removed document at the position place, or at the end if the list is now
+// shorter than that.
 func (a *Abstract) RestoreFile(file uint64, place int) {
 	a.RemovedFiles = slices.DeleteFunc(a.RemovedFiles, func(id uint64) bool { return id == file })
 	a.Files = slices.Insert(a.Files, min(place, len(a.Files)), file)
@@ -49,12 +50,13 @@ type AbstractDraft struct {
 	Custom     Custom
 	PropertyDraft
 	TaxMap      Input
-	NonFilePart bool // a "files" part of the form is not a file
+	NonFilePart bool // the form has a "files" part that isn't a file
 }
 
-// Check validates the draft and returns all errors at once. template is the one that the draft
-// names, or the default. It is nil with found false if the named template doesn't exist or is
-// retired, and nil with found true if there are no templates at all.
+// Check validates the draft and returns all errors, not just the first. template is the template
+// that the draft requests, or the default template. If the requested template doesn't exist or is
+// retired, template is nil and found is false. If there are no templates at all, template is nil
+// and found is true.
 func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstract, errs.Fields) {
 	var f validation
 	const field = "template_id"
@@ -75,20 +77,21 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	return a, f.Fields
 }
 
-// AbstractPatch is the input for a change of an abstract. Only fields that are Present are
+// AbstractPatch is the input for updating an abstract. Only the fields with Present set are
 // changed.
 type AbstractPatch struct {
-	TemplateID Optional[IDInput] // may be sent, but not changed
+	TemplateID Optional[IDInput] // if sent, must be the current template
 	Status     Optional[Input]
 	Custom     Optional[Custom]
 	PropertyPatch
 	TaxMap Optional[Input]
-	Files  Optional[IDListInput] // the same documents in another order
+	Files  Optional[IDListInput] // the same documents in a new order
 }
 
-// Check applies the patch to old and returns all errors at once. template is the abstract's
-// own, retired or not, or nil if it has none. Fields that weren't sent aren't validated, and
-// values of custom fields that the template no longer defines are kept.
+// Check applies the patch to old and returns all errors, not just the first. template is the
+// abstract's template, even if it is retired, or nil if the abstract has none. Fields that
+// weren't sent aren't validated. Custom fields that the template no longer defines keep their
+// values.
 func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abstract, errs.Fields) {
 	var f validation
 	var defs []Field
@@ -107,7 +110,8 @@ func (p AbstractPatch) Check(old Abstract, template *Template, rules Rules) (Abs
 	return a, f.Fields
 }
 
-// checkUnchanged rejects a number other than the current one.
+// checkUnchanged reports an error if the patch contains the field with a value other than have,
+// the current ID.
 func (f *validation) checkUnchanged(field string, in Optional[IDInput], have uint64) {
 	n := in.Value
 	switch {
@@ -119,8 +123,8 @@ func (f *validation) checkUnchanged(field string, in Optional[IDInput], have uin
 	}
 }
 
-// reorderIDs returns the IDs of have in the order sent. It rejects a list that isn't a
-// permutation of have.
+// reorderIDs returns the IDs in the order sent, or have if they weren't sent. It reports an error
+// if the list isn't a permutation of have, the current list.
 func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []uint64) []uint64 {
 	switch {
 	case !in.Present:
@@ -161,8 +165,8 @@ func (a Abstract) ParcelID() string {
 	return a.Custom.text(keyParcel)
 }
 
-// Heading returns the name to show for an abstract: its file number, else its address, else its
-// parcel ID. It is "" if the abstract has none of them.
+// Heading returns the display name of an abstract: its file number, or else its address, or else
+// its parcel ID. It returns "" if the abstract has none of these.
 func (a Abstract) Heading() string {
 	if n := a.FileNumber(); n != "" {
 		return n
@@ -173,8 +177,8 @@ func (a Abstract) Heading() string {
 	return a.ParcelID()
 }
 
-// Subheading returns the line to show below Heading: address and parcel ID, without the one
-// that is already the heading.
+// Subheading returns the line to show below Heading: the address and the parcel ID, except the
+// one that Heading returns.
 func (a Abstract) Subheading() string {
 	line, parcel, heading := a.FullAddress(), a.ParcelID(), a.Heading()
 	if line == heading {

@@ -19,11 +19,11 @@ const (
 	PageWord                       // precedes a page number
 )
 
-// BookType is the record series that a book belongs to: book 12 of the mortgages differs from
-// book 12 of the deeds. A reference that doesn't name a series has AnyBook.
+// BookType is the record series that a book belongs to. Deed book 12 and mortgage book 12 are
+// different books. If a reference doesn't name a series, its type is AnyBook.
 type BookType string
 
-// The book types. The values are part of the search index.
+// Book types. The values are stored in the search index.
 const (
 	AnyBook         BookType = ""
 	DeedBook        BookType = "deeds"
@@ -37,8 +37,8 @@ const (
 // BookTypes lists all book types, including AnyBook.
 var BookTypes = []BookType{AnyBook, DeedBook, MortgageBook, PlatBook, OfficialRecords, WillBook, MiscBook}
 
-// The words of references to recorded instruments, case-folded. MB isn't assigned a type: it means
-// map book in some states and mortgage book in others.
+// Words in references to recorded instruments, case-folded. MB doesn't have a type because it
+// means map book in some states and mortgage book in others.
 var (
 	recordWords = map[string]BookType{
 		"deed": DeedBook, "deeds": DeedBook, "conveyance": DeedBook, "conveyances": DeedBook, "conv": DeedBook,
@@ -54,8 +54,8 @@ var (
 		"or": OfficialRecords, "orb": OfficialRecords, "ob": OfficialRecords, "opr": OfficialRecords,
 	}
 	pageWords = newSet("page", "pages", "pg", "pgs", "pp", "p", "folio", "folios", "fol", "f")
-	// numberLabels are words before a number that say what it identifies. True means that a custom
-	// field whose key ends with the word holds such a number.
+	// numberLabels are words that can precede a number and say what it identifies. The value is true
+	// if a custom field whose key ends with the word contains such a number.
 	numberLabels = map[string]bool{
 		"number": true, "numbers": true, "no": true, "num": true, "nr": true, "id": true, "ref": true, "reference": true,
 		"apn": true, "pin": true, "parcel": true, "map": true, "docket": true, "case": true,
@@ -64,8 +64,8 @@ var (
 	}
 )
 
-// ClassifyWord returns the role of a case-folded word. Most words that are RecordsWord mean
-// something else if no BookWord or PageWord is near.
+// ClassifyWord returns the role of a case-folded word. Most words with the role RecordsWord have
+// another meaning unless a BookWord or PageWord is nearby.
 func ClassifyWord[T string | []byte](word T) ReferenceWord {
 	if _, ok := bookWords[string(word)]; ok {
 		return BookWord
@@ -79,8 +79,8 @@ func ClassifyWord[T string | []byte](word T) ReferenceWord {
 	return NotReferenceWord
 }
 
-// IsNumberLabel reports whether a case-folded word says what the following number identifies
-// without being part of it, as in "order 2026-0117" and "Inst. No. 88123".
+// IsNumberLabel reports whether a case-folded word says what the next number identifies, as in
+// "order 2026-0117" and "Inst. No. 88123".
 func IsNumberLabel[T string | []byte](word T) bool {
 	_, ok := numberLabels[string(word)]
 	return ok
@@ -92,10 +92,10 @@ type BookPage struct {
 	Numbers []string // book number, then page numbers
 }
 
-// ParseBookPage parses the case-folded words of a reference, with letters and digits as
+// ParseBookPage parses the case-folded words of a reference, with letters and digits split into
 // separate words: "bk 1022 pg 311", "conveyance book no 1022 at folio 311", "c o b 1022 311",
-// "1022 page 311". It returns false if there is no word for book or page, any other word, or
-// fewer than two numbers.
+// "1022 page 311". It returns false if there is no word for book or page, if there are fewer than
+// two numbers, or if there is an unrelated word.
 func ParseBookPage(words []string) (r BookPage, ok bool) {
 	words = joinInitials(words)
 	sawBook := false
@@ -107,7 +107,7 @@ func ParseBookPage(words []string) (r BookPage, ok bool) {
 				bookType = recordWords[words[0]]
 			}
 			if bookType != AnyBook {
-				r.Type = bookType // the last one wins: a "mortgage deed book" contains deeds
+				r.Type = bookType // the last word wins: a "mortgage deed book" contains deeds
 			}
 			sawBook = sawBook || word == BookWord
 		} else if !sawBook || !isNumberWord(words[0]) {
@@ -149,9 +149,9 @@ func isNumberWord(w string) bool { return w == "no" || w == "nr" || w == "num" |
 
 func isNumeric(w string) bool { return w != "" && '0' <= w[0] && w[0] <= '9' }
 
-// References in running text: bookPage matches "Bk 1022 Pg 311", "Bk1022-Pg311", "C.O.B. 1022,
-// folio 311", "OR Book 1022 at Page 311", "Liber 7 f. 12", and "COB 1022/311"; instrumentNumber
-// matches "Inst. No. 88123".
+// Patterns for references in running text. bookPage matches "Bk 1022 Pg 311", "Bk1022-Pg311",
+// "C.O.B. 1022, folio 311", "OR Book 1022 at Page 311", "Liber 7 f. 12", and "COB 1022/311".
+// instrumentNumber matches "Inst. No. 88123".
 var (
 	bookPage = regexp.MustCompile(`(?i)\b(?:(?:` + regexpAlternatives(slices.Collect(maps.Keys(recordWords))) + `)\.?\s+){0,3}` +
 		`(?:(?-i:OR|O\.\s?R\.)\s+(?:book|bk)|(?-i:OR|O\.\s?R\.)|` +
@@ -164,8 +164,8 @@ var (
 			`doc(?:ument)?\b\.?\s*(?:no|nr|num|number|#)\.?)[\s:#]*\d[\d-]{3,19}\d`)
 )
 
-// isEnglishWord reports whether an abbreviation is also an English word. It is recognized only
-// in capitals.
+// isEnglishWord reports whether an abbreviation is also an English word. Such an abbreviation is
+// recognized only in capital letters.
 func isEnglishWord(w string) bool { return w == "or" }
 
 // regexpAlternatives joins words with "|" for a regular expression. Short abbreviations also

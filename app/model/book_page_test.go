@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// references are common ways in which deeds and indices refer to a book and page.
+// references are common ways to cite a book and page in deeds and county indexes.
 var references = []struct {
 	text     string
 	bookType BookType
@@ -48,7 +48,7 @@ var references = []struct {
 	{"Will Book 12 Page 3", WillBook, "12 3"},
 }
 
-// wordsOf splits a text into words the way a search does.
+// wordsOf splits a text into words as a search does.
 func wordsOf(text string) (words []string) {
 	var last rune
 	for _, r := range strings.ToLower(text) {
@@ -104,7 +104,7 @@ func TestParseBookPageRejectsOtherText(t *testing.T) {
 	}
 }
 
-// FuzzParseBookPage checks that a reference contains only numbers of its text.
+// FuzzParseBookPage checks that every number in a parsed reference occurs in the text.
 func FuzzParseBookPage(f *testing.F) {
 	for _, row := range references {
 		f.Add(row.text)

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Change is the change of one field. From and To are JSON; null means no value.
+// Change is a change to one field. From and To are JSON; null means no value.
 type Change struct {
 	Field string          `json:"field"` // API name: "county", "custom_fields.search_type"
 	From  json.RawMessage `json:"from"`
@@ -44,7 +44,8 @@ func textJSON(s string) json.RawMessage {
 	return encodeJSON(s)
 }
 
-// reference adds a change of the ID of another record; 0 means none.
+// reference adds a change to a field that contains the ID of another record. An ID of 0 means no
+// record.
 func (c *changes) reference(field string, from, to uint64) {
 	if from != to {
 		c.add(field, numberJSON(from), numberJSON(to))
@@ -71,7 +72,7 @@ func (c *changes) property(from, to Property) {
 	c.text("state", from.State, to.State)
 }
 
-// custom adds the changed custom fields, sorted by key.
+// custom adds a change for each custom field that differs, sorted by key.
 func (c *changes) custom(from, to Values) {
 	all := map[string]bool{}
 	for _, values := range []Values{from, to} {

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FoldCounty normalizes a county name for comparison in search: lower case, without accents,
-// punctuation, and the word for its type. "St. Tammany Parish", "Parish of St. Tammany", and
-// "saint tammany" all become "st tammany".
+// FoldCounty normalizes a county name for comparison in searches. It converts the name to lower
+// case and removes accents, punctuation, and words such as "county" and "parish". "St. Tammany
+// Parish", "Parish of St. Tammany", and "saint tammany" all become "st tammany".
 func FoldCounty(s string) string {
 	words := plainWords(s)
 	if len(words) > 2 && isCountyWord(words[0]) && words[1] == "of" {
@@ -31,8 +31,8 @@ func FoldCounty(s string) string {
 	return strings.Join(words, " ")
 }
 
-// IsCountyWord reports whether a lower-case word is "county", "parish", or "borough". With
-// open, the word is still being typed, and a prefix of at least two letters counts too.
+// IsCountyWord reports whether a lower-case word is "county", "parish", or "borough". If open is
+// set, the user may still be typing the word, so a prefix of at least two letters counts too.
 func IsCountyWord(word string, open bool) bool {
 	const minPrefix = 2
 	if !open || len(word) < minPrefix {
@@ -43,8 +43,8 @@ func IsCountyWord(word string, open bool) bool {
 
 func isCountyWord(word string) bool { return word == "county" || word == "parish" || word == "borough" }
 
-// FoldState normalizes a state name for comparison in search: "Louisiana" and "LA" become "la".
-// Other text is normalized without an abbreviation.
+// FoldState normalizes a state name for comparison in searches: "Louisiana" and "LA" become "la".
+// Text that isn't the name of a state is normalized but not abbreviated.
 func FoldState(s string) string {
 	plain := strings.Join(plainWords(s), " ")
 	if short, known := states[plain]; known {

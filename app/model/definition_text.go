@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// DescribeDefinition describes a change of a definition in one line, or returns "" if nothing
-// changed:
+// DescribeDefinition describes a change to a definition in one line. It returns "" if nothing
+// changed. Examples:
 //
 //	statuses: New, Done (+ "Done")
 //	name: "Residential" → "Residential Abstract"
@@ -61,7 +61,7 @@ func describeField(key string, from, to *Field) string {
 	return "~ " + key + ": " + strings.Join(parts, "; ")
 }
 
-// diffOrSequence returns diff, or the new sequence if the lists differ only in that.
+// diffOrSequence returns diff or, if it is empty, a text that lists the items in their new order.
 func diffOrSequence(diff string, to []string) string {
 	if diff == "" {
 		return " in another order: " + strings.Join(to, ", ")
@@ -69,7 +69,7 @@ func diffOrSequence(diff string, to []string) string {
 	return diff
 }
 
-// summary returns the definition in one line.
+// summary describes the definition in one line.
 func (f Field) summary() string {
 	text := fmt.Sprintf("%s %q, %s", f.Key, f.Label, f.Type)
 	if f.Required {
@@ -81,7 +81,8 @@ func (f Field) summary() string {
 	return text
 }
 
-// listDiff lists the added and removed items, or returns "" if there are none.
+// listDiff lists the added and removed items. It returns "" if there are none or if from is
+// empty.
 func listDiff(from, to []string) string {
 	var parts []string
 	for _, word := range to {
@@ -100,8 +101,8 @@ func listDiff(from, to []string) string {
 	return " (" + strings.Join(parts, " ") + ")"
 }
 
-// decodeAs decodes one side of a change. It returns the zero value if the JSON has another
-// type.
+// decodeAs decodes the From or To value of a change. It returns the zero value if raw doesn't
+// decode to a T.
 func decodeAs[T any](raw json.RawMessage) T {
 	var v T
 	if json.Unmarshal(raw, &v) != nil {

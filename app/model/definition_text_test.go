@@ -46,7 +46,7 @@ func TestNewFieldKeys(t *testing.T) {
 	}
 }
 
-// The fingerprint changes with every part of a template.
+// A change to any part of a template changes its fingerprint.
 func TestTemplateFingerprint(t *testing.T) {
 	base := Template{ID: 1, Name: "A", Statuses: []string{"New"}, Fields: []Field{{Key: "a", Label: "A", Type: Text}}}
 	seen := map[string]string{base.Fingerprint(): "the first"}

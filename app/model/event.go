@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Values of Actor.Kind; ActorUser is another. ActorKey acts through an API key. ActorLink followed a
-// signed link and is identified by a network address only.
+// Values of Actor.Kind, in addition to ActorUser. ActorKey is a client with an API key. ActorLink
+// is someone who opened a signed link; only their network address is known.
 const (
 	ActorKey  = "key"
 	ActorLink = "link"
 )
 
-// Actor identifies who performs an action: an API key, a user, the operator at the server, an
-// unauthenticated visitor, or the server itself.
+// Actor identifies who performs an action: an API key, a user, the operator (someone who runs
+// commands on the server), an unauthenticated visitor, or the server itself.
 type Actor struct {
 	Kind      string   `json:"kind"` // "key", "user", "link", "operator", "visitor" or "system"
 	ID        uint64   `json:"id,omitempty"`
@@ -25,8 +25,8 @@ type Actor struct {
 	Address   string   `json:"address,omitempty"` // network address of the client
 	RequestID string   `json:"request_id,omitempty"`
 	Abilities []string `json:"-"`
-	Role      Role     `json:"-"` // of a user, as of the last check; "" until two-factor sign-in is complete
-	Session   string   `json:"-"` // of a user: Session.Hash
+	Role      Role     `json:"-"` // a user's role when last checked; "" until two-factor sign-in is complete
+	Session   string   `json:"-"` // Session.Hash of a user's session
 }
 
 // Record returns the actor as a record reference, such as "key:7".
@@ -41,36 +41,36 @@ func (a Actor) Record() string {
 func SystemActor() Actor { return Actor{Kind: "system"} }
 
 // Event is an entry of the audit log. Entries are hash-chained: Hash covers the entry and the
-// hash of the previous one, so a changed or missing entry is detected.
+// hash of the previous entry, so ChainVerifier can detect changed and missing entries.
 type Event struct {
 	Seq     uint64            `json:"seq"`
 	At      time.Time         `json:"at"`
 	Actor   Actor             `json:"actor"`
 	Kind    string            `json:"kind"`   // noun.verb: "abstract.created"
-	Record  string            `json:"record"` // noun:number, "" if no single record is affected
+	Record  string            `json:"record"` // noun:number, or "" if no single record is affected
 	Detail  map[string]string `json:"detail,omitempty"`
 	Changes []Change          `json:"changes,omitempty"` // in the order of the record's fields
 	Prev    string            `json:"prev"`
 	Hash    string            `json:"hash,omitempty"`
 }
 
-// WithHash returns the event with Prev and Hash set. Hash is the SHA-256, in hex, of the
-// event's JSON with Prev set and Hash absent. Text that JSON can't represent is replaced first,
-// so that the hash matches the event as it will be decoded. The member order of the JSON is
-// that of the struct and must never change.
+// WithHash returns the event with Prev and Hash set. Hash is the SHA-256, in hex, of the event's
+// JSON with Prev set and Hash absent. Text that JSON can't represent is replaced first, so that
+// the hash still matches after the event is stored and read back. The members of the JSON have
+// the order of the struct fields, which must never change.
 func (e Event) WithHash(prev string) (Event, error) {
 	e, _, err := e.EncodeWithHash(prev)
 	return e, err
 }
 
-// EncodeWithHash is WithHash, and also returns the JSON of the result.
+// EncodeWithHash does the same as WithHash and also returns the JSON of the result.
 func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	e.Prev, e.Hash = prev, ""
 	raw, err := json.Marshal(e)
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("encode event %s: %w", e.Kind, err)
 	}
-	// Only invalid UTF-8 decodes to something else than was encoded.
+	// JSON encodes invalid UTF-8 as \ufffd, so the decoded event would differ from this one.
 	if bytes.Contains(raw, []byte(`\ufffd`)) {
 		if e, raw, err = e.normalized(raw); err != nil {
 			return Event{}, nil, err
@@ -82,7 +82,7 @@ func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	return e, append(append(raw, e.Hash...), `"}`...), nil
 }
 
-// normalized returns the event as decoded from its JSON, and that event's JSON.
+// normalized decodes raw, the event's JSON, and returns the decoded event and its JSON.
 func (e Event) normalized(raw []byte) (Event, []byte, error) {
 	read := Event{}
 	if err := json.Unmarshal(raw, &read); err != nil {

@@ -5,12 +5,12 @@ import "fmt"
 // Values of ChainDefect.Kind.
 const (
 	DefectChanged = "changed" // the entry differs from what was written
-	DefectMissing = "missing" // an entry was written and is gone
+	DefectMissing = "missing" // an entry that was written is gone
 	DefectAdded   = "added"   // an entry exists that was never written
 )
 
-// ChainDefect is one inconsistency of the audit log. It affects the entries stored at First to
-// Last.
+// ChainDefect is an inconsistency of the audit log. It affects the entries stored at positions
+// First through Last.
 type ChainDefect struct {
 	Kind        string
 	First, Last uint64
@@ -25,26 +25,28 @@ func (f ChainDefect) Subject() string {
 	return fmt.Sprintf("%d-%d", f.First, f.Last)
 }
 
-// ChainVerifier verifies the hash chain of the audit log. Entries are added in stored order. A
-// hash covers its entry and the previous hash, so anyone who changes an entry must recompute
-// all later hashes; ChainVerifier reports the first place where that wasn't done. It can't
-// detect a log that was rewritten completely to its end. Only a hash stored elsewhere can.
+// ChainVerifier verifies the hash chain of the audit log. Entries are added in the order in which
+// they are stored. Each hash covers its entry and the previous hash, so anyone who changes an
+// entry must recompute all later hashes. ChainVerifier reports the first place where that wasn't
+// done. It can't detect a change if all later hashes were recomputed. To detect that, compare the
+// last hash with one that was saved elsewhere.
 type ChainVerifier struct {
 	Report func(ChainDefect) // called for each defect, in order
 
 	Entries  uint64 // number of entries added so far
-	LastSeq  uint64 // number under which the last entry is stored
-	LastHash string // its hash, "" if the entry can't be read
+	LastSeq  uint64 // stored position of the last entry
+	LastHash string // hash of the last entry; "" if the entry can't be read
 
 	prevUnknown bool   // the next entry's Prev can't be compared with LastHash
 	lastChanged uint64 // last entry reported as changed
-	shift       int64  // how far entries are stored after the number they were written with
+	shift       int64  // stored position minus original number, if entries were added or removed
 }
 
-// maxShift is how many positions before and after its own a moved entry is searched for.
+// maxShift is the maximum number of positions, in either direction, by which a moved entry is
+// recognized.
 const maxShift = 16
 
-// Add verifies the entry stored as number seq. err is the error of reading it, if any.
+// Add verifies the entry stored at position seq. err is the error from reading the entry, if any.
 func (c *ChainVerifier) Add(seq uint64, e Event, err error) {
 	c.Entries++
 	if seq <= c.LastSeq { // number 0, or a malformed key
@@ -79,7 +81,7 @@ func (c *ChainVerifier) advance(seq uint64, hash string, prevUnknown bool) {
 	c.LastSeq, c.LastHash, c.prevUnknown = seq, hash, prevUnknown
 }
 
-// reportChanged reports a changed entry, once per entry.
+// reportChanged reports that the entry at seq was changed. It reports an entry only once.
 func (c *ChainVerifier) reportChanged(seq uint64, problem string) {
 	seq = max(seq, 1) // the first entry has no predecessor
 	if c.lastChanged != seq {
@@ -98,20 +100,21 @@ func (c *ChainVerifier) describeMismatch(e Event) string {
 
 func (c *ChainVerifier) expectedSeq(seq uint64) uint64 { return seq - uint64(c.shift) }
 
-// locate returns how many positions an entry is stored after its expected one. Someone who
-// inserts or removes an entry may have renumbered all later ones.
+// locate returns how many positions after its expected position the entry is stored. found is
+// false if no position up to maxShift away matches its hash. Anyone who inserted or removed an
+// entry may have renumbered all later entries.
 func (c *ChainVerifier) locate(seq uint64, e Event) (moved int64, found bool) {
 	expected := c.expectedSeq(seq)
 	if e.hashMatches(expected) {
 		return 0, true
 	}
 	if c.lastChanged == c.LastSeq && c.lastChanged != 0 {
-		return 0, false // don't search for each of a run of changed entries
+		return 0, false // don't search again for each entry in a run of changed entries
 	}
 	if e.Seq == expected-1 { // moved by one, number unchanged
 		return 1, e.hashMatches(e.Seq)
 	}
-	if e.Seq != seq { // a copy of another entry, or swapped with one
+	if e.Seq != seq { // a copy of another entry, or swapped with another entry
 		return 0, false
 	}
 	for by := int64(1); by <= maxShift; by++ {
@@ -142,7 +145,8 @@ func (e Event) hashMatches(seq uint64) bool {
 	return err == nil && rehashed.Hash == e.Hash
 }
 
-// Finish compares the verified entries with written, the number of entries ever written.
+// Finish compares the last position with written, the number of entries ever written, and reports
+// entries that are missing or were added at the end.
 func (c *ChainVerifier) Finish(written uint64) {
 	switch {
 	case c.LastSeq < written && c.LastSeq != written+uint64(c.shift):

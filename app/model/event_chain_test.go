@@ -49,7 +49,7 @@ func chained(t *testing.T, n int) []Event {
 	return list
 }
 
-// hashed returns e with the hash that follows prev.
+// hashed returns e with Prev set to prev and with the resulting hash.
 func hashed(t *testing.T, e Event, prev string) Event {
 	t.Helper()
 	e, err := e.WithHash(prev)
@@ -59,7 +59,7 @@ func hashed(t *testing.T, e Event, prev string) Event {
 	return e
 }
 
-// storedEntry is an entry and the number it is stored under.
+// storedEntry is an entry and the position at which it is stored.
 type storedEntry struct {
 	seq uint64
 	Event
@@ -162,7 +162,7 @@ func chain30(t *testing.T) (entries []storedEntry) {
 	return entries
 }
 
-// renumber sets the numbers of the entries from an index on to their positions.
+// renumber sets the number of each entry, starting at index from, to its position.
 func renumber(entries []storedEntry, from int) []storedEntry {
 	for i := from; i < len(entries); i++ {
 		entries[i].seq, entries[i].Seq = uint64(i+1), uint64(i+1)

@@ -12,7 +12,7 @@ import (
 // FieldType is the type of a custom field.
 type FieldType string
 
-// The types a field may have.
+// Field types.
 const (
 	Text        FieldType = "text"
 	Paragraph   FieldType = "paragraph"
@@ -27,7 +27,7 @@ const (
 	URL         FieldType = "url"
 )
 
-// Field defines a custom field of a template, or of orders.
+// Field defines a custom field of orders, or of the abstracts of a template.
 type Field struct {
 	Key      string    `json:"key"`
 	Label    string    `json:"label"`
@@ -54,8 +54,8 @@ func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) Values {
 	return values
 }
 
-// custom validates the value of one custom field. It returns the JSON to store, or nil for no
-// value and after an error.
+// custom validates the value of one custom field. It returns the JSON to store, or nil if there
+// is no value or it is invalid.
 func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.RawMessage {
 	field := "custom_fields." + def.Key
 	before := len(f.Fields)
@@ -66,8 +66,8 @@ func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.Ra
 	return value
 }
 
-// checkCustomKind rejects a custom_fields input that isn't an object. The contract lists this
-// error before the errors of single keys.
+// checkCustomKind rejects a custom_fields input that isn't an object. The API contract lists this
+// error before the errors for individual keys.
 func (f *validation) checkCustomKind(in Custom) {
 	const field = "custom_fields"
 	switch in.Kind {
@@ -80,7 +80,7 @@ func (f *validation) checkCustomKind(in Custom) {
 	}
 }
 
-// value returns the JSON to store, or nil for no value and after an error.
+// value returns the JSON to store, or nil if there is no value or it is invalid.
 func (f *validation) value(field string, def Field, raw json.RawMessage) json.RawMessage {
 	if isEmptyValue(raw) {
 		return nil
@@ -101,7 +101,8 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 	}
 }
 
-// text validates a textual value. It also accepts a JSON number, except for dates.
+// text validates the value of a text, choice, or date field. It also accepts a JSON number,
+// except for dates.
 func (f *validation) text(field string, def Field, raw json.RawMessage) json.RawMessage {
 	in := Input{Kind: InputNotString}
 	if s, ok := decodeString(raw); ok {
@@ -176,10 +177,10 @@ func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
 	return slices.Clone(raw)
 }
 
-// multiselect accepts an array of options, or one option as a string. Duplicates are removed
-// and the order is kept.
+// multiselect accepts an array of options, or one option as a string. It removes duplicates and
+// keeps the order.
 func (f *validation) multiselect(field string, options []string, raw json.RawMessage) json.RawMessage {
-	var items []json.RawMessage // not preallocated with raw: decoding would overwrite it
+	var items []json.RawMessage // don't preallocate with raw as an item: decoding would overwrite it
 	switch raw[0] {
 	case '"':
 		items = append(items, raw)
@@ -216,7 +217,7 @@ func (f *validation) multiselect(field string, options []string, raw json.RawMes
 	return encodeJSON(chosen)
 }
 
-// isEmptyValue reports whether the JSON is null, "", or [], which all mean no value.
+// isEmptyValue reports whether the JSON is null, "", or []. All of them mean no value.
 func isEmptyValue(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", `""`, "[]":
@@ -238,11 +239,11 @@ func decodeString(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// encodeJSON encodes a value without the HTML escapes of json.Marshal.
+// encodeJSON encodes a value like json.Marshal, but without HTML escapes.
 func encodeJSON[T string | []string | uint64 | []uint64 | bool | Field](text T) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // these types always encode, and a buffer never fails
+	_ = enc.Encode(text) // encoding these types into a buffer never fails
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -10,11 +10,12 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Limits on definitions: enough for any firm, and small enough for one page and one request.
+// Limits on definitions. They are high enough for any firm and low enough for one page and one
+// request.
 const (
-	MaxFields    = 200  // in one set of definitions
-	MaxOptions   = 500  // of one field
-	MaxStatuses  = 100  // of one template, or of orders
+	MaxFields    = 200  // per template, and for orders
+	MaxOptions   = 500  // per field
+	MaxStatuses  = 100  // per template, and for orders
 	MaxTemplates = 1000 // not counting retired ones
 )
 
@@ -40,8 +41,9 @@ func (t FieldType) withArticle() string {
 // HasOptions reports whether values of the type are chosen from a list of options.
 func (t FieldType) HasOptions() bool { return t == Dropdown || t == Multiselect }
 
-// builtinAbstractKeys and builtinOrderKeys are the API names of built-in fields. A custom field can't
-// have the same key, because filters, exports, and history refer to fields by name only.
+// builtinAbstractKeys and builtinOrderKeys are the API names of built-in fields. A custom field
+// can't use one of them as its key, because filters, exports, and history identify fields only by
+// name.
 var (
 	builtinAbstractKeys = []string{"id", "template_id", "status", "address", "city", "county", "state", "tax_map", "custom_fields",
 		"files", "created_at", "updated_at"}
@@ -49,19 +51,19 @@ var (
 		"created_at", "updated_at"}
 )
 
-// NewAbstractFieldKey derives the key of a new custom field of abstracts from its label. The
-// key is unique among defs and the built-in fields.
+// NewAbstractFieldKey derives a key for a new custom field of abstracts from its label. The key
+// differs from the keys in defs and from the names of built-in fields.
 func NewAbstractFieldKey(label string, defs []Field) string {
 	return newFieldKey(label, defs, builtinAbstractKeys)
 }
 
-// NewOrderFieldKey is NewAbstractFieldKey for orders.
+// NewOrderFieldKey does the same as NewAbstractFieldKey, but for orders.
 func NewOrderFieldKey(label string, defs []Field) string {
 	return newFieldKey(label, defs, builtinOrderKeys)
 }
 
 func newFieldKey(label string, defs []Field, builtinKeys []string) string {
-	const maxLen = 60 // of 64, leaving space for a numeric suffix
+	const maxLen = 60 // keys can have 64 characters; the rest is for a numeric suffix
 	var b strings.Builder
 	for _, r := range strings.ToLower(label) {
 		switch {
@@ -95,8 +97,8 @@ func CheckOrderFields(defs []Field) ([]Field, errs.Fields) {
 	return defs, f.Fields
 }
 
-// CheckStatuses validates the statuses of orders, of which there must be at least one, and
-// returns them trimmed. Errors have paths such as statuses.0.
+// CheckStatuses validates the list of order statuses and returns them trimmed. At least one
+// status is required. Errors have paths such as statuses.0.
 func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 	var f validation
 	if len(statuses) == 0 {
@@ -106,8 +108,7 @@ func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 	return statuses, f.Fields
 }
 
-// definitions validates a set of field definitions: each one separately, and that keys are
-// unique.
+// definitions validates each definition in a set, and checks that the keys are unique.
 func (f *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
 	if len(defs) > MaxFields {
 		f.Add(path, fmt.Sprintf("There must not be more than %d fields.", MaxFields))
@@ -147,8 +148,8 @@ func (f *validation) options(at string, def Field) []string {
 	return nil
 }
 
-// names validates a list of names: each one separately, and that they are unique regardless of
-// case. itemName is the word for one item in messages.
+// names validates each name in a list, and checks that the names are unique, ignoring case.
+// itemName is what messages call an item.
 func (f *validation) names(path, itemName string, list []string, limit int) []string {
 	if len(list) > limit {
 		f.Add(path, fmt.Sprintf("There must not be more than %d.", limit))
@@ -169,8 +170,8 @@ func (f *validation) names(path, itemName string, list []string, limit int) []st
 	return out
 }
 
-// name validates a display name: 1 to 255 characters without control characters. itemName is the
-// word for it in messages.
+// name validates a display name: 1 to 255 characters without control characters. itemName is what
+// messages call the item.
 func (f *validation) name(path, itemName, text string) string {
 	var rejected validation
 	value := rejected.line(itemName, StringInput(text), MaxNameLength)

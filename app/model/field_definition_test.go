@@ -91,7 +91,7 @@ func joinErrors(f errs.Fields) string {
 	return strings.Join(lines, "; ")
 }
 
-// The initial workspace passes validation unchanged.
+// The definitions in the initial workspace are valid, and validation doesn't change them.
 func TestNewWorkspaceIsValid(t *testing.T) {
 	w := NewWorkspace()
 	if fields, rejected := CheckOrderFields(w.OrderFields); len(rejected) > 0 || !reflect.DeepEqual(fields, w.OrderFields) {

@@ -209,7 +209,7 @@ func TestCheckCustomEachType(t *testing.T) {
 	}
 }
 
-// quoted returns a JSON string of n characters.
+// quoted returns a JSON string with n characters.
 func quoted(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 
 func TestCheckCustomFieldSet(t *testing.T) {

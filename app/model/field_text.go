@@ -10,19 +10,19 @@ import (
 	"unicode"
 )
 
-// Limits of textual types with a format of their own.
+// Limits for email, phone, and money fields.
 const (
 	MaxEmailLength = 254 // Unicode code points (RFC 5321)
-	MaxPhoneLength = 64  // Unicode code points, with an extension
+	MaxPhoneLength = 64  // Unicode code points, including the extension
 
-	maxMoneyDigits    = 13 // before the decimal point: a float64 still represents every cent
+	maxMoneyDigits    = 13 // before the decimal point, so that a float64 can represent every cent
 	minPhoneDigits    = 7  // without an extension
-	maxPhoneDigits    = 15 // without an extension (E.164)
+	maxPhoneDigits    = 15 // excluding the extension (E.164)
 	maxEmailLocalPart = 64 // bytes before the @ (RFC 5321)
 )
 
-// Formats of these types. An amount may have a dollar sign, commas between thousands, and at most
-// two decimals: "1.500" is rejected because other countries write 1,500 that way.
+// Formats of these fields. An amount may have a dollar sign, commas between thousands, and up to
+// two decimal places. "1.500" is rejected because some countries write 1,500 that way.
 var (
 	moneyText   = regexp.MustCompile(`^(?:\$\s*)?([0-9]{1,3}(?:,[0-9]{3})+|[0-9]*)(?:\.([0-9]{0,2}))?$`)
 	phoneText   = regexp.MustCompile(`^(\+?[0-9(][0-9(). /-]*)(?:,? ?(?i:extension|ext\.?|x|#) ?[0-9]{1,8})?$`)
@@ -62,7 +62,8 @@ func (f *validation) money(field string, in Input) string {
 // email validates an email address and keeps it as sent.
 func (f *validation) email(field string, in Input) string {
 	return f.formatted(field, in, MaxEmailLength, msgNotEmail, func(text string) string {
-		// Accept only a bare address: parsing removes a name, a comment, or quotes.
+		// Accept only a bare address. ParseAddress drops names, comments, and quotes, so its result
+		// would differ from text.
 		parsed, err := mail.ParseAddress(text)
 		if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsFunc(text, isInvisible) {
 			return ""
@@ -98,8 +99,8 @@ func (f *validation) url(field string, in Input) string {
 	})
 }
 
-// formatted validates one-line text and returns its stored form. message is used if format
-// returns "" and for JSON of another type.
+// formatted validates one-line text and returns the result of format, which is the value to
+// store. It reports the error message if format returns "" or the input isn't a string.
 func (f *validation) formatted(field string, in Input, limit int, message func(field string) string,
 	format func(text string) string) string {
 	if in.Kind == InputNotString {
@@ -117,7 +118,7 @@ func (f *validation) formatted(field string, in Input, limit int, message func(f
 	return stored
 }
 
-// Accepts reports whether a field of the type stores text unchanged.
+// Accepts reports whether text is valid for the type and would be stored unchanged.
 func (t FieldType) Accepts(text string) bool {
 	var f validation
 	raw := encodeJSON(text)
@@ -147,8 +148,8 @@ func isURL(text string) bool {
 	return urlHost.MatchString(host) && !strings.Contains(host, "..") && !isDomainTooLong(host)
 }
 
-// isInvisible reports whether a character is blank or changes how others are displayed, such as
-// the text direction.
+// isInvisible reports whether a character is white space, a control character, or a format
+// character, such as one that changes the text direction.
 func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }

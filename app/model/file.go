@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/errs"
 )
 
-// File is a stored document. Its bytes are stored under Digest; Filename is only a label and
-// never becomes a path.
+// File is a stored document. Its bytes are stored under Digest; Filename is only a label and is
+// never used as a path.
 type File struct {
 	ID         uint64 `json:"id"`
 	Filename   string `json:"filename"`
@@ -19,7 +19,8 @@ type File struct {
 	Digest     string `json:"digest"`          // SHA-256, lower-case hex
 	FolderID   uint64 `json:"folder_id,omitempty"`
 	AbstractID uint64 `json:"abstract_id,omitempty"`
-	// belonged to an abstract that has been purged; retained as long as documents of abstracts
+	// the document belonged to an abstract that was purged, so the retention period of abstracts
+	// applies
 	Retained   bool      `json:"retained,omitempty"`
 	Processing bool      `json:"processing,omitempty"`
 	Failure    string    `json:"failure,omitempty"`    // why a preview or text is missing
@@ -43,9 +44,9 @@ func (f File) dotExtension() string {
 	return ""
 }
 
-// CompleteFilename returns the filename to use when someone types a new name. The extension
-// identifies the type of the document, so it is appended unless it was typed. Blank input
-// returns "", which Check rejects.
+// CompleteFilename returns the filename for a name that a user typed. It appends the document's
+// extension unless the user typed it, because the extension identifies the document's type. It
+// returns "" for a blank name, which Check rejects.
 func (f File) CompleteFilename(typed string) string {
 	typed = strings.TrimSpace(typed)
 	if typed == "" || extensionKind(File{Filename: typed}.Extension()) == extensionKind(f.Extension()) && strings.Contains(typed, ".") {
@@ -85,7 +86,7 @@ func (f File) ShownAsImages() bool { return f.MIME == MIMEPDF || strings.HasPref
 // succeeded.
 func (f File) HasPreview() bool { return f.ShownAsImages() && !f.Processing && f.Failure == "" }
 
-// PageCount returns the number of pages, or 0 if the type has none.
+// PageCount returns the number of pages, or 0 for a type without pages.
 func (f File) PageCount() int {
 	if f.Pages == nil {
 		return 0
@@ -93,7 +94,7 @@ func (f File) PageCount() int {
 	return *f.Pages
 }
 
-// Unsearchable reports whether the document is known to have no text. Images never have any.
+// Unsearchable reports whether the document is known to have no text. Images never have text.
 func (f File) Unsearchable() bool {
 	if f.Processing {
 		return false
@@ -104,8 +105,8 @@ func (f File) Unsearchable() bool {
 	return *f.TextPages == 0
 }
 
-// PagesWithoutText returns how many pages of a document with text have none, or 0 if they
-// haven't been counted.
+// PagesWithoutText returns the number of pages without text. It returns 0 if none of the pages
+// has text, or if the pages with text haven't been counted.
 func (f File) PagesWithoutText() int {
 	if f.Processing || f.TextPages == nil || *f.TextPages == 0 {
 		return 0
@@ -116,13 +117,13 @@ func (f File) PagesWithoutText() int {
 // RejectedFile is an uploaded file that was rejected, and the reason.
 type RejectedFile struct{ Filename, Reason string }
 
-// FilePatch is the input for a change of a document. Only fields that are Present are changed.
+// FilePatch is the input for updating a document. Only the fields with Present set are changed.
 type FilePatch struct {
-	Filename Optional[Input] // already sanitized like the filename of an upload
+	Filename Optional[Input] // already sanitized like an uploaded filename
 	FolderID Optional[IDInput]
 }
 
-// Check applies the patch to old. known reports whether the folder that the patch names exists.
+// Check applies the patch to old. known reports whether the requested folder exists.
 func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
 	var f validation
 	file := old
@@ -138,8 +139,8 @@ func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
 	return file, f.Fields
 }
 
-// filename validates a new filename for the same bytes. The type of the extension must not
-// change. Unlike other one-line fields, surrounding blanks are kept.
+// filename validates a new filename for an existing document. The new extension must mean the
+// same document type. Unlike in other one-line fields, leading and trailing spaces are kept.
 func (f *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {

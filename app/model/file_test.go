@@ -56,7 +56,7 @@ func TestFileHasPreview(t *testing.T) {
 	}
 }
 
-// Without a page count, as in documents uploaded before pages with text were counted, only
+// Documents uploaded before pages with text were counted don't have that count. Of these, only
 // images are known to have no text.
 func TestUnsearchable(t *testing.T) {
 	t.Parallel()

@@ -14,10 +14,10 @@ type Folder struct {
 	Version  uint64 `json:"version,omitempty"` // number of changes
 }
 
-// MaxFolderDepth is how many levels of folders may be nested.
+// MaxFolderDepth is the maximum number of nested folder levels.
 const MaxFolderDepth = 32
 
-// MsgFolderTooDeep is the message for a folder below MaxFolderDepth.
+// MsgFolderTooDeep is the message for a folder nested more than MaxFolderDepth levels deep.
 var MsgFolderTooDeep = fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth)
 
 // FolderDraft is the input for a new folder.
@@ -26,8 +26,8 @@ type FolderDraft struct {
 	ParentID IDInput
 }
 
-// Check applies the rules that need no store. known reports whether the parent that the draft
-// names exists.
+// Check validates the draft, except for the rules that need the store. known reports whether the
+// requested parent folder exists.
 func (d FolderDraft) Check(known bool) (Folder, errs.Fields) {
 	var f validation
 	folder := Folder{Name: f.line("name", d.Name, MaxNameLength)}
@@ -38,14 +38,14 @@ func (d FolderDraft) Check(known bool) (Folder, errs.Fields) {
 	return folder, f.Fields
 }
 
-// FolderPatch is the input for a change of a folder. Only fields that are Present are changed.
+// FolderPatch is the input for updating a folder. Only the fields with Present set are changed.
 type FolderPatch struct {
 	Name     Optional[Input]
 	ParentID Optional[IDInput]
 }
 
-// Check applies the patch to old. fits reports whether the parent that the patch names exists
-// and is neither the folder itself nor one of its descendants.
+// Check applies the patch to old. fits reports whether the requested parent exists and is neither
+// the folder itself nor one of its descendants.
 func (p FolderPatch) Check(old Folder, fits bool) (Folder, errs.Fields) {
 	var f validation
 	folder := old

@@ -22,7 +22,7 @@ func Abilities() []string {
 	return []string{AbilityAPI, AbilityRead, AbilityEvents, AbilityMetrics}
 }
 
-// Key is a stored API key. It holds a hash, never the key itself.
+// Key is a stored API key. It contains the hash of the key, never the key itself.
 type Key struct {
 	ID         uint64     `json:"id"`
 	Name       string     `json:"name"`
@@ -41,7 +41,7 @@ func (k Key) Active(now time.Time) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 }
 
-// KeyDraft is the input for a new key. No abilities means api:v1.
+// KeyDraft is the input for a new key. If Abilities is empty, the key gets the ability api:v1.
 type KeyDraft struct {
 	Name      string
 	Abilities []string

@@ -16,7 +16,7 @@ func MsgNotInteger(field string) string {
 	return "The " + displayName(field) + " field must be an integer."
 }
 
-// MsgNotBoolean is the message for a value other than true and false.
+// MsgNotBoolean is the message for a value that is neither true nor false.
 func MsgNotBoolean(field string) string {
 	return "The " + displayName(field) + " field must be true or false."
 }
@@ -26,8 +26,8 @@ func MsgNotDateTime(field string) string {
 	return "The " + displayName(field) + " field must be a date or a date-time."
 }
 
-// MsgInvalidChoice is the message for a value outside the allowed choices, and for the ID of a
-// record that doesn't exist.
+// MsgInvalidChoice is the message for a value that isn't one of the allowed choices, and for the
+// ID of a record that doesn't exist.
 func MsgInvalidChoice(field string) string {
 	return "The selected " + displayName(field) + " is invalid."
 }
@@ -37,22 +37,22 @@ func MsgInvalidCharacters(field string) string {
 	return "The " + displayName(field) + " field contains invalid characters."
 }
 
-// MsgTooLong is the message for text of more than limit characters.
+// MsgTooLong is the message for text with more than limit characters.
 func MsgTooLong(field string, limit int) string {
 	return fmt.Sprintf("The %s field must not be greater than %d characters.", displayName(field), limit)
 }
 
-// MsgNotBetween is the message for a number outside lower and upper.
+// MsgNotBetween is the message for a number that is not between lower and upper.
 func MsgNotBetween(field string, lower, upper int) string {
 	return fmt.Sprintf("The %s field must be between %d and %d.", displayName(field), lower, upper)
 }
 
-// MsgNotCombinable is the message for a field that can't be sent together with other.
+// MsgNotCombinable is the message for a field that can't be combined with the field other.
 func MsgNotCombinable(field, other string) string {
 	return fmt.Sprintf("The %s field cannot be combined with %s.", displayName(field), displayName(other))
 }
 
-// MsgTaken is the message for a value that must be unique and is already used.
+// MsgTaken is the message for a value that must be unique but is already used.
 func MsgTaken(field string) string {
 	return "The " + displayName(field) + " has already been taken."
 }
@@ -99,8 +99,8 @@ func msgNotJSON(field string) string {
 	return "The " + displayName(field) + " field must be a valid JSON string."
 }
 
-// displayName returns a field's name as messages show it: "custom_fields.search_type" and
-// "search_type" are both "search type".
+// displayName returns the name of a field in messages. It is "search type" for both
+// "custom_fields.search_type" and "search_type".
 func displayName(field string) string {
 	if at := strings.LastIndexByte(field, '.'); at >= 0 {
 		field = field[at+1:]

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The stored JSON of every record decodes to the same record.
+// Every record type survives a round trip through its stored JSON.
 func TestStoredJSONRoundTrip(t *testing.T) {
 	pages := 3
 	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Order is a customer's title order. Its number is chosen by the caller.
+// Order is a customer's title order. The client chooses its number.
 type Order struct {
 	ID      uint64 `json:"id"`
 	Number  string `json:"number"`
@@ -28,8 +28,8 @@ type OrderDraft struct {
 	Custom Custom
 }
 
-// Check validates the draft and returns all errors at once. It doesn't check that the number is
-// unique, because that needs the store.
+// Check validates the draft and returns all errors, not just the first. It doesn't check that the
+// number is unique, because that needs the store.
 func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 	var f validation
 	const field = "order_number"
@@ -44,15 +44,16 @@ func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 	return o, f.Fields
 }
 
-// OrderPatch is the input for a change of an order. Only fields that are Present are changed.
+// OrderPatch is the input for updating an order. Only the fields with Present set are changed.
 type OrderPatch struct {
 	Number, Status, DueDate Optional[Input]
 	PropertyPatch
 	Custom Optional[Custom]
 }
 
-// Check applies the patch to old and returns all errors at once, except for uniqueness of the
-// number, which needs the store. Fields that weren't sent aren't validated.
+// Check applies the patch to old and returns all errors, not just the first. It doesn't check
+// that the number is unique, because that needs the store. Fields that weren't sent aren't
+// validated.
 func (p OrderPatch) Check(old Order, statuses []string, defs []Field, rules Rules) (Order, errs.Fields) {
 	var f validation
 	o := old
@@ -82,21 +83,21 @@ func CoreOrderFields() []Field {
 // ParcelID returns the parcel number sent with the order, or "" if there is none.
 func (o Order) ParcelID() string { return o.Custom.text(keyParcel) }
 
-// Subheading returns the line to show below the order number: address and parcel ID.
+// Subheading returns the line to show below the order number: the address and the parcel ID.
 func (o Order) Subheading() string { return joinNonEmpty(" · ", o.FullAddress(), o.ParcelID()) }
 
-// closedStatuses are first words of statuses that mean no more work is due on an order.
+// closedStatuses are the statuses of orders that need no more work.
 var closedStatuses = map[string]bool{
 	"completed": true, "complete": true, "cancelled": true, "canceled": true, "closed": true,
 	"delivered": true, "done": true, "finished": true, "void": true, "withdrawn": true, "archived": true,
 }
 
-// IsOpenStatus reports whether orders with this status still need work. A status counts as
-// closed only if it begins with one of closedStatuses, alone or before punctuation, as in
-// "Cancelled (by client)": an order missing from the due list is worse than an extra one. Firms
-// may define their own statuses, and a new workspace has "completed" and "cancelled".
+// IsOpenStatus reports whether orders with this status still need work. Firms may define their
+// own statuses; a new workspace has "completed" and "cancelled". A status is closed only if it is
+// one of closedStatuses, alone or before punctuation, as in "Cancelled (by client)". All others
+// are open, because an order missing from the due list is worse than an extra one.
 //
-// The result is part of the keys of a store index, so a change requires a schema migration.
+// The result is part of the keys of a store index, so any change requires a schema migration.
 func IsOpenStatus(status string) bool {
 	word := strings.TrimSpace(fastFold(status))
 	if end := strings.IndexFunc(word, func(r rune) bool { return r < 0x80 && r != ' ' && (r < 'a' || r > 'z') }); end >= 0 {

@@ -7,23 +7,23 @@ import (
 	"slices"
 )
 
-// Optional is one field of a patch as received. A field that isn't Present stays unchanged. One
-// that is Present with an empty value or null is cleared.
+// Optional is one field of a patch as received. A field that isn't Present stays unchanged. A
+// field that is Present with an empty value or null is cleared.
 type Optional[T any] struct {
 	Present bool
 	Value   T
 }
 
-// Some returns a field that is part of a patch.
+// Some returns a field that is Present with this value.
 func Some[T any](value T) Optional[T] { return Optional[T]{true, value} }
 
-// IDListInput is a list of IDs as received. IsArray is false if it wasn't an array.
+// IDListInput is a list of IDs as received. IsArray is false if the input wasn't an array.
 type IDListInput struct {
 	IsArray bool
 	Items   []IDInput
 }
 
-// changedLine returns the value of a one-line text after a patch.
+// changedLine returns the value of a one-line text field after a patch.
 func (f *validation) changedLine(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
@@ -31,7 +31,8 @@ func (f *validation) changedLine(field string, in Optional[Input], old string) s
 	return f.line(field, in.Value, MaxLineLength)
 }
 
-// changedName is changedLine for a required text.
+// changedName returns the value of a required name after a patch. It reports an error if the new
+// name is empty.
 func (f *validation) changedName(field string, in Optional[Input], old string) string {
 	if !in.Present {
 		return old
@@ -44,8 +45,9 @@ func (f *validation) changedName(field string, in Optional[Input], old string) s
 	return name
 }
 
-// changedStatus returns the status after a patch. It must be in list, or equal to the current
-// one, which may no longer be in list. With an empty list only "" is valid.
+// changedStatus returns the status after a patch. A new status must be in list. The current
+// status stays valid even if it is no longer in list. If list is empty, the only valid new status
+// is "".
 func (f *validation) changedStatus(in Optional[Input], old string, list []string) string {
 	const field = "status"
 	if !in.Present {
@@ -65,7 +67,8 @@ func (f *validation) changedStatus(in Optional[Input], old string, list []string
 	return status
 }
 
-// changedReference returns the ID of another record after a patch; 0 means none.
+// changedReference returns the ID of another record after a patch. An ID of 0 means no record.
+// known reports whether the requested record exists.
 func (f *validation) changedReference(field string, in Optional[IDInput], old uint64, known bool) uint64 {
 	if !in.Present {
 		return old
@@ -76,9 +79,9 @@ func (f *validation) changedReference(field string, in Optional[IDInput], old ui
 	return f.reference(field, in.Value, known)
 }
 
-// changedCustom merges the values sent into the current ones. A key sent without a value is
-// removed. A key that wasn't sent, or was sent unchanged, stays and isn't validated. CustomNull
-// removes all.
+// changedCustom merges the custom fields that were sent into the current ones. A key that was
+// sent without a value is removed. A key that wasn't sent, or was sent with its current value,
+// isn't validated. CustomNull removes all values.
 func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field, rules Rules) Values {
 	if !in.Present || in.Value.Kind != CustomObject && in.Value.Kind != CustomNull {
 		return old
@@ -107,8 +110,8 @@ func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field
 	return values
 }
 
-// sameJSON reports whether two JSON values differ in white space only. An absent value equals
-// nothing.
+// sameJSON reports whether two JSON values are equal except for white space. It returns false if
+// either value is absent.
 func sameJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
@@ -117,8 +120,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// reference returns the ID of another record, or 0 if none was sent. known reports whether that
-// record exists.
+// reference returns the ID of another record, or 0 if no valid ID was sent. known reports whether
+// that record exists.
 func (f *validation) reference(field string, n IDInput, known bool) uint64 {
 	switch {
 	case !n.Present:

@@ -24,7 +24,7 @@ func sendIDs(ids ...int64) Optional[IDListInput] {
 	return Some(n)
 }
 
-// customOf returns a custom_fields input from JSON text.
+// customOf parses JSON text into a custom_fields input.
 func customOf(text string) Optional[Custom] {
 	sent := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(text), &sent); err != nil {

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Parts of File.Failure: the missing part, and the reason. They are stored and shown, so the wording must not
-// change.
+// Parts of File.Failure: the missing output and the reason. They are stored and shown to users,
+// so the wording must not change.
 const (
 	FailureNoText    = "No text"
 	FailureNoPreview = "No picture"
 
-	// A retry may succeed after these: later, or on a larger machine.
+	// After these failures, a retry may succeed later or on a larger machine.
 	FailureTooSlow       = "the document takes too long"
 	FailureTooMuchMemory = "the document takes too much memory"
 	FailureNotOpened     = "It could not be opened here; it can be tried again."
 )
 
-// Retryable reports whether processing failed for a reason that may not recur. Faults of the
+// Retryable reports whether processing failed for a reason that may not recur. Errors in the
 // document itself are permanent.
 func (f File) Retryable() bool {
 	for _, reason := range []string{FailureTooSlow, FailureTooMuchMemory, FailureNotOpened} {
@@ -28,8 +28,8 @@ func (f File) Retryable() bool {
 	return false
 }
 
-// MissingText reports whether processing ended without the text that the document may have. It
-// isn't retried until someone requests it.
+// MissingText reports whether processing failed to extract text that the document may have. The
+// document isn't processed again until someone requests it.
 func (f File) MissingText() bool {
 	return strings.Contains(f.Failure, FailureNoText) || strings.Contains(f.Failure, FailureNotOpened)
 }
@@ -41,7 +41,7 @@ func (f File) CannotPreview() bool { return strings.Contains(f.Failure, FailureN
 type ProcessingTask struct {
 	Seq      uint64    `json:"seq"`
 	FileID   uint64    `json:"file_id"`
-	Owner    string    `json:"owner,omitempty"` // owners share the workers fairly
+	Owner    string    `json:"owner,omitempty"` // the workers are shared fairly among owners
 	Attempts int       `json:"attempts,omitempty"`
-	DueAt    time.Time `json:"at"` // not processed before
+	DueAt    time.Time `json:"at"` // the earliest time at which to process it
 }

@@ -25,7 +25,7 @@ func (d PropertyDraft) check(f *validation) Property {
 	}
 }
 
-// PropertyPatch is the input for a change of a Property.
+// PropertyPatch is the input for updating a Property.
 type PropertyPatch struct{ Address, City, County, State Optional[Input] }
 
 func (p PropertyPatch) check(f *validation, old Property) Property {
@@ -37,14 +37,14 @@ func (p PropertyPatch) check(f *validation, old Property) Property {
 	}
 }
 
-// FullAddress returns the address as people write it, such as "12 Elm St, Troy, Rensselaer
+// FullAddress returns the address in the usual format, such as "12 Elm St, Troy, Rensselaer
 // County, NY". Missing parts are omitted.
 func (p Property) FullAddress() string {
 	return joinNonEmpty(", ", p.Address, p.City, p.countyWithType(), p.State)
 }
 
-// countyWithType returns the county with the word its state uses, such as Parish in Louisiana,
-// unless it already contains one.
+// countyWithType returns the county, followed by the word that its state uses, such as Parish in
+// Louisiana, unless the name already contains one.
 func (p Property) countyWithType() string {
 	county := Fold(p.County)
 	ends := func(kind string) bool { return strings.HasSuffix(county, kind) }
@@ -62,8 +62,8 @@ func (p Property) countyWithType() string {
 	return p.County + " County"
 }
 
-// LookupAddress returns the text by which an address is found: street, city, and state. The
-// county is omitted because its spelling varies.
+// LookupAddress returns the text used to look up an address: street, city, and state. The county
+// is omitted because its spelling varies.
 func (p Property) LookupAddress() string {
 	if p.Address == "" {
 		return ""
@@ -71,7 +71,8 @@ func (p Property) LookupAddress() string {
 	return joinNonEmpty(" ", p.Address, p.City, p.State)
 }
 
-// LookupAddresses returns LookupAddress and the shorter forms that count as an exact match.
+// LookupAddresses returns all forms of the address that count as an exact match: the street, the
+// street with the city, and LookupAddress.
 func (p Property) LookupAddresses() []string {
 	return []string{p.Address, joinNonEmpty(" ", p.Address, p.City), p.LookupAddress()}
 }

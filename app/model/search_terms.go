@@ -10,15 +10,15 @@ import (
 	"unicode"
 )
 
-// SearchTerms are the values under which a record is found. Field labels and check boxes are
-// not included.
+// SearchTerms are the searchable values of a record. Field labels and check boxes are not
+// included.
 type SearchTerms struct {
-	Numbers []string // of files, orders, parcels, and instruments, and book and page references
-	Names   []string // of people, companies, places, and documents
+	Numbers []string // file, order, parcel, and instrument numbers, and book and page references
+	Names   []string // names of people, companies, places, and documents
 	Other   []string // all other values
 }
 
-// SearchTerms returns the values under which the abstract is found.
+// SearchTerms returns the searchable values of the abstract.
 func (a Abstract) SearchTerms() SearchTerms {
 	var k SearchTerms
 	k.number(a.TaxMap)
@@ -28,7 +28,7 @@ func (a Abstract) SearchTerms() SearchTerms {
 	return k
 }
 
-// SearchTerms returns the values under which the order is found.
+// SearchTerms returns the searchable values of the order.
 func (o Order) SearchTerms() SearchTerms {
 	var k SearchTerms
 	k.number(o.Number)
@@ -39,10 +39,10 @@ func (o Order) SearchTerms() SearchTerms {
 	return k
 }
 
-// SearchTerms returns the values under which a document is found: its name, and the numbers in
-// it. A name like "26-0017.pdf" is one number. In "Deed Bk1022-Pg311.pdf", book and page
-// references and long numbers count. Short numbers, as in "20_Deed.pdf", and dates are only
-// words of the name.
+// SearchTerms returns the searchable values of a document: its filename, and the numbers in the
+// filename. A name such as "26-0017.pdf" is a single number. In other names, such as "Deed
+// Bk1022-Pg311.pdf", the numbers are book and page references and long numbers. Dates and short
+// numbers, as in "20_Deed.pdf", are only words of the name.
 func (f File) SearchTerms() SearchTerms {
 	var k SearchTerms
 	k.name(f.Filename)
@@ -75,8 +75,8 @@ func (k *SearchTerms) property(p Property) {
 	k.other(p.State)
 }
 
-// custom adds the values of custom fields. They are classified by key and format, so the result
-// doesn't depend on the current template.
+// custom adds the values of custom fields. It classifies each value by its key and format, so the
+// result doesn't depend on the current template.
 func (k *SearchTerms) custom(values Values) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		raw := bytes.TrimSpace(values[key])
@@ -93,7 +93,8 @@ func (k *SearchTerms) custom(values Values) {
 	}
 }
 
-// value adds one value to the list it belongs to. Each line of a value with names is a name.
+// value adds one value to Numbers, Names, or Other. If the key is for names, each line of the
+// value is a name.
 func (k *SearchTerms) value(key, text string) {
 	words := strings.Split(Fold(key), "_")
 	switch {
@@ -132,7 +133,7 @@ func add(list *[]string, s string) {
 	}
 }
 
-// maxNumbersPerText is the maximum number of references that one text adds.
+// maxNumbersPerText is the maximum number of references of each type taken from one text.
 const maxNumbersPerText = 64
 
 var (
@@ -141,7 +142,7 @@ var (
 	hyphenatedNumber = regexp.MustCompile(`\d[-./:–—‐‑]+\d`)
 )
 
-// nameWords are words in the keys of custom fields that contain names.
+// nameWords are words that identify custom fields for names. They are part of the field's key.
 var nameWords = newSet("owner", "owners", "name", "names", "vesting", "borrower", "borrowers", "buyer", "buyers", "seller", "sellers",
 	"grantor", "grantors", "grantee", "grantees", "mortgagor", "mortgagee", "lender", "lenders", "trustee", "client", "underwriter",
 	"party", "parties", "entity", "entities", "company", "attorney", "plaintiff", "defendant", "debtor", "creditor", "heir", "heirs",
@@ -155,8 +156,8 @@ func newSet(words ...string) map[string]bool {
 	return m
 }
 
-// isNumberKey reports whether a custom field's key, split into words, is one for numbers, such
-// as file_number, parcel_id, deed_book_page, or cob.
+// isNumberKey reports whether a custom field contains numbers, given the words of its key.
+// Examples of such keys are file_number, parcel_id, deed_book_page, and cob.
 func isNumberKey(words []string) bool {
 	last := words[len(words)-1]
 	role := ClassifyWord(last)

@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Session is a signed-in user on one device. It holds a hash, never the token.
+// Session is a signed-in user on one device. It contains the hash of the token, never the token
+// itself.
 type Session struct {
 	Hash       string    `json:"hash"` // SHA-256 of the token, lower-case hex
 	UserID     uint64    `json:"user_id"`
 	CreatedAt  time.Time `json:"created_at"`
-	LastSeenAt time.Time `json:"last_seen_at"` // to the minute
+	LastSeenAt time.Time `json:"last_seen_at"` // accurate to the minute
 	Address    string    `json:"address,omitempty"`
 	Device     string    `json:"device,omitempty"` // User-Agent, at most MaxDeviceLength code points
 }
@@ -23,11 +24,11 @@ const sessionIDLength = 16
 // hash.
 func (s Session) ID() string { return s.Hash[:min(len(s.Hash), sessionIDLength)] }
 
-// SessionLimits are how long a session may be idle, and its maximum lifetime.
+// SessionLimits are the maximum idle time and the maximum lifetime of a session.
 type SessionLimits struct{ Idle, Max time.Duration }
 
-// maxClockSkew is how far in the future a session may have been created, because the clock was
-// set back.
+// maxClockSkew is how far in the future the creation time of a session may be. It is in the
+// future if the clock was set back after the user signed in.
 const maxClockSkew = 10 * time.Minute
 
 // Active reports whether the session is valid at the given time. A session created more than
@@ -39,8 +40,8 @@ func (s Session) Active(now time.Time, limits SessionLimits) bool {
 // MaxDeviceLength is the maximum length of a stored User-Agent, in code points.
 const MaxDeviceLength = 200
 
-// SanitizeDevice returns a User-Agent header that is safe to store and display: valid UTF-8
-// without control characters, at most MaxDeviceLength code points.
+// SanitizeDevice makes a User-Agent header safe to store and display: valid UTF-8 without control
+// characters, at most MaxDeviceLength code points.
 func SanitizeDevice(sent string) string {
 	sent = strings.Map(func(r rune) rune {
 		if isControl(r) || r == utf8.RuneError {

@@ -10,15 +10,15 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Template defines a type of abstract: its custom fields and statuses. Without statuses, its
-// abstracts have none.
+// Template defines a type of abstract: its custom fields and statuses. If a template has no
+// statuses, its abstracts don't have a status.
 type Template struct {
 	ID       uint64   `json:"id"`
 	Name     string   `json:"name"`
 	Statuses []string `json:"statuses,omitempty"` // the first is assigned to new abstracts
 	Fields   []Field  `json:"fields"`
 	Retired  bool     `json:"retired,omitempty"`
-	Default  bool     `json:"-"` // not in the JSON: the store keeps the ID of the one default template
+	Default  bool     `json:"-"` // not in the JSON, because the store keeps the ID of the default template
 }
 
 // InitialStatus returns the status of a new abstract, or "" if the template has no statuses.
@@ -32,7 +32,7 @@ func (t Template) InitialStatus() string {
 // Fingerprint returns 16 hex digits that identify this version of the template. Clients send it
 // with a change to detect concurrent edits.
 func (t Template) Fingerprint() string {
-	raw, _ := json.Marshal(struct { // these types always encode
+	raw, _ := json.Marshal(struct { // encoding these types never fails
 		Template
 		Default bool
 	}{t, t.Default})
@@ -40,8 +40,8 @@ func (t Template) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// TemplateDraft is the input for a new or changed template. Nil fields stay unchanged, and are
-// empty for a new template.
+// TemplateDraft is the input for a new or changed template. If a field is nil, an existing
+// template keeps its value, and a new template has none.
 type TemplateDraft struct {
 	ID       uint64 // 0: the template with this name, or a new one
 	Name     string
@@ -51,8 +51,8 @@ type TemplateDraft struct {
 	Retired  *bool
 }
 
-// Apply returns old changed by the draft, after checking the rules of a single template. old is
-// the zero Template for a new one. Errors have paths below path.
+// Apply applies the draft to old and returns the new version. It checks the rules that concern a
+// single template. old is the zero value for a new template. The paths of errors begin with path.
 func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) {
 	var f validation
 	t := old
@@ -70,17 +70,17 @@ func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) 
 	return t, f.Fields
 }
 
-// Messages for a default template that would be retired.
+// Messages for a template that would be both the default and retired.
 const (
 	MsgRetireDefault  = "The default template cannot be retired; make another one the default first."
 	MsgDefaultRetired = "A retired template cannot be the default."
 )
 
-// CheckTemplates checks the rules between templates: exactly one default if there are any, and
-// unique names, regardless of case, among those not retired. list are the current templates and
-// wanted the new and changed ones; new ones have no ID. It returns wanted, followed by the
-// template that is no longer the default, if any. Errors have paths below templates.INDEX, an
-// index into wanted.
+// CheckTemplates checks the rules across templates. If there are templates, exactly one is the
+// default. Among those that aren't retired, names are unique, ignoring case. list contains the
+// current templates, and wanted the new and changed ones; new ones have no ID. CheckTemplates
+// returns wanted, plus the previous default template if it changed. Errors have paths below
+// templates.INDEX, where INDEX is the index in wanted.
 func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 	var f validation
 	wanted = applyDefault(list, slices.Clone(wanted), &f)
@@ -114,8 +114,9 @@ func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 	return wanted, f.Fields
 }
 
-// applyDefault moves the default to the template that wanted makes the default. If there is
-// none yet, the first template that isn't retired becomes it.
+// applyDefault makes the template that is marked as the default in wanted the only default. If
+// there is no default yet and none is marked, the first template in wanted that isn't retired
+// becomes the default.
 func applyDefault(list, wanted []Template, f *validation) []Template {
 	current := uint64(0)
 	for _, t := range list {
@@ -150,8 +151,8 @@ func applyDefault(list, wanted []Template, f *validation) []Template {
 	return wanted
 }
 
-// TemplateChanges returns the differences between two versions of a template, fields in their
-// new order.
+// TemplateChanges returns the differences between two versions of a template. The fields are in
+// their new order.
 func TemplateChanges(old, now Template) []Change {
 	var c changes
 	c.text("name", old.Name, now.Name)
@@ -161,7 +162,7 @@ func TemplateChanges(old, now Template) []Change {
 	return append(c, FieldChanges(old.Fields, now.Fields)...)
 }
 
-// StatusChanges returns the change of a list of statuses, if any.
+// StatusChanges returns the change to a list of statuses, or nil if the lists are equal.
 func StatusChanges(old, now []string) []Change {
 	var c changes
 	if !slices.Equal(old, now) {
@@ -170,9 +171,9 @@ func StatusChanges(old, now []string) []Change {
 	return c
 }
 
-// FieldChanges returns the added, removed, and changed definitions as JSON objects under
-// custom_fields.KEY. If the remaining ones are in another order, it adds their keys under
-// custom_fields.
+// FieldChanges returns the added, removed, and changed definitions, as JSON objects with the name
+// custom_fields.KEY. If the order of the other definitions changed, it adds a change to
+// custom_fields with their keys.
 func FieldChanges(old, now []Field) []Change {
 	var c changes
 	before, after := map[string]Field{}, map[string]Field{}

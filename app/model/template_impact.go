@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Impact is stored data that a change of definitions would invalidate: values or statuses of
-// records that would no longer be defined.
+// Impact describes stored data that a change to the definitions would make invalid: custom field
+// values or statuses that would no longer be defined.
 type Impact struct {
 	TemplateID       uint64    // 0 for orders
 	TemplateName     string    // "" for orders
 	Key              string    // the custom field; "" if a status is removed
-	OldType, NewType FieldType // NewType is "" if the field is removed, and equal to OldType if an option is
+	OldType, NewType FieldType // NewType is "" if the field is removed, or OldType if an option is removed
 	Choice           string    // the removed option or status
 }
 
-// wideningConversions are the type changes under which every stored value remains valid.
+// wideningConversions lists the type changes that keep every stored value valid.
 var wideningConversions = map[FieldType][]FieldType{
 	Text:     {Paragraph},
 	Dropdown: {Text, Paragraph},
@@ -27,8 +27,9 @@ var wideningConversions = map[FieldType][]FieldType{
 	URL:      {Text, Paragraph},
 }
 
-// TemplateImpact returns what changing a template from old to now would invalidate, in the
-// order of the old fields. For the definitions of orders, the templates have no ID and no name.
+// TemplateImpact returns the stored data that would become invalid if a template changed from old
+// to now, in the order of the old fields. For the definitions of orders, pass templates without
+// an ID and name.
 func TemplateImpact(old, now Template) []Impact {
 	list := append(fieldImpacts(old.Fields, now.Fields), statusImpacts(old.Statuses, now.Statuses)...)
 	for i := range list {
@@ -71,7 +72,7 @@ func statusImpacts(before, after []string) []Impact {
 	return list
 }
 
-// Affects reports whether a record with these values is affected.
+// Affects reports whether a record with these custom fields and this status is affected.
 func (l Impact) Affects(custom Values, status string) bool {
 	if l.Key == "" {
 		return status == l.Choice
@@ -84,14 +85,14 @@ func (l Impact) Affects(custom Values, status string) bool {
 		return true
 	case l.OldType == Multiselect:
 		var chosen []string
-		// Unreadable values count as affected, so that they aren't lost unnoticed.
+		// Values that can't be decoded count as affected. Otherwise they could be lost without notice.
 		return json.Unmarshal(raw, &chosen) != nil || slices.Contains(chosen, l.Choice)
 	}
 	text, isString := decodeString(raw)
 	return !isString || text == l.Choice
 }
 
-// Path returns the path of the error field: custom_fields.KEY or statuses, prefixed with
+// Path returns the field name for an error: custom_fields.KEY or statuses, prefixed with
 // templates.ID for a template.
 func (l Impact) Path() string {
 	path := "statuses"
@@ -104,7 +105,8 @@ func (l Impact) Path() string {
 	return path
 }
 
-// Message says how many records are affected. recordType is the singular name of their type.
+// Message returns an error message that says how many records are affected. recordType is the
+// singular name of their type.
 func (l Impact) Message(count uint64, recordType string) string {
 	records, have, are, of := recordType+"s", "have", "are", ""
 	if count == 1 {

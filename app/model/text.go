@@ -8,21 +8,22 @@ import (
 	"golang.org/x/text/cases"
 )
 
-// Normalization of text for lookups. NormalizeText and NormalizeNumber are part of the keys of store
-// indexes, so a change of either requires a schema migration.
+// The keys of store indexes contain text normalized by NormalizeText and NormalizeNumber, so any
+// change to either function requires a schema migration.
 
-// NormalizeText returns text for sorting and lookups: case-folded, with each run of characters
-// other than letters and digits replaced by one space, and trimmed.
+// NormalizeText normalizes text for sorting and lookups. It folds case, replaces each run of
+// characters other than letters and digits with a space, and trims the result.
 func NormalizeText(s string) string { return normalize(s, " ") }
 
 // QuoteMarks are the characters that quote an exact phrase in a search.
 const QuoteMarks = `"“”„‟«»`
 
-// NormalizeNumber is NormalizeText without spaces, for file and parcel numbers: "12-34-567" and
-// "1234567" are equal.
+// NormalizeNumber normalizes file and parcel numbers. It does the same as NormalizeText but omits
+// the spaces, so "12-34-567" and "1234567" are equal.
 func NormalizeNumber(s string) string { return normalize(s, "") }
 
-// normalize keeps the letters and digits of the case-folded text and writes gap between runs.
+// normalize keeps the letters and digits of the case-folded text and joins the runs of them with
+// gap.
 func normalize(s, gap string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -44,7 +45,7 @@ func normalize(s, gap string) string {
 	return b.String()
 }
 
-// fastFold is Fold with a fast path for ASCII.
+// fastFold does the same as Fold, with a fast path for ASCII.
 func fastFold(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -60,7 +61,7 @@ const (
 	keyParcel     = "parcel_id"
 )
 
-// text returns the value of a field that is a string or a number, or "" if there is none.
+// text returns the value of a string or number field, or "" if there is none.
 func (v Values) text(key string) string {
 	raw := v[key]
 	if s, ok := decodeString(raw); ok {

@@ -10,12 +10,12 @@ import (
 type Trashed struct {
 	At       time.Time `json:"at"`
 	By       Actor     `json:"by"`
-	With     string    `json:"with,omitempty"`  // the record it was trashed with, such as "abstract:7"; restored only with it
+	With     string    `json:"with,omitempty"`  // the record it was deleted with, such as "abstract:7"; restored only with it
 	Position int       `json:"place,omitempty"` // former position among the abstract's documents
 }
 
-// ConfirmationMatches reports whether someone typed the requested words to confirm an action.
-// Case and number of spaces don't matter.
+// ConfirmationMatches reports whether the typed text matches the words requested to confirm an
+// action. It ignores case and extra spaces.
 func ConfirmationMatches(typed, asked string) bool {
 	words := func(s string) string { return strings.Join(strings.Fields(Fold(s)), " ") }
 	return words(typed) == words(asked) && words(asked) != ""

@@ -14,7 +14,8 @@ type ResumableUploadDraft struct {
 }
 
 // Check validates the draft and returns the folder ID. abstract is the decoded ID of the
-// abstract, or 0 if the ID is invalid. Whether abstract and folder exist is checked later.
+// abstract, or 0 if the ID is invalid. Check doesn't verify that the abstract and the folder
+// exist.
 func (d ResumableUploadDraft) Check(abstract uint64) (uint64, errs.Fields) {
 	var f validation
 	if strings.TrimSpace(d.Filename.Value) == "" {
@@ -31,14 +32,14 @@ func (d ResumableUploadDraft) Check(abstract uint64) (uint64, errs.Fields) {
 	return folder, f.Fields
 }
 
-// UploadDraft is the input for uploaded documents: the folder they go to.
+// UploadDraft is the input for an upload of documents to a folder.
 type UploadDraft struct {
 	FolderID    IDInput
-	NonFilePart bool // a "files" part of the form is not a file
+	NonFilePart bool // the form has a "files" part that isn't a file
 }
 
-// Check validates an upload and returns the folder ID. sent reports whether there is at least
-// one file, and known whether the named folder exists.
+// Check validates an upload and returns the folder ID. sent reports whether at least one file was
+// sent. known reports whether the requested folder exists.
 func (d UploadDraft) Check(sent, known bool) (uint64, errs.Fields) {
 	var f validation
 	f.files(d.NonFilePart, sent)

@@ -11,23 +11,23 @@ import (
 	"deedkeep/app/errs"
 )
 
-// ActorUser is the Actor.Kind of someone who signed in with username and password.
+// ActorUser is the Actor.Kind of a signed-in user.
 const ActorUser = "user"
 
 // Role is a user's role.
 type Role string
 
-// The roles, each with the permissions of the previous ones.
+// The roles. Each role includes the permissions of the previous ones.
 const (
 	RoleViewer Role = "viewer" // sees all records
 	RoleStaff  Role = "staff"  // uploads, edits, and moves records to and from the trash
 	RoleAdmin  Role = "admin"  // manages users, keys, templates, settings, and the audit log
 )
 
-// Roles returns all roles, each with the permissions of the previous ones.
+// Roles returns all roles. Each role includes the permissions of the previous ones.
 func Roles() []Role { return []Role{RoleViewer, RoleStaff, RoleAdmin} }
 
-// Permission is something a role may allow.
+// Permission is something that a role allows.
 type Permission string
 
 // The permissions.
@@ -37,7 +37,7 @@ const (
 	PermAdmin Permission = "administer"
 )
 
-// permissions maps roles to their permissions. An unknown role has none.
+// permissions maps roles to their permissions. An unknown role has no permissions.
 var permissions = map[Role][]Permission{
 	RoleViewer: {PermRead},
 	RoleStaff:  {PermRead, PermWrite},
@@ -53,12 +53,12 @@ type User struct {
 	Version          uint64         `json:"version"` // number of changes, not counting LastSeenAt
 	Name             string         `json:"name"`    // username, unique by Fold
 	Role             Role           `json:"role"`
-	Password         string         `json:"password,omitempty"` // argon2id hash in PHC format; "" until one is chosen
+	Password         string         `json:"password,omitempty"` // argon2id hash in PHC format; "" until the user chooses a password
 	TwoFactor        *TwoFactor     `json:"factor,omitempty"`
 	PendingTwoFactor *TwoFactor     `json:"begun,omitempty"` // two-factor setup that isn't confirmed yet
 	PasswordLink     *PasswordLink  `json:"link,omitempty"`
 	CreatedAt        time.Time      `json:"created_at"`
-	LastSeenAt       *time.Time     `json:"last_seen_at,omitempty"` // to the minute
+	LastSeenAt       *time.Time     `json:"last_seen_at,omitempty"` // accurate to the minute
 	DisabledAt       *time.Time     `json:"disabled_at,omitempty"`
 	KnownAddresses   []KnownAddress `json:"known_addresses,omitempty"` // up to MaxKnownAddresses, most recent first
 }
@@ -79,7 +79,7 @@ type PasswordLink struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// PasswordLinkPath is the page address of a one-time link, without its token.
+// PasswordLinkPath is the URL path of a one-time link, without its token.
 const PasswordLinkPath = "/join/"
 
 // PasswordLinkTTL is how long a one-time link is valid.
@@ -134,19 +134,19 @@ func userName(f *validation, sent string) string {
 	return name
 }
 
-// KnownAddress is a network from which a user signed in, in the format of ClientNetwork, and
-// the last time.
+// KnownAddress is a network from which a user has signed in, as returned by ClientNetwork, and
+// the time of the last sign-in.
 type KnownAddress struct {
 	Network string    `json:"network"`
 	At      time.Time `json:"at"`
 }
 
-// MaxKnownAddresses is how many networks are stored per user.
+// MaxKnownAddresses is the maximum number of networks stored per user.
 const MaxKnownAddresses = 10
 
-// RememberAddress records a sign-in from network. It drops the oldest entries above
-// MaxKnownAddresses and those not later than since. It allocates a new list, because the record
-// may be shared.
+// RememberAddress records a sign-in from network. It drops entries that are not later than since,
+// and then the oldest entries if there are more than MaxKnownAddresses. It allocates a new list,
+// because the record may be shared.
 func (u *User) RememberAddress(network string, now, since time.Time) {
 	list := []KnownAddress{{network, now}}
 	for _, k := range u.KnownAddresses {
@@ -157,27 +157,27 @@ func (u *User) RememberAddress(network string, now, since time.Time) {
 	u.KnownAddresses = list[:min(len(list), MaxKnownAddresses)]
 }
 
-// KnowsAddress reports whether the user signed in from the network after since.
+// KnowsAddress reports whether the user has signed in from the network since the given time.
 func (u User) KnowsAddress(network string, since time.Time) bool {
 	return slices.ContainsFunc(u.KnownAddresses, func(k KnownAddress) bool { return k.Network == network && k.At.After(since) })
 }
 
 // ClientNetwork returns the network that counts as one client for rate limits and known
-// addresses: the address itself for IPv4, and the /64 for IPv6, which is usually assigned to
-// one subscriber (RFC 6177). An invalid address returns the zero Prefix.
+// addresses: the address itself for IPv4, and the /64 for IPv6, which is usually assigned to one
+// subscriber (RFC 6177). For an invalid address, it returns the zero Prefix.
 func ClientNetwork(ip netip.Addr) netip.Prefix {
 	ip = ip.Unmap().WithZone("")
 	return netip.PrefixFrom(ip, min(ip.BitLen(), 64)).Masked()
 }
 
-// Limits for the length of a password, in bytes.
+// Limits on the length of a password, in bytes.
 const (
 	MinPasswordLength = 10
 	MaxPasswordLength = 1024
 )
 
-// CheckPassword validates the format of a password. It is used byte for byte as typed, without
-// trimming or normalization. Its strength is judged by secret.Weak.
+// CheckPassword validates the format of a password. The password is used exactly as typed,
+// without trimming or normalization. secret.IsWeakPassword checks its strength.
 func CheckPassword(password string) errs.Fields {
 	var f validation
 	checkPassword(&f, password)

@@ -12,7 +12,7 @@ import (
 
 // Maximum lengths in Unicode code points.
 const (
-	MaxNameLength      = 255    // order_number, a folder's name
+	MaxNameLength      = 255    // order numbers and folder names
 	MaxLineLength      = 2000   // other one-line fields
 	MaxParagraphLength = 65_535 // fields of type paragraph
 )
@@ -36,15 +36,15 @@ type Input struct {
 // StringInput returns an Input that holds a string.
 func StringInput(value string) Input { return Input{InputString, value} }
 
-// IDInput is an ID as received. Present is false if it was absent or empty. Valid is false if
-// it was present but not an integer. The ID may not exist.
+// IDInput is an ID as received. Present is false if it was absent or empty. Valid is false if it
+// was present but not an integer. A record with a valid ID doesn't necessarily exist.
 type IDInput struct {
 	Present, Valid bool
 	Value          int64
 }
 
-// Values are the custom fields of a record: key to JSON value. Keys without a value are
-// omitted, and numbers keep the digits as sent.
+// Values maps the keys of a record's custom fields to JSON values. Keys without a value are
+// omitted, and numbers keep the digits that were sent.
 type Values map[string]json.RawMessage
 
 // CustomKind is the type of a custom_fields input.
@@ -68,7 +68,7 @@ type Custom struct {
 	OnUnknownKeys func(keys []string)
 }
 
-// reportUnknownKeys calls OnUnknownKeys with the keys that defs doesn't define.
+// reportUnknownKeys calls OnUnknownKeys with the keys that aren't in defs.
 func (c Custom) reportUnknownKeys(defs []Field) {
 	if c.OnUnknownKeys == nil {
 		return
@@ -83,8 +83,8 @@ func (c Custom) reportUnknownKeys(defs []Field) {
 	c.OnUnknownKeys(keys)
 }
 
-// line validates one-line text: trimmed, valid UTF-8 without NUL, and at most limit code
-// points. It returns "" after an error.
+// line trims and validates one-line text. The text must be valid UTF-8 without NUL and at most
+// limit code points long. line returns "" after an error.
 func (f *validation) line(field string, in Input, limit int) string {
 	switch in.Kind {
 	case InputMissing:
@@ -127,6 +127,6 @@ func isDate(value string) bool {
 	return err == nil
 }
 
-// validation collects field errors in the order in which fields are checked. Its methods
-// validate one field each.
+// validation collects field errors in the order in which the fields are checked. Each of its
+// methods validates one field.
 type validation struct{ errs.Fields }
