@@ -14,11 +14,11 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Abstracts implements the operations on abstracts.
+// Abstracts creates, lists, changes, and deletes abstracts.
 type Abstracts struct{ v *Vault }
 
-// AbstractWithFiles is an abstract with its documents in their sequence. After an
-// upload, Failures lists the rejected documents of the request in the order sent.
+// AbstractWithFiles is an abstract with its documents in sequence. After an upload,
+// Failures lists the rejected documents of the request in the order sent.
 type AbstractWithFiles struct {
 	Abstract model.Abstract
 	Files    []model.File
@@ -66,18 +66,20 @@ func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint
 	return f, nil
 }
 
-// missingFileError returns the error for a record that refers to a missing document.
+// missingFileError returns the error for a record that refers to a document that is
+// missing from the database.
 func missingFileError(id uint64) error {
 	return fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, id)
 }
 
-// Create creates an abstract with the accepted documents of an upload. If any field is
-// invalid, it stores nothing and returns an Invalid error that lists every invalid
-// field. Rejected documents do not cause an error; they are listed in Failures.
+// Create creates an abstract that contains the accepted documents of an upload. If any
+// field is invalid, it stores nothing and returns an Invalid error that lists every
+// invalid field. Rejected documents don't cause an error. They are listed in Failures.
 func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, upload *StagedUpload,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	// Validate before the bytes are synced, so that an invalid draft costs no disk writes,
-	// and outside the single writer, which only checks that the template is unchanged.
+	// Validate before syncing the documents, so that an invalid draft doesn't cost a disk
+	// sync. Validate outside the write transaction, because only one can run at a time.
+	// The write transaction only checks that the template hasn't changed.
 	var validated validatedAbstract
 	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { validated, err = a.validate(t, draft); return err }); err != nil {
 		return AbstractWithFiles{}, err
@@ -111,7 +113,7 @@ type validatedAbstract struct {
 	abstract model.Abstract
 }
 
-// validate looks up the template of a draft and validates the draft.
+// validate looks up a draft's template and validates the draft.
 func (a *Abstracts) validate(t *store.Tx, draft model.AbstractDraft) (result validatedAbstract, err error) {
 	var found bool
 	if result.template, found, err = templateForDraft(t, draft.TemplateID); err != nil {
@@ -122,8 +124,8 @@ func (a *Abstracts) validate(t *store.Tx, draft model.AbstractDraft) (result val
 	return result, rejected.Err()
 }
 
-// revalidate returns the validated abstract, after a new validation if its template has
-// changed.
+// revalidate returns the validated abstract. If the template has changed since, it
+// validates the draft again.
 func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, validated validatedAbstract) (model.Abstract, error) {
 	template, _, err := templateForDraft(t, draft.TemplateID)
 	if err == nil && !sameDefinitions(template, validated.template) {
@@ -132,7 +134,8 @@ func (a *Abstracts) revalidate(t *store.Tx, draft model.AbstractDraft, validated
 	return validated.abstract, err
 }
 
-// sameDefinitions reports whether a template still has the same fields and statuses.
+// sameDefinitions reports whether a and b are the same template with the same fields and
+// statuses.
 func sameDefinitions(a, b *model.Template) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -140,8 +143,9 @@ func sameDefinitions(a, b *model.Template) bool {
 	return a.ID == b.ID && sameList(a.Fields, b.Fields) && sameList(a.Statuses, b.Statuses)
 }
 
-// templateForDraft returns the template of a new abstract: the one that the draft names,
-// or the default template. Retired templates are not accepted for new abstracts.
+// templateForDraft returns the template for a new abstract: the one given in the draft,
+// or else the default template. found is false if the given template doesn't exist or is
+// retired.
 func templateForDraft(t *store.Tx, id model.IDInput) (template *model.Template, found bool, err error) {
 	if !id.Present {
 		defaultTemplate, ok, err := t.DefaultTemplate()
@@ -193,7 +197,7 @@ func FileIDs(files []model.File) []uint64 {
 // NotFound if the abstract does not exist.
 func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, upload *StagedUpload,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	draft.FolderID = model.IDInput{} // an abstract's documents are in no folder
+	draft.FolderID = model.IDInput{} // documents of an abstract don't belong to a folder
 	if _, rejected := draft.Check(upload.HasFiles(), true); len(rejected) > 0 {
 		return AbstractWithFiles{}, rejected.Err()
 	}
@@ -244,7 +248,7 @@ func (a *Abstracts) attach(t *store.Tx, at time.Time, actor model.Actor, result 
 	return result, t.PutAbstract(result.Abstract)
 }
 
-// nextVersion increments the version of an abstract and updates its time of change.
+// nextVersion returns the abstract with the next version number and an updated UpdatedAt.
 func nextVersion(a model.Abstract, at time.Time) model.Abstract {
 	a.Version, a.UpdatedAt = a.Version+1, nextUpdateTime(at, a.UpdatedAt)
 	return a
@@ -271,8 +275,8 @@ func (a *Abstracts) List(ctx context.Context, q Query) (Page[AbstractWithFiles],
 	})
 }
 
-// Patch changes the fields in p. It returns Invalid with every invalid field, or
-// PreconditionFailed if match does not accept the current version.
+// Patch changes the fields set in p. It returns Invalid, listing every invalid field, or
+// PreconditionFailed if match doesn't accept the current version.
 func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p model.AbstractPatch,
 	match Match) (AbstractWithFiles, error) {
 	return patch(ctx, a.v, AbstractOps, actor, id, match, func(t *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
@@ -290,7 +294,7 @@ func (a *Abstracts) Patch(ctx context.Context, actor model.Actor, id uint64, p m
 	})
 }
 
-// templateByID returns a template, retired or not, or nil for ID 0.
+// templateByID returns a template, even if it is retired. For ID 0, it returns nil.
 func templateByID(t *store.Tx, id uint64) (*model.Template, error) {
 	if id == 0 {
 		return nil, nil
@@ -299,7 +303,7 @@ func templateByID(t *store.Tx, id uint64) (*model.Template, error) {
 	return &template, err
 }
 
-// filesInOrder returns files in the order of ids.
+// filesInOrder returns files sorted in the order of ids.
 func filesInOrder(files []model.File, ids []uint64) []model.File {
 	byID := make(map[uint64]model.File, len(files))
 	for _, f := range files {
@@ -312,8 +316,8 @@ func filesInOrder(files []model.File, ids []uint64) []model.File {
 	return sorted
 }
 
-// Trash moves an abstract and its documents to the trash. The list of documents is
-// unchanged, so that Restore keeps their sequence.
+// Trash moves an abstract and its documents to the trash. The abstract keeps its list of
+// documents, so Restore can restore their sequence.
 func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	return trash(ctx, a.v, AbstractOps, actor, id, match, "trashed",
 		func(t *store.Tx, live AbstractWithFiles, in model.Trashed) (map[string]string, error) {
@@ -331,8 +335,8 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 		})
 }
 
-// Restore restores an abstract and the documents that were trashed with it. A live
-// abstract is left unchanged.
+// Restore restores an abstract and the documents that were trashed with it. If the
+// abstract is not in the trash, it changes nothing.
 func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	return restore(ctx, a.v, AbstractOps, actor, id, idempotency, nil,
@@ -351,8 +355,8 @@ func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64,
 }
 
 // Detach removes a document from its abstract and moves it to the trash. It returns
-// NotFound if the document does not belong to the abstract, PreconditionFailed if match
-// does not accept its version.
+// NotFound if the document does not belong to the abstract, or PreconditionFailed if
+// match does not accept the document's version.
 func (a *Abstracts) Detach(ctx context.Context, actor model.Actor, id, file uint64, match Match) error {
 	return trash(ctx, a.v, fileOpsOfAbstract(id), actor, file, match, "detached", trashFile)
 }
@@ -361,7 +365,7 @@ func fileCountDetail(f AbstractWithFiles) map[string]string {
 	return map[string]string{"files": strconv.Itoa(len(f.Files))}
 }
 
-// ReadAbstractFiles reads the documents of a page of abstracts.
+// ReadAbstractFiles adds their documents to a page of abstracts.
 func ReadAbstractFiles(ctx context.Context, t *store.Tx, found Page[model.Abstract]) (page Page[AbstractWithFiles], err error) {
 	page.Next, page.Prev, page.Bytes, page.Truncated = found.Next, found.Prev, found.Bytes, found.Truncated
 	for _, abstract := range found.Items {
@@ -370,7 +374,7 @@ func ReadAbstractFiles(ctx context.Context, t *store.Tx, found Page[model.Abstra
 		}
 		f, err := AbstractOps.get(t, abstract.ID)
 		if errors.Is(err, store.ErrDamaged) {
-			f.Abstract = abstract // f.Files has the documents before the damaged one
+			f.Abstract = abstract // f.Files contains the documents before the damaged one
 		} else if err != nil {
 			return page, err
 		}

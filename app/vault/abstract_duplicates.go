@@ -7,9 +7,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// WithSameFileNumber returns up to MaxFound other live abstracts with the same file
-// number, ignoring punctuation, and reports whether there may be more. File numbers need
-// not be unique: updates reuse them.
+// WithSameFileNumber returns up to MaxFound other live abstracts whose file number is the
+// same, ignoring punctuation. It also reports whether there may be more. File numbers
+// don't have to be unique, because title updates reuse them.
 func (a *Abstracts) WithSameFileNumber(ctx context.Context, abstract model.Abstract) (list []model.Abstract, more bool, err error) {
 	number := abstract.FileNumber()
 	if number == "" {
@@ -29,5 +29,5 @@ func (a *Abstracts) WithSameFileNumber(ctx context.Context, abstract model.Abstr
 	return list[:min(len(list), MaxFound)], more, err
 }
 
-// MaxFound is the maximum number of results in a group.
+// MaxFound is the maximum number of results in each group.
 const MaxFound = 20

@@ -21,19 +21,21 @@ func (a *Abstracts) ListWithoutFiles(ctx context.Context, q Query) (Page[model.A
 // History is a page of the audit entries of an abstract and its documents, newest first.
 type History struct {
 	Events []model.Event
-	Names  map[string]string // filenames of the documents in Events, by record such as "file:7"
-	Before uint64            // value of before for the next page; 0: no more
+	Names  map[string]string // filenames by record, for example "file:7"
+	Before uint64            // before for the next page; 0 on the last page
 }
 
-// maxRemovedFiles is the maximum number of removed documents in a partial history.
+// maxRemovedFiles is the maximum number of removed documents that History covers if
+// documents is not nil.
 const maxRemovedFiles = 50
 
-// History returns at most limit audit entries, with sequence numbers below before, of an
-// abstract and of its current and removed documents. For before 0 it starts at the
-// newest entry. If documents is not nil, it covers only these and the documents removed
-// last; the cost grows with their number. It returns NotFound if the abstract does not
-// exist. Views and downloads are included only for administrators: they serve to
-// investigate incidents, not to let colleagues monitor each other.
+// History returns the audit entries of an abstract and of its current and removed
+// documents, newest first. It returns at most limit entries, all with sequence numbers
+// below before. If before is 0, it starts at the newest entry. If documents is not nil,
+// it covers only those documents and the most recently removed ones, because the cost
+// grows with the number of documents. It returns NotFound if the abstract does not exist.
+// Only administrators get views and downloads. They are recorded for incident
+// investigations, not so that coworkers can monitor each other.
 func (a *Abstracts) History(ctx context.Context, actor model.Actor, id, before uint64, documents []uint64, limit int) (h History,
 	err error) {
 	if err := a.v.events.FlushViews(ctx); err != nil {
@@ -88,7 +90,7 @@ func (g *historyReader) history(ctx context.Context, abstract string, documents 
 	return h, nil
 }
 
-// collect reads the newest matching entries of a record.
+// collect adds the newest matching audit entries of a record to g.events.
 func (g *historyReader) collect(record string) error {
 	q := store.Query{Filters: []store.Filter{{Column: store.ColumnRecord, Value: record}}, Descending: true, Limit: g.limit + 1}
 	for found := 0; found <= g.limit; {
@@ -112,7 +114,8 @@ func (g *historyReader) collect(record string) error {
 	return nil
 }
 
-// names returns the filenames of the documents in events, including trashed documents.
+// names returns the filenames of the documents in events, including documents in the
+// trash.
 func (g *historyReader) names(events []model.Event) map[string]string {
 	names := map[string]string{}
 	for _, e := range events {
@@ -127,8 +130,8 @@ func (g *historyReader) names(events []model.Event) map[string]string {
 	return names
 }
 
-// Uploaders returns who uploaded each document. It leaves out documents whose upload is
-// not in the audit log.
+// Uploaders returns the uploader of each document. Documents whose upload is not in the
+// audit log are omitted.
 func (f *Files) Uploaders(ctx context.Context, documents []uint64) (uploaders map[uint64]model.Actor, err error) {
 	uploaders = make(map[uint64]model.Actor, len(documents))
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
@@ -148,9 +151,9 @@ func (f *Files) Uploaders(ctx context.Context, documents []uint64) (uploaders ma
 	return uploaders, err
 }
 
-// FindByPrefix returns abstracts whose file number, parcel, or address equals or starts
-// with text, exact matches first, and reports whether there may be more. Of q it uses
-// the filters and the limit.
+// FindByPrefix returns abstracts whose file number, Parcel ID, or address starts with
+// text. Exact matches come first. It also reports whether there may be more. It uses only
+// the filters and the limit of q.
 func (a *Abstracts) FindByPrefix(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		found, beyond, err := t.FindAbstractsWhere(text, q)

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// createAbstractNumbered creates an abstract with a file number, a Parcel ID, and an address.
+// createAbstractNumbered creates an abstract with the given file number, Parcel ID, and address.
 func createAbstractNumbered(t *testing.T, v *instance.Instance, number, parcel, address string,
 	docs ...vaulttest.Doc) vault.AbstractWithFiles {
 	t.Helper()
@@ -47,7 +47,7 @@ func TestAbstractFindByPrefix(t *testing.T) {
 	if err != nil || len(found) != 2 || !more {
 		t.Errorf("FindByPrefix: got %v, more %v, %v, want 2 abstracts and more", fileNumbers(found), more, err)
 	}
-	// Filters apply to all abstracts with the prefix, not only to those that fit the limit.
+	// Filters apply to all abstracts with the prefix, not only to the first ones up to the limit.
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 3,
 		model.AbstractPatch{Status: model.Some(model.StringInput("In Exam"))}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
@@ -65,8 +65,8 @@ func TestAbstractFindByPrefix(t *testing.T) {
 	}
 }
 
-// The history contains each event of an abstract and its documents once, including those of removed documents, regardless of
-// the page size.
+// The history contains each audit entry of an abstract and its current and removed documents exactly once, whatever the
+// page size.
 func TestAbstractHistory(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -99,7 +99,7 @@ func TestAbstractHistory(t *testing.T) {
 	if name := full.Names[fmt.Sprintf("file:%d", created.Files[1].ID)]; name != "b.pdf" {
 		t.Errorf("name of the document in the trash: got %q, want b.pdf", name)
 	}
-	// The history without documents also contains the event of the removed document.
+	// If no documents are selected, the history still contains the entry of the removed document.
 	part, err := v.Abstracts.History(t.Context(), model.Actor{Role: model.RoleAdmin}, id, 0, []uint64{}, 100)
 	if err != nil || len(part.Events) != 8 || part.Events[0].Kind != "file.detached" {
 		t.Errorf("history without documents: got %+v, %v, want 8 events, file.detached first", part.Events, err)
@@ -168,7 +168,8 @@ func TestAbstractRemovedFiles(t *testing.T) {
 	}
 }
 
-// Only administrators see who read documents. For other users, read events don't count toward the page size.
+// Only administrators see who viewed or downloaded documents. For other users, these entries don't count toward the
+// page size.
 func TestHistoryShowsReadsToAdministratorsOnly(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

@@ -8,17 +8,17 @@ import (
 	"deedkeep/app/store"
 )
 
-// ReorderRequest changes the sequence of documents in an abstract: it moves one
-// document, or rearranges several among the positions they occupy. IDs of other
-// documents are ignored.
+// ReorderRequest changes the sequence of documents in an abstract. It either moves one
+// document or rearranges several documents among the positions they already occupy. IDs
+// of documents that are not in the abstract are ignored.
 type ReorderRequest struct {
 	File     uint64   // document to move
-	Position int      // new position, from 1; 0: use Offset
-	Offset   int      // number of positions down; up if negative
-	Sequence []uint64 // if not nil: rearrange these documents in this sequence
+	Position int      // new position, starting at 1; 0: use Offset
+	Offset   int      // number of positions to move down; negative: up
+	Sequence []uint64 // if not nil, rearrange these documents in this sequence
 }
 
-// Reorder changes the sequence of documents in an abstract and leaves out those that
+// Reorder changes the sequence of the documents in an abstract. It ignores documents that
 // were removed in the meantime. It returns NotFound if the abstract does not exist.
 func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, request ReorderRequest) (AbstractWithFiles, error) {
 	return patch(ctx, a.v, AbstractOps, actor, id, Match{}, func(_ *store.Tx, old AbstractWithFiles) (AbstractWithFiles, error) {
@@ -29,7 +29,7 @@ func (a *Abstracts) Reorder(ctx context.Context, actor model.Actor, id uint64, r
 	})
 }
 
-// apply returns the IDs in their new sequence. It does not modify files.
+// apply returns the IDs in their new sequence. It doesn't modify files.
 func (m ReorderRequest) apply(files []uint64) []uint64 {
 	order := slices.Clone(files)
 	if m.Sequence != nil {
@@ -46,7 +46,8 @@ func (m ReorderRequest) apply(files []uint64) []uint64 {
 	return slices.Insert(slices.Delete(order, at, at+1), min(max(to, 0), len(order)-1), m.File)
 }
 
-// applySequence puts the requested IDs into the positions that they occupy together.
+// applySequence places the requested IDs, in their new sequence, into the positions that
+// these IDs occupy now.
 func (m ReorderRequest) applySequence(order []uint64) []uint64 {
 	var list []uint64
 	for _, id := range m.Sequence {

@@ -51,7 +51,7 @@ func TestAbstractReorder(t *testing.T) {
 	}
 }
 
-// Concurrent requests all succeed, and none undoes another.
+// Concurrent reorder requests all succeed, and none undoes another.
 func TestAbstractReorderConcurrently(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

@@ -97,8 +97,8 @@ func retireTemplate(v *instance.Instance, id uint64) error {
 	})
 }
 
-// A template that is retired while the documents are inspected makes the request invalid. The sweeper removes the stored
-// documents soon, before its next regular run.
+// If a template is retired while documents are inspected, the request that uses it is invalid. The sweeper removes the
+// stored documents soon, without waiting for its next scheduled run.
 func TestAbstractCreateTemplateRetiredDuringInspection(t *testing.T) {
 	t.Parallel()
 	var v *instance.Instance

@@ -16,15 +16,15 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Damage describes a damaged or missing blob. It is kept until the blob is verified as
-// intact or no document refers to it.
+// Damage describes a damaged or missing blob. The entry is removed when the blob is
+// verified as intact or when no document refers to it anymore.
 type Damage struct {
 	Digest    string    `json:"sha256"`
 	FileID    uint64    `json:"file"` // one of the documents with this content
 	Problem   string    `json:"problem"`
 	FoundAt   time.Time `json:"found_at"`
 	CheckedAt time.Time `json:"checked_at"`
-	Logged    bool      `json:"logged"` // whether the audit log contains it
+	Logged    bool      `json:"logged"` // whether the audit log has an entry for it
 }
 
 // DamagedError reports that a document cannot be returned because its blob is damaged.
@@ -37,23 +37,24 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("file %d is damaged: %v", e.File.ID, e.Cause)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns Cause.
 func (e *DamagedError) Unwrap() error { return e.Cause }
 
 const (
-	// MaxDamagedBlobs is the maximum number of damaged blobs that are recorded.
+	// MaxDamagedBlobs is the maximum number of damaged blobs that are tracked.
 	MaxDamagedBlobs = 1000
 	// maxProblemLength is the maximum length of a description in bytes.
 	maxProblemLength = 300
 )
 
-// damagedBlobs is the set of damaged blobs. It is stored with the state of the scrubber.
+// damagedBlobs is the set of known damaged blobs. It is saved together with the
+// scrubber's state.
 type damagedBlobs struct {
 	mu       sync.Mutex
 	ByDigest map[blobstore.Digest]Damage
 }
 
-// List returns the damaged blobs, sorted by file ID.
+// List returns the damaged blobs, sorted by document ID.
 func (d *damagedBlobs) List() []Damage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,7 +70,7 @@ func (d *damagedBlobs) Count() int {
 	return len(d.ByDigest)
 }
 
-// add records a damaged blob and reports whether it is new.
+// add records a damaged blob and reports whether the blob was not recorded before.
 func (d *damagedBlobs) add(digest blobstore.Digest, file uint64, problem string, at time.Time) (first bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,7 +86,7 @@ func (d *damagedBlobs) add(digest blobstore.Digest, file uint64, problem string,
 	return !marked
 }
 
-// update calls change for a recorded blob.
+// update calls change for a blob if it is recorded as damaged.
 func (d *damagedBlobs) update(digest blobstore.Digest, change func(*Damage)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,7 +111,7 @@ func (d *damagedBlobs) remove(digest blobstore.Digest) (was bool) {
 	return was
 }
 
-// Damaged returns the damaged blobs, sorted by file ID.
+// Damaged returns the damaged blobs, sorted by document ID.
 func (v *Vault) Damaged() []Damage { return v.DamagedBlobs.List() }
 
 // DamagedFileIDs returns the IDs of the documents with damaged blobs.
@@ -126,10 +127,10 @@ func IsDamageError(err error) bool {
 	return errors.Is(err, blobstore.ErrDamaged) || errors.Is(err, blobstore.ErrMissing)
 }
 
-// RecordDamage records a damaged blob and logs it once.
+// RecordDamage records that a blob is damaged. It logs the damage only the first time.
 func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file uint64, cause error) {
 	if v.Store.CheckFile() != nil {
-		return // the data directory was removed, so all blobs are missing
+		return // without the data directory, every blob seems to be missing
 	}
 	problem := cause.Error()
 	if len(problem) > maxProblemLength {
@@ -143,8 +144,8 @@ func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file 
 	v.saveDamagedBlobs()
 }
 
-// LogDamage writes the audit entry of a damaged blob unless it exists. If the vault is
-// not writable now, a later call writes it.
+// LogDamage adds an audit entry for a damaged blob if there is none yet. If the vault is
+// read-only or the disk is full, a later call adds the entry.
 func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 	known, marked := v.DamagedBlobs.lookup(digest)
 	if !marked || known.Logged {
@@ -163,7 +164,7 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 	v.DamagedBlobs.update(digest, func(d *Damage) { d.Logged = true })
 }
 
-// ClearDamage removes blobs that were verified or rewritten from the damaged ones.
+// ClearDamage removes verified or rewritten blobs from the set of damaged blobs.
 func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
@@ -177,8 +178,8 @@ func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
 	}
 }
 
-// VerifyBlob reads a blob and records whether it is damaged. It returns an error only if
-// reading failed for another reason.
+// VerifyBlob reads a blob and records whether it is damaged. Damage is not an error:
+// VerifyBlob returns an error only if it can't read the blob for another reason.
 func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file model.File) error {
 	err := v.Blobs.CheckThrottled(ctx, digest, (&txn.Throttle{Activity: v.Activity}).Pause)
 	if err == nil && file.Size >= 0 {
@@ -203,8 +204,8 @@ func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file mo
 	})
 }
 
-// WithFileOfBlob calls fn with a document that refers to the blob. If none does, it
-// removes the blob from the damaged ones.
+// WithFileOfBlob calls fn with one of the documents that refer to a blob. If no document
+// refers to it, it removes the blob from the set of damaged blobs.
 func (v *Vault) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn func(model.File)) error {
 	if err := v.Store.CheckFile(); err != nil {
 		return err
@@ -226,5 +227,6 @@ func (v *Vault) WithFileOfBlob(ctx context.Context, digest blobstore.Digest, fn 
 	return nil
 }
 
-// recheckAfter is the age after which a request verifies a damaged blob again.
+// If a document with a damaged blob is requested, the blob is verified again if its last
+// check is older than recheckAfter.
 const recheckAfter = 10 * time.Minute

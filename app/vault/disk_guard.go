@@ -4,18 +4,19 @@ import (
 	"io"
 )
 
-// spaceCheckInterval is the number of bytes read between two checks of the free space.
+// spaceCheckInterval is the number of bytes read between two checks of the free disk
+// space.
 const spaceCheckInterval = 8 << 20
 
-// DiskGuardReader fails when free disk space falls below the reserve, so that concurrent
-// uploads cannot use up the reserve together.
+// DiskGuardReader fails when the free disk space falls below the reserve. This prevents
+// concurrent uploads from using up the reserve together.
 type DiskGuardReader struct {
 	io.Reader
 	Vault      *Vault
 	sinceCheck int64
 }
 
-// Read reads from the underlying reader and checks the free space at intervals.
+// Read reads from the underlying reader and regularly checks the free disk space.
 func (r *DiskGuardReader) Read(p []byte) (int, error) {
 	if r.sinceCheck >= spaceCheckInterval {
 		if err := r.Vault.CheckSpace(); err != nil {

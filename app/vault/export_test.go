@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// SetEnforceRequired sets whether required custom fields are enforced. No other goroutine may use the vault.
+// SetEnforceRequired sets whether required custom fields are enforced. It isn't safe for concurrent use.
 func (v *Vault) SetEnforceRequired(required bool) { v.Settings.Rules.EnforceRequired = required }
 
 // StoredResponseIncludingExpired returns the response stored under an idempotency key, even if it has expired.

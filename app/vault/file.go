@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Files implements the operations on documents.
+// Files uploads, lists, changes, and deletes documents.
 type Files struct{ v *Vault }
 
 // FileOps reads and writes documents for the shared operations.
@@ -31,7 +31,7 @@ var FileOps = recordOps[model.File]{
 	},
 }
 
-// fileOpsOfAbstract returns FileOps limited to the documents of one abstract.
+// fileOpsOfAbstract returns FileOps restricted to the documents of one abstract.
 func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
 	ops := FileOps
 	ops.get = func(t *store.Tx, id uint64) (model.File, error) {
@@ -47,15 +47,17 @@ func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
 	return ops
 }
 
-// Upload stores the accepted documents of an upload in a folder or in none. It returns
-// Invalid, and stores nothing, if the folder does not exist or no file was sent.
+// Upload stores the accepted documents of an upload in the draft's folder, if any. If the
+// folder doesn't exist or the request contains no file, it stores nothing and returns
+// Invalid.
 func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, upload *StagedUpload,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	return f.UploadInto(ctx, actor, draft, nil, upload, idempotency)
 }
 
-// UploadInto is Upload into the subfolder at path. It creates missing folders with the
-// first accepted document, so that rejected ones leave no empty folders.
+// UploadInto uploads documents as Upload does, but into the subfolder at path below the
+// draft's folder. It creates missing folders only when it stores the first accepted
+// document, so that an upload without accepted documents leaves no empty folders.
 func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, upload *StagedUpload,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, upload); return err }); err != nil {
@@ -114,9 +116,9 @@ func (f *Files) List(ctx context.Context, q Query) (Page[model.File], error) {
 	return list(ctx, f.v, q, (*store.Tx).ListFiles)
 }
 
-// Patch changes the name or folder of a document; its content never changes. It returns
-// Invalid with every invalid field, or PreconditionFailed if match does not accept the
-// current version.
+// Patch changes the name or folder of a document. The content of a document never
+// changes. It returns Invalid, listing every invalid field, or PreconditionFailed if
+// match doesn't accept the current version.
 func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch, match Match) (model.File, error) {
 	return patch(ctx, f.v, FileOps, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
 		now, rejected := p.Check(old, folderExists(t, p.FolderID.Value))
@@ -129,7 +131,8 @@ func (f *Files) Trash(ctx context.Context, actor model.Actor, id uint64, match M
 	return trash(ctx, f.v, FileOps, actor, id, match, "trashed", trashFile)
 }
 
-// trashFile moves a document to the trash and records its position in its abstract.
+// trashFile moves a document to the trash. If the document belongs to an abstract, it
+// saves the document's position there.
 func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]string, error) {
 	if live.AbstractID != 0 {
 		abstract, err := t.Abstract(live.AbstractID)
@@ -145,9 +148,10 @@ func trashFile(t *store.Tx, live model.File, in model.Trashed) (map[string]strin
 	return fileEventDetail(live), t.PutFile(live)
 }
 
-// Restore restores a document to its position in its abstract or to its folder, or to no
-// folder if that was purged. It returns Conflict while its abstract is in the trash. A
-// live document is left unchanged.
+// Restore restores a document to its position in its abstract or to its folder. If the
+// abstract or folder no longer exists, the document is restored without one. It returns
+// Conflict if the abstract is in the trash or full. If the document is not in the trash,
+// it changes nothing.
 func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.File]) (model.File, error) {
 	return restore(ctx, f.v, FileOps, actor, id, idempotency, func(t *store.Tx, in model.File) error {
 		if in.AbstractID == 0 {
@@ -176,7 +180,7 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 		abstract, err := t.Abstract(out.AbstractID)
 		switch {
 		case errs.KindOf(err) == errs.NotFound:
-			// Its retention doesn't end because its abstract was purged.
+			// Purging the abstract doesn't end the document's retention period.
 			out.AbstractID, out.Retained = 0, underRetention(in)
 		case err != nil:
 			return out, nil, err
@@ -190,7 +194,7 @@ func restoreFile(t *store.Tx, in model.File, at time.Time) (model.File, map[stri
 	return out, fileEventDetail(out), t.PutFile(out)
 }
 
-// OpenBytes opens the blob of a document without verifying it.
+// OpenBytes opens a document's blob without verifying it.
 func (v *Vault) OpenBytes(file model.File) (*os.File, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {

@@ -11,20 +11,22 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Skipped is a document that a bulk operation did not change, and why.
+// Skipped is a document that a bulk operation did not change, with the reason.
 type Skipped struct {
-	File   model.File // only the ID if the document does not exist
+	File   model.File // only its ID is set if the document does not exist
 	Reason string
 }
 
-// Move moves documents into a folder, or into none for 0, in one transaction. It returns
-// the number of moved documents and skips those that belong to an abstract or no longer
-// exist. It returns NotFound if the folder does not exist.
+// Move moves documents into a folder in one transaction. Folder 0 moves them out of their
+// folders. It returns the number of moved documents, and the skipped ones: documents that
+// belong to an abstract or no longer exist. It returns NotFound if the folder does not
+// exist.
 func (f *Files) Move(ctx context.Context, actor model.Actor, ids []uint64, folder uint64) (moved int, skipped []Skipped, err error) {
 	return f.move(ctx, actor, ids, folder, func(model.File) string { return "" })
 }
 
-// MoveBack undoes Move: it skips documents that are no longer in the folder from.
+// MoveBack undoes Move by moving documents from the folder from back to folder. It skips
+// documents that are no longer in from.
 func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, from, folder uint64) (moved int, skipped []Skipped,
 	err error) {
 	return f.move(ctx, actor, ids, folder, func(file model.File) string {
@@ -57,7 +59,7 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 }
 
 // TrashMany moves documents to the trash in one transaction. It returns the number of
-// trashed documents and skips those that no longer exist.
+// trashed documents, and the skipped ones: documents that no longer exist.
 func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) (trashed int, skipped []Skipped, err error) {
 	return f.applyToMany(ctx, actor, ids, nil, func(model.File) (string, bool) { return "", false }, func(t *store.Tx, live model.File) error {
 		at := f.v.Now()
@@ -69,9 +71,9 @@ func (f *Files) TrashMany(ctx context.Context, actor model.Actor, ids []uint64) 
 	})
 }
 
-// applyToMany applies do to documents in one transaction. It skips documents for which
-// classify returns a reason. It counts documents that classify reports as unchanged, but
-// does not apply do to them.
+// applyToMany calls do for each document in one transaction. It skips documents for which
+// classify returns a reason. Documents that classify reports as unchanged are counted,
+// but do is not called for them.
 func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64, check func(*store.Tx) error,
 	classify func(model.File) (reason string, unchanged bool), do func(*store.Tx, model.File) error) (count int, skipped []Skipped,
 	err error) {
@@ -89,7 +91,8 @@ func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64
 		return err
 	}, func(t *store.Tx) error {
 		for _, id := range selected.ids {
-			// Read again what do may have changed for a previous document.
+			// Read the document again, because do may have changed it while handling
+			// another document.
 			now, err := t.File(id)
 			if err != nil {
 				return err
@@ -109,14 +112,15 @@ func (f *Files) applyToMany(ctx context.Context, actor model.Actor, ids []uint64
 	return selected.unchanged + len(selected.ids), selected.skipped, nil
 }
 
-// selection contains the documents of a bulk operation after classification.
+// selection is the result of classifying the documents of a bulk operation.
 type selection struct {
 	ids       []uint64 // documents to change
 	skipped   []Skipped
-	unchanged int // number of documents that need no change
+	unchanged int // number of documents that need no change, included in the count
 }
 
-// selectFiles classifies documents. Documents that don't exist are skipped.
+// selectFiles calls classify for each document. Documents that don't exist are added to
+// the skipped ones.
 func selectFiles(t *store.Tx, ids []uint64, classify func(model.File) (reason string, unchanged bool)) (s selection, err error) {
 	for _, id := range ids {
 		file, err := t.File(id)

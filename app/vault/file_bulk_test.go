@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Move skips unknown files and files of abstracts. TrashMany skips unknown files. Both report the skipped files.
+// Move skips unknown documents and documents of abstracts. TrashMany skips unknown documents. Both report the skipped
+// documents.
 func TestMoveAndTrashFiles(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

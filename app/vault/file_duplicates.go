@@ -9,18 +9,19 @@ import (
 	"deedkeep/app/store"
 )
 
-// Duplicate is a document with the same content as another. Location is the heading of
-// its abstract or the name of its folder; it is empty if there is neither.
+// Duplicate is a document with the same content as another document. Location is the
+// heading of its abstract or the name of its folder, or "" if it belongs to neither.
 type Duplicate struct {
 	File     model.File
 	Location string
 }
 
-// maxDuplicatesScanned bounds the scan: a cover sheet may be in every abstract.
+// maxDuplicatesScanned is the maximum number of duplicates that Duplicates reads. For
+// example, every abstract may contain the same cover sheet.
 const maxDuplicatesScanned = 200
 
-// Duplicates returns at most limit other live documents with the same content as file,
-// those in the same abstract or folder first.
+// Duplicates returns at most limit other live documents with the same content as file.
+// Documents in the same abstract or folder come first.
 func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (duplicates []Duplicate, err error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {

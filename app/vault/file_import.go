@@ -13,20 +13,22 @@ import (
 	"deedkeep/app/store"
 )
 
-// ImportTarget is the folder (0: none) and filename of an imported document.
+// ImportTarget is the destination of an imported document: its folder (0: no folder) and
+// filename.
 type ImportTarget struct {
 	FolderID uint64
 	Filename string
 }
 
-// matches reports whether a file is at the target. It compares filenames in NFC, because
-// operating systems encode accents differently.
+// matches reports whether f has the target's folder and filename. It compares the
+// filenames in NFC form, because operating systems encode accented characters
+// differently.
 func (p ImportTarget) matches(f model.File) bool {
 	return f.FolderID == p.FolderID && f.AbstractID == 0 && norm.NFC.String(f.Filename) == norm.NFC.String(p.Filename)
 }
 
-// CheckNameAndSize returns the reason to reject a document with this name and size, or
-// "" if its content must be inspected.
+// CheckNameAndSize returns the reason to reject a document by its name or size. It
+// returns "" if neither is a reason to reject it, so that its content must be inspected.
 func (f *Files) CheckNameAndSize(name string, size int64) string {
 	_, accepted := document.Extension(name)
 	switch {
@@ -40,8 +42,8 @@ func (f *Files) CheckNameAndSize(name string, size int64) string {
 	return ""
 }
 
-// FindImported returns the document at a target with the given SHA-256 in hex. It
-// reports false if there is none.
+// FindImported returns the document at target whose content has the given SHA-256 digest
+// (in hexadecimal). found is false if there is none.
 func (f *Files) FindImported(ctx context.Context, target ImportTarget, digest string) (file model.File, found bool, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		file, found, err = target.find(t, digest)
@@ -61,15 +63,15 @@ func (p ImportTarget) find(t *store.Tx, digest string) (model.File, bool, error)
 // Imported is the result of importing one document.
 type Imported struct {
 	File      model.File
-	Existed   bool   // the document existed already
-	Rejection string // reason for rejection; File is zero then
+	Existed   bool   // whether the document already existed
+	Rejection string // reason for rejection; if not "", File is zero
 }
 
-// Import stores the only document of an upload at its target unless it exists there. It
-// checks this again inside the transaction, so that an import that is interrupted and
-// repeated, or runs twice, does not create duplicates. It returns Conflict if the
-// content does not have the caller's digest (SHA-256 in hex), and NotFound if the folder
-// does not exist.
+// Import stores the only document of an upload at its target unless the same document is
+// already there. It checks this again inside the transaction, so that neither a resumed
+// import nor two concurrent imports create duplicates. It returns Conflict if the content
+// doesn't have the given SHA-256 digest (in hexadecimal). It returns NotFound if the
+// folder does not exist.
 func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarget, digest string, upload *StagedUpload) (Imported, error) {
 	accepted, err := upload.commit()
 	if err != nil {
@@ -106,7 +108,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarg
 }
 
 // CheckImport inspects the only document of an upload without storing it. It returns the
-// reason for which Import would reject it, or "".
+// reason why Import would reject the document, or "" if Import would accept it.
 func (f *Files) CheckImport(upload *StagedUpload) (rejection string, err error) {
 	checked, err := upload.accepted()
 	if err != nil || len(checked.rejected) == 0 {
@@ -115,11 +117,11 @@ func (f *Files) CheckImport(upload *StagedUpload) (rejection string, err error) 
 	return checked.rejected[0].Reason, nil
 }
 
-// Ensure returns the subfolder with the given name, ignoring case, and creates it if
-// necessary. With dry it creates nothing and returns the zero Folder for a missing one;
-// missing is then the number of missing folders between parent (0: the root) and this
-// one. It returns Invalid for an invalid name, a missing parent, or a folder that would
-// be too deep.
+// Ensure returns the subfolder of parent with the given name, ignoring case. If the
+// subfolder does not exist, Ensure creates it. If dry is true, it creates nothing and
+// returns the zero Folder instead; missing is then the number of folders above this one,
+// up to parent, that don't exist yet. Parent 0 is the root. Ensure returns Invalid if the
+// name is invalid, the parent does not exist, or the folder would be too deep.
 func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, missing int, name string,
 	dry bool) (folder model.Folder, created bool, err error) {
 	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {

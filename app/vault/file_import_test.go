@@ -20,7 +20,7 @@ func sum(body []byte) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// importDoc imports a document.
+// importDoc imports d into a folder.
 func importDoc(t *testing.T, v *instance.Instance, folder uint64, d vaulttest.Doc) vault.Imported {
 	t.Helper()
 	result, err := v.Files.Import(t.Context(), vaulttest.Operator, vault.ImportTarget{FolderID: folder, Filename: d.Name},
@@ -31,7 +31,7 @@ func importDoc(t *testing.T, v *instance.Instance, folder uint64, d vaulttest.Do
 	return result
 }
 
-// An import skips a document only if its folder contains a file with the same name and the same content.
+// An import skips a document only if the folder already contains a file with the same name and content.
 func TestImportSkipsExistingDocuments(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

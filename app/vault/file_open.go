@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Open opens the content of a document; the caller closes it. It returns NotFound if the
-// document does not exist, or a DamagedError if its blob is damaged. A blob that was not
-// verified recently is verified before the first byte is returned, a large one while it
-// is read. In that case reading fails at the end with the reader's Err, and the caller
-// must abort the response.
+// Open opens the content of a document. The caller must close it. Open returns NotFound
+// if the document does not exist, or a DamagedError if its blob is damaged. A blob that
+// was not verified recently is verified before Open returns. A large blob is verified
+// while the caller reads it. If it is damaged, the last read fails with the reader's Err,
+// and the caller must abort the response.
 func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error) {
 	file, err := f.Get(ctx, id)
 	if err != nil {
@@ -29,7 +29,7 @@ func (f *Files) Open(ctx context.Context, id uint64) (model.File, io.ReadSeekClo
 	return file, &VerifyingFile{unverified, content, f.v, file}, nil
 }
 
-// VerifyingFile is a large document that is verified while it is read.
+// VerifyingFile is an open large document that is verified while it is read.
 type VerifyingFile struct {
 	*blobstore.VerifyingReader
 	file   *os.File
@@ -37,8 +37,8 @@ type VerifyingFile struct {
 	record model.File
 }
 
-// Close closes the file and records the result of the verification. A blob that was not
-// read to its end is queued for verification.
+// Close closes the file and records the result of the verification. If the caller did not
+// read the file to the end, Close queues the blob for verification.
 func (o *VerifyingFile) Close() error {
 	switch {
 	case o.Err() != nil:
@@ -52,7 +52,7 @@ func (o *VerifyingFile) Close() error {
 }
 
 // KnownDamage returns a DamagedError for the first document whose blob is known to be
-// damaged, or nil. It does not read blobs.
+// damaged, or nil if there is none. It doesn't read any blobs.
 func (f *Files) KnownDamage(list ...model.File) error {
 	if f.v.DamagedBlobs.Count() == 0 {
 		return nil
@@ -72,8 +72,8 @@ func (f *Files) KnownDamage(list ...model.File) error {
 	return nil
 }
 
-// OpenVerified opens the blob of a document and verifies it. For a large blob it also
-// returns the reader that verifies it while it is read.
+// OpenVerified opens a document's blob and verifies it. A large blob is not verified yet:
+// for it, OpenVerified also returns a reader that verifies the blob while it is read.
 func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *blobstore.VerifyingReader, error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
@@ -91,7 +91,7 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *b
 	case !IsDamageError(err):
 		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
 	}
-	damaged := errs.RecordNotFound("file", file.ID) // if the file was purged in the meantime
+	damaged := errs.RecordNotFound("file", file.ID) // returned if the file was purged in the meantime
 	failed := v.WithFileOfBlob(ctx, digest, func(model.File) {
 		damaged = &DamagedError{file, err}
 		known, marked := v.DamagedBlobs.lookup(digest)

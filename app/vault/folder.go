@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Folders implements the operations on folders.
+// Folders creates, lists, changes, and removes folders.
 type Folders struct{ v *Vault }
 
 var folderOps = recordOps[model.Folder]{
@@ -44,7 +44,7 @@ func (f *Folders) List(ctx context.Context) (list []model.Folder, err error) {
 	return inTreeOrder(list), err
 }
 
-// inTreeOrder sorts folders by depth, name, and ID.
+// inTreeOrder sorts folders by depth, then by name and ID.
 func inTreeOrder(list []model.Folder) []model.Folder {
 	parent := map[uint64]uint64{}
 	for _, folder := range list {
@@ -53,7 +53,7 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 	depths := map[uint64]int{}
 	depth := func(folder model.Folder) int {
 		var path []uint64
-		// The limit ends a cycle of folders, which only a damaged vault can contain.
+		// The length check ends the loop if a damaged vault contains a cycle of folders.
 		for id := folder.ID; id != 0 && depths[id] == 0 && len(path) <= len(list); id = parent[id] {
 			path = append(path, id)
 		}
@@ -85,7 +85,7 @@ func inTreeOrder(list []model.Folder) []model.Folder {
 	return list
 }
 
-// Create creates a folder. It returns Invalid with every invalid field.
+// Create creates a folder. It returns Invalid, listing every invalid field.
 func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.FolderDraft,
 	idempotency Idempotency[model.Folder]) (model.Folder, error) {
 	var created model.Folder
@@ -105,7 +105,7 @@ func (f *Folders) Create(ctx context.Context, actor model.Actor, draft model.Fol
 	return created, err
 }
 
-// add stores a validated folder and its audit entry.
+// add stores a validated folder and adds an audit entry.
 func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model.Folder) (_ model.Folder, err error) {
 	if folder.ID, err = t.NewFolderID(); err != nil {
 		return folder, err
@@ -117,8 +117,8 @@ func (f *Folders) add(t *store.Tx, actor model.Actor, at time.Time, folder model
 }
 
 // ResolvePath follows names down from a folder (0: the root), ignoring case. It returns
-// the last existing folder and the missing ones below it, or Invalid for an invalid name
-// or a path that would be too deep.
+// the last folder that exists and the folders below it that are missing. It returns
+// Invalid if a name is invalid or the path would be too deep.
 func ResolvePath(t *store.Tx, from uint64, names []string) (last uint64, missing []model.Folder, err error) {
 	last = from
 	for i, name := range names {
@@ -140,7 +140,8 @@ func ResolvePath(t *store.Tx, from uint64, names []string) (last uint64, missing
 	return last, missing, nil
 }
 
-// ensurePath returns the folder at a path and creates the missing ones.
+// ensurePath returns the ID of the folder at a path. It creates the folders that are
+// missing.
 func (f *Folders) ensurePath(t *store.Tx, actor model.Actor, at time.Time, from uint64, names []string) (uint64, error) {
 	last, missing, err := ResolvePath(t, from, names)
 	for _, folder := range missing {
@@ -164,8 +165,8 @@ func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, err
 	return folder, rejected.Err()
 }
 
-// fitsDepth reports whether a folder tree of the given height may be put into parent (0:
-// the root).
+// fitsDepth reports whether a folder tree with the given number of levels fits into
+// parent (0: the root) without exceeding the maximum depth.
 func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
 	for id := parent; id != 0; levels++ {
 		folder, err := t.Folder(id)
@@ -177,7 +178,8 @@ func fitsDepth(t *store.Tx, parent uint64, levels int) bool {
 	return levels <= model.MaxFolderDepth
 }
 
-// folderHeight returns the number of levels of a folder, including itself.
+// folderHeight returns the number of levels of a folder tree, including the folder
+// itself.
 func folderHeight(t *store.Tx, id uint64) (int, error) {
 	all, err := t.Folders()
 	if err != nil {
@@ -188,7 +190,7 @@ func folderHeight(t *store.Tx, id uint64) (int, error) {
 		children[folder.ParentID] = append(children[folder.ParentID], folder.ID)
 	}
 	n := 0
-	// The limit ends a cycle of folders, which only a damaged vault can contain.
+	// The limit on n ends the loop if a damaged vault contains a cycle of folders.
 	for level := []uint64{id}; len(level) > 0 && n <= len(all); n++ {
 		var next []uint64
 		for _, folder := range level {
@@ -203,8 +205,8 @@ func folderExists(t *store.Tx, id model.IDInput) bool {
 	return id.Valid && id.Value > 0 && t.HasFolder(uint64(id.Value))
 }
 
-// Patch changes the name or parent of a folder. It returns Invalid with every invalid
-// field, or PreconditionFailed if match does not accept the current version.
+// Patch changes the name or parent of a folder. It returns Invalid, listing every invalid
+// field, or PreconditionFailed if match doesn't accept the current version.
 func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FolderPatch, match Match) (model.Folder, error) {
 	return patch(ctx, f.v, folderOps, actor, id, match, func(t *store.Tx, old model.Folder) (model.Folder, error) {
 		valid, err := canMoveTo(t, id, p.ParentID.Value)
@@ -229,13 +231,13 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 	})
 }
 
-// canMoveTo reports whether a folder may be moved into parent: parent exists and is
-// neither the folder itself nor below it.
+// canMoveTo reports whether a folder may be moved into parent. The parent must exist, and
+// it must not be the folder itself or one of its descendants.
 func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 	if !folderExists(t, parent) {
 		return false, nil
 	}
-	// The limit ends a cycle of folders, which only a damaged vault can contain.
+	// The limit on n ends the loop if a damaged vault contains a cycle of folders.
 	ancestor := uint64(parent.Value)
 	for n := t.Count(store.CountFolders); ancestor != 0 && ancestor != id && n > 0; n-- {
 		folder, err := t.Folder(ancestor)
@@ -248,7 +250,8 @@ func canMoveTo(t *store.Tx, id uint64, parent model.IDInput) (bool, error) {
 }
 
 // Remove permanently deletes an empty folder. It returns Conflict if the folder contains
-// documents or folders. Trashed documents from it are restored into no folder.
+// documents or folders. Documents from this folder that are in the trash are restored
+// without a folder.
 func (f *Folders) Remove(ctx context.Context, actor model.Actor, id uint64, match Match) error {
 	var folder model.Folder
 	return f.v.Update(ctx, actor, func(t *store.Tx) (err error) {

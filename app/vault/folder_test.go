@@ -57,7 +57,7 @@ func TestFolderCreate(t *testing.T) {
 	}
 }
 
-// Only one of several concurrent requests can create a folder with the same name.
+// If several concurrent requests create a folder with the same name, only one succeeds.
 func TestFolderNameRace(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -112,7 +112,7 @@ func TestFolderDepth(t *testing.T) {
 	vaulttest.NoError(t, err)
 }
 
-// Ensure returns the folder with a name, and creates it if it doesn't exist.
+// Ensure returns the folder with the given name, and creates it if it doesn't exist.
 func TestFolderEnsure(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

@@ -12,24 +12,24 @@ import (
 	"deedkeep/app/store"
 )
 
-// FolderView is a folder with its path, the folder tree, and the counts of documents.
+// FolderView is a folder with its path, the folder tree, and document counts.
 type FolderView struct {
-	Folder      model.Folder   // zero for the root, which contains the documents in no folder
-	Breadcrumbs []model.Folder // from the root to the folder, inclusive
-	Tree        []TreeNode     // the folders in the root; those on the path of Folder are expanded
+	Folder      model.Folder   // zero for the root, which contains the documents without a folder
+	Breadcrumbs []model.Folder // folders from the root to Folder, inclusive
+	Tree        []TreeNode     // folders in the root; the folders on the path to Folder are expanded
 	Subfolders  []TreeNode     // sorted by name
 }
 
-// TreeNode is a folder in a tree.
+// TreeNode is a folder in the folder tree.
 type TreeNode struct {
 	model.Folder
-	Count    uint64 // number of documents, without those in subfolders
-	Current  bool   // whether it is the folder of the view
+	Count    uint64 // number of documents, excluding subfolders
+	Current  bool   // whether this is FolderView.Folder
 	Children []TreeNode
 }
 
-// View returns a folder (0: the root) with the tree in which the folders on its path are
-// expanded. It returns NotFound if the folder does not exist.
+// View returns a folder (0: the root) with the folder tree, in which the folders on its
+// path are expanded. It returns NotFound if the folder does not exist.
 func (f *Folders) View(ctx context.Context, id uint64) (view FolderView, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) error {
 		all, err := t.Folders()
@@ -59,7 +59,7 @@ func breadcrumbs(all []model.Folder, folder model.Folder) (path []model.Folder) 
 	for _, f := range all {
 		byID[f.ID] = f
 	}
-	// The limit ends a cycle of folders, which only a damaged vault can contain.
+	// The length check ends the loop if a damaged vault contains a cycle of folders.
 	for folder.ID != 0 && len(path) <= len(all) {
 		path = append(path, folder)
 		folder = byID[folder.ParentID]
@@ -85,16 +85,16 @@ type FolderSort string
 
 // Sort orders of the documents in a folder.
 const (
-	ByName FolderSort = "name" // numbers by value, so 2 before 10
-	ByDate FolderSort = "date" // time of the upload
+	ByName FolderSort = "name" // numbers are compared by value, so 2 comes before 10
+	ByDate FolderSort = "date" // upload time
 	BySize FolderSort = "size"
 )
 
-// maxFilesInFolder is the maximum number of documents read from a folder.
+// maxFilesInFolder is the maximum number of documents that Documents reads from a folder.
 const maxFilesInFolder = 100_000
 
-// Documents returns the sorted documents in a folder, at most 100,000. Folder 0 contains
-// the documents in no folder and no abstract.
+// Documents returns the documents in a folder, sorted, at most maxFilesInFolder. Folder 0
+// contains the documents that belong to no folder and no abstract.
 func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, descending bool) (list []model.File, err error) {
 	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = filesInFolder(t, id)
@@ -122,13 +122,13 @@ func filesInFolder(t *store.Tx, id uint64) ([]model.File, error) {
 // FilePage is a page of the documents in a folder.
 type FilePage struct {
 	Files  []model.File
-	Offset int // position of the first file, from 0
+	Offset int // position of the first document, starting at 0
 	Total  int
 }
 
-// FilePage returns up to limit documents of a sorted folder, starting at offset. If offset
-// is past the end, it returns the last page. The sort order of a large folder is cached
-// until the folder changes.
+// FilePage returns up to limit documents of a folder, sorted, starting at offset. If
+// offset is past the end, it returns the last page. The sort order of a large folder is
+// cached until the folder changes.
 func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, descending bool, offset, limit int) (page FilePage, err error) {
 	order, err := f.sortedIDs(ctx, id, by)
 	if err != nil {
@@ -145,7 +145,7 @@ func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, descen
 			}
 			file, err := t.File(order[at])
 			if errs.KindOf(err) == errs.NotFound {
-				continue // removed since the sort order was read
+				continue // deleted or moved since the IDs were sorted
 			}
 			if err != nil {
 				return err
@@ -157,14 +157,16 @@ func (f *Folders) FilePage(ctx context.Context, id uint64, by FolderSort, descen
 	return page, err
 }
 
-// Neighbors is the position of a document in its folder by name, from 1, with the
-// previous and next documents. Position is 0 if the document is not in the folder.
+// Neighbors is the position of a document in its folder when sorted by name, with the
+// previous and next documents. Positions start at 1. Position 0 means that the document
+// is not in the folder.
 type Neighbors struct {
 	Position, Count int
 	Previous, Next  *model.File
 }
 
-// Neighbors returns the neighbors of a document that belongs to no abstract.
+// Neighbors returns the position and neighbors of a document in its folder. The document
+// must not belong to an abstract.
 func (f *Folders) Neighbors(ctx context.Context, file model.File) (neighbors Neighbors, err error) {
 	order, err := f.sortedIDs(ctx, file.FolderID, ByName)
 	if err != nil {
@@ -182,7 +184,7 @@ func (f *Folders) Neighbors(ctx context.Context, file model.File) (neighbors Nei
 			}
 			neighbor, err := t.File(order[i])
 			if errs.KindOf(err) == errs.NotFound {
-				continue // removed since the sort order was read
+				continue // deleted or moved since the IDs were sorted
 			}
 			if err != nil {
 				return err
@@ -195,7 +197,7 @@ func (f *Folders) Neighbors(ctx context.Context, file model.File) (neighbors Nei
 }
 
 // sortedIDs returns the IDs of the documents in a folder, sorted by name, date, or size.
-// The caller must not modify them.
+// The result may be cached, so the caller must not modify it.
 func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]uint64, error) {
 	key := folderOrderKey{id, by}
 	version := f.v.Store.FolderVersion(id)
@@ -213,7 +215,8 @@ func (f *Folders) sortedIDs(ctx context.Context, id uint64, by FolderSort) ([]ui
 	return order, nil
 }
 
-// minCachedFiles is the number of documents from which a sort order is cached.
+// minCachedFiles is the minimum number of documents in a folder for its sort order to be
+// cached.
 const minCachedFiles = 200
 
 // maxCachedOrders is the maximum number of cached sort orders.
@@ -224,7 +227,8 @@ type folderOrderKey struct {
 	by     FolderSort
 }
 
-// folderOrderCache caches sort orders of folders by version of the folder.
+// folderOrderCache caches the sorted document IDs of folders. An entry is valid for one
+// version of the folder.
 type folderOrderCache struct {
 	mu      sync.Mutex
 	entries map[folderOrderKey]folderOrder
@@ -254,7 +258,7 @@ func (o *folderOrderCache) put(key folderOrderKey, version uint64, files []uint6
 func sortFiles(list []model.File, by FolderSort) {
 	switch by {
 	case ByDate:
-		return // files are read in this order
+		return // the store returns files in this order
 	case BySize:
 		slices.SortStableFunc(list, func(a, b model.File) int { return cmp.Compare(a.Size, b.Size) })
 		return
@@ -274,7 +278,7 @@ func sortFiles(list []model.File, by FolderSort) {
 }
 
 // naturalKey returns a sort key that ignores case and compares numbers by value. It
-// writes the number of digits before each run of digits.
+// prefixes each run of digits with the number of digits.
 func naturalKey(name string) string {
 	folded := model.Fold(name)
 	key := make([]byte, 0, len(folded)+8)
@@ -292,21 +296,23 @@ func naturalKey(name string) string {
 		for len(digits) > 1 && digits[0] == '0' {
 			digits = digits[1:]
 		}
-		// The leading "0" sorts the run like a digit; a name has at most 255 bytes.
+		// The "0" makes the run sort like a digit. The length fits into a byte, because a
+		// name has at most 255 bytes.
 		key = append(key, '0', byte(min(len(digits), 255)))
 		key = append(key, digits...)
 	}
 	return string(key)
 }
 
-// Descendant is a document below a folder, and the names of the folders that lead to it.
+// Descendant is a document in a folder or one of its subfolders. Path lists the names of
+// the folders from the first subfolder down to the document.
 type Descendant struct {
 	Path []string
 	File model.File
 }
 
 // Descendants returns the documents in a folder and all its subfolders, sorted by name.
-// It returns Conflict if there are more than the maximum.
+// It returns Conflict if there are more than limit.
 func (f *Folders) Descendants(ctx context.Context, id uint64, limit int) (list []Descendant, err error) {
 	all, err := f.List(ctx)
 	if err != nil {
@@ -328,7 +334,7 @@ func (f *Folders) Descendants(ctx context.Context, id uint64, limit int) (list [
 		if !ok {
 			continue
 		}
-		delete(paths, folder.ID) // all contains folder id again
+		delete(paths, folder.ID) // all contains folder id, too; visit it only once
 		files, err := f.Documents(ctx, folder.ID, ByName, false)
 		if err != nil {
 			return nil, err

@@ -16,15 +16,15 @@ import (
 	"deedkeep/app/txn"
 )
 
-// GenerationFile contains a random token that is also stored in the database and
-// replaced at each start of the server. A database with a different token is an older
-// copy that was put back. It lacks the documents uploaded since, and a sweep would
-// delete their blobs. The file has one token per line: the current one and, while a
+// GenerationFile contains a random token that is also stored in the database. The server
+// replaces it at each start. If the database has a different token, it was replaced with
+// an older copy. An older copy lacks the documents uploaded since then, so a sweep would
+// delete their blobs. The file has one token per line: the current one and, while the
 // server starts, the next one.
 const GenerationFile = "generation"
 
 // advanceGeneration starts a new generation. It reports whether the database is the one
-// that was last used here; a missing file counts as yes.
+// that this data directory used last. If the file is missing, it reports true.
 func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 	current, own, err := v.CheckGeneration(ctx)
 	if err != nil || !own {
@@ -62,8 +62,8 @@ func (v *Vault) CheckGeneration(ctx context.Context) (token string, own bool, er
 	return token, err == nil && slices.Contains(strings.Fields(string(file)), token), err
 }
 
-// StartGeneration starts a new generation at the start of a server. It reports whether
-// unreferenced blobs may be swept.
+// StartGeneration starts a new generation when the server starts. It reports whether it
+// is safe to sweep unreferenced blobs.
 func (v *Vault) StartGeneration(ctx context.Context) (sweep bool) {
 	own, err := v.advanceGeneration(ctx)
 	if v.Reserve.Size > 0 && (errs.KindOf(err) == errs.InsufficientStorage || durable.IsDiskFull(err)) {

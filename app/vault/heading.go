@@ -8,8 +8,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// Heading returns the display name of an abstract: model.Abstract.Heading, else its
-// first custom field with text, else "Abstract" and its opaque ID.
+// Heading returns the display name of an abstract: model.Abstract.Heading if it is not
+// empty, or else the first custom field that contains text, or else "Abstract" and the
+// opaque ID.
 func (v *Vault) Heading(a model.Abstract, template model.Template) string {
 	if heading := a.Heading(); heading != "" {
 		return heading
@@ -35,8 +36,8 @@ func (a *Abstracts) Headings(ctx context.Context, list ...model.Abstract) (headi
 	return headings, err
 }
 
-// HeadingIn returns the heading of an abstract. If the template cannot be read, it
-// ignores custom fields.
+// HeadingIn returns the heading of an abstract. It ignores custom fields if the template
+// can't be read.
 func (v *Vault) HeadingIn(t *store.Tx, a model.Abstract) string {
 	if a.Heading() != "" {
 		return v.Heading(a, model.Template{})
@@ -49,7 +50,7 @@ func (v *Vault) HeadingIn(t *store.Tx, a model.Abstract) string {
 }
 
 // Location returns the heading of the abstract or the name of the folder that contains a
-// document, or "".
+// document. It returns "" if the document is in neither.
 func (v *Vault) Location(t *store.Tx, file model.File) (string, error) {
 	switch {
 	case file.AbstractID != 0:
@@ -65,8 +66,8 @@ func (v *Vault) Location(t *store.Tx, file model.File) (string, error) {
 	return "", nil
 }
 
-// WithLocations adds the locations to documents. A location that cannot be read is
-// empty.
+// WithLocations returns documents with their locations. If a location can't be read, it
+// is "".
 func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document) {
 	for _, f := range files {
 		d := Document{File: f}
@@ -81,5 +82,5 @@ func (v *Vault) WithLocations(t *store.Tx, files []model.File) (list []Document)
 // Document is a document with its location.
 type Document struct {
 	model.File
-	Location string // heading of its abstract or name of its folder; "": neither
+	Location string // heading of its abstract or name of its folder, or ""
 }

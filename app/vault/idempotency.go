@@ -10,21 +10,21 @@ import (
 	"deedkeep/app/store"
 )
 
-// Idempotency stores the response to a request with an Idempotency-Key in the same
-// transaction as the change. Render may run more than once and must have no side
+// Idempotency stores the response to a request with an Idempotency-Key in the transaction
+// that makes the change. Render may be called more than once and must not have side
 // effects. The zero value stores nothing.
 type Idempotency[T any] struct {
-	KeyHash      [32]byte // of the key, the caller, and the route
-	RequestHash  string   // hex SHA-256 of the request body
+	KeyHash      [32]byte // hash of the key, the caller, and the route
+	RequestHash  string   // hexadecimal SHA-256 digest of the request body
 	Render       func(T) (status int, header map[string]string, body []byte, err error)
 	BeforeCommit func() error // last check, inside the transaction; may be nil
 }
 
-// ErrAlreadyProcessed is in the chain of a Conflict error if another request with the
-// same key has already stored its response. The caller returns that response.
+// ErrAlreadyProcessed is wrapped in a Conflict error if another request with the same key
+// has already stored its response. The caller should return that response.
 var ErrAlreadyProcessed = errors.New("an answer is kept already")
 
-// enabled reports whether a response is to be stored.
+// enabled reports whether the response should be stored.
 func (k Idempotency[T]) enabled() bool { return k.Render != nil }
 
 // CheckUnused returns Conflict if a response is already stored under the key.
@@ -54,8 +54,8 @@ func (k Idempotency[T]) SaveResponse(t *store.Tx, at time.Time, result T) error 
 	return t.PutStoredResponse(k.KeyHash, model.StoredResponse{RequestHash: k.RequestHash, Status: status, Header: header, Body: body, At: at})
 }
 
-// StoredResponse returns the response stored under a key. It reports false if there is
-// none or it has expired.
+// StoredResponse returns the response stored under a key. found is false if there is none
+// or it has expired.
 func (v *Vault) StoredResponse(ctx context.Context, keyHash [32]byte) (r model.StoredResponse, found bool, err error) {
 	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
 		r, found, err = v.storedResponse(t, keyHash)
@@ -72,8 +72,8 @@ func (v *Vault) storedResponse(t *store.Tx, keyHash [32]byte) (model.StoredRespo
 	return r, true, nil
 }
 
-// StoreLocation stores only the Location header of a response, for responses that
-// contain a secret that is shown once.
+// StoreLocation stores only the Location header of a response. It is for responses that
+// contain a secret, which must not be stored because it is shown only once.
 func (v *Vault) StoreLocation(ctx context.Context, keyHash [32]byte, location string) error {
 	return v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		return t.PutStoredResponse(keyHash, model.StoredResponse{Header: map[string]string{"Location": location}, At: v.Now()})

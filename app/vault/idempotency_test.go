@@ -30,7 +30,7 @@ func storedResponse(t *testing.T, v *instance.Instance, n byte) (model.StoredRes
 	return r, found
 }
 
-// Every operation of a POST request stores its response together with its changes.
+// Every operation behind a POST request stores its response together with its changes.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -113,7 +113,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// A repeated request is not run again, even if its record was deleted since the first request.
+// A repeated request is not run again, even if the record it created has been deleted.
 func TestIdempotencyAfterDeletion(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -150,7 +150,7 @@ func TestIdempotencyRenderFails(t *testing.T) {
 	if _, found := storedResponse(t, v, 1); found {
 		t.Error("stored response without a record: got one, want none")
 	}
-	// The response of an invalid request isn't stored.
+	// The response to an invalid request isn't stored.
 	_, err := v.Orders.Create(t.Context(), vaulttest.Operator, model.OrderDraft{}, vaulttest.IdempotencyKey[model.Order](2))
 	vaulttest.WantKind(t, "order without a number", err, errs.Invalid)
 	if _, found := storedResponse(t, v, 2); found {
@@ -183,7 +183,7 @@ func TestIdempotencyConcurrently(t *testing.T) {
 	}
 }
 
-// A stored response expires after its lifetime. Then the purger prunes it and the key can be used again.
+// A stored response expires after its lifetime. After that, the purger prunes it, and the key can be used again.
 func TestIdempotencyExpires(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -202,7 +202,7 @@ func TestIdempotencyExpires(t *testing.T) {
 	if _, found := storedResponse(t, v, 1); found {
 		t.Error("stored response after its expiration: got one, want none")
 	}
-	vaulttest.NoError(t, createOrder()) // replaces the expired response, which is not pruned yet
+	vaulttest.NoError(t, createOrder()) // replaces the expired response before it is pruned
 	clock.Advance(responseLifetime)
 	vaulttest.Verify(t, v)
 	vaulttest.NoError(t, v.Purge(t.Context()))

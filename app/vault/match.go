@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Match is the condition of an If-Match header (RFC 9110, section 13.1.1). It is checked
-// in the transaction of the change. The zero value accepts every version.
+// Match is the condition in an If-Match header (RFC 9110, section 13.1.1). It is checked
+// in the transaction that makes the change. The zero value accepts every version.
 type Match struct {
 	Given    bool     // false: accept every version
 	Any      bool     // accept every version of an existing record

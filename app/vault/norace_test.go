@@ -2,5 +2,5 @@
 
 package vault_test
 
-// manyDocuments is the number of documents of a large abstract.
+// manyDocuments is the number of documents in a large abstract.
 const manyDocuments = 5_000

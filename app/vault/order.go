@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Orders implements the operations on orders.
+// Orders creates, lists, changes, and deletes orders.
 type Orders struct{ v *Vault }
 
 // OrderOps reads and writes orders for the shared operations.
@@ -36,10 +36,11 @@ func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
 	return fields, err
 }
 
-// Create creates an order. It returns Invalid with every invalid field.
+// Create creates an order. It returns Invalid, listing every invalid field.
 func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.OrderDraft,
 	idempotency Idempotency[model.Order]) (model.Order, error) {
-	// Validate outside the single writer, which only checks that the rules are unchanged.
+	// Validate outside the write transaction, because only one can run at a time. The
+	// write transaction only checks that the definitions haven't changed.
 	var validated validatedOrder
 	if err := o.v.Store.View(ctx, func(t *store.Tx) (err error) { validated, err = o.validate(t, draft); return err }); err != nil {
 		return model.Order{}, err
@@ -83,8 +84,8 @@ func (o *Orders) List(ctx context.Context, q Query) (Page[model.Order], error) {
 	return list(ctx, o.v, q, (*store.Tx).ListOrders)
 }
 
-// Patch changes the fields in p. It returns Invalid with every invalid field, or
-// PreconditionFailed if match does not accept the current version.
+// Patch changes the fields set in p. It returns Invalid, listing every invalid field, or
+// PreconditionFailed if match doesn't accept the current version.
 func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch, match Match) (model.Order, error) {
 	return patch(ctx, o.v, OrderOps, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
 		fields, err := t.OrderFields()
@@ -112,8 +113,9 @@ func (o *Orders) Trash(ctx context.Context, actor model.Actor, id uint64, match 
 		})
 }
 
-// Restore restores an order from the trash. It returns Invalid if order numbers must be
-// unique and another order has its number. A live order is left unchanged.
+// Restore restores an order from the trash. If order numbers must be unique and another
+// live order has the same number, it returns Invalid. If the order is not in the trash,
+// it changes nothing.
 func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Order]) (model.Order, error) {
 	return restore(ctx, o.v, OrderOps, actor, id, idempotency, func(t *store.Tx, in model.Order) error {
 		return o.checkUniqueNumber(t, in.Number, nil).Err()
@@ -123,7 +125,7 @@ func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, idem
 	})
 }
 
-// validatedOrder is a validated draft and the definitions it was validated with.
+// validatedOrder is a validated draft and the definitions used to validate it.
 type validatedOrder struct {
 	fields   []model.Field
 	statuses []string
@@ -131,7 +133,7 @@ type validatedOrder struct {
 	rejected errs.Fields
 }
 
-// validate validates a draft with the current definitions.
+// validate validates a draft against the current definitions.
 func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (result validatedOrder, err error) {
 	if result.fields, err = t.OrderFields(); err != nil {
 		return result, err
@@ -147,8 +149,8 @@ func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (result validated
 	return result, result.rejected.Err()
 }
 
-// checkUniqueNumber prepends an error if the settings require unique order numbers and
-// another live order has this one.
+// checkUniqueNumber returns rejected. If order numbers must be unique and another live
+// order has this number, it first prepends an error.
 func (o *Orders) checkUniqueNumber(t *store.Tx, number string, rejected errs.Fields) errs.Fields {
 	if !o.v.Settings.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
 		return rejected
@@ -157,8 +159,8 @@ func (o *Orders) checkUniqueNumber(t *store.Tx, number string, rejected errs.Fie
 	return append(errs.Fields{taken}, rejected...)
 }
 
-// revalidate returns the validated order, after a new validation if the definitions have
-// changed or the number must be unique.
+// revalidate returns the validated order. It validates the draft again if the definitions
+// have changed or order numbers must be unique.
 func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, validated validatedOrder) (model.Order, error) {
 	fields, err := t.OrderFields()
 	if err != nil {
@@ -174,8 +176,8 @@ func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, validated valid
 	return validated.order, err
 }
 
-// sameList reports whether two reads of a list returned the same list: the store returns
-// the same slice until the list is written.
+// sameList reports whether a list has stayed the same between two reads. It compares the
+// slices by address, because the store returns the same slice until the list is written.
 func sameList[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

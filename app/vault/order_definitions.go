@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Statuses returns the statuses of orders. New orders get the first one.
+// Statuses returns the defined order statuses. New orders get the first one.
 func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
 	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.OrderStatuses()
@@ -18,15 +18,16 @@ func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
 	return slices.Clone(list), err
 }
 
-// ImportFields replaces the custom fields of orders. With dry, it writes nothing. It
-// returns Invalid with every broken rule. If orders would lose values, it returns
-// Conflict; with dry, it lists them in Conflicts instead.
+// ImportFields replaces the custom fields of orders. It returns Invalid, listing every
+// broken rule. If orders would lose values, it returns Conflict. If dry is true, it
+// writes nothing and lists the conflicts in the result's Conflicts instead of returning
+// an error.
 func (o *Orders) ImportFields(ctx context.Context, actor model.Actor, fields []model.Field, dry bool) (DefinitionResult, error) {
 	return o.EditFields(ctx, actor, fields, "", dry)
 }
 
-// EditFields is ImportFields with a precondition: it returns PreconditionFailed if the
-// fingerprint of the current fields is not seen. An empty seen accepts any fields.
+// EditFields does the same as ImportFields if seen is the fingerprint of the current
+// fields or "". Otherwise, it returns PreconditionFailed.
 func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []model.Field, seen string, dry bool) (DefinitionResult, error) {
 	fields, rejected := model.CheckOrderFields(fields)
 	if err := rejected.Err(); err != nil {
@@ -40,12 +41,14 @@ func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []mod
 	}, func(t *store.Tx) error { return t.PutOrderFields(fields) })
 }
 
-// ImportStatuses replaces the statuses of orders, with the rules of ImportFields.
+// ImportStatuses replaces the statuses of orders. It returns the same errors as
+// ImportFields.
 func (o *Orders) ImportStatuses(ctx context.Context, actor model.Actor, statuses []string, dry bool) (DefinitionResult, error) {
 	return o.EditStatuses(ctx, actor, statuses, "", dry)
 }
 
-// EditStatuses replaces the statuses of orders, with the rules of EditFields.
+// EditStatuses replaces the statuses of orders. The parameters and errors are those of
+// EditFields.
 func (o *Orders) EditStatuses(ctx context.Context, actor model.Actor, statuses []string, seen string, dry bool) (DefinitionResult, error) {
 	statuses, rejected := model.CheckStatuses(statuses)
 	if err := rejected.Err(); err != nil {
@@ -59,7 +62,8 @@ func (o *Orders) EditStatuses(ctx context.Context, actor model.Actor, statuses [
 	}, func(t *store.Tx) error { return t.PutOrderStatuses(statuses) })
 }
 
-// checkFingerprint returns errStaleDefinitions if the fingerprint of now is not seen.
+// checkFingerprint returns errStaleDefinitions if seen is neither "" nor the fingerprint
+// of now.
 func checkFingerprint(now model.Template, seen string) error {
 	if seen != "" && now.Fingerprint() != seen {
 		return errStaleDefinitions
@@ -67,7 +71,8 @@ func checkFingerprint(now model.Template, seen string) error {
 	return nil
 }
 
-// orderDefinitions returns the fields and statuses of orders as a template.
+// orderDefinitions returns the custom fields and statuses of orders in the form of a
+// template.
 func orderDefinitions(t *store.Tx) (d model.Template, err error) {
 	if d.Fields, err = t.OrderFields(); err != nil {
 		return d, err
@@ -76,7 +81,7 @@ func orderDefinitions(t *store.Tx) (d model.Template, err error) {
 	return d, err
 }
 
-// changeDefinitions calls Vault.changeDefinitions for the definitions of orders.
+// changeDefinitions calls Vault.changeDefinitions for the fields and statuses of orders.
 func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, kind string,
 	change func(old model.Template) (model.Template, []model.Change, error), save func(*store.Tx) error) (DefinitionResult, error) {
 	return o.v.changeDefinitions(ctx, actor, dry, scanOrderImpact, func(t *store.Tx) (p definitionPlan, err error) {
@@ -94,7 +99,7 @@ func (o *Orders) changeDefinitions(ctx context.Context, actor model.Actor, dry b
 		return p, nil
 	}, func(t *store.Tx, changed []DefinitionChange) error {
 		if len(changed) == 0 {
-			return nil // a concurrent change did the same
+			return nil // a concurrent request has already made the same change
 		}
 		return errors.Join(save(t), t.AddEvent(model.Event{At: o.v.Now(), Actor: actor, Kind: kind, Changes: changed[0].Changes}))
 	})

@@ -18,7 +18,7 @@ import (
 func TestOrderCreate(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	for n := range 2 { // order numbers need not be unique by default
+	for n := range 2 { // by default, order numbers don't have to be unique
 		created, err := v.Orders.Create(t.Context(), vaulttest.Operator,
 			model.OrderDraft{Number: model.StringInput(" A-1 "), Custom: vaulttest.CustomText("rush", `"Rush"`)}, vault.Idempotency[model.Order]{})
 		if err != nil || created.ID != uint64(n+1) || created.Number != "A-1" || created.Status != "active" || created.Version != 1 ||
@@ -38,8 +38,8 @@ func TestOrderCreate(t *testing.T) {
 	}
 }
 
-// If order numbers must be unique, exactly one of many concurrent requests gets the number, and the others fail. Numbers
-// that differ only in case are equal.
+// If order numbers must be unique and many concurrent requests use the same number, exactly one succeeds. Numbers that
+// differ only in case are considered equal.
 func TestOrderUniqueNumberRace(t *testing.T) {
 	t.Parallel()
 	for _, unique := range []bool{false, true} {

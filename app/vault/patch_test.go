@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// wantLogged checks the newest entries of the audit log, newest first. Each is "kind record", followed by the changes as
-// "field:from>to".
+// wantLogged checks the newest entries of the audit log, newest first. Each wanted entry is "kind record", followed by
+// the changes as "field:from>to".
 func wantLogged(t *testing.T, v *instance.Instance, want ...string) {
 	t.Helper()
 	var got []string
@@ -60,7 +60,7 @@ func TestAbstractPatch(t *testing.T) {
 	wantLogged(t, v, fmt.Sprintf(
 		`abstract.changed abstract:1 status:"New">"In Search" city:null>"Troy" files:[%d,%d]>[%d,%d] custom_fields.file_number:null>"24-1"`,
 		first, second, second, first))
-	// A patch without changes writes nothing, but its precondition is checked.
+	// A patch without changes writes nothing, but the precondition is still checked.
 	same, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1, patch, vault.Match{Given: true, Any: true})
 	if err != nil || !reflect.DeepEqual(same, after) {
 		t.Errorf("patch without changes: got %+v, %v\nwant %+v", same, err, after)
@@ -80,7 +80,7 @@ func TestAbstractPatch(t *testing.T) {
 	vaulttest.WantKind(t, "unknown abstract", err, errs.NotFound)
 }
 
-// Abstracts with a retired template can still be changed.
+// An abstract whose template is retired can still be changed.
 func TestAbstractPatchRetiredTemplate(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -96,7 +96,8 @@ func TestAbstractPatchRetiredTemplate(t *testing.T) {
 	}
 }
 
-// If two clients change the same version, the second change fails. It succeeds when repeated with the new version.
+// If two clients change the same version, the second change fails. It succeeds when it is repeated with the new
+// version.
 func TestAbstractPatchConcurrently(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -203,7 +204,7 @@ func TestFolderPatch(t *testing.T) {
 		name    string
 		folder  uint64
 		patch   model.FolderPatch
-		invalid string // the invalid field; "": none
+		invalid string // name of the invalid field; "": the patch is valid
 	}{
 		{"into itself", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(top.ID))}, "parent_id"},
 		{"into a folder below itself", top.ID, model.FolderPatch{ParentID: model.Some(vaulttest.IDInput(low.ID))}, "parent_id"},
@@ -268,7 +269,7 @@ func TestFolderRemove(t *testing.T) {
 	}
 }
 
-// wantInvalidField checks that field is the first invalid field of err, or that err is nil if field is "".
+// wantInvalidField checks that field is the first invalid field in err. If field is "", err must be nil.
 func wantInvalidField(t *testing.T, err error, field string) {
 	t.Helper()
 	if field == "" {
@@ -283,11 +284,12 @@ func wantInvalidField(t *testing.T, err error, field string) {
 	}
 }
 
-// If required custom fields are enforced, a patch can't clear one. A patch that doesn't contain a required field is valid.
+// If required custom fields are enforced, a patch can't clear a required field. A patch that leaves out a required
+// field is valid.
 func TestAbstractPatchEnforcesRequiredFields(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
-	vaulttest.CreateAbstract(t, v) // without search_type, which is required too
+	vaulttest.CreateAbstract(t, v) // this abstract lacks search_type, which is also required
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 1,
 		model.AbstractPatch{Custom: model.Some(vaulttest.CustomText("file_number", `"24-1"`))}, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)

@@ -20,7 +20,7 @@ type Purger struct {
 
 	mu            sync.Mutex
 	lastRun       time.Time
-	clockJumpedAt time.Time // last jump of the clock, see holdsAfterClockJump
+	clockJumpedAt time.Time // time of the last clock jump; see holdsAfterClockJump
 }
 
 const (
@@ -50,7 +50,8 @@ func (p *Purger) Run(ctx context.Context) {
 	}
 }
 
-// runOnce purges expired records, unless the clock has jumped.
+// runOnce purges expired records. After a clock jump, it does nothing until the hold
+// ends.
 func (p *Purger) runOnce(ctx context.Context) error {
 	defer p.v.Reserve.Fill(p.v.Log)
 	if p.holdsAfterClockJump(ctx) {
@@ -66,8 +67,9 @@ func (p *purgeCounts) add(more purgeCounts) {
 	p.records, p.files, p.kept = p.records+more.records, p.files+more.files, p.kept+more.kept
 }
 
-// Purge permanently deletes expired records in the trash and expired stored responses. A
-// sweep that it requests deletes the blobs that no record refers to.
+// Purge permanently deletes expired records in the trash and expired stored responses. If
+// it deletes any documents, it requests a sweep, which deletes the blobs that no record
+// refers to.
 func (v *Vault) Purge(ctx context.Context) error {
 	// Times have microsecond precision, so this is the first time at which a record is not due yet.
 	due := purgeRun{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Settings.TrashPeriod)}
@@ -88,10 +90,10 @@ func (v *Vault) Purge(ctx context.Context) error {
 type purgeRun struct {
 	v           *Vault
 	actor       model.Actor
-	before      time.Time // only records trashed before this time
-	manual      bool      // also records that have not expired
-	clockJumped bool      // treat no retention as over, because the clock has jumped
-	liftReason  string    // reason to override retention; "": don't override
+	before      time.Time // limits the purge to records trashed before this time
+	manual      bool      // whether to include records that have not expired
+	clockJumped bool      // whether the clock has jumped; if so, retention periods count as not over
+	liftReason  string    // reason to override retention; "": retention applies
 }
 
 // mayPurge reports whether a record may be purged now.
@@ -106,8 +108,8 @@ func (p *purgeRun) mayPurge(item Trashed) bool {
 	return p.manual || !now.Before(item.Until)
 }
 
-// run purges all records that may be purged. It skips damaged records and returns them
-// in the error, so that verification can report them.
+// run purges all records that may be purged. It skips damaged records and includes them
+// in the returned error.
 func (p *purgeRun) run(ctx context.Context) (purged purgeCounts, err error) {
 	var failed error
 	for after := (store.TrashEntry{}); ; {
@@ -132,8 +134,9 @@ func (p *purgeRun) run(ctx context.Context) (purged purgeCounts, err error) {
 	}
 }
 
-// nextEntries reads a batch of trash entries. It returns those that may be purged, the
-// last one read (zero at the end of the trash), and the number of kept ones.
+// nextEntries reads a batch of trash entries. It returns the entries that may be purged
+// and the number of the others. last is the last entry read, or zero if it was the last
+// one in the trash.
 func (p *purgeRun) nextEntries(ctx context.Context, after store.TrashEntry) (list []store.TrashEntry, last store.TrashEntry,
 	kept int, err error) {
 	err = p.v.Store.View(ctx, func(t *store.Tx) error {
@@ -146,7 +149,7 @@ func (p *purgeRun) nextEntries(ctx context.Context, after store.TrashEntry) (lis
 			switch {
 			case err != nil && !errors.Is(err, store.ErrDamaged):
 				return err
-			case err != nil || p.mayPurge(item): // commit reports the damaged record
+			case err != nil || p.mayPurge(item): // commit reports damaged records
 				list = append(list, e)
 			default:
 				kept++
@@ -160,7 +163,8 @@ func (p *purgeRun) nextEntries(ctx context.Context, after store.TrashEntry) (lis
 	return list, last, kept, err
 }
 
-// commit purges the first entries of a list in one transaction and returns the rest.
+// commit purges the first entries of list in one transaction and returns the remaining
+// entries in rest. damaged lists the damaged records, which it skips.
 func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done purgeCounts, rest []store.TrashEntry, damaged, err error) {
 	items := make([]Trashed, len(list))
 	err = p.v.UpdateFromReserve(ctx, p.actor, func(t *store.Tx) error {
@@ -213,8 +217,8 @@ func (p *purgeRun) commit(ctx context.Context, list []store.TrashEntry) (done pu
 	return done, rest, damaged, err
 }
 
-// reread reads an entry inside the transaction. It returns the zero Trashed if the
-// record was restored or may no longer be purged.
+// reread reads a trash entry again inside the write transaction. It returns the zero
+// Trashed if the record was restored or may no longer be purged.
 func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	item, err := p.v.findInTrash(t, e.Type, e.ID)
 	switch {
@@ -226,8 +230,8 @@ func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 	return Trashed{}, nil
 }
 
-// purge deletes the record of one entry. It reads before it writes, so that a damaged
-// record leaves everything unchanged.
+// purge deletes a record. It reads everything before the first write, so that nothing
+// changes if the record is damaged.
 func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err error) {
 	at := p.v.Now()
 	var in AbstractWithFiles
@@ -263,8 +267,8 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	return purged, err
 }
 
-// addEvent writes the audit entry of a purge. A manual purge includes the name, because
-// it cannot be looked up afterward.
+// addEvent adds the audit entry for a purged record. For a manual purge, the entry
+// includes the record's name, because it can't be looked up afterward.
 func (p *purgeRun) addEvent(t *store.Tx, at time.Time, recordType string, id uint64, name string, detail map[string]string) error {
 	if p.manual {
 		withName := map[string]string{"name": name}
@@ -274,7 +278,8 @@ func (p *purgeRun) addEvent(t *store.Tx, at time.Time, recordType string, id uin
 	return p.v.AddEvent(t, at, p.actor, recordType+".purged", txn.RecordRef(recordType, id), detail)
 }
 
-// logLiftedRetention writes an audit entry if a retention is overridden.
+// logLiftedRetention adds an audit entry if the purge overrides the retention of a
+// record.
 func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) error {
 	if p.liftReason == "" || !at.Before(item.RetainedUntil) {
 		return nil
@@ -284,7 +289,7 @@ func (p *purgeRun) logLiftedRetention(t *store.Tx, at time.Time, item Trashed) e
 	})
 }
 
-// fileEventDetail returns the details of a document in an audit entry.
+// fileEventDetail returns the details to include in a document's audit entry.
 func fileEventDetail(f model.File) map[string]string {
 	detail := map[string]string{"sha256": f.Digest}
 	if f.AbstractID != 0 {

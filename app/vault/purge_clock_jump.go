@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// A clock set far ahead would make everything in the trash expire. Therefore nothing is
-	// purged on the first day after a jump of the clock, so that an administrator can
-	// correct it without losing data. The same delay applies to a vault that was not used
-	// for that long or was restored from an old backup.
+	// If the clock is set far ahead, everything in the trash seems to have expired. To
+	// let an administrator correct the clock without losing data, nothing is purged on
+	// the first day after the clock jumps ahead. The same delay applies if the vault was
+	// not used for longer than minClockJump or was restored from an old backup.
 	minClockJump  = 7 * 24 * time.Hour
 	clockJumpHold = 24 * time.Hour
 )
 
-// holdsAfterClockJump reports whether the purge is on hold after a jump of the clock,
-// and logs a new jump. It compares the current time with the previous run, or with the
-// last audit entry.
+// holdsAfterClockJump reports whether purges are on hold because the clock has jumped
+// ahead. It logs each new jump. To detect one, it compares the current time with the time
+// of the previous run or, after a restart, of the last audit entry.
 func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,8 +46,8 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	return !p.clockJumpedAt.IsZero() && now.Before(p.clockJumpedAt.Add(clockJumpHold))
 }
 
-// lastEventTime returns the time of the last audit entry, or zero if it cannot be read;
-// verification reports that.
+// lastEventTime returns the time of the last audit entry. It returns zero if the entry
+// can't be read; verification reports that error.
 func (v *Vault) lastEventTime(ctx context.Context) (at time.Time) {
 	_ = v.Store.View(ctx, func(t *store.Tx) error {
 		head, err := t.LastEvent()

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// After a large forward jump of the clock, the purger waits a day before it purges, also across restarts. This applies to
-// jumps while the server runs and while it is stopped. If the clock is corrected within the day, nothing is purged.
+// After the clock jumps far ahead, the purger waits a day before it purges, even across restarts. This applies to jumps
+// while the server is running and while it is stopped. If the clock is corrected within a day, nothing is purged.
 func TestPurgeWaitsAfterClockJump(t *testing.T) {
 	t.Parallel()
 	clock, log := vaulttest.NewClock(), new(bytes.Buffer)

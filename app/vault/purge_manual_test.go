@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A manual purge removes a record and its blobs immediately. The audit log contains the record's name and the actor.
+// A manual purge immediately removes a record and its blobs. The audit log contains the record's name and the actor.
 func TestPurgeManually(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := openWithRetention(t)
@@ -63,7 +63,7 @@ func TestPurgeManually(t *testing.T) {
 	size := func(i int) int64 { return created.Files[i].Size }
 	purge("order", order.ID, "", vault.Purged{Records: 1})
 	purge("file", loose[0].ID, "", vault.Purged{Records: 1, Files: 1, FreedBytes: loose[0].Size})
-	purge("file", loose[2].ID, "", vault.Purged{Records: 1, Files: 1}) // its content is shared with a live file
+	purge("file", loose[2].ID, "", vault.Purged{Records: 1, Files: 1}) // a live document has the same content
 	purge("abstract", 1, "  court order 26-1 ", vault.Purged{Records: 3, Files: 2, FreedBytes: size(0) + size(1)})
 	if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 1 {
 		t.Errorf("blobs: got %d, want 1, of the live file", n)
@@ -92,7 +92,7 @@ func TestPurgeManually(t *testing.T) {
 	}
 }
 
-// Empty purges all records in the trash except those in their retention period, even if they need several pages and
+// Empty purges all records in the trash except those in their retention period, even if this takes several pages and
 // transactions.
 func TestEmptyTrash(t *testing.T) {
 	t.Parallel()
@@ -128,7 +128,8 @@ func TestEmptyTrash(t *testing.T) {
 	vaulttest.Verify(t, v)
 }
 
-// Only administrators and the operator can purge. The current role counts, not the role when the page was rendered.
+// Only administrators and the operator can purge. The current role is checked, not the role when the page was
+// rendered.
 func TestPurgePermission(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -162,7 +163,8 @@ func TestPurgePermission(t *testing.T) {
 	}
 }
 
-// A purge during a backup doesn't remove blobs that the backup may need. They are swept automatically after the backup.
+// A purge during a backup doesn't remove blobs that the backup may need. These blobs are swept automatically after the
+// backup.
 func TestPurgeDuringBackup(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -203,7 +205,8 @@ func TestPurgeDuringUploadOfSameContent(t *testing.T) {
 	}
 }
 
-// If the database was replaced with an older copy, a manual purge removes no blobs, because newer records may need them.
+// If the database was replaced with an older copy, a manual purge doesn't remove any blobs, because newer records may
+// need them.
 func TestPurgeInOlderDatabaseKeepsBlobs(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)

@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A record in the trash can't be restored after its expiration, whether or not it has been purged.
+// An expired record in the trash can't be restored, whether or not it has been purged yet.
 func TestRestoreExpiredRecord(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -35,8 +35,8 @@ func TestRestoreExpiredRecord(t *testing.T) {
 	wantLogged(t, v, "order.purged order:1", "order.trashed order:1")
 }
 
-// Purging an abstract removes its documents, and the next sweep removes their blobs, except for blobs that another file
-// uses, live or in the trash.
+// Purging an abstract removes its documents. The next sweep removes their blobs, except blobs that another document
+// (live or in the trash) uses.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := vaulttest.OpenWithClock(t)
@@ -64,7 +64,7 @@ func TestPurge(t *testing.T) {
 		_, err := os.Stat(opts.Dir + "/blobs/" + f.Digest[:2] + "/" + f.Digest)
 		return err
 	}
-	vaulttest.NoError(t, statBlob(purged.Files[2])) // until the next sweep
+	vaulttest.NoError(t, statBlob(purged.Files[2])) // the blob exists until the next sweep
 	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 	if err := statBlob(purged.Files[2]); !os.IsNotExist(err) {
 		t.Errorf("unused blob: got %v, want that it does not exist", err)
@@ -98,7 +98,7 @@ func TestPurgeInTheBackground(t *testing.T) {
 	vaulttest.WantTrash(t, v)
 }
 
-// A purge handles more records than fit in one transaction, and an abstract with more documents than that.
+// One purge handles more records than fit in one transaction, including an abstract with more documents than that.
 func TestPurgeMany(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -154,7 +154,7 @@ func TestPurgeSkipsDamagedRecords(t *testing.T) {
 	vaulttest.WantTrash(t, v, "order 1 ")
 }
 
-// If the free space is below the reserve, records can still be deleted, restored, and purged, but not changed.
+// If free disk space is below the reserve, records can still be deleted, restored, and purged, but not changed.
 func TestTrashBelowDiskReserve(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -174,7 +174,7 @@ func TestTrashBelowDiskReserve(t *testing.T) {
 	vaulttest.WantTrash(t, v)
 }
 
-// Documents in the trash are processed, so that they are complete after a restore.
+// Documents in the trash are still processed, so that they have text and previews when restored.
 func TestProcessDocumentsInTrash(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -189,13 +189,13 @@ func TestProcessDocumentsInTrash(t *testing.T) {
 	}
 }
 
-// If a document is purged and its blob swept while a worker processes it, nothing of it remains, and processing continues
-// with the next document.
+// If a document is purged and its blob is swept while a worker is processing it, no data of it remains. Processing
+// continues with the next document.
 func TestPurgeDuringProcessing(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name string
-		err  error // of the reader
+		err  error // read error
 	}{
 		{"reader succeeds", nil},
 		{"reader fails with an error that is retried", errors.New("no process could be started")},
@@ -248,13 +248,13 @@ func previewFiles(t *testing.T, dir string) []string {
 	return all
 }
 
-// Deleting, restoring, and purging an abstract with thousands of documents takes one transaction each, and is fast enough
+// It takes one transaction to delete, restore, or purge an abstract with thousands of documents, and it is fast enough
 // for a request.
 func TestTrashLargeAbstract(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
 	attachCopies(t, v, vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1")), manyDocuments-1)
-	const limit = 20 * time.Second // about a hundred times the usual duration
+	const limit = 20 * time.Second // about 100 times the usual duration
 	start := time.Now()
 	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
 	trashed := time.Since(start)

@@ -2,22 +2,22 @@ package vault
 
 import "deedkeep/app/store"
 
-// Types of list queries and pages, declared in store and exported here because
-// transports must not import store.
+// These types of list queries and pages are declared in package store. They are repeated
+// here because the api, ui, and cmd packages must not import store.
 type (
-	// Query selects a page of a list.
+	// Query selects, sorts, and pages the records of a list.
 	Query = store.Query
-	// Page is a page of a list, with the positions of the next and previous pages.
+	// Page is a page of a list. It includes the positions of the next and previous pages.
 	Page[T any] = store.Page[T]
-	// Filter is one filter of a list.
+	// Filter restricts a list to records with a given value.
 	Filter = store.Filter
-	// Column is a property by which lists are filtered.
+	// Column is a property that lists can be filtered by.
 	Column = store.Column
-	// Sort is the sort key of a list.
+	// Sort is a sort order of a list.
 	Sort = store.Sort
 )
 
-// The columns.
+// These are the columns that lists can be filtered by.
 const (
 	ColumnStatus      = store.ColumnStatus
 	ColumnTemplate    = store.ColumnTemplate
@@ -33,7 +33,7 @@ const (
 	ColumnRecord      = store.ColumnRecord
 )
 
-// The sorts.
+// These are the sort orders.
 const (
 	SortCreated     = store.SortCreated
 	SortUpdated     = store.SortUpdated
@@ -43,9 +43,9 @@ const (
 	SortParcel      = store.SortParcel
 	SortAddress     = store.SortAddress
 
-	SortSequence = store.SortSequence // of events alone
+	SortSequence = store.SortSequence // only for audit entries
 )
 
-// EventPosition returns the list position after an audit entry, for lists with
-// SortSequence; 0 is the start.
+// EventPosition returns the list position after the audit entry seq, for lists sorted by
+// SortSequence. Sequence number 0 is the start of the list.
 func EventPosition(seq uint64) []byte { return store.LogPosition(seq) }

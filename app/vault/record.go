@@ -12,17 +12,19 @@ import (
 	"deedkeep/app/txn"
 )
 
-// recordOps reads and writes one type of record for the operations that all types share.
+// recordOps contains functions to read and write one type of record. Operations that all types share, such as patch and
+// trash, use them.
 type recordOps[T any] struct {
 	Name              string
-	get               func(*store.Tx, uint64) (T, error)                // NotFound for a trashed record
+	get               func(*store.Tx, uint64) (T, error)                // NotFound if the record is in the trash
 	getIncludingTrash func(*store.Tx, uint64) (T, error)                // live or trashed
 	version           func(T) uint64                                    // checked against If-Match
-	trashed           func(T) *model.Trashed                            // nil for a live record
+	trashed           func(T) *model.Trashed                            // nil if the record is not in the trash
 	changes           func(old, now T) []model.Change                   // for the audit log
 	save              func(t *store.Tx, now T, at time.Time) (T, error) // writes the next version
 
-	// retainedUntil returns the end of the retention, zero for none; nil for types without retention.
+	// retainedUntil returns the end of the retention period, or zero if there is none. The function is nil for types
+	// without retention.
 	retainedUntil func(v *Vault, t *store.Tx, in T) (time.Time, error)
 }
 
@@ -35,8 +37,8 @@ func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Qu
 	return page, err
 }
 
-// patch replaces a live record with the result of change. An unchanged record is not
-// written: it keeps its version and gets no audit entry.
+// patch replaces a live record with the result of change. If change leaves the record unchanged, patch writes nothing:
+// the version stays the same, and there is no audit entry.
 func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, match Match,
 	change func(t *store.Tx, old T) (T, error)) (T, error) {
 	var now T
@@ -70,8 +72,8 @@ func patch[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.A
 	return now, err
 }
 
-// trash moves a live record to the trash. The callback put writes the trashed record and
-// returns additional details for the audit log.
+// trash moves a live record to the trash. put writes the trashed record and returns additional details for the audit
+// entry.
 func trash[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, match Match, event string,
 	put func(t *store.Tx, live T, in model.Trashed) (map[string]string, error)) error {
 	var live T
@@ -90,9 +92,8 @@ func trash[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.A
 	})
 }
 
-// restore restores a record from the trash if check returns no error. A live record is left
-// unchanged. It returns NotFound if the time to restore has passed, even if the record
-// is not purged yet.
+// restore restores a record from the trash if check returns no error. If the record is not in the trash, it changes
+// nothing. It returns NotFound if the record has expired, even if it has not been purged yet.
 func restore[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model.Actor, id uint64, idempotency Idempotency[T],
 	check func(t *store.Tx, in T) error, put func(t *store.Tx, in T, at time.Time) (T, map[string]string, error)) (T, error) {
 	var in, out T
@@ -134,7 +135,7 @@ func restore[T any](ctx context.Context, v *Vault, ops recordOps[T], actor model
 	return out, err
 }
 
-// expired reports whether the time to restore a trashed record has passed.
+// expired reports whether it is too late to restore a record from the trash.
 func (r recordOps[T]) expired(v *Vault, t *store.Tx, in T) (expired bool, err error) {
 	var retained time.Time
 	if r.retainedUntil != nil {
@@ -145,8 +146,8 @@ func (r recordOps[T]) expired(v *Vault, t *store.Tx, in T) (expired bool, err er
 	return v.trashExpired(*r.trashed(in), retained), nil
 }
 
-// nextUpdateTime returns at, or the first time after last if at is not later: times of
-// change strictly increase from version to version.
+// nextUpdateTime returns at if it is later than last. Otherwise, it returns the first time after last, so that each
+// version has a later UpdatedAt than the previous one.
 func nextUpdateTime(at, last time.Time) time.Time {
 	if at.After(last) {
 		return at

@@ -12,11 +12,11 @@ import (
 // RecordName is the display name of a record in the audit log.
 type RecordName struct {
 	Text string
-	Live bool // whether it exists and is not in the trash
+	Live bool // whether the record exists and is not in the trash
 }
 
-// Names returns the display names of records such as "abstract:7". It leaves out purged
-// records and types without names.
+// Names returns the display names of records, by reference such as "abstract:7". It omits
+// purged records and records whose type has no names.
 func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordName, error) {
 	names := map[string]RecordName{}
 	err := v.Store.View(ctx, func(t *store.Tx) error {
@@ -35,8 +35,8 @@ func (v *Vault) Names(ctx context.Context, records []string) (map[string]RecordN
 	return names, err
 }
 
-// recordName returns the display name of one record. It reports false for a damaged
-// record.
+// recordName returns the display name of one record. ok is false if the record is
+// damaged.
 func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name RecordName, ok bool) {
 	var in *model.Trashed
 	var err error

@@ -9,21 +9,24 @@ import (
 	"deedkeep/app/store"
 )
 
-// Retention is the minimum time for which abstracts and their documents are kept,
-// regardless of the trash period (config.example.yaml). It is computed from the records
-// and the current settings, so that it also applies to records already in the trash.
+// Retention defines how long abstracts and their documents are kept at least, regardless
+// of the trash period (see config.example.yaml). The end of a retention period is not
+// stored. It is computed from the record and the current settings, so changed settings
+// also apply to records already in the trash.
 type Retention struct {
-	Default   time.Duration            // 0: no longer than the trash period
-	Templates map[uint64]time.Duration // overrides Default, by template ID
+	Default   time.Duration            // 0: no retention beyond the trash period
+	Templates map[uint64]time.Duration // by template ID; overrides Default
 }
 
 const (
 	year = 365 * 24 * time.Hour
-	// correctionPeriod is the time after its upload in which a document can be removed from
-	// its abstract without retention: it was uploaded by mistake.
+	// correctionPeriod is the time after its upload in which a document can be removed
+	// from an abstract without being retained, because it was probably uploaded by
+	// mistake.
 	correctionPeriod = 30 * 24 * time.Hour
-	// maxClockSkew is how far the time of removal may precede the time of upload because the
-	// clock was corrected. Beyond it, neither time is reliable.
+	// maxClockSkew is how far the removal time of a document may precede its upload time,
+	// which happens if the clock is corrected. If the difference is larger, neither time
+	// is reliable.
 	maxClockSkew = time.Hour
 )
 
@@ -34,8 +37,8 @@ func (r Retention) forTemplate(template uint64) time.Duration {
 	return r.Default
 }
 
-// longest returns the longest retention. It applies to documents whose abstract, and
-// with it the template, is purged.
+// longest returns the longest retention. It applies to documents whose abstract is
+// purged, because the abstract's template is no longer known.
 func (r Retention) longest() time.Duration {
 	longest := r.Default
 	for _, keep := range r.Templates {
@@ -44,8 +47,8 @@ func (r Retention) longest() time.Duration {
 	return longest
 }
 
-// addRetention returns the end of a retention period, in calendar years for complete
-// years, or the zero time if keep is not positive.
+// addRetention returns the end of a retention period that starts at from. It counts
+// complete years as calendar years. It returns the zero time if keep is not positive.
 func addRetention(from time.Time, keep time.Duration) time.Time {
 	if keep <= 0 {
 		return time.Time{}
@@ -53,9 +56,9 @@ func addRetention(from time.Time, keep time.Duration) time.Time {
 	return from.AddDate(int(keep/year), 0, 0).Add(keep % year)
 }
 
-// abstractRetainedUntil returns the end of the retention of an abstract and its
-// documents, or zero. The newest document determines it, because they are purged
-// together.
+// abstractRetainedUntil returns the end of the retention period of an abstract and its
+// documents, or zero if there is none. They are purged together, so the newest document
+// determines the end.
 func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time, error) {
 	keep, from := v.Settings.Retention.forTemplate(a.TemplateID), a.CreatedAt
 	if keep <= 0 || len(a.Files) == 0 {
@@ -63,7 +66,7 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 	}
 	newest := uint64(0)
 	for _, id := range a.Files {
-		newest = max(newest, id) // IDs increase in the order of uploads
+		newest = max(newest, id) // later uploads have higher IDs
 	}
 	f, err := t.FileIncludingTrash(newest)
 	if errs.KindOf(err) == errs.NotFound {
@@ -75,7 +78,8 @@ func (v *Vault) abstractRetainedUntil(t *store.Tx, a model.Abstract) (time.Time,
 	return addRetention(from, keep), err
 }
 
-// fileRetainedUntil returns the end of the retention of a trashed document, or zero.
+// fileRetainedUntil returns the end of the retention period of a document in the trash,
+// or zero if there is none.
 func (v *Vault) fileRetainedUntil(t *store.Tx, f model.File) (time.Time, error) {
 	id := f.AbstractID
 	if f.Trashed != nil && f.Trashed.With != "" {
@@ -100,8 +104,8 @@ func (v *Vault) fileRetainedUntil(t *store.Tx, f model.File) (time.Time, error) 
 	return addRetention(f.CreatedAt, keep), nil
 }
 
-// underRetention reports whether retention applies to a trashed document on its own: it
-// belonged to an abstract for longer than the correction period.
+// underRetention reports whether a document in the trash is retained on its own. This is
+// the case if it belonged to an abstract for longer than the correction period.
 func underRetention(f model.File) bool {
 	if f.AbstractID == 0 || f.Trashed == nil {
 		return f.Retained
@@ -110,7 +114,7 @@ func underRetention(f model.File) bool {
 	return f.Retained || age > correctionPeriod || age < -maxClockSkew
 }
 
-// trashedUntil returns when a trashed record expires.
+// trashedUntil returns the time when a record in the trash expires.
 func (v *Vault) trashedUntil(in model.Trashed, retained time.Time) time.Time {
 	until := in.At.Add(v.Settings.TrashPeriod)
 	if retained.After(until) {
@@ -119,7 +123,7 @@ func (v *Vault) trashedUntil(in model.Trashed, retained time.Time) time.Time {
 	return until
 }
 
-// trashExpired reports whether a trashed record has expired.
+// trashExpired reports whether a record in the trash has expired.
 func (v *Vault) trashExpired(in model.Trashed, retained time.Time) bool {
 	return !v.Now().Before(v.trashedUntil(in, retained))
 }

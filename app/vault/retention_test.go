@@ -41,8 +41,8 @@ func trashedRecord(t *testing.T, v *instance.Instance, kind string, id uint64) v
 	return vault.Trashed{}
 }
 
-// Every record stays in the trash until the end of its retention period, to the microsecond. Until then it can be restored
-// but not purged.
+// Every record stays in the trash until exactly the end of its retention period. Until then, it can be restored but not
+// purged.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	start := vaulttest.NewClock().Now()
@@ -54,7 +54,7 @@ func TestRetention(t *testing.T) {
 	tests := []struct {
 		name  string
 		trash func(t *testing.T, v *instance.Instance, clock *vaulttest.Clock) (kind string, id uint64)
-		want  time.Time // zero: no retention
+		want  time.Time // end of the retention period; zero: no retention
 	}{
 		{"abstract", func(t *testing.T, v *instance.Instance, _ *vaulttest.Clock) (string, uint64) {
 			a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
@@ -148,8 +148,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// During its retention period an abstract can be restored with its documents, long after trash.keep. The scheduled purge
-// skips many retained records and purges the expired one after them.
+// During its retention period, an abstract can be restored with its documents, long after trash.keep has passed. The
+// scheduled purge skips many retained records and purges the expired record after them.
 func TestRetentionRestoreAfterTrashKeep(t *testing.T) {
 	t.Parallel()
 	v, _, clock := openWithRetention(t)
@@ -179,8 +179,8 @@ func TestRetentionRestoreAfterTrashKeep(t *testing.T) {
 	}
 }
 
-// A document whose abstract is purged is retained for the longest period of all templates. That also applies after it is
-// restored and deleted again.
+// If the abstract of a document in the trash is purged, the document is retained for the longest retention period of
+// any template, even if it is restored and deleted again.
 func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -228,7 +228,7 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	vaulttest.NoError(t, v.Purge(t.Context()))
 	vaulttest.Close(t, v)
 
-	// The current settings apply, not those at the time of the deletion.
+	// Retention follows the current settings, not the settings at the time of deletion.
 	opts.Settings.Retention = vault.Retention{Default: vaulttest.Year}
 	v, err = instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
@@ -238,7 +238,7 @@ func TestRetentionOfDocumentWithoutAbstract(t *testing.T) {
 	}
 }
 
-// If two files share a blob, the blob is kept as long as one of them is retained.
+// If two documents share a blob, the blob is kept as long as one of them is retained.
 func TestRetentionOfSharedBlob(t *testing.T) {
 	t.Parallel()
 	v, opts, clock := openWithRetention(t)
@@ -259,12 +259,12 @@ func TestRetentionOfSharedBlob(t *testing.T) {
 	}
 }
 
-// Retention also applies to records that an older version put into the trash, even to those that expired before the
+// Retention also applies to records that an older version moved to the trash, even to records that expired before the
 // upgrade.
 func TestRetentionOfTrashFromOlderSchema(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
-	opts := vaulttest.Options(t) // without retention, as in the older version
+	opts := vaulttest.Options(t) // no retention, as in the older version
 	opts.Now = clock.Now
 	v, err := instance.Open(t.Context(), opts)
 	vaulttest.NoError(t, err)
@@ -278,7 +278,7 @@ func TestRetentionOfTrashFromOlderSchema(t *testing.T) {
 	vaulttest.Close(t, v)
 	db, err := bolt.Open(opts.Dir+"/vault.db", 0o600, nil)
 	vaulttest.NoError(t, err)
-	vaulttest.NoError(t, db.Update(func(tx *bolt.Tx) error { // schema 4 is like schema 5 without the change feed
+	vaulttest.NoError(t, db.Update(func(tx *bolt.Tx) error { // schema 4 is schema 5 without the change feed
 		return errors.Join(tx.DeleteBucket([]byte("changes")), tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 4}))
 	}))
 	vaulttest.NoError(t, db.Close())
@@ -300,8 +300,8 @@ func TestRetentionOfTrashFromOlderSchema(t *testing.T) {
 	vaulttest.Verify(t, v)
 }
 
-// If the clock jumps past the retention period, retained records can't be purged for a day, not even manually. Records
-// without retention can be purged manually anyway.
+// If the clock jumps past the end of a retention period, retained records can't be purged for a day, even manually.
+// Records without retention can still be purged manually.
 func TestRetentionAfterClockJump(t *testing.T) {
 	t.Parallel()
 	v, _, clock := openWithRetention(t)
@@ -324,7 +324,7 @@ func TestRetentionAfterClockJump(t *testing.T) {
 	vaulttest.WantTrash(t, v)
 }
 
-// An abstract with a damaged document is not purged, and does not prevent the purge of other records.
+// An abstract with a damaged document is not purged, but other records still are.
 func TestRetentionWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -348,8 +348,7 @@ func TestRetentionWithDamagedDocument(t *testing.T) {
 	vaulttest.WantTrash(t, v, "abstract 1 "+v.Heading(model.Abstract{ID: 1}, model.Template{}))
 }
 
-// An abstract in the trash that refers to a missing document does not hide other records in the trash or prevent their
-// purge.
+// If an abstract in the trash refers to a missing document, other records in the trash are still listed and purged.
 func TestRetentionWithMissingDocument(t *testing.T) {
 	t.Parallel()
 	for missing, name := range []string{"oldest document", "newest document"} {

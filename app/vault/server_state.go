@@ -11,9 +11,9 @@ import (
 	"deedkeep/app/txn"
 )
 
-// ServerStateFile records whether the last server stopped cleanly and when the clock
-// last jumped. An unreadable file counts as missing. In its JSON, cut_at is the time of
-// the last start after an unclean stop.
+// ServerStateFile records whether the last server stopped cleanly and when the clock last
+// jumped ahead. An unreadable file is treated as missing. In the JSON, cut_at is the time
+// of the last start after an unclean stop.
 const ServerStateFile = "serving.json"
 
 type serverState struct {
@@ -23,9 +23,9 @@ type serverState struct {
 	ClockJumpedAt time.Time `json:"leapt_at,omitzero"`
 }
 
-// UncleanStopAt returns the time of the last server start after an unclean stop. If no
-// server is running and the last one did not stop cleanly, it returns the start of that
-// server. It is zero if all stops were clean.
+// UncleanStopAt returns the time of the last server start that followed an unclean stop,
+// or zero if every stop was clean. If no server is running and the last one didn't stop
+// cleanly, it returns the time when that server started.
 func (v *Vault) UncleanStopAt() time.Time {
 	s := readServerState(v.Dir)
 	if !v.ServerStarted && s.StoppedAt.IsZero() && !s.StartedAt.IsZero() {
@@ -45,7 +45,7 @@ func readServerState(dir string) (s serverState) {
 	return s
 }
 
-// RecordServerStart records that a server has started.
+// RecordServerStart records that the server has started.
 func (v *Vault) RecordServerStart() {
 	before, now := readServerState(v.Dir), v.Now()
 	s := serverState{StartedAt: now, UncleanStopAt: before.UncleanStopAt, ClockJumpedAt: before.ClockJumpedAt}
@@ -56,7 +56,7 @@ func (v *Vault) RecordServerStart() {
 	v.ServerStarted = true
 }
 
-// RecordServerStop records a clean stop.
+// RecordServerStop records that the server has stopped cleanly.
 func (v *Vault) RecordServerStop() {
 	if !v.ServerStarted {
 		return
@@ -74,7 +74,7 @@ func (v *Vault) writeServerState(s serverState) {
 	if err == nil {
 		err = txn.WriteFileAtomic(v.Dir, ServerStateFile, text)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // ErrNotExist: a test removed the data directory
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // in tests, the data directory may be gone
 		v.Log.Warn("note of start and stop", "error", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// After an unclean stop of the server, Checkup in a command returns when that server was started. Checkup in the next server
-// returns when the next server was started.
+// After an unclean stop, Checkup returns a start time: that of the killed server if a command runs it, or that of the
+// next server once it has started.
 func TestCheckupUncleanStop(t *testing.T) {
 	opts := vaulttest.Options(t)
 	opts.Dir = t.TempDir()
@@ -65,7 +65,7 @@ func TestCheckupUncleanStop(t *testing.T) {
 	}
 }
 
-// MonthBytes of an empty vault is 0.
+// In an empty vault, MonthBytes is 0.
 func TestCheckupEmptyVault(t *testing.T) {
 	v := vaulttest.Open(t, vaulttest.Options(t))
 	found, err := v.Checkup(t.Context())

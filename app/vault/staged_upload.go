@@ -18,10 +18,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// StagedUpload holds the documents of one request from their arrival until their records
-// are committed. Bytes are written to disk as they arrive, and each document is
-// inspected while the next one arrives. The caller of Stage must call Discard when it is
-// done; committed documents are not affected.
+// StagedUpload holds the documents of one request from the time they arrive until their
+// records are committed. Bytes are written to disk as they arrive, and each document is
+// inspected while the next one arrives. The caller of Stage must call Discard when done.
+// Discard doesn't affect committed documents.
 type StagedUpload struct {
 	v         *Vault
 	ctx       context.Context
@@ -29,20 +29,21 @@ type StagedUpload struct {
 	files     []*stagedFile
 	pending   sync.WaitGroup
 	closed    sync.Once
-	BatchItem *BatchItem // nil: new documents are appended
+	BatchItem *BatchItem // position of the documents in their batch; nil: append them to the abstract
 }
 
-// stagedFile is one document of an upload: rejected, or staged and inspected.
+// stagedFile is one document of an upload. It is either rejected, or staged and
+// inspected.
 type stagedFile struct {
 	filename  string
 	rejection string
 	staged    *blobstore.Staged
 	report    document.Report
-	err       error // internal error, which fails the request
+	err       error // internal error; fails the complete request
 }
 
-// Stage returns an empty upload, or InsufficientStorage if the disk has too little free
-// space.
+// Stage returns an empty upload. If there is too little free disk space, it returns
+// InsufficientStorage.
 func (f *Files) Stage(ctx context.Context) (*StagedUpload, error) {
 	if err := f.v.Ready(ctx); err != nil {
 		return nil, err
@@ -53,9 +54,9 @@ func (f *Files) Stage(ctx context.Context) (*StagedUpload, error) {
 	return &StagedUpload{v: f.v, ctx: ctx, cancel: cancel}, nil
 }
 
-// Add reads one document to its end. A rejected document is recorded with its reason and
-// does not cause an error. An error means that the upload cannot be committed: reading
-// from r failed (r's error), the disk is full, or writing failed.
+// Add reads one document to the end. If the document is rejected, Add records the reason
+// and returns nil. An error means that the upload can't be committed because reading from
+// r failed (Add returns r's error), the disk is full, or writing failed.
 func (u *StagedUpload) Add(filename string, r io.Reader) error {
 	doc := &stagedFile{filename: filename}
 	u.files = append(u.files, doc)
@@ -76,7 +77,7 @@ func (u *StagedUpload) add(doc *stagedFile, r io.Reader) error {
 	case !accepted:
 		return u.rejectByName(doc, r)
 	}
-	// Check for each document: a long request may outlast the free space at its start.
+	// Check before each document, because the disk may fill up during a long request.
 	if err := u.v.CheckSpace(); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (u *StagedUpload) add(doc *stagedFile, r io.Reader) error {
 	return nil
 }
 
-// Adopt adds a document that a completed resumable upload has stored.
+// Adopt adds a document that was stored by a completed resumable upload.
 func (u *StagedUpload) Adopt(filename string, partial *blobstore.Partial) error {
 	staged, err := partial.Adopt(u.ctx)
 	if err != nil {
@@ -105,7 +106,7 @@ func (u *StagedUpload) Adopt(filename string, partial *blobstore.Partial) error 
 	u.files = append(u.files, doc)
 	switch {
 	case staged.Size() > u.v.Settings.MaxFileSize:
-		doc.rejection = document.ReasonTooLarge(u.v.Settings.MaxFileSize) // the settings have changed since the upload started
+		doc.rejection = document.ReasonTooLarge(u.v.Settings.MaxFileSize) // the limit was lowered after the upload started
 	case !accepted:
 		doc.rejection = document.ReasonUnsupportedType
 	default:
@@ -115,8 +116,9 @@ func (u *StagedUpload) Adopt(filename string, partial *blobstore.Partial) error 
 	return nil
 }
 
-// tooLarge rejects a document that exceeds the size limit and returns nil. For any other
-// error of Stage, and if the client disconnected, it returns the error.
+// tooLarge handles an error of Blobs.Stage. If the document exceeds the size limit, it
+// rejects the document and returns nil. For other errors, or if the client disconnected,
+// it returns the error.
 func (u *StagedUpload) tooLarge(doc *stagedFile, err error) error {
 	if !errors.Is(err, blobstore.ErrTooLarge) || errors.Is(err, blobstore.ErrSource) || u.ctx.Err() != nil {
 		return u.v.StorageError(err)
@@ -125,14 +127,15 @@ func (u *StagedUpload) tooLarge(doc *stagedFile, err error) error {
 	return nil
 }
 
-// HasFiles reports whether any file part arrived, accepted or rejected.
+// HasFiles reports whether the request contained any documents, accepted or rejected.
 func (u *StagedUpload) HasFiles() bool { return len(u.files) > 0 }
 
-// Len returns the number of documents that arrived, accepted or rejected.
+// Len returns the number of documents received so far, accepted or rejected.
 func (u *StagedUpload) Len() int { return len(u.files) }
 
-// rejectByName reads a document with an unsupported file extension and discards it. Its
-// size determines the reason: empty and too large take precedence.
+// rejectByName reads and discards a document with an unsupported filename extension. It
+// reads the document to find its size, because "empty" and "too large" take precedence as
+// reasons.
 func (u *StagedUpload) rejectByName(doc *stagedFile, r io.Reader) error {
 	n, err := io.Copy(io.Discard, r)
 	switch {
@@ -155,7 +158,7 @@ func (u *StagedUpload) inspect(doc *stagedFile, ext string) {
 	}
 }
 
-// Discard removes the staged bytes of documents that were not committed.
+// Discard removes the staged bytes of documents that have not been committed.
 func (u *StagedUpload) Discard() {
 	u.closed.Do(u.v.Activity.End)
 	u.cancel()
@@ -165,26 +168,26 @@ func (u *StagedUpload) Discard() {
 			continue
 		}
 		if err := doc.staged.Discard(); err != nil {
-			// The next start of the server empties tmp.
+			// The server empties tmp at its next start.
 			u.v.Log.Warn("staged file stays until the next start", "error", err)
 		}
 	}
 }
 
-// acceptedFiles holds the documents of an upload after inspection, in the order sent:
-// the accepted ones, whose bytes are committed, and the reasons for the rejected ones.
+// acceptedFiles contains the documents of an upload after inspection, in the order sent:
+// the accepted documents, and the rejected ones with the reasons.
 type acceptedFiles struct {
 	v         *Vault
 	all       []*stagedFile // accepted and rejected, in the order sent
 	accepted  []*stagedFile
 	rejected  []model.RejectedFile
 	batchItem *BatchItem
-	limited   *acceptedFiles // result of limitTo if it rejected documents whose blobs are committed; else nil
-	unpin     func()         // lets the sweeper remove the blobs if no record refers to them
+	limited   *acceptedFiles // result of limitTo if it rejected committed documents, or nil
+	unpin     func()         // allows the sweeper to remove blobs without records
 }
 
-// finish unpins the committed bytes and counts the documents. If some of the bytes have
-// no record, because err is not nil or an abstract was full, it requests a sweep.
+// finish unpins the committed blobs and updates the upload counters. If err is not nil or
+// the abstract was full, some blobs have no record, so it requests a sweep.
 func (f *acceptedFiles) finish(err error) {
 	f.unpin()
 	if (err != nil || f.limited != nil) && len(f.accepted) > 0 {
@@ -209,7 +212,7 @@ func (f *acceptedFiles) count(err error) {
 	}
 }
 
-// defaultMaxFilesPerAbstract is the limit if the settings have none.
+// defaultMaxFilesPerAbstract is the limit if MaxFilesPerAbstract is 0 in the settings.
 const defaultMaxFilesPerAbstract = 2000
 
 // MaxFilesPerAbstract returns the maximum number of documents in an abstract.
@@ -217,8 +220,8 @@ func (v *Vault) MaxFilesPerAbstract() int {
 	return cmp.Or(v.Settings.MaxFilesPerAbstract, defaultMaxFilesPerAbstract)
 }
 
-// limitTo returns the documents that fit into an abstract that already has the given
-// number of documents. The others are rejected.
+// limitTo returns f without the documents that don't fit into an abstract that already
+// has the given number of documents. It adds these documents to the rejected ones.
 func (f *acceptedFiles) limitTo(existing int) *acceptedFiles {
 	capacity := max(0, f.v.MaxFilesPerAbstract()-existing)
 	if f.limited = nil; len(f.accepted) <= capacity {
@@ -240,8 +243,8 @@ func (f *acceptedFiles) limitTo(existing int) *acceptedFiles {
 	return limited
 }
 
-// accepted waits for the inspections and separates accepted from rejected documents. It
-// commits nothing.
+// accepted waits for the inspections to finish and separates accepted documents from
+// rejected ones. It commits nothing.
 func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 	u.pending.Wait()
 	if err := u.ctx.Err(); err != nil {
@@ -267,7 +270,8 @@ func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 	return f, nil
 }
 
-// commit waits for the inspections and commits the bytes of every accepted document.
+// commit waits for the inspections to finish and commits the bytes of every accepted
+// document.
 func (u *StagedUpload) commit() (*acceptedFiles, error) {
 	defer u.closed.Do(u.v.Activity.End)
 	f, err := u.accepted()
@@ -279,7 +283,7 @@ func (u *StagedUpload) commit() (*acceptedFiles, error) {
 		staged = append(staged, doc.staged)
 	}
 	if f.unpin, err = u.v.commitBlobs(u.ctx, staged...); err != nil {
-		// Some blobs may be committed.
+		// Some blobs may have been committed before the error.
 		u.v.Orphans.Notify()
 		return nil, u.v.StorageError(err)
 	}
@@ -289,8 +293,8 @@ func (u *StagedUpload) commit() (*acceptedFiles, error) {
 	return f, nil
 }
 
-// saveRecords writes the record, audit entry, and processing task of every accepted
-// document. It may run twice in one transaction attempt, so it must not change f.
+// saveRecords writes a record, an audit entry, and a processing task for each accepted
+// document. It must not change f, because a transaction may call it twice.
 func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor model.Actor, location model.File) ([]model.File, error) {
 	list := make([]model.File, 0, len(f.accepted))
 	for _, doc := range f.accepted {
@@ -311,9 +315,9 @@ func (f *acceptedFiles) saveRecords(v *Vault, t *store.Tx, at time.Time, actor m
 	return list, nil
 }
 
-// StorageError classifies an error of the blob store. A full disk becomes
-// InsufficientStorage. A failed fsync makes the vault read-only, because the contents of
-// the disk are unknown after it.
+// StorageError classifies an error from the blob store. It returns InsufficientStorage if
+// the disk is full. If an fsync failed, it makes the vault read-only, because it is
+// unknown what was written to the disk.
 func (v *Vault) StorageError(err error) error {
 	switch {
 	case errors.Is(err, blobstore.ErrDiskFull):
@@ -326,9 +330,9 @@ func (v *Vault) StorageError(err error) error {
 	return err
 }
 
-// commitBlobs makes documents durable before their records are written. A damaged blob
-// with the same digest is intact again afterward. The blobs are pinned until release is
-// called.
+// commitBlobs syncs documents to the disk before their records are written. If a blob
+// with the same digest was damaged, it is intact afterward. The blobs stay pinned until
+// release is called.
 func (v *Vault) commitBlobs(ctx context.Context, staged ...*blobstore.Staged) (release func(), err error) {
 	release, err = v.Blobs.Commit(ctx, staged...)
 	if err == nil {

@@ -23,17 +23,17 @@ import (
 
 const smallLimit = 1000 // bytes
 
-// withSmallLimit limits files to smallLimit bytes.
+// withSmallLimit limits the file size to smallLimit.
 func withSmallLimit(o *instance.Options) { o.Settings.FileSize = smallLimit }
 
-// A file that fails several checks is rejected with the reason of the first one. The rows are in the sequence of the
+// If a file fails several checks, the reason of the first one is reported. The test cases are in the sequence of the
 // checks.
 func TestUploadRejections(t *testing.T) {
 	t.Parallel()
 	long := vaulttest.PDF(501, "")
 	tests := []struct {
 		vaulttest.Doc
-		want string // "": accepted
+		want string // rejection reason; "": accepted
 	}{
 		{vaulttest.NewDoc("empty.pdf", nil), "File is empty"},
 		{vaulttest.NewDoc("empty.exe", nil), "File is empty"},
@@ -86,8 +86,8 @@ func TestUploadRejections(t *testing.T) {
 	}
 }
 
-// All files after the 100th are rejected because there are too many, even if they have other defects. Rejected files
-// count toward the limit.
+// Files after the 100th are rejected because there are too many, even if they have other defects. Rejected files count
+// toward the limit.
 func TestUploadTooManyFiles(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, withSmallLimit)
@@ -112,8 +112,8 @@ func TestUploadTooManyFiles(t *testing.T) {
 	}
 }
 
-// No request can add more files to an abstract than the limit. Files over the limit are rejected in the sequence of the
-// request and are not stored.
+// No request can add more documents to an abstract than the limit allows. Documents over the limit are rejected in the
+// order sent and are not stored.
 func TestUploadToFullAbstract(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 3 })
@@ -190,8 +190,8 @@ func TestUploadErrors(t *testing.T) {
 	}
 }
 
-// If the connection fails, staging returns its error and doesn't reject the document, even if the document is already
-// over the size limit.
+// If the connection fails, Add returns the connection error and doesn't reject the document, even if the document is
+// already over the size limit.
 func TestUploadConnectionError(t *testing.T) {
 	t.Parallel()
 	connErr := errors.New("connection reset")
@@ -230,7 +230,7 @@ func TestUploadCanceledDuringTransfer(t *testing.T) {
 	vaulttest.WantNoDocuments(t, opts.Dir)
 }
 
-// readerFunc is an io.Reader.
+// readerFunc is a function that implements io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -11,13 +11,13 @@ import (
 
 // StatusCount is the number of live records with a status.
 type StatusCount struct {
-	Status string // spelled as in a definition, or case-folded if it has none; "": no status
+	Status string // as spelled in a definition; case-folded if no definition has it; "": no status
 	Count  uint64
-	Open   bool // only for orders; see model.IsOpenStatus
+	Open   bool // whether orders with this status are open (model.IsOpenStatus); unused for abstracts
 }
 
-// OrderStatuses returns the defined statuses of orders in their sequence, then other
-// statuses that orders have.
+// OrderStatuses returns the defined order statuses in their sequence, followed by any
+// other statuses in use.
 func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	names, err := t.OrderStatuses()
 	list := orderedCounts(t.ValueCounts(OrderOps.Name, store.ColumnStatus), names)
@@ -27,9 +27,9 @@ func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// Statuses returns the statuses of abstracts with their counts: those of the templates
-// in use, in the sequence of the first template that has them, then other statuses that
-// abstracts have, spelled as in a retired template.
+// Statuses returns the statuses of abstracts with their counts. The statuses of the
+// active templates come first, in the sequence of the first template that has them. Other
+// statuses that abstracts have come last, spelled as in a retired template.
 func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		list, err = AbstractStatuses(t)
@@ -61,8 +61,8 @@ func AbstractStatuses(t *store.Tx) ([]StatusCount, error) {
 	return list, err
 }
 
-// orderedCounts returns the counts of names in their sequence, followed by the remaining
-// counts in alphabetical order.
+// orderedCounts returns counts sorted in the order of names. The remaining counts follow
+// in alphabetical order.
 func orderedCounts(counts []store.ValueCount, names []string) (list []StatusCount) {
 	for _, name := range names {
 		sc := StatusCount{Status: name}

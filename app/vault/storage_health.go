@@ -10,17 +10,17 @@ import (
 	"deedkeep/app/errs"
 )
 
-// storageHealth counts file system errors that end an upload but leave the vault
-// writable, such as a failed rename.
+// storageHealth counts file system errors, such as a failed rename, that abort an upload
+// but don't make the vault read-only.
 type storageHealth struct {
 	mu          sync.Mutex
-	failures    int // errors since the last document was stored
+	failures    int // consecutive errors since a document was last stored
 	lastFailure time.Time
 	err         error
 }
 
-// After maxStorageFailures consecutive failures the vault is not ready until a document is
-// stored, or until no document has failed for storageRecovery.
+// After maxStorageFailures consecutive failures, the vault is not ready until a document
+// is stored or storageRecovery has passed without another failure.
 const (
 	maxStorageFailures = 3
 	storageRecovery    = time.Minute
@@ -45,7 +45,7 @@ func (s *storageHealth) recordSuccess() {
 	s.failures = 0
 }
 
-// Err returns Unavailable while writes of documents keep failing.
+// Err returns Unavailable while documents repeatedly can't be written to the disk.
 func (s *storageHealth) Err(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,17 +13,17 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Sweeper deletes blobs that no record refers to. It runs at the start (after a crash),
-// at regular intervals, and soon after a request that failed with its blobs already
-// committed.
+// Sweeper deletes blobs that no record refers to. It runs when the server starts (because
+// there may have been a crash), at regular intervals, and soon after a request fails with
+// its blobs already committed.
 type Sweeper struct {
 	*txn.DB
 	vault *Vault
-	holds atomic.Int64 // number of backups in progress, which need all blobs
+	holds atomic.Int64 // number of backups in progress; they may need any blob
 }
 
-// Hold keeps all blobs until release is called, because a backup in progress may need
-// them.
+// Hold prevents the sweeper from deleting blobs until release is called. Backups call it
+// because they may need any blob.
 func (s *Sweeper) Hold() (release func()) {
 	s.holds.Add(1)
 	return func() {
@@ -32,8 +32,8 @@ func (s *Sweeper) Hold() (release func()) {
 	}
 }
 
-// sweepDelay combines failed requests that are close together into one sweep, because
-// each sweep reads the complete blob directory.
+// sweepDelay is the time from a request for a sweep to its start. It combines several
+// requests into one sweep, because each sweep lists the complete blob directory.
 const sweepDelay = time.Second
 
 // Run sweeps at intervals and on request until ctx is done.
@@ -58,16 +58,16 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Sweep deletes blobs that no record refers to, and their previews. Uploads continue:
-// their blobs are pinned until the records are committed. It returns Unavailable if the
-// vault is read-only, because a failed commit leaves it unknown which records are on the
-// disk.
+// Sweep deletes blobs that no record refers to, and their previews. Uploads can continue,
+// because their blobs are pinned until the records are committed. If the vault is
+// read-only, Sweep returns Unavailable, because after a failed commit it is unknown which
+// records are on the disk.
 func (s *Sweeper) Sweep(ctx context.Context) error {
 	_, err := s.SweepBlobs(ctx)
 	return err
 }
 
-// SweepBlobs is Sweep with the number and size of the deleted blobs.
+// SweepBlobs does the same as Sweep and returns the number and size of the deleted blobs.
 func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult, err error) {
 	orphans, err := s.orphans(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		}
 		used, err := s.digestInUse(ctx, d)
 		if err == nil && !used {
-			// Before the blob: after a crash in between, the blob is still an orphan and
-			// the next sweep removes both.
+			// Remove the preview before the blob. If the server crashes in between, the
+			// blob is still an orphan, and the next sweep removes both.
 			err = s.vault.Previews.Remove(d.String())
 			s.vault.DamagedBlobs.remove(d)
 		}
@@ -99,8 +99,8 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 }
 
 func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
-	// Check each time: a commit may fail during the sweep, and its pins are released
-	// only after the store has reported the failure.
+	// Check this for each blob, because a commit may fail during the sweep. The pins of a
+	// failed commit are released only after the store has reported the failure.
 	if s.Store.Failure() != nil {
 		return false, txn.ReadOnlyError(s.Store.Failure())
 	}
@@ -114,8 +114,9 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used boo
 	return used, err
 }
 
-// orphans returns the blobs that neither the index nor any record refers to. The index
-// alone does not suffice: a flipped bit in it must not cause the loss of a document.
+// orphans returns the blobs that neither the digest index nor any record refers to.
+// Checking the index alone is not enough, because a flipped bit in the index must not
+// delete a document.
 func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error) {
 	found := map[blobstore.Digest]bool{}
 	err := s.vault.Blobs.Walk(ctx, func(e blobstore.Entry) error {
@@ -133,8 +134,8 @@ func (s *Sweeper) orphans(ctx context.Context) (map[blobstore.Digest]bool, error
 
 const fileScanSize = 1000
 
-// removeReferenced deletes blobs from found that a record refers to. It fails if a
-// record is unreadable or missing, because that record might refer to any of them.
+// removeReferenced removes the blobs that a record refers to from found. It fails if a
+// record is unreadable or missing, because that record might refer to any of the blobs.
 func (s *Sweeper) removeReferenced(ctx context.Context, found map[blobstore.Digest]bool) error {
 	walked, expected := uint64(0), uint64(math.MaxUint64)
 	for from := uint64(1); ; {

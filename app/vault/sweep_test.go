@@ -39,7 +39,7 @@ func TestSweepRemovesOrphansOnly(t *testing.T) {
 	}
 }
 
-// A running server sweeps at its start and then at regular intervals.
+// A running server sweeps when it starts and then at regular intervals.
 func TestSweepAtStartAndPeriodically(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -52,7 +52,8 @@ func TestSweepAtStartAndPeriodically(t *testing.T) {
 	vaulttest.Eventually(t, "the next sweep", removed(vaulttest.AddOrphan(t, opts.Dir, []byte("2"))))
 }
 
-// If a request is canceled after its blobs were stored, an extra sweep removes them soon, before the next regular one.
+// If a request is canceled after its blobs were stored, an extra sweep removes them soon, without waiting for the next
+// scheduled sweep.
 func TestSweepSoonAfterFailedRequest(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -104,7 +105,8 @@ func TestSweepSoonAfterFailedRequest(t *testing.T) {
 	}
 }
 
-// While clients upload the same and other documents, a sweep removes no blob in use, and a verification has no findings.
+// While clients upload documents, some with the same content, a sweep doesn't remove any blob in use, and a
+// verification finds no errors.
 func TestSweepAndVerifyDuringUploads(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -163,7 +165,7 @@ func TestSweepAndVerifyDuringUploads(t *testing.T) {
 	}
 }
 
-// upload uploads documents. Any goroutine may call it.
+// upload uploads documents. It is safe for concurrent use.
 func upload(v *instance.Instance, docs ...vaulttest.Doc) error {
 	staged, err := v.Files.Stage(context.Background())
 	if err != nil {
@@ -180,14 +182,14 @@ func upload(v *instance.Instance, docs ...vaulttest.Doc) error {
 	return err
 }
 
-// The index of digests has no checksum, so a sweep also reads the records. A flipped bit in the index must not remove a
-// document that a record refers to, and neither must an unreadable record.
+// The index of digests has no checksum, so a sweep also reads the records. A flipped bit in the index or an unreadable
+// record must not cause the sweep to remove a document.
 func TestSweepOfDamagedDatabase(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
 		bucket string
-		bit    int // of the bucket's first key, or of its value
+		bit    int // bit to flip in the bucket's first key (if inKey) or value
 		inKey  bool
 		fails  bool // whether the sweep fails
 	}{

@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Templates implements the operations on abstract templates.
+// Templates lists, imports, edits, and retires abstract templates.
 type Templates struct{ v *Vault }
 
-// List returns the templates that new abstracts may use, sorted by ID.
+// List returns the templates that are available for new abstracts, sorted by ID.
 func (s *Templates) List(ctx context.Context) (list []model.Template, err error) {
 	all, err := s.All(ctx)
 	for _, template := range all {
@@ -44,10 +44,10 @@ func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template
 	return template, err
 }
 
-// MaxAbstractCount is the limit up to which CountAbstracts counts.
+// MaxAbstractCount is the highest number that CountAbstracts returns.
 const MaxAbstractCount = 100_000
 
-// CountAbstracts returns the number of live abstracts with a template, at most
+// CountAbstracts returns the number of live abstracts that use a template, at most
 // MaxAbstractCount.
 func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
@@ -57,32 +57,33 @@ func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err e
 	return n, err
 }
 
-// DefinitionChange is the change of one template. For the definitions of orders,
-// Template is zero.
+// DefinitionChange is the change to one template. For order definitions, Template is
+// zero.
 type DefinitionChange struct {
 	Template model.Template
 	Created  bool // whether the template is new
 	Changes  []model.Change
 }
 
-// DefinitionResult lists the changes of definitions, made or planned, and the conflicts
-// that prevent them.
+// DefinitionResult lists the changes to definitions, whether saved or only planned, and
+// the conflicts that prevent the change.
 type DefinitionResult struct {
 	Changed   []DefinitionChange
-	Conflicts errs.Fields // values that records would lose
+	Conflicts errs.Fields // fields or statuses that records would lose
 }
 
-// Import applies drafts to the templates: each to the template with its ID, else to the
-// live one with its name, else to a new one. Other templates are unchanged. With dry, it
-// writes nothing. It returns Invalid with every broken rule (under templates.INDEX). If
-// records would lose values, it returns Conflict; with dry, it lists them in Conflicts
-// instead.
+// Import applies drafts to templates. A draft applies to the template with its ID, or
+// else to the active template with its name, or else it creates a template. Other
+// templates stay unchanged. Import returns Invalid, listing every broken rule under
+// templates.INDEX. If records would lose values, it returns Conflict. If dry is true, it
+// writes nothing and lists the conflicts in the result's Conflicts instead of returning
+// an error.
 func (s *Templates) Import(ctx context.Context, actor model.Actor, drafts []model.TemplateDraft, dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) { return planImport(list, drafts) })
 }
 
-// Create creates a template. It returns Invalid with every broken rule (under
-// templates.0).
+// Create creates a template. It returns Invalid, listing every broken rule under
+// templates.0.
 func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.TemplateDraft) (created model.Template, err error) {
 	result, err := s.change(ctx, actor, false, func([]model.Template) ([]model.Template, error) {
 		created, rejected := draft.Apply("templates.0", model.Template{})
@@ -96,8 +97,8 @@ func (s *Templates) Create(ctx context.Context, actor model.Actor, draft model.T
 	return created, err
 }
 
-// Edit imports one template by its ID. It returns PreconditionFailed if the fingerprint
-// of the current template is not seen, NotFound if it does not exist.
+// Edit imports one template by its ID. It returns PreconditionFailed if seen is not the
+// fingerprint of the current template, or NotFound if the template does not exist.
 func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.TemplateDraft, seen string,
 	dry bool) (DefinitionResult, error) {
 	return s.change(ctx, actor, dry, func(list []model.Template) ([]model.Template, error) {
@@ -112,12 +113,13 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 	})
 }
 
-// errStaleDefinitions is returned if another user has changed the definitions.
+// errStaleDefinitions is returned if the definitions have changed since the caller read
+// them.
 var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed,
 	Message: "This was changed by somebody else since it was read; read it again."}
 
 // SetDefault makes a template the default. It returns NotFound if the template does not
-// exist, Conflict if it is retired.
+// exist, or Conflict if it is retired.
 func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeTemplate(ctx, actor, id, func(t *model.Template) error {
 		if t.Default = true; t.Retired {
@@ -127,9 +129,9 @@ func (s *Templates) SetDefault(ctx context.Context, actor model.Actor, id uint64
 	})
 }
 
-// Retire makes a template unavailable for new abstracts; existing ones keep it. It
-// returns NotFound if the template does not exist, Conflict if it is the default. Import
-// can reactivate it.
+// Retire makes a template unavailable for new abstracts. Existing abstracts keep it.
+// Retire returns NotFound if the template does not exist, or Conflict if it is the
+// default. Import can make the template active again.
 func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (model.Template, error) {
 	return s.changeTemplate(ctx, actor, id, func(t *model.Template) error {
 		if t.Retired = true; t.Default {
@@ -139,7 +141,7 @@ func (s *Templates) Retire(ctx context.Context, actor model.Actor, id uint64) (m
 	})
 }
 
-// definitionPlan is a change of definitions compared with the current ones.
+// definitionPlan lists the changes between the current and the new definitions.
 type definitionPlan struct {
 	changed []DefinitionChange
 	impacts []model.Impact
@@ -170,7 +172,8 @@ func (s *Templates) plan(t *store.Tx, apply func([]model.Template) ([]model.Temp
 	return p, rejected.Err()
 }
 
-// errDefinitionsChanged means that a concurrent change requires a new plan.
+// errDefinitionsChanged means that the definitions have changed since they were read for
+// the plan, so the change must be planned again.
 var errDefinitionsChanged = errors.New("the definitions have changed since the plan")
 
 // change calls Vault.changeDefinitions for templates.
@@ -182,7 +185,7 @@ func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool,
 }
 
 // changeDefinitions plans a change, counts the records that would lose values, and saves
-// the change. It starts over if the definitions have changed in the meantime.
+// the change. If the definitions change in the meantime, it starts over.
 func (v *Vault) changeDefinitions(ctx context.Context, actor model.Actor, dry bool, newScan func([]model.Impact) *impactScan,
 	plan func(*store.Tx) (definitionPlan, error), save func(*store.Tx, []DefinitionChange) error) (DefinitionResult, error) {
 	for {
@@ -257,7 +260,7 @@ func (s *Templates) changeTemplate(ctx context.Context, actor model.Actor, id ui
 	return template, err
 }
 
-// planImport returns the templates that result from applying drafts.
+// planImport returns the list of templates with the drafts applied.
 func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Template, error) {
 	var rejected errs.Fields
 	var planned []model.Template

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Edit changes a template only if the caller has seen its current state.
+// Edit changes a template only if the caller passes the fingerprint of its current state.
 func TestTemplateEdit(t *testing.T) {
 	v := vaulttest.Open(t, vaulttest.Options(t))
 	seen, err := v.Templates.Get(t.Context(), 1)

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	impactScanSize  = 500 // maximum records read in one transaction
-	recheckScanSize = 500 // maximum audit entries read in one batch
+	impactScanSize  = 500 // maximum number of records read in one transaction
+	recheckScanSize = 500 // maximum number of audit entries read in one batch
 )
 
-// fieldUsage holds the values of one record that its definitions describe.
+// fieldUsage contains the values of one record that depend on the definitions.
 type fieldUsage struct {
 	id, templateID uint64
 	custom         model.Values
 	status         string
 }
 
-// impactScan counts the records of one type that would lose values through a change of
-// definitions. It reads all records in short transactions that do not block writers.
-// Records changed in the meantime are found in the audit log and read again inside the
-// write transaction.
+// impactScan counts the records of one type that would lose values if the definitions
+// change. It reads all records in short transactions that don't block writers. It then
+// uses the audit log to find the records that changed in the meantime and reads them
+// again inside the write transaction.
 type impactScan struct {
 	recordType string // "abstract" or "order"
 	impacts    []model.Impact
@@ -57,7 +57,8 @@ func scanOrderImpact(list []model.Impact) *impactScan {
 		}}
 }
 
-// scan counts the affected records, up to the last few audit entries.
+// scan counts the affected records. Then it catches up with the audit log until only a
+// few entries are left for recheck.
 func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 	if len(l.impacts) == 0 {
 		return nil
@@ -92,8 +93,9 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 	return nil
 }
 
-// recheck reads the records changed since scan, inside the write transaction. It may run
-// twice and does not modify l.
+// recheck reads the records that changed since scan, inside the write transaction. It
+// returns Conflict if any records would lose values. It may be called twice and doesn't
+// modify l.
 func (l *impactScan) recheck(t *store.Tx) error {
 	if len(l.impacts) == 0 || l.found() {
 		return errWouldLoseData(l.conflicts())
@@ -109,7 +111,8 @@ func (l *impactScan) recheck(t *store.Tx) error {
 	return errWouldLoseData(rechecked.conflicts())
 }
 
-// catchUp reads the records that the next audit entries refer to.
+// catchUp reads the next batch of audit entries after lastEvent and counts the records
+// they refer to if affected. It reports whether there may be more entries.
 func (l *impactScan) catchUp(t *store.Tx) (more bool, err error) {
 	events, err := t.ScanEvents(l.lastEvent+1, recheckScanSize)
 	if err != nil {
@@ -160,7 +163,8 @@ func (l *impactScan) conflicts() errs.Fields {
 	return f
 }
 
-// errWouldLoseData returns Conflict with all messages, or nil if there are none.
+// errWouldLoseData returns a Conflict error that contains all messages, or nil if there
+// are none.
 func errWouldLoseData(rejected errs.Fields) error {
 	if len(rejected) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// draftOf returns a draft of a template. change, which may be nil, modifies it.
+// draftOf returns a draft with the contents of t. If change is not nil, it is applied to the template first.
 func draftOf(t model.Template, change func(*model.Template)) model.TemplateDraft {
 	t.Fields, t.Statuses = append([]model.Field{}, t.Fields...), append([]string{}, t.Statuses...)
 	if change != nil {
@@ -22,7 +22,7 @@ func draftOf(t model.Template, change func(*model.Template)) model.TemplateDraft
 	return model.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: &t.Retired, Statuses: &t.Statuses, Fields: &t.Fields}
 }
 
-// without returns a change that removes a field.
+// without returns a function that removes the field key from a template.
 func without(key string) func(*model.Template) {
 	return func(t *model.Template) {
 		var kept []model.Field
@@ -35,7 +35,7 @@ func without(key string) func(*model.Template) {
 	}
 }
 
-// sentences returns the sentences of all fields, separated by spaces.
+// sentences returns the messages of all fields, separated by spaces.
 func sentences(f errs.Fields) string {
 	var all []string
 	for _, field := range f {
@@ -44,7 +44,7 @@ func sentences(f errs.Fields) string {
 	return strings.Join(all, " ")
 }
 
-// fieldsOf returns the invalid fields of an error.
+// fieldsOf returns the invalid fields listed in an error.
 func fieldsOf(err error) errs.Fields {
 	e, _ := errors.AsType[*errs.Error](err)
 	if e == nil {
@@ -85,7 +85,7 @@ func TestTemplatesImport(t *testing.T) {
 	if len(created.Custom) != 1 || created.Status != "" {
 		t.Errorf("abstract with the new template: got %+v, want 1 custom field and no status", created)
 	}
-	// A draft without an ID changes the template with its name. Omitted properties stay as they are.
+	// A draft without an ID changes the template that has its name. Properties missing from the draft stay unchanged.
 	result, err = v.Templates.Import(t.Context(), vaulttest.Operator,
 		[]model.TemplateDraft{{Name: "MINERAL", Statuses: &[]string{"Open"}}}, false)
 	if err != nil || len(result.Changed) != 1 || result.Changed[0].Template.ID != 5 || len(result.Changed[0].Template.Fields) != 1 ||
@@ -156,7 +156,7 @@ func TestTemplatesDefaultAndRetire(t *testing.T) {
 	}
 }
 
-// An import can't remove a field, an option, or a status that abstracts use. The error contains its name and the number of
+// An import can't remove a field, an option, or a status that abstracts use. The error names it and the number of
 // abstracts.
 func TestTemplatesImportKeepsDefinitionsInUse(t *testing.T) {
 	t.Parallel()
@@ -247,8 +247,8 @@ func TestTemplatesImportKeepsDefinitionsUsedInTrash(t *testing.T) {
 	vaulttest.WantKind(t, "remove a field that an abstract in the trash uses", err, errs.Conflict)
 }
 
-// If abstracts are created while an import removes a field, either the import fails or the abstracts have no value of the
-// field. No abstract has a value without a definition.
+// If abstracts are created while an import removes a field, either the import fails or no abstract has a value for the
+// field. An abstract never has a value without a definition.
 func TestTemplatesImportDuringCreation(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -262,7 +262,7 @@ func TestTemplatesImportDuringCreation(t *testing.T) {
 			if errs.KindOf(err) != errs.Conflict {
 				t.Fatalf("Templates.Import: got %v, want nil or a conflict", err)
 			}
-			add.Name += key // a previous round left a value, so use another template
+			add.Name += key // use another template if an earlier round left a value
 			if result, err = v.Templates.Import(t.Context(), vaulttest.Operator, []model.TemplateDraft{add}, false); err != nil {
 				t.Fatalf("Templates.Import: %v", err)
 			}

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// Trash implements the operations on the trash.
+// Trash lists, purges, and empties the trash.
 type Trash struct{ v *Vault }
 
 // Trashed is a record in the trash.
@@ -21,8 +21,8 @@ type Trashed struct {
 	Heading       string // display name
 	At            time.Time
 	By            model.Actor
-	Until         time.Time // end of the time to restore, after which the record is purged
-	RetainedUntil time.Time // end of the retention; zero: no retention
+	Until         time.Time // when the record expires; until then, it can be restored
+	RetainedUntil time.Time // end of the retention period; zero: no retention
 	Abstract      *TrashedFrom
 }
 
@@ -30,11 +30,11 @@ type Trashed struct {
 type TrashedFrom struct {
 	ID      uint64
 	Heading string // "" if the abstract was purged
-	Live    bool   // whether the abstract is not in the trash
+	Live    bool   // whether the abstract exists and is not in the trash
 }
 
-// List returns a page of the trash. A document that was trashed with its abstract is not
-// listed separately.
+// List returns a page of the records in the trash. Documents that were trashed with their
+// abstract are not listed separately.
 func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err error) {
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		entries, err := t.ListTrash(q)
@@ -48,7 +48,7 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 				return err
 			}
 			item, err := s.v.readTrashEntry(t, e)
-			// A damaged record is listed with the data of its trash entry.
+			// A damaged record is listed with the data from its trash entry.
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return err
 			}
@@ -59,8 +59,8 @@ func (s *Trash) List(ctx context.Context, q Query) (page Page[Trashed], err erro
 	return page, err
 }
 
-// readTrashEntry reads the record of a trash entry. If the record is damaged, the result
-// has only the data of the entry.
+// readTrashEntry reads the record that a trash entry refers to. If the record is damaged,
+// the result contains only the data from the entry.
 func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, err error) {
 	item = Trashed{Type: e.Type, ID: e.ID, At: e.At, Until: e.At.Add(v.Settings.TrashPeriod)}
 	var in *model.Trashed
@@ -102,14 +102,14 @@ func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, err
 	a, err := t.AbstractIncludingTrash(f.AbstractID)
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		return f.Trashed, nil // list the abstract without its heading
+		return f.Trashed, nil // Abstract.Heading stays empty
 	case err == nil:
 		item.Abstract.Heading, item.Abstract.Live = v.HeadingIn(t, a), a.Trashed == nil
 	}
 	return f.Trashed, err
 }
 
-// Period returns how long records stay in the trash, unless retention keeps them longer.
+// Period returns how long records without retention stay in the trash.
 func (s *Trash) Period() time.Duration { return s.v.Settings.TrashPeriod }
 
 // Retention returns the retention settings.

@@ -16,17 +16,18 @@ import (
 
 // Purged is the result of a manual purge.
 type Purged struct {
-	Records    int   // records, including documents
-	Files      int   // documents only
-	Kept       int   // records that retention keeps
-	FreedBytes int64 // size of the deleted blobs
-	Deferred   bool  // blobs are deleted later, for example after a backup in progress
+	Records    int   // number of records, including documents
+	Files      int   // number of documents
+	Kept       int   // number of records that were kept because of retention
+	FreedBytes int64 // total size of the deleted blobs
+	Deferred   bool  // whether blobs are deleted later, for example because a backup is in progress
 }
 
-// Purge permanently deletes a record in the trash, an abstract with its documents, and
-// frees their disk space. The actor must be an administrator or the operator. It returns
-// Conflict if retention keeps the record, unless lift states a reason to override it,
-// and NotFound if the record is not in the trash or was trashed with its abstract.
+// Purge permanently deletes a record from the trash and frees its disk space. Purging an
+// abstract includes its documents. The actor must be an administrator or the operator.
+// Purge returns Conflict if the record is under retention, unless lift states a reason to
+// override it. It returns NotFound if the record is not in the trash or was trashed with
+// its abstract.
 func (s *Trash) Purge(ctx context.Context, actor model.Actor, recordType string, id uint64, lift string) (Purged, error) {
 	lift, err := checkLiftReason(lift)
 	if err != nil {
@@ -49,12 +50,12 @@ func (s *Trash) Purge(ctx context.Context, actor model.Actor, recordType string,
 	case err != nil:
 		return Purged{}, err
 	case purged.records == 0:
-		return Purged{}, notInTrash(recordType, id) // restored or purged concurrently
+		return Purged{}, notInTrash(recordType, id) // the record was restored or purged concurrently
 	}
 	return s.freeSpace(ctx, purged)
 }
 
-// Empty permanently deletes all records in the trash that retention does not keep, and
+// Empty permanently deletes all records in the trash, except those under retention, and
 // frees their disk space. The actor must be an administrator or the operator.
 func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	if err := s.v.ViewAsAdmin(ctx, actor, nil); err != nil {
@@ -68,7 +69,7 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 				detail[name] = strconv.Itoa(n)
 			}
 		}
-		// Log the purge even if the caller has canceled the request.
+		// Log the purge even if the request was canceled, because records were deleted.
 		err = errors.Join(err, s.v.UpdateFromReserve(context.WithoutCancel(ctx), actor, nil, func(t *store.Tx) error {
 			return s.v.AddEvent(t, s.v.Now(), actor, "trash.emptied", "", detail)
 		}))
@@ -77,7 +78,8 @@ func (s *Trash) Empty(ctx context.Context, actor model.Actor) (Purged, error) {
 	return result, errors.Join(err, sweepErr)
 }
 
-// Purgeable returns how many records Empty would delete and how many it would keep.
+// Purgeable returns how many records Empty would delete (due) and how many it would keep
+// (kept).
 func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	p := s.v.newManualPurge(ctx, model.SystemActor())
 	for after := (store.TrashEntry{}); ; {
@@ -90,7 +92,7 @@ func (s *Trash) Purgeable(ctx context.Context) (due, kept int, err error) {
 	}
 }
 
-// newManualPurge returns a purge of all records that are in the trash now.
+// newManualPurge returns a manual purge that covers all records now in the trash.
 func (v *Vault) newManualPurge(ctx context.Context, actor model.Actor) *purgeRun {
 	return &purgeRun{v: v, actor: actor, before: v.Now().Add(time.Microsecond), manual: true, clockJumped: v.Purger.holdsAfterClockJump(ctx)}
 }
@@ -124,8 +126,8 @@ func checkLiftReason(reason string) (string, error) {
 	return reason, nil
 }
 
-// freeSpace sweeps the blobs of purged documents. Blobs that a backup in progress needs
-// are swept after it.
+// freeSpace sweeps the blobs of purged documents. Blobs that a backup in progress may
+// need are swept after the backup.
 func (s *Trash) freeSpace(ctx context.Context, purged purgeCounts) (Purged, error) {
 	result := Purged{Records: purged.records, Files: purged.files, Kept: purged.kept}
 	if purged.files == 0 {
@@ -133,7 +135,7 @@ func (s *Trash) freeSpace(ctx context.Context, purged purgeCounts) (Purged, erro
 	}
 	_, own, err := s.v.CheckGeneration(ctx)
 	if err != nil || !own {
-		result.Deferred = true // blobs must not be swept with an older copy of the database; see GenerationFile
+		result.Deferred = true // if the database is an older copy, blobs must not be swept (see GenerationFile)
 		return result, err
 	}
 	swept, err := s.v.Sweeper.SweepBlobs(ctx)

@@ -25,8 +25,8 @@ func wantNoFile(t *testing.T, v *instance.Instance, id uint64) {
 	vaulttest.WantKind(t, fmt.Sprintf("thumbnail of file %d", id), err, errs.NotFound)
 }
 
-// A restored abstract and its documents equal those before the deletion. Documents that were detached or deleted before the
-// abstract stay in the trash.
+// A restored abstract and its documents are the same as before the deletion. Documents that were detached or deleted
+// before the abstract stay in the trash.
 func TestAbstractTrashAndRestore(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -90,13 +90,13 @@ func TestAbstractTrashAndRestore(t *testing.T) {
 	}
 }
 
-// A restored document returns to its position in the abstract, or to the end if the list is now shorter.
+// A restored document returns to its position in the abstract, or to the end if the abstract now has fewer documents.
 func TestRestoreFileToItsPosition(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	all := fileIDs(vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"),
 		vaulttest.PDFDoc("3.pdf", "3"), vaulttest.PDFDoc("4.pdf", "4")))
-	for _, id := range all[1:] { // each is at the second position
+	for _, id := range all[1:] { // each one is second when it is deleted
 		vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, id, vault.Match{}))
 	}
 	restore := func(id uint64, want ...uint64) {
@@ -117,7 +117,7 @@ func TestRestoreFileToItsPosition(t *testing.T) {
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[0], vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[3], vault.Match{}))
 	vaulttest.NoError(t, v.Abstracts.Detach(t.Context(), vaulttest.Operator, 1, all[2], vault.Match{}))
-	restore(all[1], all[1]) // its position is past the end of the empty list
+	restore(all[1], all[1]) // the abstract is empty, so the document becomes its only one
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]))
 	same, err := v.Files.Restore(t.Context(), vaulttest.Operator, all[1], vault.Idempotency[model.File]{})
 	if err != nil || same.ID != all[1] {
@@ -126,11 +126,11 @@ func TestRestoreFileToItsPosition(t *testing.T) {
 	wantLogged(t, v, fmt.Sprintf("file.restored file:%d", all[1]), fmt.Sprintf("file.detached file:%d", all[2]))
 }
 
-// fileIDs returns the IDs of the files of an abstract.
+// fileIDs returns the IDs of an abstract's documents.
 func fileIDs(f vault.AbstractWithFiles) []uint64 { return slices.Clone(f.Abstract.Files) }
 
-// If the abstract of a document was purged, the restored document belongs to no abstract. This only happens if the clock
-// went back, because otherwise the document is purged first.
+// If the abstract of a document was purged, the document is restored without an abstract. This only happens if the
+// clock was set back. Otherwise, the document is purged first.
 func TestRestoreFileOfPurgedAbstract(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -144,7 +144,7 @@ func TestRestoreFileOfPurgedAbstract(t *testing.T) {
 	}
 }
 
-// List returns live abstracts in pages, each with its documents.
+// List returns live abstracts page by page, each with its documents.
 func TestAbstractList(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -180,7 +180,7 @@ func TestAbstractList(t *testing.T) {
 	}
 }
 
-// List includes abstracts with a damaged document.
+// List includes abstracts that have a damaged document.
 func TestAbstractListWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)

@@ -5,13 +5,15 @@ import (
 	"sync"
 )
 
-// maxBatches is the maximum number of batches in memory; the oldest is dropped first.
+// maxBatches is the maximum number of batches in memory. The oldest batch is dropped
+// first.
 const maxBatches = 200
 
-// Batches records which documents of each batch were uploaded, by their position in it.
-// Documents selected together upload concurrently and finish in any order, but keep the
-// sequence in which they were selected. The state is in memory only: after a restart,
-// the rest of a batch is appended.
+// Batches records the documents uploaded so far from each batch, by their position in the
+// batch. Documents that a user selects together are uploaded concurrently and finish in
+// any order, but must end up in the sequence in which they were selected. The state is
+// only in memory: after a restart, the remaining documents of a batch are appended to the
+// abstract.
 type Batches struct {
 	mu    sync.Mutex
 	order []string
@@ -25,10 +27,11 @@ type BatchItem struct {
 	n       int
 }
 
-// NewBatchItem returns position n of a batch.
+// NewBatchItem returns an item for position n of a batch.
 func NewBatchItem(in *Batches, batch string, n int) *BatchItem { return &BatchItem{in, batch, n} }
 
-// uploadedAfter returns the uploaded documents of the batch with a higher position.
+// uploadedAfter returns the IDs of the documents from this batch that have a higher
+// position and are already uploaded.
 func (t *BatchItem) uploadedAfter() (files []uint64) {
 	t.batches.mu.Lock()
 	defer t.batches.mu.Unlock()
@@ -40,8 +43,8 @@ func (t *BatchItem) uploadedAfter() (files []uint64) {
 	return files
 }
 
-// recordUpload records the ID of the uploaded document. It may be called again if a
-// transaction is retried; the last call wins.
+// recordUpload records the ID of the uploaded document. If a transaction is retried, it
+// is called again, and the last ID is kept.
 func (t *BatchItem) recordUpload(file uint64) {
 	b := t.batches
 	b.mu.Lock()
@@ -60,7 +63,8 @@ func (t *BatchItem) recordUpload(file uint64) {
 	b.all[t.batch][t.n] = file
 }
 
-// insertPosition returns the index in existing at which new documents are inserted.
+// insertPosition returns the index in existing at which to insert new documents. It also
+// records added, the ID of the first one, in the batch.
 func (f *acceptedFiles) insertPosition(existing []uint64, added uint64) int {
 	if f.batchItem == nil {
 		return len(existing)

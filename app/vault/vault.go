@@ -1,16 +1,16 @@
-// Package vault holds the operations on the records of the vault: orders, abstracts,
+// Package vault implements the operations on the records of the vault: orders, abstracts,
 // documents, folders, templates, and the trash. Each rule that involves two records is
-// checked inside the transaction of the write.
+// checked inside the write transaction.
 //
 // When an operation that uploads a document returns without an error, the document's
-// bytes and its record survive a power failure. Bytes are committed first, the record
-// last: a crash in between leaves an orphaned blob, which the sweeper removes, never a
-// record without its bytes.
+// bytes and its record survive a power failure. The bytes are committed before the record.
+// If the server crashes in between, it leaves an orphaned blob, which the sweeper removes,
+// but never a record without its bytes.
 //
-// A deleted record goes to the trash, where readers no longer see it and from where it
-// can be restored unchanged: an abstract with the documents that were deleted with it,
-// in their order. After the retention period the record is purged, and its blob is swept
-// unless another record, in the trash or not, has the same bytes.
+// A deleted record moves to the trash, where normal reads no longer see it. It can be
+// restored unchanged. An abstract is restored together with the documents that were
+// deleted with it, in the same sequence. When the record expires, it is purged. Its blob
+// is swept unless another record, in the trash or not, has the same content.
 package vault
 
 import (
@@ -28,8 +28,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Reader opens documents. In production it is the pool of worker processes in
-// app/sandbox: the process that holds the database parses no document.
+// Reader opens documents. In production, it is the pool of worker processes in
+// app/sandbox, because the process that has the database open must not parse documents.
 type Reader interface {
 	Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, lim document.InspectLimits) (document.Report, error)
 	Picture(ctx context.Context, r sandbox.Request, page, width int, lim document.ExtractLimits) (document.Image, error)
@@ -48,11 +48,11 @@ type Settings struct {
 	UniqueOrderNumber   bool
 	TrashPeriod         time.Duration
 	Retention           Retention
-	IdempotencyPeriod   time.Duration // how long responses under an Idempotency-Key are stored
+	IdempotencyPeriod   time.Duration // how long the responses to requests with an Idempotency-Key are stored
 }
 
-// Vault holds the records and documents of a data directory. It is safe for concurrent
-// use.
+// Vault provides access to the records and documents in a data directory. It is safe for
+// concurrent use.
 type Vault struct {
 	*txn.DB
 	Abstracts *Abstracts
@@ -70,14 +70,14 @@ type Vault struct {
 	Blobs         *blobstore.Store
 	Previews      *blobstore.Previews
 	Reader        Reader
-	stagedUploads atomic.Uint64 // number of staged uploads so far; makes their owner names unique
+	stagedUploads atomic.Uint64 // number of staged uploads so far; makes owner names unique
 	StorageHealth storageHealth
 	folderOrders  folderOrderCache
 	UploadCounts  uploadCounts
 	DamagedBlobs  damagedBlobs
 	ServerStarted bool // set by RecordServerStart
 
-	Scrub interface { // the scrubber; set after New
+	Scrub interface { // the scrubber; must be set after New
 		Enqueue(blobstore.Digest)
 		Save()
 	}
@@ -93,7 +93,7 @@ type Options struct {
 	Reader   Reader
 }
 
-// New returns the vault of an open database.
+// New returns the vault for an open database.
 func New(db *txn.DB, opts Options) *Vault {
 	v := &Vault{
 		DB: db, Settings: opts.Settings, secrets: opts.Secrets, events: opts.Events,
