@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// abstractCall returns a call that creates an abstract from the parts of a form.
+// abstractCall returns a call that creates an abstract with a multipart body. list contains
+// the parts of the body.
 func abstractCall(status int, want string, list ...string) call {
 	return call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asForm}, body: formBody(list...), status: status,
 		want: want}
@@ -18,7 +19,7 @@ const bareAbstract = `{"data":{"id":"ID","template_id":1,"status":"New","address
 	`"tax_map":null,"custom_fields":{},"files":[],` +
 	`"created_at":"2026-05-29T04:00:00.000000Z","updated_at":"2026-05-29T04:00:00.000000Z"},"errors":[]}`
 
-// An abstract without files is created with defaults for absent and empty fields.
+// If an abstract is created without files, its absent and empty fields get default values.
 func TestAbstractWithoutFiles(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -39,12 +40,12 @@ func TestAbstractWithoutFiles(t *testing.T) {
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: pairs.Encode(), status: 201, want: full})
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts", header: []string{asURL}, body: "address=a&address=%zz", status: 400})
 	r := abstractCall(201, "", fieldPart("template_id", "3"))
-	r.has = []string{`"template_id":3,"status":null,`} // this template has no statuses
+	r.has = []string{`"template_id":3,"status":null,`} // template 3 has no statuses
 	srv.do(t, r)
 }
 
-// The abstract is created even if some of its files are rejected. Parts may come in any
-// order, and the lists of files and errors keep that order.
+// The abstract is created even if some of its files are rejected. Parts may arrive in any
+// order. The response lists files and errors in that order.
 func TestAbstractWithFiles(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -84,7 +85,8 @@ func TestAbstractWithFiles(t *testing.T) {
 	srv.do(t, attach)
 }
 
-// A 422 response leaves no files in the data directory, whatever the order of the parts.
+// After a 422 response, there are no files in the data directory, regardless of the order
+// of the parts.
 func TestAbstractRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withAllFieldTypes)
@@ -130,7 +132,7 @@ func TestAbstractRejected(t *testing.T) {
 	}
 }
 
-// An ID is valid only for its own record type, in exactly its own spelling.
+// An ID is valid only for its own record type and only if it is spelled exactly as issued.
 func TestAbstractUnknown(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -152,7 +154,8 @@ func TestAbstractUnknown(t *testing.T) {
 		srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + unknown + "/files", header: []string{asForm},
 			body: formBody(filePart("files", "a.pdf", pdf(1))), status: 404, want: messageBody("Not found.")})
 	}
-	// A valid ID of a missing abstract gets a 404 before the body is read.
+	// If an ID is valid but its abstract does not exist, the server responds 404 before it
+	// reads the body.
 	missing := "/v1/abstracts/" + srv.vault.Secrets.IDs("abstracts").Encode(99)
 	srv.do(t, call{as: "full", method: "GET", path: missing, status: 404, want: messageBody("Not found.")})
 	srv.do(t, call{as: "full", method: "POST", path: missing + "/files", header: []string{asJSON}, body: "{", status: 404,
@@ -160,7 +163,8 @@ func TestAbstractUnknown(t *testing.T) {
 	srv.checkNothingStored(t)
 }
 
-// The abstract is created even if there are too many files; the excess files are rejected.
+// If there are too many files, the abstract is still created, and the excess files are
+// rejected.
 func TestAbstractTooManyFiles(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.FilesPerRequest = 3 })

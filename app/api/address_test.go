@@ -31,7 +31,7 @@ func TestPaths(t *testing.T) {
 		"/api/v1/api/v1/order-fields",
 	} {
 		if strings.Trim(path, "/") == "v1/abstracts" {
-			continue // the path exists for POST; see TestMethods
+			continue // the path exists for POST; TestMethods covers it
 		}
 		t.Run(path, func(t *testing.T) {
 			srv.do(t, call{as: "full", method: "GET", path: path, route: "/v1/\x00", status: 404, want: messageBody("Not found.")})

@@ -40,7 +40,7 @@ func TestCredentials(t *testing.T) {
 	srv.do(t, call{method: "GET", path: "/v1/order-fields?api_key=" + key + "&access_token=" + key, status: 401})
 }
 
-// A key stops working at the moment it expires.
+// A key stops working at exactly its expiration time.
 func TestKeysExpire(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -51,7 +51,8 @@ func TestKeysExpire(t *testing.T) {
 	srv.do(t, call{as: "expired", method: "GET", path: "/v1/order-fields", status: 401})
 }
 
-// Each request violates one rule and all later ones; the response is about the first.
+// Each request fails one check and all later ones. The response is for the first failed
+// check.
 func TestOrderOfChecks(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {
@@ -82,7 +83,7 @@ func TestFailingKeys(t *testing.T) {
 		return srv.do(t, call{as: as, method: "GET", path: "/v1/order-fields", status: status, header: header})
 	}
 	for i := range 70 {
-		get("", 401) // a request without a key does not count
+		get("", 401) // a request without a key is not a failed key check
 		if i < 60 {
 			get([]string{"bad", "revoked", "expired"}[i%3], 401)
 		}
@@ -95,13 +96,13 @@ func TestFailingKeys(t *testing.T) {
 	get("full", 200) // failures of other keys do not affect a valid key
 	get("read", 200)
 	get("", 401)
-	get("bad", 429, "X-Forwarded-For: 192.0.2.7") // not from a trusted proxy
+	get("bad", 429, "X-Forwarded-For: 192.0.2.7") // the header is ignored because it doesn't come from a trusted proxy
 	srv.clock.Advance(40 * time.Second)
 	get("bad", 401)
 }
 
-// With a trusted proxy, failures count for the address that the proxy reports; for IPv6,
-// for its /64 network.
+// With a trusted proxy, a failed key check counts toward the client address that the proxy
+// reports. For an IPv6 address, it counts toward the /64 network.
 func TestFailingKeysBehindProxy(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {
@@ -113,13 +114,13 @@ func TestFailingKeysBehindProxy(t *testing.T) {
 	}
 	from(401, "192.0.2.7")
 	from(429, "192.0.2.7")
-	from(429, "198.51.100.1, 192.0.2.7") // hops before the last untrusted one can be forged
+	from(429, "198.51.100.1, 192.0.2.7") // a client can forge the hops before the last untrusted one
 	from(429, "192.0.2.7, 10.1.1.1")
 	from(401, "192.0.2.8")
 	from(401, "2001:db8::1")
 	from(429, "2001:db8::ffff:1")
 	from(401, "2001:db8:0:1::1")
-	from(401, "nonsense") // counts for the address of the proxy
+	from(401, "nonsense") // counts toward the address of the proxy
 	from(429, "192.0.2.99, more nonsense")
 }
 

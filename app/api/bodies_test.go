@@ -14,27 +14,27 @@ const (
 	asURL  = "Content-Type: application/x-www-form-urlencoded"
 )
 
-// fieldPart returns a part of a multipart body that has a field.
+// fieldPart returns the part of a multipart body for a field.
 func fieldPart(name, value string) string {
 	return bodyPart(fmt.Sprintf(`Content-Disposition: form-data; name="%s"`, name), value)
 }
 
-// filePart returns a part of a multipart body that has a file.
+// filePart returns the part of a multipart body for a file.
 func filePart(name, filename string, content string) string {
 	return bodyPart(fmt.Sprintf("Content-Disposition: form-data; name=\"%s\"; filename=\"%s\"\r\nContent-Type: application/octet-stream",
 		name, filename), content)
 }
 
-// bodyPart returns a part of a multipart body.
+// bodyPart returns a part of a multipart body with the given headers and content.
 func bodyPart(head, content string) string { return "--XX\r\n" + head + "\r\n\r\n" + content + "\r\n" }
 
-// formBody returns a multipart body of parts.
+// formBody returns a multipart body that consists of the given parts.
 func formBody(list ...string) string { return strings.Join(list, "") + "--XX--\r\n" }
 
-// pdf returns a PDF with a number of pages.
+// pdf returns a PDF with the given number of pages.
 func pdf(pages int) string { return string(vaulttest.PDF(pages, "secret testament")) }
 
-// chunkedBody encodes a body in chunks of size bytes.
+// chunkedBody encodes body with the chunked transfer encoding. Each chunk has size bytes.
 func chunkedBody(body string, size int) string {
 	var b strings.Builder
 	for len(body) > 0 {

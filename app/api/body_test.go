@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The server rejects malformed JSON, repeated keys, invalid UTF-8, and deep nesting.
+// The server rejects malformed JSON, repeated keys, invalid UTF-8, and deeply nested
+// values.
 func TestStrictJSON(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -120,7 +121,8 @@ func TestMediaTypes(t *testing.T) {
 		status: 201, want: bareOrder})
 }
 
-// An operation without query parameters ignores the query, even a malformed one.
+// An operation that has no query parameters ignores the query string, even if it is
+// malformed.
 func TestQueryIsIgnored(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -129,7 +131,8 @@ func TestQueryIsIgnored(t *testing.T) {
 	srv.do(t, r)
 }
 
-// Bodies are accepted at each limit and rejected one byte or part above it.
+// For each limit, a body at the limit is accepted. A body with one more byte or part is
+// rejected.
 func TestBodyLimits(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {

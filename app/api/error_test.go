@@ -26,7 +26,8 @@ var errorCodes = sync.OnceValues(func() (map[string]bool, error) {
 	return codes, nil
 })
 
-// openapi.yaml lists exactly the error codes that the server sends, each for one status.
+// openapi.yaml lists exactly the error codes that the server sends. Each code belongs to
+// one status.
 func TestErrorCodes(t *testing.T) {
 	t.Parallel()
 	listed, err := errorCodes()

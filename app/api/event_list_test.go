@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The audit log can be filtered by kind, actor, and record. It never shows the internal
-// IDs of abstracts and orders.
+// The audit log can be filtered by kind, actor, and record. Its entries never contain the
+// internal IDs of abstracts and orders.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -46,7 +46,7 @@ func TestEvents(t *testing.T) {
 	checkKinds("record=order:"+orderID, "order.trashed", "order.created")
 	checkKinds("record=order:"+orderID+"&actor=key:7", "order.trashed")
 	checkKinds("actor=KEY:1&kind=order.created", "order.created")
-	checkKinds("record=order:" + id) // ID of another record type
+	checkKinds("record=order:" + id) // the ID belongs to another record type
 	checkKinds("created_from=2030-01-01")
 	r := getList("/v1/events?per_page=100&sort=created_at")
 	r.as = "events"

@@ -21,7 +21,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// control sends a request to the handler of the control socket.
+// control sends a request to the control socket's handler and returns the status and the
+// body of the response.
 func (srv *testServer) control(t *testing.T, method, path, body string) (status int, text string) {
 	t.Helper()
 	handler := control.NewHandler(control.HandlerOptions{Vault: srv.vault, Log: slog.New(slog.DiscardHandler), Rand: vaulttest.Rand()})
@@ -32,7 +33,7 @@ func (srv *testServer) control(t *testing.T, method, path, body string) (status 
 	return w.Code, w.Body.String()
 }
 
-// listEvents returns the audit log, newest entry first.
+// listEvents returns a page of the audit log, newest entry first.
 func (srv *testServer) listEvents(t *testing.T, query string) []apitypes.Event {
 	t.Helper()
 	status, text := srv.control(t, http.MethodGet, "/control/events?limit=100&"+query, "")
@@ -52,7 +53,7 @@ func (srv *testServer) lastSeq(t *testing.T) (seq int64) {
 	return seq
 }
 
-// Each change adds an audit log entry with the actor and the client address.
+// Each change adds an audit log entry that contains the actor and the client address.
 func TestEveryChangeIsLogged(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -90,7 +91,7 @@ func TestEveryChangeIsLogged(t *testing.T) {
 		{method: "POST", path: filePath + "1/restore", status: 200},
 		{method: "PATCH", path: "/v1/file-vault/folders/5", body: `{"name":"Box 10"}`, status: 200},
 		{method: "DELETE", path: "/v1/file-vault/folders/5", status: 204},
-		// Requests that read, fail, or change nothing add no entry.
+		// Requests that only read, fail, or change nothing don't add an entry.
 		{method: "GET", path: filePath + "1", status: 200},
 		{method: "POST", path: "/v1/orders", body: `{}`, status: 422},
 		{method: "PATCH", path: "/v1/orders/" + order, route: orderPath, body: `{"due_date":"2026-06-15"}`, status: 200},
@@ -127,7 +128,7 @@ func TestEveryChangeIsLogged(t *testing.T) {
 		}
 	}
 
-	// The filter accepts records in the form that entries use.
+	// The record filter accepts records in the same form as in the entries.
 	if list := srv.listEvents(t, "record=abstract:"+abstract); len(list) != 4 || list[3].Kind != "abstract.created" {
 		t.Errorf("events of the abstract = %+v, want 4, the creation last", list)
 	}
@@ -143,7 +144,7 @@ func TestEveryChangeIsLogged(t *testing.T) {
 	}
 }
 
-// Changes through the control socket are logged with the name of the operator.
+// Changes made through the control socket are logged with the name of the operator.
 func TestControlEventsNameOperator(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -164,7 +165,8 @@ func TestControlEventsNameOperator(t *testing.T) {
 	}
 }
 
-// Audit log entries have the expected JSON, with all optional members and with none.
+// Audit log entries have the expected JSON, both with all optional members and with none of
+// them.
 func TestEventShape(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 29, 4, 0, 1, 0, time.UTC)
@@ -184,7 +186,7 @@ func TestEventShape(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(text) {
 		if len(got) == 3 {
-			break // entries about API keys follow
+			break // the rest of the entries are about API keys
 		}
 		line, _, _ = strings.Cut(strings.TrimPrefix(line, `{"event":`), `,"hash"`)
 		_, line, _ = strings.Cut(line, `,`)

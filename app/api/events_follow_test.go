@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// eventsAfter reads a page of the audit log in sequence order.
+// eventsAfter reads a page of the audit log in sequence order. It also returns the sequence
+// numbers of the entries.
 func (srv *testServer) eventsAfter(t *testing.T, path string) (page apitypes.Page[apitypes.Event], seqs []int64) {
 	t.Helper()
 	page = decodeBody[apitypes.Page[apitypes.Event]](t, srv.do(t, call{as: "events", method: "GET", path: path, status: 200}))
@@ -22,8 +23,8 @@ func (srv *testServer) eventsAfter(t *testing.T, path string) (page apitypes.Pag
 	return page, seqs
 }
 
-// A polling client gets each audit log entry once, in sequence, and can always continue
-// from its last cursor.
+// A polling client gets each audit log entry exactly once, in sequence, and can always
+// continue from the last cursor it received.
 func TestEventsAfter(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -98,7 +99,7 @@ func TestEventsAfter(t *testing.T) {
 	}
 }
 
-// nextLink returns the link to the next page.
+// nextLink returns the next link of the page at path.
 func (srv *testServer) nextLink(t *testing.T, path string) *string {
 	t.Helper()
 	page, _ := srv.eventsAfter(t, path)

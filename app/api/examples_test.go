@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Each request example of openapi.yaml works unchanged on a new server.
+// Each request example in openapi.yaml works unchanged on a new server.
 func TestRequestExamples(t *testing.T) {
 	t.Parallel()
 	ran := 0
@@ -36,7 +36,7 @@ func TestRequestExamples(t *testing.T) {
 	}
 }
 
-// sendExample creates the records that the path refers to and sends the example.
+// sendExample creates the records that path refers to and sends the example request.
 func (srv *testServer) sendExample(t *testing.T, method, path, media string, value any) {
 	t.Helper()
 	id := ""

@@ -13,12 +13,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// uploadCall returns a call of POST /file-vault/upload.
+// uploadCall returns a call of POST /file-vault/upload. list contains the parts of the
+// body.
 func uploadCall(as string, status int, list ...string) call {
 	return call{as: as, method: "POST", path: "/v1/file-vault/upload", header: []string{asForm}, body: formBody(list...), status: status}
 }
 
-// storedPDF returns the JSON of an uploaded PDF that is being processed.
+// storedPDF returns the expected JSON of an uploaded PDF that is still being processed.
 func storedPDF(id int, name, folder string, pages int) string {
 	size := len(pdf(pages))
 	return fmt.Sprintf(
@@ -130,7 +131,8 @@ func TestDownloadRedirects(t *testing.T) {
 	}
 }
 
-// Files are checked for size, type, content, and pages, at each limit and one above it.
+// Uploads are checked for file size, type, content, and number of pages. For each limit,
+// the test uses a file at the limit and a file just above it.
 func TestUploadValidatesFiles(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Settings.FileSize = 1 << 20 })
@@ -171,7 +173,7 @@ func TestUploadTooMany(t *testing.T) {
 	for i := range 102 {
 		content := pdf(1)
 		if i < 2 {
-			content = "" // rejected files count too
+			content = "" // rejected files count toward the limit too
 		}
 		list = append(list, filePart("files[]", fmt.Sprintf("%d.pdf", i), content))
 	}
@@ -192,7 +194,7 @@ func TestUploadTooMany(t *testing.T) {
 	}
 }
 
-// killedReader simulates sandbox processes that the system kills.
+// killedReader simulates sandbox processes that are killed by the operating system.
 type killedReader struct{ vaulttest.Reader }
 
 func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, document.InspectLimits) (document.Report, error) {
@@ -200,7 +202,7 @@ func (killedReader) Inspect(context.Context, io.ReaderAt, int64, string, documen
 }
 
 // If the sandbox process that checks a file is killed, the request fails with a 503 and
-// stores nothing, so that the client can retry.
+// stores nothing. The client can then retry.
 func TestUploadWhenSandboxIsKilled(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.vault.Reader = killedReader{} })

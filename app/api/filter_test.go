@@ -2,8 +2,8 @@ package api_test
 
 import "testing"
 
-// Lists without search reject q instead of ignoring it. Malformed dates and record IDs
-// are rejected too.
+// Lists that can't be searched reject q instead of ignoring it. Malformed dates and record
+// IDs are rejected too.
 func TestFiltersRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

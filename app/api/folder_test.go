@@ -58,7 +58,7 @@ func TestFolderRejected(t *testing.T) {
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/folders", status: 200, want: `{"folders":[]}`})
 }
 
-// withAllFieldTypes adds a template with a field of each type.
+// withAllFieldTypes adds a template that has a field of each type.
 func withAllFieldTypes(cfg *testConfig) {
 	var fields []model.Field
 	for _, kind := range model.FieldTypes() {

@@ -27,7 +27,8 @@ import (
 	"deedkeep/app/vaulttest/description"
 )
 
-// loadRouter returns a router of the operations in openapi.yaml. It parses the file only once.
+// loadRouter returns a router for the operations in openapi.yaml. It parses the file only
+// once.
 var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := description.LoadStrict("openapi.yaml")
 	if err != nil {
@@ -36,23 +37,24 @@ var loadRouter = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// testConfig is what a test can change before its server opens.
+// testConfig contains the settings that a test can change before its server starts.
 type testConfig struct {
 	vault     instance.Options
 	api       api.Options
 	workspace model.Workspace
-	retired   []uint64          // IDs of templates to retire
+	retired   []uint64          // IDs of the templates to retire
 	secret    io.Reader         // source of randomness for the secret key
-	keys      map[string]string // API keys of a copied data directory; nil creates new ones
+	keys      map[string]string // API keys of a copied data directory, by name; if nil, new keys are created
 }
 
-// testServer is the API over a new data directory, on a real HTTP server, with keys of all kinds.
+// testServer serves the API with a real HTTP server, a new data directory, and an API key
+// of each type.
 type testServer struct {
 	testing.TB
 	vault  *instance.Instance
 	clock  *vaulttest.Clock
 	dir    string
-	keys   map[string]string // full, read, events, metrics, revoked, expired, other, bad
+	keys   map[string]string // keys by name: full, read, events, metrics, revoked, expired, other, bad
 	server *httptest.Server
 	router routers.Router
 	log    *logBuffer
@@ -61,8 +63,8 @@ type testServer struct {
 	secrets []string // texts that must not appear in the log
 }
 
-// newTestServer starts a server. When the test ends, it checks that the log contains no
-// secrets.
+// newTestServer starts a server. When the test ends, the cleanup checks that the log
+// contains no secrets.
 func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 	t.Helper()
 	srv := &testServer{TB: t, clock: vaulttest.NewClock(), log: &logBuffer{}}
@@ -107,7 +109,7 @@ func (srv *testServer) must(err error) {
 	}
 }
 
-// createDatabase creates the database with the workspace of the test.
+// createDatabase creates the database and the test's workspace.
 func (srv *testServer) createDatabase(cfg testConfig) {
 	srv.Helper()
 	srv.must(os.Chmod(srv.dir, 0o700))
@@ -160,7 +162,8 @@ func (srv *testServer) createKeys() {
 	srv.clock.Advance(2 * time.Hour)
 }
 
-// keepOutOfLog records the lines of a request body, which must not appear in the log.
+// keepOutOfLog adds the lines of a request body to the secrets, which must not appear in
+// the log.
 func (srv *testServer) keepOutOfLog(body string) {
 	if len(body) > 64<<10 {
 		return
@@ -186,7 +189,8 @@ func (srv *testServer) checkLog() {
 	}
 }
 
-// countFiles returns the number of files under a folder of the data directory.
+// countFiles returns the number of files in a folder of the data directory, including its
+// subfolders.
 func (srv *testServer) countFiles(folder string) (n int) {
 	srv.Helper()
 	srv.must(filepath.WalkDir(filepath.Join(srv.dir, folder), func(_ string, d fs.DirEntry, err error) error {
@@ -198,7 +202,7 @@ func (srv *testServer) countFiles(folder string) (n int) {
 	return n
 }
 
-// logBuffer is a log that is safe for concurrent use.
+// logBuffer collects log output and is safe for concurrent use.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

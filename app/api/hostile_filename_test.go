@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// hostileNames returns malicious filenames, and random combinations of them.
+// hostileNames returns malicious filenames and random combinations of them.
 func hostileNames() []string {
 	names := []string{
 		`..\..\x`, `../../../../etc/passwd`, `/etc/passwd`, `\\server\share\x`, `C:\boot.ini`, `x.txt:stream`, `....//....//x`,
@@ -56,8 +56,9 @@ func encodeFilename(name string, encoding int) string {
 	}
 }
 
-// Files with 500 hostile names, in three encodings each, get safe labels that survive a
-// round trip through headers, and no name becomes a path.
+// Files with 500 hostile names are uploaded, with each name encoded in three ways. Each
+// file gets a safe label that survives a round trip through HTTP headers. No name is used
+// as a path.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -74,7 +75,7 @@ func TestHostileNames(t *testing.T) {
 	srv.checkPaths(t)
 }
 
-// uploadNames uploads a PDF under each name and checks the labels of the stored files.
+// uploadNames uploads one PDF for each name and checks the labels of the stored files.
 func (srv *testServer) uploadNames(t *testing.T, names []string, encoding, last int) int {
 	t.Helper()
 	var list []string
@@ -99,7 +100,7 @@ func (srv *testServer) uploadNames(t *testing.T, names []string, encoding, last 
 		}
 		last = f.ID
 		checkLabel(t, f.Filename)
-		if last%5 == 0 { // checking all of them is slow
+		if last%5 == 0 { // check only every fifth file because the check is slow
 			srv.checkDownload(t, f.ID, f.Filename)
 		}
 	}
@@ -116,7 +117,7 @@ func checkLabel(t *testing.T, label string) {
 	}
 }
 
-// checkDownload checks that the download link of a file contains its label.
+// checkDownload checks that the download link of a file contains the file's label.
 func (srv *testServer) checkDownload(t *testing.T, id int, label string) {
 	t.Helper()
 	got := srv.do(t, call{as: "full", method: "GET", path: fmt.Sprintf("/v1/file-vault/files/%d/download", id), status: 302})
@@ -132,7 +133,8 @@ func (srv *testServer) checkDownload(t *testing.T, id int, label string) {
 
 var storedPaths = regexp.MustCompile(`^(vault\.db|secret\.key|blobs(/[0-9a-f]{2}(/[0-9a-f]{64})?)?|tmp|previews(/.*)?|search(/.*)?|\.)$`)
 
-// checkPaths fails if there is an unexpected path in the data directory or next to it.
+// checkPaths reports a test error for each unexpected path in the data directory or next to
+// it.
 func (srv *testServer) checkPaths(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir(srv.dir, func(path string, _ fs.DirEntry, err error) error {

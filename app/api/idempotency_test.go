@@ -14,7 +14,8 @@ import (
 
 const idempotencyHeader = "Idempotency-Key: 8e03978e-40d5-43dd-bc93-6894a57f9324"
 
-// doTwice sends two calls with the same idempotency key and expects the same response.
+// doTwice sends two calls with the same idempotency key and checks that both get the same
+// response.
 func (srv *testServer) doTwice(t *testing.T, first, again call) reply {
 	t.Helper()
 	first.header = append(first.header[:len(first.header):len(first.header)], idempotencyHeader)
@@ -32,7 +33,7 @@ func (srv *testServer) doTwice(t *testing.T, first, again call) reply {
 	return got
 }
 
-// checkCounts checks the numbers of stored records.
+// checkCounts checks how many abstracts, orders, and files are stored.
 func (srv *testServer) checkCounts(t *testing.T, abstracts, orders, files int) {
 	t.Helper()
 	s, err := srv.vault.Status(t.Context())
@@ -42,7 +43,8 @@ func (srv *testServer) checkCounts(t *testing.T, abstracts, orders, files int) {
 	}
 }
 
-// Each POST operation of the description replays its response.
+// For each POST operation in the API description, a retry gets the response of the first
+// request.
 func TestIdempotencyOfEveryPOST(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -67,7 +69,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" {
-			continue // it has no idempotency key: starting an upload stores nothing
+			continue // this operation has no idempotency key because starting an upload stores no record
 		}
 		if _, ok := rows[path]; item.Post != nil && !ok {
 			t.Errorf("POST %s has no row in this test", path)
@@ -83,7 +85,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		srv.doTwice(t, r, r)
 	}
 	srv.checkCounts(t, 2, 2, 4)
-	// If all files are rejected, only the response is stored.
+	// If all files are rejected, the response is stored without any records.
 	r := uploadCall("full", 200, filePart("files", "x.exe", "MZ"))
 	r.header = append(r.header, "Idempotency-Key: another")
 	srv.do(t, r)
@@ -92,7 +94,8 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 	srv.checkCounts(t, 2, 2, 4)
 }
 
-// A request with the same content in another encoding is the same request.
+// A request with the same content counts as the same request, even if its body is encoded
+// differently.
 func TestIdempotencyComparesContent(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -144,7 +147,8 @@ func TestIdempotencyComparesContent(t *testing.T) {
 	srv.checkCounts(t, 2, 1, 1)
 }
 
-// An idempotency key is scoped to the API key, method, and path, and expires after a day.
+// An idempotency key is valid only for one API key, method, and path. It expires after a
+// day.
 func TestIdempotencyKeyScope(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -152,7 +156,7 @@ func TestIdempotencyKeyScope(t *testing.T) {
 	srv.doTwice(t, r, r)
 	r.header = append(r.header, idempotencyHeader)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
-	r.path, r.route = "/api/v1//orders/", "/v1/orders" // the same path
+	r.path, r.route = "/api/v1//orders/", "/v1/orders" // this is the same path after normalization
 	srv.do(t, r)
 	r.path, r.headers = "/v1/orders", map[string]string{"Idempotent-Replayed": ""}
 	r.as = "other"
@@ -160,7 +164,7 @@ func TestIdempotencyKeyScope(t *testing.T) {
 	r.as = "full"
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/folders", header: []string{asJSON, idempotencyHeader},
 		body: `{"name":"x"}`, status: 201, headers: r.headers})
-	// only POST uses the key
+	// Only POST requests use the key.
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/orders", header: []string{idempotencyHeader}, status: 200, headers: r.headers})
 	srv.clock.Advance(24*time.Hour - 2*time.Second)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
@@ -171,7 +175,7 @@ func TestIdempotencyKeyScope(t *testing.T) {
 	srv.checkCounts(t, 0, 3, 0)
 }
 
-// Malformed idempotency keys are rejected, after authentication.
+// Malformed idempotency keys are rejected. Authentication is checked first.
 func TestIdempotencyKeyRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -193,7 +197,8 @@ func TestIdempotencyKeyRejected(t *testing.T) {
 		header: []string{asJSON, "Idempotency-Key: " + strings.Repeat("~", 255)}, body: `{"order_number":"T"}`, status: 201})
 	srv.do(t, call{method: "POST", path: "/v1/orders", header: []string{"Idempotency-Key:"}, status: 401})
 	srv.do(t, call{as: "read", method: "POST", path: "/v1/orders", header: []string{"Idempotency-Key:"}, status: 403})
-	// Errors are not stored, so a corrected request may use the same key.
+	// Error responses are not stored, so the client can correct the request and reuse the
+	// key.
 	for _, c := range []struct {
 		body   string
 		status int
@@ -207,7 +212,7 @@ func TestIdempotencyKeyRejected(t *testing.T) {
 		header: []string{"Content-Type: text/plain", idempotencyHeader}, body: "x", status: 415})
 }
 
-// While a request is running, others with its key get a 409.
+// While a request is running, other requests with the same idempotency key get a 409.
 func TestIdempotencyWhileRunning(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -220,7 +225,7 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 		t.Fatalf("write request: %v", err)
 	}
 	reader := bufio.NewReader(conn)
-	if line, err := reader.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // the server wants the body
+	if line, err := reader.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // 100 Continue means that the server is ready for the body
 		t.Fatalf("status line = %q, %v, want 100 Continue", line, err)
 	}
 	if _, err := reader.ReadString('\n'); err != nil {
@@ -239,7 +244,8 @@ func TestIdempotencyWhileRunning(t *testing.T) {
 	srv.checkCounts(t, 0, 0, 1)
 }
 
-// Of concurrent requests with one key, one runs; the others get a 409 or its response.
+// Of several concurrent requests with the same key, only one runs. The others get a 409 or
+// the response of the one that runs.
 func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -285,7 +291,8 @@ func TestIdempotencyOfConcurrentRequests(t *testing.T) {
 	srv.checkCounts(t, 0, 1, 0)
 }
 
-// A retry after a lost response creates no second record, with JSON and with a form.
+// A retry after a lost response doesn't create a second record. This works for JSON bodies
+// and forms.
 func TestIdempotencyAfterDisconnect(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -296,7 +303,7 @@ func TestIdempotencyAfterDisconnect(t *testing.T) {
 		if _, err := io.WriteString(conn, srv.requestText(r)); err != nil {
 			t.Fatalf("write request: %v", err)
 		}
-		if err := conn.Close(); err != nil { // before the response arrives
+		if err := conn.Close(); err != nil { // disconnect before the response arrives
 			t.Fatalf("close connection: %v", err)
 		}
 		got := srv.retryUntilDone(t, r)
@@ -308,7 +315,8 @@ func TestIdempotencyAfterDisconnect(t *testing.T) {
 	srv.checkCounts(t, 1, 1, 1)
 }
 
-// retryUntilDone retries while an earlier request is running, for up to 10 seconds.
+// retryUntilDone sends a call again as long as an earlier request is still running, for up
+// to 10 seconds.
 func (srv *testServer) retryUntilDone(t *testing.T, r call) reply {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); ; {
@@ -338,7 +346,7 @@ func (srv *testServer) doOnce(t *testing.T, r call) reply {
 	return reply{response, body}
 }
 
-// checkReplayed sends a call again and checks that the first response is replayed.
+// checkReplayed sends a call again and checks that the server replays the first response.
 func (srv *testServer) checkReplayed(t *testing.T, r call, first reply) {
 	t.Helper()
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
@@ -347,7 +355,8 @@ func (srv *testServer) checkReplayed(t *testing.T, r call, first reply) {
 	}
 }
 
-// A request with a truncated body does not use up its idempotency key.
+// A request with a truncated body doesn't use up its idempotency key, so the client can
+// retry.
 func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -368,7 +377,8 @@ func TestIdempotencyAfterTruncatedBody(t *testing.T) {
 	srv.checkCounts(t, 1, 0, 1)
 }
 
-// Stored responses survive a crash: another server opens a copy of the data directory.
+// Stored responses survive a crash. The test starts another server on a copy of the data
+// directory.
 func TestIdempotencyAfterRestart(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

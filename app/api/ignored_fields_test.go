@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// X-Ignored-Fields names the inputs that the server ignored, whatever the status. The body
-// does not change.
+// The X-Ignored-Fields header lists the inputs that the server ignored, regardless of the
+// status. The response body is the same as without them.
 func TestIgnoredFieldsAreNamed(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -107,7 +107,7 @@ func TestIgnoredFieldsAreNamed(t *testing.T) {
 	srv.do(t, call{as: "bad", method: "GET", path: "/v1/orders?x=1", status: 401, headers: map[string]string{apitypes.IgnoredFields: ""}})
 }
 
-// A replayed response has the X-Ignored-Fields of the original.
+// A replayed response has the same X-Ignored-Fields header as the original response.
 func TestIgnoredFieldsAreReplayed(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

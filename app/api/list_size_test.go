@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// withSmallPages limits pages to the size of three abstracts with a long field.
+// withSmallPages limits the size of a page to about three abstracts with a long field.
 func withSmallPages(cfg *testConfig) {
 	cfg.api.Limits.Page = 400 << 10
 	first := &cfg.workspace.Templates[0]
@@ -21,7 +21,8 @@ func withSmallPages(cfg *testConfig) {
 	}
 }
 
-// Pages are limited in bytes. A large response gets a 503 if there is no memory for it.
+// The size of a page is limited in bytes. A large response gets a 503 if there isn't enough
+// memory for it.
 func TestLargePages(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withSmallPages)
@@ -51,8 +52,9 @@ func TestLargePages(t *testing.T) {
 	srv.checkLargeRejected(t, heavy)
 }
 
-// checkLargeRejected opens a copy of the data directory with a small memory budget. While a
-// large body uses the share of its key, large pages and records get a 503.
+// checkLargeRejected opens a copy of the data directory with a small memory budget. A large
+// body uses up the memory share of its key. In the meantime, large pages and large records
+// get a 503.
 func (srv *testServer) checkLargeRejected(t *testing.T, heavy string) {
 	t.Helper()
 	filled, keys := srv.dir, srv.keys
@@ -69,11 +71,11 @@ func (srv *testServer) checkLargeRejected(t *testing.T, heavy string) {
 		r := getList(path)
 		r.as, r.status, r.want, r.headers = "full", 503, tooBusy, map[string]string{"Retry-After": "10"}
 		srv.do(t, r)
-		srv.do(t, getList(path)) // another key has its own share
+		srv.do(t, getList(path)) // another key has its own share of the memory
 	}
 	srv.do(t, getList("/v1/abstracts?per_page=1&sort=created_at"))
 	srv.must(conn.Close())
-	// The server releases the memory once it notices that the client disconnected.
+	// The server releases the memory when it detects that the client has disconnected.
 	for end := time.Now().Add(10 * time.Second); ; {
 		conn := srv.dial(t)
 		_, err := conn.Write([]byte(srv.requestText(getList("/v1/abstracts/" + heavy))))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// listPage is the JSON of a page of a list.
+// listPage is the JSON of a list page.
 type listPage struct {
 	Data []struct {
 		ID          json.RawMessage
@@ -27,10 +27,10 @@ type listPage struct {
 	}
 }
 
-// getList returns a call that reads a list.
+// getList returns a call that reads the list at path.
 func getList(path string) call { return call{as: "read", method: "GET", path: path, status: 200} }
 
-// getPage returns a page and the names of its records.
+// getPage returns a page of a list and the names of its records.
 func (srv *testServer) getPage(t testing.TB, path string) (listPage, []string) {
 	t.Helper()
 	got := decodeBody[listPage](t, srv.do(t, getList(path)))
@@ -41,7 +41,7 @@ func (srv *testServer) getPage(t testing.TB, path string) (listPage, []string) {
 	return got, names
 }
 
-// checkNames checks the names of the records of a page.
+// checkNames checks the names of the records on a page.
 func (srv *testServer) checkNames(t testing.TB, path string, want ...string) {
 	t.Helper()
 	if _, got := srv.getPage(t, path); !slices.Equal(got, want) {
@@ -49,7 +49,7 @@ func (srv *testServer) checkNames(t testing.TB, path string, want ...string) {
 	}
 }
 
-// localPath returns the path of a link and checks its origin.
+// localPath returns the path and query of a link. It checks the origin of the link.
 func localPath(t testing.TB, link *string) string {
 	t.Helper()
 	if link == nil {
@@ -89,7 +89,7 @@ func TestListShape(t *testing.T) {
 	srv.do(t, r)
 }
 
-// Invalid parameters are rejected, all of them in one response.
+// Lists reject invalid parameters. One response reports all of them.
 func TestListRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -145,7 +145,8 @@ func TestListRejected(t *testing.T) {
 	srv.do(t, r)
 }
 
-// createListRecords creates orders and an abstract that differ in the filtered fields.
+// createListRecords creates orders and an abstract that differ in the fields used by
+// filters. It returns the ID of the abstract.
 func (srv *testServer) createListRecords(t *testing.T) (abstract string) {
 	t.Helper()
 	for i, body := range []string{
@@ -155,7 +156,7 @@ func (srv *testServer) createListRecords(t *testing.T) (abstract string) {
 		`{"order_number":"B-2","county":"Suffolk","state":"MA"}`,
 	} {
 		if i == 2 {
-			srv.clock.Advance(20 * time.Hour) // past midnight
+			srv.clock.Advance(20 * time.Hour) // to after midnight
 		}
 		srv.do(t, orderCall(body, 201, ""))
 		srv.clock.Advance(time.Second)
@@ -163,7 +164,7 @@ func (srv *testServer) createListRecords(t *testing.T) (abstract string) {
 	return decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, salemAbstract())).Data.ID
 }
 
-// salemAbstract returns a call that creates an abstract in Salem with a file.
+// salemAbstract returns a call that creates an abstract in Salem with one file.
 func salemAbstract() call {
 	return abstractCall(201, "", fieldPart("template_id", "2"), fieldPart("county", "Essex"), fieldPart("city", "Salem"),
 		filePart("files", "of.pdf", pdf(1)))
@@ -220,7 +221,8 @@ func TestListFilters(t *testing.T) {
 	}
 }
 
-// The links lead forward and backward through a list and keep the query.
+// Following the next and previous links visits the entire list. The links keep the query
+// parameters.
 func TestListLinks(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -245,7 +247,7 @@ func TestListLinks(t *testing.T) {
 	if !slices.Equal(names, []string{"B-2"}) || again.Links.Prev != nil || again.Links.Next == nil {
 		t.Errorf("previous page = %q, %+v, want B-2, no previous page", names, again)
 	}
-	// The page size may change from page to page.
+	// The page size may differ between the pages of a list.
 	srv.checkNames(t, strings.Replace(next, "per_page=1", "per_page=50", 1), "a-1")
 
 	publicServer := newTestServer(t, func(cfg *testConfig) { cfg.api.PublicURL = "https://vault.example" })
@@ -256,7 +258,8 @@ func TestListLinks(t *testing.T) {
 	}
 }
 
-// A cursor is valid only for the same record type, filters, sort order, and server.
+// A cursor is valid only with the record type, filters, sort order, and server it was
+// created for.
 func TestCursorOfAnotherList(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

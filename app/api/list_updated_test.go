@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lists can be sorted and filtered by the time of the last change.
+// Lists can be sorted and filtered by the time records were last changed.
 func TestListByUpdate(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -60,7 +60,7 @@ func TestListByUpdate(t *testing.T) {
 	}
 }
 
-// nextCursor returns the cursor of the next page.
+// nextCursor returns the cursor for the next page.
 func (srv *testServer) nextCursor(t *testing.T, path string) string {
 	t.Helper()
 	page, _ := srv.getPage(t, path)
@@ -70,8 +70,8 @@ func (srv *testServer) nextCursor(t *testing.T, path string) string {
 	return *page.Meta.NextCursor
 }
 
-// A client that reads a list by last change sees the latest state of each record, even if
-// records change between pages.
+// A client that reads a list sorted by last change sees the latest state of each record,
+// even if records change while the client is reading.
 func TestListByUpdateWhileRecordsChange(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -94,7 +94,7 @@ func TestListByUpdateWhileRecordsChange(t *testing.T) {
 		if path = ""; page.Links.Next != nil {
 			path = localPath(t, page.Links.Next)
 		}
-		if changes <= 5 { // one already seen and one not yet seen
+		if changes <= 5 { // change a record that was already read and one that wasn't
 			for _, i := range []int{changes, 29 - changes} {
 				srv.do(t, patchCall("/v1/orders/"+ids[i], fmt.Sprintf(`{"city":"%d"}`, changes), 200, ""))
 				srv.clock.Advance(time.Second)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Any query of a list gets a page, a 400, or a 422.
+// Any query string for a list gets a page, a 400, or a 422.
 func FuzzListQuery(f *testing.F) {
 	srv := newTestServer(f)
 	srv.serve(f, "read", http.MethodGet, "/v1/orders", "")
@@ -41,8 +41,8 @@ func FuzzListQuery(f *testing.F) {
 	})
 }
 
-// A list that is read while a thousand orders are created and deleted shows each order
-// that existed throughout exactly once.
+// A client reads a list while about a thousand orders are created and deleted. Each order
+// that exists the entire time is listed exactly once.
 func TestListDuringChanges(t *testing.T) {
 	t.Parallel()
 	c := churn{testServer: newTestServer(t), rand: rand.New(rand.NewPCG(1, 2)), live: map[string]string{}}
@@ -61,7 +61,7 @@ func TestListDuringChanges(t *testing.T) {
 				path = localPath(t, page.Links.Next)
 			}
 			for path != "" && strings.HasSuffix(query, "sort=created_at") && len(seen) > 600 {
-				if path = ""; page.Links.Next != nil { // stop creating records, or the list never ends
+				if path = ""; page.Links.Next != nil { // read the rest without creating records; otherwise, the list never ends
 					path = localPath(t, page.Links.Next)
 					page = c.readPage(t, path, seen)
 				}
@@ -78,16 +78,16 @@ func TestListDuringChanges(t *testing.T) {
 	}
 }
 
-// churn creates and deletes orders.
+// churn creates and deletes orders while a list is being read.
 type churn struct {
 	*testServer
 	rand    *rand.Rand
 	created int
 	mu      sync.Mutex
-	live    map[string]string // IDs by order number
+	live    map[string]string // IDs of the existing orders by order number
 }
 
-// create creates n orders concurrently, some with the same timestamp.
+// create creates n orders concurrently. Some of them have the same timestamp.
 func (c *churn) create(t *testing.T, n int, name, county string) {
 	t.Helper()
 	var wait sync.WaitGroup
@@ -121,7 +121,7 @@ func (c *churn) remove(t *testing.T, n int) {
 	wait.Wait()
 }
 
-// readPage reads a page and counts its orders.
+// readPage reads a page and adds its orders to the counts in seen.
 func (c *churn) readPage(t *testing.T, path string, seen map[string]int) listPage {
 	t.Helper()
 	page := decodeBody[listPage](t, c.serve(t, "read", http.MethodGet, path, ""))
@@ -133,7 +133,8 @@ func (c *churn) readPage(t *testing.T, path string, seen map[string]int) listPag
 	return page
 }
 
-// serve calls the handler without a network, which is faster. It expects a 2xx status.
+// serve calls the handler directly, which is faster than over the network. It expects a 2xx
+// status.
 func (srv *testServer) serve(t testing.TB, as, method, path, body string) reply {
 	t.Helper()
 	request := httptest.NewRequest(method, "http://vault.test"+path, strings.NewReader(body))

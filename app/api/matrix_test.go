@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// Each operation of the description that needs a key is tried with each kind of
-// credential. The test fails if an operation is missing here.
+// Each operation in the API description that requires a key is tested with each type of
+// credential. The test fails if it doesn't cover an operation.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.api.FailingKeys = 0 })
-	// Operations that delete records use records that no other operation needs.
+	// Each operation that deletes a record gets a record that other operations don't need.
 	srv.do(t, uploadCall("full", 201, filePart("files", "a.pdf", pdf(1)), filePart("files", "b.pdf", pdf(1))))
 	withFile := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, "", filePart("files", "c.pdf", pdf(1))))).Data.ID
 	deletedAbstract := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
@@ -63,11 +63,11 @@ func TestMatrix(t *testing.T) {
 	}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if len(item.Servers) > 0 {
-			continue // outside /v1
+			continue // the path isn't under /v1
 		}
 		for method, operation := range item.Operations() {
 			if operation.Security != nil && len(*operation.Security) == 0 {
-				continue // needs no key
+				continue // the operation doesn't require a key
 			}
 			r, ok := requests[method+" "+path]
 			if !ok {
@@ -96,7 +96,8 @@ const (
 	forbidden       = `{"message":"This API key is not authorized for the Developer API."}`
 )
 
-// checkCredentials tries an operation with each kind of credential, the valid one last.
+// checkCredentials sends r with each type of credential and checks the response. The
+// full-access key comes last.
 func (srv *testServer) checkCredentials(t *testing.T, r call) {
 	reads := r.method == http.MethodGet || r.method == http.MethodHead
 	isUpload := strings.HasPrefix(r.path, "/v1/uploads/")
@@ -106,7 +107,7 @@ func (srv *testServer) checkCredentials(t *testing.T, r call) {
 		switch {
 		case !isLog && (as == "full" || as == "read" && reads && !isUpload), isLog && as == "events":
 			r.status = success
-		case as == "read" && reads && isUpload: // it belongs to another key
+		case as == "read" && reads && isUpload: // the upload belongs to another key
 			r.status = http.StatusNotFound
 		case as == "read" || as == "events" || as == "metrics" || as == "full":
 			r.status, r.want = 403, forbidden
@@ -120,7 +121,7 @@ func (srv *testServer) checkCredentials(t *testing.T, r call) {
 	}
 }
 
-// Unknown routes need a key too.
+// Requests to unknown routes require a key too.
 func TestMatrixOfUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

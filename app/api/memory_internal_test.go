@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// DecodedCost is an upper bound of the memory that decoding a body allocates.
+// DecodedCost returns an upper bound of the memory that is allocated to decode a body.
 func TestDecodedCost(t *testing.T) {
-	const members, slack = 20_000, 32 << 10 // large allocations are rounded up
+	const members, slack = 20_000, 32 << 10 // slack is needed because large allocations are rounded up
 	repeat := func(text string) string { return strings.Repeat(text, members-1) }
 	keys := func(value string) string {
 		var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// smallBudget sets a memory budget for one large body at a time.
+// smallBudget sets a memory budget that is large enough for only one large body at a time.
 func smallBudget(wait time.Duration) func(*testConfig) {
 	return func(cfg *testConfig) {
 		cfg.api.Limits.JSON, cfg.api.Limits.FormFields, cfg.api.Memory = 1<<20, 1<<20, httpx.NewMemoryBudget(2<<20, wait)
@@ -22,12 +22,13 @@ func smallBudget(wait time.Duration) func(*testConfig) {
 
 const tooBusy = `{"message":"Too many large requests at once; try again in a moment."}`
 
-// largeOrder returns a call that creates an order, padded with size spaces.
+// largeOrder returns a call that creates an order. The body is padded with size spaces.
 func largeOrder(number string, size int) call {
 	return orderCall(fmt.Sprintf(`{"order_number":%q%s}`, number, strings.Repeat(" ", size)), 201, "")
 }
 
-// acquireDecoded reserves all memory for decoding until release is called.
+// acquireDecoded reserves all memory for decoding. The memory is available again after
+// release is called.
 func acquireDecoded(t *testing.T, budget *httpx.MemoryBudget) (release func()) {
 	t.Helper()
 	r := budget.Reserve("other", nil)
@@ -37,7 +38,7 @@ func acquireDecoded(t *testing.T, budget *httpx.MemoryBudget) (release func()) {
 	return r.Release
 }
 
-// sendHead sends the head of a request and waits for 100 Continue.
+// sendHead sends the headers of a request and waits for 100 Continue.
 func (srv *testServer) sendHead(t *testing.T, r call) (net.Conn, *bufio.Reader, string) {
 	t.Helper()
 	conn := srv.dial(t)
@@ -55,7 +56,8 @@ func (srv *testServer) sendHead(t *testing.T, r call) (net.Conn, *bufio.Reader, 
 	return conn, reader, body
 }
 
-// waitForMemory waits until at least these numbers of bytes of the budget are in use.
+// waitForMemory waits until at least small and large bytes of the budget's two parts are in
+// use.
 func waitForMemory(t *testing.T, budget *httpx.MemoryBudget, small, large int64) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -69,8 +71,9 @@ func waitForMemory(t *testing.T, budget *httpx.MemoryBudget, small, large int64)
 	}
 }
 
-// While one large body uses the share of its key, another large body with that key gets a
-// 503, whatever its media type. Small bodies and those of other keys are accepted.
+// While one large body uses up the memory share of its key, other large bodies with the
+// same key get a 503, regardless of their media type. Small bodies and bodies with other
+// keys are accepted.
 func TestMemoryBudgetForBodies(t *testing.T) {
 	t.Parallel()
 	var budget *httpx.MemoryBudget
@@ -99,16 +102,16 @@ func TestMemoryBudgetForBodies(t *testing.T) {
 	srv.do(t, orderCall(`{"order_number":"T-3"}`, 201, ""))
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/orders", header: []string{asJSON, "Transfer-Encoding: chunked"},
 		body: chunkedBody(`{"order_number":"T-3"}`, 3), status: 201})
-	// files need no memory
+	// Files don't need any memory from the budget.
 	srv.do(t, abstractCall(201, "", fieldPart("city", "Salem"), filePart("files", "a.pdf", strings.Repeat(pdf(1), 50_000))))
 	writeText(t, conn, body[len(body)-1:])
 	srv.readReply(t, first, reader)
-	srv.do(t, largeOrder("T-4", 1<<19+1<<18)) // the memory was released
+	srv.do(t, largeOrder("T-4", 1<<19+1<<18)) // succeeds only if the memory was released
 	srv.do(t, abstractCall(422, "", fieldPart("custom_fields", strings.Repeat("x", 1<<20-100))))
 	srv.do(t, largeOrder("T-5", 1<<19+1<<18))
 }
 
-// Stalled bodies of one key never use more than half of the budget: a request with
+// Stalled bodies with the same key never use more than half of the budget. A request with
 // another key gets memory immediately.
 func TestMemoryBudgetPerKey(t *testing.T) {
 	t.Parallel()
@@ -116,7 +119,7 @@ func TestMemoryBudgetPerKey(t *testing.T) {
 		name           string
 		connections    int
 		declared, sent int
-		small, large   int64 // minimum bytes in use then
+		small, large   int64 // min bytes in use while the bodies are stalled
 		probe          int
 	}{
 		{"small bodies", 150, 64_000, 60_000, 4<<20 - 64_000, 0, 60_000},
@@ -136,7 +139,7 @@ func TestMemoryBudgetPerKey(t *testing.T) {
 				for range row.connections {
 					conn := srv.dial(t)
 					defer conn.Close()
-					all.Go(func() { _, _ = io.WriteString(conn, half) }) // the server stops reading from those that wait
+					all.Go(func() { _, _ = io.WriteString(conn, half) }) // blocks because the server stops reading bodies that wait for memory
 				}
 				waitForMemory(t, budget, row.small, row.large)
 				srv.do(t, probe)
@@ -147,8 +150,9 @@ func TestMemoryBudgetPerKey(t *testing.T) {
 	}
 }
 
-// Decoding has its own part of the budget. Bodies with many members wait for it and get a
-// 503, whatever their media type. Ordinary bodies don't.
+// Decoding has its own part of the memory budget. Bodies with many members wait for that
+// memory and get a 503 if it doesn't become available, regardless of their media type.
+// Ordinary bodies don't have to wait.
 func TestMemoryBudgetForDecoding(t *testing.T) {
 	t.Parallel()
 	var budget *httpx.MemoryBudget
@@ -175,7 +179,7 @@ func TestMemoryBudgetForDecoding(t *testing.T) {
 	release()
 }
 
-// A body with reserved memory times out sooner.
+// A stalled body times out sooner if it has memory reserved.
 func TestStallInMemory(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {
@@ -199,7 +203,7 @@ func TestStallInMemory(t *testing.T) {
 	}
 }
 
-// Large bodies wait until memory is available.
+// A request with a large body waits until memory is available.
 func TestMemoryBudgetIsAwaited(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, smallBudget(20*time.Second))
@@ -217,7 +221,8 @@ func TestMemoryBudgetIsAwaited(t *testing.T) {
 	srv.checkCounts(t, 0, 7, 0)
 }
 
-// Clients that disconnect while waiting or sending release their memory.
+// If a client disconnects while it is waiting for memory or sending a body, its memory is
+// released.
 func TestMemoryBudgetIsReleased(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, smallBudget(5*time.Second))
@@ -231,7 +236,7 @@ func TestMemoryBudgetIsReleased(t *testing.T) {
 		}
 	}
 	srv.do(t, largeOrder("T-2", 1<<20-100))
-	for range 10 { // more than the budget for small bodies in total
+	for range 10 { // together, more than the budget for small bodies
 		srv.do(t, largeOrder("T-3", 60<<10))
 		srv.do(t, abstractCall(201, "", fieldPart("custom_fields", strings.Repeat(" ", 60<<10))))
 	}

@@ -17,7 +17,8 @@ func withMetrics(local bool) func(*testConfig) {
 	}
 }
 
-// checkMetrics calls /metrics. A 200 response is plain text; errors are JSON.
+// checkMetrics sends a request to /metrics and checks the response. A 200 response must be
+// plain text, and an error must be JSON.
 func (srv *testServer) checkMetrics(t *testing.T, r call) {
 	t.Helper()
 	r.path = "/metrics"
@@ -50,7 +51,7 @@ func TestMetricsForKeys(t *testing.T) {
 	srv.checkMetrics(t, call{as: "full", method: "POST", status: 405})
 	srv.checkMetrics(t, call{method: "POST", status: 401})
 	srv.checkMetrics(t, call{method: "OPTIONS", status: 204})
-	// There are no other paths.
+	// The metrics are not available under other paths.
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/metrics", status: 404})
 	srv.do(t, call{as: "metrics", method: "GET", path: "/v1/metrics", status: 403})
 }
@@ -75,7 +76,7 @@ func TestMetricsWithoutKeyOnLoopback(t *testing.T) {
 		srv.checkMetrics(t, call{name: line, header: []string{"Host: localhost", line}, status: 401})
 		srv.checkMetrics(t, call{name: line, as: "metrics", header: []string{"Host: localhost", line}, status: 200})
 	}
-	// A key is checked if there is one, and /v1 always needs a key.
+	// If the request has a key, the key is checked. Requests to /v1 always require a key.
 	srv.checkMetrics(t, call{as: "full", header: []string{"Host: localhost"}, status: 403})
 	srv.checkMetrics(t, call{as: "bad", header: []string{"Host: localhost"}, status: 401})
 	srv.checkMetrics(t, call{as: "Authorization:", header: []string{"Host: localhost"}, status: 401})
@@ -88,7 +89,7 @@ func TestMetricsRequireKeyBehindProxy(t *testing.T) {
 	srv := newTestServer(t, withMetrics(false))
 	srv.checkMetrics(t, call{header: []string{"Host: localhost"}, status: 401})
 	srv.checkMetrics(t, call{as: "metrics", header: []string{"Host: localhost"}, status: 200})
-	// Requests that a proxy forwards can look like local ones.
+	// Requests forwarded by a proxy can look like local requests.
 	for name, change := range map[string]func(*testConfig){
 		"trusted loopback proxy": func(cfg *testConfig) { cfg.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} },
 		"trusted remote proxy":   func(cfg *testConfig) { cfg.api.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} },
@@ -112,7 +113,7 @@ func TestMetricsFail(t *testing.T) {
 	srv.checkMetrics(t, call{as: "metrics", status: 500, want: messageBody("Server error.")})
 }
 
-// Failed keys count together with those of /v1.
+// Failed key checks for /metrics and /v1 count toward the same limit.
 func TestMetricsFailingKeys(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withMetrics(true), func(cfg *testConfig) { cfg.api.FailingKeys = 1 })

@@ -102,7 +102,7 @@ func TestCORS(t *testing.T) {
 			}
 		}
 	}
-	// Browsers can read error responses.
+	// Error responses have CORS headers, so browsers let pages read them.
 	on.do(t, call{method: "GET", path: "/v1/order-fields", header: preflight[:1], status: 401,
 		headers: map[string]string{"Access-Control-Allow-Origin": "https://desk.test"}})
 }
@@ -129,7 +129,7 @@ func TestGzip(t *testing.T) {
 		want: unauthenticated})
 }
 
-// The Accept header is ignored.
+// The server ignores the Accept header.
 func TestAccept(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

@@ -8,7 +8,7 @@ import (
 
 func disposition(rest string) string { return "Content-Disposition: form-data; " + rest }
 
-// The name of a part determines its role.
+// The name of a part determines whether it is a file, a field, or ignored.
 func TestPartRoles(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -118,7 +118,7 @@ func TestFilenames(t *testing.T) {
 			r := uploadCall("full", 201, bodyPart(disposition(`name="files"; `+c.sent), pdf(1)))
 			r.has = []string{fmt.Sprintf(`"filename":%s,"file_type":"pdf"`, quote(c.label))}
 			srv.do(t, r)
-			// errors[].filename is sanitized too.
+			// errors[].filename in the response is sanitized too.
 			r = uploadCall("full", 200, bodyPart(disposition(`name="files"; `+c.sent), ""))
 			r.has = []string{fmt.Sprintf(`"errors":[{"filename":%s,"error":"File is empty"}]`, quote(c.label))}
 			srv.do(t, r)

@@ -11,7 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// objectKeys are the exact fields, in order, of the objects that clients rely on.
+// objectKeys lists the exact fields, in order, of the objects that clients rely on.
 var objectKeys = map[string]string{
 	"Abstract": "id template_id status address city county state tax_map custom_fields files created_at updated_at",
 	"File":     "id filename file_type mime_type page_count file_size file_size_human folder_id is_processing download_url created_at",
@@ -21,8 +21,9 @@ var objectKeys = map[string]string{
 	"Field":    "key label type required options",
 }
 
-// Responses contain these objects with exactly their fields. The test fails if an operation
-// whose response contains one, according to the description, is missing here.
+// The objects in objectKeys have exactly their listed fields in all responses. The test
+// fails if it doesn't cover an operation whose response contains one of these objects
+// according to the API description.
 func TestObjectsKeepTheirFields(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -42,8 +43,8 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 	rows := map[string]struct {
 		path, media, body string
 		status            int
-		has               string // paths and names of the objects in the body; * is all items of an array
-		never             string // object that the description allows but this response lacks
+		has               string // paths and names of the objects in the body; in a path, * means all items of an array
+		never             string // object that the description allows but this response doesn't contain
 	}{
 		"GET /abstract-templates":       {status: 200, has: "templates.*.Template templates.*.custom_fields.*.Field"},
 		"GET /abstract-templates/{n}":   {status: 200, has: "template.custom_fields.*.Field"},
@@ -116,8 +117,8 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 	}
 }
 
-// operationsWithObjects returns the objects in the responses of each operation of the
-// description.
+// operationsWithObjects returns the names of the objects that the response of each
+// operation may contain according to the API description.
 func operationsWithObjects(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -139,7 +140,8 @@ func operationsWithObjects(t *testing.T) map[string][]string {
 	return out
 }
 
-// collectObjects adds the objects that a schema refers to.
+// collectObjects adds to kinds the name of each objectKeys entry that the schema
+// references, directly or indirectly. seen prevents infinite recursion.
 func collectObjects(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 	if s == nil || s.Value == nil {
 		return
@@ -162,7 +164,7 @@ func collectObjects(s *openapi3.SchemaRef, kinds, seen map[string]bool) {
 	}
 }
 
-// objectKeysAt returns the keys, in order, of the objects at a path.
+// objectKeysAt returns the keys, in order, of each object at path.
 func objectKeysAt(t *testing.T, raw []byte, path []string) (found [][]string) {
 	t.Helper()
 	keys, values, err := entries(raw)
@@ -180,7 +182,8 @@ func objectKeysAt(t *testing.T, raw []byte, path []string) (found [][]string) {
 	return found
 }
 
-// entries parses a JSON object or array. keys is nil for an array.
+// entries parses a JSON object or array and returns its keys and values. keys is nil for an
+// array.
 func entries(raw []byte) (keys []string, values []json.RawMessage, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	open, err := d.Token()

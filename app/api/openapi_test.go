@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/vaulttest/description"
 )
 
-// loadDescription returns the OpenAPI description.
+// loadDescription loads the OpenAPI description.
 func loadDescription(t *testing.T) *openapi3.T {
 	t.Helper()
 	doc, err := description.LoadStrict("openapi.yaml")
@@ -38,7 +38,8 @@ func TestDescriptionIsValid(t *testing.T) {
 	}
 }
 
-// Clients that validate responses accept new fields: no schema forbids additional properties.
+// No schema forbids additional properties, so clients that validate responses accept new
+// fields.
 func TestDescriptionAllowsNewFields(t *testing.T) {
 	text, err := os.ReadFile("openapi.yaml")
 	if err != nil {
@@ -51,8 +52,8 @@ func TestDescriptionAllowsNewFields(t *testing.T) {
 	}
 }
 
-// All responses have a request ID, all errors have one of the two failure bodies, and all
-// schemas require all their fields, so that validation detects a missing field.
+// All responses have a request ID, and all error responses have one of the two error
+// bodies. All schemas require all of their fields, so validation detects missing fields.
 func TestDescriptionIsStrict(t *testing.T) {
 	doc := loadDescription(t)
 	for name, ref := range doc.Components.Schemas {
@@ -63,7 +64,7 @@ func TestDescriptionIsStrict(t *testing.T) {
 			continue
 		}
 		required := len(s.Properties)
-		if name == "ListMeta" { // SearchMeta adds a field with q
+		if name == "ListMeta" { // SearchMeta adds a field to ListMeta in searches
 			required--
 		}
 		if len(s.Required) != required {
@@ -161,7 +162,7 @@ func TestDescriptionFindsRoutes(t *testing.T) {
 	}
 }
 
-// The schemas have the same fields as the types of package apitypes.
+// The schemas have the same fields as the types in package apitypes.
 func TestDescriptionMatchesAPITypes(t *testing.T) {
 	doc := loadDescription(t)
 	for name, shape := range map[string]any{
@@ -196,7 +197,7 @@ func TestDescriptionMatchesAPITypes(t *testing.T) {
 				key, option, _ := strings.Cut(field.Tag.Get("json"), ",")
 				want = append(want, key)
 				if field.Type == reflect.TypeFor[json.RawMessage]() {
-					continue // stored JSON of any type
+					continue // the field contains stored JSON of any type
 				}
 				if pointer := field.Type.Kind() == reflect.Pointer && option == ""; s.Value.Properties[key] != nil &&
 					pointer != nullable(s.Value.Properties[key].Value) {
@@ -220,8 +221,8 @@ func nullable(s *openapi3.Schema) bool {
 	return s.Type.Includes("null") || slices.ContainsFunc(s.AnyOf, func(ref *openapi3.SchemaRef) bool { return ref.Value.Type.Is("null") })
 }
 
-// Validation against the description rejects responses with an extra field, a missing
-// field, or missing headers.
+// Validation against the API description rejects responses that have extra fields or lack
+// fields or headers.
 func TestDescriptionValidatesResponses(t *testing.T) {
 	router, err := gorillamux.NewRouter(loadDescription(t))
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// BenchmarkOrder measures creating an order over a keep-alive connection.
+// BenchmarkOrder measures how long it takes to create an order over a keep-alive
+// connection.
 func BenchmarkOrder(b *testing.B) {
 	srv := newTestServer(b)
 	n := 0

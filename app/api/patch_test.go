@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// patchCall returns a call that changes the record at a path.
+// patchCall returns a call that sends a PATCH request for the record at path.
 func patchCall(path, body string, status int, want string) call {
 	return call{as: "full", method: "PATCH", path: path, header: []string{asJSON}, body: body, status: status, want: want}
 }
 
-// deleteCall returns a call that moves the record at a path to the trash.
+// deleteCall returns a call that moves the record at path to the trash.
 func deleteCall(path string, status int) call {
 	return call{as: "full", method: "DELETE", path: path, status: status}
 }
 
-// restoreCall returns a call that restores the record at a path.
+// restoreCall returns a call that restores the record at path from the trash.
 func restoreCall(path string, status int) call {
 	return call{as: "full", method: "POST", path: path + "/restore", status: status}
 }
@@ -138,8 +138,8 @@ func TestPatchFileAndFolder(t *testing.T) {
 	srv.do(t, r)
 }
 
-// The ETag of a record changes with its version only. A change with another If-Match is
-// rejected.
+// The ETag of a record changes only if its version changes. A change with an outdated
+// If-Match header is rejected.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -196,7 +196,8 @@ func TestIfMatch(t *testing.T) {
 	send("PATCH", 404, fourth)
 	srv.do(t, call{as: "full", method: "POST", path: order1 + "/restore", status: 200})
 
-	// Adding or removing a file changes the version of an abstract; processing a file does not.
+	// Adding or removing a file changes the version of the abstract. Processing a file
+	// doesn't.
 	before := tag(abstract1)
 	srv.do(t, call{as: "full", method: "POST", path: abstract1 + "/files", header: []string{asForm},
 		body: formBody(filePart("files", "a.txt", "Know all men")), status: 201})
@@ -213,7 +214,8 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
-// Of concurrent changes with the same If-Match, one succeeds; the others get a 412.
+// Of several concurrent changes with the same If-Match header, one succeeds and the others
+// get a 412.
 func TestConcurrentPatches(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -244,7 +246,8 @@ func TestConcurrentPatches(t *testing.T) {
 	srv.do(t, r)
 }
 
-// A record in the trash gets a 404 and is in no list. Restoring it brings it back unchanged.
+// A record in the trash gets a 404 and does not appear in lists. After it is restored, it
+// is the same as before.
 func TestTrash(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -259,7 +262,7 @@ func TestTrash(t *testing.T) {
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			before := srv.do(t, call{as: "read", method: "GET", path: c.path, status: 200})
-			srv.do(t, restoreCall(c.path, 200)) // restoring a record that is not in the trash does nothing
+			srv.do(t, restoreCall(c.path, 200)) // the record is no longer in the trash, so nothing changes
 			got := srv.do(t, deleteCall(c.path, 204))
 			if len(got.body) != 0 || got.Header.Get("Content-Type") != "" || got.Header.Get("Content-Length") != "" {
 				t.Errorf("204 has the headers %v and body %s, want no body", got.Header, got.body)
@@ -287,7 +290,7 @@ func TestTrash(t *testing.T) {
 	for _, path := range []string{"/v1/file-vault/files/1", "/v1/file-vault/files/1/download", "/v1/file-vault/files/2"} {
 		srv.do(t, call{as: "full", method: "GET", path: path, status: 404})
 	}
-	r := restoreCall("/v1/file-vault/files/1", 409) // its abstract is in the trash
+	r := restoreCall("/v1/file-vault/files/1", 409) // the abstract of the file is in the trash
 	srv.do(t, r)
 	srv.do(t, restoreCall("/v1/abstracts/"+abstract1, 200))
 	srv.do(t, call{as: "full", method: "GET", path: "/v1/file-vault/files/1/download", status: 302})
@@ -342,7 +345,7 @@ func TestFolderRemoved(t *testing.T) {
 	srv.do(t, call{as: "full", method: "POST", path: "/v1/file-vault/files/1/restore", status: 200, has: []string{`"folder_id":null`}})
 }
 
-// Restoring accepts an empty body or a JSON object.
+// A restore request may have an empty body or a JSON object.
 func TestRestoreBodies(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

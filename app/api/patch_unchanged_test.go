@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A PATCH with the body of a GET changes nothing and keeps the version.
+// A PATCH request whose body is the response of a GET request changes nothing, including
+// the version.
 func TestPatchWithUnchangedRecord(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -32,13 +33,13 @@ func TestPatchWithUnchangedRecord(t *testing.T) {
 		unchanged.headers = map[string]string{"ETag": read.Header.Get("ETag")}
 		before := decodeBody[struct{ Data map[string]any }](t, read)
 		after := decodeBody[struct{ Data map[string]any }](t, srv.do(t, unchanged))
-		delete(before.Data, "is_processing") // changes when processing ends
+		delete(before.Data, "is_processing") // becomes false when processing ends
 		delete(after.Data, "is_processing")
 		if got, want := canonical(t, after.Data), canonical(t, before.Data); got != want {
 			t.Errorf("%s after PATCH = %s, want %s", path, got, want)
 		}
 	}
-	// Files may be sent as objects; only their IDs count.
+	// Files may be sent as objects, but only their IDs are used.
 	for _, c := range []struct {
 		files  string
 		status int
@@ -52,7 +53,8 @@ func TestPatchWithUnchangedRecord(t *testing.T) {
 	}
 }
 
-// canonical returns comparable JSON of v, without is_processing, which changes on its own.
+// canonical returns JSON that can be compared. It omits is_processing because background
+// processing changes it.
 func canonical(t *testing.T, v map[string]any) string {
 	t.Helper()
 	files, _ := v["files"].([]any)

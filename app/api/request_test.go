@@ -21,19 +21,19 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// call is a request with the expected response.
+// call is a request and its expected response.
 type call struct {
 	name         string
-	as           string // name of the key, a header line, or "" for none
+	as           string // name of the API key, an Authorization header line, or "" for neither
 	method, path string // path as sent, not normalized
 	header       []string
 	body         string
-	route        string // path of the operation in openapi.yaml, if it differs from path
+	route        string // path of the operation in openapi.yaml; "" if it is the same as path
 	status       int
-	want         string   // the body, with opaque IDs replaced by ID
-	has          []string // fragments of the body
+	want         string   // the expected body, with each opaque ID replaced by "ID"
+	has          []string // fragments that the body must contain
 	headers      map[string]string
-	media        string // media type of the body; "" means JSON
+	media        string // expected media type of the body; "" means JSON
 }
 
 // reply is a response with its decompressed body.
@@ -42,7 +42,7 @@ type reply struct {
 	body []byte
 }
 
-// runCalls runs each call in a subtest.
+// runCalls runs each call as a subtest.
 func (srv *testServer) runCalls(t *testing.T, rows []call) {
 	t.Helper()
 	for _, r := range rows {
@@ -53,7 +53,7 @@ func (srv *testServer) runCalls(t *testing.T, rows []call) {
 	}
 }
 
-// do sends a call over a new connection and checks the response against the call, the rules
+// do sends a call over a new connection. It checks the response against the call, the rules
 // for all responses, and the OpenAPI description.
 func (srv *testServer) do(t testing.TB, r call) reply {
 	t.Helper()
@@ -61,7 +61,8 @@ func (srv *testServer) do(t testing.TB, r call) reply {
 	conn := srv.dial(t)
 	defer conn.Close()
 	go func() {
-		// The server may close the connection early; only its response matters.
+		// The server may close the connection before it has read everything. Only its
+		// response matters.
 		_, _ = io.WriteString(conn, srv.requestText(r))
 	}()
 	return srv.readReply(t, r, bufio.NewReader(conn))
@@ -79,7 +80,7 @@ func (srv *testServer) dial(t testing.TB) net.Conn {
 	return conn
 }
 
-// requestText returns the request as sent.
+// requestText returns the text of the HTTP request for r.
 func (srv *testServer) requestText(r call) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", r.method, r.path)
@@ -106,7 +107,7 @@ func (srv *testServer) requestText(r call) string {
 	return b.String() + "\r\n" + r.body
 }
 
-// readReply reads one response and checks it.
+// readReply reads one response and checks it against r.
 func (srv *testServer) readReply(t testing.TB, r call, reader *bufio.Reader) reply {
 	t.Helper()
 	response, err := http.ReadResponse(reader, &http.Request{Method: r.method})
@@ -136,7 +137,8 @@ func (srv *testServer) readReply(t testing.TB, r call, reader *bufio.Reader) rep
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// checkHeaders checks the rules for all responses: request ID, media type, error code, HEAD.
+// checkHeaders checks the header rules for all responses: request ID, media type, error
+// code, and responses to HEAD.
 func (srv *testServer) checkHeaders(t testing.TB, r call, got reply) {
 	t.Helper()
 	if id := got.Header.Get("X-Request-Id"); !requestIDs.MatchString(id) {
@@ -164,8 +166,8 @@ func (srv *testServer) checkHeaders(t testing.TB, r call, got reply) {
 	}
 }
 
-// checkDescribed validates the response against openapi.yaml. A response of an unknown route
-// must be an error with a message.
+// checkDescribed validates the response against openapi.yaml. A response for an unknown
+// route must be an error with a message.
 func (srv *testServer) checkDescribed(t testing.TB, r call, got reply) {
 	t.Helper()
 	path := r.route
@@ -247,7 +249,8 @@ func decodeBody[T any](t testing.TB, got reply) (v T) {
 	return v
 }
 
-// messageBody returns the body of an error; invalidField that of a 422 about one field.
+// messageBody returns the JSON body of an error with this message. invalidField returns the
+// body of a 422 about one field.
 func messageBody(message string) string { return fmt.Sprintf(`{"message":%q}`, message) }
 
 func invalidField(field, sentence string) string {

@@ -9,10 +9,10 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// searchPaths are the paths that accept q.
+// searchPaths are the paths that accept the parameter q.
 var searchPaths = []string{"/v1/search", "/v1/orders", "/v1/abstracts", "/v1/file-vault/files"}
 
-// checkIndexState checks the state of the search index that searches report.
+// checkIndexState checks the state of the search index that search responses contain.
 func (srv *testServer) checkIndexState(t *testing.T, want string) {
 	t.Helper()
 	for _, path := range searchPaths {
@@ -24,7 +24,7 @@ func (srv *testServer) checkIndexState(t *testing.T, want string) {
 
 const indexComplete = `{"complete":true,"behind":0,"texts":0}`
 
-// A search reports whether the index is complete. Lists without q don't.
+// A search response contains the state of the search index. List responses without q don't.
 func TestSearchReportsIndexState(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -44,7 +44,8 @@ func TestSearchReportsIndexState(t *testing.T) {
 	}
 }
 
-// After a restore, files are found only by name until their text is extracted again.
+// After a backup is restored, files can be found only by name until their text is extracted
+// again.
 func TestSearchReportsMissingTexts(t *testing.T) {
 	t.Parallel()
 	firstServer := newTestServer(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// searchResponse is the JSON of a response of /search.
+// searchResponse is the JSON of a /search response.
 type searchResponse struct {
 	Data []struct {
 		Kind, Heading string
@@ -35,7 +35,8 @@ type searchResponse struct {
 	}
 }
 
-// search returns the hits of a search and their names, such as "order T-1".
+// search sends a search request. It returns the response and the names of the hits, such as
+// "order T-1".
 func (srv *testServer) search(t testing.TB, query string) (got searchResponse, names []string) {
 	t.Helper()
 	got = decodeBody[searchResponse](t, srv.do(t, getList("/v1/search?"+query)))
@@ -46,7 +47,7 @@ func (srv *testServer) search(t testing.TB, query string) (got searchResponse, n
 	return got, names
 }
 
-// checkSearch checks the names of the hits of a search.
+// checkSearch checks the names of the hits for a query.
 func (srv *testServer) checkSearch(t testing.TB, query string, want ...string) {
 	t.Helper()
 	if _, got := srv.search(t, query); !slices.Equal(got, want) {
@@ -54,7 +55,8 @@ func (srv *testServer) checkSearch(t testing.TB, query string, want ...string) {
 	}
 }
 
-// createSearchRecords creates records that differ in the filtered fields.
+// createSearchRecords creates records that differ in the fields used by filters. It returns
+// the ID of the abstract.
 func (srv *testServer) createSearchRecords(t *testing.T) (abstractID string) {
 	t.Helper()
 	srv.do(t, orderCall(
@@ -72,7 +74,7 @@ func (srv *testServer) createSearchRecords(t *testing.T) (abstractID string) {
 func TestSearchShape(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	srv.createSearchRecords(t) // one file is still in processing
+	srv.createSearchRecords(t) // one file is still being processed
 	const empty = `{"data":[],"links":{"next":null,"prev":null},"meta":{"per_page":25,"next_cursor":null,"prev_cursor":null,` +
 		`"index":{"complete":false,"behind":0,"texts":1}}}`
 	r := getList("/v1/search?q=matchesnothing&unknown=1&sort=&cursor=&kind=&county=%20")
@@ -92,7 +94,7 @@ func TestSearchShape(t *testing.T) {
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + id, status: 200, has: []string{`"order_number":"T-77"`}})
 }
 
-// Hits distinguish exact matches of names, matches of words, and similar words.
+// Hits are marked as exact matches of names, matches of words, or matches of similar words.
 func TestSearchMatch(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -133,7 +135,7 @@ func TestSearchMatch(t *testing.T) {
 	}
 }
 
-// The description documents the query language and the errors of a search.
+// The API description documents the query language and the errors of searches.
 func TestSearchIsDescribed(t *testing.T) {
 	t.Parallel()
 	doc := loadDescription(t)
@@ -161,7 +163,7 @@ func TestSearchIsDescribed(t *testing.T) {
 	}
 }
 
-// Messages of searches that fail temporarily.
+// Error messages of searches that fail temporarily.
 const (
 	noIndex = "The search index is being made; try again soon."
 	tooLong = "The search took too long; look for something rarer, or narrow it."
@@ -256,7 +258,7 @@ func TestSearchFilters(t *testing.T) {
 	}
 }
 
-// A list with q returns complete records, in the same form as without q.
+// A list with q returns complete records in the same form as a list without q.
 func TestSearchLists(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -277,8 +279,8 @@ func TestSearchLists(t *testing.T) {
 	srv.checkNames(t, "/v1/abstracts?q=t77&template_id=1")
 }
 
-// The cursors of a search lead through all hits once, forward and backward, and are valid
-// only for that search.
+// Following the cursors of a search visits each hit once, in both directions. The cursors
+// are valid only for that search.
 func TestSearchWalk(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -325,7 +327,7 @@ func TestSearchWalk(t *testing.T) {
 	}
 }
 
-// A deleted record is not found, even before the index is updated.
+// A deleted record is not found, even if the search index has not been updated yet.
 func TestSearchWithoutTrash(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -341,7 +343,7 @@ func TestSearchWithoutTrash(t *testing.T) {
 	srv.checkSearch(t, "q=T-77&kind=order", "order T-77", "order T-77-B")
 }
 
-// Records and queries are escaped in snippets, and queries are not logged.
+// Text from records and queries is escaped in snippets. Queries are not logged.
 func TestSearchEscapes(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -362,7 +364,7 @@ func TestSearchEscapes(t *testing.T) {
 	}
 }
 
-// waitForIndex waits until the index contains all changes.
+// waitForIndex waits until the search index includes all changes.
 func (srv *testServer) waitForIndex(t testing.TB) {
 	t.Helper()
 	_, err := srv.vault.Search.Await(t.Context(), func(uint64, uint64) {})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// waitForText waits until the text of all files is extracted and indexed.
+// waitForText waits until the text of all files has been extracted and indexed.
 func (srv *testServer) waitForText(t testing.TB) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
@@ -20,8 +20,8 @@ func (srv *testServer) waitForText(t testing.TB) {
 	srv.waitForIndex(t)
 }
 
-// The text of files is found by words, phrases, and numbers, and with a typing error if
-// there are no other hits.
+// Files can be found by words, phrases, and numbers in their text. Misspelled words match
+// similar words if there are no other hits.
 func TestSearchText(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -75,13 +75,15 @@ func TestSearchText(t *testing.T) {
 	if len(got.Data) != 1 || got.Data[0].Filename != "deed.txt" {
 		t.Errorf("page = %+v, want deed.txt", got)
 	}
-	// Deleting the abstract hides its files, even before the index is updated.
+	// After an abstract is deleted, its files are not found, even if the search index has
+	// not been updated yet.
 	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + id, status: 204})
 	srv.checkSearch(t, "q=ebenezer")
 	srv.checkNames(t, "/v1/file-vault/files?q=ebenezer")
 }
 
-// Filters apply to the current state of a record, even before the index is updated.
+// Filters use the current state of a record, even if the search index has not been updated
+// yet.
 func TestSearchBeforeIndexUpdate(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -97,7 +99,7 @@ func TestSearchBeforeIndexUpdate(t *testing.T) {
 	srv.checkSearch(t, "q=L-100&county=suffolk&status=completed", "order L-100")
 }
 
-// A search gets a 503 while there is no index, and when it takes too long.
+// A search gets a 503 if there is no search index or if the search takes too long.
 func TestSearchUnavailable(t *testing.T) {
 	t.Parallel()
 	checkUnavailable := func(srv *testServer, message string) {

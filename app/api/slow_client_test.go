@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// writeText writes a part of a request. The server may already have closed the connection.
+// writeText writes text to conn. Write errors are only logged because the server may
+// already have closed the connection.
 func writeText(t testing.TB, conn net.Conn, text string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, text); err != nil {
@@ -24,14 +25,15 @@ const tooSlow = `{"message":"The request body arrived too slowly."}`
 
 func withShortStall(cfg *testConfig) { cfg.api.Limits.Stall = 50 * time.Millisecond }
 
-// A stalled body gets a response, whatever its sender and however much of it was read.
+// If a body stalls, the client gets a response, regardless of its credentials and of how
+// much of the body the server reads.
 func TestStall(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withShortStall)
 	for _, c := range []struct {
 		name string
 		call
-		part string // the part of the body that is sent
+		part string // the part of the body that the client sends
 	}{
 		{"JSON", call{as: "full", path: "/v1/orders", header: []string{asJSON, "Content-Length: 100"}, status: 408, want: tooSlow},
 			`{"order_number":`},
@@ -61,7 +63,7 @@ func TestStall(t *testing.T) {
 			if c.method == "" {
 				c.method = "POST"
 			}
-			for _, connection := range []string{"close", "keep-alive"} { // net/http drains the body of a connection it keeps
+			for _, connection := range []string{"close", "keep-alive"} { // with keep-alive, net/http reads the rest of the body
 				c.header = append(c.header, "Connection: "+connection)
 				conn := srv.dial(t)
 				defer conn.Close()
@@ -74,7 +76,7 @@ func TestStall(t *testing.T) {
 	t.Cleanup(func() { srv.checkNothingStored(t) })
 }
 
-// A body that arrives below the minimum rate gets a 408.
+// If a body arrives more slowly than the minimum rate, the client gets a 408.
 func TestMinRate(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withShortStall, func(cfg *testConfig) { cfg.api.Limits.MinRate = 1 << 30 })
@@ -102,8 +104,8 @@ func TestMinRate(t *testing.T) {
 	close(done)
 }
 
-// The server sends 100 Continue if it wants the body. A request that is rejected by its
-// headers gets the error before the body is sent.
+// The server sends 100 Continue when it wants the body. If it rejects the request because
+// of its headers, it sends the error before it reads the body.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -138,7 +140,7 @@ func TestExpectContinue(t *testing.T) {
 			srv.readReply(t, r, reader)
 		})
 	}
-	// A body that is too large is rejected before any byte of it is sent.
+	// If a body is too large, the request is rejected before any byte of the body is sent.
 	conn := srv.dial(t)
 	defer conn.Close()
 	r := call{as: "full", method: "POST", path: "/v1/orders",
@@ -147,7 +149,7 @@ func TestExpectContinue(t *testing.T) {
 	srv.readReply(t, r, bufio.NewReader(conn))
 }
 
-// Chunked bodies are accepted.
+// Bodies with chunked transfer encoding are accepted.
 func TestChunked(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -163,7 +165,7 @@ func TestChunked(t *testing.T) {
 		body: "zz\r\n{}\r\n0\r\n\r\n", status: 400})
 }
 
-// An interrupted upload leaves no files.
+// An interrupted upload leaves no files in the data directory.
 func TestInterruptedUpload(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -176,7 +178,7 @@ func TestInterruptedUpload(t *testing.T) {
 			for _, half := range []bool{false, true} {
 				conn := srv.dial(t)
 				writeText(t, conn, text[:at])
-				if half { // the client can still read
+				if half { // the client closed only its sending direction, so it can still read
 					if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 						t.Fatalf("close write side: %v", err)
 					}
@@ -194,7 +196,8 @@ func TestInterruptedUpload(t *testing.T) {
 	}
 }
 
-// An endless body is cut off at its limit, and the client gets the reason.
+// The server stops reading an endless body at the size limit and tells the client the
+// limit.
 func TestEndless(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {
@@ -231,7 +234,7 @@ func TestEndless(t *testing.T) {
 	srv.checkNothingStored(t)
 }
 
-// A connection stays usable after an error whose body was read.
+// If the server reads the entire body of a failed request, the connection can be reused.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)

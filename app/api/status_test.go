@@ -2,7 +2,7 @@ package api_test
 
 import "testing"
 
-// The API lists the statuses of orders and templates.
+// The API lists the statuses of orders and abstract templates.
 func TestStatusesAreListed(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) { cfg.retired = []uint64{2} })

@@ -35,7 +35,7 @@ func TestTemplatesNone(t *testing.T) {
 		has:    []string{`"template_id":null,"status":null,`, `"custom_fields":{}`}})
 }
 
-// Values of custom fields are validated and normalized by type.
+// Custom field values are validated and normalized according to the type of the field.
 func TestCustomFields(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withAllFieldTypes)

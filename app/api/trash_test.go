@@ -8,7 +8,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// The trash shows how long retention keeps a record, and which abstract a file belonged to.
+// The trash lists how long retention protects a record and which abstract a file belonged
+// to.
 func TestTrashUnderRetention(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {

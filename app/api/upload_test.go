@@ -19,7 +19,7 @@ const (
 	asChunk = "Content-Type: application/offset+octet-stream"
 )
 
-// uploadMetadata returns the Upload-Metadata header with names and values.
+// uploadMetadata returns an Upload-Metadata header. pairs alternates names and values.
 func uploadMetadata(pairs ...string) string {
 	var list []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -31,7 +31,7 @@ func uploadMetadata(pairs ...string) string {
 func uploadLength(n int) string { return "Upload-Length: " + strconv.Itoa(n) }
 func uploadOffset(n int) string { return "Upload-Offset: " + strconv.Itoa(n) }
 
-// beginUpload starts an upload and returns its path.
+// beginUpload starts a resumable upload and returns its path.
 func (srv *testServer) beginUpload(t *testing.T, as string, size int, metadata string) string {
 	t.Helper()
 	got := srv.do(t, call{as: as, method: "POST", path: "/v1/uploads", header: []string{tus, uploadLength(size), metadata}, status: 201})
@@ -42,13 +42,13 @@ func (srv *testServer) beginUpload(t *testing.T, as string, size int, metadata s
 	return path
 }
 
-// writeChunk returns a call that writes bytes at an offset.
+// writeChunk returns a call that writes bytes to the upload at path, starting at an offset.
 func writeChunk(path string, at int, bytes string, status int) call {
 	return call{as: "full", method: "PATCH", path: path,
 		header: []string{tus, asChunk, uploadOffset(at), "Content-Length: " + strconv.Itoa(len(bytes))}, body: bytes, status: status}
 }
 
-// uploaded is the JSON of an upload.
+// uploaded is the JSON of a resumable upload.
 type uploaded struct {
 	Data struct {
 		Offset, Length int64
@@ -61,7 +61,7 @@ type uploaded struct {
 	}
 }
 
-// A file is uploaded in two requests, to an abstract, to a folder, and to neither.
+// A file is uploaded in two requests: to an abstract, to a folder, and to neither.
 func TestResumableUpload(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -95,7 +95,7 @@ func TestResumableUpload(t *testing.T) {
 			}
 			_, file, err := srv.vault.Files.Open(t.Context(), uint64(got.Data.File.ID))
 			srv.must(err)
-			defer file.Close() //nolint:errcheck // only read from
+			defer file.Close() //nolint:errcheck // the file is only read
 			stored := make([]byte, len(body)+1)
 			if n, _ := file.Read(stored); string(stored[:n]) != body {
 				t.Errorf("stored file = %q, want %q", stored[:n], body)
@@ -115,7 +115,8 @@ func (r reply) checkHeaders(t *testing.T, want map[string]string) {
 	}
 }
 
-// Invalid requests get the same statuses and messages as in the rest of /v1.
+// Invalid requests for uploads get the same statuses and messages as other requests under
+// /v1.
 func TestResumableUploadRejected(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -185,7 +186,8 @@ func TestResumableUploadRejected(t *testing.T) {
 		want: fmt.Sprintf(`{"data":{"offset":10,"length":10,"file":null,"error":%q}}`, document.ReasonMismatch("pdf"))})
 }
 
-// A canceled or expired upload is gone. POST with an override header works as PATCH.
+// A canceled or expired upload no longer exists. POST with an override header works like
+// PATCH.
 func TestResumableUploadEnds(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -204,7 +206,7 @@ func TestResumableUploadEnds(t *testing.T) {
 
 	path = srv.beginUpload(t, "full", len(body), uploadMetadata("filename", "a.pdf"))
 	srv.do(t, writeChunk(path, 0, body, 204))
-	srv.do(t, writeChunk(path, 0, body, 204)) // as if the response was lost
+	srv.do(t, writeChunk(path, 0, body, 204)) // the client sends the chunk again, as if the response had been lost
 	file := decodeBody[uploaded](t, srv.do(t, call{as: "full", method: "GET", path: path, status: 200})).Data.File
 	srv.do(t, call{as: "full", method: "DELETE", path: path, header: []string{tus}, status: 204})
 	srv.do(t, call{as: "full", method: "DELETE", path: fmt.Sprintf("/v1/file-vault/files/%d", file.ID), status: 204})
@@ -215,8 +217,8 @@ func TestResumableUploadEnds(t *testing.T) {
 	srv.do(t, call{as: "full", method: "GET", path: path, status: 404})
 }
 
-// A key's open uploads are limited in number and in bytes. Those of other keys don't
-// count.
+// The number and total size of the open uploads of one key are limited. Uploads of other
+// keys don't count.
 func TestResumableUploadsOfAKeyAreLimited(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, func(cfg *testConfig) {
@@ -230,14 +232,14 @@ func TestResumableUploadsOfAKeyAreLimited(t *testing.T) {
 		begin("full", 600, 201), begin("full", 600, 409), begin("full", 200, 201), begin("full", 200, 201), begin("full", 1, 409),
 		begin("other", 600, 201),
 	})
-	srv.clock.Advance(10 * time.Minute) // stalled uploads no longer count
+	srv.clock.Advance(10 * time.Minute) // after this time, stalled uploads no longer count
 	srv.runCalls(t, []call{begin("full", 900, 201), begin("full", 200, 409)})
 	if n := srv.countFiles("uploads"); n != 2*2 {
 		t.Errorf("files in uploads = %d, want two for each of two uploads", n)
 	}
 }
 
-// A stalled body gets a 408, and the bytes that arrived are kept.
+// If a body stalls, the client gets a 408. The bytes that arrived before are kept.
 func TestResumableUploadStalls(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t, withShortStall)
@@ -255,7 +257,8 @@ func TestResumableUploadStalls(t *testing.T) {
 	srv.do(t, call{as: "full", method: "GET", path: path, status: 200, has: []string{`"filename":"a.pdf"`}})
 }
 
-// A concurrent second request gets a 423. Pausing uploads interrupts the first one.
+// A second request for the same upload gets a 423 while the first one is running. Pausing
+// uploads interrupts the first request.
 func TestResumableUploadIsBusy(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
@@ -291,7 +294,8 @@ func (srv *testServer) status(t *testing.T, r call) int {
 	return response.StatusCode
 }
 
-// An acknowledged offset survives a crash: another server opens a copy of the data directory.
+// A confirmed offset survives a crash. The test starts another server on a copy of the data
+// directory.
 func TestResumableUploadAfterARestart(t *testing.T) {
 	t.Parallel()
 	first := newTestServer(t)
