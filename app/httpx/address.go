@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// AddressResolver determines the address of the client of a request, and the address that the client called, behind
-// reverse proxies. Forwarding headers count only on connections from TrustedProxies.
+// AddressResolver determines the client's address and the server's own address for a request, even if there are
+// reverse proxies. Forwarding headers are used only if the connection comes from one of TrustedProxies.
 type AddressResolver struct {
-	PublicURL      string // own address; "" takes it from each request
+	PublicURL      string // the server's own address; if "", it is taken from each request
 	TrustedProxies []netip.Prefix
 }
 
@@ -21,7 +21,7 @@ func (a AddressResolver) Trusts(ip netip.Addr) bool {
 	return slices.ContainsFunc(a.TrustedProxies, func(network netip.Prefix) bool { return network.Contains(ip.Unmap()) })
 }
 
-// Peer returns the address at the other end of the connection, or the zero Addr on the control socket.
+// Peer returns the remote address of the connection. It returns the zero Addr for the control socket.
 func Peer(r *http.Request) netip.Addr {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -36,17 +36,18 @@ func Peer(r *http.Request) netip.Addr {
 
 const forwardedFor = "X-Forwarded-For"
 
-// Client returns the address of the client: the last hop of X-Forwarded-For that is not a trusted proxy if the
-// connection comes from one, otherwise the peer.
+// Client returns the address of the client. If the connection comes from a trusted proxy, that is the last hop in
+// X-Forwarded-For that is not a trusted proxy. Otherwise, it is the peer's address.
 func (a AddressResolver) Client(r *http.Request) netip.Addr {
 	ip, _ := a.client(r)
 	return ip
 }
 
-// ClientText returns Client as text, "" for the zero Addr.
+// ClientText returns the address of the client as text. It returns "" for the zero Addr.
 func (a AddressResolver) ClientText(r *http.Request) string { return AddrText(a.Client(r)) }
 
-// client returns the result of Client and the malformed hop that ended the search, if any.
+// client returns the result of Client. If the search stopped at a malformed hop, it also returns the text of that
+// hop.
 func (a AddressResolver) client(r *http.Request) (ip netip.Addr, malformed string) {
 	ip = Peer(r)
 	if !ip.IsValid() || !a.Trusts(ip) {
@@ -55,7 +56,7 @@ func (a AddressResolver) client(r *http.Request) (ip netip.Addr, malformed strin
 	hops := strings.Split(strings.Join(r.Header.Values(forwardedFor), ","), ",")
 	for _, text := range slices.Backward(hops) {
 		if text = strings.TrimSpace(text); text == "" {
-			continue // RFC 9110, section 5.6.1.2: empty list elements are ignored
+			continue // empty list elements are ignored (RFC 9110, section 5.6.1.2)
 		}
 		hop, err := parseHop(text)
 		if err != nil {
@@ -68,8 +69,8 @@ func (a AddressResolver) client(r *http.Request) (ip netip.Addr, malformed strin
 	return ip, ""
 }
 
-// parseHop parses an address as proxies write it: alone or followed by the client's port. IPv6 is in brackets if a
-// port follows, and may be without one.
+// parseHop parses an address in the forms that proxies use, with or without the client's port. An IPv6 address must
+// be in brackets if it has a port.
 func parseHop(text string) (netip.Addr, error) {
 	if both, err := netip.ParseAddrPort(text); err == nil {
 		return both.Addr().Unmap().WithZone(""), nil
@@ -83,7 +84,7 @@ func parseHop(text string) (netip.Addr, error) {
 	return ip.Unmap().WithZone(""), err
 }
 
-// AddrText returns ip as text, "" for the zero Addr.
+// AddrText returns ip as text. It returns "" for the zero Addr.
 func AddrText(ip netip.Addr) string {
 	if !ip.IsValid() {
 		return ""
@@ -93,8 +94,9 @@ func AddrText(ip netip.Addr) string {
 
 var hostPattern = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
 
-// Origin returns the server's own address as scheme and host, without a path: PublicURL, or else the address that the
-// request, or a trusted proxy in front, says it was sent to.
+// Origin returns the server's own address as scheme and host, without a path. If PublicURL is not set, the address
+// comes from the Host header, or from the X-Forwarded headers of a trusted proxy. Origin returns ErrHost if the host
+// is malformed.
 func (a AddressResolver) Origin(r *http.Request) (string, error) {
 	if !hostPattern.MatchString(r.Host) {
 		return "", ErrHost

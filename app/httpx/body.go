@@ -1,9 +1,10 @@
-// Package httpx contains the parts that the HTTP transports share: request IDs, protection against slow clients, addresses of
-// clients behind proxies, the memory budget for request bodies, and the mapping from errors to statuses.
+// Package httpx contains the parts that the HTTP transports share: request IDs, protection against slow clients,
+// client addresses of proxied requests, the memory budget for request bodies, and the mapping from errors to
+// statuses.
 //
-// Request bodies have no total time limit, because a large document may need a long time on a slow connection. A
-// client that sends nothing for a while, or fewer bytes than a minimum rate, is disconnected. No read waits longer
-// than the limits allow, and no deadline outlives its body.
+// Request bodies have no total time limit, because a large document may take a long time on a slow connection. A
+// client is disconnected if it sends nothing for a while or sends more slowly than a minimum rate. No read waits
+// longer than the limits allow. A read deadline is removed when its body ends.
 package httpx
 
 import (
@@ -16,36 +17,36 @@ import (
 	"time"
 )
 
-// Errors of reading a body that the client caused.
+// Errors that Body.Read returns if the client caused them.
 var (
 	ErrIncomplete = errors.New("the body broke off before its end")
 	ErrTooSlow    = errors.New("the body arrived too slowly")
 )
 
-// Limits of a body.
+// Limits contains the slow-client limits for a request body.
 type Limits struct {
-	Stall   time.Duration // maximum time without a byte
-	MinRate int64         // minimum bytes a second, measured over each Stall
+	Stall   time.Duration // max time without receiving a byte
+	MinRate int64         // min bytes per second, measured over each Stall
 }
 
-// ResponseTimeout is how long creating and sending a response may take once the request has arrived. Downloads set
-// their own time.
+// ResponseTimeout is the maximum time for creating and sending a response after the request has arrived. Downloads
+// set their own deadline.
 const ResponseTimeout = 2 * time.Minute
 
-// Body reads the body of a request with a deadline for each read. It is not safe for concurrent use.
+// Body reads a request body and sets a deadline for each read. It is not safe for concurrent use.
 type Body struct {
 	io.ReadCloser
 	control        *http.ResponseController
 	limits         Limits
 	extended       time.Time // when the deadline was last extended
 	since          time.Time // start of the current rate measurement
-	count          int64     // bytes since then
-	awaitsContinue bool      // the client waits for "100 Continue"
+	count          int64     // bytes read since then
+	awaitsContinue bool      // the client sends the body only after "100 Continue"
 	ended          bool
-	complete       bool // read to its end
+	complete       bool // the entire body has been read
 }
 
-// NewBody returns a body that replaces r.Body.
+// NewBody returns a Body that replaces r.Body.
 func NewBody(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 	return &Body{
 		ReadCloser: r.Body, control: http.NewResponseController(w), limits: limits,
@@ -53,11 +54,11 @@ func NewBody(w http.ResponseWriter, r *http.Request, limits Limits) *Body {
 	}
 }
 
-// extendEvery is how old a deadline may get before a read extends it. Extending costs a call into the poller, which
-// fast uploads need not pay for each read.
+// extendEvery is the minimum time between extensions of the read deadline. Each extension calls the network poller,
+// so extending at every read would slow down fast uploads.
 const extendEvery = time.Second
 
-// Read reads from the body. Errors that the client caused wrap ErrTooSlow or ErrIncomplete.
+// Read reads from the body. If the client caused the error, the error wraps ErrTooSlow or ErrIncomplete.
 func (b *Body) Read(p []byte) (int, error) {
 	now := time.Now()
 	if b.since.IsZero() {
@@ -74,8 +75,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, b.tooSlow(now)
 	case errors.Is(err, io.EOF):
-		// net/http keeps reading the connection to notice when the client disconnects, which the old deadline
-		// must not end.
+		// net/http keeps reading from the connection to detect when the client disconnects. The old deadline must not
+		// interrupt that read.
 		b.deadline(time.Time{})
 		b.complete = true
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -84,11 +85,11 @@ func (b *Body) Read(p []byte) (int, error) {
 		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
 	b.ended = true
-	_ = b.control.SetWriteDeadline(now.Add(ResponseTimeout)) // as in deadline
+	_ = b.control.SetWriteDeadline(now.Add(ResponseTimeout)) // see deadline about the ignored error
 	return n, err
 }
 
-// tooSlow checks the rate after each full Stall.
+// tooSlow measures the rate at the end of each Stall. It returns ErrTooSlow if the rate is too low.
 func (b *Body) tooSlow(now time.Time) error {
 	over := now.Sub(b.since)
 	if over < b.limits.Stall {
@@ -96,7 +97,7 @@ func (b *Body) tooSlow(now time.Time) error {
 	}
 	if float64(b.count) < float64(b.limits.MinRate)*over.Seconds() {
 		b.ended = true
-		b.deadline(now) // net/http would read the rest before it responds
+		b.deadline(now) // otherwise, net/http would read the rest of the body before it responds
 		return ErrTooSlow
 	}
 	b.since, b.count = now, 0
@@ -104,12 +105,12 @@ func (b *Body) tooSlow(now time.Time) error {
 }
 
 func (b *Body) deadline(at time.Time) {
-	// Errors mean that deadlines aren't supported: then there is no network connection that could stall.
+	// An error means that deadlines aren't supported. In that case, there is no network connection that could stall.
 	_ = b.control.SetReadDeadline(at)
 }
 
-// LimitStall shortens the maximum stall, for a body that holds memory; 0 doesn't change it. It restarts the
-// measurement, because the client may have waited for that memory.
+// LimitStall lowers the stall limit for a body that has memory reserved. 0 doesn't change the limit. LimitStall also
+// restarts the rate measurement, because the client may have waited for that memory.
 func (b *Body) LimitStall(stall time.Duration) {
 	if stall > 0 {
 		b.limits.Stall = min(b.limits.Stall, stall)
@@ -117,9 +118,9 @@ func (b *Body) LimitStall(stall time.Duration) {
 	b.extended, b.since, b.count = time.Time{}, time.Time{}, 0
 }
 
-// Drain reads and discards the rest of a rejected body, at most n bytes within timeout, so that a client that is still
-// sending can read the response. It reports whether the body was read to its end; if not, the connection must be
-// closed.
+// Drain reads and discards the rest of a rejected body so that a client that is still sending can read the response.
+// It reads at most n bytes and stops after timeout. It reports whether it reached the end of the body. If it didn't,
+// the caller must close the connection.
 func (b *Body) Drain(n int64, timeout time.Duration) bool {
 	if b.ReadCloser == http.NoBody {
 		return true
@@ -127,9 +128,9 @@ func (b *Body) Drain(n int64, timeout time.Duration) bool {
 	if b.ended || b.awaitsContinue {
 		return b.complete
 	}
-	b.extended = time.Now().Add(min(timeout, b.limits.Stall)) // one deadline for everything
+	b.extended = time.Now().Add(min(timeout, b.limits.Stall)) // one deadline for all reads
 	b.deadline(b.extended)
-	// b.complete says whether it succeeded.
+	// b.complete is true if the end of the body was reached.
 	_, _ = io.CopyN(io.Discard, b, n)
 	return b.complete
 }

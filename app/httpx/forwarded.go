@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Forwarded counts requests whose forwarding headers could not be used, by the address of the peer, since the server
-// started. It is safe for concurrent use.
+// Forwarded counts requests whose forwarding headers could not be used. It counts them by peer address, starting at
+// server start. It is safe for concurrent use.
 type Forwarded struct {
 	addresses AddressResolver
 	now       func() time.Time
@@ -24,16 +24,16 @@ type Forwarded struct {
 }
 
 const (
-	maxPeers   = 64 // addresses; the one with the fewest requests is evicted
-	maxExample = 64 // bytes of an example
+	maxPeers   = 64 // max addresses; when exceeded, the address with the fewest requests is evicted
+	maxExample = 64 // max bytes of an example
 )
 
-// NewForwarded returns counters at zero.
+// NewForwarded returns a Forwarded without any counts.
 func NewForwarded(trustedProxies []netip.Prefix, now func() time.Time) *Forwarded {
 	return &Forwarded{addresses: AddressResolver{TrustedProxies: trustedProxies}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
 }
 
-// Watch returns a handler that counts requests and passes them to next.
+// Watch returns a handler that counts requests with unusable forwarding headers and passes all requests to next.
 func (f *Forwarded) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isForwarded(r) {
@@ -43,8 +43,8 @@ func (f *Forwarded) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// isForwarded reports whether a request has a forwarding header: one of those that are read from trusted proxies, or
-// that of RFC 7239, which is not supported.
+// isForwarded reports whether a request has a forwarding header: either a header that is read from trusted proxies,
+// or the Forwarded header of RFC 7239, which is not supported.
 func isForwarded(r *http.Request) bool {
 	return slices.ContainsFunc([]string{forwardedFor, "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"}, func(name string) bool {
 		return len(r.Header[name]) > 0
@@ -58,7 +58,7 @@ func (f *Forwarded) note(r *http.Request) {
 	if !untrusted {
 		_, unreadable = f.addresses.client(r)
 		if len(r.Header[forwardedFor]) == 0 {
-			unreadable = strings.Join(r.Header["Forwarded"], ", ") // not supported alone
+			unreadable = strings.Join(r.Header["Forwarded"], ", ") // Forwarded is not supported without X-Forwarded-For
 		}
 	}
 	if !ip.IsValid() || !untrusted && unreadable == "" {
@@ -78,7 +78,7 @@ func (f *Forwarded) note(r *http.Request) {
 	from.Example = strings.ToValidUTF8(unreadable[:min(len(unreadable), maxExample)], "")
 }
 
-// from returns the entry of a peer.
+// from returns the entry of a peer. It adds an entry if there is none yet.
 func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
 	if f.seen[ip] == nil {
 		if len(f.seen) >= maxPeers {
@@ -90,7 +90,7 @@ func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
 	return f.seen[ip]
 }
 
-// List returns the peers, most requests first.
+// List returns the peers, sorted by number of requests in descending order.
 func (f *Forwarded) List() apitypes.List[apitypes.Forwarded] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +109,7 @@ func (f *Forwarded) list() apitypes.List[apitypes.Forwarded] {
 	return list
 }
 
-// Counts returns the totals of all peers.
+// Counts returns the total numbers of requests from untrusted proxies and with unreadable headers.
 func (f *Forwarded) Counts() (untrusted, unreadable uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

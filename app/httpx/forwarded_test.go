@@ -13,7 +13,7 @@ import (
 
 var proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("2001:db8:ff::/48")}
 
-// forwardedBy returns a request from peer with headers of the given name.
+// forwardedBy returns a request from peer that has one name header for each value.
 func forwardedBy(peer, name string, values ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.RemoteAddr = peer
@@ -23,7 +23,7 @@ func forwardedBy(peer, name string, values ...string) *http.Request {
 	return r
 }
 
-// Proxies write the address of a client with and without its port.
+// Proxies write the client address with or without a port.
 func TestForwardedFor(t *testing.T) {
 	t.Parallel()
 	address := httpx.AddressResolver{TrustedProxies: proxies}.ClientText
@@ -63,14 +63,14 @@ func TestForwardedFor(t *testing.T) {
 	}
 }
 
-// Requests whose headers could not be used are counted by the address that sent them.
+// Requests whose forwarding headers could not be used are counted by peer address.
 func TestForwardedCounts(t *testing.T) {
 	t.Parallel()
 	const proxy, stranger = "127.0.0.1:4711", "192.0.2.7:4711"
 	for _, row := range []struct {
 		name, peer, header string
 		value              string
-		want               string // untrusted, unreadable, example
+		want               string // untrusted count, unreadable count, and example
 	}{
 		{"used", proxy, "X-Forwarded-For", "1.2.3.4:99", ""},
 		{"no header", proxy, "Accept", "text/html", ""},
@@ -101,7 +101,7 @@ func TestForwardedCounts(t *testing.T) {
 	}
 }
 
-// Many new addresses don't evict the address with the most requests.
+// Requests from many new addresses don't evict the address with the most requests.
 func TestForwardedIsBounded(t *testing.T) {
 	t.Parallel()
 	f := httpx.NewForwarded(nil, time.Now)

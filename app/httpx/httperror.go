@@ -16,26 +16,27 @@ import (
 	"deedkeep/app/upload"
 )
 
-// Error is an error of HTTP itself: a transport creates it, and the packages below don't know it.
+// Error is an error of the HTTP protocol. Only the transports create it; the packages that they call don't know about
+// HTTP.
 type Error struct {
 	Status  int
 	Message string
-	Header  map[string]string // further response headers
+	Header  map[string]string // additional response headers
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unsupported returns a 415.
+// Unsupported returns a 415 error.
 func Unsupported(message string) error {
 	return &Error{Status: http.StatusUnsupportedMediaType, Message: message}
 }
 
-// TooLarge returns the 413 for a request body of more than limit bytes.
+// TooLarge returns the 413 error for a request body that is larger than limit bytes.
 func TooLarge(limit int64) error {
 	return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("The request body must not be larger than %d bytes.", limit)}
 }
 
-// IsTooLarge reports whether err is a 413, after which the rest of the body isn't worth reading.
+// IsTooLarge reports whether err is a 413 error. In that case, reading the rest of the body is not worthwhile.
 func IsTooLarge(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Status == http.StatusRequestEntityTooLarge
@@ -44,11 +45,11 @@ func IsTooLarge(err error) bool {
 var (
 	errIncomplete = &Error{Status: http.StatusBadRequest, Message: "The request body broke off before its end."}
 	errTooSlow    = &Error{Status: http.StatusRequestTimeout, Message: "The request body arrived too slowly."}
-	// ErrHost rejects a request with a malformed Host header.
+	// ErrHost is returned if the Host header is malformed.
 	ErrHost = &Error{Status: http.StatusBadRequest, Message: "The Host header is malformed."}
 )
 
-// statusByKind maps the error kinds of the packages below to statuses.
+// statusByKind maps error kinds to HTTP statuses.
 var statusByKind = map[errs.Kind]int{
 	errs.Invalid:             http.StatusUnprocessableEntity,
 	errs.Unauthenticated:     http.StatusUnauthorized,
@@ -61,8 +62,8 @@ var statusByKind = map[errs.Kind]int{
 	errs.Locked:              http.StatusLocked,
 }
 
-// codeByStatus maps statuses to values of the header X-Error-Code. API clients match on these codes instead of
-// sentences, so a code never changes. An Error may carry a code of its own, such as CodeRunning.
+// codeByStatus maps statuses to values of the X-Error-Code header. API clients check these codes instead of error
+// messages, so the codes must never change. An Error may set its own code, such as CodeRunning.
 var codeByStatus = map[int]string{
 	http.StatusBadRequest:            "malformed_request",
 	http.StatusUnauthorized:          "unauthenticated",
@@ -82,17 +83,17 @@ var codeByStatus = map[int]string{
 	http.StatusInsufficientStorage:   "storage_full",
 }
 
-// CodeRunning is the code of a 409 about a request with the same Idempotency-Key that
-// is still running. Unlike other conflicts, it can be retried.
+// CodeRunning is the code of a 409 that is returned while a request with the same Idempotency-Key is still running.
+// Unlike with other conflicts, the client may retry.
 const CodeRunning = "request_in_progress"
 
-// ErrorCode returns the code of a status; a status without one counts as a server error.
+// ErrorCode returns the code for a status. If the status has no code, ErrorCode returns the code for server errors.
 func ErrorCode(status int) string {
 	return cmp.Or(codeByStatus[status], codeByStatus[http.StatusInternalServerError])
 }
 
-// TranslateError maps err to a status, a response body, and further headers. Every transport that speaks JSON uses it,
-// so an error has the same status and sentence everywhere. Errors that no one listed become a 500 that reveals nothing.
+// TranslateError maps err to a status, a response body, and additional headers. Every transport that sends JSON uses
+// it, so an error has the same status and message everywhere. An unknown error becomes a 500 that reveals no details.
 func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 	var (
 		httpErr   *Error
@@ -128,8 +129,8 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 	return http.StatusInternalServerError, apitypes.Failure{Message: "Server error."}, nil
 }
 
-// statusOf returns the status of an error kind. An upload that another request is writing to is a conflict in the
-// vault, but a 423 here: the client may retry it.
+// statusOf returns the status for an error. ErrUploadBusy is a conflict in the vault, but its HTTP status is 423
+// because the client may retry the request.
 func statusOf(err *errs.Error) int {
 	if errors.Is(err, upload.ErrUploadBusy) {
 		return http.StatusLocked

@@ -11,39 +11,39 @@ import (
 	"deedkeep/app/errs"
 )
 
-// MemoryBudget limits the memory that the bodies of all requests use at the same time. It has three parts, so that
-// small bodies never wait for large ones:
+// MemoryBudget limits the total memory for the bodies of all concurrent requests. It has three parts, so that small
+// bodies never wait for large ones:
 //
 //	|  small: 1/8  |  large: 4/8                    |  decoded: 3/8         |
 //
-// The part "decoded" is for what decoding allocates. It is granted first come, first served; a body that has a share
-// of it waits neither for its client nor for another part.
+// The "decoded" part is for memory that decoding allocates. It is granted first come, first served. A body that has
+// memory from this part never waits for its client or for another part.
 //
-// Bodies acquire memory as their bytes arrive. An owner (an API key, a user, or all signed-out clients together) has
-// at most half of each of the first two parts, so some always remains for others. A body that needs more than is
-// free waits and gets a 503 if the wait takes too long.
+// Bodies acquire memory as their bytes arrive. An owner (an API key, a user, or all signed-out clients together) can
+// use at most half of the small part and half of the large part, so other owners can always get some. If a body needs
+// more memory than is free, it waits. If it waits too long, the request gets a 503.
 type MemoryBudget struct {
 	small, large, decoded *memoryPool
 	wait                  time.Duration
 }
 
 const (
-	// FreeBodyBytes is how many bytes of a body are not counted: as many as net/http uses for
-	// the header of a request, so short bodies never wait.
+	// FreeBodyBytes is the number of bytes of each body that are not counted. It equals the size that net/http uses
+	// for request headers. Because of it, short bodies never wait.
 	FreeBodyBytes = 4 << 10
-	// maxSmallBody is the size in bytes up to which a body counts as small.
+	// maxSmallBody is the maximum size of a small body, in bytes.
 	maxSmallBody = 64 << 10
-	// freeDecodedBytes is how much decoding may allocate for a body without being counted.
+	// freeDecodedBytes is the number of bytes that decoding a body may allocate without being counted.
 	freeDecodedBytes = 32 << 10
-	// memberCost bounds what decoding allocates for one member or field, in bytes: map entries,
-	// the name, and the copies while the map grows.
+	// memberCost is an upper bound, in bytes, of the memory for decoding one member or field: the map entry, the
+	// name, and the copies made while the map grows.
 	memberCost = 512
-	// maxMembers is the maximum number of members in a body, as package decode enforces it.
+	// maxMembers is the maximum number of members in a body. Package decode enforces it.
 	maxMembers = 65536
 )
 
-// NewMemoryBudget returns a budget of size bytes, for which a request waits at most wait. A size of 0 or less
-// means no limit, which is a nil budget.
+// NewMemoryBudget returns a budget of size bytes. A request waits for memory for at most the duration wait. If size
+// is 0 or less, there is no limit, and NewMemoryBudget returns nil.
 func NewMemoryBudget(size int64, wait time.Duration) *MemoryBudget {
 	if size <= 0 {
 		return nil
@@ -58,30 +58,30 @@ func NewMemoryBudget(size int64, wait time.Duration) *MemoryBudget {
 
 var errBusy = &Error{Status: http.StatusServiceUnavailable, Message: "Too many large requests at once; try again in a moment."}
 
-// InUse returns how many bytes of its first two parts are acquired.
+// InUse returns the number of bytes in use in the small and large parts.
 func (b *MemoryBudget) InUse() (small, large int64) { return b.small.inUse(), b.large.inUse() }
 
-// Reservation is the memory that one request has acquired from a MemoryBudget. The caller must release it. It is not
+// Reservation is the memory that a request has acquired from a MemoryBudget. The caller must release it. It is not
 // safe for concurrent use.
 type Reservation struct {
-	budget       *MemoryBudget // nil: no limit
+	budget       *MemoryBudget // nil means no limit
 	owner        string
 	small, large allocation
 	decoded      allocation
-	arrived      int64 // bytes counted by Add
-	covered      int64 // bytes of the body for which memory is acquired
+	arrived      int64 // body bytes counted by Add
+	covered      int64 // body bytes for which memory has been acquired
 
 	granted func(waited time.Duration) // called after each acquisition; may be nil
 }
 
-// Reserve returns an empty reservation of owner. granted, which may be nil, is called after each acquisition with the
-// time that it waited. b may be nil.
+// Reserve returns an empty reservation for owner. After each acquisition, granted is called with the time spent
+// waiting. Both b and granted may be nil.
 func (b *MemoryBudget) Reserve(owner string, granted func(waited time.Duration)) Reservation {
 	return Reservation{budget: b, owner: owner, granted: granted}
 }
 
-// Add acquires memory for n more bytes of a body that has at most maxSize bytes. It acquires ahead, so
-// that few calls wait.
+// Add acquires memory for n more bytes of a body whose maximum size is maxSize bytes. It acquires more than n bytes
+// in advance so that only a few calls have to wait.
 func (r *Reservation) Add(ctx context.Context, n, maxSize int64) error {
 	if r.arrived += n; r.arrived <= r.covered {
 		return nil
@@ -89,8 +89,9 @@ func (r *Reservation) Add(ctx context.Context, n, maxSize int64) error {
 	return r.Cover(ctx, min(max(r.arrived, 2*r.covered), maxSize), maxSize, false)
 }
 
-// Cover acquires memory until it covers the first n bytes of a body of at most maxSize bytes. exact says that maxSize
-// is the Content-Length; a body of unknown length starts as a small one.
+// Cover acquires memory until the reservation covers the first n bytes of a body. The maximum size of the body is
+// maxSize bytes. exact means that maxSize is the Content-Length. If it is false, the body is treated as small at
+// first.
 func (r *Reservation) Cover(ctx context.Context, n, maxSize int64, exact bool) error {
 	if r.budget == nil || n <= max(FreeBodyBytes, r.covered) {
 		return nil
@@ -125,7 +126,8 @@ func (r *Reservation) acquire(ctx context.Context, pool *memoryPool, a *allocati
 	return nil
 }
 
-// AcquireLarge acquires n bytes of the large part in one step, unless the reservation has some of it already.
+// AcquireLarge acquires n bytes of the large part in one step. If the reservation already has memory from the large
+// part, AcquireLarge does nothing.
 func (r *Reservation) AcquireLarge(ctx context.Context, n int64) error {
 	if r.budget == nil || r.HasLarge() {
 		return nil
@@ -133,10 +135,10 @@ func (r *Reservation) AcquireLarge(ctx context.Context, n int64) error {
 	return r.acquire(ctx, r.budget.large, &r.large, n, n)
 }
 
-// HasLarge reports whether the reservation has memory of the large part.
+// HasLarge reports whether the reservation has memory from the large part.
 func (r *Reservation) HasLarge() bool { return r.large.held > 0 }
 
-// AcquireDecoded acquires memory for decoding a body; n is its DecodedCost.
+// AcquireDecoded acquires memory for decoding a body. n is the DecodedCost of the body.
 func (r *Reservation) AcquireDecoded(ctx context.Context, n int64) error {
 	if r.budget == nil || n <= freeDecodedBytes {
 		return nil
@@ -144,9 +146,9 @@ func (r *Reservation) AcquireDecoded(ctx context.Context, n int64) error {
 	return r.acquire(ctx, r.budget.decoded, &r.decoded, n, n)
 }
 
-// DecodedCost returns an upper bound of what decoding a JSON or urlencoded body allocates, in bytes. Values are
-// copied, twice if they contain escapes, and each member has its own cost. Every member follows one
-// of the characters that are counted here.
+// DecodedCost returns an upper bound, in bytes, of the memory that decoding a JSON or urlencoded body allocates.
+// Values are copied, or copied twice if they contain escapes. Each member adds memberCost. Members are counted by the
+// separators in front of them.
 func DecodedCost(raw []byte) int64 {
 	members := 1
 	for _, separator := range []string{",", "{", "[", "&", "%"} {
@@ -155,14 +157,14 @@ func DecodedCost(raw []byte) int64 {
 	return 2*int64(len(raw)) + memberCost*int64(min(members, maxMembers))
 }
 
-// ReleaseDecoded releases what AcquireDecoded acquired.
+// ReleaseDecoded releases the memory that AcquireDecoded acquired.
 func (r *Reservation) ReleaseDecoded() {
 	if r.budget != nil {
 		r.budget.decoded.release(&r.decoded)
 	}
 }
 
-// Finish records that the body has ended and needs no more memory than it has.
+// Finish records that the body has ended and doesn't need more memory.
 func (r *Reservation) Finish() {
 	if r.budget != nil {
 		r.budget.small.shrink(&r.small)
@@ -170,7 +172,7 @@ func (r *Reservation) Finish() {
 	}
 }
 
-// Release releases everything.
+// Release releases all memory of the reservation.
 func (r *Reservation) Release() {
 	if r.budget == nil {
 		return
@@ -181,9 +183,10 @@ func (r *Reservation) Release() {
 	r.covered = 0
 }
 
-// LimitBody returns a body that acquires memory for owner as it is read, until release is called. If memory isn't
-// available in time, reading fails with errs.Unavailable. maxSize is the length of body, or the maximum that is read
-// of it. granted, which may be nil, is called after each acquisition with the time that it waited.
+// LimitBody returns a body that acquires memory for owner as the body is read. The caller must call release to
+// release the memory. If memory isn't available in time, reading fails with errs.Unavailable. maxSize is the size of
+// body, or the maximum number of bytes that are read from it. After each acquisition, granted is called with the time
+// spent waiting. granted may be nil.
 func (b *MemoryBudget) LimitBody(
 	ctx context.Context, owner string, body io.ReadCloser, maxSize int64, granted func(waited time.Duration),
 ) (limited io.ReadCloser, release func()) {

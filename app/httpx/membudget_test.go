@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/httpx"
 )
 
-// Request bodies of all owners share one budget, and one owner can't use all of it.
+// The request bodies of all owners share one budget, but one owner can't use all of it.
 func TestMemoryBudgetIsSharedByOwners(t *testing.T) {
 	t.Parallel()
 	budget := httpx.NewMemoryBudget(2<<20, 10*time.Millisecond)

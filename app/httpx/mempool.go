@@ -6,53 +6,53 @@ import (
 	"sync"
 )
 
-// memoryPool is a number of bytes that bodies share while they grow. Each owner can have at most a part of it.
+// memoryPool is memory that growing bodies share. Each owner can use at most maxPerOwner bytes of it.
 //
-// A body keeps its memory while it waits for more, so without care bodies could wait for each other
-// forever. The pool rules that out: it keeps enough free for the oldest body to reach its
-// full size, and for the oldest body of each owner within that owner's part:
+// A body keeps its memory while it waits for more, so bodies could wait for each other forever. To prevent such
+// deadlocks, the pool always keeps enough memory free for the oldest body to reach its full size. It does the same for
+// the oldest body of each owner, within that owner's maximum:
 //
 //	free + held by the oldest ≥ the largest maxSize of all that still grow
 //
-// The oldest body of all is also the oldest of its owner, so it never waits. When it ends,
-// its memory is released, and the rule is true for the next one.
+// The oldest body in the pool is also the oldest of its owner, so it never waits. When it ends, its memory is
+// released, and the rule applies to the next oldest body.
 type memoryPool struct {
 	maxPerOwner int64
 
 	mu      sync.Mutex
 	all     allocationList
-	byOwner map[string]*allocationList // without empty lists
-	queue   []*allocation              // those that wait and hold nothing, first come, first served
+	byOwner map[string]*allocationList // doesn't contain empty lists
+	queue   []*allocation              // allocations that hold no memory yet and are waiting, first come, first served
 }
 
-// allocation is what one body has of a pool.
+// allocation is the memory of one body in a pool.
 type allocation struct {
 	owner   string
-	held    int64         // bytes
-	maxSize int64         // bytes that it holds at its full size
-	wants   int64         // more bytes that it waits for
-	granted chan struct{} // closed when it has them
+	held    int64         // bytes that the body has
+	maxSize int64         // bytes that the body needs at its full size
+	wants   int64         // additional bytes that the body is waiting for
+	granted chan struct{} // closed when the body gets these bytes
 }
 
-// allocationList lists the bodies that share limit bytes, the oldest first.
+// allocationList lists the allocations that share limit bytes, oldest first.
 type allocationList struct {
 	limit, held int64
 	allocations []*allocation
 }
 
-// newMemoryPool returns a pool of size bytes, of which one owner has at most maxPerOwner.
+// newMemoryPool returns a pool of size bytes. One owner can have at most maxPerOwner bytes.
 func newMemoryPool(size, maxPerOwner int64) *memoryPool {
 	return &memoryPool{maxPerOwner: maxPerOwner, all: allocationList{limit: size}, byOwner: map[string]*allocationList{}}
 }
 
-// announce sets the full size of a body, before its first acquire. No body counts
-// for more than its owner's part.
+// announce sets the owner and the full size of a body. It must be called before the body's first acquire. The full
+// size is capped at the owner's maximum.
 func (p *memoryPool) announce(a *allocation, owner string, maxSize int64) {
 	a.owner, a.maxSize = owner, min(maxSize, p.maxPerOwner)
 }
 
-// acquire waits until a body holds size bytes in all. waiting returns the context that bounds the wait; it is called
-// only if there is one.
+// acquire waits until the body has size bytes in total. If it has to wait, it calls waiting to get the context that
+// limits the wait.
 func (p *memoryPool) acquire(a *allocation, size int64, waiting func() (context.Context, context.CancelFunc)) error {
 	p.mu.Lock()
 	a.wants = max(0, min(size, a.maxSize)-a.held)
@@ -77,7 +77,7 @@ func (p *memoryPool) acquire(a *allocation, size int64, waiting func() (context.
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a.wants == 0 { // granted at the same moment
+	if a.wants == 0 { // granted just before the lock was acquired
 		return nil
 	}
 	a.wants = 0
@@ -86,7 +86,7 @@ func (p *memoryPool) acquire(a *allocation, size int64, waiting func() (context.
 	return ctx.Err()
 }
 
-// shrink records that a body grows no more: its full size is what it holds.
+// shrink records that a body won't grow anymore, so its full size is what it holds now.
 func (p *memoryPool) shrink(a *allocation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *memoryPool) shrink(a *allocation) {
 	}
 }
 
-// release releases everything that a body holds.
+// release releases all memory of a body.
 func (p *memoryPool) release(a *allocation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,9 +118,9 @@ func (p *memoryPool) inUse() int64 {
 	return p.all.held
 }
 
-// serve grants what can be granted: first to bodies that hold something, the oldest
-// first, then to the queue. No body overtakes an older one that
-// waits, except one that waits only because its owner has too much.
+// serve grants as many requests as it can: first to bodies that already hold memory, oldest first, then to the queue.
+// A body never overtakes an older waiting body, unless the older one is waiting only because its owner has reached
+// its maximum.
 func (p *memoryPool) serve() {
 	var blocked map[string]bool
 	block := func(owner string) {
@@ -182,7 +182,7 @@ func (l *allocationList) remove(a *allocation) {
 	l.allocations = slices.DeleteFunc(l.allocations, func(other *allocation) bool { return other == a })
 }
 
-// fits reports whether the rule of memoryPool is still true for this list after a gets what it wants.
+// fits reports whether the rule of memoryPool still applies to this list after a gets the memory it wants.
 func (l *allocationList) fits(a *allocation) bool {
 	free := l.limit - l.held - a.wants
 	if free < 0 || len(l.allocations) == 0 || l.allocations[0] == a {

@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// evenPool returns a pool of which one owner can use half.
+// evenPool returns a pool in which one owner can use half of the memory.
 func evenPool(bytes int64) *memoryPool { return newMemoryPool(bytes, (bytes+1)/2) }
 
-// noDeadline returns a context that waits forever.
+// noDeadline returns a context without a deadline, so waiting never times out.
 func noDeadline() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
 }
 
-// canceledContext returns a context that does not wait.
+// canceledContext returns a canceled context, so waiting ends immediately.
 func canceledContext() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx, cancel
 }
 
-// Bodies that all grow at the same time all complete, however small the pool is: none is rejected, and no two wait for
-// each other. synctest fails the test if all goroutines wait.
+// If many bodies grow at the same time, all of them complete, no matter how small the pool is. No body is rejected,
+// and no two bodies wait for each other. If all goroutines block, synctest fails the test.
 func TestPoolNeverDeadlocks(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 				owner, size, step := fmt.Sprint(rng.IntN(4)), 1+rng.Int64N(300), 1+rng.Int64N(60)
 				starts, pause := time.Duration(rng.IntN(20)), time.Duration(rng.IntN(3))
 				all.Go(func() {
-					time.Sleep(starts) // fake time
+					time.Sleep(starts) // sleeps in fake time
 					h := &allocation{}
 					p.announce(h, owner, size)
 					for n := min(step, size); ; n = min(n+step, size) {
@@ -61,7 +61,7 @@ func TestPoolNeverDeadlocks(t *testing.T) {
 	}
 }
 
-// poolStep is one step of a test: a body grows to a size, and gets the bytes or has to wait.
+// poolStep is a step of a test. A body grows to a size and either gets the memory or has to wait.
 type poolStep struct {
 	body, owner string
 	claim, to   int64
@@ -102,8 +102,8 @@ func TestPoolShares(t *testing.T) {
 	}
 }
 
-// Released memory goes first to the oldest bodies that wait, then to the queue in sequence, skipping owners that have
-// their maximum.
+// Released memory goes first to waiting bodies that already hold memory, oldest first, and then to the queue in
+// order. Owners that have reached their maximum are skipped.
 func TestPoolServesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := evenPool(100)
@@ -141,7 +141,7 @@ func TestPoolServesInOrder(t *testing.T) {
 	})
 }
 
-// A body that has ended reserves no more memory, and one that stopped waiting doesn't block others.
+// A body that has ended doesn't keep unused memory reserved. A body that stops waiting doesn't block others.
 func TestPoolReleasesUnusedMemory(t *testing.T) {
 	p := evenPool(100)
 	first, second, third := &allocation{}, &allocation{}, &allocation{}

@@ -8,13 +8,13 @@ import (
 	"deedkeep/app/secret"
 )
 
-// RequestIDHeader is the header that carries the ID of a request, in requests and responses.
+// RequestIDHeader is the name of the request ID header in requests and responses.
 const RequestIDHeader = "X-Request-Id"
 
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// WithRequestID sets RequestIDHeader on every request and response. It keeps a well-formed ID of the client
-// and otherwise creates one from rand. It doesn't wrap the response writer.
+// WithRequestID sets RequestIDHeader on every request and response. It keeps the client's ID if it is valid, and
+// otherwise generates one using rand. It doesn't wrap the response writer.
 func WithRequestID(next http.Handler, rand io.Reader) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		values := r.Header.Values(RequestIDHeader)

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// SlowClientGuard sets the connection deadlines of a request before next handles it. A body that next never reads
-// would otherwise block net/http, which reads the rest of it before it sends the response. Handlers that read the
-// body through Body extend the deadline with every read. stall is how long a read may wait for a byte.
+// SlowClientGuard sets the connection deadlines before next handles a request. Without a deadline, a body that next
+// doesn't read would block net/http, which reads the rest of the body before it sends the response. Handlers that
+// read the body through Body extend the deadline at each read. stall is the maximum time a read waits for a byte.
 func SlowClientGuard(next http.Handler, stall time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Errors mean that deadlines aren't supported: then there is no network connection that could stall.
+		// An error means that deadlines aren't supported. In that case, there is no network connection that could
+		// stall.
 		control := http.NewResponseController(w)
 		switch {
 		case r.ContentLength == 0:
 			_ = control.SetWriteDeadline(time.Now().Add(ResponseTimeout))
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
-			// No handler reads this body, so the connection can't be reused.
+			// Handlers don't read the body of this request, so the connection can't be reused.
 			w.Header().Set("Connection", "close")
 			_ = control.SetWriteDeadline(time.Now().Add(ResponseTimeout))
 		default:
