@@ -1,17 +1,19 @@
 //go:build scale && linux
 
-// Measures an honest client alone, and then while other keys and addresses abuse the
-// server: PDFs that take until their deadline, bodies that stall, wrong passwords, and
-// documents that the server rejects.
+// This test measures an honest client, first alone and then while clients with other keys
+// and addresses abuse the server. They upload PDFs that take until their deadline to
+// process, stall in the middle of a request body, try wrong passwords, and upload documents
+// that the server rejects.
 //
 //	go test -tags scale -run TestHonestClientDuringAbuse -timeout 60m -v ./cmd
 //
 //	DEEDKEEP_TEST_ABUSE   total duration, a quarter of it without abuse; default 30s
 //
 // It prints how long the honest client's uploads, lists, and processing took in each part,
-// and how often the server returned each status. Times depend on the machine and are not
-// checked: the test fails if an honest request doesn't get a 2xx status or an honest
-// document isn't processed. The server doesn't limit connections from 127.0.0.0/8.
+// and how often the server returned each status. The test fails if an honest request
+// doesn't get a 2xx status or if an honest document isn't processed. It doesn't check
+// times, because they depend on the machine. The server doesn't limit connections from
+// 127.0.0.0/8.
 package cmd
 
 import (
@@ -36,15 +38,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// abuse is the state of one run of the test.
+// abuse holds the state of one test run.
 type abuse struct {
 	t        *testing.T
 	p        *serverProcess
 	mu       sync.Mutex
-	statuses map[string]map[int]int // responses by client and status, 0 for none
+	statuses map[string]map[int]int // number of responses by client and status; 0 means no response
 }
 
-// clientFrom returns a client that connects from the address host.
+// clientFrom returns an HTTP client that connects from the local IP address host.
 func clientFrom(host string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(host)}}
 	return &http.Client{
@@ -53,7 +55,7 @@ func clientFrom(host string) *http.Client {
 	}
 }
 
-// count adds one response with the status to those of a client.
+// count counts a response with the given status for a client.
 func (a *abuse) count(client string, status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,7 +65,8 @@ func (a *abuse) count(client string, status int) {
 	a.statuses[client][status]++
 }
 
-// do sends a request, counts its status, and returns the status and the body.
+// do sends a request, counts the response, and returns its status and body. The status is 0
+// if there was no response.
 func (a *abuse) do(
 	ctx context.Context, client string, c *http.Client, method, target, key, contentType string, content io.Reader,
 ) (int, []byte) {
@@ -89,7 +92,7 @@ func (a *abuse) do(
 	return status, text
 }
 
-// upload uploads a document and returns the status and the body of the response.
+// upload uploads a document and returns the status and body of the response.
 func (a *abuse) upload(ctx context.Context, client string, c *http.Client, key, name string, content []byte) (int, []byte) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
@@ -103,8 +106,8 @@ func (a *abuse) upload(ctx context.Context, client string, c *http.Client, key, 
 	return a.do(ctx, client, c, http.MethodPost, "/v1/file-vault/upload", key, form.FormDataContentType(), &b)
 }
 
-// runHonestClient uploads a document every second for a duration, lists the documents, and
-// waits until the new one is processed.
+// runHonestClient uploads a document every second for the given duration. After each
+// upload, it lists the documents and waits until the new one is processed.
 func (a *abuse) runHonestClient(part, key string, duration time.Duration) {
 	c := clientFrom("127.0.0.1")
 	var upload, list, processing latencies
@@ -158,12 +161,13 @@ func (a *abuse) runHonestClient(part, key string, duration time.Duration) {
 	fmt.Printf("| %s | upload | %s\n| %[1]s | list | %[3]s\n| %[1]s | until processed | %[4]s\n", part, &upload, &list, &processing)
 }
 
-// stallBody sends 60,000 bytes of a 64,000-byte body, and then nothing until ctx is done.
+// stallBody sends 60,000 bytes of a 64,000-byte body and then waits until ctx is done
+// without sending the rest.
 func (a *abuse) stallBody(ctx context.Context, key string) {
 	c := clientFrom("127.0.0.3")
 	content, rest := io.Pipe()
 	defer context.AfterFunc(ctx, func() { _ = rest.Close() })()
-	go func() { _, _ = rest.Write(bytes.Repeat([]byte(" "), 60_000)) }() // fails once the server closes the connection
+	go func() { _, _ = rest.Write(bytes.Repeat([]byte(" "), 60_000)) }() // fails when the server closes the connection
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.p.url+"/v1/orders", content)
 	if err != nil {
 		a.t.Errorf("create request: %v", err)
@@ -175,7 +179,7 @@ func (a *abuse) stallBody(ctx context.Context, key string) {
 	status := 0
 	if response, err := c.Do(request); err == nil {
 		status = response.StatusCode
-		_ = response.Body.Close() // only the status counts
+		_ = response.Body.Close() // only the status matters
 	}
 	_ = rest.Close()
 	c.CloseIdleConnections()
@@ -210,7 +214,7 @@ func TestHonestClientDuringAbuse(t *testing.T) {
 	key, slowKey, stallKey, badKey := a.p.createKey(t, "honest"), a.p.createKey(t, "slow"), a.p.createKey(t, "stalling"),
 		a.p.createKey(t, "hostile")
 	fmt.Printf("| part | what | times | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- | --- |\n")
-	a.p.signIn(t) // creates the first user: without one the sign-in page is not available
+	a.p.signIn(t) // creates the first user; the sign-in page isn't available without one
 	a.runHonestClient("alone", key, total/4)
 
 	ctx, stop := context.WithCancel(t.Context())

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Run as root, commands switch to the user who owns the vault and leave no files that
-// belong to root. Run this test as root: go test -tags root ./cmd -run RootRunsAsOwner
+// If root runs a command, it switches to the user who owns the vault and leaves no files
+// that belong to root. Run this test as root: go test -tags root ./cmd -run RootRunsAsOwner
 func TestRootRunsAsOwner(t *testing.T) {
 	const ownerID = 65534               // the user "nobody"
 	base, err := os.MkdirTemp("", "dk") //nolint:usetesting // open to the other user
@@ -26,7 +26,7 @@ func TestRootRunsAsOwner(t *testing.T) {
 			t.Errorf("remove temporary directory: %v", err)
 		}
 	})
-	// A copy, because the test binary is in a directory that only root can read.
+	// Copy the test binary, because only root can read its directory.
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Fatalf("read test binary: %v", err)

@@ -40,7 +40,7 @@ func TestSwitchesToOwner(t *testing.T) {
 	})
 }
 
-// The audit log names the user who ran sudo in addition to the user of the process.
+// Under sudo, the audit log names both the user of the process and the user who ran sudo.
 func TestOperatorUnderSudo(t *testing.T) {
 	t.Setenv("SUDO_USER", "")
 	own := operatorName()
@@ -65,8 +65,8 @@ func TestOperatorUnderSudo(t *testing.T) {
 	}
 }
 
-// A command that switched from root to the owner of the vault says so when permission is
-// denied, and only then.
+// If a command that switched from root to the owner of the vault gets a permission error,
+// it prints a hint that names the owner. Other errors don't get the hint.
 func TestPermissionErrorNamesAccount(t *testing.T) {
 	denied := &fs.PathError{Op: "open", Path: "/mnt/scans", Err: fs.ErrPermission}
 	for _, row := range []struct {

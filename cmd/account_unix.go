@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// dataOwner returns the owner of vault.db, or of the data directory if there is no vault
-// yet. If vault.db is a symbolic link, the owner of the link counts, unless that is
-// root. Otherwise a user could link vault.db to a file of root and make root work in
-// that user's directory.
+// dataOwner returns the owner of vault.db or, if there is no vault yet, of the data
+// directory. If vault.db is a symbolic link that doesn't belong to root, dataOwner returns
+// the owner of the link. Otherwise, a user could link vault.db to a file owned by root and
+// make root work in that user's directory.
 func dataOwner(data string) (uid, gid int, known bool) {
 	database := filepath.Join(data, "vault.db")
 	for _, stat := range []func() (os.FileInfo, error){
@@ -34,8 +34,8 @@ func dataOwner(data string) (uid, gid int, known bool) {
 	return 0, 0, false
 }
 
-// untrustedSymlink returns the file info of path if it is a symbolic link that root does
-// not own, and fs.ErrNotExist otherwise.
+// untrustedSymlink returns the file info of path if it is a symbolic link that doesn't
+// belong to root. Otherwise, it returns fs.ErrNotExist.
 func untrustedSymlink(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -48,8 +48,9 @@ func untrustedSymlink(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// lookupAccount returns the account of uid with all its groups. A user without an entry
-// on this machine, as in a container, gets only the group of the vault.
+// lookupAccount returns the account with the given user ID and all its groups. If this
+// machine has no entry for the user, as in a container, the account gets only the given
+// group.
 func lookupAccount(uid, gid int) account {
 	a := account{uid: uid, name: "#" + strconv.Itoa(uid), gids: []int{gid}}
 	u, err := user.LookupId(strconv.Itoa(uid))
@@ -72,7 +73,7 @@ func lookupAccount(uid, gid int) account {
 	return a
 }
 
-// switchUser permanently changes the user and groups of every thread of this process.
+// switchUser permanently changes the user and groups of all threads of this process.
 func switchUser(a account) error {
 	for _, step := range []func() error{
 		func() error { return syscall.Setgroups(a.gids) },

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// A vault.db that a user linked to a file of root belongs to that user. Otherwise the link
-// would make root work in the user's directory.
+// If vault.db is a symbolic link to a file owned by root, dataOwner returns the user who
+// created the link. Otherwise, the link would make root work in that user's directory.
 func TestOwnerOfSymlinkedVault(t *testing.T) {
 	data, want := t.TempDir(), os.Getuid()
 	link := filepath.Join(data, "vault.db")
-	if err := os.Symlink("/", link); err != nil { // "/" belongs to root
+	if err := os.Symlink("/", link); err != nil { // root owns "/"
 		t.Fatalf("create symlink: %v", err)
 	}
 	if want == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// argumentError reports invalid arguments or flags of a command. Its text points to the
-// help of that command.
+// argumentError reports invalid arguments or flags. Its message refers to the help of the
+// command.
 type argumentError struct{ usageError }
 
 func (a *argumentError) Unwrap() error { return &a.usageError }
@@ -27,8 +27,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneArg accepts exactly one argument. The error for a missing argument is "MISSING is
-// missing; HINT".
+// oneArg accepts exactly one argument. If it is missing, the error is "MISSING is missing;
+// HINT".
 func oneArg(missing, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
@@ -41,8 +41,8 @@ func oneArg(missing, hint string) cobra.PositionalArgs {
 	}
 }
 
-// explainArgCounts replaces cobra's errors about the number of arguments, for cmd and
-// all its subcommands, with errors that name the missing or extra argument.
+// explainArgCounts replaces cobra's errors about the number of arguments, for cmd and all
+// its subcommands, with errors that name the missing or unexpected argument.
 func explainArgCounts(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		explainArgCounts(sub)
@@ -58,10 +58,11 @@ func explainArgCounts(cmd *cobra.Command) {
 	}
 }
 
-// argCountError explains err with the help of the command's usage line, such as "create
-// NAME", "retry [ID]", or "export [ID...]".
+// argCountError replaces err with an error that names the missing or unexpected argument.
+// It compares args with the command's usage line, such as "create NAME", "retry [ID]", or
+// "export [ID...]".
 func argCountError(cmd *cobra.Command, args []string, err error) error {
-	use, _, _ := strings.Cut(cmd.Use, " --") // without required flags
+	use, _, _ := strings.Cut(cmd.Use, " --") // remove the required flags
 	params := strings.Fields(use)[1:]
 	for i, word := range params {
 		if i >= len(args) && !strings.HasPrefix(word, "[") {
@@ -74,8 +75,8 @@ func argCountError(cmd *cobra.Command, args []string, err error) error {
 	return argumentErrorf(cmd, "%w", err)
 }
 
-// parseID parses the numeric ID of a record. The error names listCommand, which shows
-// valid IDs.
+// parseID parses the numeric ID of a record. If it is not valid, the error refers to
+// listCommand, which lists the valid IDs.
 func parseID(text, recordType, listCommand string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {

@@ -23,7 +23,7 @@ func (s *shell) backupCommand() *cobra.Command {
 		s.backupCreate(), s.backupList(), s.backupVerify(), s.backupDrill(), s.backupPrune())
 }
 
-// backupSettings converts the backup.* settings to the form that package backup uses.
+// backupSettings converts the backup.* settings to the type used by package backup.
 func backupSettings(c config.Config) backup.Settings {
 	b := c.Backup
 	return backup.Settings{
@@ -84,9 +84,8 @@ be mounted. With --new the backup is made there all the same.`,
 	return cmd
 }
 
-// encryptionSettings returns the encryption settings of this command line. The server
-// compares them with its own, so that a backup is never encrypted differently than the
-// operator expects.
+// encryptionSettings returns this command's encryption settings. The server compares them
+// with its own, so a backup is never encrypted differently than the operator expects.
 func (s *shell) encryptionSettings() (*apitypes.BackupEncryption, error) {
 	c, err := s.load()
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *shell) encryptionSettings() (*apitypes.BackupEncryption, error) {
 	return &apitypes.BackupEncryption{Recipients: encryption.Recipients, Passphrase: encryption.PassphraseFingerprint}, err
 }
 
-// remindAboutConfig tells the operator to copy the settings file, if there is one,
+// remindAboutConfig reminds the operator to copy the settings file, if there is one,
 // because backups don't contain it.
 func (s *shell) remindAboutConfig() {
 	if path, exists, err := s.settingsFile(); err == nil && exists {
@@ -124,7 +123,7 @@ func (s *shell) backupList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			unlocked := a.Unlock() == nil // on failure, the secret of the vault may still open them
+			unlocked := a.Unlock() == nil // if this fails, the secret of the vault may still open them
 			names, err := a.Snapshots()
 			if err != nil {
 				return err
@@ -279,7 +278,7 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 			if keep.Daily < 0 || keep.Weekly < 0 || keep.Monthly < 0 || keep == (archive.Retention{}) {
 				return &usageError{errors.New("this would remove all backups but the newest: say how many to keep with --keep-daily, --keep-weekly or --keep-monthly")}
 			}
-			_ = a.Unlock() // on failure, the secret of the vault may still open them
+			_ = a.Unlock() // if this fails, the secret of the vault may still open them
 			report, finish := s.showProgress("prune")
 			defer finish()
 			done, err := a.Prune(cmd.Context(), keep, dryRun, func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "documents"}) })
@@ -301,8 +300,8 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 	return cmd
 }
 
-// logPruned adds the removed backups to the audit log if there is a vault. A failure to
-// write the log is only printed: the backups are removed already.
+// logPruned records the removed backups in the audit log if there is a vault. If that
+// fails, it only prints a message, because the backups have already been removed.
 func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 	if len(removed) == 0 {
 		return
@@ -335,7 +334,7 @@ func (s *shell) printPruned(p archive.PruneResult, dryRun bool) error {
 		apitypes.Count(p.Blobs, "document", "documents"), apitypes.HumanSize(p.Bytes))
 }
 
-// backupRows returns the rows about backups for "deedkeep status".
+// backupRows returns the rows about backups in the output of "deedkeep status".
 func (s *shell) backupRows(status apitypes.Status) [][]string {
 	last := s.formatTime(status.LastBackupAt)
 	if b := status.LastBackup; b != nil {

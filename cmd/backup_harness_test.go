@@ -1,7 +1,7 @@
 //go:build harness
 
-// Tests that kill backup, restore, and prune at random moments. A partial result must never
-// be visible, and the next run must complete the work.
+// These tests kill the commands backup, restore, and prune at random moments. A partial
+// result must never be visible, and the next run must complete the work.
 //
 //	go test -tags harness ./cmd -run 'Test(Backup|Restore|Prune)Killed'
 //
@@ -31,16 +31,16 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// backupHarness is a harness with a vault of its own and a directory of backups.
+// backupHarness is a harness with its own vault and a directory for backups.
 type backupHarness struct {
 	*harness
 	kills     int    // number of kills per test
-	midway    int    // kills before the command completed
+	midway    int    // number of kills before the command completed
 	backups   string // the backup directory
 	documents int    // number of documents in the vault
 }
 
-// newBackupHarness builds the program and chooses the paths of the vault and the backups.
+// newBackupHarness builds the binary and chooses the paths of the vault and the backups.
 func newBackupHarness(t *testing.T) *backupHarness {
 	t.Helper()
 	h := &backupHarness{harness: newHarness(t), kills: 20}
@@ -55,7 +55,7 @@ func newBackupHarness(t *testing.T) *backupHarness {
 	return h
 }
 
-// uploadBatch adds up to 50 documents to the vault. No server may have it open.
+// uploadBatch adds up to 50 documents to the vault. No server may be running on the vault.
 func (h *backupHarness) uploadBatch(count int) {
 	h.t.Helper()
 	ctx := context.Background()
@@ -86,15 +86,15 @@ func (h *backupHarness) uploadBatch(count int) {
 	}
 }
 
-// upload adds count documents to the vault. No server may have it open.
+// upload adds count documents to the vault. No server may be running on the vault.
 func (h *backupHarness) upload(count int) {
 	for want := h.documents + count; h.documents < want; {
 		h.uploadBatch(want - h.documents)
 	}
 }
 
-// runCommand runs a command that must exit with the code want, and returns its standard
-// output and standard error.
+// runCommand runs a command and returns its standard output and standard error. The test
+// fails if the exit code is not want.
 func (h *backupHarness) runCommand(want int, args ...string) (out, messages string) {
 	h.t.Helper()
 	run := exec.Command(h.program, args...)
@@ -110,8 +110,8 @@ func (h *backupHarness) runCommand(want int, args ...string) (out, messages stri
 	return string(stdout), stderr.String()
 }
 
-// runAndKill runs a command that usually takes the duration, and kills it at a random
-// moment of that. It reports whether the command was killed before it completed.
+// runAndKill runs a command that usually takes the given duration, and kills it at a random
+// time within that duration. It reports whether the command was killed before it completed.
 func (h *backupHarness) runAndKill(duration time.Duration, args ...string) (midway bool) {
 	h.t.Helper()
 	run := exec.Command(h.program, args...)
@@ -136,7 +136,8 @@ func (h *backupHarness) timeCommand(args ...string) time.Duration {
 	return time.Since(start)
 }
 
-// verifyBackups verifies every byte of a directory of backups.
+// verifyBackups verifies every byte of the backups in a directory. The test fails if any
+// are damaged.
 func (h *backupHarness) verifyBackups(dir string) (r apitypes.BackupVerify) {
 	h.t.Helper()
 	out, _ := h.runCommand(0, "backup", "verify", "--from", dir, "--data", h.dir, "--json")
@@ -146,8 +147,8 @@ func (h *backupHarness) verifyBackups(dir string) (r apitypes.BackupVerify) {
 	return r
 }
 
-// reportKills prints the number of kills, and fails if fewer than a quarter of them came
-// before the command completed.
+// reportKills prints the number of kills. The test fails if fewer than a quarter of them
+// happened before the command completed.
 func (h *backupHarness) reportKills(command string) {
 	fmt.Printf("%s: kills=%d midway=%d lost=0\n", command, h.kills, h.midway)
 	if h.midway < h.kills/4 {
@@ -166,7 +167,7 @@ func TestBackupKilled(t *testing.T) {
 			complete++
 		}
 		r := h.verifyBackups(h.backups)
-		// A backup that was killed between its last rename and its exit is complete.
+		// If a backup was killed between its last rename and its exit, it is complete.
 		if r.Snapshots != complete && r.Snapshots != complete+1 {
 			t.Fatalf("got %d snapshots, want %d or %d", r.Snapshots, complete, complete+1)
 		}
@@ -190,7 +191,7 @@ func TestRestoreKilled(t *testing.T) {
 		if err := os.RemoveAll(to); err != nil {
 			t.Fatalf("remove directory: %v", err)
 		}
-		for range 3 { // each run resumes the one that was killed before
+		for range 3 { // each run resumes the run that was killed before it
 			if !h.runAndKill(duration, restore...) {
 				break
 			}
@@ -214,7 +215,7 @@ func (h *backupHarness) hasNoDatabase(dir string) bool {
 	return err != nil
 }
 
-// checkPartialRestore checks that no command opens a data directory whose restore was
+// checkPartialRestore checks that commands don't open a data directory whose restore was
 // interrupted.
 func (h *backupHarness) checkPartialRestore(dir string) {
 	h.t.Helper()
@@ -226,7 +227,7 @@ func (h *backupHarness) checkPartialRestore(dir string) {
 			h.t.Errorf("serve: got %q, want \"half restored\"", messages)
 		}
 		h.runCommand(1, "status", "--data", dir)
-	case !h.hasNoDatabase(dir): // killed after its last write
+	case !h.hasNoDatabase(dir): // the restore was killed after its last write
 		h.runCommand(0, "verify", "--data", dir)
 	}
 }
@@ -256,8 +257,8 @@ func TestPruneKilled(t *testing.T) {
 	h.reportKills("prune")
 }
 
-// addOrphans adds count files that no snapshot references to the backup directory, as
-// removed snapshots leave them.
+// addOrphans adds count files to the backup directory that no snapshot references, like
+// those that remain when snapshots are removed.
 func (h *backupHarness) addOrphans(count int) {
 	h.t.Helper()
 	for n := range count {
@@ -269,7 +270,7 @@ func (h *backupHarness) addOrphans(count int) {
 	}
 }
 
-// copyBackups replaces a directory with a copy of the backup directory.
+// copyBackups replaces the directory at path to with a copy of the backup directory.
 func (h *backupHarness) copyBackups(to string) {
 	h.t.Helper()
 	if err := errors.Join(os.RemoveAll(to), os.CopyFS(to, os.DirFS(h.backups))); err != nil {

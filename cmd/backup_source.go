@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/secret"
 )
 
-// backupSource is a directory of backups and the keys to open them, as flags of a
-// command name them.
+// backupSource is a directory of backups and the keys to open them, as specified by a
+// command's flags.
 type backupSource struct {
 	dir, identityFile, passphraseFile string
 	prompt                            bool   // always prompt, even if the settings have a passphrase
@@ -33,9 +33,9 @@ func (src *backupSource) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&src.passphraseFile, "passphrase-file", "", "the file of the passphrase that opens them (default: the setting backup.passphrase_file)")
 }
 
-// archiveOptions returns the options to open the backups of src: the passphrase or
-// identity and, if the data directory has a vault, its secret. It neither contacts a
-// server nor opens the vault.
+// archiveOptions returns the options to open the backups of src. They contain the
+// passphrase or identity and, if the data directory contains a vault, its secret.
+// archiveOptions neither contacts a server nor opens the vault.
 func (s *shell) archiveOptions(c config.Config, src *backupSource) (archive.Options, error) {
 	src.warnOfExposures(s)
 	identities := ""
@@ -64,7 +64,7 @@ func (s *shell) archiveOptions(c config.Config, src *backupSource) (archive.Opti
 	return opts, err
 }
 
-// warnOfExposures warns, once, about files named by flags that other users can read.
+// warnOfExposures prints a warning, once, if other users can read a file that a flag names.
 func (src *backupSource) warnOfExposures(s *shell) {
 	for _, path := range []string{src.identityFile, src.passphraseFile} {
 		if exposure, exposed := config.ExposureOf("", path); exposed && !src.warned {
@@ -85,8 +85,8 @@ func loadExistingKeys(data string) (*secret.Keys, error) {
 	return keys, err
 }
 
-// openBackups opens the directory of backups that src names, or the one of the setting
-// backup.to. The backups may belong to another vault.
+// openBackups opens the directory of backups specified by src or, if there is none, by the
+// setting backup.to. The backups may belong to a different vault.
 func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config, error) {
 	c, err := s.load()
 	if err != nil {
@@ -107,12 +107,13 @@ func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config,
 	return a, c, err
 }
 
-// maxPassphraseAttempts is how often promptPassphrase prompts on a terminal.
+// maxPassphraseAttempts is the maximum number of times promptPassphrase prompts on a
+// terminal.
 const maxPassphraseAttempts = 3
 
-// promptPassphrase prompts for the passphrase of encrypted backups if --ask was given,
-// or if no other key was given and the command runs on a terminal. It verifies the
-// passphrase before it returns.
+// promptPassphrase prompts for the passphrase of encrypted backups if --ask was given, or
+// if no other key was given and the command is running on a terminal. It returns an error
+// unless the passphrase is correct.
 func (s *shell) promptPassphrase(a *archive.Archive, c config.Config, src *backupSource) error {
 	if !a.NeedsPassphrase() {
 		if src.prompt {

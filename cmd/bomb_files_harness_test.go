@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// bombs returns small files, by name, that take a lot of memory or time to open. The server
-// may accept or reject each of them, but must finish processing it.
+// bombs returns small files that take a lot of memory or time to open, by name. The server
+// may accept or reject each of them but must finish processing it.
 func bombs(t *testing.T) map[string][]byte {
 	t.Helper()
 	spaces := bytes.Repeat([]byte("q "), 20<<20)
@@ -39,15 +39,15 @@ func bombs(t *testing.T) map[string][]byte {
 	}
 }
 
-// pdfOf returns a PDF of one page. The first element is the result of page (objects 3 and
-// 4), the others are objects 5 and up.
+// pdfOf returns a one-page PDF. The first element of objects is the result of page (objects
+// 3 and 4). The others become objects 5 and up.
 func pdfOf(objects ...string) []byte {
 	all := append([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>"},
 		strings.Split(objects[0], "\x00")...)
 	return pdfFile(append(all, objects[1:]...))
 }
 
-// pdfFile returns a PDF of objects, the first of which is its catalog.
+// pdfFile returns a PDF that consists of objects. The first one is the catalog.
 func pdfFile(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.5\n")
@@ -66,7 +66,7 @@ func pdfFile(objects []string) []byte {
 }
 
 // page returns a page object and its content stream, separated by a zero byte. If content
-// is "%", the content of the page is object 5.
+// is "%", object 5 is used as the content stream instead.
 func page(content string) string {
 	contents := 4
 	if content == "%" {
@@ -77,18 +77,19 @@ func page(content string) string {
 		contents, stream("", []byte(content)))
 }
 
-// stream returns a stream object with more entries in its dictionary.
+// stream returns a stream object with additional dictionary entries.
 func stream(entries string, content []byte) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", entries, len(content), content)
 }
 
-// form returns a form XObject whose content may draw the object with the number draws.
+// form returns a form XObject whose content can draw the object with number draws.
 func form(content string, draws int) string {
 	const entries = "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X%d %[1]d 0 R >> >>"
 	return stream(fmt.Sprintf(entries, draws), []byte(content))
 }
 
-// doublingForms returns forms, each of which draws the next one twice.
+// doublingForms returns forms with object numbers starting at from. Each form draws the
+// next one twice.
 func doublingForms(from, levels int) (list []string) {
 	for n := from; n < from+levels; n++ {
 		list = append(list, form(fmt.Sprintf("/X%d Do /X%[1]d Do", n+1), n+1))
@@ -96,7 +97,7 @@ func doublingForms(from, levels int) (list []string) {
 	return append(list, stream("/Type /XObject /Subtype /Form /BBox [0 0 612 792]", []byte("0 0 9 9 re f")))
 }
 
-// deepTree returns a PDF with a page tree of many levels.
+// deepTree returns a PDF whose page tree has the given number of levels.
 func deepTree(levels int) []byte {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>"}
 	for n := 2; n < levels; n++ {
@@ -105,7 +106,7 @@ func deepTree(levels int) []byte {
 	return pdfFile(append(objects, fmt.Sprintf("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 612 792] >>", levels-1)))
 }
 
-// deflated returns content, compressed by zlib.
+// deflated returns content compressed with zlib.
 func deflated(t *testing.T, content []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -119,12 +120,12 @@ func deflated(t *testing.T, content []byte) []byte {
 	return b.Bytes()
 }
 
-// hugePNG returns a PNG whose header declares the size but that has few pixels.
+// hugePNG returns a PNG whose header declares the given size but which contains few pixels.
 func hugePNG(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	b := bytes.NewBufferString("\x89PNG\r\n\x1a\n")
 	chunk := func(name string, content []byte) {
-		_ = binary.Write(b, binary.BigEndian, uint32(len(content))) // a buffer accepts every write
+		_ = binary.Write(b, binary.BigEndian, uint32(len(content))) // writes to a buffer don't fail
 		b.WriteString(name)
 		b.Write(content)
 		_ = binary.Write(b, binary.BigEndian, crc32.ChecksumIEEE(append([]byte(name), content...)))
@@ -136,7 +137,8 @@ func hugePNG(t *testing.T, width, height uint32) []byte {
 	return b.Bytes()
 }
 
-// cyclicTIFF returns a TIFF with a number of pages whose last page links to the first.
+// cyclicTIFF returns a TIFF with the given number of pages, the last of which links to the
+// first.
 func cyclicTIFF(pages int) []byte {
 	const size = 2 + 3*12 + 4
 	b := binary.LittleEndian.AppendUint32([]byte("II*\x00"), 8)
@@ -153,7 +155,8 @@ func cyclicTIFF(pages int) []byte {
 	return b
 }
 
-// billionLaughs returns an XML document type whose entity j expands to a billion words.
+// billionLaughs returns an XML document type declaration whose entity j expands to a
+// billion words.
 func billionLaughs() string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE w [<!ENTITY a "ha">`)
@@ -163,8 +166,8 @@ func billionLaughs() string {
 	return b.String() + "]>"
 }
 
-// officeBomb returns an Office document whose main part repeats body until it has size
-// bytes.
+// officeBomb returns an Office document whose main part is head, body repeated until the
+// part has size bytes, and tail.
 func officeBomb(t *testing.T, main, contentType, head, body string, size int, tail string) []byte {
 	t.Helper()
 	var b bytes.Buffer

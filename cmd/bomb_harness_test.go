@@ -1,8 +1,8 @@
 //go:build harness && linux
 
-// Two tests of a server over its API: one sends decompression bombs and similar files
-// while a client uploads ordinary documents, the other kills the child processes that
-// open documents at random moments.
+// These two tests use a server over its API. One uploads decompression bombs and similar
+// files while another client uploads ordinary documents. The other kills, at random
+// moments, the child processes that open documents.
 //
 //	go test -tags harness -run 'TestBombs|TestChildProcesses' -v ./cmd
 //
@@ -36,7 +36,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// envNumber returns the positive number in an environment variable, or the default if the
+// envNumber returns the positive integer in an environment variable, or defaultValue if the
 // variable is not set.
 func envNumber(t *testing.T, name string, defaultValue int) int {
 	t.Helper()
@@ -51,8 +51,8 @@ func envNumber(t *testing.T, name string, defaultValue int) int {
 	return n
 }
 
-// processState returns the parent and the group of a process from /proc, and whether it is
-// running.
+// processState reads the parent and the process group of a process from /proc and reports
+// whether the process is running.
 func processState(pid string) (parent, group int, running bool) {
 	content, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {
@@ -68,7 +68,7 @@ func processState(pid string) (parent, group int, running bool) {
 	return parent, group, true
 }
 
-// processes returns the running processes for which match returns true.
+// processes returns the IDs of the running processes for which match returns true.
 func processes(match func(pid, parent, group int) bool) (pids []int) {
 	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	for _, entry := range entries {
@@ -85,7 +85,7 @@ func (s *serverProcess) childPIDs() []int {
 	return processes(func(_, parent, _ int) bool { return parent == s.cmd.Process.Pid })
 }
 
-// resident returns the sum of the resident memory of processes, in bytes.
+// resident returns the total resident memory of the given processes, in bytes.
 func resident(pids ...int) (sum int64) {
 	for _, pid := range pids {
 		content, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
@@ -97,8 +97,8 @@ func resident(pids ...int) (sum int64) {
 	return sum
 }
 
-// watchMemory samples the memory of the server and of its child processes. The function
-// that it returns stops that and returns the peaks in bytes.
+// watchMemory starts to sample the memory of the server and its child processes. The
+// returned function stops the sampling and returns the peaks in bytes.
 func (s *serverProcess) watchMemory() (stop func() (server, children int64)) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	var server, children int64
@@ -119,7 +119,8 @@ func (s *serverProcess) watchMemory() (stop func() (server, children int64)) {
 	return func() (int64, int64) { close(quit); <-done; return server, children }
 }
 
-// stop stops the server with SIGTERM and checks that no process of its group remains.
+// stop stops the server with SIGTERM and checks that no process in its group is still
+// running.
 func (s *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -136,11 +137,12 @@ func (s *serverProcess) stop(t *testing.T) {
 	}
 }
 
-// tryAgain is the reason that upload returns for a 503: the server stored nothing.
+// tryAgain is the reason that upload returns if the response is 503, which means that the
+// server stored nothing.
 const tryAgain = "try again"
 
-// upload uploads one document. If the server rejects it, upload returns nil and the
-// reason.
+// upload uploads one document. If the server rejects it, upload returns nil and the reason
+// for the rejection.
 func (s *serverProcess) upload(t *testing.T, name string, content []byte) (*apitypes.File, string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -162,8 +164,8 @@ func (s *serverProcess) upload(t *testing.T, name string, content []byte) (*apit
 	return nil, "?"
 }
 
-// waitIdle waits until the processing queue is empty, and returns the documents that
-// failed and the status of the vault.
+// waitIdle waits until the processing queue is empty. It returns the processing failures
+// and the status of the vault.
 func (h *harness) waitIdle(timeout time.Duration) (failures []apitypes.ProcessFailure, status apitypes.Status) {
 	h.t.Helper()
 	for end := time.Now().Add(timeout); ; time.Sleep(20 * time.Millisecond) {
@@ -188,8 +190,8 @@ func (h *harness) waitIdle(timeout time.Duration) (failures []apitypes.ProcessFa
 	return failures, status
 }
 
-// uploadHonest uploads small documents one after another until stop returns true, and
-// returns how long each upload took.
+// uploadHonest uploads small documents one at a time until stop returns true. It returns
+// how long each upload took.
 func (h *harness) uploadHonest(s *serverProcess, stop func() bool) (took []time.Duration) {
 	for !stop() {
 		h.seed++
@@ -203,7 +205,7 @@ func (h *harness) uploadHonest(s *serverProcess, stop func() bool) (took []time.
 	return took
 }
 
-// percentile sorts durations and returns the one at a share from 0 to 1.
+// percentile sorts list and returns the given percentile. share is between 0 and 1.
 func percentile(list []time.Duration, share float64) time.Duration {
 	slices.Sort(list)
 	return list[int(share*float64(len(list)-1))].Round(100 * time.Microsecond)
@@ -232,7 +234,7 @@ func TestBombs(t *testing.T) {
 	peaks := s.watchMemory()
 	var senders sync.WaitGroup
 	var sent, accepted atomic.Int64
-	var outcomes sync.Map // by name; "" if the server accepted the file
+	var outcomes sync.Map // by file name; "" if the server accepted the file
 	allSent := make(chan struct{})
 	work := make(chan string)
 	for range 4 {
@@ -295,7 +297,7 @@ func TestChildProcessesKilled(t *testing.T) {
 	s := h.start()
 	before := h.storedFiles()
 	ids := map[int64]bool{}
-	rejected := map[string]int{} // by reason
+	rejected := map[string]int{} // number of rejections by reason
 	var mu sync.Mutex
 	var uploaders sync.WaitGroup
 	quit := make(chan struct{})
@@ -345,7 +347,8 @@ func TestChildProcessesKilled(t *testing.T) {
 			t.Errorf("file %d: got %+v, %v, want it processed", id, file, err)
 		}
 	}
-	// A document whose process was killed twice counts as failed, although it is intact.
+	// If the process of a document was killed twice, processing has failed, although the
+	// document is intact.
 	h.command("process", "retry")
 	if left, _ := h.waitIdle(10 * time.Minute); len(left) > 0 {
 		t.Errorf("failures after a retry without kills: got %+v, want none", left)

@@ -13,11 +13,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// documentNames is a JavaScript expression for the names of the documents on the page, in
-// the order on the page.
+// documentNames is a JavaScript expression that returns the names of the documents in the
+// order in which the page lists them.
 const documentNames = `[...document.querySelectorAll(".documents .document-name")].map(e => e.innerText.trim())`
 
-// drag drags an element to the middle of another with the mouse.
+// drag drags an element onto the middle of another one with the mouse.
 func (b *tab) drag(from, to string) {
 	b.t.Helper()
 	b.waitVisible(from)
@@ -29,8 +29,8 @@ func (b *tab) drag(from, to string) {
 	b.run(chromedp.DragAndDropXY(at[0], at[1], at[2], at[3]))
 }
 
-// Editing an abstract doesn't reload its page: its status, a field, the sequence and the
-// names of its documents, and moving a document to the trash and back.
+// Editing an abstract doesn't reload the page. That includes changing the status, a field,
+// and the sequence and names of documents, and moving a document to the trash and back.
 func testEditAbstract(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
@@ -72,7 +72,7 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 		t.Error("got a page that was reloaded, want the same page")
 	}
 
-	// A reload shows all changes.
+	// After a reload, the page shows all changes.
 	b.goTo("/abstracts/" + f.abstract)
 	want := strings.Replace(strings.Join(moved, "\n"), chainDocuments[6].name, "07_Judgments and liens.txt", 1)
 	if got := strings.Join(eval[[]string](b, documentNames), "\n"); got != want {
@@ -87,8 +87,8 @@ func testEditAbstract(t *testing.T, env *browserEnv) {
 	}
 }
 
-// Documents get into a folder by dropping files, and into another by selecting or dragging
-// them.
+// Documents can be added to a folder by dropping files, and moved to another one by
+// selecting or dragging them.
 func testEditFolder(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -106,7 +106,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	}
 	b.checkAccessible(t, "folder with documents")
 	b.screenshot("scene-folder")
-	// A duplicate is stored, and the page names the other document.
+	// A duplicate is stored, and the page names the original document.
 	b.dropFiles("h1", copySamples(t, []namedSample{{"Copy.txt", chainDocuments[6].sample}})...)
 	b.waitVisible("li.upload | " + chainDocuments[6].name)
 	b.waitVisible(".documents .document-name | Copy.txt")
@@ -134,7 +134,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 		t.Error("got a page that was reloaded, want the same page")
 	}
 
-	// Move several documents to another folder with the check boxes.
+	// Move several documents to another folder by selecting their check boxes.
 	b.goTo(eval[string](b, "location.pathname"))
 	for _, name := range []string{chainDocuments[6].name, "Copy.txt"} {
 		b.click(".document label | Choose " + name)
@@ -152,7 +152,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	b.fill("#to", inbox)
 	b.clickLink("button | Move")
 	b.waitFor(`!` + findJS(".documents .document-name | Copy.txt"))
-	// Drag one document onto a folder in the tree.
+	// Drag a document onto a folder in the tree.
 	b.waitNavigation(func() { b.drag(".document-name | "+chainDocuments[8].name, ".tree a | Inbox") })
 	b.waitFor(`!` + findJS(".documents .document-name | "+chainDocuments[8].name))
 	b.clickLink(".tree a | Inbox")
@@ -161,7 +161,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	}
 }
 
-// The browser warns a user who leaves the page during an upload.
+// If a user leaves the page during an upload, the browser shows a warning.
 func testLeaveWarning(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	id := createAbstract(t, srv.apiClient())
@@ -171,7 +171,7 @@ func testLeaveWarning(t *testing.T, env *browserEnv) {
 	b.limitUpload(64 << 10)
 	b.dropFiles("h1", writeTextFile(t, "Long.txt", 4<<20))
 	b.waitFor(progressJS + " > 0")
-	b.click("h1") // a browser shows the warning only after a click or a key on the page
+	b.click("h1") // browsers show the warning only if the user has clicked or pressed a key on the page
 	b.expect("dialog: beforeunload")
 	b.clickLink("nav a | Abstracts")
 	b.limitUpload(0)

@@ -11,10 +11,11 @@ import (
 	"testing"
 )
 
-// axeScript returns axe-core, which checks the accessibility of a page.
+// axeScript returns the source of axe-core, which checks a page for accessibility
+// violations.
 var axeScript = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("../web/node_modules/axe-core/axe.min.js") })
 
-// violation is a violation of a rule of axe-core, with the elements that it affects.
+// violation is a violation of an axe-core rule and the elements that violate it.
 type violation struct {
 	ID, Help string
 	Nodes    []struct {
@@ -31,15 +32,16 @@ func (v violation) String() string {
 	return fmt.Sprintf("%s: %s\n%s", v.ID, v.Help, strings.Join(nodes, "\n"))
 }
 
-// violations checks the page by every rule that axe-core enables by default, including best
-// practices, and by the minimum target size (WCAG 2.2, 2.5.8).
+// violations checks the page with all axe-core rules that are enabled by default, including
+// best practices, and with the rule for the minimum target size (WCAG 2.2, 2.5.8).
 func (b *tab) violations() []violation {
 	b.t.Helper()
 	script, err := axeScript()
 	if err != nil {
 		b.t.Fatalf("axe-core is missing: run \"go generate ./...\": %v", err)
 	}
-	// Content-Security-Policy doesn't apply to scripts from the DevTools protocol.
+	// The Content-Security-Policy of the page doesn't apply to scripts injected through the
+	// DevTools protocol.
 	if !eval[bool](b, "!!window.axe") {
 		eval[bool](b, string(script)+"; true")
 	}
@@ -48,7 +50,8 @@ func (b *tab) violations() []violation {
 			({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({Target: n.target, FailureSummary: n.failureSummary}))})))`)
 }
 
-// checkAccessible fails the test for each violation on the page, except of ignored rules.
+// checkAccessible reports a test error for each accessibility violation on the page, except
+// violations of the ignored rules.
 func (b *tab) checkAccessible(t *testing.T, page string, ignored ...string) {
 	t.Helper()
 	for _, v := range b.violations() {

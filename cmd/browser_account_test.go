@@ -11,8 +11,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// An administrator invites a user by a link. The user chooses a password, sets up two-factor
-// authentication, and signs in with a verification code and with a recovery code.
+// A user who was invited with a link chooses a password, sets up two-factor authentication,
+// and then signs in with a verification code or a recovery code.
 func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	b := env.newTab(t, srv.origin)
@@ -70,8 +70,8 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	other.waitText("9 recovery codes are left")
 }
 
-// totpCode returns the verification code for a number of 30-second steps from now. The
-// server accepts each code only once, so every sign-in needs another step.
+// totpCode returns the verification code that is valid the given number of 30-second steps
+// from now. The server accepts each code only once, so every sign-in needs a different step.
 func totpCode(t *testing.T, secret string, steps int) string {
 	t.Helper()
 	text, err := totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second))
@@ -81,7 +81,7 @@ func totpCode(t *testing.T, secret string, steps int) string {
 	return text
 }
 
-// A new key is shown once and works for API requests until it is revoked.
+// A new API key is shown only once. It works until it is revoked.
 func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	b := env.newTab(t, srv.origin)
@@ -106,7 +106,7 @@ func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	}
 }
 
-// statusWithKey returns the status of an API request with a key.
+// statusWithKey sends an API request with a key and returns the status of the response.
 func statusWithKey(t *testing.T, srv *testServer, key string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.origin+"/v1/orders", http.NoBody)

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// An integrator tries the API on /docs with a key. The browser is also signed in, but the
-// requests must not carry its cookie.
+// A user can try the API on /docs with a key. Requests don't include the session cookie,
+// even though the user is signed in.
 func testAPIDocs(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t)
 	srv.createUser("Kim Lee", "admin")
@@ -23,8 +23,8 @@ func testAPIDocs(t *testing.T, env *browserEnv) {
 	b.signIn("Kim Lee")
 	requests := b.recordRequests()
 
-	// The parameters of the viewer that load another description have no effect: the monitor
-	// reports requests to another origin.
+	// URL parameters that make Swagger UI load a different API description have no effect.
+	// The monitor would report the request to another origin.
 	b.goTo("/docs?url=http://127.0.0.1:9/other.json&configUrl=http://127.0.0.1:9/other.json#/Orders/createOrder")
 	const order = "#operations-Orders-createOrder"
 	b.waitVisible(order + " .execute")
@@ -35,7 +35,7 @@ func testAPIDocs(t *testing.T, env *browserEnv) {
 
 	b.fill("#key", key)
 	const list = "#operations-Abstracts-listAbstractTemplates"
-	b.tabTo(list + " .opblock-summary-control") // keyboard only
+	b.tabTo(list + " .opblock-summary-control") // use only the keyboard
 	b.press(kb.Enter)
 	b.tabTo(list + " .execute")
 	b.press(kb.Enter)
@@ -88,7 +88,7 @@ func testAPIDocs(t *testing.T, env *browserEnv) {
 	b.fill(download+" [data-param-name=n] input", "1")
 	b.click(download + " .execute")
 	b.waitVisible(download + " a[download='open-end-mortgage.pdf'] | Download file")
-	b.waitVisible(download + " .curl | curl -L -O -J -X 'GET'") // without -L, curl would only get the redirect
+	b.waitVisible(download + " .curl | curl -L -O -J -X 'GET'") // without -L, curl would get only the redirect
 	for request, cookies := range requests() {
 		if cookies > 0 {
 			t.Errorf("%s: got %d cookies, want none", request, cookies)
@@ -101,7 +101,7 @@ func testAPIDocs(t *testing.T, env *browserEnv) {
 }
 
 // If the public URL differs from the address in the browser, requests go to the address in
-// the browser, and the samples to copy have the public URL.
+// the browser, while the code samples contain the public URL.
 func testDocsWithPublicURL(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t, "DEEDKEEP_PUBLIC_URL=https://deeds.example")
 	key := srv.command("", "keys", "create", "docs", "--quiet")
@@ -116,8 +116,8 @@ func testDocsWithPublicURL(t *testing.T, env *browserEnv) {
 	b.screenshot("docs-under-another-name")
 }
 
-// recordRequests records all further requests to /v1. The function that it returns returns
-// the number of cookies by request.
+// recordRequests records all requests to /v1 from now on. The returned function returns the
+// number of cookies that each of them sent.
 func (b *tab) recordRequests() func() map[string]int {
 	b.t.Helper()
 	var mu sync.Mutex

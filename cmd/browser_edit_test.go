@@ -12,8 +12,9 @@ import (
 	"deedkeep/app/client"
 )
 
-// Two users edit the same card. When the second one saves, the first one's changes to other
-// fields remain, and for each field that both changed the page asks which value to keep.
+// Two users edit the same card. When the second user saves, the first user's changes to
+// other fields are kept. For each field that both changed, the page asks which value to
+// keep.
 func testEditConflict(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -71,7 +72,7 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 		}
 	}
 
-	// Without a conflict, the page only lists the fields that the other user changed.
+	// If there is no conflict, the page only lists the fields that the other user changed.
 	one.goTo("/abstracts/" + created.Data.ID)
 	for _, b := range []*tab{one, two} {
 		b.click("#edit-details")
@@ -86,7 +87,7 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.checkAccessible(t, "merged")
 	two.screenshot("scene-merged")
 
-	// The notice about a new status has an Undo button.
+	// After a status change, the notice has an Undo button.
 	two.click("button | In Exam")
 	two.waitVisible("#abstract-top .notice | Status set to “In Exam”.")
 	two.checkAccessible(t, "status with Undo")
@@ -95,8 +96,8 @@ func testEditConflict(t *testing.T, env *browserEnv) {
 	two.waitFor(findJS("button | New") + `.ariaPressed == "true"`)
 }
 
-// The order form warns about a duplicate number while the user types, and a new order leads
-// to its abstract. Undo moves documents back to their folder.
+// The order form warns about a duplicate number as the user types. A new order is linked to
+// its new abstract. Undo moves documents back to their folder.
 func testEnterOrder(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	draft := client.OrderDraft{OrderNumber: "26-1", Address: "14 Orchard Ridge Road", City: "Harlow"}
@@ -132,7 +133,7 @@ func testEnterOrder(t *testing.T, env *browserEnv) {
 			.observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
 	b.dropFiles("h1", copySamples(t, []namedSample{chainDocuments[5], chainDocuments[6]})...)
 	b.waitVisible(".documents .document-name | " + chainDocuments[6].name)
-	// Leaving the page during an upload would open a warning.
+	// Wait for the uploads, because leaving the page during an upload opens a warning.
 	b.waitFor(`[...document.querySelectorAll(".upload")].every(e => e.dataset.state == "filed")`)
 	rates := eval[[]string](b, `[...rates]`)
 	allSent := func(rate string) bool { sent, total, _ := strings.Cut(rate, " of "); return sent == total }
@@ -150,8 +151,8 @@ func testEnterOrder(t *testing.T, env *browserEnv) {
 	b.waitVisible(".documents .document-name | " + chainDocuments[6].name)
 }
 
-// Money, email, phone, and URL fields accept values as people write them, and keep their
-// values when the user saves another field of the card.
+// Money, email, phone, and URL fields accept values in the formats that users type. Saving
+// another field of the card doesn't change them.
 func testTypedFields(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	const fields = `{"custom_fields":[{"key":"fee","label":"Fee","type":"money"},{"key":"mail","label":"Reply to","type":"email"},
@@ -212,7 +213,7 @@ func testTypedFields(t *testing.T, env *browserEnv) {
 	b.checkAccessible(t, "invalid amount of money")
 }
 
-// An administrator adds, changes, and sorts the fields of a template. The monitor checks
+// An administrator can add, change, and sort the fields of a template. The monitor checks
 // that the page complies with its Content-Security-Policy.
 func testEditTemplate(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)

@@ -10,37 +10,37 @@ import (
 	pageproto "github.com/chromedp/cdproto/page"
 )
 
-// setSize sets the size of the window in CSS pixels.
+// setSize sets the window size in CSS pixels.
 func (b *tab) setSize(width, height int64) {
 	b.t.Helper()
 	params := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1}
 	call(b, emulation.SetDeviceMetricsOverride, params)
 }
 
-// setTheme sets the color scheme that the system prefers, "light" or "dark".
+// setTheme emulates the system's preferred color scheme: "light" or "dark".
 func (b *tab) setTheme(name string) {
 	b.t.Helper()
-	// Without reduced motion, the checks would see colors in transition.
+	// Disable transitions. Otherwise, the checks would see intermediate colors.
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }
 
-// enableScripts turns the scripts of pages on or off. They are on by default.
+// enableScripts enables or disables JavaScript in pages. It is enabled by default.
 func (b *tab) enableScripts(on bool) {
 	b.t.Helper()
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
 }
 
-// screenshot saves a picture of the complete page as NAME.png in the directory
-// DEEDKEEP_SCREENSHOTS. If that is not set, screenshot does nothing.
+// screenshot saves a full-page screenshot as NAME.png in the directory DEEDKEEP_SCREENSHOTS.
+// It does nothing if that variable is not set.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("DEEDKEEP_SCREENSHOTS")
 	if dir == "" {
 		return
 	}
-	// To capture content outside the window, Chromium resizes the window for a moment, so ask
-	// for that only if needed.
+	// To capture content outside the window, Chromium briefly resizes the window. Request
+	// that only if necessary.
 	beyond := eval[bool](b, `document.documentElement.scrollHeight > innerHeight || document.documentElement.scrollWidth > innerWidth`)
 	picture := call(b, pageproto.CaptureScreenshot, pageproto.CaptureScreenshotParams{
 		Format: pageproto.CaptureScreenshotFormatPng, CaptureBeyondViewport: &beyond,

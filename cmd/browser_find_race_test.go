@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Races in the find box: keys and clicks that come before a response, more letters in the
-// meantime, and another user in the same tab.
+// The find box handles races: keys and clicks before a response arrives, text typed while a
+// search is running, and a change of the user in the same tab.
 func testFindRaces(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
@@ -25,7 +25,7 @@ func testFindRaces(t *testing.T, env *browserEnv) {
 	t.Run("another user", func(t *testing.T) { f.testFindAfterUserChange(t, b) })
 }
 
-// delayResponses delays requests of the find box whose URL includes part until the page's
+// delayResponses delays the find box requests whose URL includes part until the JavaScript
 // function release is called.
 func (b *tab) delayResponses(part string) {
 	b.t.Helper()
@@ -38,8 +38,8 @@ func (b *tab) delayResponses(part string) {
 		return true })()`, part))
 }
 
-// testKeysBeforeResponse presses keys that select and open an option while the list is
-// still that of an earlier text: the keys apply to the list that is loading.
+// testKeysBeforeResponse presses Down and Enter while the find box still shows the results
+// for an earlier text. The keys must take effect on the new results.
 func testKeysBeforeResponse(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.delayResponses("q=2026-0105")
@@ -53,7 +53,7 @@ func testKeysBeforeResponse(t *testing.T, b *tab) {
 	if eval[bool](b, "!!"+selectedOption) {
 		t.Error("Down before the response: got an option of the earlier list selected, want none")
 	}
-	// The colors show that the list is outdated.
+	// Gray text shows that the results are outdated.
 	b.waitFor(`(() => { const muted = getComputedStyle(document.querySelector(".palette-keys")).color
 		return [...document.querySelectorAll("#palette :is([role=option], .found-name, mark, .badge)")]
 			.every(e => getComputedStyle(e).color == muted) })()`)
@@ -66,7 +66,7 @@ func testKeysBeforeResponse(t *testing.T, b *tab) {
 	b.waitNavigation(func() { eval[bool](b, `release() || true`) })
 	b.waitVisible("h1 | 2026-0105")
 
-	// Typing more text discards the keys that were pressed before the response.
+	// Typing more text discards keys that were pressed before the response.
 	b.goTo("/orders")
 	b.delayResponses("q=2026-0105")
 	b.press("/")
@@ -80,7 +80,7 @@ func testKeysBeforeResponse(t *testing.T, b *tab) {
 	b.press(kb.Escape)
 }
 
-// testClicksBeforeResponse clicks options of the list of an earlier text, which must have no
+// testClicksBeforeResponse clicks results for an earlier text. The clicks must have no
 // effect.
 func testClicksBeforeResponse(t *testing.T, b *tab) {
 	b.goTo("/orders")
@@ -101,8 +101,8 @@ func testClicksBeforeResponse(t *testing.T, b *tab) {
 	b.waitVisible("h1 | 2026-0105")
 }
 
-// testSlowFirstResponse checks that the find box shows that a search is running, and no
-// longer asks for more letters.
+// testSlowFirstResponse checks that the find box shows that a search is running and no
+// longer asks for at least two letters.
 func testSlowFirstResponse(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.delayResponses("q=")
@@ -121,8 +121,8 @@ func testSlowFirstResponse(t *testing.T, b *tab) {
 	b.press(kb.Escape)
 }
 
-// testTitleFollows changes the text on the results page, which must update the title and
-// the address.
+// testTitleFollows checks that changing the text on the results page updates the title and
+// the URL.
 func testTitleFollows(b *tab) {
 	b.goTo("/find?q=21-4")
 	b.waitFor(`document.title == "Find: 21-4 · deedkeep"`)
@@ -132,8 +132,8 @@ func testTitleFollows(b *tab) {
 	b.waitFor(`document.title == "Find · deedkeep"`)
 }
 
-// testFindAfterUserChange signs another user in without signing out. The find box must not
-// show that user the search of the first one.
+// testFindAfterUserChange signs in as another user without signing out first. The find box
+// must not show the first user's search to the other user.
 func (f *firm) testFindAfterUserChange(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.press("/")

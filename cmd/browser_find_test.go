@@ -24,14 +24,14 @@ func (b *tab) pressCtrl(key, code string, keyCode int64) {
 	}
 }
 
-// JavaScript expressions about the find box.
+// JavaScript expressions for the find box.
 const (
 	findBoxOpen    = `document.querySelector("#palette").open && document.activeElement.id == "palette-q"`
 	selectedOption = `document.querySelector('#palette [aria-selected="true"]')`
 )
 
-// waitResults waits until the find box has a response with an option that includes text,
-// and returns the texts of all options.
+// waitResults waits until the find box shows a response that has an option containing text. It
+// returns the texts of all options.
 func (b *tab) waitResults(text string) []string {
 	b.t.Helper()
 	b.waitFor(fmt.Sprintf(`!document.querySelector("#palette [aria-busy]") &&
@@ -39,15 +39,15 @@ func (b *tab) waitResults(text string) []string {
 	return eval[[]string](b, `[...document.querySelectorAll("#palette [role=option]")].map(o => o.innerText.replace(/\s+/g, " "))`)
 }
 
-// waitSelected waits until the selected option includes text and is the active descendant
-// of the field.
+// waitSelected waits until the selected option contains text and is the active descendant of
+// the input field.
 func (b *tab) waitSelected(text string) {
 	b.t.Helper()
 	b.waitFor(`(() => { const o = ` + selectedOption + `; return o && ` + hasTextJS("o", text) +
 		` && document.querySelector("#palette-q").getAttribute("aria-activedescendant") == o.id })()`)
 }
 
-// waitSearchable waits until a search finds a text: the search index is updated within
+// waitSearchable waits until a search for text has results. New records are indexed within
 // seconds.
 func (f *firm) waitSearchable(b *tab, text string) {
 	f.t.Helper()
@@ -63,7 +63,8 @@ func (f *firm) waitSearchable(b *tab, text string) {
 	}
 }
 
-// Find by keyboard only, letter by letter.
+// A user can find and open records with the keyboard only, and results are updated with each
+// letter.
 func testFind(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
@@ -95,15 +96,15 @@ func (f *firm) testFindBoxOpens(t *testing.T, b *tab) {
 	}
 	b.waitFor(`document.querySelector("#palette").innerText.includes("at least two letters")`)
 	b.press(kb.Escape)
-	// In a field of the page, a slash is text.
+	// In an input field of the page, a slash is ordinary text.
 	b.fill("#q", "2026")
 	b.press("/")
 	b.waitFor(`document.activeElement.id == "q" && document.activeElement.value == "2026/"`)
 	b.goTo("/orders")
 }
 
-// testFindByLetter types a number, checks the results of each letter, and selects and opens
-// a result.
+// testFindByLetter types a number and checks the results after each letter. It then selects and
+// opens a result.
 func (f *firm) testFindByLetter(t *testing.T, b *tab) {
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
@@ -143,11 +144,11 @@ func (f *firm) testFindByLetter(t *testing.T, b *tab) {
 	if at := eval[string](b, "location.pathname"); !strings.HasPrefix(at, "/orders/") {
 		t.Errorf("page after Enter: got %s, want an order", at)
 	}
-	// The find box keeps the results and the selected option.
+	// When reopened, the find box still shows the results and the selected option.
 	b.press("/")
 	b.waitFor(findBoxOpen)
 	b.waitSelected(options[1])
-	// Without a selected option, Enter after a complete number opens the record.
+	// If no option is selected, pressing Enter after a complete number opens the record.
 	b.press("2026-0199")
 	b.waitResults("2026-0199")
 	b.waitVisible("[data-enter] | open")
@@ -155,11 +156,11 @@ func (f *firm) testFindByLetter(t *testing.T, b *tab) {
 	b.waitVisible("h1 | 2026-0199")
 }
 
-// The find box ignores late responses, sends one request at a time, and shows an error if a
+// The find box ignores outdated responses, sends one request at a time, and shows an error if a
 // request fails.
 func testSlowFind(t *testing.T, b *tab) {
 	b.goTo("/orders")
-	// The response to one search waits for release, even after the page has aborted the
+	// Delay the response to one search until release is called, even if the page aborts the
 	// request.
 	eval[bool](b, `(() => {
 		const realFetch = window.fetch; window.pending = 0; window.maxPending = 0; window.late = 0; window.offline = false
@@ -205,7 +206,7 @@ func testSlowFind(t *testing.T, b *tab) {
 	b.press(kb.Escape)
 }
 
-// The results page keeps its filters in the address, and the back button restores them.
+// The results page keeps its filters in the URL, so the back button restores them.
 func (f *firm) testFindPage(t *testing.T, b *tab) {
 	b.goTo("/find?q=21-4")
 	b.waitVisible("#found .found-row")
@@ -222,7 +223,7 @@ func (f *firm) testFindPage(t *testing.T, b *tab) {
 	eval[bool](b, `history.back() || true`)
 	b.waitFor(`location.search == "?kind=abstract&q=21-4" && document.querySelector("#county").value == "" &&
 		document.querySelectorAll("#found .found-row").length > 5`)
-	// The find box works on a page that was restored by the back button, and from a field.
+	// The find box opens from a text field, and on a page restored by the back button.
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	b.press("2026-0199")
@@ -232,8 +233,8 @@ func (f *firm) testFindPage(t *testing.T, b *tab) {
 	b.waitFor(`location.search == "?kind=abstract&q=21-4-11" && document.querySelectorAll("#found .found-row").length == 1`)
 }
 
-// testOpenOnPage finds words that are only in the text of documents, opens a document on the
-// page that has them, and steps through the matches.
+// testOpenOnPage searches for words that occur only in the text of documents, opens a document
+// at the page with the words, and steps through the matches.
 func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	b.goTo("/orders")
 	b.press("/")
@@ -257,8 +258,8 @@ func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	b.waitPageImage(3)
 	b.screenshot("scene-find-marked")
 	b.checkAccessible(t, "marked words")
-	// Ctrl+K opens the find box in a document too, where "/" is for the document. The box still
-	// has the results.
+	// In a document, "/" searches the document, but Ctrl+K opens the find box, which still
+	// shows the results.
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	b.waitSelected(chainDocuments[4].name)
@@ -271,7 +272,7 @@ func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	first := eval[string](b, `document.querySelector("[data-place]").textContent`)
 	b.press(kb.Enter)
 	b.waitFor(`document.querySelector("[data-place]").textContent != "` + first + `"`)
-	// A document that is shown as text, and a search with a typo.
+	// A search with a typo finds a document that is displayed as text.
 	b.pressCtrl("k", "KeyK", 75)
 	b.waitFor(findBoxOpen)
 	b.press("prothonotery")
@@ -287,8 +288,8 @@ func (f *firm) testOpenOnPage(t *testing.T, b *tab) {
 	f.testBackToResults(t, b)
 }
 
-// testBackToResults searches for other words in a document that was opened from the results
-// page, and goes back to the results by keyboard.
+// testBackToResults opens a document from the results page, searches it for other words, and
+// returns to the results using the keyboard.
 func (f *firm) testBackToResults(t *testing.T, b *tab) {
 	const list = "/find?kind=file&q=quillfeather+instrument"
 	b.goTo(list)
@@ -303,7 +304,8 @@ func (f *firm) testBackToResults(t *testing.T, b *tab) {
 	b.waitFor(fmt.Sprintf(`location.pathname + location.search == %q && location.hash == "#read-%d"`, list, f.files[chainDocuments[4].name]))
 	b.waitVisible("#found .found-row")
 	b.screenshot("scene-find-back")
-	// The document opens at the words as a phrase, further down than the single words.
+	// The document opens where the words occur as a phrase, not where they first occur
+	// separately.
 	b.goTo(fmt.Sprintf("/documents/%d?find=%s&words=1", f.files[chainDocuments[6].name], "municipal+lien"))
 	b.waitFor(`document.querySelector(".viewer-text mark.now")?.textContent.startsWith("municipal")`)
 	b.screenshot("scene-find-text-phrase")
@@ -335,8 +337,8 @@ func (f *firm) testFindOnPhone(t *testing.T, b *tab) {
 	b.waitFor(`(() => { const r = document.querySelector(".viewer-marks i.now").getBoundingClientRect();
 		return document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest(".viewer-paper") })()`)
 	b.checkFits(360)
-	// A window whose height is almost zero for a moment, as while a phone is folded, keeps the
-	// scroll position.
+	// The viewer keeps its scroll position when the window briefly shrinks to almost nothing,
+	// as it can while a phone is being folded.
 	for _, height := range []int64{1, 740} {
 		b.setSize(min(height, 360), height)
 		b.waitFor(fmt.Sprintf(`innerHeight == %d`, height))

@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// sampleFile returns the path of the file of a sample.
+// sampleFile returns the path of a sample file.
 func sampleFile(t *testing.T, path string) string {
 	t.Helper()
 	for _, s := range vaulttest.Samples(t) {
@@ -32,10 +32,10 @@ func sampleFile(t *testing.T, path string) string {
 	return ""
 }
 
-// namedSample is a sample under the name that a title firm would use.
+// namedSample is a sample file and the file name that a title firm would give it.
 type namedSample struct{ name, sample string }
 
-// chainDocuments are the documents of an abstract.
+// chainDocuments are the documents of a sample abstract.
 var chainDocuments = []namedSample{
 	{"01_Title report.docx", "title/title-report.docx"},
 	{"02_Deed_2019-03-14_Bk1022-Pg311_Alder-to-Birch.tiff", "title/warranty-deed-g4-300dpi.tiff"},
@@ -48,13 +48,13 @@ var chainDocuments = []namedSample{
 	{"09_Runsheet.xlsx", "title/runsheet.xlsx"},
 }
 
-// Names of further documents.
+// Names of other documents.
 const (
 	trashedName = "Lost page.png"          // a document in the trash
 	brokenName  = "Beyond all measure.png" // a document whose processing fails
 )
 
-// openSamples opens samples for an upload. They are closed when the test ends.
+// openSamples opens sample files for an upload. They are closed when the test ends.
 func openSamples(t *testing.T, samples []namedSample) []client.Upload {
 	t.Helper()
 	var list []client.Upload
@@ -69,15 +69,15 @@ func openSamples(t *testing.T, samples []namedSample) []client.Upload {
 	return list
 }
 
-// firm is a server with the records of a title firm, and the IDs of some of them.
+// firm is a server with a title firm's records, and the IDs of some of these records.
 type firm struct {
 	*testServer
 	client        *client.Client
 	abstract      string           // ID of an abstract with documents
 	emptyAbstract string           // ID of an abstract without documents
 	order, folder string           // IDs
-	inviteLink    string           // path of an invite link that wasn't used
-	files         map[string]int64 // IDs of documents by name
+	inviteLink    string           // path of an unused invite link
+	files         map[string]int64 // document IDs by name
 	viewerID      int64
 }
 
@@ -88,7 +88,7 @@ const (
 	viewer = "Vera Holt"
 )
 
-// newStaffedServer serves an empty vault with an administrator and a staff user.
+// newStaffedServer starts a server with an empty vault, an administrator, and a staff user.
 func (env *browserEnv) newStaffedServer(t *testing.T) *testServer {
 	t.Helper()
 	srv := env.newServer(t)
@@ -97,8 +97,8 @@ func (env *browserEnv) newStaffedServer(t *testing.T) *testServer {
 	return srv
 }
 
-// newFirm serves a vault with the records of a title firm, and waits until its documents
-// are processed.
+// newFirm starts a server with a title firm's records and waits until the documents are
+// processed.
 func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	t.Helper()
 	f := &firm{testServer: env.newServer(t, settings...), files: map[string]int64{}}
@@ -115,7 +115,7 @@ func (env *browserEnv) newFirm(t *testing.T, settings ...string) *firm {
 	return f
 }
 
-// must fails the test if a request failed.
+// must fails the test if err is not nil.
 func (f *firm) must(err error) {
 	f.t.Helper()
 	if err != nil {
@@ -123,7 +123,7 @@ func (f *firm) must(err error) {
 	}
 }
 
-// addFiles remembers the IDs of uploaded documents.
+// addFiles stores the IDs of uploaded documents in f.files.
 func (f *firm) addFiles(files apitypes.List[apitypes.File]) {
 	for _, file := range files {
 		f.files[file.Filename] = file.ID

@@ -16,7 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// dropFiles drops files onto an element, as if dragged from a file manager.
+// dropFiles drops files onto an element, as if the user dragged them from a file manager.
 func (b *tab) dropFiles(selector string, files ...string) {
 	b.t.Helper()
 	b.waitVisible(selector)
@@ -30,7 +30,8 @@ func (b *tab) dropFiles(selector string, files ...string) {
 	}
 }
 
-// chooseFiles calls act, which must open a file chooser, and selects files in it.
+// chooseFiles calls act, which must open a file chooser, and selects files in the file
+// chooser.
 func (b *tab) chooseFiles(act func(), files ...string) {
 	b.t.Helper()
 	call(b, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: true})
@@ -48,13 +49,13 @@ func (b *tab) chooseFiles(act func(), files ...string) {
 	call(b, pageproto.SetInterceptFileChooserDialog, pageproto.SetInterceptFileChooserDialogParams{Enabled: false})
 }
 
-// attachFiles sets the files of a file field without opening the file chooser.
+// attachFiles sets the files of a file input without opening the file chooser.
 func (b *tab) attachFiles(selector string, files ...string) {
 	b.t.Helper()
 	b.run(chromedp.SetUploadFiles(chromedp.CSS(selector), files))
 }
 
-// limitUpload limits uploads to a number of bytes per second. 0 removes the limit.
+// limitUpload limits the upload speed to rate bytes per second. 0 removes the limit.
 func (b *tab) limitUpload(rate float64) {
 	b.t.Helper()
 	if rate == 0 {
@@ -65,7 +66,7 @@ func (b *tab) limitUpload(rate float64) {
 	})
 }
 
-// tabTo presses the Tab key until an element has the focus. The focus must be visible.
+// tabTo presses Tab until an element has the focus. The focus indicator must be visible.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	b.waitVisible(selector)

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A user signs in, creates an abstract, uploads a document, and reads it by keyboard only.
-// The focus is always visible.
+// With the keyboard only, a user can sign in, create an abstract, upload a document, and
+// read it. The focus indicator is always visible.
 func testKeyboardOnly(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()

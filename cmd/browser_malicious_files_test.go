@@ -19,7 +19,8 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// canaryScript is a script that must never run. The monitor detects each of its effects.
+// canaryScript is a script that must never run. The monitor detects its dialog and its
+// requests, and checkNotRun detects its change of the title.
 const canaryScript = `document.title="canary";new Image().src="/canary";alert("canary")`
 
 const (
@@ -35,8 +36,8 @@ type maliciousFile struct {
 	content []byte
 }
 
-// maliciousFiles returns documents that a browser would run if the server sent them with
-// the wrong type or put their names into a page without escaping.
+// maliciousFiles returns documents that would run a script if the server sent them with the
+// wrong content type or didn't escape their names in pages.
 func maliciousFiles(t *testing.T) []maliciousFile {
 	t.Helper()
 	list := []maliciousFile{
@@ -61,7 +62,7 @@ func maliciousFiles(t *testing.T) []maliciousFile {
 	return append(append(list, maliciousImages(t)...), maliciousPDFs()...)
 }
 
-// maliciousImages returns images with an HTML page appended.
+// maliciousImages returns images with an HTML page appended to them.
 func maliciousImages(t *testing.T) (list []maliciousFile) {
 	t.Helper()
 	dots := image.NewPaletted(image.Rect(0, 0, 30, 20), color.Palette{color.Black, color.White})
@@ -80,8 +81,8 @@ func maliciousImages(t *testing.T) (list []maliciousFile) {
 	return list
 }
 
-// maliciousPDFs returns PDFs that run a script or open an address when a viewer opens or
-// clicks them, and PDFs with an HTML page before or after their content.
+// maliciousPDFs returns PDFs that run a script or open a URL when they are opened or
+// clicked, and PDFs with an HTML page before or after their content.
 func maliciousPDFs() []maliciousFile {
 	const script = `/S /JavaScript /JS (app.alert\("canary"\); this.getURL\("/canary"\); app.launchURL\("/canary"\);)`
 	return []maliciousFile{
@@ -98,7 +99,8 @@ func maliciousPDFs() []maliciousFile {
 	}
 }
 
-// buildPDF returns a PDF of one page, with additional entries in its catalog and its page.
+// buildPDF returns a one-page PDF with additional entries in its catalog and page
+// dictionaries.
 func buildPDF(catalog, page string) []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R " + catalog + " >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",

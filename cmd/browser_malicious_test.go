@@ -15,9 +15,10 @@ import (
 	"deedkeep/app/client"
 )
 
-// No content of an uploaded document runs in the server's origin. The test opens every
-// accepted malicious document on every page that shows it and by every address that serves
-// it. The monitor detects a dialog, request, or policy violation of the canary.
+// Uploaded documents can't run scripts in the server's origin. The test opens every
+// malicious document that was accepted, on all pages that display it and at all URLs that
+// serve it. The monitor detects dialogs, requests, and policy violations of the canary
+// script.
 func testMaliciousUploads(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -31,8 +32,8 @@ func testMaliciousUploads(t *testing.T, env *browserEnv) {
 		t.Errorf("got %d documents accepted and %d rejected, want at least 25 and 10", len(accepted), rejected)
 	}
 	b := env.newTab(t, srv.origin)
-	// Chromium shows an image in a page of its own, and reports that the sandbox blocks the
-	// style of that page.
+	// Chromium displays an image in its own HTML page and reports that the sandbox blocks
+	// that page's style.
 	b.allow("/original", "kInlineViolation style-src-attr", "/favicon.ico")
 	b.signIn(staff)
 	for _, path := range []string{"/", "/vault", fmt.Sprintf("/vault/%d", folder.ID)} {
@@ -52,8 +53,8 @@ func testMaliciousUploads(t *testing.T, env *browserEnv) {
 	}
 }
 
-// uploadAll uploads every malicious document and returns those that the server accepted and
-// the number of those that it rejected.
+// uploadAll uploads every malicious document. It returns the documents that the server
+// accepted and the number of documents that it rejected.
 func uploadAll(t *testing.T, c *client.Client, folder *int64) (accepted []apitypes.File, rejected int) {
 	t.Helper()
 	for _, f := range maliciousFiles(t) {
@@ -66,7 +67,7 @@ func uploadAll(t *testing.T, c *client.Client, folder *int64) (accepted []apityp
 	return accepted, rejected
 }
 
-// navigate opens an address that may be a download, which aborts the navigation.
+// navigate opens a path that may be a download. A download aborts the navigation.
 func (b *tab) navigate(path string) {
 	b.t.Helper()
 	result := call(b, pageproto.Navigate, pageproto.NavigateParams{URL: b.origin + path})
@@ -76,10 +77,11 @@ func (b *tab) navigate(path string) {
 	b.waitFor(`document.readyState == "complete"`)
 }
 
-// checkNotRun waits long enough for a document to run a script, and checks that it did not.
+// checkNotRun waits long enough for a document to run a script and checks that the canary
+// script didn't run.
 func (b *tab) checkNotRun(name string) {
 	b.t.Helper()
-	time.Sleep(30 * time.Millisecond) // no event tells that a script will not run
+	time.Sleep(30 * time.Millisecond) // there is no event to wait for if a script doesn't run
 	title := eval[string](b, `document.title`)
 	if strings.HasPrefix(title, "canary") {
 		b.t.Errorf("%s: got title %q, so its script ran", name, title)

@@ -16,18 +16,18 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// monitor records what a page must not do: errors on the console, exceptions, violations
-// of its Content-Security-Policy, dialogs, and requests to another origin.
+// monitor records problems with a page: console errors, exceptions, violations of its
+// Content-Security-Policy, dialogs, and requests to other origins.
 type monitor struct {
 	sync.Mutex
 	origin   string
 	problems []string
 	expected []string // texts of problems that must occur
 	allowed  []string // texts of problems that may occur
-	received float64  // bytes over the network
+	received float64  // bytes received over the network
 }
 
-// handle records the problem, if any, that an event of the browser reports.
+// handle records the problem reported by a browser event, if any.
 func (m *monitor) handle(event any) {
 	m.Lock()
 	defer m.Unlock()
@@ -67,8 +67,8 @@ func (m *monitor) handle(event any) {
 	}
 }
 
-// isOwnURL reports whether a URL is one of the server, or one that causes no request over
-// the network.
+// isOwnURL reports whether a URL belongs to the server's origin or doesn't cause a network
+// request.
 func (m *monitor) isOwnURL(url string) bool {
 	for _, prefix := range []string{m.origin + "/", "data:", "blob:" + m.origin + "/", "about:", "chrome-extension://", "chrome://"} {
 		if strings.HasPrefix(url, prefix) {
@@ -78,26 +78,26 @@ func (m *monitor) isOwnURL(url string) bool {
 	return false
 }
 
-// addProblem records a problem. The caller must hold the lock.
+// addProblem records a problem. The caller must hold m's lock.
 func (m *monitor) addProblem(format string, args ...any) {
 	m.problems = append(m.problems, fmt.Sprintf(format, args...))
 }
 
-// expect permits problems that contain the text, and requires at least one of them.
+// expect allows problems that contain text. At least one such problem must occur.
 func (m *monitor) expect(text string) {
 	m.Lock()
 	defer m.Unlock()
 	m.expected = append(m.expected, text)
 }
 
-// allow permits problems that contain one of the texts.
+// allow allows problems that contain any of the texts.
 func (m *monitor) allow(texts ...string) {
 	m.Lock()
 	defer m.Unlock()
 	m.allowed = append(m.allowed, texts...)
 }
 
-// problemText returns the problems so far, one per line.
+// problemText returns the problems recorded so far, one per line.
 func (m *monitor) problemText() string {
 	m.Lock()
 	defer m.Unlock()
@@ -105,7 +105,7 @@ func (m *monitor) problemText() string {
 }
 
 // check calls fail for each problem that was neither expected nor allowed, and for each
-// expected problem that did not occur.
+// expected problem that didn't occur.
 func (m *monitor) check(fail func(...any)) {
 	m.Lock()
 	defer m.Unlock()
@@ -128,7 +128,8 @@ func (m *monitor) check(fail func(...any)) {
 	}
 }
 
-// bytesLoaded returns the number of bytes received over the network during act.
+// bytesLoaded calls act and returns the number of bytes received over the network until all
+// resources of the page are loaded.
 func (b *tab) bytesLoaded(act func()) float64 {
 	b.Lock()
 	b.received = 0
@@ -140,7 +141,7 @@ func (b *tab) bytesLoaded(act func()) float64 {
 	return b.received
 }
 
-// reset discards the problems so far, and those that are expected.
+// reset discards the problems recorded so far and the expected problems.
 func (m *monitor) reset() {
 	m.Lock()
 	defer m.Unlock()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// With scripts off, a user can sign in, create an abstract, upload documents by a plain
-// form, read them page by page, find text in them, and sign out.
+// With JavaScript disabled, a user can sign in, create an abstract, upload documents with a
+// plain HTML form, read them page by page, find text in them, and sign out.
 func testWithoutScripts(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()

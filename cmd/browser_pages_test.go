@@ -15,15 +15,14 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// screen is one page, as one user sees it.
+// screen is a page as one user sees it.
 type screen struct {
 	name, path string
-	as         string // username; signed out if empty
-	status     int    // 200 if not set
+	as         string // username; "" if signed out
+	status     int    // expected status; 200 if not set
 }
 
-// screens returns every page. A route of a page that is missing here fails
-// TestEveryPageIsListed.
+// screens returns every page. TestEveryPageIsListed fails if a page is missing.
 func (f *firm) screens() []screen {
 	abstract, order, folder := "/abstracts/"+f.abstract, "/orders/"+f.order, "/vault/"+f.folder
 	document := func(name string) string { return fmt.Sprintf("/documents/%d", f.files[name]) }
@@ -87,8 +86,7 @@ func (f *firm) screens() []screen {
 	}
 }
 
-// nonPageRoutes are the ends of the patterns of routes that aren't pages, with what they
-// return.
+// nonPageRoutes maps the ends of route patterns that aren't pages to what they return.
 var nonPageRoutes = map[string]string{
 	"/pages/{page}": "image", "/thumbnail": "image", "/download": "document", "/original": "document",
 	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
@@ -97,7 +95,7 @@ var nonPageRoutes = map[string]string{
 	"/zip": "archive", ".csv": "CSV", "/uploads/{id}": "resumable upload",
 }
 
-// Every route for a page is among the screens, so that no page goes untested.
+// Every route for a page is listed in screens, so every page is tested.
 func TestEveryPageIsListed(t *testing.T) {
 	sources, err := filepath.Glob("../app/ui/*/routes.go")
 	if err != nil || len(sources) < 4 {
@@ -146,7 +144,7 @@ func TestEveryPageIsListed(t *testing.T) {
 	}
 }
 
-// sessionCookies signs users in and returns their cookies by username.
+// sessionCookies signs in as each of the users and returns their cookies by username.
 func (f *firm) sessionCookies(b *tab, names ...string) map[string][]*network.CookieParam {
 	f.t.Helper()
 	cookies := map[string][]*network.CookieParam{}
@@ -162,7 +160,7 @@ func (f *firm) sessionCookies(b *tab, names ...string) map[string][]*network.Coo
 	return cookies
 }
 
-// setSession signs a tab in by the cookies of a session.
+// setSession signs the tab in by setting the cookies of a session.
 func (b *tab) setSession(cookies []*network.CookieParam) {
 	b.t.Helper()
 	if len(cookies) > 0 {
@@ -170,8 +168,8 @@ func (b *tab) setSession(cookies []*network.CookieParam) {
 	}
 }
 
-// Every page is accessible in both themes, fits on a phone, and does nothing that the
-// monitor reports. With DEEDKEEP_SCREENSHOTS, the test saves screenshots.
+// Every page is accessible in both themes, fits on a phone, and causes none of the problems
+// that the monitor records. If DEEDKEEP_SCREENSHOTS is set, the test saves screenshots.
 func TestScreens(t *testing.T) {
 	env := newBrowserEnv(t)
 	f := env.newFirm(t)
@@ -190,7 +188,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// checkScreen checks a page in every theme and at two widths.
+// checkScreen checks a page in both themes and at two window widths.
 func (b *tab) checkScreen(s screen) {
 	b.t.Helper()
 	b.openScreen(s)
@@ -200,19 +198,19 @@ func (b *tab) checkScreen(s screen) {
 		b.screenshot(s.name + "-wide-" + theme)
 	}
 	b.setSize(360, 740)
-	b.openScreen(s) // reload: some parts depend on the width when the page loads
+	b.openScreen(s) // reload, because some parts depend on the window width when the page loads
 	for _, theme := range []string{"dark", "light"} {
 		b.setTheme(theme)
 		b.checkFits(360)
 		b.screenshot(s.name + "-narrow-" + theme)
 	}
-	// Also check with all menus and sections open.
+	// Also check the page with all menus and sections open.
 	eval[bool](b, `document.querySelectorAll("details").forEach(d => { d.removeAttribute("name"); d.open = true }) || true`)
-	b.checkAccessible(b.t, "narrow, menus open", "target-size") // an open menu covers other targets
+	b.checkAccessible(b.t, "narrow, menus open", "target-size") // open menus cover other targets
 	b.checkFits(360)
 }
 
-// openScreen opens a page, checks its status, and waits until it is complete.
+// openScreen opens a page, checks its status, and waits until it is fully loaded.
 func (b *tab) openScreen(s screen) {
 	b.t.Helper()
 	status := max(s.status, http.StatusOK)
@@ -226,14 +224,14 @@ func (b *tab) openScreen(s screen) {
 	b.waitImages()
 }
 
-// waitImages waits until every image in the window and all fonts are loaded.
+// waitImages waits until all fonts and all images in the window are loaded.
 func (b *tab) waitImages() {
 	b.t.Helper()
 	b.waitFor(`[...document.images].every(i => i.complete || i.loading == "lazy" && i.getBoundingClientRect().top > innerHeight)`)
 	eval[bool](b, `document.fonts.ready.then(() => true)`)
 }
 
-// checkFits fails the test if the page scrolls sideways.
+// checkFits reports a test error if the page scrolls horizontally.
 func (b *tab) checkFits(width int) {
 	b.t.Helper()
 	if wide := b.overflow(width); len(wide) > 0 {
@@ -241,8 +239,8 @@ func (b *tab) checkFits(width int) {
 	}
 }
 
-// overflow returns the width of the page and up to six elements that are too wide, or
-// nothing if the page fits the window.
+// overflow returns nothing if the page fits the window. Otherwise, it returns the width of
+// the page and up to six elements that are too wide.
 func (b *tab) overflow(width int) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf(`(() => {

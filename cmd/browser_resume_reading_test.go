@@ -9,16 +9,16 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// A user leaves a document and comes back: by keys, with documents still rotated, and after
-// the session has expired.
+// A user can leave a document with the keyboard and return to it. Documents are still
+// rotated, and reading continues after the session has expired.
 func testResumeReading(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
 	b.signIn(admin)
 	scan, deed := f.files[chainDocuments[1].name], f.files[chainDocuments[2].name]
 
-	// Escape leads back to the document's row, also after moving to the next document, which
-	// adds no step to the history.
+	// Escape returns to the document's row in the list, even after the user has moved to the
+	// next document. Moving to another document doesn't add a history entry.
 	b.goTo("/abstracts/" + f.abstract)
 	b.clickLink(".document-name a | " + chainDocuments[1].name)
 	b.waitPageImage(1)
@@ -37,7 +37,7 @@ func testResumeReading(t *testing.T, env *browserEnv) {
 	eval[bool](b, `setTimeout(() => history.back(), 0) > 0`)
 	b.waitFor(fmt.Sprintf(`location.pathname == "/abstracts/%s"`, f.abstract))
 
-	// A document stays rotated, and the others don't rotate with it.
+	// A document stays rotated. Other documents aren't rotated.
 	rotated := `[...document.querySelectorAll("[data-pages] .viewer-paper img")].some(i => i.style.transform.includes("rotate(90deg)"))`
 	b.goTo(fmt.Sprintf("/documents/%d", scan))
 	b.waitPageImage(1)
@@ -56,8 +56,8 @@ func testResumeReading(t *testing.T, env *browserEnv) {
 	t.Run("on a phone", func(t *testing.T) { f.testOnPhone(t, b) })
 }
 
-// testSignedOutWhileReading ends the session while a document is open. The page says so, and
-// resumes loading after the user has signed in again.
+// testSignedOutWhileReading signs the user out while a document is open. The page shows that
+// the user is signed out, and resumes loading when the user has signed in again.
 func (f *firm) testSignedOutWhileReading(b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[3].name]))
 	b.waitPageImage(1)
@@ -78,8 +78,8 @@ func (f *firm) testSignedOutWhileReading(b *tab) {
 	b.waitFor(`document.querySelector(".viewer-paper img") && !document.querySelector(".viewer-paper:is(.absent, .waiting, .failed)")`)
 }
 
-// testOnPhone checks that a small window shows the complete warning in at most two lines,
-// and nothing about dropping files.
+// testOnPhone checks that on a phone, the warning is completely visible in at most two
+// lines, and that the page doesn't mention dropping files.
 func (f *firm) testOnPhone(t *testing.T, b *tab) {
 	b.goTo("/abstracts/" + f.emptyAbstract)
 	b.waitVisible(".drops")

@@ -15,9 +15,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// TestBrowserScaleFind types searches into the find box on the vault that TestScaleSearch
-// created and indexed. It prints how long each letter takes until its results are on the
-// screen:
+// TestBrowserScaleFind types searches into the find box. It uses the vault that
+// TestScaleSearch created and indexed. For each letter, it prints how long it takes until
+// the results are displayed:
 //
 //	DEEDKEEP_TEST_VAULT=DIR go test -tags 'browser scale' -run BrowserScaleFind -v ./cmd
 func TestBrowserScaleFind(t *testing.T) {
@@ -51,7 +51,7 @@ func TestBrowserScaleFind(t *testing.T) {
 	b.openFirstResult(rarest)
 }
 
-// readMix returns the mix of records from which TestScaleSearch created the vault.
+// readMix returns the mix of records that TestScaleSearch used to create the vault.
 func readMix(t *testing.T, dir string) vaulttest.Mix {
 	t.Helper()
 	text, err := os.ReadFile(dir + ".mix")
@@ -65,8 +65,8 @@ func readMix(t *testing.T, dir string) vaulttest.Mix {
 	return m
 }
 
-// waitIndexed waits until a search finds words and not only numbers, which means that the
-// search index is complete.
+// waitIndexed waits until a search finds words and not just numbers. Then the search index
+// is complete.
 func (b *tab) waitIndexed() {
 	b.t.Helper()
 	const indexed = `fetch("/find/box?q=grantor", {headers: {"HX-Request": "true"}}).then(r => r.text())
@@ -79,7 +79,7 @@ func (b *tab) waitIndexed() {
 }
 
 // recordTimings is a script that records when each text was typed and how long it took until
-// its results were on the screen.
+// its results were displayed.
 const recordTimings = `(() => {
 	window.typed = [];
 	document.addEventListener("input", e => {
@@ -97,7 +97,7 @@ const recordTimings = `(() => {
 	}).observe(document.querySelector("#palette .palette-found"), {childList: true});
 	return true })()`
 
-// keystroke is the result of typing one letter.
+// keystroke contains the measurements for one typed letter.
 type keystroke struct {
 	Text  string
 	MS    float64
@@ -114,16 +114,16 @@ func (b *tab) openFindBox() {
 	b.waitFor(findBoxOpen)
 }
 
-// waitLastKey waits until the results of the last letter are on the screen, and returns
-// them.
+// waitLastKey waits until the results for the last letter are displayed, and returns the
+// measurements.
 func (b *tab) waitLastKey(text string) keystroke {
 	b.t.Helper()
 	b.waitFor(fmt.Sprintf(`typed.at(-1)?.text === %q && typed.at(-1).ms > 0`, text))
 	return eval[keystroke](b, `(k => ({Text: k.text, MS: k.ms, Rows: k.rows, First: k.first}))(typed.at(-1))`)
 }
 
-// measureTyping types a text letter by letter, first waiting for the results of each
-// letter and then without waiting, and prints how long the results took.
+// measureTyping types text one letter at a time and prints how long the results took. It
+// does this twice: waiting for the results of each letter, and without waiting.
 func (b *tab) measureTyping(n int, text string) {
 	b.t.Helper()
 	b.openFindBox()
@@ -141,7 +141,7 @@ func (b *tab) measureTyping(n int, text string) {
 			b.screenshot(fmt.Sprintf("find-%02d-%02d", n, i+1))
 		}
 	}
-	// As fast as people type, without waiting for results.
+	// Type at the speed of a fast typist, without waiting for results.
 	b.openFindBox()
 	for i := range text {
 		b.press(text[i : i+1])
@@ -155,8 +155,8 @@ func (b *tab) measureTyping(n int, text string) {
 	}
 }
 
-// openFirstResult searches for a word, opens the first result with Down and Enter, and
-// waits for the page of the document that has the word.
+// openFirstResult searches for a word, opens the first result with Down and Enter, and waits
+// for the page of the document that contains the word.
 func (b *tab) openFirstResult(word string) {
 	b.t.Helper()
 	b.openFindBox()

@@ -24,12 +24,12 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// testServer is a `deedkeep serve` process with a data directory of its own.
+// testServer is a `deedkeep serve` process with its own data directory.
 type testServer struct {
 	t       *testing.T
 	program string
 	dir     string
-	address string // host and port; the same after a restart
+	address string // host and port; restarts don't change them
 	origin  string // http://host:port
 	env     []string
 
@@ -56,14 +56,15 @@ func (b *syncBuffer) String() string {
 	return b.text.String()
 }
 
-// newServer serves an empty vault until the test ends. Settings are environment variables.
+// newServer starts a server with an empty vault, which is stopped when the test ends.
+// settings are environment variables.
 func (env *browserEnv) newServer(t *testing.T, settings ...string) *testServer {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "dk") // short, because the path of a socket is limited
+	dir, err := os.MkdirTemp("", "dk") // a short path, because the path of a Unix socket is limited
 	if err != nil {
 		t.Fatalf("create temporary directory: %v", err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a leftover in the temporary directory is harmless
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // files left in the temporary directory are harmless
 	srv := &testServer{t: t, program: env.binary(t), dir: filepath.Join(dir, "d"), address: "127.0.0.1:0"}
 	srv.env = append(srv.env, "DEEDKEEP_READER_CACHE="+vaulttest.CacheDir(), "DEEDKEEP_DISK_RESERVE=64 MB")
 	srv.env = append(srv.env, settings...)
@@ -72,8 +73,8 @@ func (env *browserEnv) newServer(t *testing.T, settings ...string) *testServer {
 	return srv
 }
 
-// environment returns the environment of the server, without the deedkeep settings of the
-// tests themselves.
+// environment returns the environment variables for the server. It removes the DEEDKEEP_
+// variables that control the tests.
 func (srv *testServer) environment() []string {
 	var env []string
 	for _, line := range os.Environ() {
@@ -84,8 +85,8 @@ func (srv *testServer) environment() []string {
 	return append(env, srv.env...)
 }
 
-// start starts the server, after a stop at the same address as before, and waits until it
-// listens.
+// start starts the server and waits until it listens. After a stop, it uses the same
+// address as before.
 func (srv *testServer) start() {
 	srv.t.Helper()
 	srv.process = exec.Command(srv.program, "serve", "--data", srv.dir, "--listen", srv.address, "--log-level", "warn")
@@ -109,7 +110,7 @@ func (srv *testServer) start() {
 				origins <- origin
 			}
 		}
-		_, _ = io.Copy(io.Discard, out) // after a line that is too long for the scanner
+		_, _ = io.Copy(io.Discard, out) // the scanner stops at a line that is too long
 		_ = process.Wait()              // ProcessState has the outcome
 	}()
 	select {
@@ -150,18 +151,18 @@ func (srv *testServer) stop() {
 func (srv *testServer) kill() {
 	select {
 	case <-srv.exited:
-		return // another process may have its ID by now
+		return // its process ID may have been reused
 	default:
 	}
 	killProcessGroup(srv.process)
 	<-srv.exited
 }
 
-// setupLink returns the path of the link for the first administrator, which the server
-// prints for a new vault.
+// setupLink returns the path of the link to create the first administrator. The server
+// prints the link for a new vault.
 func (srv *testServer) setupLink() string {
 	srv.t.Helper()
-	// Standard error may arrive after the address on standard output.
+	// The link on standard error may arrive later than the address on standard output.
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		_, rest, _ := strings.Cut(srv.stderr.String(), "make the first administrator within 24 hours at "+srv.origin)
 		if link, _, complete := strings.Cut(rest, "\n"); complete {
@@ -172,7 +173,8 @@ func (srv *testServer) setupLink() string {
 	return ""
 }
 
-// command runs a command on the data directory and returns its output.
+// command runs a command on the data directory, with input as standard input, and returns
+// its output.
 func (srv *testServer) command(input string, args ...string) string {
 	srv.t.Helper()
 	run := exec.Command(srv.program, append(args, "--data", srv.dir)...)
@@ -186,10 +188,10 @@ func (srv *testServer) command(input string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// password is the password of all users.
+// password is the password of all test users.
 const password = "fourteen old oak doors"
 
-// createUser creates a user with the password and returns the user's ID.
+// createUser creates a user who can sign in with password, and returns the user's ID.
 func (srv *testServer) createUser(name, role string) int64 {
 	srv.t.Helper()
 	out := srv.command(password+"\n", "users", "create", name, "--role", role, "--password-stdin", "--json")
@@ -200,8 +202,8 @@ func (srv *testServer) createUser(name, role string) int64 {
 	return created.Data.ID
 }
 
-// inviteUser creates a user without a password and returns the path of the link for
-// choosing one.
+// inviteUser creates a user without a password. It returns the path of the link to choose
+// one.
 func (srv *testServer) inviteUser(name, role string) string {
 	srv.t.Helper()
 	var created apitypes.UserLinked
@@ -215,7 +217,7 @@ func (srv *testServer) inviteUser(name, role string) string {
 	return link.Path
 }
 
-// apiClient returns an API client with a new key.
+// apiClient returns an API client that uses a new key.
 func (srv *testServer) apiClient() *client.Client {
 	srv.t.Helper()
 	transport := &http.Transport{}

@@ -4,7 +4,8 @@ package cmd_test
 
 import "testing"
 
-// A new vault leads from the setup link to a signed-in administrator.
+// The setup link of a new vault opens a form to create the first administrator, who is then
+// signed in.
 func testFirstRun(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t)
 	b := env.newTab(t, srv.origin)
@@ -35,8 +36,8 @@ func testFirstRun(t *testing.T, env *browserEnv) {
 	b.waitVisible("h1 | This link does not work")
 }
 
-// The sign-in page and the desk are small when nothing is cached. The monitor checks that
-// they load nothing from another origin.
+// Without cached files, the sign-in page and the desk load only a small amount of data. The
+// monitor checks that they don't load anything from other origins.
 func testFirstPageSize(t *testing.T, env *browserEnv) {
 	srv := env.newServer(t)
 	srv.createUser(admin, "admin")

@@ -12,8 +12,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// wideSpreadsheet returns a workbook whose cells are longer, and whose rows are wider, than a
-// window.
+// wideSpreadsheet returns a workbook with cells and rows that are wider than the window.
 func wideSpreadsheet(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -59,8 +58,8 @@ func wideSpreadsheet(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// testSpreadsheets opens workbooks. The page is as wide as the window, long cells wrap, and
-// only the table scrolls sideways.
+// testSpreadsheets opens workbooks. The page must be as wide as the window, long cells must
+// wrap, and only the table may scroll horizontally.
 func (f *firm) testSpreadsheets(t *testing.T, b *tab) {
 	workbook := client.Upload{Filename: "Wide.xlsx", Reader: bytes.NewReader(wideSpreadsheet(t))}
 	uploaded, err := f.client.Upload(t.Context(), nil, []client.Upload{workbook})

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// servePage serves a page with a Content-Security-Policy and a body, and returns its
-// address.
+// servePage serves a page with the given Content-Security-Policy and body, and returns its
+// URL.
 func servePage(t *testing.T, policy, body string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,8 +32,8 @@ func servePage(t *testing.T, policy, body string) string {
 	return s.URL
 }
 
-// The monitor detects everything that a page must not do, and accepts a page that does none
-// of it.
+// The monitor detects all types of problems and reports nothing for a page without
+// problems.
 func testMonitor(t *testing.T, env *browserEnv) {
 	const open = "default-src 'self' 'unsafe-inline'; img-src http:"
 	for _, row := range []struct{ name, policy, body, want string }{
@@ -67,8 +67,8 @@ func testMonitor(t *testing.T, env *browserEnv) {
 	}
 }
 
-// The checks find accessibility violations in both themes, and elements that are wider than
-// the window.
+// The checks detect accessibility violations in both themes, and elements that are wider
+// than the window.
 func testAccessibilityChecks(t *testing.T, env *browserEnv) {
 	b := env.newTab(t, servePage(t, "default-src 'none'; style-src 'unsafe-inline'",
 		`<style>@media (prefers-color-scheme: dark) { p { color: #777; background: #666 } }</style><p>Words</p><p><input name="a"></p>`))
@@ -95,7 +95,7 @@ func testAccessibilityChecks(t *testing.T, env *browserEnv) {
 	}
 }
 
-// With scripts off, a page runs no scripts, but the tests can still inspect it.
+// With JavaScript disabled, a page doesn't run scripts, but tests can still inspect it.
 func testScriptsOff(t *testing.T, env *browserEnv) {
 	b := env.newTab(t, servePage(t, "script-src 'unsafe-inline'",
 		`<form><label>Name <input name="name"></label> <label>Day <input name="day" type="date"></label> <button>Send</button></form>

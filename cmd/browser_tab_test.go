@@ -19,18 +19,18 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// tabTimeout limits every wait of a tab.
+// tabTimeout is the timeout for each wait in a tab.
 const tabTimeout = 30 * time.Second
 
-// tab is a browser tab with cookies of its own. Its monitor fails the test for every error
-// in a page.
+// tab is a browser tab with its own cookies. Its monitor fails the test if a page has
+// problems.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
 	*monitor
 }
 
-// newTab opens a tab for the pages of an origin like http://host:port.
+// newTab opens a tab for the pages of an origin, such as http://host:port.
 func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(env.browser, chromedp.WithNewBrowserContext())
@@ -51,7 +51,7 @@ func (env *browserEnv) newTab(t *testing.T, origin string) *tab {
 	return b
 }
 
-// acceptDialogs accepts every dialog of a page, because an open dialog blocks the page.
+// acceptDialogs accepts all dialogs, because an open dialog blocks the page.
 func (b *tab) acceptDialogs() {
 	ctx, stop := context.WithCancel(b.ctx)
 	dialogs, done := chromedp.Events(ctx, pageproto.JavascriptDialogOpening), make(chan struct{})
@@ -62,7 +62,7 @@ func (b *tab) acceptDialogs() {
 				return
 			}
 			params := pageproto.HandleJavaScriptDialogParams{Accept: true}
-			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, params) // the tab may be closed
+			_, _ = chromedp.Call(ctx, pageproto.HandleJavaScriptDialog, params) // the tab may already be closed
 		}
 	}()
 	b.t.Cleanup(func() {
@@ -71,7 +71,7 @@ func (b *tab) acceptDialogs() {
 	})
 }
 
-// run runs actions for at most tabTimeout.
+// run runs actions with a timeout of tabTimeout.
 func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
@@ -81,10 +81,10 @@ func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// noParams is for commands without parameters.
+// noParams is the parameter of commands that have no parameters.
 var noParams cdp.Empty
 
-// call runs one command of the DevTools protocol and returns its result.
+// call runs a DevTools protocol command and returns its result.
 func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
@@ -96,7 +96,8 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// eval returns the value of a JavaScript expression in the page. It waits for promises.
+// eval evaluates a JavaScript expression in the page and returns its value. If the value is
+// a promise, eval waits for it.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, tabTimeout)
@@ -108,8 +109,8 @@ func eval[T any](b *tab, expression string) T {
 	return got
 }
 
-// waitFor waits until a JavaScript expression is true in the page or in one that it leads
-// to.
+// waitFor waits until a JavaScript expression is true. It keeps waiting if the browser
+// navigates to another page in the meantime.
 func (b *tab) waitFor(expression string) {
 	b.t.Helper()
 	var last error
@@ -125,8 +126,7 @@ func (b *tab) waitFor(expression string) {
 	b.t.Fatalf("not true after %v: %s (%v)\n%s", tabTimeout, expression, last, b.describe())
 }
 
-// describe returns the address, the visible text, and the problems of the page, for failure
-// messages.
+// describe returns the page's URL, visible text, and problems for failure messages.
 func (b *tab) describe() string {
 	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
 	defer cancel()
@@ -137,17 +137,18 @@ func (b *tab) describe() string {
 	return text + "\n" + b.problemText()
 }
 
-// pageLoaded is true when a page other than the one marked by waitNavigation is loaded.
+// pageLoaded is a JavaScript expression that is true when a new page is loaded.
+// waitNavigation sets leftBehind on the old one.
 const pageLoaded = `document.readyState == "complete" && !window.leftBehind`
 
-// goTo opens a page of the server, whatever its status.
+// goTo opens a path of the server, whatever the status of the response.
 func (b *tab) goTo(path string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate(b.origin + path))
 	b.waitFor(pageLoaded)
 }
 
-// waitNavigation calls act, which must lead to another page or reload this one, and waits
+// waitNavigation calls act, which must open another page or reload this one, and waits
 // until that page is loaded.
 func (b *tab) waitNavigation(act func()) {
 	b.t.Helper()
@@ -157,16 +158,16 @@ func (b *tab) waitNavigation(act func()) {
 }
 
 // findJS returns a JavaScript expression for the first visible element that matches a
-// selector like "CSS | TEXT". The text is optional; it must be part of the element's text,
-// label, or value.
+// selector of the form "CSS | TEXT". TEXT is optional. It must be part of the element's
+// text, label, or value.
 func findJS(selector string) string {
 	css, text, _ := strings.Cut(selector, " | ")
 	return fmt.Sprintf(`[...document.querySelectorAll(%s)].find(e => e.checkVisibility({visibilityProperty: true}) && %s)`,
 		strconv.Quote(css), hasTextJS("e", text))
 }
 
-// hasTextJS returns a JavaScript expression that is true if the text, label, or value of an
-// element includes text.
+// hasTextJS returns a JavaScript expression that is true if an element's text, label, or
+// value contains text.
 func hasTextJS(element, text string) string {
 	return fmt.Sprintf(`[%[1]s.innerText, %[1]s.ariaLabel, %[1]s.value].some(s => (s || "").replace(/\s+/g, " ").includes(%s))`,
 		element, strconv.Quote(text))
@@ -178,21 +179,21 @@ func (b *tab) waitVisible(selector string) {
 	b.waitFor(findJS(selector))
 }
 
-// waitText waits for a text anywhere on the page.
+// waitText waits until text appears anywhere on the page.
 func (b *tab) waitText(text string) {
 	b.t.Helper()
 	b.waitFor(fmt.Sprintf(`document.body.innerText.replace(/\s+/g, " ").includes(%s)`, strconv.Quote(text)))
 }
 
-// waitSettled waits for an element and until htmx has swapped in every pending part of the
-// page, which moves the focus.
+// waitSettled waits until an element is visible and htmx has swapped in all pending parts
+// of the page, which moves the focus.
 func (b *tab) waitSettled(selector string) {
 	b.t.Helper()
 	b.waitFor(`!document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling, .htmx-added") && ` + findJS(selector))
 }
 
-// click clicks the middle of an element once it no longer moves. Nothing may cover the
-// element.
+// click waits until an element no longer moves and clicks its center. No other element may
+// cover it.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.waitSettled(selector)
@@ -212,13 +213,13 @@ func (b *tab) click(selector string) {
 	b.run(chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// clickLink clicks a link or button and waits for the page that it leads to.
+// clickLink clicks a link or button and waits until the page that it opens is loaded.
 func (b *tab) clickLink(selector string) {
 	b.t.Helper()
 	b.waitNavigation(func() { b.click(selector) })
 }
 
-// fill types a text into a field, or sets the value of a list or of a date or number field.
+// fill types text into a field, or sets the value of a list, date field, or number field.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.waitSettled(selector)
@@ -235,8 +236,8 @@ func (b *tab) fill(selector, text string) {
 	}
 }
 
-// press presses keys one after another as a keyboard does: if the page handles a key as a
-// shortcut, its letter doesn't get into the field.
+// press presses keys one after another, like a keyboard. If the page handles a key as a
+// shortcut, the letter isn't entered into the field.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	for _, r := range keys {
@@ -251,14 +252,14 @@ func (b *tab) press(keys string) {
 	}
 }
 
-// fetchSignIn signs a user in by a request of the page, without leaving the page.
+// fetchSignIn signs a user in with a request sent by the page, without leaving the page.
 func (b *tab) fetchSignIn(name string) {
 	b.t.Helper()
 	eval[bool](b, fmt.Sprintf(`fetch("/sign-in", {method: "POST", redirect: "manual",
 		body: new URLSearchParams({name: %q, password: %q})}).then(() => true)`, name, password))
 }
 
-// signIn signs a user in, which leads to the desk.
+// signIn signs a user in on the sign-in page and waits for the desk.
 func (b *tab) signIn(name string) {
 	b.t.Helper()
 	b.goTo("/sign-in")

@@ -1,6 +1,6 @@
 //go:build browser
 
-// Tests that drive Chromium over the DevTools protocol against a running server.
+// These tests control Chromium over the DevTools protocol and use a running server.
 //
 //	go test -tags browser -run 'TestBrowser|TestScreens' ./cmd
 //
@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Each subtest has a server and a browser tab of its own.
+// Each subtest uses its own server and browser tab.
 func TestBrowser(t *testing.T) {
 	env := newBrowserEnv(t)
 	for _, row := range []struct {
@@ -60,12 +60,13 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// browserEnv has what the subtests share: a running browser and the built program.
+// browserEnv is shared by the subtests. It contains a running browser and the deedkeep
+// binary.
 type browserEnv struct {
 	browser  context.Context
 	dir      string
 	build    sync.Once
-	program  string // path; set by build
+	program  string // path; set by binary
 	buildErr string
 }
 
@@ -89,7 +90,7 @@ func newBrowserEnv(t *testing.T) *browserEnv {
 	return &browserEnv{browser: ctx, dir: t.TempDir()}
 }
 
-// binary returns the path of the program. The first call builds it.
+// binary returns the path of the deedkeep binary. The first call builds it.
 func (env *browserEnv) binary(t *testing.T) string {
 	t.Helper()
 	env.build.Do(func() {

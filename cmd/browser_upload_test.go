@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// droppedSamples are twelve files, of which the server rejects the last two.
+// droppedSamples are twelve files. The server rejects the last two.
 var droppedSamples = append(slices.Clone(chainDocuments),
 	namedSample{"10_Recorded deed.tif", "title/deed-pages-lzw.tif"},
 	namedSample{"11_Mortgage with a password.pdf", "refuse/mortgage-user-password.pdf"},
@@ -54,7 +54,7 @@ func createAbstract(t *testing.T, c *client.Client) string {
 	return created.Data.ID
 }
 
-// checkDocuments checks that an abstract has exactly the documents at the paths, byte for
+// checkDocuments checks that an abstract contains exactly the documents at paths, byte for
 // byte.
 func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 	t.Helper()
@@ -91,8 +91,8 @@ func checkDocuments(t *testing.T, c *client.Client, id string, paths []string) {
 	}
 }
 
-// Twelve files dropped on an abstract: the page shows ten with their previews as soon as
-// they are processed, and two as rejected.
+// When twelve files are dropped on an abstract, the page shows two of them as rejected. It
+// shows the previews of the other ten as soon as they are processed.
 func testDropDocuments(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -101,7 +101,7 @@ func testDropDocuments(t *testing.T, env *browserEnv) {
 	b.signIn(staff)
 	b.goTo("/abstracts/" + id)
 	paths := copySamples(t, droppedSamples)
-	b.expect("status of 422") // for the file that is rejected for its name
+	b.expect("status of 422") // for the file whose name is rejected
 	b.dropFiles("h1", paths...)
 	b.waitVisible("li.upload .problem | PDF is password-protected")
 	b.waitVisible("li.upload .problem | File type not supported. Accepted types: PDF")
@@ -110,7 +110,7 @@ func testDropDocuments(t *testing.T, env *browserEnv) {
 	for _, f := range droppedSamples[:10] {
 		b.waitVisible(".documents .document-name | " + f.name)
 	}
-	// Without reloading the page.
+	// The page isn't reloaded.
 	b.waitFor(`document.querySelectorAll(".documents .document .thumb img").length >= 7`)
 	b.waitFor(`[...document.querySelectorAll(".documents .thumb img")].every(i => i.loading == "lazy" && !i.complete || i.naturalWidth > 0)`)
 	b.checkAccessible(t, "after uploads")
@@ -172,8 +172,8 @@ func testUploadProgress(t *testing.T, env *browserEnv) {
 	checkDocuments(t, c, id, []string{path})
 }
 
-// The server stops twice during an upload, once by SIGKILL and once by SIGTERM. The page
-// resumes the upload when the server is back.
+// If the server stops during an upload, the page resumes the upload when the server is
+// running again. The test stops the server twice: with SIGKILL and with SIGTERM.
 func testServerStopsDuringUpload(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -204,8 +204,8 @@ func testServerStopsDuringUpload(t *testing.T, env *browserEnv) {
 		"ERR_SOCKET_NOT_CONNECTED")
 }
 
-// A directory dropped on the vault keeps its subdirectories as folders. An abstract has no
-// folders, and its page says that it flattens them.
+// If a directory is dropped on the vault, its subdirectories become folders. Abstracts
+// don't have folders, so the page of an abstract says that subdirectories are flattened.
 func testDropFolder(t *testing.T, env *browserEnv) {
 	srv := env.newStaffedServer(t)
 	c := srv.apiClient()
@@ -222,7 +222,7 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 	b := env.newTab(t, srv.origin)
 	b.signIn(staff)
 	b.goTo("/vault")
-	b.expect("status of 422") // for the file that is rejected for its name
+	b.expect("status of 422") // for the file whose name is rejected
 	b.dropFiles("h1", top)
 	b.waitVisible("[data-upload] > p.muted | 3 uploaded to 2 folders, 1 not uploaded.")
 	b.waitVisible("#folders a | County starters")
@@ -246,7 +246,7 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 	b.dropFiles("h1", top)
 	b.waitVisible(".documents .document-name | three.txt")
 	b.waitFor(`document.querySelectorAll(".documents .document").length == 3`)
-	// On a phone, a row has two lines, and a button shows its tools in a third.
+	// On a phone, a row has two lines. A button shows the row's tools in a third line.
 	b.setSize(360, 740)
 	b.goTo(eval[string](b, `location.pathname`))
 	const rowHeight = `Math.max(...[...document.querySelectorAll(".documents .document")].map(d => d.getBoundingClientRect().height))`

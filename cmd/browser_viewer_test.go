@@ -10,7 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// pageImageJS returns a JavaScript expression for the loaded image of a page in the viewer.
+// pageImageJS returns a JavaScript expression for the image of page n in the viewer. Its value is
+// undefined until the image is loaded.
 func pageImageJS(n int) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("[data-pages] img")]
 		.find(i => /\/pages\/%d(\?|$)/.test(i.getAttribute("src")) && i.complete && i.naturalWidth > 0)`, n)
@@ -19,12 +20,12 @@ func pageImageJS(n int) string {
 // pageImage describes the image of a page.
 type pageImage struct {
 	Width, Height int
-	Ink           float64 // share of dark pixels
+	Ink           float64 // fraction of dark pixels
 	Sum           int     // checksum of the positions of dark pixels
-	Visible       bool    // in the window
+	Visible       bool    // is in the window
 }
 
-// waitPageImage waits until the image of a page is loaded, and describes it.
+// waitPageImage waits until the image of page n is loaded and returns its description.
 func (b *tab) waitPageImage(n int) pageImage {
 	b.t.Helper()
 	b.waitFor(pageImageJS(n))
@@ -39,7 +40,7 @@ func (b *tab) waitPageImage(n int) pageImage {
 	})()`)
 }
 
-// A user with the role "viewer" reads documents.
+// A user with the role "viewer" can read documents.
 func testReading(t *testing.T, env *browserEnv) {
 	f := env.newFirm(t)
 	b := env.newTab(t, f.origin)
@@ -47,7 +48,7 @@ func testReading(t *testing.T, env *browserEnv) {
 	for _, name := range []string{chainDocuments[1].name, chainDocuments[2].name} {
 		t.Run(name, func(t *testing.T) { f.testPageImages(t, b, name) })
 	}
-	// The next document and back, by keyboard.
+	// Go to the next document and back with the keyboard.
 	b.waitNavigation(func() { b.press("n") })
 	b.waitVisible("h1 | " + chainDocuments[3].name)
 	b.waitNavigation(func() { b.press("p") })
@@ -56,8 +57,8 @@ func testReading(t *testing.T, env *browserEnv) {
 	t.Run("sheets", func(t *testing.T) { f.testSpreadsheets(t, b) })
 }
 
-// testPageImages steps through the pages of a scanned TIFF or PDF. Each page has an image
-// that differs from that of the page before, is large enough to read, and is in the window.
+// testPageImages steps through the pages of a scanned TIFF or PDF. Each page image must be in the
+// window, large enough to read, and different from the previous page.
 func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 	b.goTo(fmt.Sprintf("/documents/%d?in=abstract:%s", f.files[name], f.abstract))
 	pages := map[int]pageImage{}
@@ -81,8 +82,8 @@ func (f *firm) testPageImages(t *testing.T, b *tab, name string) {
 	}
 }
 
-// testFindInDocument finds a phrase in a scan with an OCR text layer, and checks that the
-// page marks it.
+// testFindInDocument searches a scan that has an OCR text layer and checks that the page
+// highlights the phrase.
 func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[4].name]))
 	b.waitPageImage(1)
@@ -97,8 +98,8 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	for _, turn := range []string{"rotate(90deg)", "rotate(180deg)"} {
 		b.press("r")
 		b.waitFor(fmt.Sprintf(`document.querySelector(".viewer-marks:has(i)")?.style.transform.includes(%q)`, turn))
-		// A rotated element is a stacking context, so the blend mode must be on the rotated layer
-		// itself.
+		// Rotating an element creates a stacking context. For this reason, the blend mode must be
+		// set on the rotated layer itself.
 		got := eval[[]string](b, `[...document.querySelectorAll(".viewer-marks:has(i), .viewer-marks i")]
 			.map(e => getComputedStyle(e).mixBlendMode)`)
 		if got[0] != "multiply" || slices.Contains(got[1:], "multiply") {
@@ -112,12 +113,12 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.fill("#find-in", "no such words anywhere")
 	b.press(kb.Enter)
 	b.waitVisible(".viewer-count | not found")
-	// The document doesn't have the phrase, but has all of its words.
+	// The document doesn't contain the phrase but contains all of its words.
 	b.fill("#find-in", "quillfeather instrument")
 	b.press(kb.Enter)
 	b.waitVisible(".viewer-hits-head | Nowhere as a phrase. Its words:")
 	b.waitFor(`document.querySelectorAll(".viewer-marks i").length > 1`)
-	// For a scan without text, the page says that there is no text instead of no match.
+	// If a scan doesn't have text, the page says so instead of reporting no matches.
 	b.goTo(fmt.Sprintf("/documents/%d", f.files[chainDocuments[2].name]))
 	b.waitPageImage(1)
 	b.fill("#find-in", "quillfeather")
@@ -128,7 +129,7 @@ func (f *firm) testFindInDocument(t *testing.T, b *tab) {
 	b.goTo("/abstracts/" + f.abstract)
 	b.waitVisible(".document .badge | Not searchable")
 	b.screenshot("scene-not-searchable")
-	// The text view is for users who can't read images.
+	// The text view helps users who can't read images.
 	b.goTo(fmt.Sprintf("/documents/%d/text?find=201904170093382", f.files[chainDocuments[4].name]))
 	b.waitVisible("mark | 201904170093382")
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// HTTP clients of other languages upload a document, follow its download_url, and get the
-// same bytes. Without a key they get a 401, and without the ability a 403.
+// HTTP clients in other languages can upload a document and download the same bytes from
+// its download_url. They get 401 without a key and 403 if the key lacks the ability.
 func TestClientsInOtherLanguages(t *testing.T) {
 	server := startServer(t, shortDataDir(t))
 	key, weakKey := server.createKey(t, "harness"), server.createKey(t, "harness", "--ability", "events")
@@ -41,8 +41,8 @@ func TestClientsInOtherLanguages(t *testing.T) {
 	}
 }
 
-// python returns a python3 that has the package requests. The one of a version manager may
-// lack it.
+// python returns a python3 with the requests package. If the first one in PATH lacks it,
+// for example because a version manager installed it, python returns the system's python3.
 func python() string {
 	if exec.Command("python3", "-c", "import requests").Run() == nil {
 		return "python3"
@@ -50,8 +50,8 @@ func python() string {
 	return "/usr/bin/python3"
 }
 
-// The commands under "The first ten minutes" in README.md work. The test replaces the port,
-// and "go run ." with the program under test.
+// The commands in README.md under "The first ten minutes" work. The test replaces the port,
+// and runs the binary under test instead of "go run .".
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
@@ -88,8 +88,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// runTool runs a program in a directory for at most a minute and returns its standard
-// output.
+// runTool runs a program in a directory and returns its standard output. The test fails if
+// the program fails or takes longer than a minute.
 func runTool(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
