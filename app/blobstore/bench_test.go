@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// serialCommit is the baseline for the pipeline: read, hash, write, sync, rename, and
-// sync of the directory, one after the other.
+// serialCommit is the baseline for the pipeline. It reads, hashes, writes, syncs, and
+// renames the file, and then syncs the directory, one step after another.
 func serialCommit(s *Store, r io.Reader) (d Digest, err error) {
 	f, err := os.CreateTemp(s.tmp, "")
 	if err != nil {
@@ -49,20 +49,20 @@ func pipelinedCommit(b *testing.B, s *Store, r io.Reader) (Digest, error) {
 	return st.Digest(), err
 }
 
-// plainReader hides every method but Read, like a request body.
+// plainReader hides all methods of a reader except Read, like a request body.
 type plainReader struct{ io.Reader }
 
 var serial atomic.Uint64
 
-// document returns body with a unique prefix.
+// document returns body with a unique prefix, so that every document is a different blob.
 func document(body []byte) io.Reader {
 	head := binary.BigEndian.AppendUint64(nil, serial.Add(1))
 	return plainReader{io.MultiReader(bytes.NewReader(head), bytes.NewReader(body))}
 }
 
 // BenchmarkCommit stores one document in each of n goroutines per round. Rounds alternate
-// between both ways, so that noise of the machine affects both alike. It reports the best
-// round of each in milliseconds, and their ratio.
+// between the baseline and the pipeline, so that noise on the machine affects both
+// equally. It reports the fastest round of each in milliseconds, and their ratio.
 func BenchmarkCommit(b *testing.B) {
 	for _, mb := range []int{1, 10, 100} {
 		for _, n := range []int{1, 8} {

@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// Commit turns staged files into blobs. It waits for the sync of each file, renames the
-// files, and then syncs each affected shard once. When it returns nil, all of them
-// survive a power failure, and their digests stay pinned until the caller has committed
-// the records that reference them and calls release. After an error none is acknowledged
-// and every file is discarded; blobs without a reference may remain for the sweep. The
-// error is ErrSync, ErrDiskFull, ErrFinished, that of the context, or one of the
-// operating system. release is never nil.
+// Commit turns staged files into blobs. It waits until each file is synced, renames the
+// files, and then syncs each affected shard once. If it returns nil, all blobs survive a
+// power failure. Their digests stay pinned until release is called, which the caller does
+// after committing the records that reference them. If Commit returns an error, the
+// caller must treat none of the files as stored. All files that weren't renamed are
+// discarded; blobs without a reference may remain until the next sweep. The error is
+// ErrSync, ErrDiskFull, ErrFinished, ErrReadOnly, a context error, or an operating system
+// error. release is never nil.
 func (s *Store) Commit(ctx context.Context, files ...*Staged) (release func(), err error) {
 	noop := func() {}
 	if s.readOnly {
@@ -47,8 +48,8 @@ func (s *Store) pinAndCommit(ctx context.Context, files []*Staged) (release func
 	for i, f := range files {
 		digests[i] = f.digest
 	}
-	// Pin before the first rename: until the record is committed, only the pin protects
-	// the blobs from the sweep.
+	// Pin before the first rename. Until the record is committed, only the pin protects the
+	// blobs from the sweep.
 	if release, err = s.Pin(ctx, digests...); err != nil {
 		return release, err
 	}
@@ -79,8 +80,8 @@ func (s *Store) commitPinned(ctx context.Context, files []*Staged) error {
 	return s.syncShards(shards)
 }
 
-// publish renames a synced file to its digest. It replaces an existing blob: that repairs
-// a damaged one, and the directory entry of another Commit may not be synced yet.
+// publish renames a synced file to its digest. It replaces an existing blob, because that
+// blob may be damaged, or its directory entry may not be synced yet by another Commit.
 func (s *Store) publish(ctx context.Context, f *Staged) error {
 	f.closed = true // Windows can't rename an open file
 	if err := f.file.Close(); err != nil {
@@ -88,8 +89,8 @@ func (s *Store) publish(ctx context.Context, f *Staged) error {
 	}
 	err := s.files.Rename(f.path, s.path(f.digest))
 	if errors.Is(err, errFileInUse) && s.Check(ctx, f.digest) == nil {
-		// Windows can't replace a file that is being read. The existing blob is intact and
-		// its rename was written through, so it stays.
+		// Windows can't replace a file that is being read. Keep the existing blob: it is
+		// intact, and its rename was written through to the disk.
 		err = s.files.Remove(f.path)
 	}
 	if err != nil {
@@ -101,8 +102,8 @@ func (s *Store) publish(ctx context.Context, f *Staged) error {
 	return nil
 }
 
-// syncShards syncs the directories concurrently, because the file system commits them
-// together.
+// syncShards syncs the directories concurrently, which is faster because the file system
+// commits concurrent syncs together.
 func (s *Store) syncShards(shards map[string]bool) error {
 	if len(shards) == 1 {
 		for dir := range shards {

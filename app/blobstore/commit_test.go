@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/durable"
 )
 
-// stageAll stages each of contents.
+// stageAll stages a file for each item of contents.
 func stageAll(t *testing.T, s *Store, contents ...[]byte) []*Staged {
 	t.Helper()
 	var all []*Staged
@@ -28,7 +28,7 @@ func stageAll(t *testing.T, s *Store, contents ...[]byte) []*Staged {
 	return all
 }
 
-// sameShard returns two contents whose digests begin with the same byte.
+// sameShard returns two different contents whose digests begin with the same byte.
 func sameShard(t *testing.T, s *Store) (a, b []byte) {
 	t.Helper()
 	seen := map[string][]byte{}
@@ -47,8 +47,8 @@ func sameShard(t *testing.T, s *Store) (a, b []byte) {
 	return nil, nil
 }
 
-// TestCommitSyncsInOrder checks the order write, sync of the file, rename, sync of the
-// directory, and that each directory is synced once.
+// TestCommitSyncsInOrder checks the order of steps (write, sync the file, rename, sync
+// the directory), and that each directory is synced only once.
 func TestCommitSyncsInOrder(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
@@ -90,7 +90,7 @@ func checkOrder(t *testing.T, steps []string, name string, d Digest) {
 			t.Errorf("%q is step %d, want it after step %d, in\n%s", step, at, last, strings.Join(steps, "\n"))
 		}
 		for at+1 < len(steps) && steps[at+1] == step {
-			at++ // the last of several writes counts
+			at++ // use the last of several writes
 		}
 		last = at
 		if n := count(steps[at+1:], "write "+name); step == "chmod "+name && n > 0 {
@@ -99,8 +99,9 @@ func checkOrder(t *testing.T, steps []string, name string, d Digest) {
 	}
 }
 
-// TestFaultAtEveryStep makes each step of staging and committing three files fail, with
-// each kind of error. No file may be acknowledged or remain.
+// TestFaultAtEveryStep makes each step of staging and committing three files fail with
+// each type of error. No file may be reported as stored, and no temporary file may
+// remain.
 func TestFaultAtEveryStep(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
@@ -164,7 +165,8 @@ func TestFaultAtEveryStep(t *testing.T) {
 	}
 }
 
-// TestFailedSyncStaysFailed checks that a second Commit after a failed sync fails too.
+// TestFailedSyncStaysFailed checks that, after a failed sync, committing the file again
+// fails too.
 func TestFailedSyncStaysFailed(t *testing.T) {
 	s, rec := newStore(t)
 	rec.failWith(func(_ int, step string) error {
@@ -186,8 +188,8 @@ func TestFailedSyncStaysFailed(t *testing.T) {
 	}
 }
 
-// TestDiscardReturnsRemoveError checks that Discard closes the file and returns the error
-// if the file can't be removed.
+// TestDiscardReturnsRemoveError checks that if the file can't be removed, Discard closes
+// it and returns the error.
 func TestDiscardReturnsRemoveError(t *testing.T) {
 	s, rec := newStore(t)
 	f := stageAll(t, s, sample(10, 31))[0]
@@ -248,8 +250,8 @@ func damage(t *testing.T, path string) {
 	}
 }
 
-// TestCommitOverOpenBlob simulates Windows, where an open blob can't be replaced: an
-// intact blob stays, and over a damaged one Commit fails.
+// TestCommitOverOpenBlob simulates Windows, where an open blob can't be replaced. If the
+// open blob is intact, it stays. If it is damaged, Commit fails.
 func TestCommitOverOpenBlob(t *testing.T) {
 	s, rec := newStore(t)
 	content := sample(5000, 33)
@@ -285,8 +287,8 @@ func TestCommitOverOpenBlob(t *testing.T) {
 	}
 }
 
-// TestCommitCanceled checks that Commit returns while a sync hangs, and leaves no
-// goroutine.
+// TestCommitCanceled checks that a canceled Commit returns while a sync hangs, and leaves
+// no goroutine running.
 func TestCommitCanceled(t *testing.T) {
 	goroutines(t)
 	s, rec := newStore(t)
@@ -303,7 +305,7 @@ func TestCommitCanceled(t *testing.T) {
 	}
 	go cancel()
 	switch release, err := s.Commit(ctx, st); {
-	case err == nil: // Commit was faster than the cancellation
+	case err == nil: // Commit finished before the cancellation
 		release()
 	case !errors.Is(err, context.Canceled):
 		t.Errorf("Commit = %v, want context.Canceled", err)

@@ -9,8 +9,8 @@ import (
 // Digest is the SHA-256 of a blob's content.
 type Digest [32]byte
 
-// ParseDigest parses 64 lower-case hex digits. Other spellings of the same digest are an
-// error.
+// ParseDigest parses 64 lower-case hex digits. It returns an error for any other text,
+// including upper-case digits.
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	if len(text) != 2*len(d) || strings.ToLower(text) != text {

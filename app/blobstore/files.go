@@ -9,17 +9,17 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Files is the set of operations by which a Store changes the disk. A test replaces it to
-// record their order or to inject faults. Reads go to the operating system directly.
+// Files contains the operations by which a Store changes the disk. Tests replace it to
+// record the order of operations or to inject faults. Reads don't use it.
 type Files interface {
 	// Mkdir creates one directory with mode 0700.
 	Mkdir(path string) error
-	// Create creates a file with mode 0600 and opens it for reading and writing. It fails
-	// if the file exists.
+	// Create creates a file with mode 0600 and opens it for reading and writing. It fails if
+	// the file exists.
 	Create(path string) (File, error)
 	// Open opens an existing file for reading and writing.
 	Open(path string) (File, error)
-	// Rename moves a closed file and replaces the file at to.
+	// Rename renames a closed file, replacing any existing file at to.
 	Rename(from, to string) error
 	// SyncDir makes the entries of a directory durable.
 	SyncDir(path string) error
@@ -27,26 +27,26 @@ type Files interface {
 	Remove(path string) error
 }
 
-// File is an open file of a Store. One goroutine calls Write, WriteAt, Truncate, and
-// WriteBack. ReadAt is safe from any goroutine, also during Sync.
+// File is an open file of a Store. Only one goroutine may call Write, WriteAt, Truncate,
+// and WriteBack. Any goroutine may call ReadAt, even during Sync.
 type File interface {
 	io.Writer
 	io.WriterAt
 	io.ReaderAt
 	// Truncate sets the size of the file in bytes.
 	Truncate(size int64) error
-	// WriteBack hints that n bytes starting at off are final, so the system may write them
-	// to the disk now.
+	// WriteBack hints that the n bytes at offset off won't change again, so the system may
+	// write them to the disk now.
 	WriteBack(off, n int64)
 	// Chmod sets the mode of the file.
 	Chmod(mode fs.FileMode) error
-	// Sync makes content, size, and mode durable.
+	// Sync makes the content, size, and mode of the file durable.
 	Sync() error
 	Close() error
 }
 
-// errFileInUse means that a process has the file open, so Windows can neither replace nor
-// remove it.
+// errFileInUse means that Windows can't replace or remove a file because a process has it
+// open.
 var errFileInUse = errors.New("file is held open")
 
 // OSFiles returns the Files of the operating system, which a Store uses by default.

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Rename clears the read-only attribute of the file at to, which Windows doesn't replace
-// otherwise, and sets it again if the rename fails.
+// Rename clears the read-only attribute of the file at to, because Windows doesn't
+// replace read-only files. If the rename fails, it sets the attribute again.
 func (osFiles) Rename(from, to string) error {
 	err := durable.Rename(from, to)
 	if !errors.Is(err, windows.ERROR_ACCESS_DENIED) {
@@ -28,7 +28,7 @@ func (osFiles) Rename(from, to string) error {
 
 func (osFiles) Remove(path string) error { return markInUse(os.Remove(path)) }
 
-// markInUse wraps errFileInUse around the error of a file that a process has open.
+// markInUse wraps err with errFileInUse if it means that a process has the file open.
 func markInUse(err error) error {
 	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED) {
 		return fmt.Errorf("%w: %w", errFileInUse, err)

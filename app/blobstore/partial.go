@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// Partials is the directory of partial uploads: documents that arrive in several requests.
-// It is on the file system of the blobs, and its uploads survive a restart:
+// Partials is the directory of partial uploads, which are documents that arrive in
+// several requests. It is on the same file system as the blobs, and its uploads survive a
+// restart:
 //
 //	uploads/          0700
 //	  NAME.part       0600   the bytes so far; bytes beyond the offset don't count
@@ -36,29 +37,29 @@ const (
 	newNoteSuffix = ".note.new"
 )
 
-// Append flushes after this many bytes, or after this time.
+// Append flushes after this number of bytes or after this time, whichever comes first.
 const (
 	flushBytes    = 16 << 20
 	flushInterval = 2 * time.Second
 )
 
 // Partial is one partial upload. Offset, FlushedOffset, and UpdatedAt are safe for
-// concurrent use; one goroutine at a time may call the other methods.
+// concurrent use. Only one goroutine at a time may call the other methods.
 type Partial struct {
 	parent    *Partials
 	name      string
-	OwnerData []byte // recorded by Create, for the owner of the upload
+	OwnerData []byte // the caller's data, as passed to Create
 
 	mu        sync.Mutex
-	last      checkpoint // the last flush
+	last      checkpoint // state at the last flush
 	offset    int64      // bytes received; all are durable, unless the upload is complete
-	dirSynced bool       // the names of its files are durable
-	adopted   *Staged    // result of the last Adopt, whose sync may have failed; nil: none
+	dirSynced bool       // the directory entries of its files are durable
+	adopted   *Staged    // result of the last Adopt, whose sync may have failed; nil if there is none
 }
 
-// OpenPartials opens the directory and creates it with mode 0700 if needed. It returns the
-// uploads of an earlier run that can resume, and removes the rest. now provides the time
-// of a flush.
+// OpenPartials opens the directory of partial uploads, and creates it with mode 0700 if
+// it doesn't exist. It returns the uploads from an earlier run that can resume, and
+// removes all other files. now provides the time of each flush.
 func (s *Store) OpenPartials(dir string, now func() time.Time) (*Partials, []*Partial, error) {
 	if s.readOnly {
 		return nil, nil, ErrReadOnly
@@ -77,7 +78,7 @@ func (s *Store) OpenPartials(dir string, now func() time.Time) (*Partials, []*Pa
 	return p, list, nil
 }
 
-// loadAll returns the uploads that can resume and removes the files of others.
+// loadAll returns the uploads that can resume, and removes the files of all others.
 func (p *Partials) loadAll() (list []*Partial, err error) {
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -111,8 +112,8 @@ func (p *Partials) loadAll() (list []*Partial, err error) {
 	return list, nil
 }
 
-// load reads an upload of an earlier run. If its file is shorter than the recorded offset,
-// the upload starts over at 0.
+// load reads an upload from an earlier run. If its file is shorter than the recorded
+// offset, the upload starts over at 0.
 func (p *Partials) load(name string) (*Partial, error) {
 	raw, err := os.ReadFile(filepath.Join(p.dir, name+noteSuffix))
 	if err != nil {
@@ -137,8 +138,8 @@ func (p *Partials) load(name string) (*Partial, error) {
 	return x, nil
 }
 
-// Create starts an upload. The name consists of digits and lower-case letters, and the
-// caller picks it at random. The upload is not durable until its first flush.
+// Create starts an upload. The caller chooses a random name of digits and lower-case
+// letters. The upload is not durable until its first flush.
 func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: checkpoint{sequence: 1, at: p.now()}}
 	if name == "" || strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
@@ -146,7 +147,7 @@ func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 	}
 	err := x.create()
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("create upload: %w", err) // the file belongs to another upload
+		return nil, fmt.Errorf("create upload: %w", err) // don't remove the file: it belongs to another upload
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create upload: %w", markDiskFull(errors.Join(err, x.Remove())))
@@ -186,7 +187,7 @@ func (x *Partial) Offset() int64 {
 	return x.offset
 }
 
-// FlushedOffset returns the number of durable bytes. After a power failure the upload
+// FlushedOffset returns the number of durable bytes. After a power failure, the upload
 // resumes there.
 func (x *Partial) FlushedOffset() int64 {
 	x.mu.Lock()
@@ -194,17 +195,19 @@ func (x *Partial) FlushedOffset() int64 {
 	return x.last.offset
 }
 
-// UpdatedAt returns the time of the last flush, or of Create before the first one.
+// UpdatedAt returns the time of the last flush or, before the first flush, the time of
+// Create.
 func (x *Partial) UpdatedAt() time.Time {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.last.at
 }
 
-// Append writes the bytes of r up to its end; size is the size of the complete document.
-// It counts the received bytes even if it returns an error, and flushes them unless the
-// document is complete: then the caller calls Adopt or Flush. The errors are those of
-// Stage. ErrTooLarge means that r has more bytes than fit into size.
+// Append appends the bytes of r, up to its end. size is the size of the complete
+// document. Append counts the received bytes even if it returns an error. It flushes them
+// unless the document is complete. In that case, the caller calls Adopt or Flush. The
+// errors are the same as for Stage. ErrTooLarge means that r would make the document
+// larger than size.
 func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 	f, err := x.parent.store.files.Open(x.path(partSuffix))
 	if errors.Is(err, fs.ErrNotExist) && x.Offset() == 0 {
@@ -213,7 +216,7 @@ func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 	if err != nil {
 		return fmt.Errorf("append: %w", markDiskFull(err))
 	}
-	// Bytes beyond the offset were never reported to the client.
+	// Bytes after the offset were never acknowledged to the client.
 	if err = f.Truncate(x.Offset()); err == nil {
 		err = x.append(ctx, f, r, size)
 	}
@@ -291,10 +294,11 @@ func (x *Partial) flushAt(f File, offset int64) error {
 	return nil
 }
 
-// Flush makes all received bytes durable, for an upload that doesn't become a blob right
-// away. If the file has become a blob already, the upload starts over at 0. After an error
-// only the bytes of the last successful flush count. Flush fails if a sync of Adopt failed,
-// because a later successful sync proves nothing.
+// Flush makes all received bytes durable. Call it for a complete upload that doesn't
+// become a blob right away. If the file has already become a blob, the upload starts over
+// at 0. After an error, the offset is that of the last successful flush. Flush fails if a
+// sync started by Adopt failed, because even if a later sync succeeds, the data may be
+// lost.
 func (x *Partial) Flush() error {
 	err := x.flush()
 	if err == nil {
@@ -322,9 +326,10 @@ func (x *Partial) flush() error {
 	return errors.Join(x.flushAt(f, x.Offset()), f.Close())
 }
 
-// Adopt returns the received bytes as a staged file without copying them: hashed,
-// read-only, and with its sync started. Commit turns it into a blob; Discard returns it to
-// the upload. The error is that of the context or of the operating system.
+// Adopt returns the received bytes as a staged file without copying them. It hashes the
+// file, makes it read-only, and starts its sync. Commit turns the staged file into a
+// blob; Discard returns it to the upload. The error is a context error or an operating
+// system error.
 func (x *Partial) Adopt(ctx context.Context) (*Staged, error) {
 	f, err := x.parent.store.files.Open(x.path(partSuffix))
 	if err != nil {
@@ -353,7 +358,7 @@ func (x *Partial) adopt(ctx context.Context, f File) (*Staged, error) {
 	return x.adopted, nil
 }
 
-// hashFile returns the SHA-256 of the first size bytes.
+// hashFile returns the SHA-256 of the first size bytes of f.
 func hashFile(ctx context.Context, f io.ReaderAt, size int64) (d Digest, err error) {
 	c := newChunk()
 	defer chunks.Put(c)
@@ -374,7 +379,7 @@ func hashFile(ctx context.Context, f io.ReaderAt, size int64) (d Digest, err err
 
 // Remove deletes the files of the upload. Missing files are not an error.
 func (x *Partial) Remove() (err error) {
-	// The note goes last: without it, the other files would never be found.
+	// Remove the note last. Without it, a later run couldn't find the other files.
 	for _, suffix := range []string{newNoteSuffix, partSuffix, noteSuffix} {
 		if e := x.parent.store.files.Remove(x.path(suffix)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, fmt.Errorf("remove upload: %w", e))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The note of a partial upload is a file of this layout:
+// The note of a partial upload is a file with this layout:
 //
 //	at 0      slot, 60 bytes: "SEQUENCE OFFSET TIME CRC\n"
 //	at 4096   slot
@@ -16,10 +16,11 @@ import (
 //	          data of the owner
 //
 // Numbers are hexadecimal with leading zeros, 16 digits each. TIME is in microseconds
-// since 1970. A CRC is a CRC-32C of 8 digits: in a slot it covers the line before it, and
-// before the owner's data it covers that data. Checkpoints alternate between the slots,
-// each in its own disk block, so a power failure during a write leaves the other one
-// intact. The slot with the higher sequence number counts.
+// since 1970. A CRC is a CRC-32C of 8 digits. The CRC in a slot covers the text before it
+// in the slot. The CRC before the owner's data covers that data. Checkpoints alternate
+// between the slots. Each slot has its own disk block, so a power failure during a write
+// leaves the other slot intact. The valid slot with the higher sequence number is the
+// current one.
 const (
 	slotSize        = 60
 	slotBlock       = 4096
@@ -45,7 +46,7 @@ func (c checkpoint) encode() []byte {
 // slotOffset returns the position of the checkpoint's slot in the note.
 func (c checkpoint) slotOffset() int64 { return int64(c.sequence%2) * slotBlock }
 
-// newNote returns the content of a new note with this checkpoint.
+// newNote returns the content of a new note that contains this checkpoint.
 func (c checkpoint) newNote(ownerData []byte) []byte {
 	raw := make([]byte, ownerDataAt, ownerDataAt+ownerDataHeader+len(ownerData))
 	copy(raw[c.slotOffset():], c.encode())
@@ -55,7 +56,7 @@ func (c checkpoint) newNote(ownerData []byte) []byte {
 
 var errNote = errors.New("the note of an upload cannot be read")
 
-// parseNote returns the latest checkpoint and the owner's data of a note.
+// parseNote returns the latest checkpoint and the owner's data from a note.
 func parseNote(raw []byte) (last checkpoint, ownerData []byte, err error) {
 	if len(raw) < ownerDataAt+ownerDataHeader {
 		return last, nil, errNote
@@ -83,6 +84,6 @@ func parseSlot(raw []byte) (c checkpoint, ok bool) {
 		return c, false
 	}
 	c.at = time.UnixMicro(micros).UTC()
-	// Comparing with the encoded form verifies the checksum and every space as well.
+	// Comparing with the encoded form also verifies the checksum and every space.
 	return c, c.offset >= 0 && bytes.Equal(c.encode(), raw)
 }

@@ -16,7 +16,7 @@ import (
 
 var partialTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
-// partials opens a store and its uploads, as the server does at start.
+// partials opens a store and its uploads, as the server does at startup.
 func partials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Partial) {
 	t.Helper()
 	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: files})
@@ -38,8 +38,8 @@ func content(n int) []byte {
 	return b
 }
 
-// TestPartialBecomesABlob uploads a document in three requests with a restart between
-// them.
+// TestPartialBecomesABlob uploads a document in three requests, with a restart between
+// requests.
 func TestPartialBecomesABlob(t *testing.T) {
 	t.Parallel()
 	dir, all := t.TempDir(), content(700_000)
@@ -93,8 +93,8 @@ func TestPartialBecomesABlob(t *testing.T) {
 	}
 }
 
-// TestPartialPowerCut checks that after a power failure the offset covers only synced
-// bytes, and that later bytes never become part of the document.
+// TestPartialPowerCut checks that after a power failure, the offset covers only synced
+// bytes, and that bytes after the offset never become part of the document.
 func TestPartialPowerCut(t *testing.T) {
 	t.Parallel()
 	all := content(200_000)
@@ -173,8 +173,8 @@ func overwrite(path string, at int64, with []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestPartialSyncsInOrder checks the order: sync of the bytes, sync of the directory, and
-// only then the offset in the note.
+// TestPartialSyncsInOrder checks that the bytes are synced first, then the directory, and
+// that the offset is written to the note only after that.
 func TestPartialSyncsInOrder(t *testing.T) {
 	t.Parallel()
 	r := &recorder{Files: OSFiles()}
@@ -205,7 +205,7 @@ func TestPartialSyncsInOrder(t *testing.T) {
 }
 
 // TestPartialOffsetAfterDiskErrors checks that the offset covers only durable bytes after
-// an error of the disk.
+// a disk error.
 func TestPartialOffsetAfterDiskErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// pins coordinates the sweep with everything else, one digest at a time. A pinned digest
-// is not swept. A caller that pins a digest while its blob is being removed waits for
-// that one removal only.
+// pins coordinates the sweep with all other operations, separately for each digest. A
+// pinned digest is not swept. A caller that pins a digest while its blob is being removed
+// waits for that removal only.
 type pins struct {
 	mu       sync.Mutex
 	pinned   map[Digest]int
@@ -46,8 +46,8 @@ func (p *pins) unpin(digests []Digest) {
 	}
 }
 
-// beginRemoval reserves d for a removal until done is called. ok is false if d is pinned
-// or being removed already.
+// beginRemoval reserves d for removal until done is called. ok is false if d is pinned or
+// is already being removed.
 func (p *pins) beginRemoval(d Digest) (done func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,9 +68,10 @@ func (p *pins) beginRemoval(d Digest) (done func(), ok bool) {
 }
 
 // Pin protects digests from the sweep until release is called. Callers pin blobs before
-// they commit a record that references them, or while they read blobs whose records may
-// be deleted, as a backup does. Pin doesn't check whether the blobs exist. The only error
-// is that of the context. release may be called more than once.
+// they commit a record that references them. They also pin blobs that they read while the
+// records may be deleted, for example during a backup. Pin doesn't check whether the
+// blobs exist. It returns an error only if the context ends. release may be called more
+// than once.
 func (s *Store) Pin(ctx context.Context, digests ...Digest) (release func(), err error) {
 	for i, d := range digests {
 		if err := s.pins.pin(ctx, d); err != nil {

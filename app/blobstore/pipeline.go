@@ -10,12 +10,12 @@ import (
 
 const (
 	chunkSize         = 256 << 10 // files up to this size are staged without goroutines
-	maxChunks         = 4         // per upload, so 1 MiB of memory for any file size
+	maxChunks         = 4         // per upload, to limit memory to 1 MiB for a file of any size
 	writeBackInterval = 8 << 20   // bytes between two calls of File.WriteBack
-	maxEmptyReads     = 100       // reads in a row without data or error before giving up, as in bufio
+	maxEmptyReads     = 100       // consecutive reads without data or error before giving up, as in bufio
 )
 
-// chunk is a buffer that passes through a pipeline. It is free again once both the
+// chunk is a buffer that passes through a pipeline. It can be reused after both the
 // hashing and the writing goroutine have released it.
 type chunk struct {
 	data [chunkSize]byte
@@ -29,7 +29,7 @@ func newChunk() *chunk { return chunks.Get().(*chunk) }
 
 func (c *chunk) bytes() []byte { return c.data[:c.n] }
 
-// fill reads until the chunk is full or r ends.
+// fill reads from r until the chunk is full or r ends. end reports whether r has ended.
 func (c *chunk) fill(ctx context.Context, r io.Reader) (end bool, err error) {
 	c.n = 0
 	for empty := 0; c.n < chunkSize; {
@@ -54,8 +54,8 @@ func (c *chunk) fill(ctx context.Context, r io.Reader) (end bool, err error) {
 	return false, nil
 }
 
-// pipeline overlaps reading, hashing, and writing of one file: the caller reads into
-// chunks, one goroutine hashes them, and one writes them.
+// pipeline reads, hashes, and writes one file concurrently. The caller reads into chunks,
+// one goroutine hashes them, and another one writes them.
 type pipeline struct {
 	file        File
 	hash, write chan *chunk
@@ -64,12 +64,12 @@ type pipeline struct {
 	failed      atomic.Bool
 	wg          sync.WaitGroup
 
-	// The goroutines set these; valid after finish.
+	// Set by the goroutines. Valid after finish.
 	digest Digest
 	err    error
 }
 
-// startPipeline starts the goroutines. The caller has filled one chunk already.
+// startPipeline starts the goroutines. The caller has already filled one chunk.
 func startPipeline(f File) *pipeline {
 	p := &pipeline{
 		file: f, allocated: 1,
@@ -82,7 +82,7 @@ func startPipeline(f File) *pipeline {
 	return p
 }
 
-// next returns a chunk to read into, and waits for one if needed.
+// next returns a chunk to read into. It waits for a free chunk if necessary.
 func (p *pipeline) next() *chunk {
 	select {
 	case c := <-p.free:
@@ -130,7 +130,7 @@ func (p *pipeline) hashAll() {
 func (p *pipeline) writeAll() {
 	var written, hinted int64
 	for c := range p.write {
-		// After a failure, keep receiving so that the reader never blocks.
+		// After a failure, continue to receive chunks so that the reader never blocks.
 		if p.err == nil {
 			if _, p.err = p.file.Write(c.bytes()); p.err != nil {
 				p.failed.Store(true)

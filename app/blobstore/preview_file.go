@@ -18,9 +18,9 @@ import (
 //	"deedkeep-derived-1\n"
 //	checksum   CRC-32C of the rest of the file, big-endian
 //
-// Texts have checksums of their own (text.go), and no-text has no content. Files of
-// earlier versions have no header and no checksum, so damage would go unnoticed: they
-// count as missing and are rebuilt on demand.
+// Texts have their own checksums (text.go), and no-text is empty. Files written by
+// earlier versions have no header and no checksum, so damage to them would go unnoticed.
+// They count as missing and are rebuilt on demand.
 const previewMagic = "deedkeep-derived-1\n"
 
 // previewMagicPrefix is the start of previewMagic in every version.
@@ -28,16 +28,15 @@ const previewMagicPrefix = "deedkeep-derived-"
 
 const previewHeaderSize = len(previewMagic) + crc32.Size
 
-// unusablePreviewError is the error of a file that can't be used. It is also fs.ErrNotExist,
-// so callers rebuild the file as if it were missing.
+// unusablePreviewError is the error for a file that can't be used. errors.Is also matches
+// it with fs.ErrNotExist, so callers rebuild the file as if it were missing.
 type unusablePreviewError string
 
 func (u unusablePreviewError) Error() string { return string(u) }
 
 func (u unusablePreviewError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// ErrPreviewDamaged and ErrPreviewVersion are wrapped by errors about a file that has to
-// be rebuilt, together with fs.ErrNotExist.
+// Errors for a file that must be rebuilt. They always match fs.ErrNotExist, too.
 var (
 	ErrPreviewDamaged error = unusablePreviewError("derived file is damaged")
 	ErrPreviewVersion error = unusablePreviewError("derived file is from another version")
@@ -53,8 +52,8 @@ func previewDamaged(err error) error {
 // hasHeader reports whether a file of this name has a header.
 func hasHeader(name string) bool { return name != TextFile && name != NoTextFile }
 
-// PreviewFile is an open page image, thumbnail, or list of page sizes. All bytes were
-// verified when it was opened.
+// PreviewFile is an open page image, thumbnail, or list of page sizes. Open verified all
+// of its bytes.
 type PreviewFile struct {
 	*io.SectionReader // the content, without the header
 	file              *os.File
@@ -63,7 +62,8 @@ type PreviewFile struct {
 // Close closes the file.
 func (f *PreviewFile) Close() error { return f.file.Close() }
 
-// verifyHeader verifies a file against its header and returns the content after it.
+// verifyHeader verifies the header of a file and the checksum in it. It returns the
+// content after the header.
 func verifyHeader(f *os.File, size int64) (*io.SectionReader, error) {
 	header := make([]byte, previewHeaderSize)
 	n, err := f.ReadAt(header, 0)
@@ -89,8 +89,8 @@ func verifyHeader(f *os.File, size int64) (*io.SectionReader, error) {
 	return body, err
 }
 
-// predatesHeader reports whether a file was written by a version without headers: an
-// image as it was sent, or the page sizes as JSON.
+// predatesHeader reports whether a file was written by a version that didn't write
+// headers. Such a file starts like an image, or like page sizes in JSON.
 func predatesHeader(start []byte) bool {
 	for _, prefix := range []string{"\x89PNG", "\xff\xd8\xff", "[{"} {
 		if bytes.HasPrefix(start, []byte(prefix)) {
@@ -113,14 +113,14 @@ func writeWithHeader(f *os.File, write func(io.Writer) error) error {
 	return err
 }
 
-// PreviewHealth counts the files of a document that have to be rebuilt.
+// PreviewHealth counts the files of a document that must be rebuilt.
 type PreviewHealth struct {
 	OtherVersion, Damaged int  // number of files
-	TextAffected          bool // the text is one of them
+	TextAffected          bool // the text must be rebuilt
 }
 
-// Check reads all files of a document. It returns an error only if a file can't be read,
-// not if its content is damaged.
+// Check reads all files of a document and counts those that must be rebuilt. It returns
+// an error if a file can't be read, but not if its content is damaged.
 func (s *Previews) Check(digest string) (h PreviewHealth, err error) {
 	folder, err := s.dirOf(digest)
 	if err != nil {

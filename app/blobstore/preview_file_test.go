@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// TestOtherVersions checks that a file from another version is neither used nor reported
-// as damaged.
+// TestOtherVersions checks that a file written by another version is not used and not
+// reported as damaged.
 func TestOtherVersions(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20, time.Now)
@@ -91,7 +91,8 @@ func TestOpenDetectsEveryBitFlip(t *testing.T) {
 		if _, err := s.Open(digest, blobstore.ThumbnailFile); !errors.Is(err, fs.ErrNotExist) || s.Has(digest, blobstore.ThumbnailFile) {
 			t.Errorf("%s: Open = %v, want fs.ErrNotExist", label, err)
 		}
-		// A bit flip in the version number makes the file one of another version.
+		// If the flipped bit is in the version number, the file counts as written by another
+		// version.
 		if health, err := s.Check(digest); err != nil || health.Damaged+health.OtherVersion != 1 || health.TextAffected {
 			t.Errorf("%s: Check = %+v, %v, want one file to rebuild", label, health, err)
 		}

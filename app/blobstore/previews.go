@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Previews is an open directory of page images and texts, keyed by the digest of a
-// document. All of it can be rebuilt from the documents, so the directory may be deleted
-// at any time. It is safe for concurrent use.
+// Previews is the directory of page images and texts, keyed by the digest of the
+// document. All of its files can be rebuilt from the documents, so the directory may be
+// deleted at any time. Previews is safe for concurrent use.
 //
 //	previews/ab/ab12…/text         text by page (text.go)
 //	previews/ab/ab12…/no-text      replaces text for documents that can't have any
@@ -26,13 +26,13 @@ import (
 //	previews/ab/ab12…/page-3-1200  image of page 3, 1200 pixels wide
 //	previews/tmp/                  files being written; emptied at start
 //
-// Readers see a file either complete or not at all. A file that is empty, damaged, or
-// from another version counts as missing (preview_file.go). The least recently used page
-// images are evicted when their total size exceeds the limit. Nothing is synced: after a
-// power failure, missing files are rebuilt.
+// Readers see either a complete file or no file. A file that is empty, damaged, or
+// written by another version counts as missing (preview_file.go). If the total size of
+// page images exceeds the limit, the least recently used ones are evicted. Files are
+// never synced. After a power failure, missing files are rebuilt.
 type Previews struct {
 	dir, tmp string
-	limit    int64 // max bytes of page images
+	limit    int64 // maximum total size of page images in bytes
 	now      func() time.Time
 
 	mu   sync.Mutex
@@ -52,8 +52,8 @@ func PageImageFile(page, width int) string { return fmt.Sprintf("%s%d-%d", pageP
 
 const pagePrefix = "page-"
 
-// OpenPreviews opens the directory and creates it if needed. It removes unfinished files.
-// limit is the max total size of page images in bytes.
+// OpenPreviews opens the directory, creates it if it doesn't exist, and removes
+// unfinished files. limit is the maximum total size of page images in bytes.
 func OpenPreviews(dir string, limit int64, now func() time.Time) (*Previews, error) {
 	s := &Previews{dir: dir, tmp: filepath.Join(dir, "tmp"), limit: limit, now: now}
 	if err := os.RemoveAll(s.tmp); err != nil {
@@ -74,8 +74,8 @@ func OpenPreviewsReadOnly(dir string, now func() time.Time) *Previews {
 	return &Previews{dir: dir, tmp: filepath.Join(dir, "tmp"), now: now}
 }
 
-// dirOf returns the directory of a document. It rejects anything but a digest, so text
-// from clients never becomes part of a path.
+// dirOf returns the directory of a document. It returns an error if digest is not a valid
+// digest, so text from clients never becomes part of a path.
 func (s *Previews) dirOf(digest string) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("%.80q is no digest: %w", digest, fs.ErrInvalid)
@@ -83,13 +83,13 @@ func (s *Previews) dirOf(digest string) (string, error) {
 	return filepath.Join(s.dir, digest[:2], digest), nil
 }
 
-// Open opens and verifies a file; the caller closes it. The error wraps fs.ErrNotExist if
-// the file has to be rebuilt, and also ErrPreviewDamaged or ErrPreviewVersion if there is
-// an unusable one.
+// Open opens and verifies a file. The caller closes it. If the file must be rebuilt, the
+// error wraps fs.ErrNotExist. If the file exists but can't be used, the error also wraps
+// ErrPreviewDamaged or ErrPreviewVersion.
 func (s *Previews) Open(digest, name string) (*PreviewFile, error) {
 	f, err := s.open(digest, name)
 	if err == nil && strings.HasPrefix(name, pagePrefix) {
-		// The modification time records the last use. If it can't be set, the image may be
+		// The modification time is the time of last use. If it can't be set, the image may be
 		// evicted too early.
 		_ = os.Chtimes(f.file.Name(), time.Time{}, s.now())
 	}
@@ -107,7 +107,7 @@ func (s *Previews) open(digest, name string) (*PreviewFile, error) {
 	}
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
-		// An empty file: a power failure lost the content, which is never synced.
+		// The file is empty because it wasn't synced before a power failure.
 		return nil, errors.Join(cmp.Or(err, fs.ErrNotExist), f.Close())
 	}
 	body := io.NewSectionReader(f, 0, info.Size())
@@ -119,7 +119,7 @@ func (s *Previews) open(digest, name string) (*PreviewFile, error) {
 	return &PreviewFile{body, f}, nil
 }
 
-// Put writes a file and replaces an existing one.
+// Put writes a file, replacing an existing one.
 func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 	folder, err := s.dirOf(digest)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// createTemp creates a temporary file, and its directory if that was deleted.
+// createTemp creates a temporary file. It also creates the directory if it was deleted.
 func (s *Previews) createTemp() (*os.File, error) {
 	f, err := os.CreateTemp(s.tmp, "*")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +161,8 @@ func (s *Previews) createTemp() (*os.File, error) {
 	return f, err
 }
 
-// Has reports whether a file exists and is intact. Texts are not verified; see CheckText.
+// Has reports whether a file exists and is intact. It doesn't verify texts; see
+// CheckText.
 func (s *Previews) Has(digest, name string) bool {
 	f, err := s.open(digest, name)
 	if err != nil {
@@ -219,8 +220,8 @@ func (s *Previews) pageImages(ctx context.Context) ([]pageImage, error) {
 	return list, err
 }
 
-// Evict removes the least recently used page images once their total size exceeds the
-// limit, until it is 10% below the limit.
+// Evict removes page images if their total size exceeds the limit. It removes the least
+// recently used ones until the size is 10% below the limit.
 func (s *Previews) Evict(ctx context.Context) error {
 	s.mu.Lock()
 	isWithinLimit := s.used <= s.limit
@@ -243,7 +244,7 @@ func (s *Previews) Evict(ctx context.Context) error {
 			break
 		}
 		if err := os.Remove(p.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, err) // open on Windows; a later run removes it
+			failed = errors.Join(failed, err) // the file is open on Windows; a later run removes it
 			continue
 		}
 		total -= p.size

@@ -190,7 +190,7 @@ func TestDamagedText(t *testing.T) {
 			t.Errorf("%s: %v, want %v, which is also fs.ErrNotExist", name, err, blobstore.ErrPreviewDamaged)
 		}
 	}
-	// An empty file, as after a power failure, counts as missing.
+	// An empty file, which a power failure can leave, counts as missing.
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}

@@ -33,14 +33,14 @@ func (s *Store) Size(d Digest) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// Check reads a blob from the disk, bypassing the page cache where the system supports
-// that, and compares its SHA-256 with its name. It returns nil, ErrMissing, ErrDamaged
-// (also for a read error), or the error of the context. It doesn't compare the size with
-// the record; callers use Size for that.
+// Check reads a blob from the disk and compares its SHA-256 with its name. It bypasses
+// the page cache if the system supports that. It returns nil, ErrMissing, ErrDamaged
+// (even for a read error), or a context error. It doesn't compare the size with the
+// record; callers use Size for that.
 func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckThrottled(ctx, d, nil) }
 
-// CheckThrottled is Check, but calls throttle between the chunks of a long blob so that
-// the caller can slow it down. throttle may be nil.
+// CheckThrottled does the same as Check, but calls throttle between the chunks of a long
+// blob, so that the caller can slow it down. throttle may be nil.
 func (s *Store) CheckThrottled(ctx context.Context, d Digest, throttle func(context.Context)) error {
 	f, err := s.Open(d)
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Store) CheckThrottled(ctx context.Context, d Digest, throttle func(cont
 	return errors.Join(err, f.Close())
 }
 
-// missing returns ErrMissing for a blob that doesn't exist, and other errors of opening
-// it as they are.
+// missing converts an error from opening a blob. It returns ErrMissing if the blob
+// doesn't exist, and any other error unchanged.
 func missing(d Digest, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", d, ErrMissing)
@@ -63,7 +63,7 @@ func missing(d Digest, err error) error {
 	return err
 }
 
-// check reads f, whose state was at when it was opened, and caches the result.
+// check verifies f and caches the result. at is the state of f when it was opened.
 func (s *Store) check(ctx context.Context, f *os.File, d Digest, at fileStamp, throttle func(context.Context)) error {
 	err := check(ctx, f, d, throttle)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// recorder is a Files that records each step and can make one fail. It doesn't sync,
-// because the tests open many stores and no power fails.
+// recorder is a Files that records each step and can make a step fail. It doesn't sync:
+// the tests open many stores, and don't simulate power failures with it.
 type recorder struct {
 	Files
-	fail func(n int, step string) error // n counts from 0
+	fail func(n int, step string) error // n is the number of earlier steps
 
 	mu    sync.Mutex
 	steps []string
@@ -31,7 +31,7 @@ func (r *recorder) step(format string, args ...any) error {
 	return fail(n, s)
 }
 
-// failWith sets the function that decides whether a step fails; with nil all steps
+// failWith sets the function that decides whether a step fails. If fail is nil, all steps
 // succeed.
 func (r *recorder) failWith(fail func(n int, step string) error) {
 	r.mu.Lock()
@@ -114,7 +114,7 @@ type recordedFile struct {
 
 func (f *recordedFile) Write(p []byte) (int, error) {
 	if err := f.r.step("write %s", f.name); err != nil {
-		// Half of the bytes reach the disk, as on a disk that fills up.
+		// Write only half of the bytes, as on a disk that fills up.
 		n, _ := f.File.Write(p[:len(p)/2])
 		return n, err
 	}
@@ -153,8 +153,8 @@ func (f *recordedFile) Close() error {
 	return closeErr
 }
 
-// newStore opens a store with a recorder. At the end of the test it checks that no file
-// handle, temporary file, pin, or removal is left.
+// newStore opens a store with a recorder. At the end of the test, it checks that no open
+// file, temporary file, pin, or pending removal is left.
 func newStore(t testing.TB) (*Store, *recorder) {
 	t.Helper()
 	rec := &recorder{Files: OSFiles()}

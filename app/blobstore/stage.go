@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 )
 
-// Staged is a complete file in tmp: counted, hashed, with its sync started, and not yet a
-// blob. Its owner calls Commit or Discard.
+// Staged is a complete file in tmp that is not a blob yet. It was hashed, and its sync
+// has started. Its owner calls Commit or Discard.
 type Staged struct {
 	store       *Store
 	file        File
@@ -28,12 +28,13 @@ type Staged struct {
 	syncErr     error         // valid once synced is closed
 }
 
-// Stage reads r to its end in one pass that counts, hashes, and writes to tmp. Then it
-// starts the sync and returns without waiting for it. limit is in bytes; a negative limit
-// means no limit. After an error nothing is stored. The error is ErrTooLarge (r is then
-// at its end, so that a multipart stream can continue; joined with ErrSource if r failed
-// on the way), ErrSource if r failed, ErrDiskFull, that of the context, or one of the
-// operating system; in those cases the rest of r is not read.
+// Stage reads r to its end, and counts, hashes, and writes the bytes to tmp in one pass.
+// Then it starts the sync and returns without waiting for it. limit is in bytes; if it is
+// negative, there is no limit. If Stage returns an error, nothing is stored. The error is
+// ErrTooLarge, ErrSource if r failed, ErrDiskFull, ErrReadOnly, a context error, or an
+// operating system error. After ErrTooLarge, r is at its end, so that a multipart stream
+// can continue; if reading the rest failed, the error also wraps ErrSource. After any
+// other error, the rest of r is not read.
 func (s *Store) Stage(ctx context.Context, r io.Reader, limit int64) (*Staged, error) {
 	if s.readOnly {
 		return nil, ErrReadOnly
@@ -64,7 +65,7 @@ func (s *Store) stage(ctx context.Context, r io.Reader, limit int64) (*Staged, e
 
 func exceeds(n int, size, limit int64) bool { return limit >= 0 && size+int64(n) > limit }
 
-// drain reads r to its end and returns ErrTooLarge.
+// drain reads r to its end, discards the bytes, and returns ErrTooLarge.
 func drain(ctx context.Context, r io.Reader, c *chunk, end bool) error {
 	for !end {
 		var err error
@@ -103,7 +104,7 @@ func (s *Store) stageLarge(ctx context.Context, r io.Reader, first *chunk, limit
 	defer func() {
 		if errors.Is(err, errReaderPanicked) {
 			p.finish()
-			_ = s.closeAndRemove(f, path) // the panic continues
+			_ = s.closeAndRemove(f, path) // r panicked; the panic continues
 		}
 	}()
 	size, err = p.feed(ctx, r, first, limit)
@@ -116,7 +117,7 @@ func (s *Store) stageLarge(ctx context.Context, r io.Reader, first *chunk, limit
 
 var errReaderPanicked = errors.New("reader stopped the goroutine")
 
-// feed reads r until it ends or until reading or writing fails.
+// feed sends chunks of r to the pipeline until r ends, or reading or writing fails.
 func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64) (size int64, err error) {
 	for end := false; ; {
 		if exceeds(c.n, size, limit) {
@@ -138,7 +139,7 @@ func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64)
 }
 
 // finishWrite makes a written file read-only and starts its sync, which also makes the
-// mode durable.
+// new mode durable.
 func (s *Store) finishWrite(f File, path string, d Digest, size int64) (*Staged, error) {
 	if err := s.makeReadOnly(f); err != nil {
 		return nil, errors.Join(err, s.closeAndRemove(f, path))
@@ -188,8 +189,8 @@ func (f *Staged) Size() int64 { return f.size }
 // ReadAt implements io.ReaderAt. After Commit or Discard it returns os.ErrClosed.
 func (f *Staged) ReadAt(p []byte, off int64) (int, error) { return f.file.ReadAt(p, off) }
 
-// Discard closes and removes the file, after a sync that is in progress. After Commit or
-// an earlier Discard it does nothing.
+// Discard closes and removes the file. It first waits for a sync in progress. It does
+// nothing if Commit or Discard was already called.
 func (f *Staged) Discard() error {
 	if !f.finished.CompareAndSwap(false, true) {
 		return nil
@@ -200,7 +201,7 @@ func (f *Staged) Discard() error {
 	return nil
 }
 
-// release removes a file that is not renamed, or returns it to its Partial.
+// release removes a file that wasn't renamed, or returns it to its Partial.
 func (f *Staged) release() error {
 	close(f.abandoned)
 	<-f.synced
@@ -213,7 +214,8 @@ func (f *Staged) release() error {
 	return f.store.closeAndRemove(f.file, f.path)
 }
 
-// returnToPartial closes the file and makes it writable for further use by its Partial.
+// returnToPartial closes the file and makes it writable, so that its Partial can append
+// to it again.
 func (f *Staged) returnToPartial() error {
 	var err error
 	if !f.closed {

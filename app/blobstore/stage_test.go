@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// sample returns n bytes that depend on the seed.
+// sample returns n pseudorandom bytes for a seed.
 func sample(n int, seed uint64) []byte {
 	b := make([]byte, n)
 	var key [32]byte
@@ -28,12 +28,12 @@ func sample(n int, seed uint64) []byte {
 	return b
 }
 
-// goroutines fails the test if more goroutines run at its end than now.
+// goroutines makes the test fail if more goroutines are running at its end than now.
 func goroutines(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		// A goroutine can still be exiting after it has signaled its end.
+		// A goroutine may still be exiting after it has signaled that it is done.
 		for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 			if time.Now().After(deadline) {
 				t.Errorf("%d goroutines, want %d as before", runtime.NumGoroutine(), before)
@@ -173,7 +173,7 @@ type emptyReader struct{}
 
 func (emptyReader) Read([]byte) (int, error) { return 0, nil }
 
-// readFunc is called with the number of bytes read so far.
+// readFunc is a reader that calls a function with the number of bytes read so far.
 type readFunc struct {
 	at int
 	f  func(at int)
@@ -219,8 +219,8 @@ func TestStageSourcePanics(t *testing.T) {
 	}}, -1)
 }
 
-// TestStageBoundsMemory checks that with a slow disk the reader is at most maxChunks
-// chunks ahead of it.
+// TestStageBoundsMemory checks that if the disk is slow, the reader is never more than
+// maxChunks chunks ahead of it.
 func TestStageBoundsMemory(t *testing.T) {
 	s, rec := newStore(t)
 	var begun atomic.Int64 // chunks whose writing has begun

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// fileStampOf returns the stamp of an open file. On Unix the change time reveals every
+// fileStampOf returns the stamp of an open file. On Unix, the change time reveals every
 // write, even if the modification time was set back.
 func fileStampOf(f *os.File) (fileStamp, error) {
 	info, err := f.Stat()

@@ -7,8 +7,8 @@ import (
 )
 
 // fileStampOf returns the stamp of an open file: size, modification time, volume, and
-// file index. There is no change time here, so a write that sets the modification time
-// back goes unnoticed until the verification expires.
+// file index. It has no change time. If a write sets the modification time back, it goes
+// unnoticed until the verification expires.
 func fileStampOf(f *os.File) (fileStamp, error) {
 	info, err := f.Stat()
 	if err != nil {

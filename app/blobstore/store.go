@@ -1,6 +1,6 @@
-// Package blobstore stores document bytes on disk. Each blob is a file named by the
-// SHA-256 of its content and is written once. The package also stores partial uploads,
-// and page images and texts made from documents (Previews).
+// Package blobstore stores document bytes on disk. Each blob is a file that is named
+// after the SHA-256 of its content and is written only once. The package also stores
+// partial uploads, and page images and texts derived from documents (Previews).
 //
 //	dir/                 0700   blobs/ of the data directory
 //	  00/ … ff/          0700   256 shards, created when the store is first opened
@@ -9,12 +9,13 @@
 //	  9f3c…              0600   32 random hex digits; names from clients are never used
 //	uploads/             0700   partial uploads (partial.go)
 //
-// Guarantees: blobs that Commit has acknowledged survive a power failure (content synced,
-// file renamed, directory synced, in that order). A pinned or referenced blob is never
-// swept. A failed sync is never treated as a success, not even if a later sync succeeds.
+// Guarantees: After Commit returns nil, the blobs survive a power failure, because the
+// content is synced, the file is renamed, and the directory is synced, in that order. A
+// pinned or referenced blob is never swept. A failed sync is never treated as a success,
+// even if a later sync succeeds.
 //
-// Open rejects a tmp on another file system, where rename is not atomic. The package
-// knows nothing of the records that reference a blob.
+// Open rejects a tmp directory on another file system, because moving a file between file
+// systems is not atomic. The package doesn't know the records that reference a blob.
 package blobstore
 
 import (
@@ -34,49 +35,49 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Errors for errors.Is. Methods also return fs.ErrNotExist for a missing blob, and the
-// errors of the context.
+// Errors to test for with errors.Is. Methods also return fs.ErrNotExist for a missing
+// blob, and context errors.
 var (
-	// ErrTooLarge means that there are more bytes than the limit given to Stage. Nothing is stored,
+	// ErrTooLarge means that the input exceeds the limit given to Stage. Nothing is stored,
 	// and the reader is at its end.
 	ErrTooLarge = errors.New("larger than the limit")
 	// ErrSource means that the reader given to Stage failed, not the disk.
 	ErrSource = errors.New("reading the source")
 	// ErrDiskFull means that the disk is full or a quota is used up.
 	ErrDiskFull = errors.New("disk full")
-	// ErrSync means that a sync failed, and not because the disk is full. No later write to this
-	// disk can be trusted.
+	// ErrSync means that a sync failed for a reason other than a full disk. Later writes to
+	// this disk can't be trusted.
 	ErrSync = errors.New("sync failed")
-	// ErrDamaged means that the content doesn't have the digest in the name of the blob, or can't
-	// be read.
+	// ErrDamaged means that a blob can't be read, or that its content doesn't match its
+	// digest.
 	ErrDamaged = errors.New("damaged")
-	// ErrMissing means that there is no blob with that digest.
+	// ErrMissing means that there is no blob with the digest.
 	ErrMissing = errors.New("missing")
-	// ErrFinished means that Commit or Discard was called before on this Staged.
+	// ErrFinished means that Commit or Discard was already called for this Staged.
 	ErrFinished = errors.New("staged file already kept or discarded")
 	// ErrReadOnly means that the store was opened with Options.ReadOnly.
 	ErrReadOnly = errors.New("blob store is open for reading only")
 )
 
-// maxSyncs bounds concurrent syncs. A journaling file system commits them together, so
-// concurrent syncs cost little more than one.
+// maxSyncs is the maximum number of concurrent syncs. A journaling file system commits
+// them together, so concurrent syncs cost little more than one.
 const maxSyncs = 16
 
-// Options are the settings of a Store. The zero value is the default.
+// Options are the settings of a Store. The zero value selects the defaults.
 type Options struct {
 	Files    Files        // disk operations; nil: OSFiles
 	Log      *slog.Logger // nil: no log
 	Rand     io.Reader    // for names of temporary files; nil: crypto/rand.Reader
-	KeepTmp  bool         // don't remove temporary files of an earlier run
+	KeepTmp  bool         // don't remove temporary files left by an earlier run
 	ReadOnly bool         // write nothing; Stage, Commit, and Sweep return ErrReadOnly
 
 	Now             func() time.Time // nil: time.Now
 	VerifiedTTL     time.Duration    // how long a blob that was read or written counts as verified; 0: 24 hours
-	VerifyOnOpenMax int64            // up to this size, in bytes, OpenVerified verifies before it returns; 0: 1 MB
+	VerifyOnOpenMax int64            // OpenVerified verifies blobs of up to this many bytes before it returns; 0: 1 MB
 }
 
-// Store holds the blobs of one data directory. It is safe for concurrent use and needs no
-// closing: each Staged owns its sync.
+// Store holds the blobs of one data directory. It is safe for concurrent use. It doesn't
+// need to be closed, because each Staged manages its own sync.
 type Store struct {
 	dir, tmp        string
 	files           Files
@@ -95,10 +96,10 @@ type Store struct {
 	ownedTmp map[string]struct{} // temporary files in use by Stage, a Staged, or ReserveTmp
 }
 
-// Open opens the store in dir, with staged files in tmp. It creates both directories and
-// the 256 shards with mode 0700 if needed, syncs their parents, and empties tmp, so only
-// one process may have a store open. It returns an error if one directory is inside the
-// other, or if they are on different file systems.
+// Open opens the store in dir, with staged files in tmp. If needed, it creates both
+// directories and the 256 shards with mode 0700 and syncs their parents. It also empties
+// tmp, so only one process may have a store open. It returns an error if one directory is
+// inside the other, or if they are on different file systems.
 func Open(dir, tmp string, opts Options) (*Store, error) {
 	s := &Store{
 		dir: filepath.Clean(dir), tmp: filepath.Clean(tmp),
@@ -134,7 +135,7 @@ func Open(dir, tmp string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// isInside reports whether inner is outer or a path below it.
+// isInside reports whether inner is equal to outer or is a path below it.
 func isInside(inner, outer string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
@@ -154,8 +155,8 @@ func (s *Store) prepare() error {
 			return err
 		}
 	}
-	// Always sync: an earlier start can have been killed after it created a directory and
-	// before it synced it.
+	// Always sync. An earlier process may have been killed between creating a directory and
+	// syncing it.
 	dirs := []string{s.dir, filepath.Dir(s.dir)}
 	if tmpParent := filepath.Dir(s.tmp); tmpParent != dirs[1] {
 		dirs = append(dirs, tmpParent)
@@ -165,7 +166,8 @@ func (s *Store) prepare() error {
 			return err
 		}
 	}
-	// Probe before anything is removed: a tmp on another file system is a wrong setting.
+	// Probe before removing anything. If tmp is on another file system, it may be the wrong
+	// directory.
 	if err := s.probe(); err != nil {
 		return err
 	}
@@ -186,8 +188,8 @@ func (s *Store) mkdir(path string) error {
 	return s.files.Mkdir(path)
 }
 
-// removeOldTmp removes temporary files of an earlier run. A file that can't be removed is
-// only logged.
+// removeOldTmp removes temporary files left by an earlier run. It only logs a file that
+// can't be removed.
 func (s *Store) removeOldTmp() {
 	entries, err := os.ReadDir(s.tmp)
 	if err != nil {
@@ -212,14 +214,14 @@ func (s *Store) removeOldTmp() {
 	}
 }
 
-// probe renames a file from tmp to dir. Only that proves that both are on one file
-// system: two bind mounts of one device have the same device number, but rename fails
-// between them.
+// probe checks that tmp and dir are on one file system by renaming a file between them.
+// Nothing else proves that: two bind mounts of one device have the same device number,
+// but renames between them fail.
 func (s *Store) probe() error {
 	from, to := filepath.Join(s.tmp, "probe"), filepath.Join(s.dir, "probe")
 	f, err := s.files.Create(from)
 	if errors.Is(err, fs.ErrExist) {
-		// An earlier start was killed between create and rename.
+		// An earlier process was killed between the create and the rename.
 		if err = s.files.Remove(from); err == nil {
 			f, err = s.files.Create(from)
 		}
@@ -247,7 +249,8 @@ func (s *Store) create() (File, string, error) {
 		return nil, "", fmt.Errorf("name a temporary file: %w", err)
 	}
 	path := filepath.Join(s.tmp, hex.EncodeToString(b[:]))
-	// Record the owner before the file exists, so that ClearTmp never removes a file in use.
+	// Record the owner before creating the file, so that ClearTmp never removes a file in
+	// use.
 	s.mu.Lock()
 	s.ownedTmp[path] = struct{}{}
 	s.mu.Unlock()
@@ -259,7 +262,7 @@ func (s *Store) create() (File, string, error) {
 	return f, path, nil
 }
 
-// disown records that a temporary file has no owner anymore.
+// disown records that a temporary file no longer has an owner.
 func (s *Store) disown(path string) {
 	s.mu.Lock()
 	delete(s.ownedTmp, path)
@@ -290,7 +293,8 @@ func (s *Store) syncDir(dir string) error {
 	return nil
 }
 
-// syncError returns ErrDiskFull for a full disk and ErrSync for a disk that fails.
+// syncError converts an error from a sync. It returns ErrDiskFull if the disk is full,
+// and ErrSync otherwise.
 func syncError(err error) error {
 	if durable.IsDiskFull(err) {
 		return markDiskFull(err)
@@ -298,7 +302,8 @@ func syncError(err error) error {
 	return fmt.Errorf("%w: %w", ErrSync, err)
 }
 
-// markDiskFull wraps ErrDiskFull around an operating system error of that meaning.
+// markDiskFull wraps err with ErrDiskFull if it is an operating system error for a full
+// disk.
 func markDiskFull(err error) error {
 	if err != nil && durable.IsDiskFull(err) && !errors.Is(err, ErrDiskFull) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)

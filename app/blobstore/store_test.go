@@ -51,7 +51,7 @@ func TestOpenCreatesShardsAndEmptiesTmp(t *testing.T) {
 	}
 }
 
-// TestOperatingSystem uses the real file system, with real syncs.
+// TestOperatingSystem uses the real file system with real syncs.
 func TestOperatingSystem(t *testing.T) {
 	base := t.TempDir()
 	s, err := Open(filepath.Join(base, "blobs"), filepath.Join(base, "tmp"), Options{})
@@ -98,7 +98,7 @@ func TestOpenRejectsDirectories(t *testing.T) {
 	}
 }
 
-// TestOpenFaults checks that Open after a failed Open continues where that one failed.
+// TestOpenFaults checks that if Open fails at any step, the next Open succeeds.
 func TestOpenFaults(t *testing.T) {
 	base := t.TempDir()
 	for _, step := range []string{"mkdir tmp", "mkdir 7f", "syncdir blobs", "create probe", "close probe", "remove probe"} {
@@ -227,8 +227,7 @@ func TestVolume(t *testing.T) {
 	}
 }
 
-// TestOpenAfterKilledProbe checks that a leftover file of the probe doesn't make Open
-// fail.
+// TestOpenAfterKilledProbe checks that Open succeeds if an earlier probe left its file.
 func TestOpenAfterKilledProbe(t *testing.T) {
 	root := t.TempDir()
 	dir, tmp := filepath.Join(root, "blobs"), filepath.Join(root, "tmp")

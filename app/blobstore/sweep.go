@@ -11,17 +11,18 @@ import (
 type SweepResult struct {
 	Removed int      // number of blobs
 	Bytes   int64    // size of the removed blobs
-	Kept    int      // blobs that are referenced, pinned, or in use
-	Strays  []string // paths that aren't blobs; they stay
+	Kept    int      // number of blobs that are referenced, pinned, or in use
+	Strays  []string // paths that aren't blobs; they are not removed
 }
 
 // Sweep removes the blobs that no record references. It calls referenced for each blob in
-// the mark phase, and again for each candidate right before its removal, when it can't be
-// pinned anymore; referenced must see every record committed before that call. Uploads
-// continue in the meantime: an upload waits only if it has the same bytes as the blob
-// that is being removed, and only for that removal. A blob that can't be removed now
-// (open on Windows) stays until the next sweep. An error of referenced or of the context
-// ends the sweep; the result counts what was done until then.
+// the mark phase, and again for each candidate right before its removal, when the
+// candidate can no longer be pinned. referenced must take into account every record
+// committed before the call. Uploads continue during the sweep. An upload waits only if
+// it has the same bytes as the blob that is being removed, and only for that removal. A
+// blob that can't be removed now (on Windows, if it is open) stays until the next sweep.
+// An error from referenced or the context ends the sweep. The result then counts the work
+// done so far.
 func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)) (SweepResult, error) {
 	var result SweepResult
 	if s.readOnly {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// commitAll turns contents into blobs and releases them.
+// commitAll stores contents as blobs and releases their pins.
 func commitAll(t *testing.T, s *Store, contents ...[]byte) []Digest {
 	t.Helper()
 	files := stageAll(t, s, contents...)
@@ -55,8 +55,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestSweepChecksReferencesTwice commits a record between mark and removal: the blob must
-// stay.
+// TestSweepChecksReferencesTwice simulates a record committed between the mark phase and
+// the removal. The blob must stay.
 func TestSweepChecksReferencesTwice(t *testing.T) {
 	s, _ := newStore(t)
 	commitAll(t, s, sample(10, 43))
@@ -71,7 +71,7 @@ func TestSweepChecksReferencesTwice(t *testing.T) {
 }
 
 // TestSweepBlocksOneDigest checks that a digest can't be pinned while its blob is being
-// removed, and that others can.
+// removed, but that other digests can.
 func TestSweepBlocksOneDigest(t *testing.T) {
 	s, rec := newStore(t)
 	d := commitAll(t, s, sample(10, 47), sample(10, 48))
@@ -116,7 +116,7 @@ func TestSweepErrors(t *testing.T) {
 	broken := errors.New("database closed")
 	rows := []struct {
 		name    string
-		calls   int // calls before the error
+		calls   int // number of calls before the error
 		remove  error
 		want    error
 		removed int
@@ -186,8 +186,8 @@ func TestSweepIgnoresStrays(t *testing.T) {
 	}
 }
 
-// TestConcurrentCommitAndSweep runs commits, sweeps, and deletions of records on a few
-// digests. No pinned or referenced blob may be missing at any time.
+// TestConcurrentCommitAndSweep commits blobs, sweeps, and deletes records concurrently,
+// using only a few digests. A pinned or referenced blob must never be missing.
 func TestConcurrentCommitAndSweep(t *testing.T) {
 	goroutines(t)
 	s, _ := newStore(t)
@@ -198,7 +198,7 @@ func TestConcurrentCommitAndSweep(t *testing.T) {
 	var result SweepResult
 	sweeper.Go(func() {
 		for ctx.Err() == nil {
-			// Skip the mark phase: it takes most of the time and can't go wrong here.
+			// Skip the mark phase. It takes the most time and isn't what this test checks.
 			for _, d := range digests {
 				if err := s.sweepOne(Entry{Digest: d, Path: s.path(d)}, book.has, &result); err != nil {
 					t.Errorf("sweep one: %v", err)
@@ -244,8 +244,8 @@ func (b *records) add(d Digest, n int) {
 	b.named[d] += n
 }
 
-// round commits, releases, and deletes the record, and checks that the blob exists
-// whenever it must.
+// round commits a blob with a record, releases the pin, and deletes the record. It checks
+// that the blob exists as long as it is pinned or referenced.
 func (b *records) round(ctx context.Context, s *Store, content []byte) error {
 	f, err := s.Stage(ctx, strings.NewReader(string(content)), -1)
 	if err != nil {

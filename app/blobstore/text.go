@@ -20,8 +20,8 @@ import (
 //	text          UTF-8
 //	…             until the end of the stream
 //
-// Each page has a checksum because readers use the first pages before they reach the
-// checksum of gzip at the end.
+// Each page has its own checksum because readers use the first pages before they reach
+// the gzip checksum at the end.
 const textMagic = "deedkeep-text-3\n"
 
 // textMagicPrefix is the start of textMagic in every version. Texts of other versions are
@@ -30,7 +30,7 @@ const textMagicPrefix = "deedkeep-text-"
 
 func checksum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
 
-// maxPageText is the longest accepted text of a page, in bytes.
+// maxPageText is the maximum length of the text of a page, in bytes.
 const maxPageText = 64 << 20
 
 // TextWriter writes the text of a document page by page.
@@ -40,7 +40,7 @@ type TextWriter struct {
 	bytes int64
 }
 
-// NewTextWriter starts a text. The caller calls Close at the end.
+// NewTextWriter starts a text. The caller must call Close at the end.
 func NewTextWriter(w io.Writer) (*TextWriter, error) {
 	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
 	if err != nil {
@@ -50,7 +50,7 @@ func NewTextWriter(w io.Writer) (*TextWriter, error) {
 	return &TextWriter{zip: z}, err
 }
 
-// Page writes the text of a page. It ignores an empty text.
+// Page writes the text of a page. It does nothing if the text is empty.
 func (t *TextWriter) Page(page int, text string) error {
 	if text == "" {
 		return nil
@@ -72,9 +72,9 @@ func (t *TextWriter) Bytes() int64 { return t.bytes }
 // Close finishes the text. It doesn't close the underlying writer.
 func (t *TextWriter) Close() error { return t.zip.Close() }
 
-// ReadText calls fn for each page with text, in order, until fn returns an error. The
-// error wraps fs.ErrNotExist if there is no text, and also ErrPreviewDamaged or
-// ErrPreviewVersion if there is an unusable one.
+// ReadText calls fn for each page with text, in order, until fn returns an error. If
+// there is no usable text, the error wraps fs.ErrNotExist. If there is a text that can't
+// be used, the error also wraps ErrPreviewDamaged or ErrPreviewVersion.
 func (s *Previews) ReadText(digest string, fn func(page int, text string) error) error {
 	f, err := s.open(digest, TextFile)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Previews) ReadText(digest string, fn func(page int, text string) error)
 }
 
 // CheckText verifies the text of a document. It returns nil if the text is intact, or if
-// the document can't have any.
+// the document can't have a text.
 func (s *Previews) CheckText(digest string) error {
 	err := s.ReadText(digest, func(int, string) error { return nil })
 	if errors.Is(err, fs.ErrNotExist) && s.Has(digest, NoTextFile) {

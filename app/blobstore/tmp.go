@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// ReserveTmp returns the path of a file in tmp that the caller creates and removes. Until
-// release is called, ClearTmp doesn't remove it.
+// ReserveTmp returns the path of a file in tmp. The caller creates and removes the file.
+// ClearTmp doesn't remove it until release is called.
 func (s *Store) ReserveTmp(name string) (path string, release func()) {
 	path = filepath.Join(s.tmp, name)
 	s.mu.Lock()
@@ -27,9 +27,9 @@ func (s *Store) owned(path string) bool {
 	return owned
 }
 
-// ClearTmp removes the files in tmp that have no owner and returns their number. It is
-// safe during uploads. It ignores directories and links, which the store never creates
-// there.
+// ClearTmp removes the files in tmp that have no owner, and returns their number. It is
+// safe during uploads. It ignores directories and links, because the store never creates
+// them in tmp.
 func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	if s.readOnly {
 		return 0, ErrReadOnly
@@ -42,8 +42,8 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 		if err := ctx.Err(); err != nil {
 			return count, err
 		}
-		// Owners register a name before they create the file, so a file without an owner
-		// is stale or was removed after the directory was read.
+		// Owners register a name before they create the file. A file without an owner is
+		// therefore stale, or was removed after the directory was read.
 		path := filepath.Join(s.tmp, e.Name())
 		if !e.Type().IsRegular() || s.owned(path) {
 			continue

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestClearTmp checks that owned files and directories stay and that other files are
-// removed.
+// TestClearTmp checks that ClearTmp keeps directories and files that have an owner, and
+// removes all other files.
 func TestClearTmp(t *testing.T) {
 	s, _ := newStore(t)
 	staged := stageAll(t, s, sample(10, 70))

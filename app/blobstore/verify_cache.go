@@ -14,7 +14,7 @@ import (
 // fileStamp identifies the state of a file without reading its content.
 type fileStamp struct {
 	size              int64
-	modified, changed int64 // nanoseconds since 1970; changed is 0 where the system has none
+	modified, changed int64 // nanoseconds since 1970; changed is 0 if the system has no change time
 	device, file      uint64
 }
 
@@ -22,11 +22,11 @@ type fileStamp struct {
 type verification struct {
 	stamp   fileStamp
 	at      time.Time
-	damaged error // nil: its bytes have its digest
+	damaged error // nil if the content matches the digest
 }
 
-// verifyCache holds the results of this process, up to maxVerifications. A bit that
-// decays on the disk changes no stamp, so entries expire.
+// verifyCache contains the verification results of this process, up to maxVerifications.
+// Entries expire because bit rot on the disk doesn't change a stamp.
 type verifyCache struct {
 	mu       sync.Mutex
 	byDigest map[Digest]verification
@@ -37,7 +37,7 @@ const (
 	// Defaults of Options.
 	defaultVerifiedTTL     = 24 * time.Hour
 	defaultVerifyOnOpenMax = 1 << 20
-	// evictSample is the number of entries among which evict picks the oldest.
+	// evictSample is the number of random entries of which evict removes the oldest.
 	evictSample = 32
 )
 
@@ -53,7 +53,7 @@ func (v *verifyCache) put(d Digest, entry verification) {
 	v.byDigest[d] = entry
 }
 
-// evict removes the oldest of a random sample.
+// evict removes the oldest entry of a random sample.
 func (v *verifyCache) evict() {
 	var oldest Digest
 	sampled := 0
@@ -81,8 +81,7 @@ func (v *verifyCache) remove(d Digest) {
 	delete(v.byDigest, d)
 }
 
-// recordCheck caches the result of reading f, unless the file has changed in the
-// meantime.
+// recordCheck caches the result of reading f, unless f has changed since it was opened.
 func (s *Store) recordCheck(d Digest, f *os.File, before fileStamp, result error) {
 	if result != nil && !errors.Is(result, ErrDamaged) {
 		return
@@ -94,7 +93,7 @@ func (s *Store) recordCheck(d Digest, f *os.File, before fileStamp, result error
 	s.verifications.put(d, verification{before, s.now(), result})
 }
 
-// recordWritten caches that a blob is intact because it was just written and hashed.
+// recordWritten caches a blob as intact, because it was just written and hashed.
 func (s *Store) recordWritten(d Digest) {
 	f, err := s.Open(d)
 	if err != nil {
@@ -107,8 +106,8 @@ func (s *Store) recordWritten(d Digest) {
 	}
 }
 
-// lookupVerification returns the cached result for an open blob. Without one, intact is
-// false and damaged is nil.
+// lookupVerification returns the cached result for an open blob. If there is no result,
+// intact is false and damaged is nil.
 func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damaged error) {
 	entry, known := s.verifications.get(d)
 	switch {
@@ -117,16 +116,16 @@ func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damage
 	case entry.damaged != nil:
 		return false, entry.damaged
 	}
-	// A negative age means that the clock was set back: the entry doesn't count.
+	// A negative age means that the clock was set back, so the entry is not used.
 	age := s.now().Sub(entry.at)
 	return age >= 0 && age < cmp.Or(s.verifiedTTL, defaultVerifiedTTL), nil
 }
 
 // OpenVerified opens a blob that is about to be sent. The reader is nil if the blob was
-// verified recently, or is small and was verified now. A larger blob comes with a reader
-// that verifies it while it is read. The error is ErrDamaged if the blob is known to be
-// damaged or its size isn't size, ErrMissing, or one of the operating system. The caller
-// closes the file, which the reader uses.
+// verified recently, or if it is small and OpenVerified has verified it. For a larger
+// blob, it returns a reader that verifies the blob while reading it. The error is
+// ErrDamaged if the blob is known to be damaged or its size isn't size, ErrMissing, or an
+// operating system error. The caller closes the file, which the reader uses.
 func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.File, *VerifyingReader, error) {
 	f, err := s.Open(d)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// newVerifyingStore opens a store with a clock that the test sets, and with a small
+// newVerifyingStore opens a store with a clock that the test can set and with first as
 // Options.VerifyOnOpenMax.
 func newVerifyingStore(t *testing.T, first int64) (s *Store, clock *time.Time) {
 	t.Helper()
@@ -26,13 +26,14 @@ func newVerifyingStore(t *testing.T, first int64) (s *Store, clock *time.Time) {
 	return s, &now
 }
 
-// unsyncedFiles doesn't sync directories: in these tests no power fails.
+// unsyncedFiles doesn't sync directories, because these tests don't simulate power
+// failures.
 type unsyncedFiles struct{ Files }
 
 func (unsyncedFiles) SyncDir(string) error { return nil }
 
-// corruptInPlace writes other bytes into a blob: same inode, with the modification time
-// changed, so that the resolution of the clock can't hide the write.
+// corruptInPlace overwrites a blob without changing its inode. It changes the
+// modification time, because the clock may be too coarse to show the write.
 func corruptInPlace(t *testing.T, s *Store, d Digest, content []byte) {
 	t.Helper()
 	path := s.path(d)
@@ -54,7 +55,8 @@ func flipBit(content []byte, bit int) []byte {
 	return content
 }
 
-// download reads a blob as a download does. err is set if it breaks off.
+// download reads a blob as a download does. It returns an error if the download is
+// interrupted.
 func download(t *testing.T, s *Store, d Digest, size int64) (got []byte, err error) {
 	t.Helper()
 	f, u, err := s.OpenVerified(t.Context(), d, size)
@@ -68,7 +70,8 @@ func download(t *testing.T, s *Store, d Digest, size int64) (got []byte, err err
 	return io.ReadAll(u)
 }
 
-// TestDamagedIsNeverSentComplete damages small and large blobs in every way.
+// TestDamagedIsNeverSentComplete checks that a damaged blob, small or large, is never
+// sent completely.
 func TestDamagedIsNeverSentComplete(t *testing.T) {
 	s, _ := newVerifyingStore(t, 1<<10)
 	for _, size := range []int{1, 1000, tailSize - 1, tailSize, tailSize + 1, 3*tailSize + 5} {
@@ -110,7 +113,7 @@ func TestVerifiedWhileUnchanged(t *testing.T) {
 	rows := []struct {
 		name   string
 		change func(t *testing.T, s *Store, d Digest, now *time.Time)
-		want   bool // counts as verified
+		want   bool // whether the blob counts as verified
 	}{
 		{"just stored", func(*testing.T, *Store, Digest, *time.Time) {}, true},
 		{"a day later", func(_ *testing.T, _ *Store, _ Digest, now *time.Time) { *now = now.Add(24 * time.Hour) }, false},
@@ -163,11 +166,11 @@ func TestVerifiedWhileUnchanged(t *testing.T) {
 	}
 }
 
-// TestChangeTimeRevealsWrite overwrites bytes in place and sets size and modification
-// time back: the change time differs.
+// TestChangeTimeRevealsWrite overwrites bytes in place, and restores the size and the
+// modification time. The change time reveals the write.
 func TestChangeTimeRevealsWrite(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // no change time: the verification expires instead
+		return // Windows has no change time: the verification expires instead
 	}
 	s, _ := newVerifyingStore(t, 1<<10)
 	content := sample(100, 6)
@@ -186,8 +189,8 @@ func TestChangeTimeRevealsWrite(t *testing.T) {
 	}
 }
 
-// TestVerifyingReaderParts checks that parts are returned unverified, and that Verified
-// is true only after all bytes were read.
+// TestVerifyingReaderParts checks that parts are returned without verification, and that
+// Verified returns true only after all bytes were read.
 func TestVerifyingReaderParts(t *testing.T) {
 	s, _ := newVerifyingStore(t, 1<<10)
 	content := sample(4*tailSize, 7)
@@ -225,7 +228,7 @@ func TestVerifyingReaderParts(t *testing.T) {
 	}
 }
 
-// TestVerifyCacheIsBounded checks that the cache evicts entries at its limit.
+// TestVerifyCacheIsBounded checks that a full cache evicts entries.
 func TestVerifyCacheIsBounded(t *testing.T) {
 	var v verifyCache
 	at := time.Now()

@@ -9,14 +9,15 @@ import (
 	"os"
 )
 
-// tailSize is the number of last bytes that are held back until the digest is verified.
+// tailSize is the number of bytes at the end of a blob that Read returns only after it
+// has verified the digest.
 const tailSize = 64 << 10
 
-// VerifyingReader reads a blob and verifies it on the way. Read from start to end, it
-// returns the last tailSize bytes only if all bytes match the digest, and fails with
-// ErrDamaged otherwise, so no client receives a complete damaged document. Bytes read
-// after a Seek to another position are not verified; Verified reports what was. It is not
-// safe for concurrent use.
+// VerifyingReader verifies a blob while reading it. If the blob is read from start to
+// end, Read returns the last tailSize bytes only if all bytes match the digest.
+// Otherwise, it fails with ErrDamaged, so a client never receives a complete but damaged
+// document. Bytes read after a Seek to another position are not verified. Verified
+// reports whether all bytes were. VerifyingReader is not safe for concurrent use.
 type VerifyingReader struct {
 	store  *Store
 	f      *os.File
@@ -24,9 +25,9 @@ type VerifyingReader struct {
 	stamp  fileStamp
 
 	pos      int64
-	hashed   int64 // number of leading bytes that are in hash
+	hashed   int64 // number of leading bytes that were hashed
 	hash     hash.Hash
-	tail     []byte // the last bytes, set once all bytes are verified
+	tail     []byte // the last tailSize bytes, set once all bytes are verified
 	verified bool
 	err      error
 }
@@ -41,7 +42,7 @@ func (u *VerifyingReader) Digest() Digest { return u.digest }
 // Verified reports whether all bytes were read and match the digest.
 func (u *VerifyingReader) Verified() bool { return u.verified }
 
-// Err returns the ErrDamaged that a Read has returned, or nil.
+// Err returns the ErrDamaged error that a Read returned, or nil.
 func (u *VerifyingReader) Err() error { return u.err }
 
 // Seek implements io.Seeker.
@@ -97,9 +98,9 @@ func (u *VerifyingReader) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// verifyTail reads the remaining bytes and verifies all of them.
+// verifyTail reads the remaining bytes and verifies the complete blob.
 func (u *VerifyingReader) verifyTail(size int64) error {
-	tail := make([]byte, size-u.hashed+1) // one byte more, to notice a file that has grown
+	tail := make([]byte, size-u.hashed+1) // one extra byte, to detect a file that has grown
 	n, err := u.f.ReadAt(tail, u.hashed)
 	if int64(n) != size-u.hashed || !errors.Is(err, io.EOF) {
 		return u.fail(fmt.Errorf("%d bytes from %d on, %d are on record: %w", n, u.hashed, size-u.hashed, err))

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// FreeSpace returns the number of bytes that this process can still write on the volume
-// of path. The path need not exist.
+// FreeSpace returns the number of bytes that this process can still write to the volume
+// of path. The path doesn't have to exist.
 func FreeSpace(path string) (bytes uint64, err error) {
 	dir, err := existingAncestor(path)
 	if err == nil {
@@ -21,10 +21,9 @@ func FreeSpace(path string) (bytes uint64, err error) {
 	return bytes, nil
 }
 
-// FileSystemType returns the name of the file system of path, as the system calls it
-// ("ext4", "nfs", "NTFS"). network reports whether it is a network or user-space file
-// system (NFS, SMB, FUSE), where sync and locks are not reliable. The path need not
-// exist.
+// FileSystemType returns the system's name for the file system of path ("ext4", "nfs",
+// "NTFS"). network reports whether it is a network or user-space file system (NFS, SMB,
+// FUSE), where sync and locks are not reliable. The path doesn't have to exist.
 func FileSystemType(path string) (name string, network bool, err error) {
 	dir, err := existingAncestor(path)
 	if err == nil {
@@ -36,7 +35,7 @@ func FileSystemType(path string) (name string, network bool, err error) {
 	return name, network, nil
 }
 
-// existingAncestor returns path, or its nearest ancestor that exists.
+// existingAncestor returns path if it exists, or else its nearest ancestor that does.
 func existingAncestor(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

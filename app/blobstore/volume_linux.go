@@ -55,7 +55,7 @@ func fileSystem(path string) (string, bool, error) {
 	if err := unix.Statfs(path, &st); err != nil {
 		return "", false, err
 	}
-	magic := uint32(st.Type) // a 32-bit value in a field whose width depends on the platform
+	magic := uint32(st.Type) // 32 bits, in a field whose width depends on the platform
 	if fs, ok := fsTypes[magic]; ok {
 		return fs.name, fs.network, nil
 	}

@@ -17,10 +17,10 @@ type Entry struct {
 	Path   string
 }
 
-// Walk calls visit for every blob in the order of digests, without a lock: a blob that is
-// added or removed in the meantime may be visited or not. It calls stray, which may be
-// nil, with the path of anything else in the directory. It stops at the first error of
-// visit, stray, the context, or the disk.
+// Walk calls visit for every blob, in the order of digests. It doesn't lock the store, so
+// it may or may not visit a blob that is added or removed during the walk. It calls
+// stray, which may be nil, with the path of anything else in the directory. It stops at
+// the first error from visit, stray, the context, or the disk.
 func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(path string) error) error {
 	if stray == nil {
 		stray = func(string) error { return nil }
@@ -78,8 +78,8 @@ func (s *Store) walkShard(ctx context.Context, dir string, visit func(Entry) err
 	return nil
 }
 
-// StaleTmp returns the number and size of files in tmp without an owner (see ReserveTmp):
-// files left by a crash, or placed there by other programs.
+// StaleTmp returns the number and total size of the files in tmp that have no owner (see
+// ReserveTmp). Such files were left by a crash or placed there by another program.
 func (s *Store) StaleTmp() (count int, bytes int64, err error) {
 	err = filepath.WalkDir(s.tmp, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -2,7 +2,7 @@
 
 package blobstore
 
-// WriteBack does nothing: this system has no such hint.
+// WriteBack does nothing, because this system has no such hint.
 func (osFile) WriteBack(int64, int64) {}
 
 func dropPageCache(uintptr) {}
