@@ -1,5 +1,5 @@
-// Package archive writes, reads, verifies, and prunes backups of one vault in a
-// directory, which can be on any disk, share, or synchronized folder.
+// Package archive writes, reads, verifies, and prunes backups of one vault. An archive is
+// a directory, which can be on any disk, share, or synchronized folder.
 //
 // # Directory
 //
@@ -16,17 +16,18 @@
 //	    tmp/                         files being written; may be deleted
 //	    lock, reading                locks of writers and readers
 //
-// <sum> is the SHA-256 of the bytes of the file, <digest> that of a document, both as 64
-// lower-case hex digits. The digest of a plain blob is its sum. So every file but the
-// header, README.txt, and key.age has its own sum in its name and can be checked with
-// sha256sum, without a key. A snapshot is named after its time in UTC, so names sort by
-// time. No name has a character that FAT, NTFS, or SMB reject. All paths are relative:
-// the directory may be moved, copied, or renamed.
+// <sum> is the SHA-256 of the bytes in the file, and <digest> is the SHA-256 of a
+// document. Both are written as 64 lower-case hex digits. In the plain format, the digest
+// of a blob is also its sum. Every file except the header, README.txt, and key.age has
+// its sum in its name, so sha256sum can check it without a key. A snapshot is named after
+// its time in UTC, so names sort by time. File names don't contain characters that FAT,
+// NTFS, or SMB reject. All paths are relative, so the directory may be moved, copied, or
+// renamed.
 //
 // The name of an encrypted blob is the first 16 bytes of HMAC-SHA-256(blob name key,
-// digest) in hex. The key is derived from the vault's secret: a document has the same
-// name in every snapshot, and without the secret the name reveals nothing. Folders of
-// blobs/ are named after the first two digits.
+// digest) in hex. The blob name key is derived from the vault's secret, so a document has
+// the same name in every snapshot, and the name reveals nothing to anyone without the
+// secret. Folders of blobs/ are named after the first two digits of the blob names.
 //
 // # Header
 //
@@ -35,11 +36,11 @@
 //	 "form":"plain" or "encrypted","recipient":"age1…","key":"<sum of key.age>","for":["age1…"] or ["passphrase"],
 //	 "proof":"<HMAC-SHA-256(header key, the line without proof)>"}\n
 //
-// It is written once. Only the encrypted format has recipient, key, and for. An archive
-// belongs to one vault, the one whose secret has this fingerprint. The header key is
-// derived from that secret. The proof, and with it key.age, is verified before anything
-// is written. So someone who can write to the directory but doesn't have the secret can't
-// make the vault write plain files, or encrypt for another key.
+// The header is written once. Only the encrypted format has recipient, key, and for. An
+// archive belongs to one vault: the vault whose secret has this fingerprint. The header
+// key is derived from that secret. The vault verifies the proof, and key.age with it,
+// before it writes anything. An attacker who can write to the directory but doesn't have
+// the secret can't make the vault write plain files or encrypt for another key.
 //
 // # Content of files
 //
@@ -49,19 +50,21 @@
 //	manifest        zstd(lines)             age(zstd(lines))
 //	key.age         -                       age("AGE-SECRET-KEY-1…\n")
 //
-// age is the format of age-encryption.org/v1. key.age contains an X25519 identity created
-// with the archive. Everything else is encrypted for that identity; its public key is in
-// the header, so a vault that knows only public keys can add snapshots. A manifest has an
-// additional stanza, which allows the vault to list and prune snapshots:
+// age is the format described at age-encryption.org/v1. key.age contains an X25519
+// identity that is created with the archive. Everything else is encrypted for that
+// identity. Its public key is in the header, so a vault that has only public keys can add
+// snapshots. A manifest has an additional stanza, which lets the vault list and prune
+// snapshots:
 //
 //	-> deedkeep <base64 of 16 random bytes, the salt>
 //	<base64 of ChaCha20-Poly1305(HKDF-SHA-256(manifest key, salt, "deedkeep/1/stanza"), nonce 0, file key)>
 //
-// The manifest key is derived from the vault's secret as well. Other programs ignore the
+// The manifest key is also derived from the vault's secret. Other programs ignore the
 // stanza.
 //
-// The lines of a manifest are JSON: one for the snapshot (type Info), one for each blob
-// in ascending order of digest (type Entry), and the end:
+// The lines of a manifest are JSON. The first line describes the snapshot (type Info).
+// Then there is one line for each blob, in ascending order of digest (type Entry). The
+// last line marks the end:
 //
 //	{"manifest":1,"archive":"…","snapshot":"20261121T071500Z","vault":"…","created_at":"…","schema":3,
 //	 "files":2,"blobs":1,"bytes":19,…,"database":{"file":"….db","stored":…,"size":…,"digest":"…"},"secret":"deedkeep-secret-1 …"}
@@ -70,20 +73,20 @@
 //
 // # Guarantees
 //
-// A snapshot is complete or invisible: its manifest is renamed last, after every file it
-// references was synced. Existing blobs are not written again. All content is verified
-// against its digest while it is read. A crash leaves unreferenced files, which the next
-// writer removes, and no lock.
+// A snapshot is either complete or invisible, because its manifest is renamed last, after
+// all files that it references were synced. Existing blobs are not written again. All
+// content is checked against its digest while it is read. A crash can leave unreferenced
+// files, which the next writer removes, but it can't leave a lock.
 //
 // # Limits
 //
-// The package doesn't write to a directory that contains anything else or the archive of
-// another vault, nor if the vault didn't write the header and key.age. It doesn't follow
-// a link that replaces one of its folders, and opens no pipe or device. It can miss a
-// link that is created while it works, so only the user of the service may write to the
-// directory. To a restore without the vault's secret it can't prove who wrote an archive:
-// anyone who can write to the directory can replace the archive or delete snapshots. A
-// plain archive contains the vault's secret.
+// The package doesn't write to a directory that contains other files or the archive of
+// another vault, or if the vault didn't write the header and key.age. It doesn't follow a
+// link that replaces one of its folders, and doesn't open pipes or devices. It can miss a
+// link that is created while it is running, so only the service account may have write
+// access to the directory. A restore without the vault's secret can't verify who wrote
+// the archive: anyone who can write to the directory can replace the archive or delete
+// snapshots. A plain archive contains the vault's secret.
 package archive
 
 import (
@@ -96,25 +99,25 @@ import (
 	"time"
 )
 
-// Errors for errors.Is. Their texts are shown to users.
+// Errors to test for with errors.Is. Their texts are shown to users.
 var (
-	// ErrNotFound means that the directory has no archive, or that the archive has no
-	// such snapshot.
+	// ErrNotFound means that there is no archive in the directory, or no such snapshot in
+	// the archive.
 	ErrNotFound = errors.New("there is no backup here")
-	// ErrForeign means that the directory contains other files, or the archive of another
+	// ErrForeign means that the directory contains other files or the archive of another
 	// vault.
 	ErrForeign = errors.New("it is not this vault's")
 	// ErrMissing means that the expected archive is not in the directory.
 	ErrMissing = errors.New("the backups that were there are not there")
-	// ErrLocked means that another process writes to the archive, or reads files that are
-	// to be removed.
+	// ErrLocked means that another process is writing to the archive, or is reading files
+	// that should be removed.
 	ErrLocked = errors.New("the backup is in use")
-	// ErrDecrypt means that no key was given, or that the given keys don't decrypt the
+	// ErrDecrypt means that no key was given, or that the given keys can't decrypt the
 	// archive.
 	ErrDecrypt = errors.New("it cannot be decrypted")
-	// ErrDamaged means that bytes are missing or differ from those that were written.
+	// ErrDamaged means that data is missing or differs from the data that was written.
 	ErrDamaged = errors.New("the backup is damaged")
-	// ErrDiskFull means that the disk of the archive is full.
+	// ErrDiskFull means that the disk with the archive is full.
 	ErrDiskFull = errors.New("the disk of the backup is full")
 	// ErrSourceDamaged means that a document of the vault doesn't match its digest, so it
 	// can't be copied.
@@ -131,20 +134,20 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // Options are the options of Open and OpenOrCreate.
 type Options struct {
-	Vault       string     // fingerprint of the vault's secret; "": any vault, only for reading
-	BlobNameKey [32]byte   // derives names of encrypted blobs; only for writing
+	Vault       string     // fingerprint of the vault's secret; "" to read the archive of any vault
+	BlobNameKey [32]byte   // derives names of encrypted blobs; only needed for writing
 	ManifestKey [32]byte   // decrypts manifests; zero if the secret isn't available
 	HeaderKey   [32]byte   // verifies the header if Vault is set
-	ExpectedID  string     // ID of the archive that must be in the directory; "": any, or a new one
+	ExpectedID  string     // ID of the archive that must be in the directory; "" if any archive, or none, is fine
 	Encryption  Encryption // for a new archive
 	Decryption  Decryption // opens key.age
 	Rand        io.Reader  // for the ID of a new archive
 	Now         func() time.Time
 	FreeSpace   func(path string) (uint64, error) // free bytes on a disk; nil: not checked
-	Reserve     uint64                            // bytes that stay free
+	Reserve     uint64                            // number of bytes that must stay free
 }
 
-// Archive is an opened archive. It keeps no files open and needs no closing.
+// Archive is an open archive. It keeps no files open, so it doesn't need to be closed.
 type Archive struct {
 	dir    string
 	header header
@@ -152,8 +155,8 @@ type Archive struct {
 	opts   Options
 }
 
-// Open opens the archive in dir for reading or writing. It writes nothing. The error is
-// ErrNotFound, ErrForeign for the archive of another vault, ErrDamaged, or
+// Open opens the archive in dir for reading or writing. It writes nothing. It returns
+// ErrNotFound, ErrForeign if the archive belongs to another vault, ErrDamaged, or
 // ErrNewerVersion.
 func Open(dir string, opts Options) (*Archive, error) {
 	raw, err := readLimited(filepath.Join(dir, headerName), maxHeaderSize)
@@ -187,9 +190,10 @@ func Open(dir string, opts Options) (*Archive, error) {
 }
 
 // OpenOrCreate opens the archive in dir, or creates one in a missing or empty directory.
-// It returns ErrForeign for an archive whose encryption differs from opts.Encryption, so
-// that no one believes that backups are encrypted when they aren't. It returns ErrMissing
-// if opts.ExpectedID is set and the directory has another archive or none.
+// It returns ErrForeign if the encryption of an existing archive differs from
+// opts.Encryption, so that no one relies on encryption that isn't there. It returns
+// ErrMissing if opts.ExpectedID is set and the directory contains another archive or
+// none.
 func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	a, err := Open(dir, opts)
 	if err == nil && (opts.ExpectedID == "" || opts.ExpectedID == a.ID()) {
@@ -208,8 +212,9 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 	return Open(dir, opts)
 }
 
-// missingError returns ErrMissing. found is the archive in the directory, or nil: an
-// empty mount point looks like a directory for a new archive.
+// missingError returns ErrMissing for the expected archive with this ID. found is the
+// archive in the directory, or nil. An empty mount point looks like a directory for a new
+// archive.
 func missingError(dir, id string, found *Archive) error {
 	instead := "none is there now"
 	if found != nil {
@@ -225,7 +230,7 @@ func (a *Archive) Dir() string { return a.dir }
 // ID returns the ID of the archive, 32 hex digits.
 func (a *Archive) ID() string { return a.header.Archive }
 
-// Vault returns the fingerprint of the secret of the vault that the archive belongs to.
+// Vault returns the fingerprint of the secret of the vault to which the archive belongs.
 func (a *Archive) Vault() string { return a.header.Vault }
 
 // Encrypted reports whether the archive is encrypted.

@@ -12,7 +12,7 @@ import (
 	"filippo.io/age"
 )
 
-// allFormats returns the options of each archive format by its name.
+// allFormats returns the options for each archive format, by format name.
 func allFormats(t testing.TB) map[string]Options {
 	t.Helper()
 	own, err := age.GenerateX25519Identity()
@@ -62,7 +62,7 @@ func TestBackUpAndRestore(t *testing.T) {
 	}
 }
 
-// TestStoredSizeIsExact checks that the size of a file is known before it is written.
+// TestStoredSizeIsExact checks that storedSize predicts the exact size of a file.
 func TestStoredSizeIsExact(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		t.Run(name, func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestStoredSizeIsExact(t *testing.T) {
 	}
 }
 
-// TestEncryptedArchiveRevealsNothing checks that no content or name appears in an
-// encrypted archive.
+// TestEncryptedArchiveRevealsNothing checks that no content, and no name of a document,
+// appears in an encrypted archive.
 func TestEncryptedArchiveRevealsNothing(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		if name == "plain" {
@@ -108,7 +108,7 @@ func TestEncryptedArchiveRevealsNothing(t *testing.T) {
 	}
 }
 
-// TestRecipientsOnly checks that a vault that knows only public keys can add, list, and
+// TestRecipientsOnly checks that a vault that has only public keys can add, list, and
 // verify snapshots.
 func TestRecipientsOnly(t *testing.T) {
 	opts := allFormats(t)["recipients"]
@@ -136,13 +136,13 @@ func TestRecipientsOnly(t *testing.T) {
 	if err != nil || len(p.Removed) != 1 || p.Blobs != 0 {
 		t.Errorf("Prune = %+v, %v; want 1 removed snapshot and no removed documents", p, err)
 	}
-	// Without any key: encrypted content is not damage.
+	// Without any key, encrypted content is not reported as damage.
 	noKeys := Options{Now: opts.Now}
 	if r, err := openArchive(t, dir, noKeys).Verify(context.Background(), "", func(int64, int64) {}); !errors.Is(err, ErrDecrypt) ||
 		len(r.Findings) != 0 {
 		t.Errorf("Verify without keys = %+v, %v; want ErrDecrypt and no findings", r, err)
 	}
-	// With the identity, but without the vault's secret.
+	// With the identity, a restore doesn't need the vault's secret.
 	restoreOpts := Options{Decryption: keys, Now: opts.Now}
 	if err := h.checkSnapshot(dir, restoreOpts, Latest); err != nil {
 		t.Errorf("checkSnapshot: %v", err)
@@ -224,8 +224,8 @@ func TestOpenMissingArchive(t *testing.T) {
 	}
 }
 
-// TestTwoWritersAndClockSetBack checks that the second writer gets ErrLocked, and that
-// names still sort by age after the clock was set back.
+// TestTwoWritersAndClockSetBack checks that a second writer gets ErrLocked, and that
+// names still sort by age after the clock is set back.
 func TestTwoWritersAndClockSetBack(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	dir := filepath.Join(t.TempDir(), "backup")
@@ -273,7 +273,8 @@ func TestLease(t *testing.T) {
 		t.Fatalf("lease: %v", err)
 	}
 	release()
-	// An expired lease of a killed process, and a lease without an expiry.
+	// Neither an expired lease of a killed process nor a lease without an expiry keeps
+	// others from writing.
 	for _, row := range []struct{ name, content string }{{"expired", string(held)}, {"empty", ""}, {"no expiry", "words"}} {
 		t.Run(row.name, func(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, leaseName), []byte(row.content), 0o600); err != nil {

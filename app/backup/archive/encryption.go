@@ -19,31 +19,32 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Encryption says how to encrypt a new archive: for age recipients ("age1…"), with a
-// passphrase, or, if both are empty, not at all.
+// Encryption specifies how to encrypt a new archive: for age recipients ("age1…") or with
+// a passphrase. If both are empty, the archive isn't encrypted.
 type Encryption struct {
 	Recipients []string
 	Passphrase string
 
-	workFactor int // of scrypt; 0: passphraseWork. Tests use a lower one.
+	workFactor int // work factor of scrypt; 0: passphraseWork. Tests use a lower one.
 }
 
-// Decryption holds what may decrypt an archive: age identities, as the text of a file
-// written by age-keygen, or the passphrase.
+// Decryption contains the keys to decrypt an archive: age identities, in the format of a
+// file written by age-keygen, or the passphrase.
 type Decryption struct {
 	Identities string
 	Passphrase string
 }
 
-// passphraseWork is the work factor of scrypt: a guess costs 2^16 rounds, 64 MiB, and 0.2
-// seconds. maxPassphraseWork bounds the cost of a key that another program wrote.
+// passphraseWork is the work factor of scrypt. Each guess costs 2^16 rounds, 64 MiB, and
+// 0.2 seconds. maxPassphraseWork limits the cost of decrypting a key that another program
+// wrote.
 const (
 	passphraseWork    = 16
 	maxPassphraseWork = 18
-	maxKeySize        = 64 << 10 // max bytes of key.age
+	maxKeySize        = 64 << 10 // maximum size of key.age in bytes
 )
 
-// CheckRecipients returns an error if one of texts is not the public key of an age
+// CheckRecipients returns an error if one of the texts is not the public key of an age
 // identity.
 func CheckRecipients(texts []string) error {
 	_, err := parseRecipients(texts)
@@ -69,8 +70,8 @@ func (s Encryption) recipientNames() []string {
 	return s.Recipients
 }
 
-// newArchiveKey creates the identity of an archive. It returns the public key and the
-// content of key.age.
+// newArchiveKey creates the identity of an archive. It returns the identity's public key
+// and the content of key.age.
 func newArchiveKey(s Encryption) (public string, key []byte, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -100,7 +101,7 @@ func newArchiveKey(s Encryption) (public string, key []byte, err error) {
 	return identity.Recipient().String(), out.Bytes(), nil
 }
 
-// readKeyFile reads key.age and verifies it against the header.
+// readKeyFile reads key.age and verifies it with the checksum in the header.
 func (a *Archive) readKeyFile() ([]byte, error) {
 	raw, err := readLimited(a.path(keyName), maxKeySize)
 	if err != nil {
@@ -112,7 +113,7 @@ func (a *Archive) readKeyFile() ([]byte, error) {
 	return raw, nil
 }
 
-// decryptKey returns the identity of the archive.
+// decryptKey decrypts key.age and returns the identity of the archive.
 func (a *Archive) decryptKey(keys Decryption) (*age.X25519Identity, error) {
 	identities, err := keys.identities()
 	if err != nil {
@@ -173,9 +174,9 @@ func (k Decryption) identities() (list []age.Identity, err error) {
 // NeedsPassphrase reports whether the archive is encrypted with a passphrase.
 func (a *Archive) NeedsPassphrase() bool { return slices.Contains(a.header.For, forPassphrase) }
 
-// Unlock decrypts the key of an encrypted archive, which documents and databases need.
-// The error is ErrDecrypt if the keys in the options don't match. For a plain archive it
-// does nothing.
+// Unlock decrypts the key of an encrypted archive, which is needed to read documents and
+// databases. It returns ErrDecrypt if the keys in the options don't match. It does
+// nothing for a plain archive.
 func (a *Archive) Unlock() error {
 	s, encrypted := a.format.(*encryptedFormat)
 	if !encrypted || s.identity != nil {
@@ -189,14 +190,14 @@ func (a *Archive) Unlock() error {
 	return nil
 }
 
-// format is the difference between plain and encrypted archives.
+// format implements the differences between plain and encrypted archives.
 type format interface {
-	// blobName returns the name of a blob file without its sum. isComplete reports that the
-	// format adds no sum.
+	// blobName returns the name of a blob file without its sum. isComplete reports whether
+	// that is the complete name, because the format adds no sum.
 	blobName(d Digest) (name string, isComplete bool)
 	newWriter(w io.Writer, manifest bool) (io.WriteCloser, error)
 	newReader(r io.Reader, manifest bool) (io.Reader, error)
-	// storedSize returns the size of the file for content of the given size.
+	// storedSize returns the size of a file whose content has the given size.
 	storedSize(size int64) int64
 }
 
@@ -247,14 +248,14 @@ func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, erro
 	switch {
 	case !errors.As(err, &noMatch):
 		return opened, err
-	case s.identity != nil: // the key of the archive
+	case s.identity != nil: // the archive is unlocked
 		return nil, fmt.Errorf("%w: its head was changed, or it is of another backup", ErrDamaged)
 	}
 	return nil, fmt.Errorf("%w: it was written for another key", ErrDecrypt)
 }
 
 // An age file for one recipient has a header of fixed size, a nonce of 16 bytes, and
-// chunks of 64 KiB with 16 more bytes each.
+// chunks of 64 KiB. Each chunk has 16 additional bytes.
 const (
 	ageHeaderSize = 168
 	ageChunkSize  = 64 << 10

@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 )
 
-// checkFolders returns an error if one of the folders is a link, which could lead to live
-// data. Missing folders are fine: they are created on demand.
+// checkFolders returns an error if one of the archive's folders is a link, because a link
+// could lead to live data. A folder may be missing, because folders are created when they
+// are needed.
 func checkFolders(dir string) error {
 	for _, name := range []string{blobsDir, snapsDir, tmpDir} {
 		if err := checkFolder(filepath.Join(dir, name)); err != nil {
@@ -46,8 +47,8 @@ func checkRegularOrMissing(path string) error {
 	return nil
 }
 
-// openRegular opens a file for reading. It returns ErrDamaged for a pipe or device,
-// without blocking.
+// openRegular opens a file for reading. If the file is a pipe or device, it returns
+// ErrDamaged without blocking.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
@@ -63,7 +64,8 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// readLimited reads a file of up to limit bytes. It returns ErrDamaged for a longer one.
+// readLimited reads a file of up to limit bytes. It returns ErrDamaged if the file is
+// longer.
 func readLimited(path string, limit int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {

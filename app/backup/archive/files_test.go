@@ -25,7 +25,7 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 				}
 				renameFile(t, path, path+".was")
 				copyTree(t, path+".was", live)
-				// Live data with a name that Prune would remove from an archive.
+				// Live data with a name that Prune would remove in an archive.
 				shard := strings.Repeat("e", 64)
 				for _, file := range []string{"document", shard, filepath.Join("ee", shard)} {
 					path := filepath.Join(live, file)
@@ -73,7 +73,8 @@ func TestLinkedFolderIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestCreateRejectsLinkedFolder checks that a new archive doesn't use a symlink as a folder.
+// TestCreateRejectsLinkedFolder checks that no archive is created if one of its folders
+// is a symlink.
 func TestCreateRejectsLinkedFolder(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	dir, live := t.TempDir(), t.TempDir()

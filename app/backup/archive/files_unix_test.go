@@ -30,7 +30,7 @@ func TestPipeDoesNotBlock(t *testing.T) {
 				}
 			}
 			_, _, err := h.tryBackUp(t.Context(), t, dir, opts)
-			// A pipe doesn't count as a blob, so the document is copied again.
+			// A pipe doesn't count as a blob, so the document is stored again.
 			if name == "header" || name == "key" || name == "lock" {
 				if !errors.Is(err, ErrDamaged) {
 					t.Errorf("tryBackUp = %v, want ErrDamaged", err)

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// testVault is a fake vault: documents, a database, and a clock.
+// testVault is a fake vault with documents, a database, and a clock.
 type testVault struct {
 	docs     map[Digest][]byte
 	database []byte
 	now      time.Time
-	opened   int // number of documents read
+	opened   int // number of documents opened
 }
 
 // newTestVault returns a vault with documents.
@@ -49,7 +49,7 @@ func (h *testVault) digests() (list []Digest) {
 
 const testSecret = "deedkeep-secret-1 CANARYSECRETCANARYSECRETCANARYSECRETCANARYS 00000000"
 
-// options returns the options of an archive of the vault.
+// options returns the options for an archive of the vault.
 func (h *testVault) options(encryption Encryption) Options {
 	encryption.workFactor = 4
 	return Options{
@@ -59,7 +59,7 @@ func (h *testVault) options(encryption Encryption) Options {
 	}
 }
 
-// backUp adds a snapshot.
+// backUp adds a snapshot of the vault to the archive in dir.
 func (h *testVault) backUp(t testing.TB, dir string, opts Options) (Info, int64) {
 	t.Helper()
 	info, written, err := h.tryBackUp(context.Background(), t, dir, opts)
@@ -111,7 +111,8 @@ func openArchive(t testing.TB, dir string, opts Options) *Archive {
 	return a
 }
 
-// checkSnapshot reads a complete snapshot and returns an error if anything differs.
+// checkSnapshot reads a complete snapshot and returns an error if it differs from the
+// vault.
 func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 	a, err := Open(dir, opts)
 	if err != nil {
@@ -144,7 +145,8 @@ func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 	return nil
 }
 
-// checkContent reads and closes r, unless err is not nil. It returns an error if the content is not want.
+// checkContent returns err if it is not nil. Otherwise, it reads and closes r, and
+// returns an error if the content is not want.
 func checkContent(r io.ReadCloser, err error, want []byte) error {
 	if err != nil {
 		return err

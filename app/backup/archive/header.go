@@ -38,7 +38,7 @@ const (
 	forPassphrase = "passphrase"
 )
 
-// header is described in the package comment.
+// header is the content of the header file. The package comment describes it.
 type header struct {
 	Archive   string    `json:"archive"`
 	Vault     string    `json:"vault"`
@@ -59,7 +59,8 @@ func encodeHeader(h header) ([]byte, error) {
 	return append(fmt.Appendf(nil, "%s %s %x\n", headerMagic, headerVersion, sha256.Sum256(body)), body...), nil
 }
 
-// decodeHeader rejects every spelling that encodeHeader doesn't produce.
+// decodeHeader parses a header. It returns an error for any text that encodeHeader
+// doesn't produce.
 func decodeHeader(raw []byte) (header, error) {
 	var h header
 	first, body, found := bytes.Cut(raw, []byte{'\n'})
@@ -97,7 +98,7 @@ func (h header) check() error {
 	return nil
 }
 
-// sign returns the HMAC of all other fields.
+// sign returns the proof: the HMAC of all other fields.
 func (h header) sign(key [32]byte) (string, error) {
 	h.Proof = ""
 	body, err := json.Marshal(h)
@@ -126,7 +127,8 @@ func (h header) newFormat(opts Options) (format, error) {
 	return &encryptedFormat{recipient: recipient, blobNameKey: opts.BlobNameKey, manifestKey: opts.ManifestKey}, nil
 }
 
-// checkEncryption compares the encryption of an existing archive with the settings.
+// checkEncryption returns an error if the encryption of an existing archive differs from
+// the settings.
 func (a *Archive) checkEncryption() error {
 	if a.Encrypted() {
 		if _, err := a.readKeyFile(); err != nil {
@@ -164,7 +166,7 @@ func (a *Archive) checkPassphrase() error {
 }
 
 // create creates an archive in a missing or empty directory. It writes the header last,
-// so the next create continues after a crash.
+// so that after a crash, the next create can continue.
 func create(dir string, opts Options) error {
 	if err := errors.Join(checkVacant(dir), checkFolders(dir)); err != nil {
 		return err
@@ -204,8 +206,8 @@ func create(dir string, opts Options) error {
 	return writeFile(dir, headerName, raw)
 }
 
-// checkVacant returns an error for a directory with unknown files. Files of an
-// interrupted create are fine.
+// checkVacant returns an error if the directory contains unknown files. Files left by an
+// interrupted create are allowed.
 func checkVacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

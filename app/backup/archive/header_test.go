@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// rewriteHeader changes the header of an archive and gives it a correct checksum.
+// rewriteHeader changes the header of an archive and updates its checksum.
 func rewriteHeader(t *testing.T, dir string, change func(h *header)) {
 	t.Helper()
 	path := filepath.Join(dir, headerName)
@@ -32,8 +32,8 @@ func rewriteHeader(t *testing.T, dir string, change func(h *header)) {
 	}
 }
 
-// TestChangedHeaderIsRejected checks that an attacker who can write to the directory, but
-// doesn't have the secret, can't make the vault write plain files or encrypt for another
+// TestChangedHeaderIsRejected checks that an attacker who can write to the directory but
+// doesn't have the secret can't make the vault write plain files or encrypt for another
 // key.
 func TestChangedHeaderIsRejected(t *testing.T) {
 	rows := map[string]func(t *testing.T, dir string){

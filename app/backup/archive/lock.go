@@ -16,9 +16,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// An archive has two locks of the operating system, which end with the process: a writer
-// holds "lock"; readers share "reading", and a removal holds it exclusively. On a file
-// system without locks a writer uses a lease, and readers use no lock:
+// An archive has two operating system locks, which end with the process that holds them.
+// A writer locks "lock". Readers share a lock on "reading", and a writer locks it
+// exclusively to remove files. On a file system without locks, a writer uses a lease, and
+// readers don't lock:
 //
 //	lock.lease    "<32 hex digits of the holder> <Unix seconds of its expiry>\n", rewritten every minute
 const (
@@ -31,7 +32,7 @@ const (
 	leaseRenewInterval = time.Minute
 )
 
-// lockForWriting excludes other writers until release is called.
+// lockForWriting keeps other writers out until release is called.
 func (a *Archive) lockForWriting() (release func(), err error) {
 	if err := checkFolders(a.dir); err != nil {
 		return nil, err
@@ -40,25 +41,25 @@ func (a *Archive) lockForWriting() (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Create the file "reading" now, so that it belongs to the writer, who needs it for
-	// removals. A reader may be root, whose file the server couldn't open.
+	// Create the file "reading" now, so that the writer owns it. The writer needs it to
+	// remove files, but can't open it if a reader that runs as root created it.
 	switch done, err := a.LockForReading(); {
 	case err == nil:
 		done()
-	case !errors.Is(err, ErrLocked): // then it exists
+	case !errors.Is(err, ErrLocked): // the file exists
 		release()
 		return nil, err
 	}
 	return release, nil
 }
 
-// LockForReading prevents removals until release is called. A directory on a read-only
-// medium needs no lock.
+// LockForReading prevents the removal of files until release is called. It does nothing
+// for a directory on a read-only medium.
 func (a *Archive) LockForReading() (release func(), err error) {
 	return a.lock(readingName, (*flock.Flock).TryRLock, noLock)
 }
 
-// lockForRemoval excludes readers until release is called.
+// lockForRemoval keeps readers out until release is called.
 func (a *Archive) lockForRemoval() (release func(), err error) {
 	return a.lock(readingName, (*flock.Flock).TryLock, noLock)
 }
@@ -74,7 +75,7 @@ func (a *Archive) lock(name string, tryLock func(*flock.Flock) (bool, error), fa
 	acquired, err := tryLock(l)
 	switch {
 	case err == nil && acquired:
-		return func() { _ = l.Close() }, nil // the lock ends with the process in any case
+		return func() { _ = l.Close() }, nil // the lock ends with the process even if this fails
 	case err == nil:
 		_ = l.Close()
 		return nil, fmt.Errorf("%s: %w: another backup command works on it", a.dir, ErrLocked)
@@ -85,7 +86,8 @@ func (a *Archive) lock(name string, tryLock func(*flock.Flock) (bool, error), fa
 	return nil, fmt.Errorf("lock the backup: %w", err)
 }
 
-// acquireLease replaces the lock on a file system without locks.
+// acquireLease acquires a lease, which replaces the write lock on a file system without
+// locks.
 func (a *Archive) acquireLease() (release func(), err error) {
 	var id [16]byte
 	if _, err := rand.Read(id[:]); err != nil {
@@ -111,7 +113,7 @@ func (a *Archive) acquireLease() (release func(), err error) {
 	return sync.OnceFunc(func() {
 		stop()
 		renewing.Wait()
-		_ = os.Remove(path) // expires after ten minutes in any case
+		_ = os.Remove(path) // the lease expires after ten minutes even if this fails
 	}), nil
 }
 
@@ -129,7 +131,7 @@ func (a *Archive) renewLease(ctx context.Context, path, holder string) {
 			return
 		case <-tick.C:
 		}
-		// If a renewal fails, nine more follow before the lease expires.
+		// If a renewal fails, the next nine still precede the expiry of the lease.
 		if checkRegularOrMissing(path) != nil {
 			continue
 		}
@@ -139,7 +141,8 @@ func (a *Archive) renewLease(ctx context.Context, path, holder string) {
 	}
 }
 
-// removeExpiredLease removes an expired lease and returns ErrLocked for a valid one.
+// removeExpiredLease removes an expired lease. It returns ErrLocked if the lease is still
+// valid.
 func (a *Archive) removeExpiredLease(path string) error {
 	raw, err := readLimited(path, maxLeaseSize)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestWriterCreatesReadLock checks that the writer creates the file of the read lock. If
-// a reader that runs as root created it, the server couldn't lock it, and would remove
-// files that are being read.
+// TestWriterCreatesReadLock checks that the writer creates the file for the read lock. If
+// a reader that runs as root created it, the server couldn't lock it and might remove
+// files while they are being read.
 func TestWriterCreatesReadLock(t *testing.T) {
 	h := newTestVault("a deed")
 	dir := filepath.Join(t.TempDir(), "backup")

@@ -15,17 +15,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Info describes a snapshot. Files, Abstracts, Orders, Folders, and Events count records.
-// Blobs and Bytes count documents, each content once. Stored is their size in the
-// archive.
+// Info describes a snapshot. Files, Abstracts, Orders, Folders, and Events are numbers of
+// records. Blobs is the number of documents, and Bytes is their total size; documents
+// with the same content count once. Stored is their size in the archive.
 type Info struct {
-	Manifest  int       `json:"manifest"` // version of the format
+	Manifest  int       `json:"manifest"` // format version
 	Archive   string    `json:"archive"`
 	Snapshot  string    `json:"snapshot"`
 	Vault     string    `json:"vault"`
 	CreatedAt time.Time `json:"created_at"`
-	Version   string    `json:"version,omitempty"` // of the program
-	Schema    int       `json:"schema"`            // of the database
+	Version   string    `json:"version,omitempty"` // version of deedkeep
+	Schema    int       `json:"schema"`            // database schema version
 	Files     uint64    `json:"files"`
 	Abstracts uint64    `json:"abstracts"`
 	Orders    uint64    `json:"orders"`
@@ -35,11 +35,11 @@ type Info struct {
 	Bytes     int64     `json:"bytes"`
 	Stored    int64     `json:"stored"`
 	Database  Database  `json:"database"`
-	Secret    string    `json:"secret"` // the line of secret.key
+	Secret    string    `json:"secret"` // the content of secret.key
 }
 
-// Database describes the database of a snapshot: its file in the archive and the size of
-// that file, and the size and digest of the uncompressed database.
+// Database describes the database of a snapshot. File and Stored are the name and size of
+// its file in the archive. Size and Digest are those of the uncompressed database.
 type Database struct {
 	File   string `json:"file"`
 	Stored int64  `json:"stored"`
@@ -47,11 +47,11 @@ type Database struct {
 	Digest string `json:"digest"`
 }
 
-// Entry is a document of a snapshot and its blob.
+// Entry describes a document of a snapshot and its blob.
 type Entry struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
-	File   string `json:"file,omitempty"`   // in blobs/xx; empty in the plain format
+	File   string `json:"file,omitempty"`   // name of the file in blobs/xx; "" in the plain format
 	Stored int64  `json:"stored,omitempty"` // size of that file; 0 in the plain format
 }
 
@@ -64,8 +64,8 @@ type manifestEnd struct {
 const (
 	manifestVersion = 1
 	maxLineSize     = 64 << 10
-	maxManifestSize = 1 << 30 // bytes in the file; enough for ten million documents
-	// maxZstdWindow bounds the memory of decompression for any input.
+	maxManifestSize = 1 << 30 // size of the file in bytes; enough for ten million documents
+	// maxZstdWindow limits the memory for decompressing any input.
 	maxZstdWindow = 128 << 20
 )
 
@@ -98,7 +98,7 @@ func (m *manifestWriter) writeLine(v any) error {
 	return err
 }
 
-// add writes an entry. Digests must be ascending.
+// add writes an entry. Entries must be added in ascending order of digest.
 func (m *manifestWriter) add(e Entry) error {
 	if e.Digest <= m.last {
 		return fmt.Errorf("manifest: %s comes after %s", e.Digest, m.last)
@@ -113,8 +113,8 @@ func (m *manifestWriter) close() error {
 }
 
 // readManifest reads a complete manifest and calls visit for every entry. If visit is
-// nil, it stops after the first line. For invalid content the error wraps ErrDamaged or
-// ErrNewerVersion.
+// nil, it stops after the first line. If the content is invalid, the error wraps
+// ErrDamaged or ErrNewerVersion.
 func readManifest(r io.Reader, visit func(Entry) error) (Info, error) {
 	var info Info
 	zip, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderLowmem(true))
@@ -174,7 +174,8 @@ func decodeStrict(line []byte, v any) error {
 	return nil
 }
 
-// lineReader reads lines and computes the checksum of all lines but the last one read.
+// lineReader reads lines. It computes the checksum of all lines before the last one that
+// it read.
 type lineReader struct {
 	r    *bufio.Reader
 	sum  hash.Hash
@@ -191,7 +192,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return l.line, nil
 }
 
-// entries reads the entries and the end, which must be the last line.
+// entries reads the entries and the end marker, which must be the last line.
 func (l *lineReader) entries(info Info, visit func(Entry) error) error {
 	var last string
 	remaining := info.Bytes
@@ -210,7 +211,8 @@ func (l *lineReader) entries(info Info, visit func(Entry) error) error {
 		if _, ok := parseDigest(e.Digest); !ok || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
 			return fmt.Errorf("%w: the manifest has an entry out of order", ErrDamaged)
 		}
-		// Stop early: a manifest with more entries than announced could fill the memory.
+		// Stop early. A manifest with more entries than its first line says could fill the
+		// memory.
 		if remaining -= e.Size; count >= info.Blobs || remaining < 0 {
 			return fmt.Errorf("%w: the manifest has more entries than it says", ErrDamaged)
 		}

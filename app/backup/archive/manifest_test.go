@@ -21,17 +21,18 @@ import (
 //
 //	go test ./app/backup/archive -run TestCreateFixtures -fixture
 //
-// Fixtures are created once for each version of the format and never change, because existing archives don't change either.
+// Fixtures are created once for each format version and never change, because existing
+// archives don't change either.
 var writeFixtures = flag.Bool("fixture", false, "write the archives of testdata that don't exist")
 
-// fixtureVault returns the vault in the fixtures.
+// fixtureVault returns the vault from which the fixtures were created.
 func fixtureVault() *testVault {
 	h := newTestVault("the first deed", "the second deed", "")
 	h.database = []byte("the records\n")
 	return h
 }
 
-// fixtures returns the options of the fixtures by directory name.
+// fixtures returns the options of each fixture, by directory name.
 func fixtures(h *testVault) map[string]Options {
 	return map[string]Options{"plain-1": h.options(Encryption{}), "passphrase-1": h.options(Encryption{Passphrase: "correct horse battery"})}
 }
@@ -54,8 +55,8 @@ func TestCreateFixtures(t *testing.T) {
 	}
 }
 
-// TestReadFixtures restores archives of every version of the format, from a copy without
-// locks, and adds a snapshot.
+// TestReadFixtures restores an archive of every format version from a copy without locks,
+// and then adds a snapshot to it.
 func TestReadFixtures(t *testing.T) {
 	h := fixtureVault()
 	for name, opts := range fixtures(h) {
@@ -77,8 +78,8 @@ func TestReadFixtures(t *testing.T) {
 	}
 }
 
-// TestPlainFormatBytes checks every byte of a plain archive; the package comment shows
-// its lines.
+// TestPlainFormatBytes checks every byte of a plain archive. The package comment shows
+// the lines of its files.
 func TestPlainFormatBytes(t *testing.T) {
 	h := fixtureVault()
 	dir := filepath.Join(t.TempDir(), "b")
@@ -88,7 +89,7 @@ func TestPlainFormatBytes(t *testing.T) {
 	delete(got, readingName)
 	for name, content := range want {
 		if strings.HasPrefix(name, snapsDir) || name == readmeName {
-			continue // compressed bytes and the wording of README.txt may change
+			continue // the compressed bytes and the wording of README.txt may change
 		}
 		if got[name] != content {
 			t.Errorf("%s =\n%q\nwant\n%q", name, got[name], content)
@@ -139,8 +140,8 @@ func decompress(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// TestFileNamesArePortable checks that no name has a character that Windows, FAT, or a
-// share rejects, and that names don't differ in case only.
+// TestFileNamesArePortable checks that no name contains a character that Windows, FAT, or
+// a share rejects, and that no two names differ only in case.
 func TestFileNamesArePortable(t *testing.T) {
 	for form, opts := range allFormats(t) {
 		dir := filepath.Join(t.TempDir(), "b")
@@ -158,7 +159,7 @@ func TestFileNamesArePortable(t *testing.T) {
 	}
 }
 
-// encodeManifest returns a manifest with entries.
+// encodeManifest returns a manifest with the given entries.
 func encodeManifest(t testing.TB, info Info, entries ...Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -198,7 +199,7 @@ func validInfo() Info {
 }
 
 // TestReadManifestRejects checks that invalid lines are rejected even if their checksum
-// is right.
+// is correct.
 func TestReadManifestRejects(t *testing.T) {
 	info := validInfo()
 	one, two := Entry{Digest: strings.Repeat("0a", 32), Size: 1}, Entry{Digest: strings.Repeat("0b", 32), Size: 2}
@@ -310,7 +311,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// FuzzLines fuzzes the lines of a manifest before compression.
+// FuzzLines fuzzes the uncompressed lines of a manifest.
 func FuzzLines(f *testing.F) {
 	first, err := json.Marshal(validInfo())
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	Latest = "latest"
 )
 
-// ParseSnapshot returns the time in the name of a snapshot. ok is false for any other
-// text.
+// ParseSnapshot returns the time in the name of a snapshot. ok is false if name isn't the
+// name of a snapshot.
 func ParseSnapshot(name string) (time.Time, bool) {
 	at, err := time.Parse(snapshotLayout, name)
 	return at, err == nil && at.Format(snapshotLayout) == name
@@ -59,9 +59,9 @@ func splitSnapshotFile(rest string) (snapshot, sum string, ok bool) {
 	return snapshot, sum, named && summed
 }
 
-// blobFile is the name of a file in blobs/xx.
+// blobFile is the parsed name of a file in blobs/xx.
 type blobFile struct {
-	name string // 32 hex digits; in the plain format the digest
+	name string // 32 hex digits; the digest in the plain format
 	sum  string // 64 hex digits
 }
 
@@ -84,10 +84,11 @@ func (b blobFile) fileName() string {
 	return b.name + "." + b.sum
 }
 
-// blobPath returns the path of a blob file, relative to the archive.
+// blobPath returns the path elements of a blob file, relative to the archive.
 func blobPath(file string) []string { return []string{blobsDir, file[:2], file} }
 
-// snapshotFiles returns the manifest files by snapshot, and the database files.
+// snapshotFiles returns the names of the manifest files, by snapshot, and of the database
+// files.
 func (a *Archive) snapshotFiles() (manifests map[string]string, databases []string, err error) {
 	entries, err := os.ReadDir(a.path(snapsDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +123,7 @@ func (a *Archive) Snapshots() ([]string, error) {
 	return names, err
 }
 
-// findSnapshot returns the name of a snapshot (name may be Latest) and its manifest file.
+// findSnapshot returns the name of a snapshot and its manifest file. name may be Latest.
 func (a *Archive) findSnapshot(name string) (snapshot, file string, err error) {
 	names, err := a.Snapshots()
 	if err != nil {

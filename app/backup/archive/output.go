@@ -14,19 +14,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// outputFile is a file of the archive that is being written to tmp: encrypted, hashed,
-// and counted on the way.
+// outputFile is an archive file being written to the tmp directory. Write encrypts the
+// content if the archive is encrypted. The bytes written to the file are hashed and
+// counted.
 type outputFile struct {
 	path    string
 	file    *os.File
 	hash    hash.Hash
 	content io.WriteCloser
-	size    int64 // bytes in the file
-	closed  bool  // content is closed
+	size    int64 // number of bytes in the file
+	closed  bool  // the content writer is closed
 }
 
-// TmpDir returns the directory of files being written, and creates it if needed. The next
-// writer removes files left there by a crash.
+// TmpDir returns the directory for files being written. It creates the directory if
+// needed. The next writer removes files that a crash left there.
 func (a *Archive) TmpDir() (string, error) {
 	dir := a.path(tmpDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -51,7 +52,7 @@ func (a *Archive) newOutputFile(manifest bool) (*outputFile, error) {
 	return o, nil
 }
 
-// raw returns the writer of the bytes in the file.
+// raw returns a writer for the bytes in the file.
 func (o *outputFile) raw() io.Writer { return rawOutput{o} }
 
 type rawOutput struct{ o *outputFile }
@@ -73,7 +74,7 @@ type content struct {
 
 const chunkSize = 1 << 20
 
-// copyFrom writes src up to its end.
+// copyFrom copies src to the file until src ends.
 func (o *outputFile) copyFrom(ctx context.Context, src io.Reader, throttle func(context.Context)) (content, error) {
 	c, err := copyAndHash(ctx, o, src, throttle)
 	if err == nil {
@@ -82,7 +83,7 @@ func (o *outputFile) copyFrom(ctx context.Context, src io.Reader, throttle func(
 	return c, err
 }
 
-// compressFrom writes src up to its end, compressed.
+// compressFrom compresses src and writes it to the file until src ends.
 func (o *outputFile) compressFrom(ctx context.Context, src io.Reader, throttle func(context.Context)) (content, error) {
 	zip, err := zstd.NewWriter(o, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	if err != nil {
@@ -120,7 +121,7 @@ func copyAndHash(ctx context.Context, dst io.Writer, src io.Reader, throttle fun
 	}
 }
 
-// close completes the content of the file.
+// close writes the end of the content. It doesn't close the file.
 func (o *outputFile) close() error {
 	if o.closed {
 		return nil

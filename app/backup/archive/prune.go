@@ -12,14 +12,15 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Retention is the number of days, weeks, and months of which the newest snapshot is
-// kept. Days are in UTC, and weeks begin on Monday (ISO 8601).
+// Retention is the number of days, weeks, and months for which a snapshot is kept. The
+// newest snapshot of each period is the one that is kept. Days are in UTC, and weeks
+// begin on Monday (ISO 8601).
 type Retention struct{ Daily, Weekly, Monthly int }
 
 // Retained returns the names of the snapshots to keep. created maps names to creation
-// times. The newest snapshot is always kept. Snapshots are sorted by name and grouped by
-// creation time: after the clock was ahead once, the names of later snapshots are only
-// seconds apart, so they say nothing about the time.
+// times. The newest snapshot is always kept. Snapshots are sorted by name but grouped by
+// creation time. If the clock was once ahead, the names of later snapshots are only
+// seconds apart and don't show when they were created.
 func (r Retention) Retained(created map[string]time.Time) map[string]bool {
 	names := slices.Sorted(maps.Keys(created))
 	slices.Reverse(names)
@@ -50,7 +51,8 @@ func isoWeek(at time.Time) string {
 	return fmt.Sprintf("%d-%d", year, week)
 }
 
-// PruneResult is what Prune removed, or would remove in a dry run.
+// PruneResult lists the snapshots and blobs that Prune removed or, in a dry run, would
+// remove.
 type PruneResult struct {
 	Kept, Removed []string // snapshots, oldest first
 	Blobs         int
@@ -59,9 +61,9 @@ type PruneResult struct {
 
 // Prune removes the snapshots that r doesn't retain, manifests first, and then the blobs
 // that no snapshot references. It removes nothing if a remaining manifest can't be read
-// (ErrDamaged, ErrDecrypt), or while the archive is in use (ErrLocked). After an
-// interruption the next Prune removes the rest. A dry run only reports what it would
-// remove.
+// (ErrDamaged, ErrDecrypt), or while the archive is in use (ErrLocked). If Prune is
+// interrupted, the next Prune removes the rest. In a dry run, it only reports the files
+// that it would remove.
 func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress func(done, total int64)) (p PruneResult, err error) {
 	writing, err := a.lockForWriting()
 	if err != nil {
@@ -99,12 +101,12 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 	return p, err
 }
 
-// creationTimes returns when the snapshots were created: according to the manifest, or to
-// the name if the manifest can't be read.
+// creationTimes returns the creation times of the snapshots. If a manifest can't be read,
+// it uses the time in the snapshot's name.
 func (a *Archive) creationTimes(names []string) map[string]time.Time {
 	created := make(map[string]time.Time, len(names))
 	for _, name := range names {
-		at, _ := ParseSnapshot(name) // always valid here
+		at, _ := ParseSnapshot(name) // these names are always valid
 		if info, err := a.Info(name); err == nil {
 			at = info.CreatedAt
 		}

@@ -16,7 +16,7 @@ func TestRetained(t *testing.T) {
 	rows := []struct {
 		name  string
 		r     Retention
-		names string // retained ones have the prefix "+"
+		names string // the names of retained snapshots start with "+"
 	}{
 		{"none", Retention{}, ""},
 		{"newest is always kept", Retention{}, "20261119T010000Z 20261120T010000Z +20261121T010000Z"},
@@ -52,7 +52,8 @@ func prune(t *testing.T, dir string, opts Options, r Retention) (PruneResult, er
 	return openArchive(t, dir, opts).Prune(context.Background(), r, false, func(int64, int64) {})
 }
 
-// backUpDaily adds one snapshot per day, each with a document that all have and one that only it has.
+// backUpDaily adds one snapshot per day. Each has a document that all have in common and
+// a document of its own.
 func backUpDaily(t *testing.T, h *testVault, dir string, opts Options, days int) {
 	t.Helper()
 	for range days {
@@ -93,7 +94,7 @@ func TestPrune(t *testing.T) {
 }
 
 // TestPruneRejectsUnreadableManifest checks that nothing is removed if a retained
-// manifest can't be read, because it may reference any document.
+// manifest can't be read, because it could reference any document.
 func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	h := newTestVault()
@@ -124,8 +125,8 @@ func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	}
 }
 
-// TestLeftovers checks that files of an interrupted writer are invisible, are counted,
-// and are removed by the next writer.
+// TestLeftovers checks that files left by an interrupted writer are invisible, are
+// counted, and are removed by the next writer.
 func TestLeftovers(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	h := newTestVault("a deed")
@@ -155,7 +156,7 @@ func TestLeftovers(t *testing.T) {
 }
 
 // TestInterruptedBackUp checks that an interrupted backup leaves no visible snapshot and
-// no orphans.
+// no unreferenced blobs.
 func TestInterruptedBackUp(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	dir := filepath.Join(t.TempDir(), "b")
@@ -172,8 +173,9 @@ func TestInterruptedBackUp(t *testing.T) {
 	}
 }
 
-// TestPruneAfterClockWasAhead checks that after one snapshot whose clock was a year ahead, names continue from that
-// snapshot, but retention uses the actual times.
+// TestPruneAfterClockWasAhead checks snapshots created after one with a clock that was a
+// year ahead. Their names continue from that snapshot, but retention uses the actual
+// times.
 func TestPruneAfterClockWasAhead(t *testing.T) {
 	opts := allFormats(t)["passphrase"]
 	h := newTestVault("a deed")

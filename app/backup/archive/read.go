@@ -14,13 +14,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Info returns the description of a snapshot, which is the first line of its manifest.
-// The error is ErrNotFound if there is no such snapshot.
+// Info returns the description of a snapshot, which is the first line of its manifest. It
+// returns ErrNotFound if there is no such snapshot.
 func (a *Archive) Info(name string) (Info, error) { return a.manifest(name, nil) }
 
-// Manifest reads and verifies the manifest of a snapshot (a name or Latest) and calls
-// visit for every entry, in ascending order of digest. The error is ErrNotFound,
-// ErrDamaged, ErrDecrypt, ErrNewerVersion, or that of visit.
+// Manifest reads and verifies the manifest of a snapshot, and calls visit for every entry
+// in ascending order of digest. name may be Latest. It returns ErrNotFound, ErrDamaged,
+// ErrDecrypt, ErrNewerVersion, or an error from visit.
 func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 	return a.manifest(name, visit)
 }
@@ -31,8 +31,8 @@ func (a *Archive) manifest(name string, visit func(Entry) error) (Info, error) {
 		return Info{}, err
 	}
 	_, sum, _ := parseManifestFile(file)
-	// A manifest fits into memory (about 100 bytes per document), so its checksum is
-	// verified before it is parsed.
+	// A manifest fits into memory (about 100 bytes per document), so verify its checksum
+	// before parsing it.
 	raw, err := readLimited(a.path(snapsDir, file), maxManifestSize)
 	if err != nil {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, missingAsDamaged(err))
@@ -66,7 +66,7 @@ func (a *Archive) manifest(name string, visit func(Entry) error) (Info, error) {
 	return info, err
 }
 
-// completeEntry adds the fields that the plain format omits, and validates the others.
+// completeEntry sets the fields that the plain format omits, and validates the others.
 func (a *Archive) completeEntry(e *Entry) error {
 	if !a.Encrypted() {
 		if e.File != "" || e.Stored != 0 {
@@ -84,7 +84,8 @@ func (a *Archive) completeEntry(e *Entry) error {
 	return nil
 }
 
-// maxBlobSize is larger than any document and keeps the stored size from overflowing.
+// maxBlobSize is larger than any document, but small enough that the stored size can't
+// overflow.
 const maxBlobSize = 1 << 60
 
 func missingAsDamaged(err error) error {
@@ -94,9 +95,9 @@ func missingAsDamaged(err error) error {
 	return err
 }
 
-// Blob returns the content of a document; the caller closes it. Reading ends with io.EOF
-// if all bytes are right and with ErrDamaged otherwise, so the content is verified only
-// at its end.
+// Blob returns the content of a document. The caller closes it. Reading ends with io.EOF
+// if all bytes are correct, and with ErrDamaged otherwise, so the content is verified
+// only when the end is reached.
 func (a *Archive) Blob(e Entry) (io.ReadCloser, error) {
 	b, ok := a.parseBlobFile(e.File)
 	if !ok {
@@ -105,8 +106,8 @@ func (a *Archive) Blob(e Entry) (io.ReadCloser, error) {
 	return a.newVerifiedReader(blobPath(e.File), b.sum, e.Stored, e.Digest, e.Size, false)
 }
 
-// Database returns the uncompressed database of a snapshot; the caller closes it. It is
-// verified at its end, like Blob.
+// Database returns the uncompressed database of a snapshot. The caller closes it. Like
+// the content returned by Blob, it is verified only when the end is reached.
 func (a *Archive) Database(info Info) (io.ReadCloser, error) {
 	_, sum, ok := parseDatabaseFile(info.Database.File)
 	if !ok {
@@ -122,7 +123,7 @@ type verifiedReader struct {
 	file        *os.File
 	path        string
 	fileHash    hash.Hash
-	tee         io.Reader // the file, into fileHash
+	tee         io.Reader // reads the file and writes to fileHash
 	r           io.Reader
 	zip         *zstd.Decoder
 	contentHash hash.Hash

@@ -13,9 +13,10 @@ import (
 	"deedkeep/app/durable"
 )
 
-// SnapshotWriter adds one snapshot to an archive and holds the write lock. The caller
+// SnapshotWriter adds one snapshot to an archive. It holds the write lock. The caller
 // calls Plan for every document, then Start, then Add for every document in ascending
-// order of digest, then Commit, which makes the snapshot visible, and in any case Close.
+// order of digest, and then Commit, which makes the snapshot visible. The caller must
+// always call Close.
 type SnapshotWriter struct {
 	a            *Archive
 	throttle     func(context.Context)
@@ -24,11 +25,11 @@ type SnapshotWriter struct {
 	existing     map[[32]byte]existingBlob // by name
 	bytesToWrite int64                     // planned bytes that are not in the archive yet
 	newFiles     uint64                    // planned files that are not in the archive yet
-	copied       int64                     // bytes of documents written
-	written      int64                     // bytes written, including database and manifest
+	copied       int64                     // number of document bytes written
+	written      int64                     // number of bytes written, including database and manifest
 	queue        syncQueue
 	lines        *manifestWriter
-	out          *outputFile // of the manifest
+	out          *outputFile // the manifest
 }
 
 // existingBlob is a blob that is already in the archive.
@@ -37,9 +38,9 @@ type existingBlob struct {
 	size int64
 }
 
-// NewSnapshot acquires the write lock (ErrLocked), removes files of an interrupted
-// writer, and lists the existing blobs. throttle, which may be nil, is called before
-// every unit of work and may block to slow the writer down.
+// NewSnapshot acquires the write lock (ErrLocked), removes files left by an interrupted
+// writer, and lists the existing blobs. It calls throttle before every unit of work;
+// throttle may block to slow the writer down, or be nil.
 func (a *Archive) NewSnapshot(ctx context.Context, throttle func(context.Context)) (*SnapshotWriter, error) {
 	if a.opts.Vault == "" {
 		return nil, fmt.Errorf("%s: %w: it is not known whose vault adds to it", a.dir, ErrForeign)
@@ -59,8 +60,8 @@ func (a *Archive) NewSnapshot(ctx context.Context, throttle func(context.Context
 	return s, nil
 }
 
-// setName names the snapshot after the current time. If the clock was set back, it uses
-// the second after the newest snapshot, so that names still sort by age.
+// setName names the snapshot after the current time. If the clock was set back, it adds
+// one second to the newest name instead, so that names still sort by age.
 func (s *SnapshotWriter) setName() error {
 	names, err := s.a.Snapshots()
 	if err != nil {
@@ -100,8 +101,8 @@ func nameKey(name string) (key [32]byte) {
 	return key
 }
 
-// existingEntry returns the entry of a document whose blob is in the archive in full
-// length.
+// existingEntry returns the entry of a document if its blob is already in the archive and
+// has the expected length.
 func (s *SnapshotWriter) existingEntry(d Digest, size int64) (Entry, bool) {
 	name, isComplete := s.a.format.blobName(d)
 	blob, ok := s.existing[nameKey(name)]
@@ -115,7 +116,7 @@ func (s *SnapshotWriter) existingEntry(d Digest, size int64) (Entry, bool) {
 	return e, true
 }
 
-// Plan counts a document of the snapshot.
+// Plan adds a document to the size of the planned snapshot.
 func (s *SnapshotWriter) Plan(d Digest, size int64) {
 	s.info.Blobs++
 	s.info.Bytes += size
@@ -126,16 +127,17 @@ func (s *SnapshotWriter) Plan(d Digest, size int64) {
 	}
 }
 
-// Upper bounds, in bytes: disk space that a file uses beyond its size, and the size of a
-// manifest entry.
+// Upper bounds in bytes: the disk space that a file needs in addition to its size, and
+// the size of a manifest entry.
 const (
 	maxBlockWaste = 4096
 	maxEntrySize  = 320
 )
 
-// Start checks the free space for all planned documents (ErrDiskFull), writes the
-// database at path, and begins the manifest. From info it uses the fields that only the
-// vault knows: the counts of records, Version, Schema, and Secret.
+// Start checks that there is enough free space for all planned documents (ErrDiskFull),
+// writes the database at path to the archive, and begins the manifest. It uses only those
+// fields of info that the package can't determine: the counts of records, Version,
+// Schema, and Secret.
 func (s *SnapshotWriter) Start(ctx context.Context, info Info, path string) error {
 	planned := s.info
 	s.info = info
@@ -185,9 +187,10 @@ func humanSize(n uint64) string {
 	return fmt.Sprintf("%d MB", n/megabyte)
 }
 
-// Add adds a document. It calls open for the content if the archive doesn't have it yet.
-// It returns ErrSourceDamaged if the content doesn't match the digest. Commit then fails,
-// but other documents may still be added, so that their blobs are stored.
+// Add adds a document. If the archive doesn't have its content yet, Add calls open to
+// read it. It returns ErrSourceDamaged if the content doesn't match the digest. In that
+// case, Commit will fail, but other documents may still be added, so that their blobs are
+// stored.
 func (s *SnapshotWriter) Add(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -251,7 +254,7 @@ func (s *SnapshotWriter) writeDatabase(ctx context.Context, path string) error {
 	return s.queue.add(ctx, out, []string{snapsDir, file})
 }
 
-// Commit makes the snapshot visible, after everything it references was synced. It
+// Commit makes the snapshot visible after syncing everything that it references. It
 // returns the number of bytes written.
 func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, err error) {
 	if s.lines.count != s.info.Blobs {
@@ -279,8 +282,8 @@ func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, 
 	return s.info, s.written, writeError(durable.SyncDirIfSupported(s.a.path(snapsDir)))
 }
 
-// Close releases the lock. Blobs of a snapshot that was not committed stay for the next
-// one.
+// Close releases the lock. If the snapshot was not committed, its blobs stay in the
+// archive for the next snapshot.
 func (s *SnapshotWriter) Close() error {
 	err := s.queue.finishBlobs()
 	if s.out != nil {
@@ -297,14 +300,14 @@ const (
 	maxSyncs       = 8
 )
 
-// syncQueue holds files that are written and not yet synced. It syncs several at the same
-// time, which on a journaling file system costs little more than one.
+// syncQueue contains files that are written but not yet synced. It syncs several files at
+// the same time. On a journaling file system, this costs little more than syncing one.
 type syncQueue struct {
 	a        *Archive
 	throttle func(context.Context)
 	files    []queued
 	bytes    int64
-	shards   map[string]bool // folders with new names
+	shards   map[string]bool // folders with new files that aren't synced yet
 }
 
 type queued struct {
@@ -320,7 +323,7 @@ func (q *syncQueue) add(ctx context.Context, out *outputFile, path []string) err
 	return q.flush(ctx)
 }
 
-// flush syncs the files and renames them.
+// flush syncs the files in the queue and then renames them.
 func (q *syncQueue) flush(ctx context.Context) error {
 	q.throttle(ctx)
 	var wg sync.WaitGroup
@@ -361,7 +364,7 @@ func (q *syncQueue) flush(ctx context.Context) error {
 	return nil
 }
 
-// syncShards makes the new names durable.
+// syncShards syncs the folders, which makes the renames durable.
 func (q *syncQueue) syncShards() error {
 	for folder := range q.shards {
 		if err := durable.SyncDirIfSupported(folder); err != nil {
@@ -372,7 +375,8 @@ func (q *syncQueue) syncShards() error {
 	return writeError(errors.Join(durable.SyncDirIfSupported(q.a.path(blobsDir)), durable.SyncDirIfSupported(q.a.path(snapsDir))))
 }
 
-// finishBlobs stores the blobs and discards other files. After an error it discards all.
+// finishBlobs stores the blobs in the queue and discards other files. After an error, it
+// discards all files.
 func (q *syncQueue) finishBlobs() (err error) {
 	if len(q.files) == 0 {
 		return nil
@@ -394,7 +398,7 @@ func (q *syncQueue) finishBlobs() (err error) {
 	return err
 }
 
-// Progress returns the number of bytes of documents written, and the total.
+// Progress returns the number of document bytes written and the total number to write.
 func (s *SnapshotWriter) Progress() (p struct{ Done, Total int64 }) {
 	p.Done, p.Total = s.copied, s.bytesToWrite
 	return p

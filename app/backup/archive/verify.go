@@ -9,25 +9,25 @@ import (
 	"os"
 )
 
-// VerifyReport is the result of Verify. Findings are damage. Orphans are blobs that no
-// snapshot references, and Leftovers are files of an interrupted writer; neither is
-// damage.
+// VerifyReport is the result of Verify. Findings lists the damage. Orphans are blobs that
+// no snapshot references, and Leftovers are files left by an interrupted writer. Neither
+// of them is damage.
 type VerifyReport struct {
 	Snapshots, Blobs   int
-	Bytes              int64 // read from the files
+	Bytes              int64 // number of bytes read
 	Orphans, Leftovers int
 	Findings           []Finding
-	// NotDecrypted reports that only the checksums of the files were verified, because no
+	// NotDecrypted reports that only the checksums of files were verified, because no
 	// passphrase or identity was given.
 	NotDecrypted bool
 }
 
-// Finding is one damaged item: its kind ("snapshot", "document", "database", "key"), its
-// name, and the problem.
+// Finding is one damaged item: its type ("snapshot", "document", "database", "key",
+// "backup"), its name, and the problem.
 type Finding struct{ Kind, Subject, Problem string }
 
-// Verify reads every byte of one snapshot (a name or Latest), or of all if name is empty.
-// Damage is in the report, not in the error.
+// Verify reads every byte of one snapshot, or of all snapshots if name is empty. name may
+// be Latest. Damage is listed in the report and doesn't cause an error.
 func (a *Archive) Verify(ctx context.Context, name string, progress func(done, total int64)) (VerifyReport, error) {
 	v := &verifier{a: a, ctx: ctx, progress: progress, named: map[string]bool{}, seen: map[string]bool{}}
 	release, err := a.LockForReading()
@@ -61,7 +61,7 @@ func (a *Archive) Verify(ctx context.Context, name string, progress func(done, t
 	return v.r, errors.Join(err, ctx.Err())
 }
 
-// snapshotNames returns one snapshot, or all if name is empty.
+// snapshotNames returns the name of one snapshot, or of all snapshots if name is empty.
 func (a *Archive) snapshotNames(name string) ([]string, error) {
 	if name == "" {
 		return a.Snapshots()
@@ -76,7 +76,7 @@ type verifier struct {
 	progress    func(done, total int64)
 	r           VerifyReport
 	plan        []func()
-	named, seen map[string]bool // blob files
+	named, seen map[string]bool // names of blob files
 	done, total int64
 }
 
@@ -84,7 +84,8 @@ func (v *verifier) addFinding(kind, subject string, err error) {
 	v.r.Findings = append(v.r.Findings, Finding{kind, subject, err.Error()})
 }
 
-// damageAsFinding turns damage that ends the verification into a finding.
+// damageAsFinding turns damage that ends the verification into a finding. It returns any
+// other error.
 func (v *verifier) damageAsFinding(err error) error {
 	if !errors.Is(err, ErrDamaged) {
 		return err
@@ -93,8 +94,8 @@ func (v *verifier) damageAsFinding(err error) error {
 	return nil
 }
 
-// manifests reads the manifests and plans the files to read. complete is false if a
-// manifest is damaged. A manifest that needs another key is an error.
+// manifests reads the manifests and plans which files to read. complete is false if a
+// manifest is damaged. It returns an error if a manifest can't be decrypted.
 func (v *verifier) manifests(names []string) (complete bool, err error) {
 	complete = true
 	for _, name := range names {
@@ -131,7 +132,7 @@ func (v *verifier) blob(snapshot string, e Entry) {
 		}
 		return v.a.Blob(e)
 	})
-	if err != nil && v.ctx.Err() == nil { // an interruption is not damage
+	if err != nil && v.ctx.Err() == nil { // a cancellation is not damage
 		v.addFinding("document", e.Digest, fmt.Errorf("of snapshot %s: %w; remove %s by hand, "+
 			"and the next backup copies the document anew where the vault still has it",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
@@ -172,7 +173,7 @@ func (a *Archive) storedReader(path []string, sum string, stored int64) (io.Read
 	return plain.newVerifiedReader(path, sum, stored, sum, stored, false)
 }
 
-// contextReader is a reader that fails once its context is canceled.
+// contextReader is a reader that returns an error once its context is canceled.
 type contextReader struct {
 	ctx context.Context
 	io.Reader

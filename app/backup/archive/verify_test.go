@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// damage is one kind of damage to an archive in dir.
+// damage is one way to damage an archive in dir.
 type damage struct {
 	name string
 	do   func(t *testing.T, dir string)
 }
 
-// firstFile returns the first file that matches a pattern.
+// firstFile returns the first file that matches the pattern.
 func firstFile(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
@@ -30,7 +30,7 @@ func firstFile(t *testing.T, dir, pattern string) string {
 	return found[0]
 }
 
-// lastFile returns the last file that matches a pattern.
+// lastFile returns the last file that matches the pattern.
 func lastFile(t *testing.T, dir, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
@@ -60,12 +60,13 @@ func renameFile(t *testing.T, from, to string) {
 	}
 }
 
-// filePatterns has a pattern for each type of file in an archive.
+// filePatterns maps each type of file in an archive to a pattern.
 var filePatterns = map[string]string{
 	"header": headerName, "manifest": "snapshots/*.manifest", "database": "snapshots/*.db", "document": "blobs/*/*", "key": keyName,
 }
 
-// flipBit returns a change that flips a bit in the byte at the position that at returns for a length.
+// flipBit returns a function that flips a bit in one byte. Given the length of the
+// content, at returns the position of the byte.
 func flipBit(at func(n int) int) func([]byte) []byte {
 	return func(raw []byte) []byte {
 		raw = bytes.Clone(raw)
@@ -74,7 +75,7 @@ func flipBit(at func(n int) int) func([]byte) []byte {
 	}
 }
 
-// changes are damages of a single file.
+// changes are ways to damage a single file.
 var changes = map[string]func([]byte) []byte{
 	"first byte":             flipBit(func(int) int { return 0 }),
 	"bit in the first half":  flipBit(func(n int) int { return n / 4 }),
@@ -90,7 +91,7 @@ var changes = map[string]func([]byte) []byte{
 	"halves swapped":         func(raw []byte) []byte { return append(bytes.Clone(raw[len(raw)/2:]), raw[:len(raw)/2]...) },
 }
 
-// allDamage returns every kind of damage to an archive.
+// allDamage returns every way to damage an archive.
 func allDamage(encrypted bool) (list []damage) {
 	for _, kind := range slices.Sorted(maps.Keys(filePatterns)) {
 		if kind == "key" && !encrypted {
@@ -155,7 +156,7 @@ func copyTree(t *testing.T, from, to string) {
 	}
 }
 
-// TestDamage checks that every kind of damage is rejected by a read and found by Verify.
+// TestDamage checks that reads reject every type of damage, and that Verify finds it.
 func TestDamage(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		if name == "recipients" {
@@ -182,7 +183,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// checkDamageFound checks that reading both snapshots fails, and that Verify has
+// checkDamageFound checks that reading both snapshots fails and that Verify reports
 // findings.
 func (h *testVault) checkDamageFound(t *testing.T, dir string, opts Options) {
 	t.Helper()
@@ -210,8 +211,8 @@ func (h *testVault) checkDamageFound(t *testing.T, dir string, opts Options) {
 	}
 }
 
-// TestVerifyWithoutKeyFindsDamage checks that Verify finds damage in everything that it
-// can read without a key.
+// TestVerifyWithoutKeyFindsDamage checks that Verify, without a key, finds damage in all
+// files that it can read.
 func TestVerifyWithoutKeyFindsDamage(t *testing.T) {
 	opts := allFormats(t)["passphrase"]
 	h := newTestVault("the first deed")
@@ -290,7 +291,7 @@ func TestWrongKeys(t *testing.T) {
 				t.Errorf("%s, keys %d: checkSnapshot = %v, want ErrDecrypt", name, i, err)
 			}
 		}
-		// The manifest key of another secret.
+		// Use the manifest key of another secret.
 		opts := all[name]
 		opts.Decryption, opts.ManifestKey = Decryption{}, [32]byte{77}
 		if _, err := openArchive(t, dir, opts).Info(Latest); !errors.Is(err, ErrDecrypt) {
@@ -299,8 +300,8 @@ func TestWrongKeys(t *testing.T) {
 	}
 }
 
-// TestMaliciousArchiveIsBounded checks that decompression is bounded for an archive with
-// false sizes.
+// TestMaliciousArchiveIsBounded checks that decompression stops at a limit if an archive
+// claims false sizes.
 func TestMaliciousArchiveIsBounded(t *testing.T) {
 	opts := allFormats(t)["plain"]
 	h := newTestVault("a deed")
@@ -324,8 +325,8 @@ func TestMaliciousArchiveIsBounded(t *testing.T) {
 	}
 }
 
-// TestFindingNamesRepair follows the advice in a finding and checks that it repairs the
-// archive.
+// TestFindingNamesRepair follows the instructions in a finding and checks that this
+// repairs the archive.
 func TestFindingNamesRepair(t *testing.T) {
 	for name, opts := range allFormats(t) {
 		h := newTestVault("a deed", "another")

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// walkBlobs calls visit for the blob files in order, and stray, which may be nil, for
+// walkBlobs calls visit for each blob file, in order, and stray, which may be nil, for
 // anything else.
 func (a *Archive) walkBlobs(ctx context.Context, visit func(b blobFile, size int64) error, stray func(path string) error) error {
 	if stray == nil {
@@ -66,8 +66,8 @@ func (a *Archive) walkFolder(dir string, visit func(b blobFile, size int64) erro
 	return nil
 }
 
-// removeLeftovers removes the files of an interrupted writer: files in tmp, and databases
-// without a manifest.
+// removeLeftovers removes files left by an interrupted writer: all files in tmp, and
+// databases without a manifest.
 func (a *Archive) removeLeftovers() error {
 	if err := checkFolders(a.dir); err != nil {
 		return err

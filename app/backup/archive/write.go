@@ -8,12 +8,12 @@ import (
 	"deedkeep/app/durable"
 )
 
-// writeFile writes a small file of the archive durably.
+// writeFile writes a small file to the archive and makes it durable.
 func writeFile(dir, name string, content []byte) error {
 	return writeError(durable.WriteFile(filepath.Join(dir, name), content, 0o600))
 }
 
-// writeError wraps an error of writing with its kind.
+// writeError wraps a write error. The result matches ErrDiskFull if the disk is full.
 func writeError(err error) error {
 	if err == nil {
 		return nil
