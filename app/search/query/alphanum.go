@@ -1,11 +1,11 @@
 package query
 
-// maxAlphanumLetters is the maximum number of adjacent letters in an alphanumeric number: ORD, TA,
-// B.
+// maxAlphanumLetters is the maximum number of adjacent letters in an alphanumeric number, such as
+// ORD, TA, or B.
 const maxAlphanumLetters = 3
 
-// alphanum collects a number that contains letters: 47-0312-B-119.04. Its parts are adjacent or
-// have one punctuation character between them.
+// alphanum collects the parts of a number that contains letters, such as 47-0312-B-119.04. The
+// parts are adjacent or have one punctuation character between them.
 type alphanum struct {
 	text       []byte
 	start, end int
@@ -15,15 +15,15 @@ type alphanum struct {
 	letters    bool
 }
 
-// endAlphanumBefore ends the number if the word t does not continue it. It is called before t is
-// emitted, so that positions ascend.
+// endAlphanumBefore ends the number if the word t does not continue it. It must be called before t
+// is emitted because variants must be emitted in ascending order of position.
 func (a *analyzer) endAlphanumBefore(s string, t token, c class) {
 	if a.alphanum.parts > 0 && (!isAlphanumLink(s[a.alphanum.end:t.start]) || !inAlphanum(t, c)) {
 		a.endAlphanum()
 	}
 }
 
-// addToAlphanum appends a word to the number, or starts one.
+// addToAlphanum appends a word to the number or starts a new number with it.
 func (a *analyzer) addToAlphanum(t token, c class) {
 	if !inAlphanum(t, c) {
 		return
@@ -41,7 +41,7 @@ func (a *analyzer) addToAlphanum(t token, c class) {
 	}
 }
 
-// endAlphanum emits the number as one word if it has several parts.
+// endAlphanum ends the number. If it has more than one part, it is emitted as one word.
 func (a *analyzer) endAlphanum() {
 	if r := &a.alphanum; r.parts > 1 && r.digits && r.letters && len(r.text) <= maxRunBytes {
 		a.emit(token{text: r.text, start: r.start, end: r.end, position: r.position, variant: true})

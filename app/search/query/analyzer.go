@@ -11,20 +11,20 @@ import (
 
 const (
 	maxWordBytes = index.MaxTermBytes - 1 // longer words are truncated
-	positionGap  = 16                     // positions between two texts, so that no phrase spans both
+	positionGap  = 16                     // added between two texts so that no phrase matches across them
 )
 
 // token is a word of a text.
 type token struct {
-	text        []byte // folded; valid until the next token
+	text        []byte // folded; valid only until the next token is emitted
 	start, end  int    // byte range in the text, before folding
 	position    uint32
-	variant     bool // another spelling of the words at its position
-	nameVariant bool // several words as one name
+	variant     bool // an alternative spelling of the words at the same position
+	nameVariant bool // a name of several words, joined into one
 }
 
-// analyzer splits texts into tokens. Letters and digits are separate words: Bk1022 is bk 1022.
-// Other spellings follow the words they stand for:
+// analyzer splits texts into tokens. Letters and digits form separate words: Bk1022 becomes bk
+// 1022. Alternative spellings are emitted after the words they stand for:
 //
 //	12-3-045, 12 3 045     123045
 //	(985) 555-0142         9855550142
@@ -38,22 +38,22 @@ type token struct {
 //	Smith-Jones            smithjones
 //	A/K/A, J. P.           aka, jp
 //
-// S½ is s 1 2; the last two have the same byte range.
+// S½ becomes s 1 2. Its last two words have the same byte range.
 //
-// The positions of words ascend, and so do those of each variant.
+// The positions of words ascend. So do the positions of each type of variant.
 type analyzer struct {
 	position   uint32
 	emit       func(token)
 	word       []byte
 	joined     []byte
-	joinNames  bool // any short word may be the first part of a name
+	joinNames  bool // whether any short word may be the first part of a name
 	prev       prevWord
 	beforePrev prevWord // the word before prev
 	run        numberRun
 	alphanum   alphanum
 }
 
-// scan emits the tokens of a text. Positions continue after those of the previous text.
+// scan calls emit for each token of a text. Positions continue after those of the previous text.
 func (a *analyzer) scan(s string, emit func(token)) {
 	a.emit = emit
 	a.prev.text, a.run.parts, a.alphanum.parts = a.prev.text[:0], 0, 0
@@ -84,17 +84,17 @@ func (a *analyzer) scan(s string, emit func(token)) {
 	a.endAlphanum()
 }
 
-// skip leaves a gap of positions that no phrase spans.
+// skip advances the position so that no phrase matches across two texts.
 func (a *analyzer) skip() { a.position += positionGap }
 
-// hasBlanksAround reports whether the character at i is between blanks.
+// hasBlanksAround reports whether the character at i has a blank on both sides.
 func hasBlanksAround(s string, i int) bool {
 	return i > 0 && i+1 < len(s) && isBlank(s[i-1]) && isBlank(s[i+1])
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// scanLetters emits the word of letters at i and returns its end.
+// scanLetters emits the word of letters that starts at i and returns where it ends.
 func (a *analyzer) scanLetters(s string, i int) int {
 	start, possessive := i, false
 	a.word = a.word[:0]
@@ -130,7 +130,7 @@ loop:
 	return i
 }
 
-// letterAt reports whether there is a letter at i, and whether another follows.
+// letterAt reports whether the character at i is a letter and whether another letter follows it.
 func letterAt(s string, i int) (ok, follows bool) {
 	if i >= len(s) {
 		return false, false
@@ -146,7 +146,7 @@ func letterAt(s string, i int) (ok, follows bool) {
 	return true, c == letter || c == apostrophe
 }
 
-// scanDigits emits the word of digits at i and returns its end.
+// scanDigits emits the word of digits that starts at i and returns where it ends.
 func (a *analyzer) scanDigits(s string, i int) int {
 	start := i
 	a.word = a.word[:0]
@@ -164,7 +164,8 @@ func (a *analyzer) scanDigits(s string, i int) int {
 	return i
 }
 
-// scanFraction emits the words of ½. They continue no number: 5½ is not 512.
+// scanFraction emits the numbers of a fraction such as ½ as words. They are not joined to an
+// adjacent number: 5½ is not 512.
 func (a *analyzer) scanFraction(s string, start, end int) {
 	a.endRun()
 	a.endAlphanum()
@@ -179,11 +180,11 @@ func (a *analyzer) scanFraction(s string, start, end int) {
 	}
 }
 
-// emitWord emits a.word and the other spellings that it completes.
+// emitWord emits a.word, followed by the alternative spellings that it completes.
 func (a *analyzer) emitWord(s string, start, end int, c class) {
 	a.word = truncate(a.word, maxWordBytes)
 	if len(a.word) == 0 {
-		return // only combining marks
+		return // the word consists only of combining marks
 	}
 	t := token{text: a.word, start: start, end: end, position: a.position}
 	a.endAlphanumBefore(s, t, c)
@@ -207,7 +208,7 @@ func (a *analyzer) emitWord(s string, start, end int, c class) {
 	a.position++
 }
 
-// trimZeros returns a word of digits without leading zeros.
+// trimZeros removes the leading zeros from a word of digits.
 func trimZeros[T string | []byte](digits T) T {
 	at := 0
 	for at+1 < len(digits) && digits[at] == '0' {
@@ -227,7 +228,7 @@ func truncate[T string | []byte](s T, n int) T {
 	return s[:n]
 }
 
-// abbreviations maps words to their other spellings; all are indexed.
+// abbreviations maps each word to its alternative spellings, all of which are indexed.
 var abbreviations = map[string][]string{
 	"bk": {"book"}, "book": {"bk"},
 	"pg": {"page"}, "page": {"pg"},

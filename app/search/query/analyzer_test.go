@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// formatTokens writes tokens as text: words with their positions, variants in parentheses.
+// formatTokens formats the tokens of s as words with their positions. Variants are in parentheses.
 func formatTokens(s string) string {
 	var b strings.Builder
 	var a analyzer
@@ -94,7 +94,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A short word in Names can be the first part of a name.
+// A short word in Names may be the first part of a name.
 func TestTokensOfNames(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"short word", "Jo Ann Lee", "joann@0"},
@@ -170,7 +170,7 @@ func TestCompactNumber(t *testing.T) {
 	}
 }
 
-// FuzzTokens checks that all tokens are within the text, in order, and fit into a term.
+// FuzzTokens checks that all tokens lie within the text, are in order, and fit into a term.
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{
 		"", "Deed of O'Brien's 12-3-045", "12 3-045 6", "\xff\x00é", "o o mc mac-\nx", "1 1-1 1 11-1",

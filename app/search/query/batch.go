@@ -10,20 +10,21 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// maxID is the largest ID; the byte above it is the kind.
+// maxID is the largest document ID. In a document key, the byte above the ID holds the kind.
 const maxID = 1<<56 - 1
 
-// MaxTextWords is the maximum number of words that are indexed of the text of one document.
+// MaxTextWords is the maximum number of words that are indexed from the text of one document.
 const MaxTextWords = 4_000_000
 
-// MaxDocumentMemory is the maximum growth of a batch in bytes by the text of one document. Words
-// after that are not indexed. An ordinary text of MaxTextWords words needs far less; the limit is
-// for texts in which every word is different. In the second half of it, prefixes of up to six
-// characters are no longer indexed, because they take more memory than the words.
+// MaxDocumentMemory is the maximum number of bytes by which the text of one document may grow a
+// batch. Words after that are not indexed. An ordinary text of MaxTextWords words needs far less:
+// the limit is only reached by texts in which nearly every word is different. After half of the
+// limit, prefixes of up to six characters are no longer indexed because they take more memory than
+// the words.
 const MaxDocumentMemory = 32 << 20
 
-// After repetitionCheckFrom words of a text, one of every maxWordsPerDistinct words so far must be
-// distinct.
+// After repetitionCheckFrom words of a text, at least one in maxWordsPerDistinct words must be
+// distinct. Otherwise, the text is truncated.
 const (
 	repetitionCheckFrom = 1 << 20
 	maxWordsPerDistinct = 1024
@@ -33,12 +34,12 @@ const (
 type Batch struct {
 	log       *slog.Logger
 	engine    *index.Batch
-	sink      sink // receives the terms; it is engine except in tests
+	sink      sink // receives the terms; always engine, except in tests
 	term      []byte
 	fields    analyzer
 	text      analyzer
-	textLimit int  // Bytes up to which the text of the current document is indexed
-	truncated bool // the text was longer
+	textLimit int  // value of sink.Bytes at which indexing the text of the current document stops
+	truncated bool // the text of the current document was longer than the limits allow
 
 	distinctWords uint32 // in the text of the current document
 }
@@ -49,7 +50,8 @@ func (x *Index) NewBatch() *Batch {
 	return &Batch{log: x.options.Log, engine: engine, sink: engine}
 }
 
-// sink receives the terms of documents. A term added repeatedly to a document counts once.
+// sink receives the terms of documents. Adding the same term to a document repeatedly has no
+// further effect.
 type sink interface {
 	StartDocument(key uint64, group uint8, date int32)
 	AddTerm(term []byte)
@@ -58,15 +60,15 @@ type sink interface {
 	Bytes() int
 }
 
-// Bytes returns the memory use of the batch. The caller decides when to apply it, usually after 4
-// MB of text.
+// Bytes returns the memory used by the batch. The caller decides when to apply the batch, usually
+// after 4 MB of text.
 func (b *Batch) Bytes() int { return b.sink.Bytes() }
 
 // Remove removes a document from the index if it exists.
 func (b *Batch) Remove(k Kind, id uint64) { b.sink.Remove(docKey(k, id)) }
 
 // Put adds a document or replaces the one with the same kind and ID. If d.Text returns an error,
-// Put returns it, and the document is in the batch with the pages up to the error.
+// Put returns it, and the batch contains the document with the pages before the error.
 func (b *Batch) Put(d Document) error {
 	if d.Kind < Abstract || d.Kind > File || d.ID > maxID {
 		return fmt.Errorf("document %d of kind %d has no place in the index", d.ID, d.Kind)
@@ -98,13 +100,13 @@ func (b *Batch) Put(d Document) error {
 	return nil
 }
 
-// isRepetitive reports whether a text has repeated itself for so long that no person wrote it. A
-// few compressed bytes can become millions of words, and other documents would have to wait.
+// isRepetitive reports whether a text is too repetitive to be written by a person. A few kilobytes
+// of compressed data can expand to millions of words, which would delay other documents.
 func (b *Batch) isRepetitive(position uint32) bool {
 	return position >= repetitionCheckFrom && b.distinctWords < position/maxWordsPerDistinct
 }
 
-// addNumber adds a value of Numbers.
+// addNumber adds one of Document.Numbers.
 func (b *Batch) addNumber(s string) {
 	var parts []string
 	var at []int
@@ -119,7 +121,7 @@ func (b *Batch) addNumber(s string) {
 			parts, at, end = append(parts, string(t.text)), append(at, t.start), t.end
 		}
 		if t.position != first || t.variant && t.end == firstEnd {
-			b.addPrefixes(nsWordPrefix, t.text, longPrefixes) // the first word has nsNumberPrefix
+			b.addPrefixes(nsWordPrefix, t.text, longPrefixes) // the prefixes of the first word are added as nsNumberPrefix
 		}
 	})
 	b.fields.skip()
@@ -135,7 +137,7 @@ func (b *Batch) addNumber(s string) {
 	b.sink.AddTerm([]byte(term(nsPlainNumber, boundedValue(trimmedNumber(parts)))))
 	b.addPrefixes(nsNumberPrefix, []byte(all), longPrefixes)
 	if joined := strings.Join(parts, ""); joined != all {
-		b.addPrefixes(nsNumberPrefix, []byte(joined), longPrefixes) // for Bk 1022 Pg 3
+		b.addPrefixes(nsNumberPrefix, []byte(joined), longPrefixes) // to find Bk 1022 Pg 311 by Bk 1022 Pg 3
 	}
 	if r, ok := model.ParseBookPage(parts); ok {
 		b.sink.AddTerm([]byte(term(nsTypedNumber, boundedValue(referenceTerm(r.Type, r.Numbers)))))
@@ -149,7 +151,7 @@ func (b *Batch) addNumber(s string) {
 	b.addTypedPrefixes(typed)
 }
 
-// addTypedPrefixes adds the prefixes of a number that contain punctuation and don't end with it.
+// addTypedPrefixes adds the prefixes of a number that contain punctuation but do not end with it.
 func (b *Batch) addTypedPrefixes(typed string) {
 	characters, apart := 0, false
 	for i := range typed {
@@ -166,7 +168,7 @@ func (b *Batch) addTypedPrefixes(typed string) {
 	}
 }
 
-// addName adds a value of Names, with prefixes.
+// addName adds one of Document.Names, with prefixes.
 func (b *Batch) addName(s string) {
 	b.fields.joinNames = true
 	b.fields.scan(s, func(t token) {
@@ -177,7 +179,7 @@ func (b *Batch) addName(s string) {
 	b.fields.skip()
 }
 
-// addField adds a value of Fields.
+// addField adds one of Document.Fields.
 func (b *Batch) addField(s string) {
 	b.fields.scan(s, func(t token) {
 		b.addWord(nsFieldWord, t)
@@ -186,7 +188,7 @@ func (b *Batch) addField(s string) {
 	b.fields.skip()
 }
 
-// addPage adds a page of the text.
+// addPage adds one page of the document text.
 func (b *Batch) addPage(text string) error {
 	if b.truncated {
 		return nil
@@ -196,7 +198,7 @@ func (b *Batch) addPage(text string) error {
 			return
 		}
 		if !b.addWord(nsTextWord, t) {
-			return // already added, with its prefixes
+			return // the word and its prefixes have already been added
 		}
 		if b.distinctWords++; b.sink.Bytes() < b.textLimit-MaxDocumentMemory/2 {
 			b.addPrefixes(nsOtherPrefix, t.text, textPrefixes)

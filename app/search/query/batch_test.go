@@ -8,12 +8,13 @@ import (
 	"testing"
 )
 
-// distinctWords returns a page of n different words.
+// distinctWords returns a page of n words. Pages for disjoint ranges from..from+n have no words in
+// common.
 func distinctWords(from, n int) string {
 	var page strings.Builder
 	for i := range n {
 		var word [7]byte
-		// A permutation, so that the prefixes are different too.
+		// Multiplying by an odd number is a permutation, so the prefixes differ too.
 		x := uint64(from+i) * 0x9E3779B97F4A7C15
 		var raw [8]byte
 		binary.BigEndian.PutUint64(raw[:], x)
@@ -26,8 +27,8 @@ func distinctWords(from, n int) string {
 	return page.String()
 }
 
-// The memory for a text of distinct words is limited: its start is indexed, and the truncation is
-// logged. A text of ordinary words is indexed completely.
+// The memory for a text of distinct words is limited. The start of the text is indexed, and the
+// truncation is logged. A text of ordinary words is indexed completely.
 func TestTextOfDistinctWordsIsLimited(t *testing.T) {
 	var log strings.Builder
 	x, err := Open(t.TempDir(), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -89,7 +90,8 @@ func TestTextOfDistinctWordsIsLimited(t *testing.T) {
 	}
 }
 
-// putText adds a text and returns how many words of it were indexed, and whether it was truncated.
+// putText adds a text to the batch. It returns the number of words indexed and whether the text was
+// truncated.
 func putText(t testing.TB, b *Batch, id uint64, pages int, page func(n int) string) (words uint32, truncated bool) {
 	t.Helper()
 	err := b.Put(Document{Kind: File, ID: id, Text: func(addPage func(string) error) error {
@@ -106,7 +108,7 @@ func putText(t testing.TB, b *Batch, id uint64, pages int, page func(n int) stri
 	return b.text.position, b.truncated
 }
 
-// A text that repeats one word is truncated early; a text of as many words of a natural language is
+// A text that repeats one word is truncated early. A natural-language text of the same length is
 // indexed completely.
 func TestRepetitiveTextIsTruncated(t *testing.T) {
 	t.Parallel()
@@ -177,7 +179,7 @@ func BenchmarkRepetitiveText(b *testing.B) {
 	}
 }
 
-// BenchmarkPut adds documents of about 1,000 words to a batch, without Apply.
+// BenchmarkPut measures adding documents of about 1,000 words to a batch, without Apply.
 func BenchmarkPut(b *testing.B) {
 	x := newTestIndex(b, nil)
 	text := strings.Repeat(deedText, 11)

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	maxCountyWords = 3 // longest name of a county, in words
-	weightState    = 5 // for a written-out state, whose abbreviation may mean something else
+	maxCountyWords = 3 // maximum number of words in a county or state name
+	weightState    = 5 // low, because the abbreviation of a state may mean something else
 )
 
-// placeNames are the counties and states that a word of the query may refer to.
+// placeNames holds the counties and states that a word of the query may refer to.
 type placeNames struct {
-	counties []string // for a word like County: the normalized name of the county in Wexcombe County
-	states   []string // for a written-out state: the normalized state
+	counties []string // for the word County in Wexcombe County: the normalized name, wexcombe
+	states   []string // for the full name of a state: the normalized state
 }
 
 // findPlaces finds the counties and states in a query.
@@ -50,7 +50,7 @@ func (q *parsedQuery) findPlaces() {
 	}
 }
 
-// addCounty adds the county named by the clauses from..to to the clauses in named.
+// addCounty adds the county named by the clauses from..to (exclusive) to each clause in named.
 func addCounty(list []*clause, from, to int, named []*clause) {
 	if county := model.FoldCounty(typedText(list, from, to)); county != "" {
 		for _, c := range named {
@@ -59,8 +59,8 @@ func addCounty(list []*clause, from, to int, named []*clause) {
 	}
 }
 
-// stateOf returns the state written out in the clauses from..to, or "". States that are also names
-// of people are left out.
+// stateOf returns the state whose full name is in the clauses from..to (exclusive), or "". States
+// that are also personal names are excluded.
 func stateOf(list []*clause, from, to int) string {
 	switch typed := typedText(list, from, to); typed {
 	case "virginia", "georgia", "washington":
@@ -73,8 +73,8 @@ func stateOf(list []*clause, from, to int) string {
 	}
 }
 
-// typedText returns the text of the clauses from..to, or "" if one is quoted or the range is
-// invalid.
+// typedText returns the text of the clauses from..to (exclusive). It returns "" if a clause is
+// quoted or the range is invalid.
 func typedText(list []*clause, from, to int) string {
 	if from < 0 || to > len(list) {
 		return ""
@@ -89,8 +89,9 @@ func typedText(list []*clause, from, to int) string {
 	return strings.Join(typed, " ")
 }
 
-// nodes returns the nodes that match records of these places instead of the word. A record of a
-// state has its abbreviation in a field too; documents do not.
+// nodes returns the nodes that match a record by its county or state even if the record does not
+// contain the word. A state also has to appear as an abbreviation in a field, which excludes
+// documents.
 func (p placeNames) nodes() []index.Node {
 	var nodes []index.Node
 	for _, county := range p.counties {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// countyDocs returns documents of counties, with and without the word County or Parish.
+// countyDocs returns documents whose county names do or do not include the word County or Parish.
 func countyDocs() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, CreatedDay: 1, County: "St. Tammany", State: "LA", Names: []string{"Boudreaux", "St. Tammany"},

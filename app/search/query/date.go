@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Limits for dates.
+// Limits for parsing dates and for searching for them.
 const (
-	maxDates            = 2     // dates of a query that are searched for in other notations
-	maxDateWords        = 6     // words in a date: 14 th day of March 2026
-	maxAdjoiningNumbers = 2     // numbers before and after a date that a blank may join with it
-	firstYear           = 1_600 // other years are not dates
+	maxDates            = 2     // maximum number of dates in a query that are searched for in other notations
+	maxDateWords        = 6     // maximum number of words in a date: 14 th day of March 2026
+	maxAdjoiningNumbers = 2     // maximum number of numbers next to a date that could be part of the same number
+	firstYear           = 1_600 // earlier years are not recognized as dates
 	lastYear            = 2_199
 
-	// If more documents have the rarest word of March 14, 2026 in their texts, texts are searched
-	// only for that notation, the typed one, and digits.
+	// If the rarest word of a date such as March 14, 2026 is in the texts of more documents than
+	// this, texts are searched only for that notation, the typed notation, and digits.
 	maxDateDocs = 1_000_000
 
-	firstShortYear = 1_930 // first year that two digits can mean
+	firstShortYear = 1_930 // earliest year that two digits can stand for
 )
 
-// date is a date in a query: 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14, Mar 14, 2026, March 14th
-// 2026, or 14 March 2026.
+// date is a date in a query, in one of these notations: 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14,
+// Mar 14, 2026, March 14th 2026, or 14 March 2026.
 type date struct {
-	groupFrom, groupTo   int // range of groups that contain it
-	clauseFrom, clauseTo int // range of its clauses, counted from the start of the query
+	groupFrom, groupTo   int // range of the groups that contain the date
+	clauseFrom, clauseTo int // range of its clauses among all clauses of the query
 	adjoining            []clause
-	typed                []string   // its words without leading zeros
-	joined               string     // its words with leading zeros, joined
-	digitWords           []string   // as one word of digits: 20260314, 03142026, 3142026
-	digitPhrases         [][]string // as several numbers, for fields: 2026 3 14
-	wordPhrases          [][]string // as several words, for fields and texts: March 14 2026
+	typed                []string   // the typed words without leading zeros
+	joined               string     // the typed words with leading zeros, joined
+	digitWords           []string   // notations that are one word of digits: 20260314, 03142026, 3142026
+	digitPhrases         [][]string // notations that are several numbers, for fields: 2026 3 14
+	wordPhrases          [][]string // notations with the name of the month, for fields and texts: March 14 2026
 }
 
-// findDates finds the dates in a query.
+// findDates returns the first maxDates dates in a query.
 func (q *parsedQuery) findDates() (found []date) {
 	var list []clause
-	var groupOf []int // group of each clause
+	var groupOf []int // index of the group of each clause
 	for i, g := range q.groups {
 		for _, c := range g.clauses {
 			list, groupOf = append(list, c), append(groupOf, i)
@@ -69,8 +69,8 @@ func (q *parsedQuery) findDates() (found []date) {
 	return found
 }
 
-// dateAt returns the date at the start of list and the number of its clauses, or 0 if there is
-// none.
+// dateAt returns the date at the start of list and the number of clauses that it takes. If list
+// does not start with a date, n is 0.
 func dateAt(list []clause) (n int, day time.Time) {
 	var words []string
 	for n, c := range list {
@@ -89,8 +89,9 @@ func dateAt(list []clause) (n int, day time.Time) {
 	return 0, time.Time{}
 }
 
-// parseDigitDate parses a clause of digits. A year of two digits requires slashes. If 19 or 20 is
-// at the end of an open query, it is rejected: the user is probably typing a year of four digits.
+// parseDigitDate parses a clause of digits. A two-digit year requires slashes. A year of 19 or 20
+// at the end of an open query is rejected because the user is probably still typing a four-digit
+// year.
 func parseDigitDate(c clause) (day time.Time, ok bool) {
 	p := c.parts
 	if len(p) != 3 || slices.ContainsFunc(p, func(w string) bool { return !isDigits(w) }) {
@@ -118,7 +119,7 @@ func parseDigitDate(c clause) (day time.Time, ok bool) {
 	return parseDay(strconv.Itoa(year), p[0], p[1])
 }
 
-// parseMonthDate parses words with the name of a month.
+// parseMonthDate parses a date that contains the name of a month.
 func parseMonthDate(words []string) (day time.Time, ok bool) {
 	last := len(words) - 1
 	if last < 2 || len(words[last]) != 4 {
@@ -144,7 +145,8 @@ func parseMonthDate(words []string) (day time.Time, ok bool) {
 	return day, false
 }
 
-// monthNumber returns the number of a month by its name or abbreviation, or "".
+// monthNumber returns the number of the month with the given name or abbreviation, or "" if there
+// is none.
 func monthNumber(word string) string {
 	for m := time.January; m <= time.December; m++ {
 		if slices.Contains(monthNames(m), word) {
@@ -167,10 +169,10 @@ func monthNames(m time.Month) []string {
 	return []string{name, name[:abbrLen]}
 }
 
-// isOrdinalSuffix reports whether a word is a suffix of a day, as in 14th.
+// isOrdinalSuffix reports whether a word is the ordinal suffix of a day, as in 14th.
 func isOrdinalSuffix(w string) bool { return w == "st" || w == "nd" || w == "rd" || w == "th" }
 
-// ordinalSuffix returns the ordinal suffix of a day.
+// ordinalSuffix returns the ordinal suffix of a day, such as "th" for 14.
 func ordinalSuffix(day int) string {
 	switch day {
 	case 1, 21, 31:
@@ -183,9 +185,10 @@ func ordinalSuffix(day int) string {
 	return "th"
 }
 
-// parseDay returns the date with the given digits; is reports whether it exists.
+// parseDay returns the date with the given year, month, and day. ok reports whether that date
+// exists.
 func parseDay(year, month, day string) (t time.Time, ok bool) {
-	const maxDigits = 2 // digits of a month or day
+	const maxDigits = 2 // maximum number of digits in a month or day
 	if len(month) > maxDigits || len(day) > maxDigits {
 		return t, false
 	}
@@ -193,10 +196,10 @@ func parseDay(year, month, day string) (t time.Time, ok bool) {
 	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
-// addNotations adds the notations of the date. In texts, digits are also indexed as one word,
-// whatever the punctuation, which is faster to find than three words. In names another number may
-// precede them, so there they are searched for as separate words without leading zeros, which the
-// index also has.
+// addNotations adds all notations of the date. In texts, a date in digits is also indexed as one
+// word, regardless of punctuation. Finding one word is faster than finding three. In fields,
+// another number may precede the date and become part of that word, so there the digits are also
+// searched for as separate words without leading zeros, which the index also has.
 func (d *date) addNotations(t time.Time) {
 	year, month, day := strconv.Itoa(t.Year()), strconv.Itoa(int(t.Month())), strconv.Itoa(t.Day())
 	names, suffix := monthNames(t.Month()), ordinalSuffix(t.Day())
@@ -215,10 +218,10 @@ func (d *date) addNotations(t time.Time) {
 	}
 }
 
-// addDigitWords adds the notations that are one word of digits. It reports whether these are
-// complete: 1142026 can be January 14 or November 4, so it is left out.
+// addDigitWords adds the notations that are one word of digits. Ambiguous words are omitted:
+// 1142026 can be January 14 or November 4. all reports whether none was omitted.
 func (d *date) addDigitWords(t time.Time) (all bool) {
-	const ambiguousLen = 7 // digits if the first is 1
+	const ambiguousLen = 7 // a word of this many digits is ambiguous if it starts with 1
 	all = true
 	for _, layout := range []string{"20060102", "01022006", "1022006", "0122006", "122006"} {
 		switch w := t.Format(layout); {

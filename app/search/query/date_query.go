@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// onlyGroup returns the node for a query that consists of one group, or of one date.
+// onlyGroup returns the node for a query that consists only of one group or one date.
 func (b *builder) onlyGroup(groups []group, dates []date) index.Node {
 	if len(dates) > 0 {
 		return b.dateGroups(groups, dates[0])
@@ -14,7 +14,7 @@ func (b *builder) onlyGroup(groups []group, dates []date) index.Node {
 	return b.group(groups[0], true)
 }
 
-// dateOfGroup returns the date that a group is part of.
+// dateOfGroup returns the date that contains a group. ok reports whether there is one.
 func dateOfGroup(dates []date, group int) (d date, ok bool) {
 	for _, d := range dates {
 		if d.groupFrom <= group && group < d.groupTo {
@@ -24,7 +24,8 @@ func dateOfGroup(dates []date, group int) (d date, ok bool) {
 	return d, false
 }
 
-// dateGroups returns the node for the groups of a date: as typed, or the date in any notation.
+// dateGroups returns the node for the groups that contain a date. The node matches the words as
+// typed or the date in any notation.
 func (b *builder) dateGroups(groups []group, d date) index.Node {
 	var parts, rest index.All
 	for _, g := range groups[d.groupFrom:d.groupTo] {
@@ -36,8 +37,8 @@ func (b *builder) dateGroups(groups []group, d date) index.Node {
 	return index.Any{allOf(parts), allOf(append(index.All{b.dateNotations(d)}, rest...))}
 }
 
-// dateNotations returns the node for a date in any notation. In a text, an adjacent date scores
-// higher than its words apart, and the notation typed scores highest.
+// dateNotations returns the node for a date in any notation. In texts, a date whose parts are
+// adjacent scores higher than its separate words. The typed notation scores highest.
 func (b *builder) dateNotations(d date) index.Node {
 	var nodes index.Any
 	for _, w := range d.digitWords {
@@ -48,7 +49,7 @@ func (b *builder) dateNotations(d date) index.Node {
 		})
 	}
 	for _, p := range slices.Concat(d.digitPhrases, d.wordPhrases) {
-		if !d.isAsTyped(p) { // the typed notation is in the query already
+		if !d.isAsTyped(p) { // the node for the words as typed covers the typed notation
 			nodes = append(nodes, fieldPhrase(p, weightDate))
 		}
 	}
@@ -65,7 +66,8 @@ func (b *builder) dateNotations(d date) index.Node {
 	return nodes
 }
 
-// proximityWeight returns the additional weight of a date whose parts are adjacent.
+// proximityWeight returns the weight added if the parts of a date are adjacent. typed says whether
+// the notation is the typed one.
 func (d *date) proximityWeight(typed bool) float64 {
 	if typed {
 		return 2 * weightProximity
@@ -73,7 +75,7 @@ func (d *date) proximityWeight(typed bool) float64 {
 	return weightProximity
 }
 
-// addDates adds the notations of the dates in a query.
+// addDates adds targets for all notations of the dates in a query.
 func (h *Highlighter) addDates(found []date) {
 	for _, d := range found {
 		var clauses uint64

@@ -27,13 +27,13 @@ func datedDocs() []Document {
 	}
 }
 
-// allOfDay are the documents with the date.
+// allOfDay lists the datedDocs that contain the date.
 const allOfDay = "a2 f1 f2 f3 f4 f5 f6 f7 f10 o1"
 
 func TestDates(t *testing.T) {
 	n, x := newNaiveEngine(t, datedDocs()), newTestIndex(t, datedDocs())
 	for _, row := range []struct {
-		text, first, all string // the first hits and all hits, each in any sequence
+		text, first, all string // first: the top hits; all: all hits; each in any order
 	}{
 		{text: "3/14/2026", first: "a2 a3", all: "a3 " + allOfDay},
 		{text: "3/14/2026 ", first: "a2", all: allOfDay},
@@ -71,7 +71,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// findDates accepts exactly the valid dates.
+// findDates accepts valid dates and nothing else.
 func TestFindDates(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{"3/14/2026", "20260314"}, {"03/04/2026", "20260304"}, {"3-14-2026", "20260314"}, {"2026-03-14", "20260314"},
@@ -103,7 +103,7 @@ func TestFindDates(t *testing.T) {
 	}
 }
 
-// digitWords has the notations of a date in digits without punctuation.
+// digitWords contains the notations of a date in digits without punctuation.
 func TestDigitNotations(t *testing.T) {
 	for text, want := range map[string]string{
 		"March 4, 2026":  "20260304 03042026 3042026 0342026 342026",
@@ -124,7 +124,8 @@ func TestDigitNotations(t *testing.T) {
 	}
 }
 
-// January 14 and November 4 can have the same digits, but each finds only its own notations.
+// January 14 and November 4 can be written with the same digits. A search for one of them does not
+// find the other.
 func TestAmbiguousDigits(t *testing.T) {
 	x := newTestIndex(t, []Document{
 		{Kind: File, ID: 1, CreatedDay: 1, Text: pages("on 1/14/2026 here")}, {Kind: File, ID: 2, CreatedDay: 2,
@@ -144,7 +145,8 @@ func TestAmbiguousDigits(t *testing.T) {
 	}
 }
 
-// The notation typed ranks highest, and a date ranks higher than its separate words.
+// The typed notation ranks highest, and any notation of a date ranks higher than its separate
+// words.
 func TestTypedNotationRanksFirst(t *testing.T) {
 	documents := []Document{
 		{Kind: File, ID: 1, CreatedDay: 4, Text: pages("March of the year 2026, lot 14")},

@@ -4,8 +4,8 @@
 // # Words
 //
 // A word is a sequence of letters or of digits, without case and accents (analyzer.go):
-// Bk1022-Pg311 is bk 1022 pg 311, and O'Brien is obrien. If something has several spellings, the
-// index has all of them at the same position:
+// Bk1022-Pg311 is bk 1022 pg 311, and O'Brien is obrien. If there are several ways to write
+// something, the index contains all of them at the same position:
 //
 //	12-3-045, 12 3 045     also 123045
 //	(985) 555-0142         also 9855550142
@@ -16,19 +16,19 @@
 //	0883                   also 883
 //	B-119.04               also b11904
 //
-// SW¼ is sw 1 4. Names may be written as one word or as several: Le Blanc is also leblanc, even if
-// a line ends between them, and de la Croix is also dela, lacroix, and delacroix. In Names and in
-// queries, the same applies to D and the following word and to every word of at most three letters,
-// except for words that are never part of a name (name.go). There are no stop words. No phrase
-// spans the gap between two fields or two pages.
+// SW¼ is sw 1 4. Names may be written as one word or as several. Le Blanc is also leblanc, even
+// with a line break between the words, and de la Croix is also dela, lacroix, and delacroix. In
+// Names and in queries, D and any word of two or three letters are also joined with the following
+// word, except for words that are never part of a name (name.go). There are no stop words. A phrase
+// never matches across two fields or two pages.
 //
 // # Terms
 //
-// A change to the terms or to their spelling requires a new checkpointFormat (app/search), which makes
+// If you change the terms or their spelling, increase checkpointFormat (app/search) so that
 // existing installations rebuild the index.
 //
-// A term has at most 64 bytes: one byte for its namespace and the word, truncated. A value that must
-// be distinguished from every other ends with a hash if it is too long (term.go).
+// A term has at most 64 bytes: one byte for its namespace, followed by the word. Longer words are
+// truncated. Longer values that must remain distinct end with a hash (term.go).
 //
 //	w word      of the text, with positions
 //	f word      of Numbers, Names, and Fields, with positions
@@ -52,61 +52,65 @@
 //
 // # Queries
 //
-// A document must contain all words of a query, in any place. Quoted words must appear as a
-// phrase, and so must words without a blank between them (Smith-Jones).
+// A document must contain all words of a query, in any order. Quoted words must appear as a phrase,
+// as must words without a blank between them (Smith-Jones).
 //
 // Numbers: Digits with blanks between them may be one number. Digits with punctuation between them
-// are one number (387,500), and its parts must appear together. The same applies to
-// single characters next to each other: A 1 is A-1, and T&S is T & S. However, letters separated by
-// blanks may appear anywhere if the query has other words (apt b n main); such hits are ranked after
-// those that have the letters together. A number of one part also matches with leading zeros, but
-// typed zeros must match: 417 finds 0417, but 0417 does not find 417. In a number of several parts and
-// after book or page, one or two leading zeros don't matter, and in a value of Numbers no leading zeros
-// matter.
+// are one number (387,500), whose parts must appear together. The same applies to adjacent single
+// characters: A 1 is A-1, and T&S is T & S. However, if the query has other words, letters
+// separated by blanks may appear anywhere (apt b n main). Such hits rank below those with adjacent
+// letters. A number of one part also matches numbers with leading zeros, but typed zeros must
+// match: 417 finds 0417, but 0417 does not find 417. In a number of several parts, or after book or
+// page, one or two leading zeros are ignored. In Numbers, all leading zeros are ignored.
 //
-// Prefixes: The last word is a prefix unless it is followed by a blank or a quote. The last word of a
-// phrase that is still being typed is replaced by the 16 most frequent of the first 512 words with that
-// prefix; after those hits come documents in which any word with that prefix appears anywhere.
+// Prefixes: The last word is a prefix unless it is followed by a blank or a quote. In a phrase that
+// is still being typed, the last word is replaced by the 16 most frequent of the first 512 words
+// with that prefix. Those hits are followed by documents that contain any word with that prefix
+// anywhere.
 //
-// Later stages: If these hits don't fill a page, further hits are appended. First, those without a
-// last word of one letter, which the user has probably not completed, and those without book and
-// page before a number (Result.Relaxed). Then those with one typing error in a word of at least four
-// letters, or with one letter missing from a word of three letters if the query has other words
-// (Result.Fuzzy). A prefix is matched with a typing error only if the word itself occurs nowhere, and
-// one of up to four letters only if no word starts with it. Words for the type of a number (order no.
-// 2026-0117) are always optional; no other word is, and no digit.
+// Later stages: If these hits don't fill a page, further hits are appended. The first ones lack a
+// single letter at the end of the query, which is probably the start of a word, or the words book
+// and page before a number (Result.Relaxed). They are followed by hits with one typing error in a
+// word of at least four letters. If the query has other words, a letter may also be missing from a
+// word of three letters (Result.Fuzzy). Typing errors in a prefix are allowed only if no document
+// contains the prefix as a word. If the prefix has up to four letters, they are allowed only if no
+// word starts with it. Words for the type of a number (order no. 2026-0117) are always optional.
+// Other words and digits never are.
 //
-// Counties and states: A record of the county Wexcombe matches Wexcombe County and Wexcombe Parish
-// without the word County or Parish, and a record of LA matches Louisiana. Virginia, Georgia, and
-// Washington are names of people too, so they are only words. A word that starts with Mac also
-// matches with Mc, and vice versa.
+// Counties and states: The queries Wexcombe County and Wexcombe Parish match a record whose county
+// is Wexcombe even if it does not contain the word County or Parish. Louisiana matches a record
+// whose state is LA. Virginia, Georgia, and Washington are also personal names, so they match only
+// as words. A word that starts with Mac also matches with Mc, and vice versa.
 //
-// Book and page: A query that is a book and page and nothing else is one number, whatever the book is
-// called (model.ParseBookPage). COB 1022 Pg 312 also finds Conveyance Book 1022, folio 312, and
-// OR 1022/312, but hits of the same register or of none come first. In texts it is found if there is
-// a word for a page between the two numbers, or if both have at least three digits and are adjacent.
+// Book and page: A query that consists only of a book and page is one number, regardless of the
+// name of the book (model.ParseBookPage). COB 1022 Pg 312 also finds Conveyance Book 1022, folio
+// 312, and OR 1022/312, but hits with the same register or without a register come first. In texts,
+// a book and page is found if there is a word for a page between the two numbers, or if they are
+// adjacent and both have at least three digits.
 //
-// Dates: A date is found in any notation (date.go); hits with the notation typed come first. So each
-// of 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14, Mar 14, 2026, March 14th 2026, and 14 March 2026 finds
-// all of these except the one with the short year, and also the 14th day of March, 2026, and 20260314.
-// A year of two digits is from 1930 to 2029. This applies to the first two dates of a query and not
-// within quotes. If more than a million texts contain the month, the day, and the year, only March 14,
-// 2026, the typed notation, and digits are searched for in texts.
+// Dates: A date is found in any notation (date.go). Hits with the typed notation come first. For
+// example, each of 3/14/2026, 3-14-2026, 3/14/26, 2026-03-14, Mar 14, 2026, March 14th 2026, and 14
+// March 2026 finds all of these except 3/14/26, and also the 14th day of March, 2026, and 20260314.
+// Two-digit years stand for 1930 to 2029. Only the first two dates of a query are recognized, and
+// no dates within quotes. If more than a million texts contain the month, the day, and the year,
+// only March 14, 2026, the typed notation, and digits are searched for in texts.
 //
 // Limits: No query iterates over an unlimited number of terms. Prefixes are terms themselves. For a
-// longer prefix the first 64 terms are used; if there are more for a number or name, everything with
-// the same first twelve characters is added with a lower rank. Typing errors are generated
-// from the word and looked up. A query of only two or three letters finds words of numbers and names
-// with this prefix, and of other fields the 64 most frequent of the first 512 words with it, as long
-// as all of these are in at most 500,000 records; it is not matched in texts, because most
-// texts would match. A query has at most 1,024 bytes, Options.MaxWords words, and 1,024 nodes plus
-// 32 per word, and ends after Options.Deadline.
+// prefix that is longer than those in the index, the first 64 terms with it are used. If a number
+// or name has more of them, everything with the same first twelve characters is added with a lower
+// rank. Possible corrections of a typing error are generated from the word and looked up. A query
+// of only two or three letters finds words of Numbers and Names with that prefix. In other fields,
+// it finds the 64 most frequent of the first 512 words with that prefix, until the total exceeds
+// 500,000 records. It is not matched in texts because most of them would match. A query has at most
+// 1,024 bytes, Options.MaxWords words, and 1,024 nodes plus 32 per word, and ends after
+// Options.Deadline.
 //
 // # Ranking
 //
-// Each word counts with the best of its matches, and the words are added. Among equal scores,
-// abstracts come before orders and orders before documents; within a kind the newest come first. For
-// one word, or for the complete query taken as a number:
+// The score of a document is the sum of the scores of the query words, each of which is the best of
+// its matches. For equal scores, abstracts come before orders, and orders before documents. Within
+// a kind, the newest come first. These are the scores of one word, or of the complete query taken
+// as a number:
 //
 //	200,000  the query is a value of Numbers with the same punctuation, or a book and page of the same
 //	         register or of none
@@ -123,29 +127,30 @@
 //	0.5 BM25 the word is in the text; a date counts as one word, plus 10, or plus 20 as typed
 //	    0.1  prefix of a word of the text or of Fields
 //
-// Adjacent words in the order typed count 10 more in a field and their BM25 once more in the text, if
-// the rarest of them is in at most 10,000 documents. Because this only improves the order, it is
-// skipped for the rest of the documents when time is short. A typing error halves the score of a word.
+// If the words are adjacent in the typed order, a field adds 10 and the text adds their BM25 score
+// again, provided that the rarest word is in at most 10,000 documents. This only improves the order
+// of the hits, so when time is short, it is skipped for the rest of the documents. A typing error
+// halves the score of a word.
 //
 // # Highlighting
 //
-// A Highlighter highlights something in each document that Search finds: whatever matched a word, a
-// prefix, a number, or a word with a typing error. If several things match one word, the one closest
-// to what was typed is highlighted. A single character is highlighted only next to another match, and
-// a word like "of" only if there is no other match.
+// A Highlighter highlights at least one match in each document that Search finds: a word, a prefix,
+// a number, or a word with a typing error. If several spellings match one word of the query, the
+// one closest to the typed text is highlighted. A single character is highlighted only next to
+// another match, and a word like "of" only if there is no other match.
 //
 // # Out of scope
 //
-// Storing texts: snippets are made from the text that the caller provides (Highlighter). Words after
-// the first 4,000,000 of a document are not indexed, nor are words after those that take 32 MB of a
-// batch, as a list of several hundred thousand different words does; the log names the document.
-// Phrases use the first 4,096 positions of a word in a document. A damaged index is not repaired: the
-// caller deletes its directory and rebuilds it.
+// The index does not store texts. Snippets are created from the text that the caller passes to a
+// Highlighter. Only the first 4,000,000 words of a document are indexed, and fewer if they take 32
+// MB in a batch, as several hundred thousand different words do. If a text is truncated, the
+// document is logged. Phrases use the first 4,096 positions of a word in a document. A damaged
+// index is not repaired. Instead, the caller deletes its directory and rebuilds it.
 //
 // # Why not a library
 //
-// Measured with a fifth of the texts that this engine is made for: bleve 2.6.1 needed 1,010 MB of
-// memory to index them and 0.6 to 1.7 s (95th percentile) for a phrase of common words. SQLite FTS5
-// needed 0.25 s for a common word sorted by relevance. This engine, with all of the texts: 208 MB,
-// 0.11 s for such a phrase, and 0.09 s for such a word.
+// With a fifth of the texts that this engine is designed for, bleve 2.6.1 needed 1,010 MB of memory
+// to index them, and 0.6 to 1.7 s (95th percentile) for a phrase of common words. SQLite FTS5
+// needed 0.25 s for a common word sorted by relevance. With all of the texts, this engine needs 208
+// MB, 0.11 s for such a phrase, and 0.09 s for such a word.
 package query

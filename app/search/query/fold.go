@@ -14,10 +14,10 @@ const (
 	separator  class = iota // separates words
 	letter                  // part of a word of letters
 	digit                   // part of a word of digits
-	standalone              // a word of one character, in scripts without spaces
-	apostrophe              // removed within a word: O'Brien is obrien
-	ignored                 // soft hyphens and similar characters
-	fraction                // ½ is the words 1 and 2
+	standalone              // is a complete word, in scripts without spaces between words
+	apostrophe              // omitted within a word: O'Brien is obrien
+	ignored                 // omitted anywhere, such as a soft hyphen
+	fraction                // becomes several words: ½ is 1 and 2
 )
 
 // asciiClasses has the classes of the ASCII characters.
@@ -35,12 +35,12 @@ var asciiClasses = func() (c [utf8.RuneSelf]class) {
 	return c
 }()
 
-// unspacedScripts don't separate words by spaces.
+// unspacedScripts are the scripts that do not put spaces between words.
 var unspacedScripts = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// classOf returns the class of a non-ASCII character at the start of s.
+// classOf returns the class of r, a non-ASCII character at the start of s.
 func classOf(r rune, s string) class {
 	switch {
 	case r == utf8.RuneError:
@@ -79,7 +79,8 @@ func classOfNumber(parts []byte) class {
 	return c
 }
 
-// appendFoldedUnicode appends the non-ASCII character at the start of s without case and accents.
+// appendFoldedUnicode appends r, the non-ASCII character at the start of s, without case and
+// accents.
 func appendFoldedUnicode(dst []byte, r rune, s string) []byte {
 	parts := norm.NFKD.PropertiesString(s).Decomposition()
 	if parts == nil {
@@ -108,20 +109,20 @@ func appendFoldedSimple(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// transliterations are common ASCII spellings of letters that Unicode doesn't decompose.
+// transliterations maps letters that Unicode does not decompose to their common ASCII spellings.
 var transliterations = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l",
 	'ħ': "h", 'ı': "i", 'ς': "σ", fractionSlash: "/",
 }
 
-// isAccent reports whether a mark is usually omitted when typing. Marks of some scripts are part of
-// the spelling.
+// isAccent reports whether r is a mark that people usually omit when typing. In some scripts, marks
+// are part of the spelling, so isAccent does not include them.
 func isAccent(r rune) bool {
 	return 0x0300 <= r && r <= 0x036F || 0x1AB0 <= r && r <= 0x1AFF || 0x1DC0 <= r && r <= 0x1DFF ||
 		0x20D0 <= r && r <= 0x20FF || 0xFE20 <= r && r <= 0xFE2F
 }
 
-// classAt decodes the character at i.
+// classAt decodes the character at byte i of s and returns its class.
 func classAt(s string, i int) (c class, r rune, size int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return asciiClasses[b], rune(b), 1
@@ -133,7 +134,7 @@ func classAt(s string, i int) (c class, r rune, size int) {
 	return classOf(r, s[i:]), r, size
 }
 
-// appendFoldedRune appends the letter or digit at the start of s, folded.
+// appendFoldedRune appends r, the letter or digit at the start of s, without case and accents.
 func appendFoldedRune(dst []byte, r rune, s string) []byte {
 	if r >= utf8.RuneSelf {
 		return appendFoldedUnicode(dst, r, s)
@@ -144,7 +145,7 @@ func appendFoldedRune(dst []byte, r rune, s string) []byte {
 	return append(dst, byte(r))
 }
 
-// typedForm returns a number as typed, including its punctuation, without case and accents and with
+// typedForm returns a number with its typed punctuation, but without case and accents and with
 // single blanks.
 func typedForm(s string) string {
 	dst := make([]byte, 0, len(s))

@@ -9,25 +9,25 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Limits for typing errors.
+// Limits for correcting typing errors.
 const (
-	minFuzzyLetters = 4  // of a word that may have an error; with one letter less it may only lack a letter, and only beside other words
-	maxFuzzyLetters = 24 // longer words are usually not words
-	maxCorrections  = 12 // most frequent ones per word and namespace
+	minFuzzyLetters = 4  // minimum letters; for one less, only a missing letter is tried, and only if the query has other words
+	maxFuzzyLetters = 24 // maximum length; longer ones are usually not real words
+	maxCorrections  = 12 // maximum number of corrections per word and namespace, most frequent first
 
-	maxFuzzyLookups = 4_000 // terms to look up per query; the last word may exceed it
+	maxFuzzyLookups = 4_000 // after this many lookups in a query, no further words are corrected
 )
 
-// mayBeMisspelled reports whether a word may have a typing error: it has a suitable length and is
-// not a number.
+// mayBeMisspelled reports whether to look for corrections of a word: it has a suitable length and
+// is not a number.
 func mayBeMisspelled(w string, singleWord bool) bool {
 	n := utf8.RuneCountInString(w)
 	return (n >= minFuzzyLetters || n == minFuzzyLetters-1 && !singleWord) && n <= maxFuzzyLetters && !isDigits(w)
 }
 
 // singleEdits returns the words that are one insertion, deletion, replacement, or transposition
-// away from w, without duplicates, in no particular order. Inserted letters are those of English
-// and of w itself. For a word of three letters, only insertions are returned.
+// away from w, without duplicates, in no particular order. The inserted letters are the English
+// ones and those of w. For a word of three letters, only insertions are returned.
 func singleEdits(w string) []string {
 	letters := []rune("abcdefghijklmnopqrstuvwxyz")
 	word := []rune(w)
@@ -71,8 +71,8 @@ type suspect struct {
 	open bool
 }
 
-// lookUpCorrections looks up what the words of a query may have been meant to be, starting with
-// words that occur nowhere as typed.
+// lookUpCorrections looks up the words that the user may have meant. It starts with the typed words
+// that are in the fewest documents.
 func (b *builder) lookUpCorrections(q parsedQuery) {
 	var suspects []suspect
 	var terms []string
@@ -99,7 +99,7 @@ func (b *builder) lookUpCorrections(q parsedQuery) {
 	for _, s := range suspects {
 		occurs := wordFreq(s.word) > 0
 		if utf8.RuneCountInString(s.word) <= minFuzzyLetters && s.open && b.hasHits {
-			continue // earlier stages found the words with this prefix
+			continue // earlier stages have already found the words with this prefix
 		}
 		s.open = s.open && !occurs
 		if lookups < maxFuzzyLookups {
@@ -108,7 +108,7 @@ func (b *builder) lookUpCorrections(q parsedQuery) {
 	}
 }
 
-// correct looks up what a word may have been meant to be or to be a prefix of. It returns the
+// correct looks up the corrections of a word and, if it is open, of the prefix. It returns the
 // number of terms looked up.
 func (b *builder) correct(s suspect) int {
 	if _, known := b.corrections[s.word]; known || b.err != nil {
@@ -142,7 +142,7 @@ func (b *builder) correct(s suspect) int {
 	return len(candidates)
 }
 
-// topTerms returns the most frequent terms of a namespace, at most limit of them.
+// topTerms returns up to limit terms of a namespace, most frequent first.
 func topTerms(freqs map[string]int, ns byte, limit int) []string {
 	var found []string
 	for t := range freqs {
@@ -159,7 +159,7 @@ func topTerms(freqs map[string]int, ns byte, limit int) []string {
 	return found[:min(len(found), limit)]
 }
 
-// misspelled returns the nodes for a clause in which each word may have a typing error.
+// misspelled returns the nodes for a clause in which any word may have a typing error.
 func (b *builder) misspelled(c clause) []index.Node {
 	var words index.All
 	anyFound := false

@@ -11,10 +11,10 @@ import (
 
 // Limits for highlighting one text.
 const (
-	MaxHighlightBytes = 1 << 20 // length of the part that is searched for matches
-	maxWordMatches    = 1 << 16 // number of words in the text that match a word of a target
-	maxPartialNumbers = 16      // number of partially matched numbers at the same time
-	maxNumberGap      = 4       // bytes between two parts of a number
+	MaxHighlightBytes = 1 << 20 // number of bytes at the start of a text that are searched for matches
+	maxWordMatches    = 1 << 16 // maximum number of words in a text that match a word of a target
+	maxPartialNumbers = 16      // maximum number of partial matches of numbers at any time
+	maxNumberGap      = 4       // maximum number of bytes between two parts of a number
 	stepsPerCheck     = 1 << 12 // steps between two checks of the context
 )
 
@@ -32,7 +32,7 @@ type mark struct {
 	target     int
 }
 
-// partialNumber is a number of which the first part was found.
+// partialNumber is a number whose first parts have been matched.
 type partialNumber struct {
 	numeral  int
 	matched  int // number of bytes or parts matched so far
@@ -41,7 +41,7 @@ type partialNumber struct {
 	position uint32
 }
 
-// markScan is the state of finding the marks of one text.
+// markScan is the state of a search for the marks of one text.
 type markScan struct {
 	h        *Highlighter
 	s        string
@@ -56,7 +56,8 @@ type markScan struct {
 // bestMarks returns the marks to highlight, ordered by start.
 func (h *Highlighter) bestMarks(ctx context.Context, s string) []mark { return h.scan(ctx, s).prune() }
 
-// scan returns all marks of a text, ordered by start, or none if ctx ends before.
+// scan returns the state with all marks of a text, ordered by start. If ctx ends first, there are
+// no marks.
 func (h *Highlighter) scan(ctx context.Context, s string) *markScan {
 	if len(h.targets) == 0 {
 		return &markScan{h: h}
@@ -77,7 +78,8 @@ func (h *Highlighter) scan(ctx context.Context, s string) *markScan {
 	return w
 }
 
-// canceled adds steps and reports whether the context has ended. It checks the context only rarely.
+// canceled counts steps and reports whether the context has ended. It checks the context only every
+// stepsPerCheck steps.
 func (w *markScan) canceled(steps int) bool {
 	if w.steps += steps; w.steps >= stepsPerCheck && !w.ended {
 		w.steps, w.ended = 0, w.ctx.Err() != nil
@@ -85,7 +87,7 @@ func (w *markScan) canceled(steps int) bool {
 	return w.ended
 }
 
-// visit matches a word of the text.
+// visit matches a word of the text against the words and numbers of the query.
 func (w *markScan) visit(t token) {
 	if w.canceled(1 + len(w.h.prefixes) + len(w.h.fuzzyWords) + len(w.h.fuzzyPrefixes)) {
 		return
@@ -120,7 +122,7 @@ func (w *markScan) addWord(t token, id int) {
 	w.words = append(w.words, wordMatch{start: t.start, end: t.end, position: t.position, word: id})
 }
 
-// matchNumbers extends partially matched numbers by a word, and starts new ones.
+// matchNumbers extends the partial matches of numbers by a word, and starts new ones with it.
 func (w *markScan) matchNumbers(t token) {
 	continued := w.partials[:0]
 	for _, a := range w.partials {
@@ -140,7 +142,7 @@ func (w *markScan) matchNumbers(t token) {
 	}
 }
 
-// mayStartWith reports whether the number can start with a word with this first byte.
+// mayStartWith reports whether the number may start with a word whose first byte is first.
 func (n *numberPattern) mayStartWith(first byte) bool {
 	if n.parts != nil {
 		return first == n.parts[0][0] || first == '0'
@@ -148,7 +150,8 @@ func (n *numberPattern) mayStartWith(first byte) bool {
 	return first == n.compact[0]
 }
 
-// extend reports whether the number needs further words after t. A complete number becomes a mark.
+// extend matches the next word of the text against a partial number. It reports whether the number
+// can continue after t. A complete number becomes a mark.
 func (w *markScan) extend(a *partialNumber, t token) bool {
 	n := &w.h.numbers[a.numeral]
 	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > maxNumberGap || strings.Contains(gap, "\n") {
@@ -167,10 +170,10 @@ func (w *markScan) extend(a *partialNumber, t token) bool {
 		w.markNumber(a, n)
 		return false
 	}
-	return a.matched > 0 && model.ClassifyWord(t.text) == model.PageWord // skip "Page" in 1022, Page 311
+	return a.matched > 0 && model.ClassifyWord(t.text) == model.PageWord // skip the word "Page" in 1022, Page 311
 }
 
-// extendParts is extend for a numberPattern with parts.
+// extendParts does the same as extend for a numberPattern with parts.
 func (w *markScan) extendParts(a *partialNumber, n *numberPattern, t token) bool {
 	part := n.parts[a.matched]
 	switch {
@@ -184,17 +187,17 @@ func (w *markScan) extendParts(a *partialNumber, n *numberPattern, t token) bool
 	return true
 }
 
-// markNumber adds the mark of a completely matched number.
+// markNumber adds a mark for a completely matched number.
 func (w *markScan) markNumber(a *partialNumber, n *numberPattern) {
 	if len(w.marks) < maxWordMatches {
 		w.marks = append(w.marks, mark{start: a.start, end: a.end, position: a.position, target: n.target})
 	}
 }
 
-// matchTarget adds the marks of a target.
+// matchTarget adds a mark for each occurrence of a target.
 func (w *markScan) matchTarget(number int, t target) {
 	if len(t.words) == 0 {
-		return // a number, which visit matches
+		return // numbers are matched by visit
 	}
 	for i, s := range w.words {
 		if w.canceled(1) {
@@ -209,8 +212,8 @@ func (w *markScan) matchTarget(number int, t target) {
 	}
 }
 
-// matchSequence reports whether the words appear consecutively from match i on, and where the last
-// one ends.
+// matchSequence reports whether the words appear consecutively, starting with w.words[i]. end is
+// the end of the last one.
 func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 	first := w.words[i].position
 	end = w.words[i].end
@@ -228,11 +231,11 @@ func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 	return end, next == len(words)
 }
 
-// prune removes marks that should not be highlighted: single characters without a neighboring mark,
+// prune removes marks that should not be highlighted: single characters without an adjacent mark,
 // prefixes if the complete word occurs, stop words if there are other marks, and fallbacks if their
 // clause has another mark.
 func (w *markScan) prune() []mark {
-	const beside = 1 // maximum distance in positions
+	const beside = 1 // maximum distance in positions between adjacent marks
 	whole := w.exactWords()
 	hasSignificant := slices.ContainsFunc(w.marks, func(k mark) bool {
 		t := w.h.targets[k.target]
@@ -265,7 +268,7 @@ func (w *markScan) prune() []mark {
 	})
 }
 
-// exactWords returns the words that occur in the text as typed.
+// exactWords returns the typed words that occur in the text.
 func (w *markScan) exactWords() map[int]bool {
 	whole := make(map[int]bool)
 	for _, k := range w.marks {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// endingContext is a context whose deadline passes after a number of calls of Err.
+// endingContext is a context whose deadline passes after a given number of calls of Err.
 type endingContext struct {
 	context.Context
 	checks, limit int
@@ -19,7 +19,8 @@ func (e *endingContext) Err() error {
 	return nil
 }
 
-// Highlighting stops when its context ends, however much work is left. The result is then empty.
+// Highlighting stops when its context ends, no matter how much work is left. It then returns no
+// marks.
 func TestHighlightStopsWithContext(t *testing.T) {
 	t.Parallel()
 	var words strings.Builder
@@ -58,7 +59,7 @@ func TestHighlightStopsWithContext(t *testing.T) {
 	}
 }
 
-// A word that is typed repeatedly is compared with the words of a text only once.
+// A word that is repeated in a query is compared with each word of a text only once.
 func TestRepeatedWordsAreMatchedOnce(t *testing.T) {
 	t.Parallel()
 	once, often := NewHighlighter("deed").Fuzzy(), NewHighlighter(strings.Repeat("deed ", 30)+"deed").Fuzzy()

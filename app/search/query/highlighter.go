@@ -9,13 +9,14 @@ import (
 	"deedkeep/app/model"
 )
 
-// Piece is a part of a text. Marked means that it matches the query. Text is not escaped.
+// Piece is a part of a text. Marked reports whether it matches the query. Text is not HTML-escaped.
 type Piece struct {
 	Text   string
 	Marked bool
 }
 
-// Weights of a match for choosing a snippet. One match outweighs many of the next lower kind.
+// Weights of matches for choosing a snippet. One match outweighs many matches of the next lower
+// weight.
 const (
 	markWeightNumber      = 400
 	markWeightPhrase      = 300
@@ -28,48 +29,48 @@ const (
 
 // Highlighter highlights the matches of a query in texts. It is safe for concurrent use.
 type Highlighter struct {
-	words         []string       // all words to look for
-	ids           map[string]int // word to match completely → index in words
+	words         []string       // all distinct words, prefixes, and misspelled words to look for
+	ids           map[string]int // index in words of each word to match completely
 	prefixes      []int          // words to match as prefixes
 	fuzzyWords    []int          // words to match with a typing error
-	fuzzyPrefixes []int          // words to match as prefixes with a typing error
+	fuzzyPrefixes []int          // prefixes to match with a typing error
 	numbers       []numberPattern
 	targets       []target
-	numClauses    int    // added so far
-	required      uint64 // clauses that must match, one bit each
-	optional      uint64 // clauses that may be missing from records of a county, one bit each
+	numClauses    int    // number of clauses added so far
+	required      uint64 // clauses that must match (bit set)
+	optional      uint64 // clauses that a record of the named county need not contain (bit set)
 	onlyTrivial   bool   // all words are single characters or optional
 	fuzzy         bool
 	singleWord    bool // the query has one word
 	text          string
 }
 
-// target is a sequence of words, as indexes in Highlighter.words.
+// target is a sequence of words to highlight.
 type target struct {
 	words         []int
 	weight        int
-	clauses       uint64 // clauses that it matches, one bit each
-	needsNeighbor bool   // a single character: highlighted only next to another match
+	clauses       uint64 // clauses of the query that it matches (bit set)
+	needsNeighbor bool   // a single character, highlighted only next to another match
 	stopWord      bool   // highlighted only if nothing else matches
 	fallback      bool   // highlighted only if nothing else of its clauses matches
-	exactWord     int    // for a prefix: index plus one of the complete word, which is highlighted instead if it occurs; or 0
+	exactWord     int    // for a prefix: index plus one of the complete word; if that occurs, only it is highlighted; 0: none
 }
 
-// numberPattern matches a number with any punctuation.
+// numberPattern matches a number regardless of its punctuation.
 type numberPattern struct {
 	compact string
-	parts   []string // parts without leading zeros; used instead of compact
-	prefix  bool     // matches numbers that start with it
-	target  int      // index of its target
+	parts   []string // parts without leading zeros; if not nil, used instead of compact
+	prefix  bool     // match any number that starts with it
+	target  int      // index in Highlighter.targets
 }
 
 // NewHighlighter returns a Highlighter for the text of a query. It highlights the words, prefixes,
-// phrases, and numbers by which Search finds documents, at least one in each document found. It
-// highlights nothing if Search rejects the text.
+// phrases, and numbers by which Search finds documents. Every document that Search finds has at
+// least one highlight. If Search rejects the text, nothing is highlighted.
 func NewHighlighter(text string) *Highlighter { return newHighlighter(text, false) }
 
-// Fuzzy returns a Highlighter that also matches words with one typing error, for a Result that is
-// Fuzzy.
+// Fuzzy returns a Highlighter that also matches words with one typing error. Use it if Result.Fuzzy
+// is set.
 func (h *Highlighter) Fuzzy() *Highlighter { return newHighlighter(h.text, true) }
 
 func newHighlighter(text string, fuzzy bool) *Highlighter {
@@ -103,7 +104,7 @@ func newHighlighter(text string, fuzzy bool) *Highlighter {
 	return h
 }
 
-// clauseBits returns the bits of all clauses from first on.
+// clauseBits returns the set of all clauses starting with clause number first.
 func (h *Highlighter) clauseBits(first int) (clauses uint64) {
 	for i := first; i < h.numClauses; i++ {
 		clauses |= 1 << min(i, maxClauses-1)
@@ -111,7 +112,8 @@ func (h *Highlighter) clauseBits(first int) (clauses uint64) {
 	return clauses
 }
 
-// maxClauses is the number of distinguished clauses. The last bit stands for all further ones.
+// maxClauses is the number of bits in a set of clauses. The last bit stands for all clauses from
+// that number on.
 const maxClauses = 64
 
 // addClause adds the targets of a clause.
@@ -144,7 +146,7 @@ func (h *Highlighter) addClause(c clause) {
 	}
 }
 
-// addTogether adds a sequence of words, also without leading zeros.
+// addTogether adds consecutive words, both as typed and without leading zeros.
 func (h *Highlighter) addTogether(c clause, parts []string, clauses uint64) {
 	for _, p := range [][]string{parts, c.trimmedZeros(parts)} {
 		switch len(p) {
@@ -160,7 +162,7 @@ func (h *Highlighter) addTogether(c clause, parts []string, clauses uint64) {
 	}
 }
 
-// addUnfinishedPhrase adds the parts by which an open phrase is found if it does not match
+// addUnfinishedPhrase adds the parts by which Search finds an open phrase that does not match
 // completely: the words before the last one, and words that start with the last one.
 func (h *Highlighter) addUnfinishedPhrase(c clause, clauses uint64) {
 	last := len(c.parts) - 1
@@ -200,7 +202,8 @@ func (h *Highlighter) addPart(c clause, w string, open bool, clauses uint64) {
 	}
 }
 
-// longestIndexedPrefix returns the length of the longest prefix of w that is in the index.
+// longestIndexedPrefix returns the length in bytes of the longest prefix of w that the index
+// contains.
 func longestIndexedPrefix(w string) int {
 	if s, all := indexedPrefix(w); s != "" && !all {
 		return len(s)
@@ -208,7 +211,7 @@ func longestIndexedPrefix(w string) int {
 	return len(w)
 }
 
-// addJoined adds words that may stand for several words.
+// addJoined adds words that are joined from several typed words.
 func (h *Highlighter) addJoined(words []string, open bool, clauses uint64) {
 	for _, w := range words {
 		h.add(target{words: []int{h.wordID(w)}, weight: markWeightPhrase, clauses: clauses})
@@ -218,7 +221,7 @@ func (h *Highlighter) addJoined(words []string, open bool, clauses uint64) {
 	}
 }
 
-// addPhrase adds a sequence of words.
+// addPhrase adds a phrase. If open is set, its last word may also be a prefix.
 func (h *Highlighter) addPhrase(parts []string, open bool, clauses uint64) {
 	words := h.wordIDs(parts)
 	h.add(target{words: words, weight: markWeightPhrase, clauses: clauses})
@@ -229,10 +232,10 @@ func (h *Highlighter) addPhrase(parts []string, open bool, clauses uint64) {
 	}
 }
 
-// addNumber adds the spellings of a number. If it has no digits or very few characters, it is a
-// fallback, because it is usually found as words.
+// addNumber adds the spellings of a number. A number without digits or with very few characters is
+// a fallback because it is usually found as words.
 func (h *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
-	const minLen = 3 // characters
+	const minLen = 3 // minimum characters of a number that is not a fallback
 	if len(c.compact) < 2 || len(c.compact) > maxRunBytes || isStopWord(c.typed) {
 		return
 	}
@@ -248,7 +251,7 @@ func (h *Highlighter) addNumber(c numberForms, open bool, clauses uint64) {
 		add(numberPattern{parts: parts}, fallback)
 	}
 	if at := longestIndexedPrefix(c.compact); open && at < len(c.compact) {
-		if bits.OnesCount64(clauses) > 1 { // the number need not extend to the last word
+		if bits.OnesCount64(clauses) > 1 { // the prefix may end before the last words
 			clauses = 0
 		}
 		add(numberPattern{compact: c.compact[:at], prefix: true}, true)
@@ -262,7 +265,7 @@ func (h *Highlighter) add(t target) {
 	h.targets = append(h.targets, t)
 }
 
-// isStopWord reports whether a word means little without others.
+// isStopWord reports whether a word means little on its own.
 func isStopWord(w string) bool {
 	switch w {
 	case "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "the", "to", "with":
@@ -271,7 +274,7 @@ func isStopWord(w string) bool {
 	return false
 }
 
-// wordID returns the index of a word to look for.
+// wordID returns the index in h.words of a word to match completely, and adds it if necessary.
 func (h *Highlighter) wordID(w string) int {
 	id, known := h.ids[w]
 	if !known {
@@ -282,7 +285,7 @@ func (h *Highlighter) wordID(w string) int {
 	return id
 }
 
-// wordIDs returns the indexes of words to look for.
+// wordIDs returns the indexes in h.words of words to match completely.
 func (h *Highlighter) wordIDs(parts []string) []int {
 	words := make([]int, len(parts))
 	for i, w := range parts {
@@ -291,7 +294,7 @@ func (h *Highlighter) wordIDs(parts []string) []int {
 	return words
 }
 
-// uniqueID returns the index of w in words and adds it to list, without duplicates in list.
+// uniqueID returns the index of w in h.words. It adds the index to list unless list already has it.
 func (h *Highlighter) uniqueID(list *[]int, w string) int {
 	for _, id := range *list {
 		if h.words[id] == w {
@@ -303,11 +306,11 @@ func (h *Highlighter) uniqueID(list *[]int, w string) int {
 	return len(h.words) - 1
 }
 
-// prefixID returns the index of a prefix to look for.
+// prefixID returns the index in h.words of a prefix to match.
 func (h *Highlighter) prefixID(w string) int { return h.uniqueID(&h.prefixes, w) }
 
-// hasFuzzyPrefix reports whether a folded word starts with something one typing error away from
-// other. If other has three letters, only a missing letter counts.
+// hasFuzzyPrefix reports whether a prefix of a folded word differs from other by one typing error.
+// If other has three letters, the error must be a missing letter.
 func hasFuzzyPrefix(word, other string) bool {
 	characters := utf8.RuneCountInString(other)
 	n, minLen := 0, characters-1

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// phrasebook has the texts of the documents and queries of TestEveryHitIsHighlighted.
+// phrasebook contains the words and numbers from which TestEveryHitIsHighlighted generates
+// documents and queries.
 var phrasebook = []string{
 	"smith", "smyth", "Smithson", "jones", "John", "Jolnold", "O'Brien", "O Brien", "obrien", "Le Blanc", "leblanc", "de la Houssaye",
 	"Delahoussaye", "Mac Dermott", "mcdermott", "St. Pierre", "Saint Pierre", "T&S", "T & S", "t", "s", "a", "b", "q", "A 1", "A-1", "1",
@@ -25,7 +26,7 @@ var phrasebook = []string{
 	"12",
 }
 
-// randomQuery returns a query for some of the phrasebook.
+// randomQuery returns a query with random entries of the phrasebook.
 func randomQuery(rng *rand.Rand) string {
 	var words []string
 	for range 1 + rng.IntN(3) {
@@ -68,7 +69,8 @@ func misspell(rng *rand.Rand, w string) string {
 	return string(r)
 }
 
-// randomDocument returns a document with some of the phrasebook, and its texts.
+// randomDocument returns a document with random entries of the phrasebook. texts are its fields and
+// pages.
 func randomDocument(rng *rand.Rand, id uint64) (d Document, texts []string) {
 	text := func() string {
 		var words []string
@@ -127,7 +129,7 @@ func TestEveryHitIsHighlighted(t *testing.T) {
 	}
 }
 
-// highlightsAny reports whether a highlighter marks part of any of the texts.
+// highlightsAny reports whether a highlighter marks a part of at least one of the texts.
 func highlightsAny(m *Highlighter, texts []string) bool {
 	for _, text := range texts {
 		for _, p := range m.Highlight(text) {

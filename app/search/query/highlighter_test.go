@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// formatPieces writes marked pieces in braces.
+// formatPieces returns the text of the pieces with marked pieces in braces.
 func formatPieces(pieces []Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -170,7 +170,7 @@ func TestSnippetEndsBetweenWords(t *testing.T) {
 	}
 }
 
-// joinedPieces returns the text of all pieces.
+// joinedPieces returns the concatenated text of the pieces.
 func joinedPieces(pieces []Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -179,7 +179,7 @@ func joinedPieces(pieces []Piece) string {
 	return b.String()
 }
 
-// checkWindow checks that the window is part of the text, is short, and has valid pieces.
+// checkWindow checks that the pieces are valid, form a part of the text, and are not too long.
 func checkWindow(t *testing.T, text string, pieces []Piece) {
 	t.Helper()
 	all := joinedPieces(pieces)
@@ -214,7 +214,7 @@ func TestHighlighterWithLargeTexts(t *testing.T) {
 	}
 }
 
-// FuzzHighlighter checks that the pieces of any query and text add up to the text.
+// FuzzHighlighter checks that, for any query, the concatenated pieces equal the text.
 func FuzzHighlighter(f *testing.F) {
 	for _, row := range [][2]string{
 		{"deed", "The deed of trust"}, {`"deed of tr`, "deed\xff of trust"}, {"12-3-0", "12 3 045 123045"},

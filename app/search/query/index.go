@@ -9,21 +9,21 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Errors of an unusable index. The caller deletes the directory and rebuilds it.
+// Errors for an index that can't be used. The caller deletes the directory and rebuilds the index.
 var (
 	ErrDamaged     = index.ErrDamaged     // the files differ from what was written
-	ErrOtherFormat = index.ErrOtherFormat // another version of the program wrote it
+	ErrOtherFormat = index.ErrOtherFormat // another version of deedkeep wrote the index
 )
 
-// ErrTerm is the error of Apply for an invalid document in the batch. The index is unchanged.
+// ErrTerm is returned by Apply if the batch contains an invalid document. The index is unchanged.
 var ErrTerm = index.ErrTerm
 
 // Options configures an Index. Zero values mean the defaults.
 type Options struct {
 	Cache    int64         // size of the page cache in bytes; default 64 MB
-	Deadline time.Duration // of a search; default 2 s
-	MaxWords int           // of a query; default 32
-	MaxDepth int           // maximum of Offset + Limit; default 1,000, at most 4,999
+	Deadline time.Duration // maximum duration of a search; default 2 s
+	MaxWords int           // maximum number of words in a query; default 32
+	MaxDepth int           // maximum of Query.Offset + Query.Limit; default 1,000, no higher than 4,999
 	Log      *slog.Logger  // nil discards messages
 
 	AllowMerge func(bytes int64) bool // reports whether a merge may use that much disk space; nil allows it
@@ -42,8 +42,8 @@ type Index struct {
 	options Options
 }
 
-// Open opens the index in a directory or creates an empty one. It returns ErrDamaged and
-// ErrOtherFormat.
+// Open opens the index in a directory, or creates an empty one. If the index can't be used, it
+// returns ErrDamaged or ErrOtherFormat.
 func Open(dir string, o Options) (*Index, error) {
 	o = o.withDefaults()
 	engine, err := index.Open(dir, index.Options{Cache: o.Cache, Log: o.Log, MaxNodes: maxNodes(o.MaxWords), AllowMerge: o.AllowMerge})
@@ -64,11 +64,12 @@ func (o Options) withDefaults() Options {
 	if o.MaxDepth <= 0 {
 		o.MaxDepth = defaultMaxDepth
 	}
-	o.MaxDepth = min(o.MaxDepth, (index.MaxHits-1)/2) // a stage repeats the hits of the previous ones
+	o.MaxDepth = min(o.MaxDepth, (index.MaxHits-1)/2) // a stage finds the hits of earlier stages again
 	return o
 }
 
-// Apply adds a batch to the index and stores a checkpoint with it, atomically and durably.
+// Apply adds a batch to the index and stores mark with it as the new checkpoint, atomically and
+// durably.
 func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
 	if err := x.engine.Apply(ctx, b.engine, mark); err != nil {
 		return fmt.Errorf("put a batch into the index of words: %w", err)
@@ -82,14 +83,15 @@ func (x *Index) Checkpoint() []byte { return x.engine.Checkpoint() }
 // Stats describes the size of an index.
 type Stats = index.Stats
 
-// Inspect returns the size and checkpoint of an index that is not open, without modifying it. It
-// returns ErrDamaged, ErrOtherFormat, and fs.ErrNotExist.
+// Inspect returns the size and checkpoint of an index that is not open. It does not modify the
+// index. It returns ErrDamaged, ErrOtherFormat, or fs.ErrNotExist if the index can't be read.
 func Inspect(dir string) (Stats, []byte, error) { return index.Inspect(dir) }
 
 // Stats returns the size of the index.
 func (x *Index) Stats() Stats { return x.engine.Stats() }
 
-// Check reads the complete index and verifies its checksums. It returns ErrDamaged.
+// Check reads the complete index and verifies its checksums. It returns ErrDamaged if they do not
+// match.
 func (x *Index) Check(ctx context.Context) error { return x.engine.Check(ctx) }
 
 // Close closes the index. No Search or Apply may be running.

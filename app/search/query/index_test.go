@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// newTestIndex creates an index on disk, with a few documents per Apply.
+// newTestIndex creates an index on disk and adds the documents in small batches.
 func newTestIndex(t testing.TB, documents []Document) *Index {
 	t.Helper()
 	x, err := Open(filepath.Join(t.TempDir(), "search"), Options{})
@@ -45,7 +45,7 @@ func apply(t testing.TB, x *Index, documents []Document) {
 	}
 }
 
-// TestIndex runs the searches of TestSearch on the real index.
+// TestIndex runs the searches of TestSearch on an index on disk.
 func TestIndex(t *testing.T) {
 	x := newTestIndex(t, library())
 	n := newNaiveEngine(t, library())
@@ -88,8 +88,8 @@ func TestPages(t *testing.T) {
 			if got, want := formatHits(a), formatHits(Result{Hits: complete.Hits[offset:end]}); got != want {
 				t.Errorf("%d hits from %d on = %s, want %s", limit, offset, got, want)
 			}
-			// After the four exact hits, the fifth has a typing error. It is only found if they
-			// don't fill the page.
+			// The fifth hit has a typing error. It is found only if the four exact hits don't fill
+			// the page.
 			if more := end < len(complete.Hits) && (end < 4 || offset+limit > 4); a.More != more {
 				t.Errorf("%d hits from %d on: More = %t, want %t", limit, offset, a.More, more)
 			}
@@ -164,7 +164,8 @@ func TestSearchDeadline(t *testing.T) {
 	}
 }
 
-// TestExpensiveQueries checks that the queries with the most terms stay within the limit of nodes.
+// TestExpensiveQueries checks that the queries that look up the most terms do not exceed the limit
+// of nodes.
 func TestExpensiveQueries(t *testing.T) {
 	var words strings.Builder
 	for _, w := range singleEdits("mortgage") {
@@ -205,7 +206,8 @@ func TestExpensiveQueries(t *testing.T) {
 	}
 }
 
-// TestDamage checks that damage is reported, and that an index in place of the deleted directory is empty.
+// TestDamage checks that damage is reported, and that reopening after the directory is deleted
+// creates an empty index.
 func TestDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "search")
 	x, err := Open(dir, Options{})

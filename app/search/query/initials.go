@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// splitInitials splits the letters from..to at blanks. It returns nil if there is only one part or
-// if anything else is among them, as in A 1 or T & S.
+// splitInitials splits the tokens from..to, which are single letters, at blanks. It returns nil if
+// there is only one part or if the tokens contain anything else, as in A 1 or T & S.
 func (p *parser) splitInitials(from, to int, open bool) (clauses []clause) {
 	if slices.ContainsFunc(p.words[from:to], func(w string) bool { return !isSingleLetter(w) }) {
 		return nil
@@ -27,8 +27,8 @@ func (p *parser) splitInitials(from, to int, open bool) (clauses []clause) {
 	return clauses
 }
 
-// initials returns the node for single letters next to other words, each of which may appear
-// anywhere: apt b n main. In a later stage the letter being typed is optional.
+// initials returns the nodes for single letters in a query with other words. Each letter may appear
+// anywhere, as in apt b n main. In later stages, the letter being typed is optional.
 func (b *builder) initials(c clause) []index.Node {
 	if b.stage == exact || len(c.initials) == 0 || b.numWords == len(c.parts) {
 		return nil

@@ -5,20 +5,21 @@ import (
 	"math/bits"
 )
 
-// WordSet is a set of the words of a query, in order, one bit each. A quoted phrase and text
-// between two blanks are one word. The last bit stands for all words from the 64th on.
+// WordSet is a bit set of the words of a query, in order. A quoted phrase or a text between two
+// blanks counts as one word. The last bit stands for all words from the 64th on.
 type WordSet uint64
 
 // Count returns the number of words.
 func (w WordSet) Count() int { return bits.OnesCount64(uint64(w)) }
 
-// RequiredWords returns the words that Search requires, without optional ones such as "order" in
-// order 2026-0117 and "County" in Wexcombe County. It is empty for an invalid query.
+// RequiredWords returns the words that Search requires. Optional words, such as "order" in order
+// 2026-0117 and "County" in Wexcombe County, are not included. The set is empty if the query is
+// invalid.
 func (h *Highlighter) RequiredWords() WordSet { return WordSet(h.required) }
 
-// MatchedWords returns the required words that a text contains in any way in which Search finds
-// documents. If it equals RequiredWords, the text has all that was typed. It is empty if ctx ends
-// before the complete text was examined.
+// MatchedWords returns the required words that a text matches in any way that Search accepts. If
+// the result equals RequiredWords, the text matches the complete query. The set is empty if ctx
+// ends before the complete text was examined.
 func (h *Highlighter) MatchedWords(ctx context.Context, s string) WordSet {
 	var held uint64
 	for _, k := range h.scan(ctx, s).marks {

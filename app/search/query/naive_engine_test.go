@@ -11,12 +11,12 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// naiveEngine evaluates a query against every document, as simply as possible.
+// naiveEngine is a simple index that evaluates a query against every document.
 type naiveEngine struct {
 	docs     []*naiveDoc
 	last     *naiveDoc
 	t        testing.TB
-	maxNodes int // maximum number of nodes in a query
+	maxNodes int // highest number of nodes in a query so far
 	lookups  int // number of terms looked up
 }
 
@@ -25,7 +25,7 @@ type naiveDoc struct {
 	key   uint64
 	group uint8
 	date  int32
-	at    map[string][]uint32 // by term; nil if it ok no positions
+	at    map[string][]uint32 // positions of each term; nil if the term has no positions
 }
 
 func (n *naiveEngine) StartDocument(key uint64, group uint8, date int32) {
@@ -49,7 +49,7 @@ func (n *naiveEngine) AddWord(term []byte, position uint32) (first bool) {
 	return len(at) == 0
 }
 
-// checkTerm fails the test if a term doesn't fit into the index.
+// checkTerm fails the test if a term has an invalid length.
 func (n *naiveEngine) checkTerm(term []byte) {
 	if len(term) < 2 || len(term) > index.MaxTermBytes {
 		n.t.Errorf("term %q ok %d bytes, want 2 to %d", term, len(term), index.MaxTermBytes)
@@ -76,7 +76,7 @@ func (n *naiveEngine) DocFreqs(_ context.Context, terms []string) (map[string]in
 	return freqs, nil
 }
 
-// count returns the number of documents with a term.
+// count returns the number of documents that contain a term.
 func (n *naiveEngine) count(term string) (c int) {
 	for _, d := range n.docs {
 		if _, ok := d.at[term]; ok {
@@ -127,7 +127,7 @@ func (n *naiveEngine) Search(_ context.Context, q index.Query) (index.Result, er
 	return a, nil
 }
 
-// score evaluates a node for a document.
+// score evaluates a node for a document. matches reports whether the document matches.
 func (n *naiveEngine) score(d *naiveDoc, node index.Node) (score float64, matches bool) {
 	switch node := node.(type) {
 	case index.Term:
@@ -167,7 +167,7 @@ func (n *naiveEngine) score(d *naiveDoc, node index.Node) (score float64, matche
 	return 0, false
 }
 
-// phrase evaluates a phrase for a document.
+// phrase evaluates a phrase for a document. matches reports whether the document matches.
 func (n *naiveEngine) phrase(d *naiveDoc, p index.Phrase) (score float64, matches bool) {
 	for _, from := range d.at[p.Terms[0]] {
 		complete := true
@@ -182,7 +182,7 @@ func (n *naiveEngine) phrase(d *naiveDoc, p index.Phrase) (score float64, matche
 	return score, matches
 }
 
-// bm25 returns the BM25 score of a term with a frequency in a document.
+// bm25 returns the BM25 score of a term that occurs freq times in a document.
 func (n *naiveEngine) bm25(term string, freq int) float64 {
 	docs, docFreq := float64(len(n.docs)), float64(n.count(term))
 	return math.Log(1+(docs-docFreq+0.5)/(docFreq+0.5)) * 2.2 * float64(freq) / (float64(freq) + 1.2)

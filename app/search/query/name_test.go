@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// nameDocs returns names written as one word and as several.
+// nameDocs returns documents with names that are written as one word or as several.
 func nameDocs() []Document {
 	var list []Document
 	for i, name := range []string{
@@ -19,7 +19,7 @@ func nameDocs() []Document {
 		Text: pages("made by Jean Le Blanc and Emile de la Houssaye", "Jo Ann")})
 }
 
-// spellingDocs returns spellings in fields and in texts.
+// spellingDocs returns documents with various spellings in fields and in texts.
 func spellingDocs() []Document {
 	var list []Document
 	for i, s := range []string{

@@ -1,26 +1,26 @@
 package query
 
-// Limits of a number written in parts.
+// Limits of a number that is written in parts.
 const (
-	maxRunParts = 6  // if separated by blanks; more are a row of a table
-	maxRunBytes = 40 // in total
+	maxRunParts = 6  // maximum number of parts separated by blanks; more are probably a table row
+	maxRunBytes = 40 // maximum total length
 )
 
-// numberRun collects a number of several parts, or initials.
+// numberRun collects the parts of a number or of initials.
 type numberRun struct {
 	text          []byte
 	start, end    int
 	position      uint32
 	parts         int
-	lastPartStart int // start of its last part in the document,
+	lastPartStart int // start of the last part in the scanned text,
 	lastPartText  int // and in text
 	blanks        bool
 	initials      bool
 	afterAreaCode bool // the last separator followed the area code of a phone number
 }
 
-// endRunBefore ends the run if the word of digits at start does not continue it. It is called
-// before that word is emitted, so that positions ascend.
+// endRunBefore ends the run if the word of digits at start does not continue it. It must be called
+// before that word is emitted because variants must be emitted in ascending order of position.
 func (a *analyzer) endRunBefore(s string, start int) {
 	r := &a.run
 	if r.parts == 0 {
@@ -39,8 +39,8 @@ func (a *analyzer) endRunBefore(s string, start int) {
 	}
 }
 
-// isAreaCode reports whether the run is the area code of a phone number, which has parentheses:
-// (985) 555-0142 is 985-555-0142.
+// isAreaCode reports whether the run is the area code of a phone number in parentheses: (985)
+// 555-0142 is 985-555-0142. next is the start of the next word.
 func (r *numberRun) isAreaCode(s string, next int) bool {
 	if r.parts != 1 || r.initials || r.end-r.start != 3 || r.start == 0 || s[r.start-1] != '(' {
 		return false
@@ -56,11 +56,11 @@ func (a *analyzer) endInitialsBefore(s string, start, end int) {
 	}
 }
 
-// isInitialLink reports whether two letters with this text between them are one word: J.P., J. P.,
-// and A/K/A.
+// isInitialLink reports whether two letters separated by this text form one word, as in J.P., J.
+// P., and A/K/A.
 func isInitialLink(between string) bool { return between == "." || between == ". " || between == "/" }
 
-// addToRun appends a word to the run, or starts one.
+// addToRun appends a word to the run or starts a new run with it.
 func (a *analyzer) addToRun(t token, initials bool) {
 	r := &a.run
 	if r.parts == 0 {
@@ -74,8 +74,9 @@ func (a *analyzer) addToRun(t token, initials bool) {
 	}
 }
 
-// restartRun ends a run whose separators differ from the next one. If they are blanks, its last
-// part starts the next run and the rest is not a number. If they are punctuation, the run is complete.
+// restartRun ends a run because the next separator is of a different type. After blanks, only the
+// last part is kept and starts the next run, because the other parts are not a number. After
+// punctuation, the run is complete and is emitted.
 func (a *analyzer) restartRun(blanks bool) {
 	r := &a.run
 	if !r.blanks {
@@ -83,7 +84,7 @@ func (a *analyzer) restartRun(blanks bool) {
 		return
 	}
 	if len(r.text) > maxRunBytes {
-		r.parts = 0 // text is incomplete
+		r.parts = 0 // the text was truncated
 		return
 	}
 	last := copy(r.text, r.text[r.lastPartText:])
@@ -93,7 +94,7 @@ func (a *analyzer) restartRun(blanks bool) {
 	}
 }
 
-// endRun emits the run as one word if it has several parts.
+// endRun ends the run. If it has several parts, they are emitted as one word.
 func (a *analyzer) endRun() {
 	r := &a.run
 	if r.parts > 1 && len(r.text) <= maxRunBytes && (!r.blanks || r.parts <= maxRunParts) {
@@ -102,8 +103,8 @@ func (a *analyzer) endRun() {
 	r.parts = 0
 }
 
-// runLink reports whether the text between two words of digits makes them one number, and whether
-// it is a blank.
+// runLink reports whether the text between two words of digits links them to one number (linked),
+// and whether it is a blank.
 func runLink(s string) (blank, linked bool) {
 	if s == " " {
 		return true, true

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Errors of an invalid query.
+// Errors for an invalid query.
 var (
 	ErrShort = errors.New("at least two letters or digits are needed") // fewer than minQueryChars characters to search for
 	ErrLong  = errors.New("the text is too long")                      // more than MaxQueryBytes bytes or Options.MaxWords words
@@ -22,23 +22,23 @@ const MaxQueryBytes = 1_024
 
 const minQueryChars = 2 // letters and digits
 
-// clause is a part of the query between two blanks or between quotes.
+// clause is a part of the query, delimited by blanks or quotes.
 type clause struct {
 	parts           []string    // consecutive words
-	joined          []string    // the same as one word: 12-3-045 is 123045
-	initials        []clause    // letters split at blanks: N. S.W. is n and sw
+	joined          []string    // the parts joined into one word: 123045 for 12-3-045
+	initials        []clause    // letters split at blanks: n and sw for N. S.W.
 	number          numberForms // the clause taken as a number
 	quoted          bool
-	open            bool // at the end of the query: the last part is a prefix
-	afterBookOrPage bool // follows a word for book or page
+	open            bool // at the end of the query, so the last part is a prefix
+	afterBookOrPage bool // the previous word means book or page
 	place           placeNames
 
-	start, end int // byte range in the text
+	start, end int // byte range in the parsed text
 	variants   []nameVariant
 }
 
-// alternative returns another way to write the clause: 1022/311 is 1022, Page 311, and T&S is T & S
-// and vice versa. It returns nil if there is none.
+// alternative returns another way to write the clause, or nil if there is none: 1022/311 is also
+// 1022, Page 311, and T&S is also T & S, and vice versa.
 func (c clause) alternative() []string {
 	if phrase := c.bookPagePhrase(); phrase != nil || c.quoted {
 		return phrase
@@ -52,9 +52,9 @@ func (c clause) alternative() []string {
 	return nil
 }
 
-// trimmedZeros returns the parts without leading zeros, or nil if there are none. Zeros in front of
-// a number without further parts were typed on purpose: 00417 is not 417. The same applies to more
-// than two zeros in front of a part: 2015-000010 is not 2015-10.
+// trimmedZeros returns the parts without leading zeros, or nil if no part has any that may be
+// ignored. Zeros before a number of one part were typed on purpose: 00417 is not 417. So were more
+// than two zeros before a part: 2015-000010 is not 2015-10.
 func (c clause) trimmedZeros(parts []string) []string {
 	if len(parts) == 1 && !c.afterBookOrPage {
 		return nil
@@ -73,7 +73,7 @@ func (c clause) trimmedZeros(parts []string) []string {
 	return trimmed
 }
 
-// trimZerosOfParts returns the parts; those of digits have no leading zeros.
+// trimZerosOfParts returns the parts with leading zeros removed from parts of digits.
 func trimZerosOfParts(parts []string) []string {
 	trimmed := make([]string, len(parts))
 	for i, p := range parts {
@@ -85,16 +85,16 @@ func trimZerosOfParts(parts []string) []string {
 	return trimmed
 }
 
-// isSingle reports whether a word has one character. areSingle reports it for all words, except for
-// the "and" in T & S.
+// isSingle reports whether a word has exactly one character. areSingle reports it for all words,
+// ignoring the "and" in T & S.
 func isSingle(word string) bool { return utf8.RuneCountInString(word) == 1 }
 
 func areSingle(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !isSingle(w) && w != "and" })
 }
 
-// bookPagePhrase returns the words of a book and page typed as a fraction: 1022/311 is 1022, Page
-// 311. It returns nil for anything else.
+// bookPagePhrase returns the words of a book and page that is typed as a fraction: 1022/311 is
+// 1022, Page 311. It returns nil if the clause is anything else.
 func (c clause) bookPagePhrase() []string {
 	if len(c.parts) != 2 || !isDigits(c.parts[0]) || !isDigits(c.parts[1]) || !strings.Contains(c.number.typed, "/") {
 		return nil
@@ -102,7 +102,8 @@ func (c clause) bookPagePhrase() []string {
 	return []string{c.parts[0], "page", c.parts[1]}
 }
 
-// group is one or more clauses that may be one number or name with blanks: 12 3 045, O Brien.
+// group is one or more clauses that may form one number or name with blanks, such as 12 3 045 or O
+// Brien.
 type group struct {
 	clauses []clause
 	joined  []string
@@ -113,9 +114,9 @@ type group struct {
 // hyphens but without leading zeros in its parts (trimmed).
 type numberForms struct {
 	typed, compact, trimmed string
-	references              []string // terms of a book and page; used instead of typed
-	numbers                 []string // the numbers in it
-	bookPage                string   // its value for bookPageNumber; "" if there are letters
+	references              []string // terms of a book and page; if not nil, used instead of typed
+	numbers                 []string // the numbers in the text
+	bookPage                string   // the value of bookPageNumber; "" if there are letters
 	padded                  bool     // a part has leading zeros
 }
 
@@ -133,10 +134,10 @@ func newNumberForms(text string, parts []string) numberForms {
 	return c
 }
 
-// isNumber reports whether the clause is one number of several parts that mean nothing separately:
-// 387,500 and A-1, but not a file name.
+// isNumber reports whether the clause is one number whose parts mean nothing separately, such as
+// 387,500 or A-1. A file name is not a number.
 func (c clause) isNumber() bool {
-	const maxLetters = 4 // per part
+	const maxLetters = 4 // maximum number of letters in one part
 	digits := false
 	for _, p := range c.parts {
 		if !isDigits(p) && utf8.RuneCountInString(p) > maxLetters {
@@ -155,8 +156,8 @@ func (g group) numWords() (n int) {
 	return n
 }
 
-// singleWord returns the only word of a group, or "" if there are several or it is quoted. open
-// reports whether it is a prefix.
+// singleWord returns the only word of a group. It returns "" if there are several words or if the
+// word is quoted. open reports whether the word is a prefix.
 func (g group) singleWord() (word string, open bool) {
 	if len(g.clauses) != 1 || len(g.clauses[0].parts) != 1 || g.clauses[0].quoted {
 		return "", false
@@ -164,7 +165,7 @@ func (g group) singleWord() (word string, open bool) {
 	return g.clauses[0].parts[0], g.clauses[0].open
 }
 
-// startsWithDigits reports whether the first clause contains a word of digits.
+// startsWithDigits reports whether the first clause of the group contains a word of digits.
 func (g group) startsWithDigits() bool { return slices.ContainsFunc(g.clauses[0].parts, isDigits) }
 
 // parsedQuery is the parsed text of a query.
@@ -174,7 +175,8 @@ type parsedQuery struct {
 	numWords int
 }
 
-// parse parses the text of a query. It returns ErrShort and ErrLong.
+// parse parses the text of a query. It returns ErrShort or ErrLong if the text is too short or too
+// long.
 func parse(text string, maxWords int) (parsedQuery, error) {
 	if len(text) > MaxQueryBytes {
 		return parsedQuery{}, fmt.Errorf("%w: more than %d bytes", ErrLong, MaxQueryBytes)
@@ -208,7 +210,7 @@ func parse(text string, maxWords int) (parsedQuery, error) {
 	return a, nil
 }
 
-// cutQuote splits s at the first quote.
+// cutQuote splits s at the first quote and removes the quote.
 func cutQuote(s string) (before, after string, found bool) {
 	at := strings.IndexAny(s, model.QuoteMarks)
 	if at < 0 {
@@ -218,17 +220,17 @@ func cutQuote(s string) (before, after string, found bool) {
 	return s[:at], s[at+size:], true
 }
 
-// parser parses text that is completely inside or outside of quotes.
+// parser parses a part of the query that is completely inside or completely outside quotes.
 type parser struct {
 	text         string
 	quoted       bool
 	open         bool // at the end of the query
 	tokens       []token
-	words        []string // of tokens
+	words        []string // text of each token
 	variants     []token
-	variantWords []string // of variants
-	names        []token  // several words as one name
-	nameWords    []string // of names
+	variantWords []string // text of each variant
+	names        []token  // names of several words, joined into one
+	nameWords    []string // text of each name
 	all          []string
 	groups       []group
 }
@@ -280,7 +282,7 @@ func (p *parser) read() {
 // endsWithBlank reports whether the text ends with a blank.
 func (p *parser) endsWithBlank() bool { return isBlank(p.text[len(p.text)-1]) }
 
-// newClause returns the clause of the tokens from..to.
+// newClause returns the clause for the tokens from..to.
 func (p *parser) newClause(from, to int, open bool) clause {
 	return clause{
 		parts: p.words[from:to:to], joined: p.joinedWords(from, to), number: p.numberForms(from, to),
@@ -289,8 +291,8 @@ func (p *parser) newClause(from, to int, open bool) clause {
 	}
 }
 
-// numberForms returns the tokens from..to as a number. Outside of quotes, words for the type of the
-// number are left out.
+// numberForms returns the spellings of the tokens from..to taken as a number. Outside quotes,
+// leading words for the type of the number are omitted.
 func (p *parser) numberForms(from, to int) numberForms {
 	if !p.quoted {
 		from += countLabels(p.words[from:to])
@@ -298,13 +300,13 @@ func (p *parser) numberForms(from, to int) numberForms {
 	return newNumberForms(p.textOf(from, to), p.words[from:to])
 }
 
-// textOf returns the text of the tokens from..to.
+// textOf returns the typed text of the tokens from..to.
 func (p *parser) textOf(from, to int) string {
 	return p.text[p.tokens[from].start:p.tokens[to-1].end]
 }
 
-// chunkEnd returns the end of the words that start at token at and have no blank between them, or
-// belong together for another reason.
+// chunkEnd returns the end of the chunk that starts at token at. A chunk has no blanks between its
+// words, except between words that belong together for another reason.
 func (p *parser) chunkEnd(at int) int {
 	for at++; at < len(p.tokens); at++ {
 		if hasBlank(p.textAfter(at-1)) && !p.inseparable(at) {
@@ -314,7 +316,7 @@ func (p *parser) chunkEnd(at int) int {
 	return at
 }
 
-// textAfter returns the text between a token and the next. It is empty within ½.
+// textAfter returns the text between a token and the next one. It is empty between the words of ½.
 func (p *parser) textAfter(at int) string {
 	end, start := p.tokens[at].end, p.tokens[at+1].start
 	return p.text[min(end, start):start]
@@ -324,7 +326,8 @@ func (p *parser) textAfter(at int) string {
 func hasBlank(s string) bool { return strings.ContainsAny(s, " \t\r\n") }
 
 // inseparable reports whether a word and the previous one are single characters that belong
-// together, as in A 1 and T & S. Two digits may be a number with blanks instead.
+// together, as in A 1 and T & S. Two digits are not included because they may be a number with
+// blanks.
 func (p *parser) inseparable(at int) bool {
 	one := func(i int) bool { return i >= 0 && i < len(p.words) && isSingle(p.words[i]) }
 	letter := func(i int) bool { return one(i) && !isDigits(p.words[i]) }
@@ -337,20 +340,21 @@ func (p *parser) inseparable(at int) bool {
 	return one(at-1) && one(at) && (letter(at-1) || letter(at))
 }
 
-// groupEnd returns the end of the chunks that another spelling joins.
+// groupEnd returns the end of the group that starts at token at: the chunks that an alternative
+// spelling joins.
 func (p *parser) groupEnd(at int) int {
 	end := p.chunkEnd(at)
 	for i := 0; i < len(p.variants); i++ {
 		t := p.variants[i]
 		if p.tokens[at].start <= t.start && t.start < p.tokens[end-1].end && t.end > p.tokens[end-1].end {
 			end = p.chunkEnd(p.tokenEndingAt(t.end))
-			i = -1 // start over: the group may now contain the start of another
+			i = -1 // start over because the longer group may contain the start of another variant
 		}
 	}
 	return end
 }
 
-// tokenEndingAt returns the token that ends at a byte of the text.
+// tokenEndingAt returns the index of the token that ends at byte end of the text.
 func (p *parser) tokenEndingAt(end int) int {
 	for i, t := range p.tokens {
 		if t.end >= end {
@@ -360,7 +364,7 @@ func (p *parser) tokenEndingAt(end int) int {
 	return len(p.tokens) - 1
 }
 
-// joinedWords returns the spellings of the tokens from..to as one word.
+// joinedWords returns the spellings that join the tokens from..to into one word.
 func (p *parser) joinedWords(from, to int) []string {
 	if to-from < 2 {
 		return nil

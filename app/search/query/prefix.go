@@ -8,10 +8,10 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Limits for a query that is nothing but a prefix.
+// Limits for a query that consists only of a prefix.
 const (
-	minPrefixAlone = 4       // characters of a prefix that is searched for in texts; shorter ones are in most documents
-	maxDocsAlone   = 500_000 // documents that a shorter prefix may find in names and fields
+	minPrefixAlone = 4       // minimum length of a prefix to search for in texts; most documents contain the shorter ones
+	maxDocsAlone   = 500_000 // maximum number of documents that a shorter prefix may find in names and fields
 )
 
 // openClause returns the nodes for a clause whose last part is a prefix.
@@ -40,7 +40,7 @@ func (b *builder) openClause(c clause) []index.Node {
 }
 
 // completedPhrases returns phrases in which the last part is replaced by the most frequent words
-// with that prefix. all reports whether there are no other such words.
+// with that prefix. all reports whether these are all words with that prefix.
 func (b *builder) completedPhrases(parts []string) (nodes []index.Node, all bool) {
 	last, limit := parts[len(parts)-1], min(maxCompletions, max(maxCompletionWords/len(parts), 1))
 	fieldTerms, allFields := b.frequentTerms(term(nsFieldWord, last), limit)
@@ -57,8 +57,8 @@ func (b *builder) completedPhrases(parts []string) (nodes []index.Node, all bool
 	return nodes, allFields && allText
 }
 
-// frequentTerms returns the most frequent terms with the prefix; all reports whether there are no
-// others. It considers only the first maxExpansion terms.
+// frequentTerms returns up to limit terms with the prefix, most frequent first. It considers only
+// the first maxExpansion terms. all reports whether it returns every term with the prefix.
 func (b *builder) frequentTerms(prefix string, limit int) (found []string, all bool) {
 	expanded := b.expandPrefix(prefix, maxExpansion)
 	if len(expanded) <= limit || b.err != nil {
@@ -98,8 +98,9 @@ func (b *builder) wordPrefix(w string) []index.Node {
 	return nodes
 }
 
-// fieldWordsWithPrefix returns the most frequent words of fields with the prefix, as long as they
-// are in at most maxDocsAlone documents. The index has no prefixes for words of fields only.
+// fieldWordsWithPrefix returns nodes for the most frequent words of Fields with the prefix, until
+// the total exceeds maxDocsAlone documents. Words are looked up because the index does not have
+// separate prefixes for Fields.
 func (b *builder) fieldWordsWithPrefix(w string) (nodes []index.Node) {
 	if isDigits(w) || b.err != nil {
 		return nil
@@ -125,8 +126,9 @@ func (b *builder) fieldWordsWithPrefix(w string) (nodes []index.Node) {
 	return nodes
 }
 
-// numberPrefix returns the nodes for numbers with the prefix; the same punctuation scores higher.
-// The weight is per typed word, because each of them could match a field.
+// numberPrefix returns the nodes for numbers with the prefix. The same punctuation scores higher.
+// The weight is multiplied by the number of typed words because each of them could match a field
+// instead.
 func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 	weight := float64(weightNumberPrefix)
 	if b.singleWord && len(c.compact) <= maxShortDigits && isDigits(c.compact) {
@@ -139,7 +141,7 @@ func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 	return nodes
 }
 
-// numberFormPrefix returns the nodes for numbers with the prefix in one spelling.
+// numberFormPrefix returns the nodes for numbers of which one spelling has the prefix.
 func (b *builder) numberFormPrefix(ns byte, word string, weight float64) []index.Node {
 	s, all := indexedPrefix(word)
 	switch {
@@ -151,9 +153,9 @@ func (b *builder) numberFormPrefix(ns byte, word string, weight float64) []index
 	return b.longPrefix(ns, word, nsNumberPrefix, s, weight)
 }
 
-// longPrefix returns the nodes for a prefix that is longer than those in the index: the terms with
-// that prefix and, if there are too many, all with the same first twelve characters at half the
-// weight.
+// longPrefix returns the nodes for a prefix that is longer than those in the index. They match the
+// terms with that prefix. If there are too many, they also match everything with the same first
+// twelve characters, at half the weight.
 func (b *builder) longPrefix(ns byte, prefix string, prefixNS byte, indexed string, weight float64) []index.Node {
 	var nodes []index.Node
 	found := b.termsWithPrefix(term(ns, truncate(prefix, maxWordBytes)))
@@ -172,14 +174,15 @@ func (b *builder) termsWithPrefix(prefix string) []string {
 	return found[:min(len(found), maxPrefixTerms)]
 }
 
-// nameTermsWithPrefix returns a few words of fields with the prefix.
+// nameTermsWithPrefix returns the first few words of fields with the prefix.
 func (b *builder) nameTermsWithPrefix(w string) []string {
 	const limit = 8
 	found := b.expandPrefix(term(nsFieldWord, w), limit)
 	return found[:min(len(found), limit)]
 }
 
-// expandPrefix returns at least limit terms with the prefix, if there are as many.
+// expandPrefix returns the first terms with the prefix: at least limit terms, or all of them if
+// there are fewer.
 func (b *builder) expandPrefix(prefix string, limit int) []string {
 	if found, known := b.expansions[prefix]; known && (found.complete || len(found.terms) >= limit) || b.err != nil {
 		return found.terms
@@ -193,7 +196,7 @@ func (b *builder) expandPrefix(prefix string, limit int) []string {
 	return found
 }
 
-// expansion caches the first terms with a prefix, or all of them.
+// expansion caches the first terms with a prefix. If complete is set, these are all of them.
 type expansion struct {
 	terms    []string
 	complete bool

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// scaledEngine multiplies all document frequencies.
+// scaledEngine multiplies all document frequencies by a factor.
 type scaledEngine struct {
 	*naiveEngine
 	factor int
@@ -20,8 +20,8 @@ func (c scaledEngine) DocFreqs(ctx context.Context, terms []string) (map[string]
 	return freqs, err
 }
 
-// A query of a few letters finds words of fields as long as they and those of names are not too
-// frequent.
+// A query of a few letters finds words of fields as long as the words of fields and names with that
+// prefix are not too frequent.
 func TestShortPrefixAlone(t *testing.T) {
 	t.Parallel()
 	n := newNaiveEngine(t, []Document{

@@ -9,49 +9,49 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// Weights of matches. A number outweighs matches of all words of a query in fields, and a field
-// outweighs any text: the BM25 score of a word stays below 34 for as many documents as fit into
-// memory. See "Ranking" in doc.go.
+// Weights of matches. A number outweighs any matches of the query words in fields. A field
+// outweighs any text because the BM25 score of a word stays below 34 for any number of documents
+// that fits into memory. See "Ranking" in doc.go.
 const (
-	weightNumber            = 100_000 // the complete query is a number
-	weightNumberClause      = 10_000  // one of several words is a number
+	weightNumber            = 100_000 // the complete query equals a number
+	weightNumberClause      = 10_000  // one of several words equals a number
 	boostSamePunctuation    = 2       // factor if the number has the same punctuation
 	factorTrimmedZeros      = 0.9     // factor if leading zeros are ignored
-	weightTypingZeros       = 20      // a number without leading zeros, while zeros are being typed
-	weightBookPageInText    = 1_000   // a text states the book and page that were typed
-	weightField             = 40      // word of a field
-	weightNumberPrefix      = 30      // prefix of a number, per word typed
-	weightTypedPrefix       = 35      // prefix of a number with the same punctuation, per word typed
-	weightShortNumberPrefix = 45      // the query is at most maxShortDigits digits, which are a prefix of a number
-	weightNamePrefix        = 25      // prefix of a word of a name or number
-	weightText              = 0.5     // times BM25, word of the text
-	weightOtherPrefix       = 0.1     // prefix of a word of the text or of another field
-	weightDate              = 75      // a date in a field in another notation
+	weightTypingZeros       = 20      // a number without the leading zeros of a number that is still being typed
+	weightBookPageInText    = 1_000   // a field or text contains the typed book and page in other words
+	weightField             = 40      // a word of a field
+	weightNumberPrefix      = 30      // a prefix of a number, per typed word
+	weightTypedPrefix       = 35      // a prefix of a number with the same punctuation, per typed word
+	weightShortNumberPrefix = 45      // the query has up to maxShortDigits digits, which are a prefix of a number
+	weightNamePrefix        = 25      // a prefix of a word of a name or number
+	weightText              = 0.5     // a word of the text; multiplied by BM25
+	weightOtherPrefix       = 0.1     // a prefix of a word of the text or of another field
+	weightDate              = 75      // a date in a field, in another notation
 	weightProximity         = 10      // the words are adjacent in a field
 	factorFuzzy             = 0.5     // factor for a word with a typing error
 )
 
-// maxNodes returns the maximum number of nodes of a query with the given number of words.
+// maxNodes returns the maximum number of nodes in a query with the given number of words.
 func maxNodes(words int) int { return 1_024 + 32*words }
 
 // Limits for expanding words.
 const (
-	maxShortDigits     = 2      // digits that are more likely a prefix of a number than the day of a date
-	maxPrefixTerms     = 64     // terms with a prefix
-	maxProximityWords  = 8      // words in a proximity phrase
-	maxProximityDocs   = 10_000 // documents with the rarest of these words
-	maxCompletions     = 16     // words that can complete an open phrase
-	maxCompletionWords = 256    // total words of these phrases
-	maxExpansion       = 512    // terms considered when looking for the most frequent ones
+	maxShortDigits     = 2      // maximum number of digits that are more likely a prefix of a number than the day of a date
+	maxPrefixTerms     = 64     // maximum number of terms with a prefix
+	maxProximityWords  = 8      // maximum number of words in a proximity phrase
+	maxProximityDocs   = 10_000 // maximum number of documents with the rarest of these words
+	maxCompletions     = 16     // maximum number of words that complete an open phrase
+	maxCompletionWords = 256    // maximum total number of words in these phrases
+	maxExpansion       = 512    // maximum number of terms from which the most frequent ones are selected
 )
 
-// stage is how much a search tolerates. Each stage includes the previous ones.
+// stage is the degree of tolerance of a search. Each stage includes the previous ones.
 type stage uint8
 
 const (
 	exact         stage = iota // as typed
 	splitInitials              // letters separated by blanks may appear anywhere
-	relaxed                    // an unfinished letter, and book and page, are optional
+	relaxed                    // the letter being typed and the words book and page are optional
 	fuzzy                      // each word may have a typing error
 	numStages
 )
@@ -67,21 +67,21 @@ type builder struct {
 	ctx         context.Context
 	terms       dictionary
 	stage       stage
-	wider       bool // the stage may match more than the previous one
-	hasHits     bool // previous stages have hits
-	singleWord  bool // the query has one word
-	numWords    int  // of the query
+	wider       bool // whether the stage may match more documents than the previous one
+	hasHits     bool // whether previous stages have hits
+	singleWord  bool // whether the query has only one word
+	numWords    int  // number of words in the query
 	err         error
-	expansions  map[string]expansion // terms by prefix
-	corrections map[string][]string  // terms that a word may have been meant to be
+	expansions  map[string]expansion // terms for each prefix
+	corrections map[string][]string  // terms that the user may have meant by each word
 }
 
 func newBuilder(ctx context.Context, d dictionary) *builder {
 	return &builder{ctx: ctx, terms: d, expansions: make(map[string]expansion), corrections: make(map[string][]string)}
 }
 
-// build returns the node for a stage and reports whether it may match more than that of the
-// previous stage.
+// build returns the node for a stage. wider reports whether it may match more documents than the
+// node of the previous stage.
 func (b *builder) build(q parsedQuery, s stage) (n index.Node, wider bool, err error) {
 	b.stage, b.wider = s, false
 	if s == fuzzy {
@@ -127,8 +127,9 @@ func (b *builder) query(q parsedQuery) index.Node {
 	return nodes
 }
 
-// isOptional reports whether a group may be missing: words for the type of the number after them
-// and, in the relaxed stage, book and page and a single letter that the user is typing.
+// isOptional reports whether documents may lack a group. This applies to words for the type of the
+// number after them. In the relaxed stage, it also applies to the words book and page and to a
+// single letter that the user is typing.
 func (b *builder) isOptional(groups []group, i int) bool {
 	word, open := groups[i].singleWord()
 	if word == "" {
@@ -149,8 +150,9 @@ func (b *builder) isOptional(groups []group, i int) bool {
 	return true
 }
 
-// labelBefore reports whether the first word is a label of the number after it, and whether it is a
-// word for its book or page. Only such words may be between them.
+// labelBefore reports whether the first word is a label of the number after it (label), and whether
+// it is the word book or page before its number (page). There may be other such words between the
+// first word and the number.
 func labelBefore(groups []group) (label, page bool) {
 	first, _ := groups[0].singleWord()
 	label, page = model.IsNumberLabel(first), model.ClassifyWord(first) == model.BookWord || model.ClassifyWord(first) == model.PageWord
@@ -169,8 +171,9 @@ func labelBefore(groups []group) (label, page bool) {
 	return false, false
 }
 
-// proximity returns optional phrases of all words of the query. They are evaluated for each
-// document that has the words, so they are omitted if there are too many.
+// proximity returns optional phrases that match if all words of the query are adjacent. They are
+// evaluated for each document that contains the words, so they are omitted if there are too many
+// documents.
 func (b *builder) proximity(q parsedQuery) []index.Node {
 	var words []string
 	for _, g := range q.groups {
@@ -194,7 +197,7 @@ func (b *builder) proximity(q parsedQuery) []index.Node {
 	return should
 }
 
-// minDocFreq returns the document frequency of the rarest word.
+// minDocFreq returns the document frequency of the rarest word in a namespace.
 func (b *builder) minDocFreq(ns byte, words []string) int {
 	list := termsOf(ns, words)
 	slices.Sort(list)
@@ -226,9 +229,9 @@ func (b *builder) group(g group, only bool) index.Node {
 	return append(nodes, b.joinedWords(g.joined, open)...)
 }
 
-// numberNodes returns the nodes for a complete number; the same punctuation scores higher. only
-// means that nothing else was typed. If a number with leading zeros is still being typed, ignoring
-// these scores low.
+// numberNodes returns the nodes for a complete number. The same punctuation scores higher. only
+// means that the query contains nothing else. If the number is still being typed and has leading
+// zeros, matches without them score low.
 func numberNodes(c numberForms, only, open bool) []index.Node {
 	weight := float64(weightNumberClause)
 	if only {
@@ -253,10 +256,11 @@ func numberNodes(c numberForms, only, open bool) []index.Node {
 	return nodes
 }
 
-// bookPageInText returns the nodes for a book and page in other words. Two short adjacent numbers
-// are usually something else, such as the month and day of a date.
+// bookPageInText returns the nodes for other ways to write a book and page in fields and texts. Two
+// adjacent numbers must have at least minDigits digits. Shorter numbers are usually something else,
+// such as the month and day of a date.
 func bookPageInText(numbers []string) []index.Node {
-	const minDigits = 3 // digits
+	const minDigits = 3
 	if len(numbers) != 2 {
 		return nil
 	}
@@ -299,8 +303,8 @@ func (b *builder) clause(c clause, only bool) index.Node {
 	return nodes
 }
 
-// together returns the nodes for consecutive words and, with a lower weight, for the same without
-// leading zeros.
+// together returns the nodes for consecutive words and, with a lower weight, for the same words
+// without leading zeros.
 func (b *builder) together(c clause, parts []string, weight float64) []index.Node {
 	nodes := phrases(parts, weight)
 	if c.open {
@@ -326,7 +330,7 @@ func (b *builder) word(w string) []index.Node {
 	return phrases([]string{w}, weightField)
 }
 
-// joinedWords returns the nodes for words typed in parts that may be written as one.
+// joinedWords returns the nodes for the spellings that join several typed words.
 func (b *builder) joinedWords(joined []string, open bool) []index.Node {
 	var nodes []index.Node
 	for _, w := range joined {
@@ -338,7 +342,7 @@ func (b *builder) joinedWords(joined []string, open bool) []index.Node {
 	return nodes
 }
 
-// nameVariants returns the nodes for names that contain a clause.
+// nameVariants returns the nodes for the names that contain a clause, or that sound like it.
 func (b *builder) nameVariants(names []nameVariant) []index.Node {
 	var nodes []index.Node
 	for _, n := range names {
@@ -365,7 +369,7 @@ func constantTerm(ns byte, word string, weight float64) index.Node {
 	return index.Term{Text: term(ns, word), Weight: weight, ConstantScore: true}
 }
 
-// fieldPhrase returns consecutive words in a field, with a constant score.
+// fieldPhrase returns the node for consecutive words in a field, with a constant score.
 func fieldPhrase(words []string, weight float64) index.Node {
 	t := termsOf(nsFieldWord, words)
 	if len(t) == 1 {
@@ -385,7 +389,7 @@ func termsOf(ns byte, words []string) []string {
 	return t
 }
 
-// allOf and preferring omit a node with only one member.
+// allOf returns a node that matches all of n. Like preferring, it does not wrap a single node.
 func allOf(n index.All) index.Node {
 	if len(n) == 1 {
 		return n[0]

@@ -8,12 +8,12 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// ErrDeadline reports that a search exceeded Options.Deadline or the deadline of its context.
+// ErrDeadline means that a search exceeded Options.Deadline or the deadline of its context.
 var ErrDeadline = errors.New("the search took too long")
 
-// Search returns one page of matches, best first. It reads a limited part of the index, whatever
-// the query. It returns ErrShort, ErrLong, ErrDeep, ErrDeadline, ErrDamaged, and the error of a
-// canceled context.
+// Search returns one page of matches, best first. It reads only a limited part of the index for any
+// query. It returns ErrShort, ErrLong, or ErrDeep for an invalid query, ErrDeadline, ErrDamaged, or
+// the error of a canceled context.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	return search(ctx, x.engine, x.options, q)
 }
@@ -38,7 +38,7 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 	return s.result(), nil
 }
 
-// newIndexQuery returns the part of the query that does not depend on the text.
+// newIndexQuery returns the part of the index query that does not depend on the text.
 func newIndexQuery(q Query) index.Query {
 	e := index.Query{
 		Filters:      filterTerms(q.Template, q.County, q.State, q.Status),
@@ -56,23 +56,23 @@ type searcher interface {
 	Search(ctx context.Context, q index.Query) (index.Result, error)
 }
 
-// searchRun is the state of one search, which runs in stages.
+// searchRun is the state of one search, which consists of several stages.
 type searchRun struct {
 	ctx    context.Context
 	engine searcher
 	query  index.Query
-	offset int // of the page
+	offset int // index of the first hit of the page
 	needed int // number of hits up to the end of the page
 
 	hits   []index.Hit
 	counts [index.NumGroups]int
 	added  [numStages]int // number of hits that each stage added
-	first  [numStages]int // index of the first of them
+	first  [numStages]int // index in hits of the first of them
 }
 
-// run runs the stages until there are enough hits. If a later stage exceeds the deadline, the hits
-// of the earlier ones are returned, provided that some are on the page: an empty page must be
-// certain.
+// run runs the stages until there are enough hits. If a later stage exceeds the deadline and the
+// page already has hits, run returns without an error. An empty page is an error because later
+// stages might have found hits.
 func (s *searchRun) run(parsed parsedQuery) error {
 	b := newBuilder(s.ctx, s.engine)
 	for _, stage := range []stage{exact, splitInitials, relaxed, fuzzy} {
@@ -91,7 +91,7 @@ func (s *searchRun) run(parsed parsedQuery) error {
 	return nil
 }
 
-// runStage appends the hits of a stage that earlier stages have not found.
+// runStage appends the hits of a stage that earlier stages did not find.
 func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error {
 	node, wider, err := b.build(parsed, stage)
 	if err != nil {
@@ -125,12 +125,12 @@ func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error 
 	return nil
 }
 
-// shows reports whether one of the first end hits is from the given stage.
+// shows reports whether at least one of the first end hits was added by the given stage.
 func (s *searchRun) shows(stage stage, end int) bool {
 	return s.added[stage] > 0 && s.first[stage] < end
 }
 
-// result returns the page of hits.
+// result returns the requested page of hits.
 func (s *searchRun) result() Result {
 	a := Result{Counts: make(map[Kind]int)}
 	for k := Abstract; k <= File; k++ {

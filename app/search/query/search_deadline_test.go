@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// expiringEngine is an index whose deadline passes after a number of calls.
+// expiringEngine is an index whose deadline passes after a given number of calls.
 type expiringEngine struct {
 	*index.Index
 	left int
@@ -46,15 +46,15 @@ func (e *expiringEngine) Terms(ctx context.Context, prefix string, limit int) ([
 	return e.Index.Terms(ctx, prefix, limit)
 }
 
-// Whenever the deadline passes, the result has the hits of the completed stages, or there is an
-// error. Later stages never remove hits, and an empty result is only returned when the search is
+// No matter when the deadline passes, the search returns either the hits of the completed stages or
+// an error. Later stages never remove hits. An empty result is returned only if the search is
 // complete.
 func TestDeadlineBetweenStages(t *testing.T) {
 	x := newTestIndex(t, library())
 	for _, q := range []Query{
 		{Text: "smith"}, {Text: "smith jone"}, {Text: "smiht jones"}, {Text: "smiht jonse"}, {Text: `deed "of trust`}, {Text: "smith j"},
 		{Text: "bk 1022 pg 31"},
-		{Text: "smyth", Offset: 1}, // the page consists of fuzzy hits
+		{Text: "smyth", Offset: 1}, // the page contains only fuzzy hits
 	} {
 		text := q.Text
 		q.Limit = 50
@@ -78,7 +78,7 @@ func TestDeadlineBetweenStages(t *testing.T) {
 			if len(a.Hits) > len(all.Hits) || len(a.Hits) > 0 && !reflect.DeepEqual(a.Hits, all.Hits[:len(a.Hits)]) {
 				t.Fatalf("search(%q) with time for %d calls = %v, want the start of %v", text, calls, a.Hits, all.Hits)
 			}
-			if e.left >= 0 { // there was enough time
+			if e.left >= 0 { // the search completed before the deadline
 				if !reflect.DeepEqual(a, all) {
 					t.Errorf("search(%q) = %v, want %v", text, a, all)
 				}
@@ -88,12 +88,12 @@ func TestDeadlineBetweenStages(t *testing.T) {
 	}
 }
 
-// dueContext has a deadline in the past but has not ended.
+// dueContext is a context whose deadline is in the past but whose Err still returns nil.
 type dueContext struct{ context.Context }
 
 func (dueContext) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
 
-// Proximity is not evaluated when time is short.
+// If little time is left, proximity is not evaluated, and the search still finds all documents.
 func TestProximityNeverFailsSearch(t *testing.T) {
 	var documents []Document
 	for id := range uint64(40) {

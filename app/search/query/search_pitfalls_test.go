@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pitfallDocs returns documents with values that earlier versions found by mistake or missed.
+// pitfallDocs returns documents that earlier versions found by mistake or failed to find.
 func pitfallDocs() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"12-3-045", "TA-2026-0117", "Bk 1022 Pg 311"}, Names: []string{"Carl Johnson"},
@@ -84,7 +84,7 @@ func TestPitfalls(t *testing.T) {
 	}
 }
 
-// Values of money, email, phone, and url fields are found in any notation and by their parts.
+// Values of money, email, phone, and URL fields are found by their parts and in any notation.
 func TestValuesOfTypes(t *testing.T) {
 	documents := []Document{
 		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"1234.50", "+1 (985) 555-0142 x7"},
@@ -110,7 +110,7 @@ func TestValuesOfTypes(t *testing.T) {
 	}
 }
 
-// Single letters with blanks between them are found together first, then anywhere. The letter being
+// Single letters separated by blanks are found together first, then anywhere. The letter being
 // typed is optional.
 func TestSeparateLetters(t *testing.T) {
 	documents := []Document{
@@ -122,7 +122,7 @@ func TestSeparateLetters(t *testing.T) {
 		{Kind: File, ID: 1, CreatedDay: 6, Text: pages("Robert H and L. Hunt; Robert L. H")},
 		{Kind: File, ID: 2, CreatedDay: 7, Text: pages("Robert T of S")},
 	}
-	var otherWords []string // more than a phrase is expanded to
+	var otherWords []string // more words than an open phrase is expanded to
 	for i := range maxExpansion {
 		for _, letter := range "thw" {
 			otherWords = append(otherWords, fmt.Sprintf("%ca%c%c", letter, 'a'+i/26, 'a'+i%26))
@@ -132,7 +132,7 @@ func TestSeparateLetters(t *testing.T) {
 	n, x := newNaiveEngine(t, documents), newTestIndex(t, documents)
 	for _, row := range []struct {
 		text, want, marked string
-		approximateFrom    int // the first approximate hit
+		approximateFrom    int // index of the first approximate hit
 		relaxed            bool
 	}{
 		{text: "77 n zwurble apt b", want: "a1", approximateFrom: 1, marked: "{77} {N}. {Zwurble} St., {Apt} {B}"},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// bookPageDocs returns documents with books and pages, and with similar values.
+// bookPageDocs returns documents with book and page references and with similar values.
 func bookPageDocs() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, CreatedDay: 1, Numbers: []string{"Bk 1022 Pg 311", "LA-2026-00417"}, Names: []string{"Théodore Hébert"}},
@@ -26,7 +26,7 @@ func bookPageDocs() []Document {
 func TestBookAndPage(t *testing.T) {
 	n, x := newNaiveEngine(t, bookPageDocs()), newTestIndex(t, bookPageDocs())
 	for _, row := range []struct {
-		text, first, all string // the first hits and all hits, each in any sequence
+		text, first, all string // first: the top hits; all: all hits; each in any order
 		relaxed          bool
 	}{
 		{text: "COB 1022 Pg 312", first: "a2", all: "a2 a3 f1 f2"},
@@ -53,7 +53,7 @@ func TestBookAndPage(t *testing.T) {
 		{text: "2019-88123", first: "a3", all: "a3"},
 		{text: `"order 2019-88123"`},
 		{text: "book 1022 page 999"},
-		{text: "map book 12 page 3", first: "o1", all: "o1", relaxed: true}, // the parts are found only as separate words
+		{text: "map book 12 page 3", first: "o1", all: "o1", relaxed: true}, // the parts match only as separate words
 	} {
 		t.Run(row.text, func(t *testing.T) {
 			for _, engine := range []searcher{n, x.engine} {
@@ -68,7 +68,7 @@ func TestBookAndPage(t *testing.T) {
 	}
 }
 
-// TestRanking checks the complete sequence of hits.
+// TestRanking checks the order of all hits.
 func TestRanking(t *testing.T) {
 	documents := []Document{
 		{Kind: Order, ID: 1, CreatedDay: 1, Numbers: []string{"23-001234"}, Fields: []string{"2026-12-23"}},

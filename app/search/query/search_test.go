@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// library returns the documents of most tests; the newest are last.
+// library returns the documents that most tests use. The newest documents are last.
 func library() []Document {
 	return []Document{
 		{Kind: Abstract, ID: 1, Template: 7, County: "Wexcombe", State: "VA", CreatedDay: 100, Numbers: []string{"2026-0117", "12-3-045"},
@@ -33,7 +33,7 @@ func library() []Document {
 	}
 }
 
-// pages returns a text with pages.
+// pages returns a Document.Text function that passes the given pages.
 func pages(texts ...string) func(func(string) error) error {
 	return func(page func(string) error) error {
 		for _, s := range texts {
@@ -45,7 +45,7 @@ func pages(texts ...string) func(func(string) error) error {
 	}
 }
 
-// newNaiveEngine returns a naiveEngine with documents.
+// newNaiveEngine returns a naiveEngine that contains the documents.
 func newNaiveEngine(t testing.TB, documents []Document) *naiveEngine {
 	t.Helper()
 	n := &naiveEngine{t: t}
@@ -67,11 +67,11 @@ func formatHits(a Result) string {
 	return strings.Join(s, " ")
 }
 
-// searches are queries of library.
+// searches are the queries that tests run on the library, with the expected hits.
 var searches = []struct {
 	name  string
 	query Query
-	want  string // hits in sequence; those in brackets in any sequence
+	want  string // expected hits in order; hits in brackets may be in any order
 	fuzzy bool
 }{
 	{"file number", Query{Text: "2026-0117"}, "[a1 o1]", false},
@@ -160,7 +160,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// sameOrder reports whether hits are in the wanted sequence. Hits in brackets may be in any sequence.
+// sameOrder reports whether the hits are in the wanted order. Hits in brackets may be in any order.
 func sameOrder(got, want string) bool {
 	hits := strings.Fields(got)
 	for want != "" {
@@ -212,7 +212,8 @@ func TestSearchRejectsInvalidQueries(t *testing.T) {
 	}
 }
 
-// TestEachPrefixFindsDocument checks that each prefix of at least two letters finds a document.
+// TestEachPrefixFindsDocument checks that a document is found by each prefix of at least two
+// letters.
 func TestEachPrefixFindsDocument(t *testing.T) {
 	n := newNaiveEngine(t, library())
 	for _, row := range []struct {
@@ -276,8 +277,8 @@ func TestManyPrefixes(t *testing.T) {
 	}
 }
 
-// TestManyLongNumbers checks that numbers are found by a long prefix, best matches first, even if
-// more of them than are expanded share the first twelve characters.
+// TestManyLongNumbers checks that a long prefix finds numbers, best matches first, even if the
+// number of terms with the same first twelve characters exceeds maxPrefixTerms.
 func TestManyLongNumbers(t *testing.T) {
 	var documents []Document
 	for i := range 200 {
@@ -298,7 +299,7 @@ func TestManyLongNumbers(t *testing.T) {
 	}
 }
 
-// FuzzSearch checks that any text is rejected as invalid or stays within the limit of nodes.
+// FuzzSearch checks that any text either is rejected as invalid or stays within the limit of nodes.
 func FuzzSearch(f *testing.F) {
 	for _, row := range searches {
 		f.Add(row.query.Text)

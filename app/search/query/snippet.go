@@ -6,21 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// Size of a snippet: in characters, with consecutive blanks counted as one, and in bytes.
+// Maximum size of a snippet, in characters (consecutive blanks count as one) and in bytes.
 const (
 	windowWidth    = 200
 	maxWindowBytes = 2_000
 )
 
-// Highlight highlights a complete short text, such as a heading or a field.
+// Highlight splits a short text, such as a heading or a field, into highlighted and other pieces.
 func (h *Highlighter) Highlight(s string) []Piece {
 	return pieces(s, 0, len(s), h.bestMarks(context.Background(), s))
 }
 
-// Snippet returns a window of about 200 characters of a page, where the most important matches are
-// close together, and its weight. If there are no matches, the weight is 0 and the window is the
-// start of the page. The window starts and ends between words, and its pieces in order are its
-// unmodified text. If ctx ends before the complete page was examined, there are no matches.
+// Snippet returns a window of about 200 characters of a page that has the most important matches
+// close together, and the weight of those matches. If there are no matches, the weight is 0 and the
+// window is the start of the page. The window starts and ends between words. Its pieces,
+// concatenated, are an unmodified part of the page. If ctx ends before the complete page is
+// examined, Snippet returns no matches.
 func (h *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, weight int) {
 	marks := h.bestMarks(ctx, s)
 	first, last, weight := h.best(marks)
@@ -56,7 +57,7 @@ func (h *Highlighter) best(marks []mark) (first, last, weight int) {
 	return first, last, weight
 }
 
-// widen extends a range to the size of a window.
+// widen extends the range from..to of s to the size of a window.
 func widen(s string, from, to int) (int, int) {
 	to = min(to, from+len(truncate(s[from:], maxWindowBytes)))
 	budget := max(windowWidth-width(s[from:to]), 0)
@@ -88,8 +89,8 @@ func width(s string) int {
 	return n
 }
 
-// extendForward moves n characters forward and back to the end of a word. It returns how many
-// characters it moved forward.
+// extendForward moves up to n characters forward from at, and then back to the end of a word. used
+// is the number of characters moved.
 func extendForward(s string, at, n int) (end, used int) {
 	end = at
 	word, blank := -1, false
@@ -111,7 +112,7 @@ func extendForward(s string, at, n int) (end, used int) {
 	return end, used
 }
 
-// extendBack is extendForward in the opposite direction.
+// extendBack is the same as extendForward in the opposite direction.
 func extendBack(s string, at, n int) (start, used int) {
 	start = at
 	word, blank := -1, false
@@ -135,7 +136,7 @@ func extendBack(s string, at, n int) (start, used int) {
 
 func isSpaceAt(s string, i int) bool { return isBlank(s[i]) || s[i] == '\f' || s[i] == '\v' }
 
-// pieces splits a window of a text at its marks.
+// pieces splits the window from..to of s at its marks.
 func pieces(s string, from, to int, marks []mark) []Piece {
 	var found []Piece
 	add := func(from, to int, marked bool) {
@@ -147,7 +148,7 @@ func pieces(s string, from, to int, marks []mark) []Piece {
 	for i := 0; i < len(marks); {
 		start, end := max(marks[i].start, from), marks[i].end
 		for i++; i < len(marks) && marks[i].start < end; i++ {
-			end = max(end, marks[i].end) // overlapping marks become one
+			end = max(end, marks[i].end) // merge overlapping marks
 		}
 		if end = min(end, to); start < end {
 			add(at, start, false)

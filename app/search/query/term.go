@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/search/index"
 )
 
-// The namespaces of terms, described in doc.go.
+// Namespaces of terms, described in doc.go.
 const (
 	nsTextWord     byte = 'w'
 	nsFieldWord    byte = 'f'
@@ -28,8 +28,8 @@ const (
 	nsStatus       byte = 'u'
 )
 
-// prefixLengths is the range of lengths for which prefixes are indexed. Words of digits have
-// another minimum.
+// prefixLengths is the range of lengths for which prefixes are indexed, in characters. Words of
+// digits have a different minimum.
 type prefixLengths struct{ min, minDigits, max int }
 
 var (
@@ -38,12 +38,13 @@ var (
 	textPrefixes  = prefixLengths{2, 4, 6}  // of the text
 )
 
-// allows reports whether a prefix of a word has at least the minimum length.
+// allows reports whether a prefix of word with this number of characters has at least the minimum
+// length.
 func (l prefixLengths) allows(characters int, word string) bool {
 	return characters >= l.min || characters >= l.minDigits && isDigit(word[0])
 }
 
-// appendTerm writes the term of a word to dst, overwriting it.
+// appendTerm overwrites dst with the term of a word and returns it.
 func appendTerm(dst []byte, ns byte, word []byte) []byte {
 	return append(append(dst[:0], ns), word...)
 }
@@ -51,8 +52,8 @@ func appendTerm(dst []byte, ns byte, word []byte) []byte {
 // term returns the term of a word.
 func term(ns byte, word string) string { return string(ns) + word }
 
-// boundedValue shortens a value to the size of a term. The hash at the end of a long value keeps it
-// distinct from others.
+// boundedValue shortens a value so that it fits into a term. A long value ends with a hash that
+// keeps it distinct from other values.
 func boundedValue(value string) string {
 	const hashed = 8
 	if len(value) <= maxWordBytes {
@@ -62,13 +63,13 @@ func boundedValue(value string) string {
 	return truncate(value, maxWordBytes-2*hashed) + hex.EncodeToString(sum[:hashed])
 }
 
-// templateTerm returns the filter term of a template.
+// templateTerm returns the filter term of a template ID.
 func templateTerm(id uint64) string {
 	return string(binary.BigEndian.AppendUint64([]byte{nsTemplate}, id))
 }
 
-// indexedPrefix returns the longest prefix of a word that is in the index, or "" if the word is too
-// short, and reports whether it is the complete word.
+// indexedPrefix returns the longest prefix of a word that the index has, or "" if the word is too
+// short. all reports whether that prefix is the complete word.
 func indexedPrefix(word string) (s string, all bool) {
 	characters := 0
 	for i := range word {
@@ -83,22 +84,22 @@ func indexedPrefix(word string) (s string, all bool) {
 	return word, true
 }
 
-// fitsTerm reports whether a prefix fits into a term. In some scripts twelve characters take more
-// bytes.
+// fitsTerm reports whether a prefix fits into a term. In some scripts, twelve characters take more
+// bytes than that.
 func fitsTerm(s string) bool { return len(s) < index.MaxTermBytes }
 
-// compactNumber returns a number without punctuation. A book and page is the same number in all
-// notations: Bk 1022 Pg 311, Liber 1022 folio 311, COB 1022/311.
+// compactNumber returns a number without punctuation. All notations of a book and page have the
+// same result: Bk 1022 Pg 311, Liber 1022 folio 311, COB 1022/311.
 func compactNumber(parts []string) string { return strings.Join(numericParts(parts), "") }
 
-// MatchesNumber reports whether a text, taken as one number, equals one of the numbers regardless
-// of punctuation: 123045 is 12-3-045, and 1022/311 is Bk 1022 Pg 311. Leading zeros count.
+// MatchesNumber reports whether a text, taken as one number, equals one of the numbers. Punctuation
+// is ignored, but leading zeros count: 123045 equals 12-3-045, and 1022/311 equals Bk 1022 Pg 311.
 func MatchesNumber(text string, numbers []string) bool {
 	want := parseCompactNumber(text)
 	return want != "" && slices.ContainsFunc(numbers, func(n string) bool { return parseCompactNumber(n) == want })
 }
 
-// parseCompactNumber returns a text as a compact number.
+// parseCompactNumber returns the compactNumber of a text.
 func parseCompactNumber(text string) string {
 	var parts []string
 	var a analyzer
@@ -110,7 +111,7 @@ func parseCompactNumber(text string) string {
 	return compactNumber(parts)
 }
 
-// numericParts returns the parts of a number; for a book and page only the digits.
+// numericParts returns the parts of a number. For a book and page, it returns only the digits.
 func numericParts(parts []string) []string {
 	if r, ok := model.ParseBookPage(parts); ok {
 		return r.Numbers
@@ -118,8 +119,8 @@ func numericParts(parts []string) []string {
 	return parts
 }
 
-// countLabels returns how many words before a number are labels for its type: order no. 2026-0117,
-// Inst. # 88123, deed book 1022.
+// countLabels returns how many words at the start of a number are labels for its type, as in order
+// no. 2026-0117, Inst. # 88123, and deed book 1022.
 func countLabels(parts []string) int {
 	n := 0
 	for n < len(parts) && model.IsNumberLabel(parts[n]) {
@@ -140,14 +141,15 @@ func countLabels(parts []string) int {
 	return 0
 }
 
-// trimmedNumber returns a number with hyphens and without leading zeros: 12-3-045 is 12-3-45, and
-// 2417/0883 and Bk 2417 Pg 883 are 2417-883.
+// trimmedNumber returns a number with hyphens between its parts and without leading zeros: 12-3-45
+// for 12-3-045, and 2417-883 for 2417/0883 and Bk 2417 Pg 883.
 func trimmedNumber(parts []string) string {
 	return strings.Join(numericParts(trimZerosOfParts(parts)), "-")
 }
 
-// bookPageNumber returns the value of a book and page among the numbers without punctuation: 2300
-// 12 is book 2300 page 12. 230012 may be it too, but 23-0012 is not.
+// bookPageNumber returns the nsNumber value of the numbers of a book and page. For 2300 12 (book
+// 2300, page 12), it is "2300 12". For a single number, it is "book 230012" because 230012 may be
+// the same book and page. 23-0012 cannot be: its value has no prefix.
 func bookPageNumber(numbers []string) string {
 	if len(numbers) == 1 {
 		return "book " + numbers[0]
@@ -155,8 +157,8 @@ func bookPageNumber(numbers []string) string {
 	return strings.Join(numbers, " ")
 }
 
-// referenceTerms returns the values of a book and page under which it may be indexed: with its own
-// register and with none. If it has no register, these are the values with every register.
+// referenceTerms returns the values under which a book and page may be indexed: with its own
+// register and without one. If it has no register, these are the values with each register.
 func referenceTerms(r model.BookPage) []string {
 	if r.Type == model.AnyBook {
 		var all []string
@@ -168,7 +170,7 @@ func referenceTerms(r model.BookPage) []string {
 	return []string{referenceTerm(r.Type, r.Numbers), referenceTerm(model.AnyBook, r.Numbers)}
 }
 
-// referenceTerm returns the value of a book and page of a register, independent of its notation.
+// referenceTerm returns the value of a book and page in a register, independent of its notation.
 func referenceTerm(r model.BookType, numbers []string) string {
 	return string(r) + " book " + strings.Join(numbers, " ")
 }
