@@ -8,11 +8,12 @@ import (
 	"deedkeep/app/store"
 )
 
-// Await blocks until the index is complete, except for State.MissingText, contains every change made
-// before the call, and a requested rebuild is done. It calls report about once a second with the
-// number of records indexed and their total. If Run is not running, Await does the work itself; after
-// ctx is canceled, the next call resumes it. Await returns InsufficientStorage if the rebuild was
-// abandoned because disk space ran out, and Unavailable, with the reason, if indexing keeps failing.
+// Await waits until the index contains every change made before the call and a requested rebuild is
+// complete. It does not wait for State.MissingText. About once a second, it calls report with the
+// number of indexed records and their total. If Run is not running, Await does the work itself. If ctx
+// is canceled, the next call resumes that work. Await returns InsufficientStorage if the rebuild was
+// abandoned because disk space ran out. It returns Unavailable, with the reason, if indexing keeps
+// failing.
 func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
 	var target uint64 // the last change before the call
 	err = x.store.View(ctx, func(t *store.Tx) error { target = t.LastChange(); return nil })
@@ -40,7 +41,7 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 		case s.Failure != "":
 			return s, &errs.Error{Kind: errs.Unavailable, Message: "The search index does not get on: " + s.Failure}
 		case s.Ready && !s.Building && x.includes(target), s.Ready && x.onlyTextMissing(target):
-			return s, nil // regenerating text may take long
+			return s, nil // regenerating text may take a long time
 		case !running:
 			continue
 		}
@@ -53,7 +54,7 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 	}
 }
 
-// includes reports whether the live index contains every change up to and including change.
+// includes reports whether the live index contains every change up to and including the given one.
 func (x *Indexer) includes(change uint64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

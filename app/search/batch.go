@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/store"
 )
 
-// indexBatch is a Batch that keeps track of its contents.
+// indexBatch is a Batch that keeps track of the records it contains.
 type indexBatch struct {
 	Batch
 	x            *Indexer
@@ -15,23 +15,23 @@ type indexBatch struct {
 	last         query.Document // the last record added or removed; only its kind and ID are used
 	textBytes    int64          // bytes of document text
 	singleRecord bool           // the batch is full after one record
-	files        []uint64       // IDs of the documents in the batch
-	missingText  []uint64       // those of files whose text has to be regenerated
+	files        []uint64       // IDs of the documents added to or removed from the index
+	missingText  []uint64       // the subset of files whose text has to be regenerated
 }
 
-// newBatch starts a batch for an index.
+// newBatch returns an empty batch for an index.
 func (x *Indexer) newBatch(gen *generation) *indexBatch {
 	return &indexBatch{Batch: gen.Batch(), x: x, singleRecord: gen.singleRecord}
 }
 
-// full reports whether the batch has reached its size limit.
+// full reports whether the batch has reached its size limit and should be applied.
 func (b *indexBatch) full() bool {
 	limit := b.x.batchSize
 	return b.records > 0 && (b.singleRecord || b.textBytes >= limit || int64(b.Bytes()) >= batchMemoryFactor*limit)
 }
 
-// addChanges adds the changed records to the batch, each once. It returns the number of the last
-// change that the batch covers.
+// addChanges adds each changed record to the batch once. upTo is the number of the last change that the
+// batch covers.
 func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (upTo uint64, err error) {
 	seen := make(map[store.Change]bool, len(changes))
 	for len(changes) > 0 {
@@ -66,10 +66,10 @@ func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (up
 }
 
 // addRecords adds records to the batch until it is full. Records that are deleted or in the trash are
-// removed from the index. It returns how many of ids it handled, at least one.
+// removed from the index. n is the number of ids processed, at least one.
 func (b *indexBatch) addRecords(ctx context.Context, recordType string, ids []uint64) (n int, err error) {
 	if recordType == store.FilesOfAbstract {
-		return len(ids), nil // they go to checkpoint.PendingFiles
+		return len(ids), nil // these are added to checkpoint.PendingFiles instead
 	}
 	var list []indexRecord
 	err = b.x.store.View(ctx, func(t *store.Tx) error {
@@ -93,7 +93,7 @@ func (b *indexBatch) addRecords(ctx context.Context, recordType string, ids []ui
 	return n, nil
 }
 
-// add adds one record to the batch, or removes it from the index if it must not be found.
+// add adds one record to the batch, or removes it from the index if searches must not find it.
 func (b *indexBatch) add(ctx context.Context, r indexRecord) error {
 	b.records++
 	b.last = query.Document{Kind: r.Kind, ID: r.ID}

@@ -13,13 +13,14 @@ import (
 var buildOrder = []string{"abstract", "order", fileType}
 
 const (
-	// recordsPerRead limits the records read in one transaction: during a long one the database file
-	// cannot reuse free pages.
+	// recordsPerRead limits the number of records read in one transaction. During a long read
+	// transaction, the database cannot reuse free pages.
 	recordsPerRead = 64
 	// maxChangesPerBatch and maxRecordsPerBatch limit the changes and the records of one batch.
 	maxChangesPerBatch = 1024
 	maxRecordsPerBatch = 16_384
-	// batchMemoryFactor limits the memory of a batch to this multiple of the batch size.
+	// batchMemoryFactor is the maximum memory use of a batch, as a multiple of
+	// IndexerOptions.BatchSize.
 	batchMemoryFactor = 8
 )
 
@@ -59,18 +60,18 @@ func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 	return x.applyBatch(ctx, gen, batch, cp)
 }
 
-// setTarget sets the last change that the index must contain before it goes live. It is called when
-// every record has been indexed once.
+// setTarget sets gen.target to the last change in the feed. The index must contain that change before
+// it goes live. setTarget is called when every record has been indexed once.
 func (x *Indexer) setTarget(ctx context.Context, gen *generation) error {
 	return x.store.View(ctx, func(t *store.Tx) error { gen.target = t.LastChange(); return nil })
 }
 
-// yieldToUploads waits while documents are being uploaded, but for at most maxYield: search must stay
-// current, so it waits less than other background work.
+// yieldToUploads waits while documents are being uploaded, for up to maxYield. Other background work
+// waits longer, but search must stay current.
 func (x *Indexer) yieldToUploads(ctx context.Context) { x.yield(ctx, maxYield) }
 
-// applyChanges applies the next batch of the change feed to an index. caughtUp is true if there was
-// nothing to apply.
+// applyChanges applies the next batch of the change feed to an index. caughtUp reports whether there
+// was nothing left to apply.
 func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	cp := gen.checkpoint
 	var changes []store.Change
@@ -102,7 +103,8 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 	return false, x.applyBatch(ctx, gen, batch, cp)
 }
 
-// applyBatch commits a batch to an index together with its new checkpoint.
+// applyBatch commits a batch and its new checkpoint to an index. If the index rejects a record, that
+// record is removed from the index and logged.
 func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexBatch, cp checkpoint) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -111,7 +113,7 @@ func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexB
 	err := gen.Apply(ctx, batch.Batch, cp.encode())
 	switch {
 	case errors.Is(err, query.ErrTerm) && batch.records > 1:
-		gen.singleRecord = true // retry record by record to isolate the one that the index rejects
+		gen.singleRecord = true // the next batches contain one record each, to isolate the rejected one
 		return nil
 	case errors.Is(err, query.ErrTerm):
 		x.log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
@@ -128,7 +130,7 @@ func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexB
 	return nil
 }
 
-// publishProgress copies the checkpoint into the atomics that other goroutines read.
+// publishProgress copies the checkpoint to the atomic fields that other goroutines read.
 func (gen *generation) publishProgress(cp checkpoint) {
 	gen.change.Store(cp.Change)
 	gen.pendingFiles.Store(uint64(len(cp.PendingFiles)))
@@ -142,8 +144,8 @@ func (gen *generation) publishProgress(cp checkpoint) {
 	gen.buildDone.Store(cp.Build.Done)
 }
 
-// progress returns how many of the records a build has indexed. Records created after it began count
-// too, so done is capped at total.
+// progress returns how many records a build has indexed, and their total. Records created during the
+// build also count as done, so done is limited to total.
 func (gen *generation) progress() (done, total uint64) {
 	total = gen.buildTotal.Load()
 	return min(gen.buildDone.Load(), total), total

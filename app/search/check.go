@@ -13,9 +13,9 @@ import (
 )
 
 // Check reads the complete live index and verifies its checksums. It returns query.ErrDamaged if they
-// do not match. A missing index, one that is being built, and one of another format pass. running
-// reports whether Run is running, which then rebuilds a damaged index. ErrCurrentFile means that only
-// currentFile is damaged.
+// do not match, and ErrCurrentFile if only currentFile is damaged. It returns no error if the index is
+// missing, is being built, or has another format. running reports whether Run is running. If it is, Run
+// rebuilds a damaged index.
 func (x *Indexer) Check(ctx context.Context) (running bool, err error) {
 	var notOpen bool
 	x.withLock(func() { running, notOpen = x.running, !x.running && x.live == nil && x.building == nil })
@@ -43,7 +43,7 @@ func (x *Indexer) checkLive(ctx context.Context) error {
 	return err
 }
 
-// ErrCurrentFile is in the error chain if the file that names the live index is damaged. The index
+// ErrCurrentFile is in the error chain if the file that names the live index is damaged but the index
 // itself is not.
 var ErrCurrentFile = errors.New("does not name the search index in force")
 
@@ -62,7 +62,7 @@ func (x *Indexer) checkCurrentFile() error {
 		return err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // deleting it is allowed
+		return nil // administrators may delete the file
 	}
 	return fmt.Errorf("%s %w: it was corrected", path, ErrCurrentFile)
 }
@@ -89,8 +89,8 @@ func (x *Indexer) checkOnDisk(ctx context.Context) error {
 	return cmp.Or(errors.Join(index.Check(ctx), index.Close()), pointer)
 }
 
-// checkFolder returns an error if the folder of an index was deleted. On some systems an open index
-// keeps working without its files until it is closed.
+// checkFolder returns an error if the folder of an index was deleted. On some systems, an open index
+// keeps working without its files until it is closed, so no other error would reveal that.
 func (x *Indexer) checkFolder(gen *generation) error {
 	if err := x.checkDir(); err != nil {
 		return err

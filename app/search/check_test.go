@@ -9,12 +9,12 @@ import (
 	"deedkeep/app/search"
 )
 
-// Check reports and corrects a current file that does not name the live index, with and without a
-// server. Searches still work.
+// If the current file does not name the live index, Check reports and corrects it, both with and
+// without a running server. Searches still work.
 func TestCheckReportsDamagedCurrentFile(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		name, content string // "": the file is deleted, which is allowed
+		name, content string // "": the file is deleted, which is not an error
 	}{
 		{"another number", "3\n"},
 		{"not a number", "q\n"},

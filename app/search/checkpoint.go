@@ -7,7 +7,7 @@ import (
 )
 
 // checkpointFormat is the version of the rules that turn records into index terms: model.SearchTerms,
-// index_record.go, and the analyzer of app/search/query. Increase it whenever one of them changes, so
+// index_record.go, and the analyzer of app/search/query. When you change any of them, increase it so
 // that existing indexes are rebuilt.
 const checkpointFormat = 4
 
@@ -16,18 +16,18 @@ const checkpointFormat = 4
 type checkpoint struct {
 	Format       int            `json:"form"`
 	Change       uint64         `json:"change"` // the last change that the index contains
-	Event        uint64         `json:"event"`  // the last event of the audit log at that time
-	Hash         string         `json:"hash"`   // of that event
+	Event        uint64         `json:"event"`  // the last audit log event at that time
+	Hash         string         `json:"hash"`   // hash of that event
 	Generation   string         `json:"generation"`
 	Build        *buildProgress `json:"place,omitempty"`   // nil once the build has indexed every record
 	PendingFiles []pendingFiles `json:"owed,omitempty"`    // files to reindex once the index has caught up
 	MissingText  idRanges       `json:"lacking,omitempty"` // documents whose text was unavailable
 }
 
-// buildProgress is the progress of a build through the records.
+// buildProgress is the position of a build in the records.
 type buildProgress struct {
 	Type   string `json:"noun"`
-	NextID uint64 `json:"from"` // the next record
+	NextID uint64 `json:"from"` // ID of the next record
 	Done   uint64 `json:"done"`
 	Total  uint64 `json:"total"`
 }
@@ -38,12 +38,13 @@ func (m checkpoint) encode() []byte {
 	return raw
 }
 
-// decodeCheckpoint parses a stored checkpoint. ok is false for another format.
+// decodeCheckpoint parses a stored checkpoint. ok is false if it is invalid or has another format.
 func decodeCheckpoint(raw []byte) (m checkpoint, ok bool) {
 	return m, json.Unmarshal(raw, &m) == nil && m.Format == checkpointFormat
 }
 
-// stamp sets the last event of the audit log and the generation of the database, which identify it.
+// stamp identifies the database in the checkpoint by its generation and the last event of its audit
+// log.
 func (m *checkpoint) stamp(t *store.Tx) error {
 	last, err := t.LastEvent()
 	if err != nil {
@@ -54,8 +55,9 @@ func (m *checkpoint) stamp(t *store.Tx) error {
 	return err
 }
 
-// matches reports whether the index can follow this database. A restored copy may have diverged after
-// the checkpoint, so a foreign database must also have the same generation.
+// matches reports whether the index belongs to this database and can be updated from its change feed. A
+// restored copy of the database may have diverged after the checkpoint, so a foreign database must also
+// have the same generation.
 func (m *checkpoint) matches(t *store.Tx, foreign bool) (bool, error) {
 	if m.Change > t.LastChange() || m.Change+1 < t.FirstChange() || t.EventHash(m.Event) != m.Hash {
 		return false, nil

@@ -14,7 +14,8 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// Whatever damage its files have at startup, the index gives correct results without manual repair.
+// If index files are damaged when the server starts, the index is rebuilt and returns correct results
+// without manual repair.
 func TestDamagedIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -61,7 +62,7 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 			}
 			h := s.open(t)
 			h.catchUp()
-			for _, q := range sampleQueries { // any of them may detect the damage
+			for _, q := range sampleQueries { // any of these queries may detect the damage
 				if _, err := h.query(query.Query{Text: q}); errs.KindOf(err) == errs.Unavailable {
 					h.catchUp()
 				} else if err != nil {
@@ -76,7 +77,7 @@ func TestDamagedIndexIsRebuilt(t *testing.T) {
 	}
 }
 
-// A deleted folder is noticed although no records change.
+// If the index folder is deleted, the index is rebuilt even if no records change.
 func TestFolderDeletedWhileIdle(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -107,7 +108,7 @@ func TestFolderDeletedWhileIdle(t *testing.T) {
 	h.closeAll()
 }
 
-// A malformed or unreadable current file counts as missing and does not cause a rebuild.
+// A malformed or unreadable current file is treated as missing and does not cause a rebuild.
 func TestMalformedCurrentFile(t *testing.T) {
 	t.Parallel()
 	replaceByFolder := func(path string) error {
@@ -139,7 +140,7 @@ func TestMalformedCurrentFile(t *testing.T) {
 			if err := row.damage(s.search(filepath.FromSlash(row.file))); err != nil {
 				t.Fatalf("damage %s: %v", row.file, err)
 			}
-			for run := range 2 { // the repair is permanent
+			for run := range 2 { // the second run checks that the repair is permanent
 				h = s.open(t)
 				var opened atomic.Int64
 				h.wrapIndexes(func(n int64, in search.Index) search.Index { opened.Store(n); return in })
@@ -157,7 +158,8 @@ func TestMalformedCurrentFile(t *testing.T) {
 	}
 }
 
-// Without the current file the newest complete index serves searches, and an unfinished build resumes.
+// If the current file is missing, the newest complete index serves searches, and an unfinished build
+// resumes.
 func TestCompleteIndexServesWithoutCurrentFile(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)

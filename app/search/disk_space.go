@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// growthReserves is how many multiples of disk.reserve must be free for the index to grow. It
-	// stops growing before uploads are rejected, because it can be rebuilt and documents cannot.
+	// growthReserves is the multiple of disk.reserve that must stay free when the index grows. The
+	// index stops growing before uploads are rejected because it can be rebuilt and documents cannot.
 	growthReserves = 2
-	// rebuildReserves is the same for an index that is built next to the live one, so that space runs
-	// out for the new one first.
+	// rebuildReserves is the same multiple for an index that is built next to the live one. It is
+	// higher so that the new index runs out of space first.
 	rebuildReserves = 3
 )
 
-// checkGrowthSpace returns InsufficientStorage if the disk has too little free space for an index to
+// checkGrowthSpace returns InsufficientStorage if there is too little free disk space for an index to
 // grow.
 func (x *Indexer) checkGrowthSpace(gen *generation) error {
 	limit := uint64(growthReserves)
@@ -34,14 +34,14 @@ func (x *Indexer) checkGrowthSpace(gen *generation) error {
 	return nil
 }
 
-// allowMerge reports whether the disk has space for a merge that writes the given number of bytes. If
-// the free space is unknown, merging waits.
+// allowMerge reports whether there is enough disk space for a merge that writes the given number of
+// bytes. If the free space is unknown, it returns false, and the merge is retried later.
 func (x *Indexer) allowMerge(bytes int64) bool {
 	enough, err := x.hasFreeSpace(uint64(max(bytes, 0)), growthReserves)
 	return err == nil && enough
 }
 
-// CheckRebuildSpace returns InsufficientStorage if the disk has too little free space for a second
+// CheckRebuildSpace returns InsufficientStorage if there is too little free disk space for a second
 // index next to the live one.
 func (x *Indexer) CheckRebuildSpace() error {
 	gen := x.acquireLive()
@@ -65,7 +65,7 @@ func (x *Indexer) CheckRebuildSpace() error {
 			(uint64(max(bytes, 0))+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.dir)}
 }
 
-// checkBuildSpace returns InsufficientStorage if the disk has too little free space for a new index.
+// checkBuildSpace returns InsufficientStorage if there is too little free disk space for a new index.
 func (x *Indexer) checkBuildSpace() error {
 	if x.live == nil {
 		return x.checkGrowthSpace(nil)
@@ -73,8 +73,8 @@ func (x *Indexer) checkBuildSpace() error {
 	return x.CheckRebuildSpace()
 }
 
-// abandonBuild drops the new index, or the request for one, because disk space ran out: the live index
-// needs the rest. Await returns the reason.
+// abandonBuild drops the new index, or the request for one, because the live index needs the remaining
+// disk space. Await returns the reason.
 func (x *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
 		Message: "The disk has no room for a second search index; the one there is goes on.", Err: reason}
@@ -84,8 +84,8 @@ func (x *Indexer) abandonBuild(reason error) {
 	x.discard(gen)
 }
 
-// diskFullError converts an error that means a full disk to InsufficientStorage and returns any other
-// as it is.
+// diskFullError converts an error caused by a full disk to InsufficientStorage. It returns other errors
+// unchanged.
 func diskFullError(err error) error {
 	if err == nil || !durable.IsDiskFull(err) {
 		return err
@@ -94,7 +94,7 @@ func diskFullError(err error) error {
 		Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}
 }
 
-// hasFreeSpace reports whether bytes can be written so that the given number of reserves stays free.
+// hasFreeSpace reports whether the given number of reserves stays free after bytes are written.
 func (x *Indexer) hasFreeSpace(bytes, reserves uint64) (bool, error) {
 	free, reserve, err := x.freeSpace()
 	if err != nil {

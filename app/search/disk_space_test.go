@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// The index stops growing while uploads still have space, and State reports it. Below twice the
-// reserve, merges stop too.
+// The index stops growing before uploads run out of space, and State reports it. Merges stop when less
+// than twice the reserve is free.
 func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -36,14 +36,14 @@ func TestIndexStopsGrowingAboveReserve(t *testing.T) {
 	h.wantHits("A-1", "order 1")
 }
 
-// In every step, indexing stops while uploads still have more than a reserve of space, and not
-// earlier.
+// Every step of indexing stops while more than one reserve is still free for uploads, and no earlier
+// than necessary.
 func TestEveryStepStopsAboveReserve(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
 	for _, row := range []struct {
 		name    string
-		advance func(h *harness) // advances indexing to the step
+		advance func(h *harness) // brings indexing to this step
 	}{
 		{"start of a build", func(h *harness) {}},
 		{"existing records", func(h *harness) {
@@ -97,8 +97,8 @@ func TestEveryStepStopsAboveReserve(t *testing.T) {
 	}
 }
 
-// A rebuild starts only if the disk has space for two indexes. If space runs out later, the rebuild is
-// abandoned and the live index is still updated.
+// A rebuild starts only if there is disk space for two indexes. If space runs out later, the rebuild is
+// abandoned, and the live index is still updated.
 func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20
@@ -149,7 +149,7 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 	}
 }
 
-// Await reports that a rebuild was abandoned, and a new request succeeds once there is space.
+// Await returns an error if a rebuild is abandoned. A new request succeeds once there is enough space.
 func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	t.Parallel()
 	const reserve = 64 << 20

@@ -26,17 +26,17 @@
 //
 // # Rebuilds
 //
-// The indexer rebuilds the index from the records on request, and if the index is missing, damaged,
-// of another format, of another database, or so far behind that the change feed no longer reaches
-// back to it. A rebuild creates a new generation. The live index serves searches until the new one
-// is complete; then the file current is rewritten and the old folder deleted. The search folder may
-// be deleted at any time, even while a server runs. Rebuilds are delayed if the index fails
-// repeatedly. The index stops growing before the disk is so full that uploads are rejected.
+// The indexer rebuilds the index from the records on request, and if the index is missing, damaged, has
+// another format, belongs to another database, or is so far behind that the change feed no longer
+// contains its next change. A rebuild creates a new generation. The live index serves searches until
+// the new one is complete; then the file current is rewritten and the old folder deleted. The search
+// folder may be deleted at any time, even while a server runs. Rebuilds are delayed if the index fails
+// repeatedly. The index stops growing before free disk space is so low that uploads are rejected.
 //
 // # Service
 //
-// [Service] runs searches, a limited number at a time. It reads each hit from the database again,
-// so that results contain no deleted records, and adds snippets. [Service.Find] looks up records by
+// [Service] runs searches, a limited number at a time. It reads each hit from the database again, so
+// that results do not contain deleted records, and adds snippets. [Service.Find] looks up records by
 // number, parcel, or address in the database and works without the index. A search fails with
 // errs.Unavailable while no complete index exists, or if too many searches are running.
 package search

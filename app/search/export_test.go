@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// MaxDelay is the longest that Run waits before it applies a change.
+// MaxDelay is the maximum time that Run waits before it applies a change.
 const MaxDelay = gatherDelay + maxYield
 
 // RunPass runs one pass.
@@ -17,15 +17,15 @@ func (x *Indexer) RunPass(ctx context.Context) (more bool, err error) { return x
 // AllowMerge reports whether a merge may write the given number of bytes.
 func (x *Indexer) AllowMerge(bytes int64) bool { return x.allowMerge(bytes) }
 
-// SetMaxFeed sets how many changes are kept for an index that has stopped updating.
+// SetMaxFeed sets the number of changes that are kept for an index that has stopped updating.
 func (x *Indexer) SetMaxFeed(changes uint64) { x.maxFeed = changes }
 
-// NextFiles returns the pending files of an abstract.
+// NextFiles returns the IDs of the pending files of an abstract.
 func (x *Indexer) NextFiles(ctx context.Context, abstract uint64) ([]uint64, error) {
 	return x.nextFiles(ctx, pendingFiles{Abstract: abstract})
 }
 
-// WrapIndex wraps each index that the indexer opens. Call it before the indexer has opened one.
+// WrapIndex makes the indexer wrap each index that it opens. Call it before the indexer has opened one.
 func (s *Service) WrapIndex(wrap func(Index) Index) {
 	o := s.indexerOptions()
 	o.Open = func(dir string, opts query.Options) (Index, error) {

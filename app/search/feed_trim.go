@@ -8,15 +8,17 @@ import (
 )
 
 const (
-	// trimBatchSize is how many changes one commit removes from the feed; fewer are not worth a
-	// commit. defaultMaxFeed is how many changes are kept for an index that has stopped updating.
+	// trimBatchSize is the number of changes that one commit removes from the feed. Fewer are not worth
+	// a commit. defaultMaxFeed is the number of changes that are kept for an index that has stopped
+	// updating.
 	trimBatchSize  = 4096
 	defaultMaxFeed = 1_000_000
 )
 
-// trimFeed removes changes from the feed that every index contains durably, in bounded commits. It
-// keeps what an index still needs, up to maxFeed changes: beyond that a rebuild costs less. The excess
-// goes in a single pass, because passes may be minutes apart while indexing fails.
+// trimFeed removes changes that every index contains from the feed, in bounded commits. It keeps up to
+// maxFeed changes that an index still needs. With more changes, a rebuild costs less than applying
+// them. Changes in excess of maxFeed are all removed in one pass because passes may be minutes apart
+// while indexing fails.
 func (x *Indexer) trimFeed(ctx context.Context) error {
 	var first, last uint64
 	err := x.store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
@@ -50,8 +52,8 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 	return nil
 }
 
-// isWriteUnavailable reports whether the database rejects writes because the disk is full, or because
-// it is read-only.
+// isWriteUnavailable reports whether the database rejected a write because the disk is full or the
+// database is read-only.
 func isWriteUnavailable(err error) bool {
 	kind := errs.KindOf(err)
 	return kind == errs.Unavailable || kind == errs.InsufficientStorage

@@ -11,7 +11,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// Indexed changes are trimmed in bounded commits, and a feed that is too short causes a rebuild.
+// Indexed changes are trimmed in bounded commits. If the feed is too short for an index, the index is
+// rebuilt.
 func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -29,7 +30,7 @@ func TestFeedIsTrimmedAfterIndexing(t *testing.T) {
 	h.wantHits("T-5003", "order 5003")
 }
 
-// feed returns the first and the last change in the feed.
+// feed returns the numbers of the first and the last change in the feed.
 func (h *harness) feed() (first, last uint64) {
 	h.t.Helper()
 	err := h.store.View(h.t.Context(), func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
@@ -39,7 +40,7 @@ func (h *harness) feed() (first, last uint64) {
 	return first, last
 }
 
-// orders adds orders in one commit.
+// orders adds n orders in one commit.
 func (h *harness) orders(n int) {
 	h.t.Helper()
 	h.put(func(tx *store.Tx) (err error) {
@@ -52,8 +53,8 @@ func (h *harness) orders(n int) {
 	})
 }
 
-// However many changes were made since the last pass, a pass trims the feed of a failing index to its
-// limit.
+// If indexing fails, each pass trims the feed to its limit, regardless of how many changes were made
+// since the last pass.
 func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -75,7 +76,7 @@ func TestFeedOfFailingIndexIsBounded(t *testing.T) {
 	if from, to := h.feed(); to != 9_000 || to-from >= limit+4096 {
 		t.Errorf("feed = changes %d to %d, want fewer than %d up to 9000", from, to, limit+4096)
 	}
-	if s := h.catchUp(); s.Documents != 9_000 { // from a rebuild, because the feed is too short
+	if s := h.catchUp(); s.Documents != 9_000 { // the index was rebuilt because the feed was too short
 		t.Errorf("State() = %+v, want 9000 documents", s)
 	}
 }

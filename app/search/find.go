@@ -17,34 +17,34 @@ import (
 type FindHit struct {
 	Kind                string // "order" or "abstract"
 	ID                  uint64
-	Heading, Subheading string // how users identify it, and a second line
+	Heading, Subheading string // how users identify the record, and a second line
 	Status              string
 	DueDate             string // of an order
 	Documents           int    // of an abstract
 	CreatedAt           time.Time
-	Field               string // that matches: "order_number", "file_number", "parcel" or "address"
-	Value               string // of Field
-	MatchLen            int    // bytes at the start of Value that match
-	Exact               bool   // all of Value matches, not only a prefix
+	Field               string // the matching field: "order_number", "file_number", "parcel", or "address"
+	Value               string // value of Field
+	MatchLen            int    // number of bytes at the start of Value that match
+	Exact               bool   // the complete Value matches, not only a prefix
 }
 
-// FindGroup holds the hits of one record type, exact ones first.
+// FindGroup holds the hits of one record type. Exact hits come first.
 type FindGroup struct {
 	Kind string
 	Hits []FindHit
 	More bool // there may be more hits
 }
 
-// FindResult is the result of Find. It has only groups with hits.
+// FindResult is the result of Find. Groups without hits are omitted.
 type FindResult struct {
-	Text   string // trimmed
+	Text   string // the searched text, trimmed
 	Groups []FindGroup
 }
 
-// maxFindBytes is longer than any number or address that can match.
+// maxFindBytes is the maximum length of a text. No longer number or address can match.
 const maxFindBytes = 512
 
-// SingleExact returns the exact hit if there is only one.
+// SingleExact returns the exact hit. ok is false unless there is exactly one.
 func (f FindResult) SingleExact() (only FindHit, ok bool) {
 	n := 0
 	for _, g := range f.Groups {
@@ -59,9 +59,8 @@ func (f FindResult) SingleExact() (only FindHit, ok bool) {
 }
 
 // Find returns live orders and abstracts with an order number, file number, parcel, or address that
-// starts with text. Punctuation counts only in order numbers. limit applies to each record type and is
-// at most vault.MaxFound, which is also the default. The cost does not depend on the number of
-// records.
+// starts with text. Punctuation is significant only in order numbers. limit applies to each record
+// type. Its default and maximum are vault.MaxFound. The cost does not depend on the number of records.
 func (s *Service) Find(ctx context.Context, text string, limit int) (FindResult, error) {
 	f := FindResult{Text: strings.TrimSpace(text)}
 	if f.Text == "" || len(f.Text) > maxFindBytes || !utf8.ValidString(f.Text) {
@@ -130,8 +129,8 @@ func (s *Service) abstractHit(a *model.Abstract, by store.Sort) FindHit {
 	return h
 }
 
-// matchLength returns how many bytes at the start of value match text. It normalizes both as the
-// lookup does.
+// matchLength returns the number of bytes at the start of value that match text. Both are normalized in
+// the same way as for the lookup.
 func matchLength(value, text string, by store.Sort) int {
 	form := model.NormalizeNumber
 	switch by {
@@ -149,17 +148,18 @@ func matchLength(value, text string, by store.Sort) int {
 	return len(value)
 }
 
-// maxRelated limits the related records of each type.
+// maxRelated is the maximum number of related records of each type.
 const maxRelated = 10
 
-// RelatedToOrder returns the other records of the same property as an order, by parcel or address,
-// newest first. Records do not match if their county or state differs or, by address, their city.
+// RelatedToOrder returns the other records of the same property as an order, newest first. They have
+// the same parcel or address. Records in a different county or state are excluded, as are records with
+// the same address in a different city.
 func (s *Service) RelatedToOrder(ctx context.Context, order model.Order) (FindResult, error) {
 	return s.related(ctx, vault.OrderOps.Name, order.ID, order.ParcelID(), order.Property)
 }
 
-// RelatedToAbstract returns the other records of the same property as an abstract, as RelatedToOrder
-// does.
+// RelatedToAbstract returns the other records of the same property as an abstract, by the rules of
+// RelatedToOrder.
 func (s *Service) RelatedToAbstract(ctx context.Context, abstract model.Abstract) (FindResult, error) {
 	return s.related(ctx, vault.AbstractOps.Name, abstract.ID, abstract.ParcelID(), abstract.Property)
 }
@@ -196,8 +196,8 @@ func (s *Service) related(ctx context.Context, kind string, id uint64, parcel st
 	return f, err
 }
 
-// appendSameProperty appends the exact matches that are not in list yet and whose county, state, and
-// city do not differ.
+// appendSameProperty appends to list the exact matches in found that are not in list yet and that are
+// not in a different county, state, or city.
 func appendSameProperty[T any](list, found []store.Match[T], by store.Sort, property model.Property,
 	idAndProperty func(*T) (uint64, model.Property)) []store.Match[T] {
 	seen := map[uint64]bool{}
@@ -216,7 +216,7 @@ func appendSameProperty[T any](list, found []store.Match[T], by store.Sort, prop
 	return list
 }
 
-// ByKind returns the hits of a record type.
+// ByKind returns the hits of one record type.
 func (f FindResult) ByKind(kind string) []FindHit {
 	for _, g := range f.Groups {
 		if g.Kind == kind {
@@ -226,8 +226,8 @@ func (f FindResult) ByKind(kind string) []FindHit {
 	return nil
 }
 
-// SameNumber returns other live orders with the same number, up to a limit, and whether there are
-// more. Order numbers are not unique: corrections and updates reuse them.
+// SameNumber returns other live orders with the same order number, up to a limit. more reports whether
+// there are others. Order numbers are not unique because corrections and updates reuse them.
 func (s *Service) SameNumber(ctx context.Context, order model.Order) (list []model.Order, more bool, err error) {
 	page, err := s.vault.Orders.List(ctx,
 		vault.Query{Filters: []store.Filter{{Column: store.ColumnOrderNumber, Value: order.Number}}, Limit: vault.MaxFound + 1})
@@ -239,8 +239,8 @@ func (s *Service) SameNumber(ctx context.Context, order model.Order) (list []mod
 	return list[:min(len(list), vault.MaxFound)], len(list) > vault.MaxFound || page.Next != nil, err
 }
 
-// OrdersByNumber returns the orders that match the filters of q and whose number, parcel, or address
-// starts with text, exact matches first, up to q.Limit. more reports whether there may be others. The
+// OrdersByNumber returns up to q.Limit orders that match the filters of q and whose number, parcel, or
+// address starts with text. Exact matches come first. more reports whether there may be others. The
 // other fields of q are ignored.
 func (s *Service) OrdersByNumber(ctx context.Context, text string, q vault.Query) (list []model.Order, more bool, err error) {
 	err = s.Store.View(ctx, func(t *store.Tx) error {

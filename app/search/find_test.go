@@ -27,7 +27,7 @@ func createAbstract(t *testing.T, v *instance.Instance, number, parcel string, a
 	return created.Abstract
 }
 
-// elmStreet returns a property with the same street address in every city.
+// elmStreet returns a property in a city and county. The street address is always the same.
 func elmStreet(city, county string) model.PropertyDraft {
 	return model.PropertyDraft{Address: model.StringInput("12 Elm St."), City: model.StringInput(city),
 		County: model.StringInput(county), State: model.StringInput("NY")}
@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 	for _, row := range []struct {
 		text   string
 		want   []string
-		single string // the only exact hit; "": none or several
+		single string // the only exact hit; "" if there are none or several
 	}{
 		{"", nil, ""},
 		{" - ", nil, ""},

@@ -16,19 +16,19 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// currentFile holds the number of the live index's folder and a newline.
+// currentFile is the name of the file that contains the folder number of the live index and a newline.
 const currentFile = "current"
 
-// folder returns the path of an index by its number.
+// folder returns the path of the index with the given number.
 func (x *Indexer) folder(number uint64) string {
 	return filepath.Join(x.dir, strconv.FormatUint(number, 10))
 }
 
-// errNotFolder is in the error chain if the search folder is a file or a link. The indexer neither
-// deletes nor follows it.
+// errNotFolder is in the error chain if the search folder is a file or a link. The indexer does not
+// delete it or follow it.
 var errNotFolder = errors.New("no folder of its own")
 
-// checkDir returns an error if the search folder is a file or a link. It may be missing.
+// checkDir returns an error if the search folder is a file or a link. A missing folder is not an error.
 func (x *Indexer) checkDir() error {
 	info, err := os.Lstat(x.dir)
 	if err != nil || info.IsDir() {
@@ -40,8 +40,8 @@ func (x *Indexer) checkDir() error {
 	}
 }
 
-// listFolders returns the numbers of all index folders in ascending order, and the one that
-// currentFile names, or 0.
+// listFolders returns the numbers of all index folders in ascending order. current is the number in
+// currentFile, or 0.
 func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
 	if err := x.checkDir(); err != nil {
 		return nil, 0, err
@@ -69,8 +69,8 @@ func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
 // maxCurrentSize is the maximum size of currentFile in bytes.
 const maxCurrentSize = 64
 
-// readCurrent returns the number in currentFile, or 0 if the file is missing, unreadable or malformed.
-// That does not require a rebuild, because each index records whether it is complete.
+// readCurrent returns the number in currentFile, or 0 if the file is missing, unreadable, or malformed.
+// That does not require a rebuild because each index records whether it is complete.
 func (x *Indexer) readCurrent() uint64 {
 	path := filepath.Join(x.dir, currentFile)
 	info, err := os.Lstat(path)
@@ -88,8 +88,9 @@ func (x *Indexer) readCurrent() uint64 {
 	return n
 }
 
-// resolveCurrent returns the index that a server would use if it started now: the one that currentFile
-// names, or else the newest complete one. damaged is not nil if currentFile exists but names none.
+// resolveCurrent returns the index that a server would use if it started now. It is the one that
+// currentFile names, or otherwise the newest complete one. damaged is not nil if currentFile exists but
+// does not name an index in list.
 func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, damaged error) {
 	if current != 0 {
 		return current, nil
@@ -122,12 +123,12 @@ func (x *Indexer) remove(number uint64) error {
 	return os.RemoveAll(x.folder(number))
 }
 
-// maxOpenFailures is how many passes may fail to open an index before it is rebuilt. Most disk errors
-// are temporary, and a rebuild is expensive.
+// maxOpenFailures is the number of passes that may fail to open an index before it is rebuilt. Most
+// disk errors are temporary, and a rebuild is expensive.
 const maxOpenFailures = 5
 
-// openAll opens the usable indexes and deletes the others. If currentFile names none, the newest
-// complete index goes live.
+// openAll opens the usable indexes and deletes the others. If currentFile does not name an index, the
+// newest complete index goes live.
 func (x *Indexer) openAll(ctx context.Context) error {
 	list, current, err := x.listFolders()
 	if err != nil {
@@ -140,7 +141,7 @@ func (x *Indexer) openAll(ctx context.Context) error {
 			gen, err = x.openGeneration(ctx, n)
 		}
 		switch {
-		case err != nil && current != 0 && n != current: // it may not be an index at all
+		case err != nil && current != 0 && n != current: // it may not be an index
 			x.log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
@@ -173,12 +174,12 @@ func (x *Indexer) openAll(ctx context.Context) error {
 	}
 	x.withLock(func() {
 		x.live, x.building, x.prepared, x.openFailures = live, building, true, 0
-		x.rebuildRequested = x.rebuildRequested && building == nil // an interrupted build resumes
+		x.rebuildRequested = x.rebuildRequested && building == nil // if a build was interrupted, it resumes and fulfills the request
 	})
 	return nil
 }
 
-// promote makes the index that was being built the live one.
+// promote replaces the live index with the one that was being built.
 func (x *Indexer) promote() error {
 	if err := x.checkDir(); err != nil {
 		return err
@@ -226,8 +227,8 @@ func (x *Indexer) writeCurrent(number uint64) (err error) {
 	return durable.SyncDir(x.dir)
 }
 
-// removeOthers deletes every index folder but the live one, such as those that could not be opened or
-// deleted before. Errors are logged; the next promotion tries again.
+// removeOthers deletes every index folder except the live one. It also deletes folders that could not
+// be opened or deleted before. Errors are logged, and the next promotion tries again.
 func (x *Indexer) removeOthers(current uint64) {
 	list, _, err := x.listFolders()
 	for _, n := range list {

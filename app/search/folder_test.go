@@ -12,7 +12,8 @@ import (
 	"deedkeep/app/search"
 )
 
-// unrelatedDir creates a directory with a subdirectory that has the name of an index.
+// unrelatedDir creates a directory that does not belong to deedkeep but has a subdirectory with the
+// name of an index.
 func unrelatedDir(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -38,7 +39,7 @@ func checkUnchanged(t *testing.T, dir string) {
 	}
 }
 
-// blockers create files and links at the path of the search folder.
+// blockers create various files and links at the path of the search folder.
 var blockers = []struct {
 	name   string
 	create func(path, other string) error
@@ -48,7 +49,7 @@ var blockers = []struct {
 	{"dangling symlink", func(path, other string) error { return os.Symlink(filepath.Join(other, "none"), path) }},
 }
 
-// waitFailure waits until State reports a failure or, if want is false, none.
+// waitFailure waits until State reports a failure. If want is false, it waits until State reports none.
 func (h *harness) waitFailure(want bool) search.State {
 	h.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -62,8 +63,8 @@ func (h *harness) waitFailure(want bool) search.State {
 	}
 }
 
-// A file or link at the path of the search folder is kept and reported, whether it was there at
-// startup or appears later. Indexing resumes once it is removed.
+// A file or link at the path of the search folder is not deleted and is reported, both at startup and
+// later. Indexing resumes once it is removed.
 func TestFileInPlaceOfFolderIsKept(t *testing.T) {
 	t.Parallel()
 	for _, row := range blockers {

@@ -13,28 +13,29 @@ import (
 	"deedkeep/app/store"
 )
 
-// generation is an open index, live or under construction. The atomics mirror its checkpoint for other
-// goroutines; the pass in progress owns the other fields.
+// generation is an open index that is live or being built. The atomic fields contain a copy of its
+// checkpoint for other goroutines. The other fields may only be used in a pass.
 type generation struct {
 	Index
-	number        uint64 // the name of its folder
+	number        uint64 // the number of its folder
 	checkpoint    checkpoint
-	target        uint64 // the change that it must contain before it goes live
+	target        uint64 // the last change that it must contain before it goes live
 	staleReported bool   // its failure to update has been logged
-	// when a rebuild was last requested because the feed no longer has its next change; zero: the feed has it
+	// when a rebuild was last requested because the feed no longer contains the next change of this
+	// index; zero if the feed contains it
 	fellBehindAt          time.Time
-	singleRecord          bool          // batches take one record, to isolate one that the index rejects
+	singleRecord          bool          // batches contain one record, to isolate a record that the index rejects
 	change                atomic.Uint64 // checkpoint.Change
 	pendingFiles          atomic.Uint64 // len(checkpoint.PendingFiles)
 	buildDone, buildTotal atomic.Uint64
 	building              atomic.Bool              // checkpoint.Build != nil
 	missingText           atomic.Pointer[idRanges] // checkpoint.MissingText
 	damaged               atomic.Bool              // a search or check found damage
-	readErrors            atomic.Int64             // searches that failed with a disk error
+	readErrors            atomic.Int64             // number of searches that failed with a disk error
 	readers               sync.WaitGroup
 }
 
-// closeGeneration closes an index; nil is allowed.
+// closeGeneration closes an index. gen may be nil.
 func (x *Indexer) closeGeneration(gen *generation) error {
 	if gen == nil {
 		return nil
@@ -42,7 +43,7 @@ func (x *Indexer) closeGeneration(gen *generation) error {
 	return gen.Close()
 }
 
-// openGeneration opens the index in a folder. It returns nil if the index is unusable and has to be
+// openGeneration opens the index in a folder. It returns nil if the index cannot be used and has to be
 // deleted.
 func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generation, error) {
 	index, err := x.open(x.folder(number))
@@ -72,7 +73,7 @@ func newGeneration(index Index, number uint64, cp checkpoint) *generation {
 	return gen
 }
 
-// startBuild creates the empty index of a rebuild.
+// startBuild creates an empty index and starts to build it.
 func (x *Indexer) startBuild(ctx context.Context) error {
 	if err := x.checkBuildSpace(); err != nil {
 		return err
@@ -90,7 +91,8 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	}
 	cp := checkpoint{Format: checkpointFormat, Build: &buildProgress{Type: buildOrder[0], NextID: 1}}
 	err = x.store.View(ctx, func(t *store.Tx) error {
-		// Read the end of the feed before the records: a record that changes during the build is indexed again.
+		// Read the end of the feed before the records, so that a record that changes during the build
+		// is indexed again.
 		cp.Change = t.LastChange()
 		cp.Build.Total = t.Count(store.CountAbstracts) + t.Count(store.CountOrders) + t.Count(store.CountFiles)
 		return cp.stamp(t)
@@ -103,7 +105,7 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	}
 	index, err := x.open(x.folder(number))
 	if err != nil {
-		return errors.Join(err, x.remove(number)) // or each retry would leave a folder
+		return errors.Join(err, x.remove(number)) // so that retries do not leave folders
 	}
 	x.log.Info("the search index is being made", "records", cp.Build.Total)
 	x.withLock(func() {
@@ -112,7 +114,7 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	return nil
 }
 
-// drop takes an unusable index out of service and deletes it.
+// drop removes an unusable index from service and deletes it.
 func (x *Indexer) drop(gen *generation) {
 	x.withLock(func() {
 		if x.live == gen {
@@ -127,8 +129,9 @@ func (x *Indexer) drop(gen *generation) {
 	x.discard(gen)
 }
 
-// discard closes and deletes an index that is out of service, once no search uses it. On Windows,
-// files that another program has open cannot be deleted; the next promotion retries.
+// discard closes and deletes an index that is no longer in service. It waits until searches have
+// stopped using it. On Windows, files that another program has open cannot be deleted. The next
+// promotion tries again.
 func (x *Indexer) discard(gen *generation) {
 	if gen == nil {
 		return
