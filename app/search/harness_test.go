@@ -24,15 +24,15 @@ import (
 	"deedkeep/app/store"
 )
 
-// site is a directory with a database and an index. It can be opened again after it is closed.
+// site is a directory with a database and an index. It can be reopened after it is closed.
 type site struct {
 	dir           string
-	texts         sync.Map // digest → text of the document
+	texts         sync.Map // text of each document, by digest
 	free, reserve atomic.Uint64
 	change        func(*search.IndexerOptions)
 }
 
-// newSite returns an empty site. change adjusts the options of the indexer; it may be nil.
+// newSite returns an empty site. If change is not nil, it adjusts the options of the indexer.
 func newSite(t testing.TB, change func(*search.IndexerOptions)) *site {
 	t.Helper()
 	s := &site{dir: t.TempDir(), change: change}
@@ -40,12 +40,12 @@ func newSite(t testing.TB, change func(*search.IndexerOptions)) *site {
 	return s
 }
 
-// search returns a path in the search folder.
+// search returns the path of names in the search folder.
 func (s *site) search(names ...string) string {
 	return filepath.Join(append([]string{s.dir, "search"}, names...)...)
 }
 
-// harness is an indexer with its open site.
+// harness is an open site with its indexer.
 type harness struct {
 	*search.Indexer
 	t     testing.TB
@@ -58,7 +58,7 @@ type harness struct {
 
 var testTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
-// open opens the site; close it with closeAll.
+// open opens the site. Close it with closeAll.
 func (s *site) open(t testing.TB) *harness {
 	t.Helper()
 	now := func() time.Time { return testTime }
@@ -116,7 +116,7 @@ func (h *harness) serve() {
 	h.ended.Go(func() { h.Run(ctx) })
 }
 
-// put runs a write transaction.
+// put runs a write transaction on the database.
 func (h *harness) put(write func(*store.Tx) error) {
 	h.t.Helper()
 	if err := h.store.Update(h.t.Context(), nil, write); err != nil {
@@ -124,7 +124,7 @@ func (h *harness) put(write func(*store.Tx) error) {
 	}
 }
 
-// elm returns a property with the same street address in every city.
+// elm returns a property in a city and county. The street address is always the same.
 func elm(city, county string) model.Property {
 	return model.Property{Address: "12 Elm St.", City: city, County: county, State: "NY"}
 }
@@ -171,14 +171,14 @@ func (h *harness) abstract(number string, at model.Property, names ...string) (i
 	return id
 }
 
-// file adds a file in no abstract. If text is "", the file has no text.
+// file adds a document that is not in an abstract. If text is "", the document has no text.
 func (h *harness) file(name, text string) (id uint64) {
 	h.t.Helper()
 	h.put(func(t *store.Tx) (err error) { id, err = h.putFile(t, name, text, 0); return err })
 	return id
 }
 
-// putFile adds a file to an abstract, or to none if abstract is 0.
+// putFile adds a document to an abstract. If abstract is 0, the document is not in an abstract.
 func (h *harness) putFile(t *store.Tx, name, text string, abstract uint64) (id uint64, err error) {
 	if id, err = t.NewFileID(); err != nil {
 		return 0, err
@@ -192,7 +192,7 @@ func (h *harness) putFile(t *store.Tx, name, text string, abstract uint64) (id u
 		Version: 1, CreatedAt: testTime})
 }
 
-// query returns the hits of a query as "type id", sorted.
+// query returns the hits of a query, formatted as "type id" and sorted.
 func (h *harness) query(q query.Query) (list []string, err error) {
 	h.t.Helper()
 	q.Limit = 100
@@ -204,7 +204,7 @@ func (h *harness) query(q query.Query) (list []string, err error) {
 	return list, err
 }
 
-// wantHits checks the hits of a search, listed as "type id".
+// wantHits checks that a search returns exactly the hits in want, formatted as "type id".
 func (h *harness) wantHits(text string, want ...string) {
 	h.t.Helper()
 	if got, err := h.query(query.Query{Text: text}); err != nil || !slices.Equal(got, want) {
@@ -212,7 +212,7 @@ func (h *harness) wantHits(text string, want ...string) {
 	}
 }
 
-// wantHitsSoon waits until a search returns the wanted hits.
+// wantHitsSoon waits until a search returns exactly the hits in want.
 func (h *harness) wantHitsSoon(text string, want ...string) {
 	h.t.Helper()
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -235,7 +235,7 @@ func (h *harness) await() (search.State, error) {
 func (h *harness) catchUp() search.State {
 	h.t.Helper()
 	s, err := h.await()
-	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // pending files
+	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // also index pending files
 		s, err = h.await()
 	}
 	if err != nil || !s.Ready || s.Building || s.PendingChanges != 0 || s.Failure != "" {
@@ -247,8 +247,8 @@ func (h *harness) catchUp() search.State {
 // smallBatches limits each batch to a single record.
 func smallBatches(o *search.IndexerOptions) { o.BatchSize = 1 }
 
-// wrapIndexes wraps each index that the indexer opens; number counts them from 1. Call it before the
-// first one is opened.
+// wrapIndexes makes the indexer wrap each index that it opens. number is the number of the index,
+// starting at 1. Call it before the first index is opened.
 func (h *harness) wrapIndexes(wrap func(number int64, in search.Index) search.Index) {
 	var opened atomic.Int64
 	o := h.opts
@@ -288,7 +288,7 @@ func (w wrappedIndex) Search(ctx context.Context, q query.Query) (query.Result, 
 
 var errDisk = &os.PathError{Op: "read", Path: "x", Err: errors.New("input/output error")}
 
-// addSampleRecords adds the records that sampleQueries find.
+// addSampleRecords adds the records that the sampleQueries find.
 func (h *harness) addSampleRecords() {
 	for i := range 6 {
 		h.order(fmt.Sprintf("26-%04d", i), fmt.Sprintf("12-3-%03d", i), elm("Troy", "Rensselaer"))
@@ -300,7 +300,7 @@ func (h *harness) addSampleRecords() {
 var sampleQueries = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat",
 	"plat north", "south", "grantor swears", "nothing at all"}
 
-// searchAll returns the hits of sampleQueries.
+// searchAll returns the hits of each of the sampleQueries.
 func (h *harness) searchAll() map[string]string {
 	h.t.Helper()
 	all := map[string]string{}
@@ -314,7 +314,7 @@ func (h *harness) searchAll() map[string]string {
 	return all
 }
 
-// searchRebuilt returns the results of the sample queries from a rebuilt index.
+// searchRebuilt rebuilds the index and returns the hits of each of the sampleQueries.
 func (s *site) searchRebuilt(t *testing.T) map[string]string {
 	t.Helper()
 	if err := os.RemoveAll(s.search()); err != nil {
@@ -326,7 +326,7 @@ func (s *site) searchRebuilt(t *testing.T) map[string]string {
 	return h.searchAll()
 }
 
-// files returns the paths of the files of the live index.
+// files returns the paths of all files of the live index.
 func (s *site) files(t testing.TB) (list []string) {
 	t.Helper()
 	current, err := os.ReadFile(s.search("current"))
@@ -344,8 +344,8 @@ func (s *site) files(t testing.TB) (list []string) {
 	return list
 }
 
-// wantEntries waits until the search folder has the given number of entries, because an old index is deleted only after the
-// last search that uses it.
+// wantEntries waits until the search folder has the given number of entries. It has to wait because an
+// old index is deleted only after the last search that uses it.
 func (s *site) wantEntries(t testing.TB, entries int) {
 	t.Helper()
 	list, err := os.ReadDir(s.search())

@@ -10,11 +10,11 @@ import (
 	"deedkeep/app/vault"
 )
 
-// foundRecord is a hit with what its snippet and its match type are computed from.
+// foundRecord is a hit with the data for its snippet and its match type.
 type foundRecord struct {
 	Hit
-	fields []fieldText              // shown in the snippet
-	terms  func() model.SearchTerms // includes its numbers
+	fields []fieldText              // fields that the snippet may show
+	terms  func() model.SearchTerms // returns its search terms, including its numbers
 }
 
 // matchType returns how the record matches a text.
@@ -28,8 +28,8 @@ func (s foundRecord) matchType(hit query.Hit, text string) MatchType {
 	return MatchWords
 }
 
-// readHits reads the live records of the hits. It skips records that have since been deleted or no
-// longer match the filters.
+// readHits reads the live records of the hits. It skips records that have been deleted or no longer
+// match the filters.
 func (s *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, err error) {
 	cache := definitionCache{t: t, templates: map[uint64]model.Template{}}
 	for _, hit := range f.result.Hits {
@@ -78,7 +78,8 @@ func readOrder(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits
 	return s, q.matches(0, o.Property, o.Status, o.CreatedAt), nil
 }
 
-// readFile reads a document. The filters apply to the template and the property of its abstract.
+// readFile reads a document. The filters apply to the template and the property of its abstract. fits
+// reports whether the document passes them.
 func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord, fits bool, err error) {
 	file, err := t.File(id)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord,
 	} else if abstract, err = t.Abstract(file.AbstractID); err == nil {
 		location = s.vault.HeadingIn(t, abstract)
 	} else if errors.Is(err, store.ErrDamaged) {
-		err = nil // a damaged abstract does not hide its documents; an integrity check reports it
+		err = nil // documents of a damaged abstract are still found; an integrity check reports the damage
 	}
 	if err != nil {
 		return found, false, err
@@ -102,7 +103,7 @@ func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord,
 	return found, q.matches(abstract.TemplateID, abstract.Property, "", file.CreatedAt), nil
 }
 
-// ToHit returns the hit as one of a full-text search, without a snippet.
+// ToHit converts the hit to a hit of a full-text search without a snippet.
 func (h FindHit) ToHit() Hit {
 	return Hit{Kind: h.Kind, ID: h.ID, Heading: h.Heading, Subheading: h.Subheading, Status: h.Status, DueDate: h.DueDate,
 		Documents: h.Documents, CreatedAt: h.CreatedAt}

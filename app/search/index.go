@@ -17,7 +17,7 @@ type Index interface {
 	Close() error
 }
 
-// Batch collects changes that an Index applies together.
+// Batch collects changes that an Index applies in one commit.
 type Batch interface {
 	Put(d query.Document) error
 	Remove(k query.Kind, id uint64)
@@ -27,7 +27,7 @@ type Batch interface {
 // queryIndex adapts query.Index to Index.
 type queryIndex struct{ *query.Index }
 
-// OpenIndex opens or creates the index in a folder. It returns the errors of query.Open.
+// OpenIndex opens or creates the index in a folder. It returns the same errors as query.Open.
 func OpenIndex(dir string, o query.Options) (Index, error) {
 	index, err := query.Open(dir, o)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w queryIndex) Apply(ctx context.Context, b Batch, checkpoint []byte) error
 	return w.Index.Apply(ctx, b.(*query.Batch), checkpoint) //nolint:forcetypeassert // always from Batch
 }
 
-// Size returns the number of documents, the bytes on disk, and the number of segments.
+// Size returns the number of documents, the size on disk in bytes, and the number of segments.
 func (w queryIndex) Size() (documents uint64, bytes int64, segments int) {
 	s := w.Stats()
 	return uint64(s.Documents), s.Bytes, s.Segments

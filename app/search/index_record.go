@@ -12,12 +12,12 @@ import (
 	"deedkeep/app/store"
 )
 
-// indexRecord is a record in the form in which it is indexed.
+// indexRecord is a record as it is indexed.
 type indexRecord struct {
 	query.Document
 	found      bool   // false if the record is deleted, in the trash, or damaged
-	digest     string // of a document that may have text; otherwise ""
-	textFailed bool   // its text cannot be extracted
+	digest     string // digest of a document that may have text; otherwise ""
+	textFailed bool   // the text of the document cannot be extracted
 }
 
 // indexKinds maps each record type to its kind in the search index.
@@ -25,7 +25,7 @@ var indexKinds = map[string]query.Kind{"abstract": query.Abstract, "order": quer
 
 const fileType = "file"
 
-// loadRecord reads a record in the form in which it is indexed.
+// loadRecord reads a record from the database and converts it for the index.
 func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRecord {
 	r := indexRecord{Document: query.Document{ID: id}}
 	var err error
@@ -41,7 +41,7 @@ func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRec
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		x.log.Warn("a record is not in the search index", "noun", recordType, "id", id, "error", err) // an integrity check names it
+		x.log.Warn("a record is not in the search index", "noun", recordType, "id", id, "error", err) // an integrity check reports it
 	}
 	r.found = err == nil
 	return r
@@ -69,8 +69,8 @@ func (r *indexRecord) loadOrder(t *store.Tx) error {
 	return nil
 }
 
-// loadFile indexes a document under the property and template of its abstract. When those change, the
-// store adds the files of the abstract to the change feed.
+// loadFile reads a document. It is indexed with the property and template of its abstract. When those
+// change, the store adds the files of the abstract to the change feed.
 func (r *indexRecord) loadFile(t *store.Tx) error {
 	f, err := t.File(r.ID)
 	if err != nil {
@@ -78,14 +78,14 @@ func (r *indexRecord) loadFile(t *store.Tx) error {
 	}
 	var abstract model.Abstract
 	if f.AbstractID != 0 {
-		// A damaged abstract does not hide its documents; an integrity check reports it.
+		// Documents of a damaged abstract are still found. An integrity check reports the damage.
 		if abstract, err = t.Abstract(f.AbstractID); err != nil && !errors.Is(err, store.ErrDamaged) {
 			return err
 		}
 	}
 	r.setPlace(abstract.Property, abstract.TemplateID, f.CreatedAt)
 	r.setTerms(f.SearchTerms())
-	if !f.Processing { // the end of processing is a change of its own
+	if !f.Processing { // when processing ends, the change feed has another entry for the document
 		r.digest, r.textFailed = f.Digest, f.MissingText()
 	}
 	return nil
@@ -99,7 +99,7 @@ func (r *indexRecord) setTerms(k model.SearchTerms) {
 	r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Other
 }
 
-// dayNumber returns the days from January 1, 1970 to a time, in UTC.
+// dayNumber returns the number of days from January 1, 1970 to the given time, in UTC.
 func dayNumber(at time.Time) int32 {
 	const day = 24 * 60 * 60
 	seconds := at.Unix()
@@ -110,7 +110,7 @@ func dayNumber(at time.Time) int32 {
 }
 
 // readText passes the stored text of a document to page. If the text is unavailable, the document is
-// indexed with its name and the text read so far, and is added to missingText.
+// indexed with its name and the text read so far, and its ID is added to missingText.
 func (b *indexBatch) readText(ctx context.Context, r indexRecord, page func(text string) error) error {
 	var pageErr error
 	err := b.x.readText(r.digest, func(_ int, text string) error {

@@ -15,23 +15,23 @@ import (
 
 // IndexerOptions configures NewIndexer.
 type IndexerOptions struct {
-	Dir           string        // folder of the index; created when needed
+	Dir           string        // folder of the index; created if needed
 	Store         *store.Store  // the database
 	Search        query.Options // Log and AllowMerge are set by the indexer
-	BatchSize     int64         // bytes of text in one batch; 0: 4 MB
-	MaxConcurrent int           // concurrent searches; 0: two per processor
+	BatchSize     int64         // maximum bytes of text in one batch; 0: 4 MB
+	MaxConcurrent int           // maximum number of concurrent searches; 0: two per processor
 
-	// ReadText passes the stored text of a document to page, page by page, and returns the error of
-	// page. It returns nil for a document without text, and another error if the text has to be
-	// regenerated: fs.ErrNotExist if it is missing.
+	// ReadText passes the stored text of a document to page, one page at a time. If page returns an
+	// error, ReadText returns that error. For a document without text, it returns nil. If the text has
+	// to be regenerated, it returns another error: fs.ErrNotExist if the text is missing.
 	ReadText func(digest string, page func(number int, text string) error) error
-	// OnMissingText is called after a pass if MissingText has documents. It must not block. It may be
+	// OnMissingText is called after a pass if MissingText is not empty. It must not block. It may be
 	// nil.
 	OnMissingText func()
-	// FreeSpace returns the free bytes on the disk of Dir, and the reserve below which uploads are
-	// rejected.
+	// FreeSpace returns the free space on the disk of Dir, and the reserve below which uploads are
+	// rejected, both in bytes.
 	FreeSpace func() (free, reserve uint64, err error)
-	// Yield waits until no upload is in progress, for at most limit, or until ctx is done.
+	// Yield waits until no upload is in progress, limit has passed, or ctx is done.
 	Yield func(ctx context.Context, limit time.Duration)
 
 	Now  func() time.Time
@@ -41,12 +41,13 @@ type IndexerOptions struct {
 
 // Indexer maintains the index in IndexerOptions.Dir. Its methods may be called concurrently.
 //
-// The work is done in passes, one at a time: by Run or, if Run is not running, by callers of Await.
+// The work is done in passes, one at a time. Run executes them or, if Run is not running, the callers
+// of Await.
 type Indexer struct {
 	dir           string
 	store         *store.Store
 	batchSize     int64
-	maxFeed       uint64 // changes kept for an index that has stopped updating
+	maxFeed       uint64 // number of changes kept for an index that has stopped updating
 	readText      func(digest string, page func(number int, text string) error) error
 	onMissingText func()
 	freeSpace     func() (free, reserve uint64, err error)
@@ -59,17 +60,17 @@ type Indexer struct {
 
 	passMu       sync.Mutex // held during a pass
 	prepared     bool       // openAll succeeded
-	foreignDB    bool       // the database may not be the one that was last used here
-	openFailures int        // passes that failed to open an index
+	foreignDB    bool       // the database may not be the one last used with this folder
+	openFailures int        // number of passes that failed to open an index
 	isClosed     bool       // Close was called
 
 	mu               sync.Mutex
 	running          bool        // Run is running
 	live             *generation // serves searches; nil: none
 	building         *generation // is being built; nil: none
-	rebuildRequested bool        // a requested rebuild has not begun
-	rebuildCount     int         // calls of Rebuild
-	abandonErr       error       // why the last rebuild was abandoned; nil: it was not
+	rebuildRequested bool        // a requested rebuild has not started
+	rebuildCount     int         // number of calls of Rebuild
+	abandonErr       error       // why the last rebuild was abandoned; nil if it was not
 	backoff          rebuildBackoff
 	failure          string // why indexing has stopped; "" if it works
 	since            time.Time
@@ -79,7 +80,7 @@ type Indexer struct {
 // defaultBatch is the default of IndexerOptions.BatchSize.
 const defaultBatch = 4 << 20
 
-// NewIndexer returns the indexer of a folder. It does not access the folder yet.
+// NewIndexer returns an indexer for o.Dir. It does not access the folder yet.
 func NewIndexer(o IndexerOptions) *Indexer {
 	x := &Indexer{
 		dir: o.Dir, store: o.Store, batchSize: o.BatchSize, maxFeed: defaultMaxFeed, readText: o.ReadText,
@@ -99,15 +100,15 @@ func NewIndexer(o IndexerOptions) *Indexer {
 	return x
 }
 
-// Start announces that Run is about to be called. sameDB says whether the database is the one that was
-// last used with this folder; for another one, an index is kept only if it matches exactly.
+// Start announces that Run is about to be called. sameDB says whether this database was the last one
+// used with the folder. If not, an index is kept only if it matches the database exactly.
 func (x *Indexer) Start(sameDB bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.running, x.foreignDB = true, !sameDB
 }
 
-// Wake makes Run start a pass now instead of waiting.
+// Wake makes Run start a pass immediately instead of waiting.
 func (x *Indexer) Wake() {
 	select {
 	case x.wake <- struct{}{}:
@@ -119,10 +120,10 @@ func (x *Indexer) Wake() {
 // new one is complete. If Run is not running, Await builds it.
 func (x *Indexer) Rebuild() {
 	x.withLock(func() {
-		x.rebuildRequested = x.building == nil // otherwise one is in progress
+		x.rebuildRequested = x.building == nil // otherwise, a rebuild is already in progress
 		x.rebuildCount++
 		x.backoff = rebuildBackoff{}
-		x.abandonErr, x.failure = nil, "" // they concern earlier attempts
+		x.abandonErr, x.failure = nil, "" // these are results of earlier attempts
 	})
 	x.Wake()
 }
@@ -133,7 +134,7 @@ var (
 		Message: "There is no search index, and none can be made for now; the administrator sees why."}
 )
 
-// unavailableErr returns the error for a search while there is no live index.
+// unavailableErr returns the error for a search when there is no live index.
 func (x *Indexer) unavailableErr() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -143,15 +144,15 @@ func (x *Indexer) unavailableErr() error {
 	return errIndexBuilding
 }
 
-// Acquire waits for a search slot for a client, which gets at most half of the slots. The caller holds
-// it while it processes the results, which take memory too, and then calls release. Acquire returns
+// Acquire waits for a search slot. A client gets at most half of the slots. The caller must call
+// release after it has processed the results, because that takes memory too. Acquire returns
 // Unavailable if the deadline of ctx passes first.
 func (x *Indexer) Acquire(ctx context.Context, client string) (release func(), err error) {
 	return x.limiter.acquire(ctx, client)
 }
 
-// Search runs a query; the caller must have acquired a slot. It returns Unavailable while there is no
-// complete index, and otherwise the errors of query.Index.Search. If it finds damage, a rebuild
+// Search runs a query. The caller must hold a slot (Acquire). Search returns Unavailable if there is no
+// complete index. Otherwise, it returns the errors of query.Index.Search. If it finds damage, a rebuild
 // starts.
 func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, error) {
 	gen := x.acquireLive()
@@ -168,7 +169,8 @@ func (x *Indexer) Search(ctx context.Context, q query.Query) (query.Result, erro
 	return result, err
 }
 
-// acquireLive returns the live index, or nil. The caller releases it with readers.Done.
+// acquireLive returns the live index, or nil if there is none. The caller must release the index with
+// readers.Done.
 func (x *Indexer) acquireLive() *generation {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -179,11 +181,12 @@ func (x *Indexer) acquireLive() *generation {
 	return x.live
 }
 
-// maxReadErrors is how many searches may fail with a disk error before the index counts as damaged. A
-// bad sector makes the same searches fail every time.
+// maxReadErrors is the number of searches that may fail with a disk error before the index is
+// considered damaged. A bad sector makes the same searches fail every time.
 const maxReadErrors = 16
 
-// countReadError counts an error of the disk. It reports whether there were too many.
+// countReadError counts err if it is a disk error. It reports whether there have been too many disk
+// errors.
 func (gen *generation) countReadError(err error) bool {
 	var disk *fs.PathError
 	return errors.As(err, &disk) && !errors.Is(err, fs.ErrClosed) && gen.readErrors.Add(1) >= maxReadErrors
@@ -201,7 +204,7 @@ func (x *Indexer) withLock(fn func()) {
 	fn()
 }
 
-// Close closes the indexes after the current pass and the searches in progress have ended.
+// Close waits for the current pass and the searches in progress, and then closes the indexes.
 func (x *Indexer) Close() {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
@@ -216,7 +219,7 @@ func (x *Indexer) Close() {
 		}
 		gen.readers.Wait()
 		if err := gen.Close(); err != nil {
-			x.log.Warn("the search index", "error", err) // unsaved changes are applied again
+			x.log.Warn("the search index", "error", err) // changes that were not saved will be applied again
 		}
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"deedkeep/app/errs"
 )
 
-// limiter limits concurrent searches, and with them memory use. Others wait in order of arrival. A
-// client gets at most half of the slots, so that one is always left for another client.
+// limiter limits the number of concurrent searches, which also limits their memory use. Excess searches
+// wait in order of arrival. No client gets more than half of the slots, so at least one is always left
+// for other clients.
 type limiter struct {
 	max, maxPerClient int
 
 	mu        sync.Mutex
 	active    int
-	perClient map[string]int // slots in use by client; entries of 0 are deleted
+	perClient map[string]int // number of slots in use by each client; entries of 0 are deleted
 	queue     []*waiter
 }
 
@@ -33,13 +34,13 @@ func newLimiter(maxConcurrent int) *limiter {
 	return &limiter{max: maxConcurrent, maxPerClient: max(1, maxConcurrent/2), perClient: make(map[string]int)}
 }
 
-// ErrTooManySearches is in the chain of the error of Acquire if no slot became free in time.
+// ErrTooManySearches is in the chain of the error that Acquire returns if no slot became free in time.
 var ErrTooManySearches = errors.New("too many searches at once")
 
 var errTooMany = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches are under way; try again soon.", Err: ErrTooManySearches}
 
-// acquire waits for a slot, which the caller must release. It returns Unavailable if the deadline of
-// ctx passes first.
+// acquire waits for a slot. The caller must call release. acquire returns Unavailable if the deadline
+// of ctx passes first.
 func (g *limiter) acquire(ctx context.Context, client string) (release func(), err error) {
 	w := &waiter{client: client, admitted: make(chan struct{})}
 	release = func() { g.release(client) }
@@ -58,7 +59,7 @@ func (g *limiter) acquire(ctx context.Context, client string) (release func(), e
 		g.queue = slices.Delete(g.queue, i, i+1)
 	}
 	g.mu.Unlock()
-	if i < 0 { // it was admitted at the same moment
+	if i < 0 { // the client was admitted at the same time
 		return release, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -77,7 +78,8 @@ func (g *limiter) release(client string) {
 	g.admit()
 }
 
-// admit hands free slots to waiting clients in order of arrival, skipping those at their limit.
+// admit gives free slots to waiting clients in order of arrival. It skips clients that have reached
+// their limit.
 func (g *limiter) admit() {
 	g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool {
 		if g.active == g.max || g.perClient[w.client] == g.maxPerClient {

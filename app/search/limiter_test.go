@@ -16,8 +16,8 @@ import (
 // heldIndex blocks searches until resume receives a value.
 type heldIndex struct {
 	search.Index
-	started chan string   // texts of the searches that have started
-	resume  chan struct{} // one value for each search
+	started chan string   // receives the text of each search that has started
+	resume  chan struct{} // each value lets one search continue
 }
 
 func (h heldIndex) Search(_ context.Context, q query.Query) (query.Result, error) {
@@ -26,7 +26,7 @@ func (h heldIndex) Search(_ context.Context, q query.Query) (query.Result, error
 	return query.Result{}, nil
 }
 
-// A client gets at most half of the slots, and a search that waits too long fails.
+// A client gets at most half of the slots. A search that waits too long fails.
 func TestConcurrentSearchesAreLimited(t *testing.T) {
 	t.Parallel()
 	const slots, soon, long = 4, time.Second, 20 * time.Second
@@ -60,7 +60,7 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 	startSearches("other", slots/2, long)
 	wantStarted("other", slots/2)
 	startSearches("third", 1, soon)
-	for range slots/2 + 1 + 1 { // the excess searches of greedy, and that of third
+	for range slots/2 + 1 + 1 { // the excess searches of greedy and the search of third
 		if err := <-rejected; errs.KindOf(err) != errs.Unavailable {
 			t.Errorf("error after waiting too long = %v, want Unavailable", err)
 		}
@@ -75,7 +75,8 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 	if len(rejected) > 0 {
 		t.Errorf("search failed: %v", <-rejected)
 	}
-	// All slots are free again. The search of a client that disconnects while it waits returns context.Canceled.
+	// All slots are free again. If a client disconnects while its search waits, the search returns
+	// context.Canceled.
 	ctx, cancel := context.WithCancel(t.Context())
 	startSearches("greedy", slots/2, long)
 	wantStarted("greedy", slots/2)
@@ -89,7 +90,7 @@ func TestConcurrentSearchesAreLimited(t *testing.T) {
 	searches.Wait()
 }
 
-// searchAs acquires a slot for a client, searches and releases the slot.
+// searchAs acquires a slot for a client, runs a search, and releases the slot.
 func (h *harness) searchAs(ctx context.Context, client string) error {
 	release, err := h.Acquire(ctx, client)
 	if err != nil {

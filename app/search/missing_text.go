@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// idRanges is a set of document IDs as inclusive ranges, ascending and not adjacent. Copy it before
-// changing it: searches may be reading it.
+// idRanges is a set of document IDs, stored as inclusive ranges in ascending order that are not
+// adjacent. Copy it before you change it because searches may be reading it.
 //
 // The checkpoint uses it for documents that were indexed without their text because the extracted text
-// was deleted, damaged or missing from a backup. A document leaves the set when its record is indexed
-// again, for example after its text was regenerated.
+// was deleted, damaged, or missing from a backup. When such a document is indexed again, for example
+// after its text is regenerated, it is removed from the set.
 type idRanges [][2]uint64
 
-// maxRanges limits the size of the checkpoint. Beyond it, the closest ranges are merged, together with
-// the IDs between them: checking a document needlessly is cheap.
+// maxRanges limits the size of the checkpoint. If there are more ranges, the closest ones are merged,
+// including the IDs between them. The additional documents are checked needlessly, which is cheap.
 const maxRanges = 4096
 
 // count returns the number of IDs.
@@ -25,7 +25,7 @@ func (s idRanges) count() (n uint64) {
 	return n
 }
 
-// first returns up to limit IDs, lowest first.
+// first returns up to limit IDs in ascending order, starting with the lowest.
 func (s idRanges) first(limit int) (ids []uint64) {
 	for _, r := range s {
 		for id := r[0]; id <= r[1]; id++ {
@@ -38,7 +38,8 @@ func (s idRanges) first(limit int) (ids []uint64) {
 	return ids
 }
 
-// find returns the index of the range that contains an ID, or where to insert one.
+// find returns the index of the range that contains an ID. If there is none, it returns the index at
+// which to insert one, and false.
 func (s idRanges) find(id uint64) (int, bool) {
 	return slices.BinarySearchFunc(s, id, func(r [2]uint64, id uint64) int {
 		switch {
@@ -51,7 +52,7 @@ func (s idRanges) find(id uint64) (int, bool) {
 	})
 }
 
-// add adds an ID in place.
+// add adds an ID. It modifies s in place.
 func (s *idRanges) add(id uint64) {
 	ranges := *s
 	i, found := ranges.find(id)
@@ -73,7 +74,7 @@ func (s *idRanges) add(id uint64) {
 	*s = ranges.mergeExcess()
 }
 
-// remove removes an ID in place.
+// remove removes an ID. It modifies s in place.
 func (s *idRanges) remove(id uint64) {
 	ranges := *s
 	i, found := ranges.find(id)
@@ -94,8 +95,8 @@ func (s *idRanges) remove(id uint64) {
 	*s = ranges.mergeExcess()
 }
 
-// mergeExcess merges the two closest ranges if there are more than maxRanges. Of equally close ones it
-// merges the last: text is regenerated from the front, which has to make progress.
+// mergeExcess merges the two closest ranges if there are more than maxRanges. On a tie, it merges the
+// last pair: merging near the front could undo the progress of text regeneration, which starts there.
 func (s idRanges) mergeExcess() idRanges {
 	if len(s) <= maxRanges {
 		return s
@@ -110,7 +111,7 @@ func (s idRanges) mergeExcess() idRanges {
 	return slices.Delete(s, closest, closest+1)
 }
 
-// updateMissingText records which documents of a batch have their text now, and which miss it.
+// updateMissingText updates the set of documents without text from the contents of a batch.
 func (m *checkpoint) updateMissingText(b *indexBatch) {
 	if len(m.MissingText) == 0 && len(b.missingText) == 0 {
 		return
@@ -125,9 +126,10 @@ func (m *checkpoint) updateMissingText(b *indexBatch) {
 	m.MissingText = ranges
 }
 
-// MissingText returns up to limit IDs of documents that are indexed without their text, lowest first,
-// if the index contains every change up to after; otherwise none. The list may include documents that
-// have their text by now, or are deleted: they leave it when their last change is indexed.
+// MissingText returns up to limit IDs of documents that are indexed without their text, in ascending
+// order. It considers only indexes that contain every change up to after, and returns nil if there is
+// none. The list may include documents that have been deleted or have text again. They are removed from
+// it when their last change is indexed.
 func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
 	for _, gen := range x.generations() {
 		if gen != nil && !gen.building.Load() && gen.change.Load() >= after {
@@ -139,13 +141,13 @@ func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
 	return nil
 }
 
-// generations returns the live index and the one being built; either may be nil.
+// generations returns the live index and the one being built. Either may be nil.
 func (x *Indexer) generations() (ranges [2]*generation) {
 	x.withLock(func() { ranges = [2]*generation{x.live, x.building} })
 	return ranges
 }
 
-// missing returns the documents that are indexed without their text.
+// missing returns the IDs of the documents that are indexed without their text.
 func (gen *generation) missing() idRanges {
 	if ranges := gen.missingText.Load(); ranges != nil {
 		return *ranges
@@ -153,21 +155,21 @@ func (gen *generation) missing() idRanges {
 	return nil
 }
 
-// waitsForText reports whether a complete index should not go live yet, because it misses the text of
+// waitsForText reports whether a complete index should not go live yet because it lacks the text of
 // more documents than the live one.
 func (x *Indexer) waitsForText(gen *generation) bool {
 	return x.onMissingText != nil && x.live != nil && !x.live.damaged.Load() && x.live.fellBehindAt.IsZero() &&
 		gen.missing().count() > x.live.missing().count()
 }
 
-// onlyTextMissing reports whether the index being built contains every change up to change and waits
-// only for text.
+// onlyTextMissing reports whether the index being built contains every change up to the given one and
+// only lacks text.
 func (x *Indexer) onlyTextMissing(change uint64) bool {
 	gen := x.generations()[1]
 	return x.onMissingText != nil && gen != nil && !gen.building.Load() && gen.change.Load() >= change && len(gen.missing()) > 0
 }
 
-// notifyMissingText calls onMissingText if any text is missing.
+// notifyMissingText calls onMissingText if an index lacks any text.
 func (x *Indexer) notifyMissingText() {
 	for _, gen := range x.generations() {
 		if x.onMissingText != nil && gen != nil && len(gen.missing()) > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// idRanges behaves like a set when IDs are added and removed at random.
+// idRanges behaves like a set if IDs are added and removed at random.
 func TestIDRangesBehaveLikeASet(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -37,7 +37,7 @@ func TestIDRangesBehaveLikeASet(t *testing.T) {
 	}
 }
 
-// Merging ranges loses no ID, and removing IDs from the front empties the set.
+// Merging ranges does not lose any ID. Removing IDs from the front eventually empties the set.
 func TestIDRangesAreBounded(t *testing.T) {
 	t.Parallel()
 	var s idRanges

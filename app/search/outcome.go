@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/stats"
 )
 
-// Outcomes are the label values of the search counter: results; no results; an invalid query; a
-// timeout; too many searches at once; no complete search index; a client that disconnected, as
-// search-as-you-type does with each key; and a server error.
+// Outcomes are the label values of the search counter: results found, no results, invalid query,
+// timeout, too many concurrent searches, no complete search index, client disconnected
+// (search-as-you-type cancels a search with each keystroke), and server error.
 var Outcomes = []string{outcomeFound, outcomeNothing, outcomeInvalid, outcomeTimeout, outcomeBusy, outcomeNoIndex,
 	outcomeCanceled, outcomeError}
 
@@ -30,7 +30,7 @@ const (
 // searchBuckets are the upper bounds of the histogram of search times, in seconds.
 var searchBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
 
-// searchMetrics counts searches by outcome, and measures those that succeeded.
+// searchMetrics counts searches by outcome and measures the duration of successful ones.
 type searchMetrics struct {
 	outcomes stats.Counters
 	seconds  *stats.Histogram
@@ -40,13 +40,13 @@ func newSearchMetrics() searchMetrics {
 	return searchMetrics{stats.NewCounters(Outcomes...), stats.NewHistogram(searchBuckets...)}
 }
 
-// Counts returns the number of searches by outcome, and the duration in seconds of those that
-// succeeded.
+// Counts returns the number of searches by outcome, and a histogram of the duration of successful ones
+// in seconds.
 func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Read) {
 	return s.metrics.outcomes.Read(), s.metrics.seconds.Read()
 }
 
-// add counts a search. found says whether it had results.
+// add counts a search. found says whether the search had results.
 func (c searchMetrics) add(took time.Duration, found bool, err error) {
 	switch kind := errs.KindOf(err); {
 	case err == nil:

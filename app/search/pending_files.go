@@ -10,19 +10,20 @@ import (
 	"deedkeep/app/store"
 )
 
-// pendingFiles are the files of an abstract whose property or template changed. One small change may
-// affect thousands of files with all their text, so they are reindexed in batches after all other
-// changes. Until then searches find them under the old property.
+// pendingFiles refers to the files of an abstract whose property or template changed. One small change
+// may affect thousands of files with all their text, so they are reindexed in batches after all other
+// changes. Until then, searches find them under the old property.
 type pendingFiles struct {
 	Abstract uint64 `json:"abstract"`
-	NextFile uint64 `json:"from,omitempty"` // the next file to reindex
+	NextFile uint64 `json:"from,omitempty"` // ID of the next file to reindex
 }
 
-// maxPendingFiles limits the size of the checkpoint: with more entries, pending files go first.
+// maxPendingFiles limits the size of the checkpoint. If there are more entries, pending files are
+// indexed before other changes.
 const maxPendingFiles = 4096
 
-// addPendingFiles adds the abstracts whose files have to be reindexed, from the changes that the
-// checkpoint covers.
+// addPendingFiles adds an entry for each abstract in changes whose files have to be reindexed. It
+// ignores changes that the checkpoint does not cover.
 func (m *checkpoint) addPendingFiles(changes []store.Change) {
 	m.PendingFiles = slices.Clone(m.PendingFiles) // the current checkpoint shares it
 	for _, c := range changes {
@@ -61,8 +62,8 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 	return x.applyBatch(ctx, gen, batch, cp)
 }
 
-// nextFiles returns the next files of an abstract in ascending order, or none if the abstract is
-// deleted or damaged.
+// nextFiles returns the IDs of the next pending files of an abstract in ascending order. It returns
+// none if the abstract is deleted or damaged.
 func (x *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []uint64, err error) {
 	var abstract model.Abstract
 	err = x.store.View(ctx, func(t *store.Tx) (err error) {

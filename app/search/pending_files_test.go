@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// The files of a changed abstract are reindexed in batches after later changes, also across a restart.
+// The files of a changed abstract are reindexed in batches after later changes, even if the server
+// restarts in between.
 func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)
@@ -73,7 +74,7 @@ func TestFilesOfMovedAbstractAreIndexedLast(t *testing.T) {
 	}
 }
 
-// Files of a deleted abstract are skipped, but a database error keeps them pending.
+// Pending files of a deleted abstract are skipped. If a database error occurs, they stay pending.
 func TestDatabaseErrorKeepsPendingFiles(t *testing.T) {
 	t.Parallel()
 	h := newSite(t, nil).open(t)

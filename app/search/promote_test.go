@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// During a rebuild the old index serves searches and includes new changes.
+// During a rebuild, the old index serves searches and is updated with new changes.
 func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 	t.Parallel()
 	h := open(t, smallBatches)
@@ -44,7 +44,7 @@ func TestOldIndexServesUntilNewOneIsComplete(t *testing.T) {
 	h.site.wantEntries(t, 2)
 }
 
-// Await returns only when a rebuilt index is complete, even if the first attempt failed.
+// Await returns only after the rebuilt index is complete, even if the first attempt to build it failed.
 func TestFailedRebuildRestarts(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

@@ -8,22 +8,24 @@ import (
 )
 
 const (
-	// immediateRebuilds is how many times the index may fail before rebuilds are delayed. A rebuild
-	// reads every record and document text, so a disk that keeps corrupting the index must not cause
-	// one after another. The delay starts at minPause and doubles up to maxPause.
+	// immediateRebuilds is the number of times that the index may fail before rebuilds are delayed.
+	// Without a delay, a disk that keeps corrupting the index would cause one rebuild after another,
+	// each of which reads every record and all document text. The delay starts at minPause and doubles
+	// up to maxPause.
 	immediateRebuilds = 3
 	minPause          = 10 * time.Minute
 	maxPause          = time.Hour
-	// resetAfter is the time without a failure after which the count starts over.
+	// If there is no failure for resetAfter, the count starts over.
 	resetAfter = 24 * time.Hour
 )
 
-// rebuildBackoff delays rebuilds after repeated failures of the index, live or under construction.
+// rebuildBackoff delays rebuilds after repeated failures of an index, whether it was live or being
+// built.
 type rebuildBackoff struct {
 	count     int
 	last      time.Time
-	notBefore time.Time   // the next rebuild starts no earlier; zero: immediately
-	reason    *errs.Error // reported during the delay
+	notBefore time.Time   // earliest time of the next rebuild; zero: immediately
+	reason    *errs.Error // error reported during the delay
 }
 
 // add counts a failure.
@@ -44,23 +46,23 @@ func (b *rebuildBackoff) add(now time.Time, reason error) {
 	}
 }
 
-// err returns the reason if no rebuild may start now, or nil if one may.
+// err returns the reason for the delay if no rebuild may start now. Otherwise, it returns nil.
 func (b *rebuildBackoff) err(now time.Time) error {
-	// Setting the clock back does not extend the delay.
+	// If the clock was set back, the delay is not extended.
 	if left := b.notBefore.Sub(now); left <= 0 || left > maxPause {
 		return nil
 	}
 	return b.reason
 }
 
-// backoffErr returns the reason if no rebuild may start now, or nil if one may.
+// backoffErr returns the reason for the delay if no rebuild may start now. Otherwise, it returns nil.
 func (x *Indexer) backoffErr() (err error) {
 	x.withLock(func() { err = x.backoff.err(x.clock()) })
 	return err
 }
 
-// dropUnusable drops a failed index. It returns the reason if the replacement is delayed. A deleted
-// folder does not count as a failure: administrators may delete it.
+// dropUnusable drops a failed index. If building a replacement is delayed, it returns the reason. A
+// deleted folder is not counted as a failure because administrators may delete it.
 func (x *Indexer) dropUnusable(gen *generation, reason error) error {
 	x.log.Warn("the search index is made anew", "reason", reason)
 	if !x.folderDeleted(gen) {
@@ -68,7 +70,7 @@ func (x *Indexer) dropUnusable(gen *generation, reason error) error {
 	}
 	x.drop(gen)
 	if x.building != nil {
-		return nil // the replacement is being built already
+		return nil // the replacement is already being built
 	}
 	return x.backoffErr()
 }

@@ -11,13 +11,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// If the disk corrupts every index, rebuilds are delayed more and more after the first few. An
-// explicit request starts one immediately.
+// If the disk corrupts every index, rebuilds are delayed more and more after the first few. An explicit
+// request still starts one immediately.
 func TestRepeatedFailuresDelayRebuilds(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name    string
-		batches int // that succeed before the index fails
+		batches int // number of batches that succeed before the index fails
 	}{
 		{"before it is complete", 4},
 		{"after it was complete", 9},

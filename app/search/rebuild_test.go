@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// An index that the change feed no longer reaches back to keeps serving, and reports missing changes,
-// until it is rebuilt.
+// If the change feed no longer contains the next change of an index, the index keeps serving searches,
+// and State reports pending changes, until the index is rebuilt.
 func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -39,7 +39,7 @@ func TestIndexTooFarBehindServesUntilRebuilt(t *testing.T) {
 	h.site.wantEntries(t, 2)
 }
 
-// Deleting the folder repeatedly does not count as a failure, so that rebuilds are not delayed.
+// Deleting the folder repeatedly is not counted as a failure, so rebuilds are not delayed.
 func TestFolderMayBeDeletedRepeatedly(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -54,8 +54,8 @@ func TestFolderMayBeDeletedRepeatedly(t *testing.T) {
 	}
 }
 
-// A write error for a full disk or quota abandons the rebuild although the disk reported free space.
-// The live index is kept.
+// If a write fails because the disk or quota is full, the rebuild is abandoned, even if the disk
+// reported free space. The live index is kept.
 func TestDiskFullErrorAbandonsRebuild(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -78,7 +78,8 @@ func TestDiskFullErrorAbandonsRebuild(t *testing.T) {
 	}
 }
 
-// Files and folders with a higher number than the live index do not interrupt searches.
+// Files and folders in the search folder with a higher number than the live index do not interrupt
+// searches.
 func TestUnknownFoldersAreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -101,7 +102,7 @@ func TestUnknownFoldersAreIgnored(t *testing.T) {
 	s.wantEntries(t, 2)
 }
 
-// The failure of a pass that was running when Rebuild was called is not reported.
+// If a pass that was already running when Rebuild was called fails, the failure is not reported.
 func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -126,7 +127,7 @@ func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	h.Rebuild()
 	close(gate)
 	go func() {
-		for range applying { // the old index is retried
+		for range applying { // the old index is tried again
 		}
 	}()
 	h.catchUp()
@@ -136,7 +137,7 @@ func TestRebuildIgnoresEarlierFailure(t *testing.T) {
 	close(applying)
 }
 
-// A search error says whether an index is being built.
+// If the index is unavailable, the search error says whether one is being built.
 func TestSearchReportsWhyIndexIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

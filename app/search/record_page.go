@@ -10,17 +10,17 @@ import (
 	"deedkeep/app/vault"
 )
 
-// RecordPage holds complete records of one type, best match first. It may have fewer than Query.Limit,
-// because deleted records are left out and Query.Bytes limits the size.
+// RecordPage is a page of complete records of one type, best match first. It may have fewer records
+// than Query.Limit because deleted records are omitted and Query.Bytes limits the size.
 type RecordPage[T any] struct {
 	Items      []T
 	Offset     int // Query.Offset of this page
-	NextOffset int // Query.Offset of the next page; 0: this is the last
+	NextOffset int // Query.Offset of the next page; 0 if this is the last page
 	Bytes      int // stored size of the records, including the files of abstracts
 	Truncated  bool
 }
 
-// Abstracts searches abstracts and returns them with their documents. It returns the errors of
+// Abstracts searches abstracts and returns them with their documents. It returns the same errors as
 // Records.
 func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query) (RecordPage[vault.AbstractWithFiles], error) {
 	q.Kind = vault.AbstractOps.Name
@@ -37,7 +37,7 @@ func (s *Service) Abstracts(ctx context.Context, actor model.Actor, q Query) (Re
 	})
 }
 
-// Orders searches orders. It returns the errors of Records.
+// Orders searches orders. It returns the same errors as Records.
 func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query) (RecordPage[model.Order], error) {
 	q.Kind = vault.OrderOps.Name
 	original := q
@@ -48,11 +48,11 @@ func (s *Service) Orders(ctx context.Context, actor model.Actor, q Query) (Recor
 	})
 }
 
-// Files searches documents. It returns the errors of Records.
+// Files searches documents. It returns the same errors as Records.
 func (s *Service) Files(ctx context.Context, actor model.Actor, q Query) (RecordPage[model.File], error) {
 	q.Kind = vault.FileOps.Name
 	return matches(ctx, s, actor, q, func(t *store.Tx, ids []uint64, q vault.Query) (vault.Page[model.File], int, error) {
-		q.Filters = nil // these apply to the abstract of a file; the index has checked them
+		q.Filters = nil // the filters apply to the abstract of a file, and the index has already checked them
 		return t.ListFilesByID(ids, q)
 	})
 }
@@ -76,8 +76,8 @@ func matches[T any](ctx context.Context, s *Service, actor model.Actor, q Query,
 	return m, err
 }
 
-// listQuery returns the list query that rechecks the records of hits. It leaves out county and state,
-// because lists compare them exactly and searches normalize them.
+// listQuery returns the list query that reads the records of the hits and checks the filters again. It
+// omits county and state because lists compare them exactly, whereas searches normalize them.
 func (q *Query) listQuery() vault.Query {
 	out := vault.Query{CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Limit: q.Limit, MaxBytes: q.Bytes}
 	if q.Status != "" {

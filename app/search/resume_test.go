@@ -16,10 +16,10 @@ import (
 
 var errKilled = errors.New("killed")
 
-// killedIndex accepts a number of batches and then fails, as if the process had been killed.
+// killedIndex applies a number of batches and then fails, as if the process had been killed.
 type killedIndex struct {
 	search.Index
-	left *atomic.Int64 // number of batches
+	left *atomic.Int64 // number of batches left
 }
 
 func (k killedIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
@@ -29,7 +29,8 @@ func (k killedIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byt
 	return k.Index.Apply(ctx, b, checkpoint)
 }
 
-// Indexing that is interrupted at any batch resumes, and ends with the same results as indexing without interruption.
+// If indexing is interrupted after any batch, it resumes. The results are the same as without an
+// interruption.
 func TestIndexingResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, smallBatches)
@@ -64,7 +65,7 @@ func TestIndexingResumesAfterInterruption(t *testing.T) {
 		t.Errorf("runs = %d, want at least 20", runs)
 	}
 
-	// Updates with changes are interrupted after zero to two batches.
+	// Updates with changes are interrupted after up to two batches.
 	for run := range 8 {
 		h := s.open(t)
 		var left atomic.Int64

@@ -12,14 +12,17 @@ import (
 )
 
 const (
-	// gatherDelay is how long changes are collected into one batch, because each batch costs disk
-	// syncs. Together with maxYield and the time of a batch it stays under two seconds.
+	// gatherDelay is how long changes are collected into one batch. Each batch needs disk syncs, so a
+	// few large batches are better than many small ones. Together with maxYield and the time to apply a
+	// batch, it stays under two seconds.
 	gatherDelay = 250 * time.Millisecond
-	// maxYield is how long a batch waits at most while documents are being uploaded.
+	// maxYield is the maximum time that a batch waits while documents are being uploaded.
 	maxYield = 500 * time.Millisecond
-	// pollInterval is how often the indexer checks that its folder still exists while nothing changes.
+	// pollInterval is how often the indexer checks that its folder still exists while there are no
+	// changes.
 	pollInterval = 3 * time.Second
-	// minRetryDelay is the pause after the first error; it doubles up to maxRetryDelay.
+	// minRetryDelay is the delay after the first error. It doubles with each further error, up to
+	// maxRetryDelay.
 	minRetryDelay = 5 * time.Second
 	maxRetryDelay = 10 * time.Minute
 )
@@ -35,7 +38,7 @@ func (x *Indexer) Run(ctx context.Context) {
 			pause = min(max(2*pause, minRetryDelay), maxRetryDelay)
 		}
 		if errors.Is(err, errNotFolder) || errs.KindOf(err) == errs.InsufficientStorage {
-			pause = pollInterval // checking again is cheap
+			pause = pollInterval // trying again is cheap
 		}
 		x.reportStatus(ctx, err, requests)
 		x.signalPassEnd()
@@ -49,8 +52,8 @@ func (x *Indexer) Run(ctx context.Context) {
 	}
 }
 
-// wait returns after Wake, a value or close on change, the pause if it is not 0, or the end of ctx. It
-// reports whether change was the cause.
+// wait returns when Wake is called, change receives a value or is closed, pause has passed (unless it
+// is 0), or ctx is done. It reports whether change was the reason.
 func (x *Indexer) wait(ctx context.Context, pause time.Duration, change <-chan struct{}) (changed bool) {
 	var timer <-chan time.Time
 	if pause > 0 {
@@ -66,7 +69,7 @@ func (x *Indexer) wait(ctx context.Context, pause time.Duration, change <-chan s
 	return false
 }
 
-// signalPassEnd wakes callers of Await after the result of a pass has been stored.
+// signalPassEnd wakes the callers of Await. It is called after the result of a pass has been stored.
 func (x *Indexer) signalPassEnd() {
 	x.withLock(func() {
 		close(x.passEnded)
@@ -74,14 +77,15 @@ func (x *Indexer) signalPassEnd() {
 	})
 }
 
-// rebuildRequests returns how often Rebuild has been called.
+// rebuildRequests returns how many times Rebuild has been called.
 func (x *Indexer) rebuildRequests() (n int) {
 	x.withLock(func() { n = x.rebuildCount })
 	return n
 }
 
-// reportStatus stores the result of a pass for State and logs it if it changed. The result of a pass
-// that began before the latest call of Rebuild is ignored: it says nothing about the new index.
+// reportStatus stores the result of a pass for State, and logs it if it changed. If Rebuild was called
+// since the pass started, the result is ignored because it does not concern the new index. requests is
+// the value of rebuildRequests at the start of the pass.
 func (x *Indexer) reportStatus(ctx context.Context, err error, requests int) {
 	if ctx.Err() != nil || requests != x.rebuildRequests() {
 		return
@@ -105,7 +109,7 @@ func (x *Indexer) reportStatus(ctx context.Context, err error, requests int) {
 	}
 }
 
-// message returns the text of an error to show to users.
+// message returns the text of an error for users.
 func message(err error) string {
 	if e := new(errs.Error); errors.As(err, &e) {
 		return e.Message
@@ -113,8 +117,8 @@ func message(err error) string {
 	return err.Error()
 }
 
-// runPass does the next bounded piece of work: at most one batch for each index. more reports whether
-// work is left. A failed index is deleted; the following passes rebuild it.
+// runPass does a limited amount of work: it applies at most one batch to each index. more reports
+// whether there is work left. A failed index is deleted, and the following passes rebuild it.
 func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
@@ -159,7 +163,7 @@ func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// openOrStart opens the existing indexes, and starts a build if one is needed.
+// openOrStart opens the existing indexes and starts a build if one is needed.
 func (x *Indexer) openOrStart(ctx context.Context) error {
 	if x.isClosed {
 		return errClosed
@@ -184,7 +188,8 @@ func (x *Indexer) openOrStart(ctx context.Context) error {
 	return nil
 }
 
-// reportStale logs once that the live index cannot be updated. Building its replacement continues.
+// reportStale logs, once for each index, that the live index cannot be updated. Building its
+// replacement continues.
 func (x *Indexer) reportStale(gen *generation, err error) {
 	if !gen.staleReported {
 		x.log.Warn("the search index does not get on; another is being made", "error", err)
@@ -192,8 +197,9 @@ func (x *Indexer) reportStale(gen *generation, err error) {
 	gen.staleReported = true
 }
 
-// complete reports whether an index may go live: it has caught up, or contains at least every change
-// made before its last record was indexed. Constant writing must not delay it further.
+// complete reports whether an index may go live. It may if it has caught up with the change feed. It
+// also may if it contains every change made before its last record was indexed, so that constant writes
+// do not delay it forever.
 func (gen *generation) complete(caughtUp bool) bool {
 	return caughtUp || gen.checkpoint.Build == nil && gen.checkpoint.Change >= gen.target
 }
@@ -204,8 +210,10 @@ func (x *Indexer) rebuildWanted() bool {
 	return x.rebuildRequested
 }
 
-// fellBehind requests a rebuild because the change feed no longer reaches back to the live index.
-// Until the new one is complete, the live one keeps serving outdated results, and State says so.
+// fellBehind requests a rebuild because the change feed no longer contains the next change of the live
+// index. Until the new index is complete, the live one keeps returning outdated results, and State
+// reports the pending changes. asked is false if a rebuild is already in progress or was requested
+// recently.
 func (x *Indexer) fellBehind(gen *generation) (asked bool) {
 	now := x.clock()
 	if elapsed := now.Sub(gen.fellBehindAt); x.building != nil || !gen.fellBehindAt.IsZero() && elapsed >= 0 && elapsed < maxRetryDelay {
@@ -217,7 +225,7 @@ func (x *Indexer) fellBehind(gen *generation) (asked bool) {
 	return true
 }
 
-// advance applies the next batch to an index. caughtUp is true if there was nothing to apply.
+// advance applies the next batch to an index. caughtUp reports whether there was nothing left to apply.
 func (x *Indexer) advance(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	defer func() { err = diskFullError(err) }()
 	if gen.damaged.Load() {
@@ -237,8 +245,8 @@ var (
 	errClosed       = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 )
 
-// mustRebuild reports whether an error means that the index has to be rebuilt: it is damaged, its
-// files were deleted, or the change feed no longer reaches back to it.
+// mustRebuild reports whether the index has to be rebuilt because of an error: it is damaged, its files
+// were deleted, or the change feed no longer contains its next change.
 func (x *Indexer) mustRebuild(gen *generation, err error) bool {
 	if err == nil || errors.Is(err, errNotFolder) {
 		return false

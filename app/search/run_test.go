@@ -17,7 +17,7 @@ import (
 	"deedkeep/app/search/query"
 )
 
-// A new index goes live, and Await returns, although records are written faster than they are indexed.
+// A new index goes live, and Await returns, even if records are written faster than they are indexed.
 func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -43,7 +43,7 @@ func TestIndexGoesLiveDuringConstantWrites(t *testing.T) {
 	}
 }
 
-// An index with disk errors does not prevent building its replacement.
+// If the live index has disk errors, its replacement is still built.
 func TestFailedIndexIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -70,14 +70,16 @@ func TestFailedIndexIsReplaced(t *testing.T) {
 	h.wantHits("KX100", "order 1")
 }
 
-// An index that cannot be opened is replaced on request or after several attempts, not earlier.
+// An index that cannot be opened is replaced if a rebuild is requested or after several attempts, but
+// not earlier.
 func TestUnopenableIndexIsReplaced(t *testing.T) {
 	t.Parallel()
 	t.Run("automatically", func(t *testing.T) { t.Parallel(); testUnopenableIndex(t, false) })
 	t.Run("on request", func(t *testing.T) { t.Parallel(); testUnopenableIndex(t, true) })
 }
 
-// testUnopenableIndex checks after how many attempts an index that can't be opened is replaced, with or without a request.
+// testUnopenableIndex checks after how many attempts an index that cannot be opened is replaced.
+// request says whether a rebuild is requested.
 func testUnopenableIndex(t *testing.T, request bool) {
 	t.Helper()
 	s := newSite(t, nil)
@@ -86,7 +88,7 @@ func testUnopenableIndex(t *testing.T, request bool) {
 	h.catchUp()
 	h.closeAll()
 	folder := s.search("1")
-	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // a file instead of a folder
+	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil { // replace the folder by a file
 		t.Fatalf("replace index by a file: %v", err)
 	}
 	h = s.open(t)
@@ -108,7 +110,7 @@ func testUnopenableIndex(t *testing.T, request bool) {
 	s.wantEntries(t, 2)
 }
 
-// An index with repeated read errors is rebuilt.
+// An index is rebuilt after repeated read errors.
 func TestUnreadableIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -133,10 +135,10 @@ func TestUnreadableIndexIsRebuilt(t *testing.T) {
 	h.wantHits("KX100", "order 1")
 }
 
-// rejectingIndex rejects batches with order 3.
+// rejectingIndex rejects batches that contain order 3.
 type rejectingIndex struct{ search.Index }
 
-// rejectingBatch records whether it has the rejected order.
+// rejectingBatch records whether it contains the order that is rejected.
 type rejectingBatch struct {
 	search.Batch
 	bad bool
@@ -159,7 +161,7 @@ func (r rejectingIndex) Apply(ctx context.Context, b search.Batch, checkpoint []
 	return r.Index.Apply(ctx, b, checkpoint)
 }
 
-// A record that the index rejects is skipped and logged; all others are indexed.
+// If the index rejects a record, the record is skipped and logged. All other records are indexed.
 func TestRejectedRecordIsSkipped(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
@@ -181,7 +183,7 @@ func TestRejectedRecordIsSkipped(t *testing.T) {
 	h.wantHits("QQZ77", "order 7")
 }
 
-// A build that cannot start leaves no folder.
+// A build that fails to start does not leave a folder.
 func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *search.IndexerOptions) {
@@ -203,8 +205,8 @@ func TestFailedBuildStartLeavesNothing(t *testing.T) {
 	s.wantEntries(t, 0)
 }
 
-// A disk error stops indexing and is reported. Records can still be written, and are searchable once
-// the error is gone.
+// A disk error stops indexing and is reported. Records can still be written. They become searchable
+// once the error is resolved.
 func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -235,7 +237,8 @@ func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	h.waitFailure(false)
 }
 
-// Changes are searchable within two seconds; half a second of that is left for a batch and its sync.
+// Changes are searchable within two seconds. At least half a second of that is left to apply and sync a
+// batch.
 func TestChangesAreSearchableSoon(t *testing.T) {
 	if search.MaxDelay >= 1500*time.Millisecond {
 		t.Errorf("MaxDelay = %v, want less than 1.5s", search.MaxDelay)

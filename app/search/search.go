@@ -16,15 +16,15 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Query is a search by the fields of records and the text of documents.
+// Query is a search in the fields of records and in the text of documents.
 type Query struct {
 	Text                   string
-	Kind                   string    // "abstract", "order" or "file"; "": all of them
-	Template               uint64    // ID, of an abstract; 0: all
+	Kind                   string    // "abstract", "order", or "file"; "": all
+	Template               uint64    // ID of the template of an abstract; 0: all
 	County, State          string    // compared with model.FoldCounty and model.FoldState; "": all
 	Status                 string    // case-insensitive; "": all
 	CreatedFrom, CreatedTo time.Time // inclusive; zero: unlimited
-	Offset                 int       // hits to skip
+	Offset                 int       // number of hits to skip
 	Limit                  int       // maximum number of hits, up to 100; 0: 25
 	Bytes                  int       // maximum stored size of a RecordPage; 0: 4 MB
 }
@@ -33,55 +33,55 @@ type Query struct {
 type Hit struct {
 	Kind                string // "abstract", "order" or "file"
 	ID                  uint64
-	Heading, Subheading string         // how users identify it, and a second line
+	Heading, Subheading string         // how users identify the record, and a second line
 	Status              string         // of an abstract or an order
 	DueDate             string         // of an order
 	Documents           int            // of an abstract
-	Snippet             []SnippetPiece // from its fields or text; nil if no match can be shown
-	Page                int            // page of Snippet in a document, from 1; 0: it is not from the text
-	Score               float64        // higher is better; comparable within one search only
+	Snippet             []SnippetPiece // quoted from its fields or text; nil if there is no match to show
+	Page                int            // page of the document that Snippet is from, starting at 1; 0: not from the text
+	Score               float64        // higher is better; only comparable within one search
 	Match               MatchType      // how well it matches
 	AbstractID          uint64         // of a document; 0: none
 	FolderID            uint64         // of a document; 0: none
 	CreatedAt           time.Time
-	File                *model.File // nil unless it is a document
+	File                *model.File // the record if it is a document; otherwise nil
 }
 
-// MatchType says how well a record matches a text.
+// MatchType is how well a record matches a text.
 type MatchType string
 
-// The match types, best first.
+// Match types, best first.
 const (
-	MatchExact   MatchType = "exact"   // the text equals one of the record's numbers, apart from punctuation
+	MatchExact   MatchType = "exact"   // the text equals one of the record's numbers, ignoring punctuation
 	MatchWords   MatchType = "words"   // every word matches; the last may be a prefix
 	MatchSimilar MatchType = "similar" // some words match with another spelling, or not at all
 )
 
-// SnippetPiece is a part of a snippet, quoted from the record.
+// SnippetPiece is a part of a snippet.
 type SnippetPiece = query.Piece
 
-// Page is a page of hits, best first. It may have fewer than Query.Limit, because records that were
-// deleted or changed after they were indexed are left out.
+// Page is a page of hits, best first. It may have fewer hits than Query.Limit because records that were
+// deleted or changed after they were indexed are omitted.
 type Page struct {
 	Hits    []Hit
-	More    bool           // there are further hits
-	Counts  map[string]int // matches by record type, regardless of Query.Kind
+	More    bool           // there are more hits after this page
+	Counts  map[string]int // number of matches by record type, regardless of Query.Kind
 	Fuzzy   bool           // some hits match with another spelling
 	Relaxed bool           // some hits lack some of the words
 }
 
 // Limits of a search.
 const (
-	MaxHits         = 1000 // reachable hits of a search
+	MaxHits         = 1000 // maximum number of hits that paging can reach
 	maxPageSize     = 100
 	defaultPageSize = 25
 	maxTextChars    = 500 // characters
 )
 
 // Records searches live records by their fields and by the text of documents. It returns Invalid for
-// the field "q" or "kind" if the query is not valid, and Unavailable if there is no complete index,
-// the search took too long, or too many others are running. The audit log records that the actor
-// searched, without the text.
+// the field "q" or "kind" if the query is not valid. It returns Unavailable if there is no complete
+// index, the search takes too long, or too many other searches are running. The audit log records that
+// the actor searched, but not the text.
 func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page Page, err error) {
 	err = s.runSearch(ctx, actor, q, func(within context.Context, found indexResult) error {
 		var records []foundRecord
@@ -95,16 +95,16 @@ func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page
 	return page, err
 }
 
-// indexResult is a query with its result from the index.
+// indexResult is a query and the result that the index returned for it.
 type indexResult struct {
 	query  Query
 	result query.Result
 }
 
 // runSearch queries the index and passes the result to process. It holds a search slot until process
-// returns, because processing takes memory too. Waiting for the slot, searching, and the context
-// within share one deadline; process uses within only for optional work, such as snippets, so that
-// hits found in time are returned even if the search used up the time. Each search is counted.
+// returns because processing takes memory too. Waiting for the slot and searching share one deadline,
+// which is also the deadline of the context within. process uses within only for optional work, such as
+// snippets. This way, hits found in time are returned even if no time is left. Each search is counted.
 func (s *Service) runSearch(ctx context.Context, actor model.Actor, q Query,
 	process func(within context.Context, found indexResult) error) (err error) {
 	var found indexResult
@@ -133,12 +133,12 @@ func (s *Service) runSearch(ctx context.Context, actor model.Actor, q Query,
 	return callerError(err)
 }
 
-// more reports whether there are further hits within MaxHits.
+// more reports whether there are more hits after this page and within MaxHits.
 func (found indexResult) more() bool {
 	return found.result.More && found.query.Offset+found.query.Limit < MaxHits
 }
 
-// highlighter returns a highlighter for the matches of the query.
+// highlighter returns a highlighter for what the query matched.
 func (found indexResult) highlighter() *query.Highlighter {
 	m := query.NewHighlighter(found.query.Text)
 	if found.result.Fuzzy {
@@ -155,7 +155,7 @@ func (found indexResult) counts() map[string]int {
 	return counts
 }
 
-// TrimText trims white space from a search text, but keeps one space after the last word: it means
+// TrimText trims white space from a search text but keeps one space after the last word, which means
 // that the word is complete and not a prefix.
 func TrimText(text string) string {
 	trimmed := strings.TrimSpace(text)
@@ -165,8 +165,8 @@ func TrimText(text string) string {
 	return trimmed
 }
 
-// ValidateText returns an error message for an invalid search text, which must be trimmed with
-// TrimText, or "". The index may reject further texts.
+// ValidateText returns an error message for an invalid search text, or "" if the text is valid. The
+// text must be trimmed with TrimText. The index may reject additional texts.
 func ValidateText(text string) (sentence string) {
 	const field = "q"
 	switch text = strings.TrimSpace(text); {
@@ -180,8 +180,8 @@ func ValidateText(text string) (sentence string) {
 	return ""
 }
 
-// QueryFromList returns the search for a text with the filters and limits of a list, starting at the
-// first page.
+// QueryFromList returns a search for a text with the filters and limits of the list query q. It starts
+// at the first page.
 func QueryFromList(text string, q vault.Query) Query {
 	out := Query{Text: text, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Limit: q.Limit, Bytes: q.MaxBytes}
 	for _, w := range q.Filters {
@@ -195,7 +195,7 @@ func QueryFromList(text string, q vault.Query) Query {
 		case vault.ColumnStatus:
 			out.Status = w.Value
 		case vault.ColumnTemplate:
-			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // written from a number by the caller
+			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // the caller formatted it from a number
 		default: // searches support fewer columns than lists
 		}
 	}
@@ -220,13 +220,13 @@ func (q *Query) normalize() error {
 	return invalid.Err()
 }
 
-// matchesNothing reports whether the filters contradict each other.
+// matchesNothing reports whether the filters contradict each other, so that no record can match.
 func (q *Query) matchesNothing() bool {
 	return q.Kind == vault.OrderOps.Name && q.Template != 0 ||
 		!q.CreatedFrom.IsZero() && !q.CreatedTo.IsZero() && q.CreatedTo.Before(q.CreatedFrom)
 }
 
-// indexQuery returns the query for the index, which stores creation times as days.
+// indexQuery returns the query for the index. The index stores creation times as days.
 func (q *Query) indexQuery() query.Query {
 	out := query.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
 		Offset: q.Offset, Limit: q.Limit}
@@ -242,20 +242,21 @@ func (q *Query) indexQuery() query.Query {
 	return out
 }
 
-// matches reports whether a live record passes the filters. It may have changed since it was indexed.
+// matches reports whether a live record passes the filters. The check is needed because the record may
+// have changed since it was indexed.
 func (q *Query) matches(template uint64, p model.Property, status string, created time.Time) bool {
 	return (q.Template == 0 || q.Template == template) && q.matchesCountyAndState(p) &&
 		(q.Status == "" || model.Fold(q.Status) == model.Fold(status)) &&
 		!created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
 }
 
-// matchesCountyAndState reports whether a live record passes the filters by county and state.
+// matchesCountyAndState reports whether a live record passes the county and state filters.
 func (q *Query) matchesCountyAndState(p model.Property) bool {
 	return (q.County == "" || model.FoldCounty(q.County) == model.FoldCounty(p.County)) &&
 		(q.State == "" || model.FoldState(q.State) == model.FoldState(p.State))
 }
 
-// callerError converts an error of the index to one for callers.
+// callerError converts an error of the index to one that Records may return.
 func callerError(err error) error {
 	switch {
 	case errors.Is(err, query.ErrShort):

@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A search keeps its slot until its snippets are complete, so that the limit of concurrent searches also bounds the memory
-// for snippets.
+// A search keeps its slot until its snippets are complete, so the limit on concurrent searches also
+// limits the memory for snippets.
 func TestSnippetsAreCreatedInSlot(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) {
@@ -50,7 +50,7 @@ func TestSnippetsAreCreatedInSlot(t *testing.T) {
 		return errors.Is(err, context.DeadlineExceeded)
 	})
 	for ended := false; !ended; {
-		// Opening and closing the pipe doesn't block. It ends the read of the search.
+		// Opening and closing the pipe doesn't block. It completes the read of the search.
 		w, err := os.OpenFile(texts[0], os.O_RDWR|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			t.Fatalf("open file: %v", err)

@@ -23,7 +23,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// fakeIndex returns the hits of a test and records the last query.
+// fakeIndex returns the hits that a test sets and records the last query.
 type fakeIndex struct {
 	search.Index
 	hits       []query.Hit
@@ -31,8 +31,8 @@ type fakeIndex struct {
 	relaxed    bool
 	err        error
 	lastQuery  query.Query
-	alwaysMore bool // all results have More
-	late       bool // Search returns after the deadline
+	alwaysMore bool // all results have More set
+	late       bool // Search returns only after the deadline
 }
 
 func (f *fakeIndex) Search(ctx context.Context, q query.Query) (query.Result, error) {
@@ -61,7 +61,7 @@ func hit(kind query.Kind, id uint64) query.Hit {
 	return query.Hit{Kind: kind, ID: id, Score: float64(10 - id)}
 }
 
-// pagesReader extracts the salt of a test PDF as its text, with pages separated by "|".
+// pagesReader returns the salt of a test PDF as its text. "|" separates pages.
 type pagesReader struct{ vaulttest.Reader }
 
 func (pagesReader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
@@ -85,7 +85,7 @@ func withFakeIndex(t *testing.T) (*instance.Instance, *fakeIndex) {
 	return withFakeIndexAndDeadline(t, vaulttest.Settings().Search.Deadline)
 }
 
-// withFakeIndexAndDeadline is withFakeIndex with a deadline for searches.
+// withFakeIndexAndDeadline does the same as withFakeIndex and sets the search deadline.
 func withFakeIndexAndDeadline(t *testing.T, deadline time.Duration) (*instance.Instance, *fakeIndex) {
 	t.Helper()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
@@ -116,7 +116,7 @@ func markedText(pieces []search.SnippetPiece) string {
 	return b.String()
 }
 
-// searchRecords returns the page of a search by the operator.
+// searchRecords runs a search as the operator and returns the page of hits.
 func searchRecords(t *testing.T, v *instance.Instance, q search.Query) search.Page {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), vaulttest.Operator, q)
@@ -126,7 +126,7 @@ func searchRecords(t *testing.T, v *instance.Instance, q search.Query) search.Pa
 	return page
 }
 
-// hitIDs returns the hits as "type id".
+// hitIDs returns the hits, formatted as "type id".
 func hitIDs(page search.Page) []string {
 	list := []string{}
 	for _, h := range page.Hits {
@@ -167,7 +167,8 @@ func TestSearchRejects(t *testing.T) {
 	}
 }
 
-// The audit log has at most one entry per minute for the searches of an actor, without the searched text.
+// For the searches of an actor, the audit log has at most one entry per minute. It does not contain the
+// searched text.
 func TestSearchIsAudited(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
@@ -200,7 +201,8 @@ func TestSearchIsAudited(t *testing.T) {
 	}
 }
 
-// Records translates a search into a query of the index, which has a resolution of days.
+// Records translates a search into an index query. The index only stores dates, so creation times are
+// converted to days.
 func TestSearchQueriesIndex(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
@@ -226,7 +228,7 @@ func TestSearchQueriesIndex(t *testing.T) {
 			query.Query{Text: strings.Repeat("elmo", 125) + " ", Limit: 25}, true},
 		"empty date range": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C",
 			CreatedFrom: noon, CreatedTo: old, Offset: 5, Limit: 7},
-			query.Query{}, false}, // no day is in the range
+			query.Query{}, false}, // there is no day in the range
 		"filters": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old,
 			CreatedTo: noon, Offset: 5, Limit: 7},
 			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1,
@@ -318,7 +320,8 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	}
 }
 
-// A document of an abstract has the property, template, and status of the abstract, and its heading as the subheading.
+// A document of an abstract has the property, template, and status of the abstract. Its subheading is
+// the heading of the abstract.
 func TestSearchDocumentsOfAbstract(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
@@ -361,7 +364,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 		{"elm.pdf", "one|an elm", "an [elm]", 2},
 		{"elm oak.pdf", "one|an elm", "[elm oak].pdf", 0},
 		{"f.pdf", "the elm|the elm and the oak", "the [elm] and the [oak]", 2},
-		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // the later page is beyond the limit
+		{"g.pdf", "the elm|" + strings.Repeat("x", 1<<16) + "|elm oak", "the [elm]", 1}, // the later page is beyond snippetAfter
 		{"b.pdf", "<script>elm</script>", "<script>[elm]</script>", 1},
 		{"c.pdf", "nothing", "", 0},
 		{"d.pdf", far, "", 0}, // beyond the limit
@@ -376,7 +379,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 			}
 		})
 	}
-	// A hit without a stored text has no snippet.
+	// A hit for a document without stored text has no snippet.
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("e.pdf", "elm"))[0]
 	vaulttest.ProcessingFailure(t, v, file.ID)
 	if err := v.Previews.RemovePreviews(file.Digest); err != nil {
@@ -388,7 +391,7 @@ func TestSearchSnippetOfText(t *testing.T) {
 	}
 }
 
-// If the deadline passes after the index has returned its hits, they are returned without snippets.
+// If the deadline passes after the index has returned hits, the hits are returned without snippets.
 func TestSearchReturnsHitsAtDeadline(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndexAndDeadline(t, 50*time.Millisecond)
@@ -409,7 +412,8 @@ func TestSearchReturnsHitsAtDeadline(t *testing.T) {
 	}
 }
 
-// Creating a snippet stops at the deadline of the search, even within a page. The hit has no snippet then.
+// Creating a snippet stops at the deadline of the search, even in the middle of a page. The hit then
+// has no snippet.
 func TestSearchSnippetStopsAtDeadline(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndexAndDeadline(t, 20*time.Millisecond)
@@ -428,7 +432,7 @@ func TestSearchSnippetStopsAtDeadline(t *testing.T) {
 	}
 }
 
-// retryUnavailable repeats a search whose deadline passed before it started.
+// retryUnavailable repeats a search while its deadline passes before it starts.
 func retryUnavailable[T any](t *testing.T, find func() (T, error)) (found T) {
 	t.Helper()
 	vaulttest.Eventually(t, "a search", func() bool {
@@ -442,7 +446,8 @@ func retryUnavailable[T any](t *testing.T, find func() (T, error)) (found T) {
 	return found
 }
 
-// Lists of complete records continue at NextOffset, whether the limit or the maximum size ended a page.
+// Each page of complete records continues at NextOffset, regardless of whether the limit or the maximum
+// size ended the previous page.
 func TestSearchLists(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
@@ -552,7 +557,7 @@ func TestSearchSnippetHasEllipses(t *testing.T) {
 	}
 }
 
-// Only the start of a long field is searched for snippets. The snippet ends at a character boundary.
+// Only the start of a long field is searched for matches. The snippet ends at a character boundary.
 func TestSearchSnippetOfLongField(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
@@ -612,8 +617,8 @@ func TestSearchSnippetNamesFields(t *testing.T) {
 	}
 }
 
-// If a field has all words, the snippet shows only that field. Otherwise the fields with the largest number of words come
-// first, and fields that add no words are omitted.
+// If one field contains all words, the snippet shows only that field. Otherwise, the fields with the
+// most words come first, and fields that add no words are omitted.
 func TestSearchSnippetChoosesFields(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
@@ -654,7 +659,7 @@ func TestSearchSnippetChoosesFields(t *testing.T) {
 	}
 }
 
-// customValues returns custom fields from pairs of key and JSON value.
+// customValues returns custom field values from pairs of key and JSON value.
 func customValues(pairs ...string) model.Custom {
 	values := map[string]json.RawMessage{}
 	for i := 0; i < len(pairs); i += 2 {

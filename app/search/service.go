@@ -16,23 +16,23 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Settings are the limits of searches and of the index; 0 means the default.
+// Settings are the limits of searches and of the index. 0 means the default.
 type Settings struct {
-	Deadline      time.Duration // of a search, or of a search within a document; default 2s
-	CacheSize     int64         // bytes of the index cached in memory; default 64 MB
-	BatchSize     int64         // bytes of text in one batch of the index; default 4 MB
-	MaxWords      int           // in one search; default 32
-	MaxConcurrent int           // concurrent searches; default two per processor
+	Deadline      time.Duration // maximum duration of a search, or of a search within a document; default 2s
+	CacheSize     int64         // maximum bytes of the index cached in memory; default 64 MB
+	BatchSize     int64         // maximum bytes of text in one batch of the index; default 4 MB
+	MaxWords      int           // maximum number of words in a search; default 32
+	MaxConcurrent int           // maximum number of concurrent searches; default two per processor
 }
 
 const (
-	// DirName is the folder of the index in the data directory.
+	// DirName is the name of the index folder in the data directory.
 	DirName = "search"
 
 	defaultDeadline = 2 * time.Second
 )
 
-// Service searches the records of a vault. Start Index.Run to keep the index up to date.
+// Service searches the records of a vault. To keep the index up to date, run Index.Run.
 type Service struct {
 	*txn.DB
 	vault    *vault.Vault
@@ -50,7 +50,7 @@ func New(v *vault.Vault, settings Settings, previews *blobstore.Previews, events
 	return s
 }
 
-// Timeout returns the deadline of a search.
+// Timeout returns the maximum duration of a search.
 func (s Settings) Timeout() time.Duration {
 	if s.Deadline <= 0 {
 		return defaultDeadline
@@ -68,7 +68,7 @@ func (s *Service) indexerOptions() IndexerOptions {
 		BatchSize: settings.BatchSize, MaxConcurrent: settings.MaxConcurrent,
 		ReadText: s.readText, OnMissingText: s.MissingText.Notify,
 		FreeSpace: func() (free, reserve uint64, err error) {
-			// Fail before the indexer creates a folder, if the data directory is gone.
+			// If the data directory is missing, fail before the indexer creates a folder.
 			if err := s.Store.CheckFile(); err != nil {
 				return 0, 0, err
 			}
@@ -80,8 +80,8 @@ func (s *Service) indexerOptions() IndexerOptions {
 	}
 }
 
-// readText implements IndexerOptions.ReadText. A missing text is not an error for a document that is
-// known to have none.
+// readText implements IndexerOptions.ReadText. If a document is known to have no text, a missing text
+// is not an error.
 func (s *Service) readText(digest string, page func(number int, text string) error) error {
 	err := s.previews.ReadText(digest, page)
 	if errors.Is(err, fs.ErrNotExist) && s.previews.Has(digest, blobstore.NoTextFile) {
@@ -90,7 +90,8 @@ func (s *Service) readText(digest string, page func(number int, text string) err
 	return err
 }
 
-// clientKey returns the client that shares search slots: an API key or a user, or else an address.
+// clientKey returns the key of the client whose searches share the limit of slots: the ID of an API key
+// or a user, or else the IP address.
 func clientKey(a model.Actor) string {
 	if a.ID == 0 {
 		return a.Kind + " " + a.Address
@@ -98,12 +99,12 @@ func clientKey(a model.Actor) string {
 	return a.Record()
 }
 
-// State returns the state of the index, as Indexer.State does.
+// State returns the state of the search index, as Indexer.State does.
 func (s *Service) State(ctx context.Context) (State, error) { return s.Index.State(ctx) }
 
-// Rebuild starts to rebuild the search index from the records. The live index serves searches until
-// the new one is complete. Without a running server, Await builds it. Rebuild returns
-// InsufficientStorage if the disk has no space for two indexes.
+// Rebuild requests a rebuild of the search index from the records. The live index serves searches until
+// the new one is complete. If no server is running, Await builds it. Rebuild returns
+// InsufficientStorage if there is not enough disk space for two indexes.
 func (s *Service) Rebuild(ctx context.Context, actor model.Actor) error {
 	if err := s.Index.CheckRebuildSpace(); err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// wantHits checks the hits of a search in the index, listed as "type id".
+// wantHits checks that a search in the index returns exactly the hits in want, formatted as "type id".
 func wantHits(t testing.TB, v *instance.Instance, text string, want ...string) {
 	t.Helper()
 	if got, err := vaulttest.SearchHits(t, v, text); err != nil || !slices.Equal(got, want) {
@@ -31,7 +31,7 @@ func wantHits(t testing.TB, v *instance.Instance, text string, want ...string) {
 	}
 }
 
-// addSampleRecords adds the records that instanceQueries find.
+// addSampleRecords adds the records that the instanceQueries find.
 func addSampleRecords(t *testing.T, v *instance.Instance) {
 	t.Helper()
 	for i := range 6 {
@@ -51,7 +51,7 @@ func addSampleRecords(t *testing.T, v *instance.Instance) {
 var instanceQueries = []string{"26-0003", "26-00", "123004", "12-3-004", "F-0002", "troy", "albany", "elm st", "bk103 pg7", "plat",
 	"plat north", "south", "nothing at all"}
 
-// searchAll returns the hits of instanceQueries.
+// searchAll returns the hits of each of the instanceQueries.
 func searchAll(t testing.TB, v *instance.Instance) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -65,7 +65,7 @@ func searchAll(t testing.TB, v *instance.Instance) map[string]string {
 	return all
 }
 
-// Every change of a record is searchable.
+// After any change to a record, searches find the new values and no longer find the old ones.
 func TestIndexFollowsChanges(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Now = vaulttest.NewClock().Now })
@@ -176,8 +176,8 @@ func TestIndexFollowsPurge(t *testing.T) {
 	wantHits(t, v, "survey", "file 2")
 }
 
-// A running server soon finds new records and the texts that it extracts after an upload. It also finds texts that were
-// lost and rebuilt.
+// A running server soon finds new records and the texts that it extracts after an upload. It also finds
+// texts that were lost and then extracted again.
 func TestChangesAreFoundSoon(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -273,22 +273,22 @@ func TestDamagedIndexOfRunningServer(t *testing.T) {
 			vaulttest.CreateOrderForProperty(t, v, "99-1", "", "", elmStreet("", ""))
 			vaulttest.WaitSearchHits(t, v, "99-1", "order 7")
 			vaulttest.WaitIndexed(t, v)
-			for _, q := range []string{"26-0003", "plat"} { // any of them may detect the damage
+			for _, q := range []string{"26-0003", "plat"} { // any of these queries may detect the damage
 				vaulttest.WaitSearchHits(t, v, q, strings.Split(want[q], ", ")...)
 			}
-			vaulttest.VerifyReport(t, v) // reads the parts that no search has read
+			vaulttest.VerifyReport(t, v) // also read the parts of the index that no search has read
 			vaulttest.WaitIndexed(t, v)
 		})
 	}
 }
 
-// If an older database replaces the current one, with or without later changes, the index doesn't return hits of the
-// replaced database.
+// If an older database replaces the current one, with or without later changes, searches do not return
+// hits from the replaced database.
 func TestOlderDatabaseInvalidatesIndex(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
-		served bool // a server started after the copy
+		served bool // whether a server ran after the copy was made
 		after  func(t *testing.T, v *instance.Instance)
 	}{
 		{"unchanged", false, func(*testing.T, *instance.Instance) {}},
@@ -430,7 +430,7 @@ func TestDocumentsOfDamagedAbstractAreFound(t *testing.T) {
 	}
 }
 
-// The index and the records apply a filter in the same way.
+// Filters give the same results whether they are applied to the index or to the records.
 func TestFiltersOfIndexAndRecordsAgree(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -446,7 +446,7 @@ func TestFiltersOfIndexAndRecordsAgree(t *testing.T) {
 	}
 }
 
-// Rebuild writes an entry with the actor to the audit log.
+// Rebuild adds an entry with the actor to the audit log.
 func TestRebuildIsAudited(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -474,7 +474,7 @@ func (h blockingIndex) Search(context.Context, query.Query) (query.Result, error
 	return query.Result{}, nil
 }
 
-// An API key and a user with the same ID have separate limits of concurrent searches.
+// If an API key and a user have the same ID, their limits on concurrent searches are separate.
 func TestActorsHaveSeparateLimits(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {
@@ -486,7 +486,7 @@ func TestActorsHaveSeparateLimits(t *testing.T) {
 	var searches sync.WaitGroup
 	actors := []model.Actor{{Kind: model.ActorKey, ID: 7}, {Kind: model.ActorUser, ID: 7}}
 	for _, actor := range actors {
-		for range 5 { // one more than the limit of an actor
+		for range 5 { // one more than the limit per actor
 			searches.Go(func() {
 				if _, err := v.Search.Records(t.Context(), actor, search.Query{Text: "deed"}); err != nil {
 					t.Errorf("search: %v", err)
@@ -504,8 +504,8 @@ func TestActorsHaveSeparateLimits(t *testing.T) {
 	searches.Wait()
 }
 
-// A file at the path of the search folder doesn't prevent opening the vault. Only searches fail, with an error that names
-// the path, until the file is removed.
+// A file at the path of the search folder doesn't prevent the vault from opening. Until the file is
+// removed, only searches fail, with an error that includes the path.
 func TestFileInPlaceOfIndex(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)

@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Limits on the text that is read for one snippet.
+// Limits on how much text is read for one snippet, in bytes.
 const (
-	snippetBytes = 4 << 20  // of a document
+	snippetBytes = 4 << 20  // from the start of a document
 	snippetAfter = 64 << 10 // after the first page with a match
 )
 
-// snippets returns the hits with snippets, as far as the deadline of ctx allows.
+// snippets returns the hits with snippets. After the deadline of ctx, the remaining hits have none.
 func (s *Service) snippets(ctx context.Context, highlighter *query.Highlighter, records []foundRecord) []Hit {
 	hits := make([]Hit, len(records))
 	for i, record := range records {
@@ -33,8 +33,9 @@ func (s *Service) snippets(ctx context.Context, highlighter *query.Highlighter, 
 	return hits
 }
 
-// snippetOfText sets the snippet to the first page of the document text with the highest score, unless
-// the match in its name scores higher.
+// snippetOfText sets the snippet to the page of the document text with the highest score. On a tie, the
+// first page wins. If a match in the document name scores higher than every page, the snippet is not
+// changed.
 func (s *Service) snippetOfText(ctx context.Context, highlighter *query.Highlighter, nameScore int, hit *Hit) {
 	left, best := snippetBytes, max(nameScore-1, 0)
 	err := s.previews.ReadText(hit.File.Digest, func(page int, text string) error {
@@ -49,12 +50,12 @@ func (s *Service) snippetOfText(ctx context.Context, highlighter *query.Highligh
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, txn.ErrStop) { // text is missing or has to be regenerated
+	if err != nil && !errors.Is(err, txn.ErrStop) { // the text is missing or has to be regenerated
 		s.Log.DebugContext(ctx, "no text for a snippet", "file", hit.ID, "error", err)
 	}
 }
 
-// addEllipses marks where a snippet starts or ends in the middle of its text.
+// addEllipses adds an ellipsis where a snippet starts or ends in the middle of its text.
 func addEllipses(text string, window []SnippetPiece) []SnippetPiece {
 	const before, behind = "… ", " …"
 	var b strings.Builder

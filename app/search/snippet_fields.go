@@ -14,10 +14,10 @@ import (
 	"deedkeep/app/store"
 )
 
-// Limits on the fields of a record that are searched for a snippet, and shown in it.
+// Limits on the fields of a record that are searched for a snippet and shown in it.
 const (
-	maxFieldBytes    = 64 << 10 // bytes searched
-	maxSnippetFields = 3        // fields shown
+	maxFieldBytes    = 64 << 10 // maximum total bytes that are searched
+	maxSnippetFields = 3        // maximum number of fields shown
 )
 
 // fieldCollector collects the fields of a record with their labels, up to a size limit.
@@ -29,7 +29,7 @@ type fieldCollector struct {
 // SnippetSeparator separates the fields in Hit.Snippet.
 const SnippetSeparator = " · "
 
-// fieldText is one field; name is "" if the value needs no label.
+// fieldText is a field with its label. name is "" if the value needs no label.
 type fieldText struct{ name, value string }
 
 func (w *fieldCollector) add(name, value string) {
@@ -48,8 +48,8 @@ func (w *fieldCollector) addProperty(p model.Property) {
 	w.add("State", p.State)
 }
 
-// addCustom adds custom fields in the order of their definitions, and then values without a definition
-// under their keys.
+// addCustom adds custom fields in the order of their definitions. Values without a definition follow,
+// with their keys as labels.
 func (w *fieldCollector) addCustom(values model.Values, defs []model.Field) {
 	rest := maps.Clone(values)
 	for _, def := range defs {
@@ -96,13 +96,13 @@ func orderFields(o *model.Order, fields []model.Field) []fieldText {
 	return w.fields
 }
 
-// definitionCache reads the field definitions for the hits of a page, each set once. A damaged set
-// counts as empty; an integrity check reports it.
+// definitionCache reads the field definitions for the hits of a page. It reads each set only once. A
+// damaged set is treated as empty. An integrity check reports the damage.
 type definitionCache struct {
 	t          *store.Tx
 	templates  map[uint64]model.Template
 	orders     []model.Field
-	ordersRead bool // orders has been read
+	ordersRead bool // whether orders has been read
 }
 
 func (n *definitionCache) template(id uint64) model.Template {
@@ -128,17 +128,17 @@ func (n *definitionCache) orderFields() []model.Field {
 	return n.orders
 }
 
-// fieldMatch is a field that matches some words of a query.
+// fieldMatch is a field that matches some of the words of a query.
 type fieldMatch struct {
 	position, score int
-	words           query.WordSet // words of the query that it contains
+	words           query.WordSet // the words that it matches
 	pieces          []SnippetPiece
 }
 
-// snippetOfFields returns the best matching fields, such as "Current Owner: Carl Johnson", and the
-// highest score. Fields with the most words of the query come first, then the order of the record. A
-// field is left out if a different field matches all of its words, plus more. It returns nil and 0 if
-// no field matches.
+// snippetOfFields returns a snippet of the best matching fields, such as "Current Owner: Carl Johnson",
+// and the highest score. Fields that match the most words of the query come first, then fields in the
+// order of the record. A field is omitted if another field matches all of its words and more. If no
+// field matches, it returns nil and 0.
 func snippetOfFields(ctx context.Context, highlighter *query.Highlighter, fields []fieldText) (shown []SnippetPiece, score int) {
 	var all, found []fieldMatch
 	for at, field := range fields {
@@ -175,7 +175,7 @@ func snippetOfFields(ctx context.Context, highlighter *query.Highlighter, fields
 	return shown, score
 }
 
-// isProperSubset reports whether b has all words of a, plus more.
+// isProperSubset reports whether b contains all words of a and more.
 func isProperSubset(a, b query.WordSet) bool { return a&b == a && a != b }
 
 // compareWordCount orders sets with more words first.

@@ -13,40 +13,41 @@ import (
 type State struct {
 	Ready           bool      // searches work
 	Building        bool      // a rebuild is in progress, with or without a live index
-	Done, Total     uint64    // records indexed by the rebuild, and their total
+	Done, Total     uint64    // number of records indexed by the rebuild, and their total
 	Documents       uint64    // in the live index
 	Bytes           int64     // on disk, of the live index
 	Segments        int       // of the live index
-	PendingChanges  uint64    // changes that are not in the live index yet
-	MissingText     uint64    // documents whose text has to be regenerated, in either index
-	MissingTextLive uint64    // the same in the live index
-	Processing      uint64    // other documents whose text is being extracted
+	PendingChanges  uint64    // number of changes that are not in the live index yet
+	MissingText     uint64    // number of documents whose text has to be regenerated, in the live index or the one being built, whichever has more
+	MissingTextLive uint64    // the same number for the live index
+	Processing      uint64    // number of other documents whose text is still being extracted
 	Since           time.Time // when the state last changed; zero if no server is running
 	Failure         string    // why indexing has stopped; "" if it works
 }
 
-// Complete reports whether searches find everything that was uploaded or changed before this state was
+// Complete reports whether searches find everything that was uploaded or changed before the state was
 // read.
 func (s State) Complete() bool { return s.Ready && s.PendingChanges == 0 && s.WithoutText() == 0 }
 
-// WithoutText returns how many documents can currently be found only by name.
+// WithoutText returns the number of documents that searches currently find only by name.
 func (s State) WithoutText() uint64 { return s.MissingTextLive + s.Processing }
 
-// LagThreshold is how many changes the index may be behind before the delay is reported. A few are
-// normal during uploads. The monitoring help states the same number.
+// LagThreshold is the number of pending changes above which a delay is reported. A few pending changes
+// are normal during uploads. The monitoring help states the same number.
 const LagThreshold = 1_000
 
-// Lagging reports whether changes take much longer than the usual two seconds to become searchable:
-// the index is far behind, or is behind and has stopped updating.
+// Lagging reports whether changes take much longer than the usual two seconds to become searchable,
+// because there are many pending changes or because indexing has stopped.
 func (s State) Lagging() bool {
 	return s.Ready && (s.PendingChanges > LagThreshold || s.PendingChanges > 0 && s.Failure != "")
 }
 
-// State returns the state of the index. If this process has not opened it, State reads what is on
-// disk.
+// State returns the state of the index. If this process has not opened the index, State reads the files
+// on disk.
 func (x *Indexer) State(ctx context.Context) (s State, err error) {
 	var lastChange uint64
-	// Documents leave the processing queue with a change after lastChange.
+	// Each document that leaves the processing queue after this transaction adds a change after
+	// lastChange.
 	err = x.store.View(ctx, func(t *store.Tx) error {
 		lastChange, s.Processing = t.LastChange(), t.Count(store.CountTasks)
 		return nil
@@ -95,14 +96,14 @@ func (x *Indexer) readStateOnDisk(lastChange uint64, s *State) {
 		s.Failure = message(err)
 		return
 	}
-	current, _ = x.resolveCurrent(folders, current) // an integrity check reports the damage
+	current, _ = x.resolveCurrent(folders, current) // an integrity check reports a damaged current file
 	s.Building = len(folders) > 0 && folders[len(folders)-1] > current
 	if current == 0 {
 		return
 	}
 	size, raw, err := query.Inspect(x.folder(current))
 	if errors.Is(err, query.ErrOtherFormat) {
-		return // a server rebuilds it
+		return // a server will rebuild it
 	}
 	if err != nil {
 		s.Failure = message(err)

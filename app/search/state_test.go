@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without a server, State describes the index on disk and creates nothing.
+// If no server is running, State describes the index on disk and creates no files.
 func TestStateWithoutServer(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -31,7 +31,7 @@ func TestStateWithoutServer(t *testing.T) {
 	again.closeAll()
 }
 
-// Reading the state of an index that is not open changes no file.
+// Reading the state of an index that is not open does not change any file.
 func TestStateWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -54,7 +54,8 @@ func TestStateWritesNothing(t *testing.T) {
 	}
 }
 
-// An index of another format counts as missing without an error: a server rebuilds it.
+// An index with another format counts as missing, but this is not an error because a server will
+// rebuild it.
 func TestStateOfOtherFormat(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)

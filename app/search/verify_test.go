@@ -44,7 +44,8 @@ func waitMerged(t *testing.T, dir string) {
 	})
 }
 
-// A verification reports a damaged index. A running server rebuilds it. A missing index is not a finding.
+// An integrity check reports a damaged index, and a running server rebuilds it. A missing index is not
+// reported.
 func TestVerifyReadsIndex(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
