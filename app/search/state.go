@@ -18,7 +18,7 @@ type State struct {
 	Bytes           int64     // on disk, of the live index
 	Segments        int       // of the live index
 	PendingChanges  uint64    // number of changes that are not in the live index yet
-	MissingText     uint64    // number of documents whose text has to be regenerated, in the live index or the one being built, whichever has more
+	MissingText     uint64    // documents whose text has to be regenerated, in whichever index lacks more
 	MissingTextLive uint64    // the same number for the live index
 	Processing      uint64    // number of other documents whose text is still being extracted
 	Since           time.Time // when the state last changed; zero if no server is running

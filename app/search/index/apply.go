@@ -13,8 +13,8 @@ import (
 
 // Apply adds the documents of the batch to the index and stores the checkpoint with them,
 // atomically and durably. If it returns an error, nothing has changed, with one exception: if the
-// power fails or the disk fails in the last step, the new state may be there after the next Open;
-// its checkpoint tells. The batch is not modified and may be applied again.
+// power or the disk fails in the last step, the index may contain the batch after the next Open.
+// Its checkpoint shows whether it does. The batch is not modified and may be applied again.
 func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	if b.err != nil {
 		return fmt.Errorf("apply batch: %w", b.err)
@@ -57,15 +57,16 @@ func (x *Index) apply(ctx context.Context, current *snapshot, b *Batch, checkpoi
 	}
 	maybeWritten, err := x.install(views, slices.Clone(checkpoint))
 	if added != nil {
-		// From here on only the snapshot uses the segment. If no snapshot was installed, remove the
-		// file, unless the manifest on disk may refer to it.
+		// From here on, only the snapshot uses the segment. If the snapshot was not installed,
+		// remove the file, unless the manifest on disk may refer to it.
 		added.removeFile.Store(err != nil && !maybeWritten)
 		err = errors.Join(err, added.release())
 	}
 	return err
 }
 
-// withTombstones returns the views with the documents of the given keys deleted.
+// withTombstones returns a copy of views in which the documents with the given keys are marked as
+// deleted.
 func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, error) {
 	views = slices.Clone(views)
 	for i := len(views) - 1; i >= 0; i-- {
@@ -91,7 +92,7 @@ func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, e
 	return views, nil
 }
 
-// build writes a segment and opens it. The caller holds the only reference.
+// build writes a segment and opens it. The caller holds the only reference to the segment.
 func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 	number := x.nextSegment.Add(1) - 1
 	path := filepath.Join(x.dir, segmentName(number))
@@ -107,8 +108,8 @@ func (x *Index) build(write func(*segment.Writer) error) (*openSegment, error) {
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		// The directory entry must be durable before the manifest refers to it. Windows can't sync
-		// a directory, so there it depends on the NTFS log, which preserves the order of metadata
-		// changes. If it didn't, Open would report a missing segment.
+		// a directory, but the NTFS log preserves the order of metadata changes. If it did not,
+		// Open would report a missing segment.
 		err = x.files.SyncDir(x.dir)
 	}
 	var s *openSegment

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// crashRun is a sequence of operations on an index until its machine stops.
+// crashRun runs a sequence of operations on an index until the machine stops.
 type crashRun struct {
 	t            *testing.T
 	disk         *faultyDisk
 	dir          string
-	acknowledged *model // acknowledged state
-	attempted    *model // state if the operation in progress succeeded
+	acknowledged *model // state after the last successful operation
+	attempted    *model // state if the operation in progress succeeds
 }
 
-// run applies and merges batches until the power failure or the end.
+// run applies and merges batches until the power failure or until all operations are done.
 func (c *crashRun) run() error {
 	r := generator{rand.New(rand.NewPCG(3, 4))}
 	x, err := open(c.dir, Options{}, c.disk)
@@ -74,13 +74,14 @@ func mergeAll(t *testing.T, x *Index) error {
 	return x.merge(t.Context(), s.views)
 }
 
-// newCrashRun returns a run whose disk fails after a number of steps, or never if left is negative.
+// newCrashRun returns a run whose disk fails after the given number of steps. If left is negative,
+// the disk never fails.
 func newCrashRun(t *testing.T, dir string, left int) *crashRun {
 	return &crashRun{t: t, disk: newFaultyDisk(left), dir: dir, acknowledged: &model{}, attempted: &model{}}
 }
 
-// After a power failure at any step, the index has the last acknowledged state or the one being
-// written. The checkpoint tells which, and the index remains usable.
+// After a power failure at any step, the index has either the last acknowledged state or the one
+// being written. The checkpoint shows which one, and the index remains usable.
 func TestPowerFailure(t *testing.T) {
 	complete := newCrashRun(t, filepath.Join(t.TempDir(), "index"), -1)
 	if err := complete.run(); err != nil {
@@ -107,7 +108,7 @@ func TestPowerFailure(t *testing.T) {
 }
 
 // If the disk fails at any single step, for example because it is full, the same batch can be
-// applied again to the same open index.
+// applied again without reopening the index.
 func TestRetryAfterOneFailure(t *testing.T) {
 	complete := newCrashRun(t, filepath.Join(t.TempDir(), "index"), -1)
 	if err := complete.run(); err != nil {
@@ -130,7 +131,7 @@ func TestRetryAfterOneFailure(t *testing.T) {
 	}
 }
 
-// reopenAndVerify opens the index again and compares it with the model.
+// reopenAndVerify reopens the index and compares it with the model.
 func (c *crashRun) reopenAndVerify() {
 	c.t.Helper()
 	x, err := open(c.dir, Options{Cache: 1}, noSyncDisk{})

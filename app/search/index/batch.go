@@ -10,19 +10,19 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// A document consists of a key, a group, a date, and terms. The caller defines what they mean.
+// A document consists of a key, a group, a date, and terms. Their meaning is up to the caller.
 
-// Maximum length of a term in bytes, and the number of groups.
+// MaxTermBytes is the maximum length of a term in bytes. NumGroups is the number of groups.
 const (
 	MaxTermBytes = segment.MaxTermBytes
 	NumGroups    = 8
 )
 
-// NoDate is the date of a document without one. It is outside of every date range.
+// NoDate is the date of a document without a date. No date range contains it.
 const NoDate int32 = -1 << 31
 
-// Batch collects documents for one Apply. It is not safe for concurrent use. Apply returns the
-// first error of its methods.
+// Batch collects documents for one Apply. It is not safe for concurrent use. Its methods return no
+// errors: Apply returns the first one.
 type Batch struct {
 	docs    []batchDoc
 	touched map[uint64]int // key → index in docs; -1 if the key is only removed
@@ -36,7 +36,7 @@ type batchDoc struct {
 	date       int32
 	words      uint32
 	group      uint8
-	superseded bool // replaced or removed later in the batch
+	superseded bool // replaced or removed by a later operation in the batch
 }
 
 // NewBatch returns an empty batch.
@@ -48,8 +48,8 @@ func newBatch() *Batch {
 	return b
 }
 
-// StartDocument starts a document. It replaces an earlier document with the same key. The group
-// must be below NumGroups. The date is in days since 1970, or NoDate.
+// StartDocument starts a document. It replaces any document with the same key. The group must be
+// less than NumGroups. The date is in days since January 1, 1970, or NoDate.
 func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 	if group >= NumGroups {
 		b.fail(fmt.Errorf("document %d: group %d of %d", key, group, NumGroups))
@@ -65,7 +65,7 @@ func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 }
 
 // AddTerm adds a term without a position to the current document. It has no effect if the document
-// has the term already, with a position or without.
+// already has the term, with or without a position.
 func (b *Batch) AddTerm(term []byte) {
 	if t := b.termEntry(term); t != nil {
 		b.recordTerm(t)
@@ -73,12 +73,12 @@ func (b *Batch) AddTerm(term []byte) {
 }
 
 // maxOccurrences is the maximum number of occurrences of a term in one document that a batch keeps.
-// Further ones count only toward the length of the document.
+// Additional occurrences only add to the length of the document.
 const maxOccurrences = 1 << 18
 
-// AddWord adds a term at a position to the current document. Positions of one term must not
-// decrease. The first segment.MaxPositions positions per term are stored. It reports whether this
-// is the first occurrence in the document.
+// AddWord adds a term at a position to the current document. The positions of a term must not
+// decrease. Only the first segment.MaxPositions positions of a term are stored. first reports
+// whether this is the first occurrence of the term in the document.
 func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
 	t := b.termEntry(term)
 	if t == nil {
@@ -99,7 +99,7 @@ func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
 	return t.occurrences == 1
 }
 
-// Remove removes the document with the key, whether it is in this batch or in the index.
+// Remove removes the document with the given key from this batch and from the index.
 func (b *Batch) Remove(key uint64) {
 	if i, ok := b.touched[key]; ok && i >= 0 {
 		b.docs[i].superseded = true
@@ -119,7 +119,7 @@ func (b *Batch) fail(err error) {
 	}
 }
 
-// termEntry returns the entry of a term, or nil if the term is invalid.
+// termEntry returns the entry of a term. It returns nil if the term is invalid.
 func (b *Batch) termEntry(term []byte) *batchTerm {
 	switch {
 	case len(b.docs) == 0:
@@ -132,7 +132,7 @@ func (b *Batch) termEntry(term []byte) *batchTerm {
 	return b.terms.findOrAdd(term)
 }
 
-// recordTerm records that the current document has the term.
+// recordTerm adds the term to the current document.
 func (b *Batch) recordTerm(t *batchTerm) {
 	doc := uint32(len(b.docs))
 	if t.lastDoc == doc {
@@ -154,7 +154,7 @@ func (b *Batch) liveDocs() int {
 	return n
 }
 
-// write writes the live documents as a segment, newest first.
+// write writes the live documents to a segment, newest first.
 func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	numbers := make([]uint32, len(b.docs))
 	for i := len(b.docs) - 1; i >= 0; i-- {
@@ -186,18 +186,18 @@ func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	return nil
 }
 
-// termWriter writes the posting lists of a batch. It reverses them: a batch collects documents from
-// the oldest to the newest, but a segment stores the newest first.
+// termWriter writes the posting lists of a batch. It reverses them because a batch collects
+// documents from the oldest to the newest and a segment stores the newest first.
 type termWriter struct {
 	batch     *Batch
-	numbers   []uint32 // document in the batch → document in the segment
+	numbers   []uint32 // maps documents of the batch to documents of the segment
 	raw       []byte
 	positions []byte
 	postings  []posting
 }
 
 type posting struct {
-	doc  int // in the batch
+	doc  int // index of the document in the batch
 	freq uint32
 	from int // range of its positions
 	to   int
@@ -214,7 +214,7 @@ func (tw *termWriter) write(w *segment.Writer, t *batchTerm) {
 	w.EndTerm(tw.batch.terms.termBytes(t))
 }
 
-// decode decodes the list of a term.
+// decode decodes the posting list of a term.
 func (tw *termWriter) decode(t *batchTerm) {
 	tw.raw = tw.batch.lists.read(&t.list, tw.raw[:0])
 	tw.positions, tw.postings = tw.positions[:0], tw.postings[:0]

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// termTable is a hash table of the terms of a batch. It contains few pointers, so that a million
-// terms cost the garbage collector nothing.
+// termTable is a hash table of the terms of a batch. It contains few pointers, so even a million
+// terms do not burden the garbage collector.
 type termTable struct {
 	seed  maphash.Seed
 	slots []uint32 // index of the term plus one; 0 is empty. The size is a power of two, at most three quarters full.
@@ -20,8 +20,8 @@ type termTable struct {
 type batchTerm struct {
 	list         chunkedList
 	hash         uint32
-	offset       uint32 // of the term in termTable.text
-	lastDoc      uint32 // last document with the term, plus one
+	offset       uint32 // offset of the term in termTable.text
+	lastDoc      uint32 // index of the last document with the term, plus one
 	lastPosition uint32 // in lastDoc
 	occurrences  uint32 // in lastDoc
 	size         uint8
@@ -33,7 +33,8 @@ func (t *termTable) init() {
 	t.slots = make([]uint32, 1<<10)
 }
 
-// findOrAdd returns the entry of a term. The pointer is valid until the next call.
+// findOrAdd returns the entry of a term and adds it if necessary. The pointer is valid until the
+// next call.
 func (t *termTable) findOrAdd(term []byte) *batchTerm {
 	hash := uint32(maphash.Bytes(t.seed, term))
 	mask := uint32(len(t.slots) - 1)
@@ -95,15 +96,16 @@ func (t *termTable) sorted() []*batchTerm {
 	return terms
 }
 
-// listArena stores one list per term of a batch. The lists grow at the same time: each is a chain
-// of chunks in shared pages. A chunk ends with the offset of the next, which is twice as long, up
-// to maxChunkBytes.
+// listArena stores one list for each term of a batch. The lists grow at the same time, so each is a
+// chain of chunks in shared pages. A chunk ends with the offset of the next chunk, which is twice
+// as long, up to maxChunkBytes.
 //
-// A list consists of varints. A document is the difference to the previous document, doubled, plus
-// one. Its positions follow, each as the difference to the previous position, doubled.
+// A list consists of varints. Each document is encoded as the difference from the previous
+// document, doubled, plus one. Its positions follow, each encoded as the difference from the
+// previous position, doubled.
 type listArena struct {
 	pages [][]byte
-	used  int // bytes used of the last page
+	used  int // number of bytes used in the last page
 }
 
 const (
@@ -118,7 +120,7 @@ type chunkedList struct {
 	first uint32 // offset of the first chunk
 	at    uint32 // offset of the next byte
 	left  uint16 // free bytes in the last chunk, without its link
-	size  uint16 // of the last chunk; 0 if there is none
+	size  uint16 // size of the last chunk; 0 if there is none
 }
 
 func (c *listArena) bytes() int { return len(c.pages) * arenaPageBytes }
@@ -156,7 +158,7 @@ func (c *listArena) addChunk(l *chunkedList) {
 	l.at, l.size, l.left = at, uint16(size), uint16(size-linkBytes)
 }
 
-// read appends the bytes of a list to p.
+// read appends the contents of a list to p.
 func (c *listArena) read(l *chunkedList, p []byte) []byte {
 	at, size := l.first, minChunkBytes
 	for l.size != 0 {

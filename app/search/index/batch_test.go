@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A batch limits the memory for a word that a document repeats.
+// A batch limits the memory used for a word that is repeated in a document.
 func TestBatchLimitsOccurrencesOfWord(t *testing.T) {
 	x, err := Open(filepath.Join(t.TempDir(), "i"), Options{})
 	if err != nil {

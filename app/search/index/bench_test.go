@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// benchIndex is an index of generated documents, created once for all benchmarks.
+// benchIndex is an index of generated documents. It is created once for all benchmarks.
 //
 //	constant terms  "half" in every second document, "third" in every third, "rare" in one of 10,000
 //	words           "deed" and "of" 30 times in each of 100,000 documents, adjacent once;
@@ -56,7 +56,7 @@ var createBenchIndex = sync.OnceValues(func() (*benchIndex, error) {
 	return h, nil
 })
 
-// document adds the document with a key.
+// document adds the document with the given key.
 func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 	b.StartDocument(key, uint8(key%3), int32(key/1000))
 	if key%2 == 0 {
@@ -77,7 +77,7 @@ func (h *benchIndex) document(b *Batch, r *rand.Rand, key uint64) {
 	}
 }
 
-// text adds the words of a document with text.
+// text adds words to a document that has text.
 func (h *benchIndex) text(b *Batch, r *rand.Rand) {
 	adjacent := 2 * r.IntN(30)
 	for i := range 60 {
@@ -95,7 +95,7 @@ func (h *benchIndex) text(b *Batch, r *rand.Rand) {
 	h.words += 62
 }
 
-// scatter permutes keys, so that the numbers of documents are not in the sequence of their keys.
+// scatter permutes keys so that documents are not numbered in the order of their keys.
 func scatter(key uint64) uint64 { return key * 48271 % 99_999_989 }
 
 func BenchmarkSearch(b *testing.B) {
@@ -141,7 +141,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkDocFreqs looks up 500 spellings, as for a typing error, of which almost none exist.
+// BenchmarkDocFreqs looks up 500 spellings, as a search does for a typing error. Almost none of
+// them exist.
 func BenchmarkDocFreqs(b *testing.B) {
 	h, err := createBenchIndex()
 	if err != nil {
@@ -158,7 +159,7 @@ func BenchmarkDocFreqs(b *testing.B) {
 	}
 }
 
-// BenchmarkIndex indexes documents of 1,000 words out of 50,000.
+// BenchmarkIndex indexes documents of 1,000 words each. There are 50,000 different words.
 func BenchmarkIndex(b *testing.B) {
 	x, err := Open(b.TempDir(), Options{})
 	if err != nil {

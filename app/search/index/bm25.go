@@ -7,23 +7,23 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// BM25 with the usual parameters; see Robertson and Zaragoza, "The Probabilistic Relevance
-// Framework" (2009). The score of a term is higher if the term is rare in the collection, frequent
-// in the document, and if the document is short.
+// Usual parameters of BM25. See Robertson and Zaragoza, "The Probabilistic Relevance Framework"
+// (2009). The score of a term is higher if the term is rare in the collection or frequent in the
+// document, or if the document is short.
 const (
 	bm25K = 1.2
 	bm25B = 0.75
 )
 
-// bm25 scores one term in one segment.
+// bm25 computes the scores of one term in one segment.
 type bm25 struct {
-	weight     float64 // times idf times k+1
+	weight     float64 // multiplied by idf and by k+1
 	baseNorm   float64 // k (1 - b)
 	lengthNorm float64 // k b / average length
 	lengths    *segment.Column
 }
 
-// idf returns the inverse document frequency of a term with the given document frequency.
+// idf returns the inverse document frequency of a term that is in documents of all documents.
 func idf(documents, all int) float64 {
 	d, n := float64(documents), float64(all)
 	return math.Log(1 + (n-d+0.5)/(d+0.5))
@@ -50,17 +50,19 @@ func (b *bm25) score(times, doc uint32) float64 {
 	return b.weight * f / (f + b.baseNorm + b.lengthNorm*float64(b.lengths.U16(doc)))
 }
 
-// maxScore returns an upper bound of all scores, with a margin for rounding.
+// maxScore returns an upper bound of the scores, with a margin for rounding.
 func (b *bm25) maxScore() float64 { return max(0, b.weight) * (1 + 1e-9) }
 
-// collectionStats has totals of all segments, including deleted documents that are not merged away.
+// collectionStats holds totals of all segments. They include deleted documents that have not been
+// merged away.
 type collectionStats struct {
 	docs  int
 	words uint64
 }
 
-// topHits keeps the hits with the highest scores, among equals those of the lowest group. Hits are
-// added in the order that breaks further ties, so a later equal of the worst hit is not kept.
+// topHits keeps the hits with the highest scores. For equal scores, it keeps those of the lowest
+// group. Further ties are broken by the order in which hits are added: a later hit that equals the
+// worst one is not kept.
 type topHits struct {
 	limit int
 	hits  []rankedHit // a heap with the worst hit on top
@@ -69,8 +71,8 @@ type topHits struct {
 
 type rankedHit struct {
 	hit  Hit
-	view int    // segment to read the key from
-	doc  uint32 // document in that segment
+	view int    // index of the view whose segment has the key
+	doc  uint32 // number of the document in that segment
 	seq  int
 }
 
@@ -96,7 +98,7 @@ func worse(a, b *rankedHit) bool {
 	return a.seq > b.seq
 }
 
-// add adds a hit. The caller has checked wants.
+// add adds a hit for which wants returned true.
 func (t *topHits) add(r rankedHit) {
 	r.seq = t.seq
 	t.seq++

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// savedIndex has the files of an intact index, and queries with their results.
+// savedIndex contains the files of an intact index, and queries with their results.
 type savedIndex struct {
 	files   map[string][]byte
 	queries []Query
 	results []Result
 }
 
-// saveIndex creates two segments, one of several pages and one of less than a page, with deleted
-// documents.
+// saveIndex creates an index with two segments and deleted documents. One segment has several
+// pages, and the other has less than one page.
 func saveIndex(t *testing.T) *savedIndex {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,7 +74,8 @@ func (saved *savedIndex) searchAll(t *testing.T, x *Index) ([]Result, error) {
 	return list, nil
 }
 
-// writeFiles writes the files to dir. One may have other content; nil omits it.
+// writeFiles writes the files to dir. The file named changed gets the given content, or is omitted
+// if content is nil.
 func (saved *savedIndex) writeFiles(t *testing.T, dir, changed string, content []byte) {
 	t.Helper()
 	for name, raw := range saved.files {
@@ -93,8 +94,8 @@ func (saved *savedIndex) writeFiles(t *testing.T, dir, changed string, content [
 	}
 }
 
-// openAndVerify opens the index and runs the queries. Results must be correct. It returns the
-// errors of Open, Search, and Check.
+// openAndVerify opens the index and runs the queries. It fails the test if a search without an
+// error returns a wrong result. It returns the errors of Open, Search, and Check.
 func (saved *savedIndex) openAndVerify(t *testing.T, dir string) error {
 	t.Helper()
 	x, err := open(dir, Options{Cache: 1}, noSyncDisk{})
@@ -182,7 +183,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// The next Apply reports damage found by a merge.
+// If a merge finds damage, the next Apply reports it.
 func TestDamageInMerge(t *testing.T) {
 	saved := saveIndex(t)
 	dir := t.TempDir()
@@ -213,7 +214,7 @@ func TestDamageInMerge(t *testing.T) {
 	}
 }
 
-// Open removes files of an unfinished write.
+// Open removes the files of an unfinished write.
 func TestOpenRemovesUnfinishedFiles(t *testing.T) {
 	saved := saveIndex(t)
 	dir := t.TempDir()

@@ -7,7 +7,7 @@ import (
 
 var errPowerFailure = errors.New("simulated power failure")
 
-// noSyncDisk is a disk for tests without power failures.
+// noSyncDisk is a disk that does not sync. Tests without power failures use it.
 type noSyncDisk struct{ osFileSystem }
 
 func (u noSyncDisk) Create(path string) (file, error) {
@@ -22,15 +22,16 @@ type noSyncFile struct{ file }
 
 func (noSyncFile) Sync() error { return nil }
 
-// faultyDisk simulates a machine that stops at a given step. It writes half of the data at that
-// step and nothing after it. It records what a power failure may lose. It never syncs.
+// faultyDisk simulates a machine that stops at a given step. At that step, it writes only half of
+// the data, and then nothing more. It records which data a power failure may lose. It never
+// actually syncs.
 type faultyDisk struct {
 	osFileSystem
-	left    int  // steps before the failure; negative for none
-	once    bool // fail only that step
+	left    int  // steps left before the failure; negative if there is no failure
+	once    bool // only that step fails
 	steps   int
-	synced  map[string]int64 // size of a file at its last sync
-	pending []entryChange    // since the last sync of the directory
+	synced  map[string]int64 // size of each file at its last sync
+	pending []entryChange    // changes since the last sync of the directory
 }
 
 // entryChange is the creation, renaming, or removal of a file.
@@ -40,12 +41,13 @@ type entryChange struct {
 	existed           bool
 }
 
-// newFaultyDisk returns a disk that fails after a number of steps, or never if left is negative.
+// newFaultyDisk returns a disk that fails after the given number of steps. If left is negative, it
+// never fails.
 func newFaultyDisk(left int) *faultyDisk {
 	return &faultyDisk{left: left, synced: make(map[string]int64)}
 }
 
-// step counts a step and returns an error from the failure on.
+// step counts a step. From the failure on, it returns an error.
 func (d *faultyDisk) step() error {
 	d.steps++
 	if d.left == 0 {
@@ -130,16 +132,16 @@ func (f *faultyFile) Sync() error {
 	return err
 }
 
-// Kinds of data that a power failure can lose.
+// Types of data that a power failure can lose.
 const (
-	lostNothing = iota // the process was killed
-	lostBytes          // file contents that were not synced
-	lostNames          // also all changes of names since the last sync of the directory
-	lostCreated        // of the names, only created ones
+	lostNothing = iota // nothing, because only the process was killed
+	lostBytes          // only file contents that were not synced
+	lostNames          // also all directory changes since the last sync of the directory
+	lostCreated        // of the directory changes, only new files
 	lostKinds
 )
 
-// loseUnsynced discards data as a power failure would.
+// loseUnsynced discards unsynced data as a power failure would.
 func (d *faultyDisk) loseUnsynced(kind int) error {
 	if kind == lostNothing {
 		return nil
@@ -156,7 +158,7 @@ func (d *faultyDisk) loseUnsynced(kind int) error {
 	return err
 }
 
-// undo reverts the change unless the power failure doesn't lose it.
+// undo reverts the change if a power failure of this type loses it.
 func (e entryChange) undo(kind int) error {
 	switch {
 	case e.created != "":

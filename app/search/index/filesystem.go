@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/durable"
 )
 
-// fileSystem has all operations by which an Index modifies the disk, so that a test can simulate a
-// power failure at any of them. Reads use package os directly.
+// fileSystem has all operations that an Index uses to modify the disk, so that a test can simulate
+// a power failure at any of them. Reads use package os directly.
 type fileSystem interface {
 	Mkdir(path string) error
 	Create(path string) (file, error) // truncates an existing file

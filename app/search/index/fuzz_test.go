@@ -13,8 +13,9 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// FuzzManifest checks that a decoded manifest is encoded to the same bytes, and that decoding
-// allocates memory in proportion to the input and to the documents that its segments can have.
+// FuzzManifest checks that a decoded manifest is encoded to the same bytes. It also checks that the
+// memory allocated for decoding is in proportion to the input and to the number of documents that
+// the segments can contain.
 func FuzzManifest(f *testing.F) {
 	const each = 1 << 20 // bytes per segment
 	size := func(uint64) (int64, error) { return each, nil }
@@ -40,7 +41,7 @@ func FuzzManifest(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		raw = slices.Clone(raw)
-		if len(raw) >= 4 { // otherwise only the checksum would be tested
+		if len(raw) >= 4 { // otherwise, only the checksum would be tested
 			binary.LittleEndian.PutUint32(raw[len(raw)-4:], segment.Checksum(raw[:len(raw)-4]))
 		}
 		var m *manifest
@@ -64,7 +65,8 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// allocatedBytes returns the number of bytes that do allocates, whether freed or not.
+// allocatedBytes returns the number of bytes that do allocates, including those that are freed
+// again.
 func allocatedBytes(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -73,8 +75,8 @@ func allocatedBytes(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// FuzzSegment changes bytes of a segment and fixes the checksums. Reading it may return ErrDamaged
-// or any result, but must terminate and must not panic.
+// FuzzSegment changes bytes of a segment and fixes the checksums. Reading the segment may return
+// ErrDamaged or any result, but must terminate and must not panic.
 func FuzzSegment(f *testing.F) {
 	raw, size := fuzzSegment(f)
 	f.Add(uint32(0), []byte{})
@@ -132,8 +134,8 @@ const (
 	footerSize = 8 + 4 + 8 + 4 + 8 + 8*10 + 4 + 4
 )
 
-// fixChecksums recomputes the checksums of a segment file. It returns false if the file cannot have
-// the stream lengths in the footer.
+// fixChecksums recomputes the checksums of a segment file. It returns false if the file cannot
+// contain streams of the lengths in the footer.
 func fixChecksums(raw []byte) (listedSegment, bool) {
 	end := len(raw) - footerSize
 	footer := raw[end:]
@@ -171,7 +173,7 @@ func fixChecksums(raw []byte) (listedSegment, bool) {
 	return listedSegment{Meta: segment.Meta{Size: int64(len(raw)), Sum: sum, Docs: docs}}, true
 }
 
-// readAll exercises all operations on the index.
+// readAll runs all read operations on the index.
 func readAll(t *testing.T, dir string) {
 	t.Helper()
 	x, err := open(dir, Options{Cache: 1}, noSyncDisk{})

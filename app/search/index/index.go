@@ -1,6 +1,6 @@
-// Package index implements an inverted index on disk: it stores which documents contain which
-// terms, how often, and at which positions. Terms are opaque bytes; the caller defines their
-// meaning.
+// Package index implements an inverted index on disk. It stores which documents contain which
+// terms, how often, and at which positions. Terms are byte strings whose meaning is up to the
+// caller.
 //
 //	dir/
 //	  manifest           the segments of the index, and the caller's checkpoint (manifest.go)
@@ -12,18 +12,19 @@
 // segment is merged.
 //
 // A segment numbers its documents from the newest, which is 0, to the oldest, and a search starts
-// with the newest segment. So among equal scores the first match found wins, and a posting list
-// with a million equal scores costs no more than counting it.
+// with the newest segment. This way, the first of several matches with the same score is the best
+// one, and reading a million matches with the same score costs no more than counting them.
 //
-// Guarantees: Apply is atomic and durable, and so is its checkpoint. A search sees one snapshot
+// Guarantees: Apply is atomic and durable, including the checkpoint. A search uses one snapshot
 // from start to end. Every byte read from disk is verified, and damage is returned as an error. An
-// open index keeps in memory its cache and, per segment, a few bytes per page, at most 4 MiB of the
-// dictionary, and one bit per document if some are deleted. A search keeps twice 4,096 positions
-// per phrase. A Batch keeps all it is given; the caller limits it by looking at Bytes.
+// open index keeps its cache in memory, and for each segment a few bytes per page, up to 4 MiB of
+// the dictionary, and one bit per document if some are deleted. A search keeps up to twice 4,096
+// positions per phrase in memory. A Batch keeps everything added to it in memory. To limit that,
+// the caller checks Bytes.
 //
 // Out of scope: storing the documents, repairing damage (delete and rebuild the index instead), and
-// unbounded queries. Of a term in one document only the first 4,096 positions are stored: later
-// occurrences count for the score but are in no phrase.
+// unbounded queries. Only the first 4,096 positions of a term in a document are stored. Later
+// occurrences count for the score but do not match phrases.
 package index
 
 import (
@@ -37,32 +38,37 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// Errors for errors.Is. Errors of the context and of the operating system are returned as well.
+// Errors to check with errors.Is. Methods also return errors of the context and of the operating
+// system.
 var (
-	// ErrDamaged: the files differ from what was written. Delete the directory and rebuild the
-	// index.
+	// ErrDamaged means that the files differ from what was written. Delete the directory and
+	// rebuild the index.
 	ErrDamaged = segment.ErrDamaged
-	// ErrOtherFormat: another version wrote the index. Delete the directory and rebuild the index.
+	// ErrOtherFormat means that another version wrote the index. Delete the directory and rebuild
+	// the index.
 	ErrOtherFormat = errors.New("index of another format")
-	// ErrTerm: a term is empty or longer than MaxTermBytes, or its positions are not in order.
+	// ErrTerm means that a term is empty or longer than MaxTermBytes, or that its positions are not
+	// in order.
 	ErrTerm = errors.New("not a term")
-	// ErrQuery: the query has too many nodes, an invalid limit, or a node of unknown type.
+	// ErrQuery means that a query has too many nodes, an invalid limit, or a node of an unknown
+	// type.
 	ErrQuery = errors.New("not a query")
-	// ErrClosed: the index is closed.
+	// ErrClosed means that the index is closed.
 	ErrClosed = errors.New("index closed")
 )
 
 // MaxHits is the maximum value of Query.Limit.
 const MaxHits = 10_000
 
-// Options configures an Index. The zero value has the defaults.
+// Options configures an Index. Zero values mean the defaults.
 type Options struct {
-	Cache    int64        // size of the page cache in bytes; 0 is 64 MiB
+	Cache    int64        // size of the page cache in bytes; default 64 MiB
 	Log      *slog.Logger // nil discards messages
-	MaxNodes int          // maximum number of terms and nodes in a query; 0 is 256
+	MaxNodes int          // maximum number of terms and nodes in a query; default 256
 
-	// AllowMerge reports whether a merge may use the given number of bytes on disk until no search
-	// uses the merged segments anymore. nil allows every merge. Only one goroutine calls it.
+	// AllowMerge reports whether a merge may take the given number of bytes on disk. The space is
+	// used until no search uses the merged segments anymore. nil allows every merge. AllowMerge is
+	// called by only one goroutine.
 	AllowMerge func(bytes int64) bool
 }
 
@@ -88,17 +94,17 @@ type Index struct {
 	options Options
 
 	nextSegment atomic.Uint64
-	writeMu     sync.Mutex // held while the manifest changes: in Apply and at the end of a merge
+	writeMu     sync.Mutex // held while the manifest is changed by Apply or at the end of a merge
 
 	mu       sync.Mutex
 	current  *snapshot // nil after Close
-	mergeErr error     // ErrDamaged found by a merge, for the next Apply
+	mergeErr error     // ErrDamaged if a merge found damage; returned by the next Apply
 
 	merger merger
 }
 
-// Open opens the index in dir or creates an empty one. It returns ErrDamaged, ErrOtherFormat, and
-// errors of the operating system.
+// Open opens the index in dir or creates an empty one. It returns ErrDamaged or ErrOtherFormat if
+// the index cannot be used, and errors of the operating system.
 func Open(dir string, o Options) (*Index, error) {
 	x, err := open(dir, o, osFileSystem{})
 	if err != nil {
@@ -144,13 +150,14 @@ func (x *Index) Checkpoint() []byte {
 
 // Stats describes the size of an index.
 type Stats struct {
-	Documents int   // not counting deleted ones
-	Bytes     int64 // on disk, without the manifest
+	Documents int   // number of documents, excluding deleted ones
+	Bytes     int64 // size on disk, excluding the manifest
 	Segments  int
 }
 
 // Inspect returns the size and checkpoint of an index that is not open. It reads the manifest and
-// checks the sizes of the segment files. It returns ErrDamaged, ErrOtherFormat, and fs.ErrNotExist.
+// checks the sizes of the segment files. It returns ErrDamaged, ErrOtherFormat, or fs.ErrNotExist
+// if the index cannot be read.
 func Inspect(dir string) (st Stats, checkpoint []byte, err error) {
 	m, err := readManifest(dir)
 	if err != nil {
@@ -195,7 +202,8 @@ func (x *Index) Close() error {
 	return nil
 }
 
-// Check verifies the checksum of every page of every segment. Its error names the segment.
+// Check verifies the checksum of every page of every segment. The error contains the name of the
+// segment.
 func (x *Index) Check(ctx context.Context) error {
 	s, err := x.acquire()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// openTest opens a new index without background merges and closes it at the end of the test.
+// openTest opens a new index without background merges. The index is closed at the end of the test.
 func openTest(t *testing.T, o Options) *Index {
 	t.Helper()
 	x, err := open(t.TempDir(), o, noSyncDisk{})
@@ -43,7 +43,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// oneSegment returns an index of one segment with the documents that fill adds.
+// oneSegment returns an index with one segment, which contains the documents that fill adds.
 func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *openSegment) {
 	t.Helper()
 	x := openTest(t, o)
@@ -55,7 +55,8 @@ func oneSegment(t *testing.T, o Options, fill func(b *Batch)) (*Index, *openSegm
 	return x, x.current.views[0].segment
 }
 
-// Unknown files in the directory are kept and don't count as an index.
+// Unknown files in the directory are kept. They do not make Open treat the directory as an existing
+// index.
 func TestOpenKeepsUnknownFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".DS_Store", manifestNew} {

@@ -22,15 +22,15 @@ import (
 //	segments   := count, for each: number u64, size u64, sum of the footer u32,
 //	              documents u32, tombstones (app/search/index/segment/tombstones.go)
 //
-// Segments are ordered from the oldest to the newest. Lengths and counts are varints, other numbers
-// are little-endian, and sums are CRC-32C.
+// Segments are ordered from the oldest to the newest. Lengths and counts are varints. Other numbers
+// are little-endian. Checksums (sum) are CRC-32C.
 const (
 	manifestName       = "manifest"
 	manifestNew        = "manifest.new"
 	manifestMagic      = "dkindex\n"
-	manifestFormat     = 2 // 1 stored all positions
+	manifestFormat     = 2 // format 1 stored all positions
 	listedSegmentBytes = 8 + 8 + 4 + 4
-	maxManifestBytes   = 64 << 20 // one bit for each of half a billion documents
+	maxManifestBytes   = 64 << 20 // enough for one bit for each of half a billion documents
 )
 
 type manifest struct {
@@ -39,7 +39,7 @@ type manifest struct {
 	segments    []listedSegment
 }
 
-// listedSegment is a segment in the manifest.
+// listedSegment is a segment that the manifest lists.
 type listedSegment struct {
 	segment.Meta
 	tombstones *segment.Tombstones
@@ -64,8 +64,8 @@ func (m *manifest) encode() []byte {
 
 var errManifest = fmt.Errorf("manifest: %w", ErrDamaged)
 
-// parseManifest decodes what encode wrote. size returns the size of a segment file; it limits how
-// many documents the segment can have and so the memory used for its tombstones.
+// parseManifest decodes a manifest. size returns the size of a segment file, which limits the
+// number of documents in the segment and therefore the memory allocated for its tombstones.
 func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest, error) {
 	const header = len(manifestMagic) + 4 + 8
 	if len(p) < header+4 || string(p[:len(manifestMagic)]) != manifestMagic {
@@ -130,7 +130,8 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 	return nil
 }
 
-// readUvarint32 reads a varint of at most 32 bits and returns its size, or 0 if there is none.
+// readUvarint32 reads a varint of up to 32 bits. It returns the value and the number of bytes read,
+// or 0 bytes if there is no valid one.
 func readUvarint32(p []byte) (uint32, int) {
 	v, n := binary.Uvarint(p)
 	if n <= 0 || v > 1<<32-1 {
@@ -143,8 +144,8 @@ const segmentSuffix = ".segment"
 
 func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
 
-// writeManifest replaces the manifest. If it returns an error, maybeWritten reports whether the new
-// manifest may be on disk, now or after a power failure.
+// writeManifest replaces the manifest on disk. If it returns an error, maybeWritten reports whether
+// the new manifest may be on disk now or after a power failure.
 func (x *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
 	raw := m.encode()
 	if len(raw) > maxManifestBytes {
@@ -168,7 +169,7 @@ func (x *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
 	return true, x.files.SyncDir(x.dir)
 }
 
-// removeUnlisted removes files that the manifest does not list.
+// removeUnlisted removes segment files that the manifest does not list.
 func (x *Index) removeUnlisted(m *manifest) error {
 	listed := map[string]bool{manifestName: true}
 	for _, l := range m.segments {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readManifest reads the manifest in dir and checks the sizes of its segments. It returns
-// ErrDamaged, ErrOtherFormat, and fs.ErrNotExist if there is no manifest.
+// readManifest reads the manifest in dir and checks the sizes of the segment files. It returns
+// ErrDamaged, ErrOtherFormat, or, if there is no manifest, fs.ErrNotExist.
 func readManifest(dir string) (*manifest, error) {
 	path := filepath.Join(dir, manifestName)
 	// Opening a named pipe would block until another process writes to it.
@@ -45,8 +45,8 @@ func segmentFileSize(dir string, number uint64) (int64, error) {
 	return info.Size(), nil
 }
 
-// readOrCreateManifest reads the manifest, or writes one if the directory has no index. Segments
-// without a manifest mean that the index is damaged.
+// readOrCreateManifest reads the manifest. If the directory does not contain an index, it writes an
+// empty manifest. If there are segments without a manifest, it returns ErrDamaged.
 func (x *Index) readOrCreateManifest() (*manifest, error) {
 	m, err := readManifest(x.dir)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -33,8 +33,8 @@ func singleSegmentIndex(t *testing.T) (dir string, m *manifest) {
 	return dir, m
 }
 
-// A manifest that is not a regular file or that contradicts the segment files is reported as damage
-// by Inspect and Open, even with a valid checksum, and without allocating much memory.
+// If a manifest is not a regular file or contradicts the segment files, Inspect and Open report
+// damage, even if the checksum is valid. They don't allocate much memory.
 func TestInvalidManifests(t *testing.T) {
 	var deleted *segment.Tombstones
 	deleted = deleted.With(100, []uint32{7})
@@ -77,7 +77,7 @@ func TestInvalidManifests(t *testing.T) {
 	})
 }
 
-// requireDamaged checks that Inspect and Open return ErrDamaged with the given text.
+// requireDamaged checks that Inspect and Open return an ErrDamaged that contains the given text.
 func requireDamaged(t *testing.T, dir, text string) {
 	t.Helper()
 	for name, do := range map[string]func() error{

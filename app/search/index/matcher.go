@@ -7,12 +7,13 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// matcher iterates over the documents of a segment that match a node, in ascending order. It has no
-// current document before the first Next or Advance; after the last one it stays at NoMoreDocs.
+// matcher iterates over the documents of a segment that match a node, in ascending order. Before
+// the first Next or Advance, it has no current document. After the last document, it stays at
+// NoMoreDocs.
 type matcher interface {
 	Doc() uint32             // returns the current document
 	Next() uint32            // moves to the next document
-	Advance(d uint32) uint32 // moves to the first document >= d; does nothing if the current one is
+	Advance(d uint32) uint32 // moves to the first document >= d; does nothing if the current document is already >= d
 	score() float64          // returns the score of the current document
 	maxScore() float64       // returns an upper bound of all scores
 	cost() int               // returns the approximate number of documents to iterate over
@@ -64,7 +65,7 @@ func (noDocs) score() float64        { return 0 }
 func (noDocs) maxScore() float64     { return 0 }
 func (noDocs) cost() int             { return 0 }
 
-// constantTerm matches a term and scores it the same in every document.
+// constantTerm matches a term with the same score for every document.
 type constantTerm struct {
 	segment.Cursor
 	weight float64
@@ -84,15 +85,16 @@ func (m *bm25Term) score() float64    { return m.bm25.score(m.Freq(), m.Doc()) }
 func (m *bm25Term) maxScore() float64 { return m.bm25.maxScore() }
 func (m *bm25Term) cost() int         { return m.DocFreq() }
 
-// conjunction matches the documents that all parts match. The part with the fewest documents leads,
-// and the others follow.
+// conjunction matches the documents that match all parts. The part with the fewest documents
+// selects candidates, which are then checked against the other parts.
 type conjunction struct {
-	parts  []matcher // the leader first
+	parts  []matcher // the part with the fewest documents is first
 	scored []matcher // the parts that contribute to the score
 	bound  float64
 }
 
-// newConjunction combines parts that contribute to the score with filters that don't.
+// newConjunction returns a matcher for documents that match all scored parts and all filters.
+// Filters do not contribute to the score.
 func newConjunction(scored, filters []matcher) matcher {
 	if len(scored) == 1 && len(filters) == 0 {
 		return scored[0]
@@ -113,7 +115,8 @@ func (m *conjunction) Next() uint32 { return m.align(m.parts[0].Next()) }
 
 func (m *conjunction) Advance(d uint32) uint32 { return m.align(m.parts[0].Advance(d)) }
 
-// align moves all parts to the first common document that is not less than d.
+// align moves all parts to the first common document that is not less than d. It returns that
+// document, or NoMoreDocs.
 func (m *conjunction) align(d uint32) uint32 {
 	lead, others := m.parts[0], m.parts[1:]
 	for i := 0; i < len(others) && d != segment.NoMoreDocs; {
@@ -134,8 +137,8 @@ func (m *conjunction) score() float64 {
 	return sum
 }
 
-// disjunction matches the documents that at least one part matches. The parts are in a heap, the
-// one with the smallest document on top.
+// disjunction matches the documents that match at least one part. The parts form a heap with the
+// smallest document on top.
 type disjunction struct {
 	parts     []heapPart
 	started   bool
@@ -205,7 +208,7 @@ func (m *disjunction) start(d uint32) uint32 {
 	return m.parts[0].doc
 }
 
-// siftDown restores the heap after the part at i changed.
+// siftDown restores the heap after the part at index i has changed.
 func (m *disjunction) siftDown(i int) {
 	p := m.parts[i]
 	for {
@@ -227,8 +230,8 @@ func (m *disjunction) siftDown(i int) {
 
 func (m *disjunction) score() float64 { return m.bestScore(0, m.parts[0].doc) }
 
-// bestScore returns the highest score of the parts at document d. These form a connected subtree at
-// the top of the heap.
+// bestScore returns the highest score of the parts that are at document d. These parts form a
+// connected subtree at the top of the heap, and i is its root.
 func (m *disjunction) bestScore(i int, d uint32) float64 {
 	best := m.parts[i].matcher.score()
 	for child := 2*i + 1; child <= 2*i+2 && child < len(m.parts); child++ {
@@ -239,8 +242,8 @@ func (m *disjunction) bestScore(i int, d uint32) float64 {
 	return best
 }
 
-// preferMatcher matches what must matches and adds the scores of the should matchers that match
-// too. These are moved only when a score is needed.
+// preferMatcher matches the documents that must matches. It adds the scores of the should matchers
+// that match the same document. The should matchers are advanced only when a score is needed.
 type preferMatcher struct {
 	matcher
 	should []matcher

@@ -7,11 +7,12 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// phraseMatcher matches documents in which words appear at consecutive positions. It reads
-// positions only of documents that contain all words, one word at a time, the rarest first. So it
-// needs memory for segment.MaxPositions positions and as many possible starts.
+// phraseMatcher matches documents that contain words at consecutive positions. It only reads
+// positions of documents that contain all words, one word at a time, starting with the rarest. So
+// it needs memory only for segment.MaxPositions positions and as many possible starts of the
+// phrase.
 type phraseMatcher struct {
-	matcher   // conjunction of the words
+	matcher   // matches documents that contain all words
 	words     []*phraseWord
 	budget    *segment.Budget
 	starts    []uint32
@@ -23,7 +24,7 @@ type phraseMatcher struct {
 type phraseWord struct {
 	segment.Positions
 	cursor  *segment.Cursor
-	offsets []uint32 // places of the word in the phrase
+	offsets []uint32 // positions of the word within the phrase
 }
 
 func (m *phraseMatcher) Next() uint32 { return m.nextMatch(m.matcher.Next()) }
@@ -35,12 +36,12 @@ func (m *phraseMatcher) Advance(d uint32) uint32 {
 	return m.nextMatch(m.matcher.Advance(d))
 }
 
-// nextMatch moves from d to the next document that contains the phrase.
+// nextMatch returns the first document, starting with d, that contains the phrase.
 func (m *phraseMatcher) nextMatch(d uint32) uint32 {
 	m.started = true
 	for d != segment.NoMoreDocs && !m.matches() {
 		if m.budget.Err() != nil {
-			m.matcher = noDocs{} // no further documents
+			m.matcher = noDocs{} // there are no more documents
 			return segment.NoMoreDocs
 		}
 		d = m.matcher.Next()
@@ -58,7 +59,8 @@ func (m *phraseMatcher) matches() bool {
 			} else {
 				m.starts = filterStarts(m.starts, m.positions, offset)
 			}
-			// Count positions, not documents: a few documents may have very many positions.
+			// Spend steps by positions, not by documents, because a few documents may have very
+			// many positions.
 			if !m.budget.Spend(len(m.positions)+len(m.starts)) || len(m.starts) == 0 {
 				return false
 			}
@@ -67,7 +69,8 @@ func (m *phraseMatcher) matches() bool {
 	return true
 }
 
-// phraseStarts appends the positions at which a phrase with the word at offset may start.
+// phraseStarts appends the positions at which a phrase may start if the word at the given offset
+// has these positions.
 func phraseStarts(starts, positions []uint32, offset uint32) []uint32 {
 	for _, p := range positions {
 		if p >= offset {
@@ -77,7 +80,7 @@ func phraseStarts(starts, positions []uint32, offset uint32) []uint32 {
 	return starts
 }
 
-// filterStarts keeps the starts for which the word is at offset.
+// filterStarts removes the starts for which the word is not at the given offset.
 func filterStarts(starts, positions []uint32, offset uint32) []uint32 {
 	kept, at := starts[:0], 0
 	for _, s := range starts {

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// addRepetitive adds a document that repeats the word "aa" and ends with "end".
+// addRepetitive adds a document that contains the word "aa" many times and ends with "end".
 func addRepetitive(b *Batch, key uint64, times uint32) {
 	b.StartDocument(key, 0, NoDate)
 	for at := range times {
@@ -20,14 +20,14 @@ func addRepetitive(b *Batch, key uint64, times uint32) {
 	b.AddWord([]byte("end"), times)
 }
 
-// The first positions of a word that occurs very often are stored, also by merges. Further
-// occurrences count for the frequency but are in no phrase.
+// Only the first positions of a very frequent word are stored, including in merged segments.
+// Additional occurrences count for the frequency but do not match phrases.
 func TestStoredPositionsAreLimited(t *testing.T) {
 	x := openTest(t, Options{})
 	rows := []struct {
 		key   uint64
 		times uint32
-		found bool // by the phrase "aa end"
+		found bool // whether the phrase "aa end" finds the document
 	}{
 		{1, segment.MaxPositions - 1, true},
 		{2, segment.MaxPositions, true},
@@ -36,7 +36,7 @@ func TestStoredPositionsAreLimited(t *testing.T) {
 		{5, 1, true},
 		{6, 2, true},
 	}
-	for _, part := range [][2]int{{0, 5}, {5, 6}} { // most in one segment, and one in a second
+	for _, part := range [][2]int{{0, 5}, {5, 6}} { // five documents in one segment and one in another
 		b := x.NewBatch()
 		for _, row := range rows[part[0]:part[1]] {
 			addRepetitive(b, row.key, row.times)
@@ -82,7 +82,7 @@ func TestStoredPositionsAreLimited(t *testing.T) {
 	verifyFound("merged")
 }
 
-// openCursor returns a cursor over the documents with "aa" in the first segment.
+// openCursor returns a cursor for the documents that contain "aa" in the first segment.
 func openCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	t.Helper()
 	var w segment.TermIterator
@@ -96,7 +96,7 @@ func openCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	return c
 }
 
-// repeatTerm returns n times the term "aa".
+// repeatTerm returns the term "aa" n times.
 func repeatTerm(n int) (list []string) {
 	for range n {
 		list = append(list, "aa")
@@ -104,8 +104,8 @@ func repeatTerm(n int) (list []string) {
 	return list
 }
 
-// A phrase that repeats one word, in a document that consists of this word, needs memory for its
-// positions only once.
+// If a phrase repeats one word, the positions of that word are kept in memory only once, even for a
+// document that consists only of that word.
 func TestPhraseMemory(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) { addRepetitive(b, 1, 300_000) })
 	var before, after runtime.MemStats
@@ -120,7 +120,8 @@ func TestPhraseMemory(t *testing.T) {
 	}
 }
 
-// countingContext counts the calls of Err and is canceled after a number of them.
+// countingContext is a context that counts the calls of Err and is canceled after a given number of
+// them.
 type countingContext struct {
 	context.Context
 	checks, limit int
@@ -133,8 +134,8 @@ func (c *countingContext) Err() error {
 	return nil
 }
 
-// A phrase checks the context within a block too, because its documents may have any number of
-// positions.
+// A phrase checks the context even within a block because the documents in it may have any number
+// of positions.
 func TestPhraseChecksContext(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(40) {
@@ -148,12 +149,12 @@ func TestPhraseChecksContext(t *testing.T) {
 	}
 }
 
-// dueContext has a deadline in the past, but Err returns nil.
+// dueContext is a context whose deadline is in the past but whose Err still returns nil.
 type dueContext struct{ context.Context }
 
 func (dueContext) Deadline() (time.Time, bool) { return time.Unix(0, 0), true }
 
-// An optional phrase never makes a search fail, whether the deadline is near or there are too many
+// An optional phrase never makes a search fail, neither near the deadline nor if there are too many
 // positions.
 func TestOptionalPhraseNeverFailsSearch(t *testing.T) {
 	const docs = 100
@@ -197,7 +198,8 @@ func TestOptionalPhraseNeverFailsSearch(t *testing.T) {
 	}
 }
 
-// A search whose context ends returns its error, even while evaluating an optional phrase.
+// If the context of a search ends, the search returns the error of the context, even while it
+// evaluates an optional phrase.
 func TestOptionalPhraseStopsWithContext(t *testing.T) {
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
 		for key := range uint64(10) {

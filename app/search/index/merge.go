@@ -10,18 +10,19 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// merger merges adjacent segments in the background, which limits their number and drops deleted
-// documents. Only adjacent segments are merged, to preserve the order of the documents.
+// merger merges adjacent segments in the background to limit their number and to drop deleted
+// documents. Segments that are not adjacent are never merged together because that would change the
+// order of the documents.
 type merger struct {
 	wake     chan struct{}
-	finished chan struct{} // a merge attempt ended, successful or not
+	finished chan struct{} // receives a value when a merge attempt ends, successful or not
 	cancel   context.CancelFunc
 	done     chan struct{}
-	lowSpace bool // the last merge was skipped for lack of disk space
+	lowSpace bool // the last merge was skipped because of low disk space
 }
 
-// backlogLimit is the number of segments above which Apply waits for a merge, so that merges keep
-// up.
+// backlogLimit is the number of segments above which Apply waits for a merge, so that merges can
+// keep up.
 const backlogLimit = 200
 
 func (m *merger) start(x *Index) {
@@ -31,7 +32,7 @@ func (m *merger) start(x *Index) {
 	m.notify()
 }
 
-// stop cancels the running merge and waits for it. The merge leaves no files.
+// stop cancels the running merge and waits until it has ended and removed its files.
 func (m *merger) stop() {
 	if m.cancel != nil {
 		m.cancel()
@@ -39,18 +40,18 @@ func (m *merger) stop() {
 	}
 }
 
-// notify wakes the merger because there may be segments to merge.
+// notify wakes the merger to check whether there are segments to merge.
 func (m *merger) notify() { signal(m.wake) }
 
-// signal sends to a channel with a buffer of one without blocking.
+// signal sends a value to a channel with a buffer of one. It does not block.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // a signal is pending already
+	default: // a signal is already pending
 	}
 }
 
-// wait waits for the end of a merge attempt if the merger is running.
+// wait waits for the end of a merge attempt. If the merger is not running, it returns immediately.
 func (m *merger) wait(ctx context.Context) error {
 	if m.cancel == nil {
 		return nil
@@ -85,7 +86,7 @@ func (m *merger) run(ctx context.Context, x *Index) {
 	}
 }
 
-// mergeFailed keeps ErrDamaged for the next Apply. A merge that failed otherwise is retried.
+// mergeFailed stores ErrDamaged for the next Apply. After any other error, the merge is retried.
 func (x *Index) mergeFailed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -98,7 +99,7 @@ func (x *Index) mergeFailed(ctx context.Context, err error) {
 	}
 }
 
-// mergeOnce performs one merge if one is due, and reports whether it did.
+// mergeOnce performs one merge if necessary. done reports whether it did.
 func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	s, err := x.acquire()
 	if errors.Is(err, ErrClosed) {
@@ -121,8 +122,8 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// hasSpace asks Options.AllowMerge for the disk space of a merge. It logs when space runs out,
-// once.
+// hasSpace reports whether Options.AllowMerge allows a merge of the views. When disk space runs
+// out, it logs that once.
 func (x *Index) hasSpace(views []view) bool {
 	if x.options.AllowMerge == nil {
 		return true
@@ -139,7 +140,7 @@ func (x *Index) hasSpace(views []view) bool {
 	return !x.merger.lowSpace
 }
 
-// merge merges adjacent segments into one. Only one merge runs at a time.
+// merge merges adjacent segments into one. Only one merge may run at a time.
 func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	sources := make([]segment.Source, len(views))
 	for i, v := range views {
@@ -155,7 +156,8 @@ func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	return x.replace(views, m, added)
 }
 
-// replace replaces the merged segments by added, which is nil if no live documents are left.
+// replace replaces the merged segments with added. added is nil if there are no live documents
+// left.
 func (x *Index) replace(merged []view, m *segment.Merge, added *openSegment) error {
 	x.writeMu.Lock()
 	defer x.writeMu.Unlock()
@@ -180,10 +182,10 @@ func (x *Index) replace(merged []view, m *segment.Merge, added *openSegment) err
 	return err
 }
 
-// Segments have levels by size: below 64 KiB, below 512 KiB, and so on by factors of eight. Eight
-// segments of a level with nothing larger between them are merged into one, usually of the next
-// level. So a document is rewritten once per level, and each level has about seven segments at
-// most.
+// Each segment has a level according to its size: below 64 KiB, below 512 KiB, and so on by factors
+// of eight. If eight segments of a level have no larger segment between them, they are merged into
+// one, usually of the next level. This way, a document is rewritten once per level, and there are
+// no more than about seven segments per level.
 const (
 	mergeWidth    = 8
 	maxMergeWidth = 32 // maximum number of segments in one merge
@@ -195,7 +197,7 @@ func level(size int64) int {
 	return (max(0, bits.Len64(uint64(size))-level0Bits) + 2) / 3
 }
 
-// pickMerge returns the range of segments to merge. from == to means none.
+// pickMerge returns the range of segments to merge. If there is nothing to merge, from equals to.
 func pickMerge(views []view) (from, to int) {
 	highest := 0
 	for _, v := range views {
@@ -218,7 +220,8 @@ func pickMerge(views []view) (from, to int) {
 	return 0, 0
 }
 
-// levelRun returns adjacent segments of at most level l, if enough of them are of level l.
+// levelRun returns a range of adjacent segments of level l or lower. It returns an empty range if
+// there are not enough segments of level l.
 func levelRun(views []view, l int) (from, to int) {
 	count := 0
 	for i, v := range views {
@@ -256,7 +259,7 @@ func smallestRun(views []view) int {
 	return at
 }
 
-// fitMaxDocs drops the newest segments until the rest fits into one segment.
+// fitMaxDocs drops the newest segments from the range until the others fit into one segment.
 func fitMaxDocs(views []view, from, to int) (int, int) {
 	docs := 0
 	for i := from; i < to; i++ {

@@ -44,7 +44,8 @@ func TestPickMerge(t *testing.T) {
 	}
 }
 
-// A segment with many deleted documents is rewritten, and one without live documents is removed.
+// A segment with many deleted documents is rewritten, and a segment without live documents is
+// removed.
 func TestMergeDropsDeletedDocuments(t *testing.T) {
 	x, s := oneSegment(t, Options{}, func(b *Batch) {
 		for i := range uint64(100) {
@@ -89,7 +90,8 @@ func TestMergeDropsDeletedDocuments(t *testing.T) {
 	}
 }
 
-// A running search still finds documents of a replaced segment, and the segment is closed after it.
+// A running search still finds the documents of a segment that is replaced. The segment is closed
+// when the search ends.
 func TestMergeKeepsSearchedSegments(t *testing.T) {
 	x := openTest(t, Options{})
 	for key := range uint64(3) {
@@ -121,7 +123,7 @@ func TestMergeKeepsSearchedSegments(t *testing.T) {
 	}
 }
 
-// If too many segments wait for merges, Apply waits for a merge.
+// If there are too many segments, Apply waits for a merge.
 func TestApplyWaitsForMerge(t *testing.T) {
 	x := openTest(t, Options{})
 	apply := func(key uint64) {
@@ -141,8 +143,8 @@ func TestApplyWaitsForMerge(t *testing.T) {
 	}
 }
 
-// A merge asks AllowMerge with the size of its sources. If it is not allowed, this is logged once
-// and retried after the next Apply.
+// Each merge calls AllowMerge with the total size of its sources. If the merge is not allowed, that
+// is logged once, and the merge is retried after the next Apply.
 func TestMergeAsksForDiskSpace(t *testing.T) {
 	var log bytes.Buffer
 	var requested []int64

@@ -37,7 +37,7 @@ func (m *model) remove(key uint64) {
 func (m *model) clone() *model { return &model{slices.Clone(m.docs), m.checkpoint} }
 
 // modelScorer computes BM25. It uses the statistics of the index, which include deleted documents
-// that are not merged away.
+// that have not been merged away.
 type modelScorer struct {
 	totals   collectionStats
 	docFreqs map[string]int
@@ -56,7 +56,7 @@ func (w modelScorer) score(d *modelDoc, t string, weight float64) float64 {
 
 func (d *modelDoc) has(t string) bool { return d.keywords[t] || len(d.positions[t]) > 0 }
 
-// match reports whether a node matches the document, and its score.
+// match reports whether a node matches the document, and returns its score.
 func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 	switch n := n.(type) {
 	case nil:
@@ -98,7 +98,7 @@ func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 	panic(n)
 }
 
-// phrase reports whether a phrase matches the document, and its score.
+// phrase reports whether a phrase matches the document, and returns its score.
 func (d *modelDoc) phrase(n Phrase, w modelScorer) (bool, float64) {
 	if len(n.Terms) == 0 {
 		return false, 0
@@ -119,7 +119,7 @@ func (d *modelDoc) phrase(n Phrase, w modelScorer) (bool, float64) {
 	return false, 0
 }
 
-// search evaluates a query without its limit.
+// search evaluates a query, ignoring its limit.
 func (m *model) search(q Query, w modelScorer) Result {
 	var a Result
 	for i := len(m.docs) - 1; i >= 0; i-- {
@@ -151,7 +151,7 @@ type generator struct{ *rand.Rand }
 const generatorWords = 12
 
 func (r generator) word() string {
-	// Low numbers are frequent, high numbers are rare.
+	// Low numbers are frequent and high numbers are rare.
 	n := min(r.IntN(generatorWords), r.IntN(generatorWords))
 	return fmt.Sprintf("w%02d", n)
 }
@@ -170,7 +170,7 @@ func (r generator) doc(keys int) modelDoc {
 		d.keywords[r.keyword()] = true
 	}
 	if r.IntN(10) == 0 {
-		d.keywords[r.word()] = true // a word without positions in this document
+		d.keywords[r.word()] = true // the document has this word without positions
 	}
 	words := r.IntN(25)
 	if r.IntN(100) == 0 {
@@ -287,7 +287,7 @@ func compareSearch(t *testing.T, x *Index, m *model, q Query) {
 	}
 }
 
-// diffHits compares hits with all matches in order, and returns a description of the first
+// diffHits compares hits with the sorted list of all matches. It returns a description of the first
 // difference. Hits whose scores differ only by rounding may be in any order.
 func diffHits(got, all []Hit, limit int) string {
 	const rounding = 1e-9
@@ -302,7 +302,7 @@ func diffHits(got, all []Hit, limit int) string {
 		for _, w := range all {
 			found = found || w.Key == h.Key && w.Group == h.Group && math.Abs(w.Score-h.Score) <= rounding
 		}
-		exact := h.Score == math.Trunc(h.Score) // constant scores are not rounded, so the order must match
+		exact := h.Score == math.Trunc(h.Score) // constant scores are exact, so the order must match
 		if !found || exact && h.Key != all[i].Key {
 			return fmt.Sprintf("hit %d", i)
 		}
@@ -331,7 +331,7 @@ func openModel(t *testing.T, dir string, manualMerges bool) *Index {
 func runModel(t *testing.T, seed uint64) {
 	r := generator{rand.New(rand.NewPCG(seed, 1))}
 	dir := t.TempDir()
-	manualMerges := seed%2 == 0 // otherwise merges run in the background
+	manualMerges := seed%2 == 0 // otherwise, merges run in the background
 	x := openModel(t, dir, manualMerges)
 	defer func() { _ = x.Close() }()
 	m := &model{}

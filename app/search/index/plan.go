@@ -7,18 +7,18 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// plan is a query together with the dictionary entries of its terms in all segments.
+// plan is a query with the dictionary entries of its terms in all segments.
 type plan struct {
 	query       Query
 	views       []view
-	terms       map[string]int // → index in texts, docFreqs, and entries
+	terms       map[string]int // maps each term to its index in texts, docFreqs, and entries
 	texts       []string
 	entries     [][]segment.Entry // by segment and term; DocFreq is 0 if the segment lacks the term
-	docFreqs    []int             // total of all segments, by term
+	docFreqs    []int             // total of all segments for each term
 	totals      collectionStats
 	nodes       int
 	maxNodes    int
-	unknownNode Node // a node of unknown type, such as a pointer, or nil
+	unknownNode Node // a node of an unknown type, such as a pointer; nil if there is none
 }
 
 func newPlan(q Query, s *snapshot, maxNodes int) (*plan, error) {
@@ -47,7 +47,7 @@ func (p *plan) addTerm(t string) {
 	}
 }
 
-// addNode collects the terms of a node. It stops descending when there are too many nodes.
+// addNode collects the terms of a node and its children. It stops if there are too many nodes.
 func (p *plan) addNode(n Node) {
 	if p.nodes > p.maxNodes {
 		return
@@ -113,12 +113,12 @@ type matcherBuilder struct {
 	segment        *segment.Segment
 	entries        []segment.Entry
 	budget         *segment.Budget
-	optionalBudget *segment.Budget // for phrases that only affect the score
+	optionalBudget *segment.Budget // budget for phrases that only affect the score
 	optional       bool            // the node being built only affects the score
 	lengths        *segment.Column
 }
 
-// root builds the matcher of the query, without its group and date filters.
+// root builds the matcher for the query, excluding the group and date filters.
 func (b *matcherBuilder) root() matcher {
 	var filters []matcher
 	for _, w := range b.plan.query.Filters {
@@ -155,7 +155,7 @@ func (b *matcherBuilder) node(n Node) matcher {
 	return noDocs{}
 }
 
-// nodes builds matchers and omits those that match nothing in the segment.
+// nodes builds the matchers for a list of nodes. It omits those that match nothing in the segment.
 func (b *matcherBuilder) nodes(list []Node) []matcher {
 	var parts []matcher
 	for _, n := range list {
@@ -211,9 +211,9 @@ func (b *matcherBuilder) phraseMatcher(n Phrase) matcher {
 	var words []matcher
 	for i, t := range n.Terms {
 		if places[t][0] != uint32(i) {
-			continue // a repetition
+			continue // the word is a repetition
 		}
-		// A word that occurs twice in the phrase counts twice.
+		// The score of a word that occurs twice in the phrase is counted twice.
 		w, ok := b.bm25Term(t, n.Weight*float64(len(places[t])), budget).(*bm25Term)
 		if !ok {
 			return noDocs{}

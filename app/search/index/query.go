@@ -10,29 +10,31 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// Node is a condition on documents with a score. It is a Term, All, Any, Prefer, or Phrase. A nil
-// Node matches every document with score 0. An empty All, Any, or Phrase matches no document.
+// Node is a condition that documents can match, with a score. It is a Term, All, Any, Prefer, or
+// Phrase. A nil Node matches every document with a score of 0. An empty All, Any, or Phrase does
+// not match any document.
 type Node interface{ node() }
 
-// Term matches documents that contain the term. The score is Weight if ConstantScore is set;
-// otherwise it is Weight times BM25, which is 0 for a term without positions.
+// Term matches documents that contain the term. If ConstantScore is set, the score is Weight.
+// Otherwise, it is Weight times BM25, which is 0 for a term without positions.
 type Term struct {
 	Text          string
 	Weight        float64
 	ConstantScore bool
 }
 
-// All matches documents that match every node. The score is the sum.
+// All matches documents that match every node. The score is the sum of the scores.
 type All []Node
 
-// Any matches documents that match at least one node. The score is that of the best match.
+// Any matches documents that match at least one node. The score is the highest one.
 type Any []Node
 
-// Prefer matches documents that match Must. Nodes in Should add their score if they match too.
+// Prefer matches documents that match Must. Nodes in Should that also match add their scores.
 //
-// A Phrase in Should only improves the order, so its cost is limited: all of them together read
-// about 16,000,000 positions per search, and none after half of the time until the deadline of the
-// context has passed. Documents after that are scored without these phrases.
+// A Phrase in Should only improves the order of the hits, so its cost is limited. All such phrases
+// of a search together read about 16,000,000 positions. They stop reading when half of the time
+// until the deadline of the context has passed. The remaining documents are scored without these
+// phrases.
 type Prefer struct {
 	Must   Node
 	Should []Node
@@ -54,12 +56,12 @@ func (Phrase) node() {}
 // Query describes a search for the documents with the highest scores.
 type Query struct {
 	Node         Node
-	Groups       uint8    // bit set of the groups to return hits of; 0 is all
+	Groups       uint8    // bit set of the groups whose hits are returned; 0: all
 	Filters      []string // terms that every match must contain; they don't affect the score
-	HasDateRange bool     // only match documents dated From to To, inclusive
-	From         int32    // in days since 1970, as is To
+	HasDateRange bool     // only match documents dated between From and To, inclusive
+	From         int32    // in days since January 1, 1970, like To
 	To           int32
-	Limit        int // maximum number of hits, at maxScore MaxHits; 0 only counts
+	Limit        int // maximum number of hits, up to MaxHits; 0: only count matches
 }
 
 // Hit is a matching document.
@@ -70,15 +72,15 @@ type Hit struct {
 }
 
 // Result is the result of a search. Hits are ordered by descending score, then by ascending group,
-// then from the newest to the oldest. Counts has the number of matches in every group, regardless
-// of Query.Groups.
+// and then from the newest to the oldest. Counts holds the number of matches in each group,
+// regardless of Query.Groups.
 type Result struct {
 	Hits   []Hit
 	Counts [NumGroups]int
 }
 
-// Search evaluates a query. It returns ErrQuery, ErrDamaged, ErrClosed, and the error of ctx, which
-// it checks every few thousand documents.
+// Search evaluates a query. It returns ErrQuery for an invalid query, ErrDamaged, ErrClosed, or the
+// error of ctx. It checks ctx every few thousand documents.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 	s, err := x.acquire()
 	if err != nil {
@@ -105,7 +107,7 @@ func search(ctx context.Context, q Query, s *snapshot, maxNodes int) (Result, er
 	}
 	c := collector{query: q, budget: segment.NewBudget(ctx), optionalBudget: segment.NewBudget(ctx), top: topHits{limit: q.Limit}}
 	c.optionalBudget.Limit(maxOptionalSteps, halfway(ctx))
-	// Newest first, because among equals the first one found wins.
+	// Search the newest segment first because the first of several hits with the same score wins.
 	for i := len(s.views) - 1; i >= 0; i-- {
 		c.search(p, i)
 		if c.budget.Err() != nil {
@@ -115,10 +117,12 @@ func search(ctx context.Context, q Query, s *snapshot, maxNodes int) (Result, er
 	return c.result(s.views)
 }
 
-// maxOptionalSteps is how many positions optional phrases may read: about 0.1 s of work.
+// maxOptionalSteps is the number of positions that optional phrases may read. Reading them takes
+// about 0.1 s.
 const maxOptionalSteps = 1 << 24
 
-// halfway returns the time at which half of the time until the deadline has passed, or zero.
+// halfway returns the time halfway between now and the deadline of ctx, or the zero time if there
+// is no deadline.
 func halfway(ctx context.Context) time.Time {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -131,7 +135,7 @@ func halfway(ctx context.Context) time.Time {
 type collector struct {
 	query          Query
 	budget         segment.Budget
-	optionalBudget segment.Budget // for work that may be skipped
+	optionalBudget segment.Budget // budget for work that may be skipped
 	top            topHits
 	counts         [NumGroups]int
 
@@ -141,7 +145,7 @@ type collector struct {
 	dates      *segment.Column
 }
 
-// docsPerCheck is the number of documents between two checks of the context.
+// docsPerCheck is the number of documents that are processed between two checks of the context.
 const docsPerCheck = 1 << 12
 
 // search searches one segment.
@@ -171,7 +175,7 @@ func (c *collector) search(p *plan, i int) {
 	}
 	c.budget.Check()
 	if err := c.optionalBudget.Err(); err != nil && !errors.Is(err, segment.ErrBudgetSpent) {
-		c.budget.Fail(err) // damage, or the error of ctx, which the other budget reports too
+		c.budget.Fail(err) // damage, or the error of ctx, which the other budget also reports
 	}
 }
 
@@ -188,7 +192,7 @@ func (c *collector) inDateRange(d uint32) bool {
 	return date != NoDate && date >= c.query.From && date <= c.query.To
 }
 
-// result reads the keys of the hits.
+// result returns the hits with their keys, which it reads from the segments.
 func (c *collector) result(views []view) (Result, error) {
 	res := Result{Counts: c.counts}
 	for _, r := range c.top.sorted() {
@@ -202,8 +206,8 @@ func (c *collector) result(views []view) (Result, error) {
 	return res, nil
 }
 
-// DocFreqs returns the document frequency of each term that occurs. Deleted documents count until
-// they are merged away. Lookups are faster if the terms are in ascending order.
+// DocFreqs returns the document frequency of each term that exists. Deleted documents are counted
+// until they are merged away. Lookups are faster if the terms are in ascending order.
 func (x *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	s, err := x.acquire()
 	if err != nil {
@@ -213,7 +217,8 @@ func (x *Index) DocFreqs(ctx context.Context, terms []string) (map[string]int, e
 	return s.docFreqs(ctx, terms)
 }
 
-// docFreqs processes one segment after another, so that sorted terms are found in the current leaf.
+// docFreqs processes one segment after another so that lookups of sorted terms often find the next
+// term in the same leaf.
 func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int, error) {
 	known := make(map[string]int)
 	var term []byte
@@ -236,8 +241,8 @@ func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int
 	return known, nil
 }
 
-// Terms returns the first terms with the prefix in ascending byte order, at most limit of them. It
-// reads no more of the dictionaries than necessary. Some terms may be of deleted documents only.
+// Terms returns the first terms with the prefix in ascending byte order, up to limit. It reads only
+// the necessary parts of the dictionaries. Some of the terms may only be in deleted documents.
 func (x *Index) Terms(ctx context.Context, prefix string, limit int) ([]string, error) {
 	s, err := x.acquire()
 	if err != nil {

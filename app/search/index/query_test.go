@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Posting lists of many blocks have the computed number of matches.
+// Queries return the correct number of matches for posting lists of many blocks.
 func TestManyBlocks(t *testing.T) {
 	const docs = 40_000
 	x, _ := oneSegment(t, Options{}, func(b *Batch) {
@@ -176,8 +176,8 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// A search sees one snapshot while batches are applied. Every state has the same keys in another
-// group.
+// A search uses one snapshot while batches are applied. Each batch contains the same keys in a
+// different group, so a mixture of states would be detected.
 func TestSearchWhileApplying(t *testing.T) {
 	const keys, states, searchers = 50, 40, 3
 	x := openTest(t, Options{Cache: 1})

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// snapshot is an immutable state of the index. A search uses one from start to end.
+// snapshot is an immutable state of the index. A search uses the same snapshot from start to end.
 type snapshot struct {
 	views      []view // oldest segment first
 	checkpoint []byte
@@ -25,7 +25,7 @@ type view struct {
 }
 
 // openSegment is a reference-counted segment. When the last reference is released, its file is
-// closed, and removed if the segment has been replaced.
+// closed. If the segment has been replaced, the file is also removed.
 type openSegment struct {
 	*segment.Segment
 	segment.Meta
@@ -35,7 +35,7 @@ type openSegment struct {
 	removeFile atomic.Bool // remove the file after closing it
 }
 
-// openSegment opens a segment. The caller holds the first reference.
+// openSegment opens a segment. The caller holds the first reference to it.
 func (x *Index) openSegment(meta segment.Meta) (*openSegment, error) {
 	path := filepath.Join(x.dir, segmentName(meta.Number))
 	opened, err := segment.Open(path, meta, x.cache)
@@ -53,10 +53,10 @@ func (s *openSegment) release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
 	}
-	// Close first, because Windows can't remove an open file.
+	// Close the file first because Windows can't remove an open file.
 	err := s.Close()
 	if s.removeFile.Load() {
-		// If this fails, the next Open removes the file, because no manifest lists it.
+		// If this fails, the next Open removes the file because no manifest lists it.
 		if rmErr := s.files.Remove(s.path); !errors.Is(rmErr, os.ErrNotExist) {
 			err = errors.Join(err, rmErr)
 		}
@@ -64,8 +64,8 @@ func (s *openSegment) release() error {
 	return err
 }
 
-// newSnapshot returns a snapshot with one reference, which the caller holds. It references the
-// segments.
+// newSnapshot returns a snapshot with one reference, which the caller holds. The snapshot holds
+// references to the segments.
 func newSnapshot(views []view, checkpoint []byte, log *slog.Logger) *snapshot {
 	s := &snapshot{views: views, checkpoint: checkpoint, log: log}
 	s.refs.Store(1)
@@ -86,8 +86,8 @@ func (x *Index) acquire() (*snapshot, error) {
 	return x.current, nil
 }
 
-// release drops a reference. An error when closing or removing a segment file affects no search, so
-// it is only logged.
+// release drops a reference. An error when closing or removing a segment file does not affect
+// searches, so it is only logged.
 func (s *snapshot) release() {
 	if s.refs.Add(-1) > 0 {
 		return
@@ -99,7 +99,7 @@ func (s *snapshot) release() {
 	}
 }
 
-// load opens the segments of the manifest.
+// load opens the segments that the manifest lists.
 func (x *Index) load(m *manifest) (*snapshot, error) {
 	var views []view
 	var err error
@@ -121,9 +121,9 @@ func (x *Index) load(m *manifest) (*snapshot, error) {
 	return loaded, nil
 }
 
-// install makes a new snapshot current, durably. The caller holds x.writeMu. Segments that are not
-// in views are removed when the last search that uses them ends. If install fails, maybeWritten
-// reports whether the next Open may find the new state.
+// install durably makes a new snapshot the current one. The caller must hold x.writeMu. Segments
+// that are not in views are removed when the last search that uses them ends. If install returns an
+// error, maybeWritten reports whether the next Open may find the new state.
 func (x *Index) install(views []view, checkpoint []byte) (maybeWritten bool, err error) {
 	m := &manifest{nextSegment: x.nextSegment.Load(), checkpoint: checkpoint}
 	kept := make(map[*openSegment]bool)
