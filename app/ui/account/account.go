@@ -1,4 +1,4 @@
-// Package account serves sign-in, invitations, and the pages of a user's own account.
+// Package account serves the sign-in pages, the invitation pages, and the account page.
 package account
 
 import (
@@ -10,19 +10,19 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// accountView is the data of the account page.
+// accountView is the template data of the account page.
 type accountView struct {
 	User     model.User
-	Once     string // token of the form that creates recovery codes
+	Once     string // identifies the form that creates recovery codes
 	Codes    int    // number of unused recovery codes
-	Required bool   // the settings require two-factor authentication
-	Must     bool   // it must be set up first
+	Required bool   // the server requires two-factor authentication
+	Must     bool   // the user must set up two-factor authentication before anything else
 	Sessions []sessionRow
-	Problems map[string]string // by field; "" is for the form named by Form
-	Form     string            // the form with the problems: password or factor
+	Problems map[string]string // by field name; "" is a problem with the entire form
+	Form     string            // the form that the problems belong to: password or factor
 }
 
-// sessionRow is a session of the user.
+// sessionRow is one of the user's sessions.
 type sessionRow struct {
 	model.Session
 	Name string
@@ -33,7 +33,7 @@ func (p *Pages) accountPage(w http.ResponseWriter, r *http.Request, visitor page
 	return p.showAccount(w, r, visitor, http.StatusOK, "", nil)
 }
 
-// showAccount shows the account page, with the problems of one of its forms.
+// showAccount shows the account page with the problems of one of its forms, if any.
 func (p *Pages) showAccount(
 	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form string, problems map[string]string,
 ) error {
@@ -57,8 +57,8 @@ func (p *Pages) showAccount(
 	})
 }
 
-// showAccountProblem shows the account page with the problems that err has for a form. Other errors
-// are returned.
+// showAccountProblem shows the account page with the form's problems that err reports. If err is
+// not about the form, it is returned.
 func (p *Pages) showAccountProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, form string, err error) error {
 	status, problems := page.FormProblems(err)
 	if problems == nil {
@@ -79,12 +79,12 @@ func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request, visitor p
 	return p.RedirectWithNotice(w, r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
 }
 
-// endSession signs one of the user's devices out.
+// endSession ends one of the user's sessions, which signs that device out.
 func (p *Pages) endSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id := r.PostForm.Get("session")
 	err := p.Vault.Sessions.End(r.Context(), visitor.Actor, id)
 	switch {
-	case errs.KindOf(err) == errs.NotFound: // it has expired in the meantime
+	case errs.KindOf(err) == errs.NotFound: // the session has expired in the meantime
 	case err != nil:
 		return err
 	case id == (model.Session{Hash: visitor.Session}).ID():

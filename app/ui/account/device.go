@@ -2,10 +2,11 @@ package account
 
 import "strings"
 
-// agentName maps a token of a User-Agent header to the name of a browser or system.
+// agentName maps part of a User-Agent header to the name of a browser or operating system.
 type agentName struct{ token, name string }
 
-// Browsers imitate each other in their User-Agent, so the first match counts.
+// Browsers also name other browsers in their User-Agent headers, so the first match in the list
+// counts.
 var (
 	browsers = []agentName{
 		{"Edg/", "Edge"}, {"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"},
@@ -19,7 +20,7 @@ var (
 	}
 )
 
-// deviceName describes the device of a session by its User-Agent.
+// deviceName returns the browser and operating system that a User-Agent header describes.
 func deviceName(agent string) string {
 	browser, system := matchAgent(browsers, agent), matchAgent(systems, agent)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// invitationPage shows the form of a one-time link. GET requests don't use up the link, because
-// mail programs preview links.
+// invitationPage shows the password form of a one-time link. GET requests don't use up the link
+// because email programs open links for previews.
 func (p *Pages) invitationPage(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
 	in, err := p.Vault.Users.Invitation(r.Context(), r.PathValue("token"))
 	if err != nil {
@@ -21,10 +21,10 @@ func (p *Pages) invitationPage(w http.ResponseWriter, r *http.Request, _ page.Vi
 	return p.showInvitation(w, r, http.StatusOK, in, "", nil)
 }
 
-// acceptInvitation sets the password that was entered in the form.
+// acceptInvitation sets the user's password from the submitted form.
 func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
 	token := r.PathValue("token")
-	// Checked before the form is read: without a valid link, no password is read.
+	// Check the link before reading the form, so that no password is read if the link is invalid.
 	in, err := p.Vault.Users.Invitation(r.Context(), token)
 	if err != nil {
 		page.SkipForm(w, r)
@@ -62,8 +62,8 @@ func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, na
 	return p.finishSignIn(w, r, in, "/")
 }
 
-// showInvitation shows the form for the user whom the link is for, even if another user is signed
-// in.
+// showInvitation shows the password form for the user that the link was created for, even if
+// another user is signed in.
 func (p *Pages) showInvitation(
 	w http.ResponseWriter, r *http.Request, status int, in auth.Invitation, name string, problems map[string]string,
 ) error {
@@ -85,8 +85,8 @@ func (p *Pages) showInvitation(
 	}{text, name, in.First, model.MinPasswordLength, problems}})
 }
 
-// invitationError returns a page that explains an invalid link. Other errors are returned
-// unchanged.
+// invitationError converts the error for an invalid link to a page that explains the problem. Other
+// errors are returned unchanged.
 func invitationError(err error) error {
 	if kind := errs.KindOf(err); kind == errs.NotFound || kind == errs.Conflict {
 		return page.NewHTTPError(http.StatusNotFound, "This link does not work",

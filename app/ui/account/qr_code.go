@@ -8,11 +8,11 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// quietZone is the width of the white border in modules (ISO/IEC 18004: four).
+// quietZone is the width of the white border, in modules. ISO/IEC 18004 requires four.
 const quietZone = 4
 
-// qrCodeSVG returns a QR code of the text, dark on white in every theme. It is inline because the
-// address of an image would contain the secret.
+// qrCodeSVG returns a QR code for the text as inline SVG, dark on white in all themes. It isn't a
+// separate image because the image's address would contain the secret.
 func qrCodeSVG(text string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {

@@ -2,10 +2,10 @@ package account
 
 import "deedkeep/app/ui/page"
 
-// Pages handles sign-in, invitations, and the user's own account.
+// Pages contains the handlers of this package's pages.
 type Pages struct{ *page.Site }
 
-// New returns the pages of this package.
+// New returns the handlers of this package's pages.
 func New(s *page.Site) *Pages { return &Pages{Site: s} }
 
 // Routes returns the routes of the pages.

@@ -9,14 +9,15 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// challengeCookie holds the token of a sign-in that waits for its verification code.
+// challengeCookie is the name of the cookie that holds the token of a sign-in waiting for its
+// verification code.
 const challengeCookie = "deedkeep_step"
 
-// signInForm is the data of the sign-in pages.
+// signInForm is the template data of the sign-in pages.
 type signInForm struct {
 	Name, To, Problem string
-	Wait              int  // seconds until the next attempt
-	Code              bool // ask for the verification code instead of username and password
+	Wait              int  // seconds until the user can try again
+	Code              bool // ask for the verification code instead of the username and password
 }
 
 func (p *Pages) signInPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
@@ -37,7 +38,7 @@ func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, visitor page.
 	return p.RenderPage(w, r, visitor, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
 }
 
-// signIn checks username and password.
+// signIn handles the first sign-in step: it checks the username and password.
 func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := r.PostForm
 	return p.startSession(w, r, visitor, auth.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
@@ -46,13 +47,13 @@ func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, visitor page.Visi
 func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	to := page.LocalAddress(r.URL.Query().Get("to"))
 	if p.CookieValue(r, challengeCookie) == "" || visitor.Known() {
-		page.Redirect(w, r, page.SignInPath(to)) // no sign-in waits for a code
+		page.Redirect(w, r, page.SignInPath(to)) // no sign-in is waiting for a verification code
 		return nil
 	}
 	return p.showSignIn(w, r, visitor, http.StatusOK, signInForm{To: to, Code: true})
 }
 
-// submitCode checks the verification code, in the step after the password.
+// submitCode handles the second sign-in step: it checks the verification code.
 func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	step := p.CookieValue(r, challengeCookie)
 	if step == "" {
@@ -62,7 +63,8 @@ func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, visitor page.
 	return p.startSession(w, r, visitor, auth.SignInDraft{Challenge: step, Code: r.PostForm.Get("code")})
 }
 
-// startSession signs the user in, asks for the verification code, or shows the problem.
+// startSession signs the user in if the credentials are valid. Otherwise it asks for the
+// verification code or shows the problem.
 func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor, draft auth.SignInDraft) error {
 	draft.Address, draft.Device = p.Address(r), r.UserAgent()
 	to := page.LocalAddress(r.PostForm.Get("to"))
@@ -88,8 +90,8 @@ func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.showSignIn(w, r, visitor, page.SignInErrorStatus(rejected), again)
 }
 
-// finishSignIn sets the cookie of the new session. It ends the session that the browser had before,
-// which prevents session fixation.
+// finishSignIn sets the cookie of the new session. To prevent session fixation, it ends the
+// browser's previous session.
 func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in auth.SignedIn, to string) error {
 	if before := p.SessionToken(r); before != "" {
 		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r)); err != nil {
@@ -105,7 +107,7 @@ func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in auth.Sig
 	return nil
 }
 
-// clearChallenge deletes the cookie of a sign-in that can't continue.
+// clearChallenge deletes the cookie of a sign-in that can't be continued.
 func (p *Pages) clearChallenge(w http.ResponseWriter, r *http.Request) {
 	if p.CookieValue(r, challengeCookie) != "" {
 		p.SetCookie(w, r, challengeCookie, "", 0, http.SameSiteStrictMode)
@@ -119,7 +121,7 @@ func (p *Pages) signOut(w http.ResponseWriter, r *http.Request, visitor page.Vis
 	return p.finishSignOut(w, r, "You are signed out.")
 }
 
-// finishSignOut deletes the session cookie and the data that the browser stores.
+// finishSignOut deletes the session cookie and the data that the browser stores for this site.
 func (p *Pages) finishSignOut(w http.ResponseWriter, r *http.Request, notice string) error {
 	p.SetSession(w, r, "")
 	page.ClearSiteData(w, `"cache", "storage"`)

@@ -9,15 +9,15 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// twoFactorForm is the data of the page that sets up two-factor authentication.
+// twoFactorForm is the template data of the page that sets up two-factor authentication.
 type twoFactorForm struct {
-	QR      template.HTML // "" after a wrong code: the phone has scanned it already
-	Secret  string        // in groups of four
+	QR      template.HTML // "" after a wrong code because the phone has already scanned it
+	Secret  string        // secret in groups of four characters
 	Problem string
 }
 
 // beginTwoFactor starts setting up two-factor authentication. The response shows the secret, which
-// is not shown again.
+// can't be shown again.
 func (p *Pages) beginTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	offer, err := p.Vault.Users.BeginTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *Pages) confirmTwoFactor(w http.ResponseWriter, r *http.Request, visitor
 	return p.showTwoFactorForm(w, r, visitor, status, twoFactorForm{Problem: problems["code"] + problems[""]})
 }
 
-// newRecoveryCodes replaces the recovery codes.
+// newRecoveryCodes replaces the user's recovery codes.
 func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return p.SubmitOnce(w, r, visitor, codesAlreadyShown, func() (string, error) {
 		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
@@ -66,12 +66,12 @@ func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor
 	})
 }
 
-// codesAlreadyShown is shown if the form of new recovery codes is submitted twice.
+// codesAlreadyShown is the page shown when the form for new recovery codes is submitted twice.
 var codesAlreadyShown = page.AlreadySubmitted{Text: "These codes were made already. They were shown once, and are shown no more.", Path: "/me", Link: "Go to your account"}
 
-// showRecoveryCodes shows new recovery codes. They are not shown again.
+// showRecoveryCodes shows new recovery codes. They can't be shown again.
 func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor, heading string, codes []string) error {
-	if visitor.Role == "" { // two-factor authentication is set up now, so the user has a role
+	if visitor.Role == "" { // two-factor authentication is set up now, so read the user's role
 		user, err := p.Vault.Users.Get(r.Context(), visitor.ID)
 		if err != nil {
 			return err
@@ -83,11 +83,11 @@ func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, visito
 	})
 }
 
-// recoveryCodePattern matches the codes of secret.NewRecoveryCode.
+// recoveryCodePattern matches codes created by secret.NewRecoveryCode.
 var recoveryCodePattern = regexp.MustCompile(`^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 
-// downloadRecoveryCodes returns the codes that the page submits as a file. The server stores only
-// their hashes.
+// downloadRecoveryCodes sends the recovery codes in the form back as a file. The server can't look
+// them up because it stores only their hashes.
 func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	var text strings.Builder
 	text.WriteString("Recovery codes of " + visitor.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
@@ -108,7 +108,7 @@ func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, vi
 	return nil
 }
 
-// removeTwoFactor removes the user's own two-factor authentication.
+// removeTwoFactor turns off two-factor authentication for the signed-in user.
 func (p *Pages) removeTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if err := p.Vault.Users.RemoveTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password")); err != nil {
 		return p.showAccountProblem(w, r, visitor, "factor", err)

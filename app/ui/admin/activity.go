@@ -11,26 +11,27 @@ import (
 	"deedkeep/app/vault"
 )
 
-// activityFilters are the query parameters of the page and of the CSV export.
+// activityFilters are the filter parameters of the activity page and its CSV export.
 var activityFilters = []string{"who", "kind", "record", "from", "to"}
 
-// activityPage is the data of the activity page: the audit log, newest first.
+// activityPage is the template data of the activity page, which shows the audit log, newest entries
+// first.
 type activityPage struct {
-	Asked      map[string]string // the filters of the request
+	Asked      map[string]string // requested filters
 	Problems   map[string]string
 	Users      []model.User
 	Keys       []model.Key
-	Kinds      any            // the texts of all kinds of events
+	Kinds      any            // texts of all event kinds
 	About      *matchedRecord // the record that the filter matched
-	Choices    []recordChoice // records that the filter may mean
+	Choices    []recordChoice // records that the filter text could refer to
 	Events     []eventRow
 	CSV        string
 	Prev, Next string
 	Check      auditVerification
 }
 
-// recordChoice is one of several records that the filter may mean, with the address of the page
-// that shows only its activity.
+// recordChoice is one of several records that the filter text could refer to, with the address of a
+// page that shows only that record's activity.
 type recordChoice struct {
 	matchedRecord
 	Address string
@@ -72,7 +73,7 @@ func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, visitor pag
 	})
 }
 
-// setRecords sets the record that the filter matched, or the choices if it matched several.
+// setRecords sets the record that the filter matched. If it matched several, it sets the choices.
 func (a *activityPage) setRecords(records []matchedRecord, filters url.Values) {
 	if len(records) == 1 && records[0].Name != "" {
 		a.About = &records[0]
@@ -87,8 +88,8 @@ func (a *activityPage) setRecords(records []matchedRecord, filters url.Values) {
 	}
 }
 
-// eventQuery returns the query for the filters, and the records that the filter by record may mean.
-// Invalid filters are ignored and reported in problems.
+// eventQuery returns the query for the filters and the records that the record filter could refer
+// to. Invalid filters are ignored and reported in problems.
 func (p *Pages) eventQuery(
 	ctx context.Context, visitor page.Visitor, filters url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error,
 ) {

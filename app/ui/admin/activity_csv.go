@@ -14,12 +14,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// csvBatchBytes is an upper estimate of the size of one batch of entries.
+// csvBatchBytes is the estimated maximum size of a batch of entries.
 const csvBatchBytes = 1 << 20
 
-// activityCSV exports the filtered audit log, oldest entry first, in the format of "deedkeep events
-// export" with two more columns: the name of the record and the local time. If an error occurs in
-// the middle, the connection is aborted, so that the client doesn't take the file for complete.
+// activityCSV exports the filtered audit log, oldest entries first. The format is that of "deedkeep
+// events export" with two additional columns: the name of the record and the local time. If an
+// error occurs during the export, the connection is aborted, so that the client doesn't mistake the
+// file for complete.
 func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	problems := map[string]string{}
 	q, _, err := p.eventQuery(r.Context(), visitor, page.ListParams(r, activityFilters...), problems)
@@ -31,7 +32,7 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page
 	}
 	now := p.LocalNow()
 	if q.CreatedTo.IsZero() || q.CreatedTo.After(now) {
-		q.CreatedTo = now // new entries must not keep the export running
+		q.CreatedTo = now // otherwise, a steady flow of new entries could keep the export running
 	}
 	q.Limit = 500
 	list, err := p.Vault.Events.List(r.Context(), q)
@@ -49,7 +50,7 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page
 	}
 	table := apitypes.NewEventTable(w, "record_name", "local_time")
 	for {
-		p.SetWriteDeadline(w, csvBatchBytes) // each batch has a deadline, the complete export has none
+		p.SetWriteDeadline(w, csvBatchBytes) // there is a deadline for each batch, but not for the complete export
 		if err := p.writeEvents(r.Context(), table, list.Items); err != nil {
 			return p.abortResponse(r, err)
 		}
@@ -66,7 +67,7 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page
 	return nil
 }
 
-// writeEvents writes a batch of entries. The names of its records are read together.
+// writeEvents writes a batch of entries. It reads the names of all their records at once.
 func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, events []model.Event) error {
 	var records []string
 	for _, e := range events {
@@ -93,10 +94,10 @@ func (p *Pages) abortResponse(r *http.Request, err error) error {
 	panic(http.ErrAbortHandler)
 }
 
-// auditVerification is the progress or the result of a verification of the audit log.
+// auditVerification is the progress or result of verifying the audit log.
 type auditVerification struct {
 	txn.Progress[audit.LogReport]
-	Known bool // one is running or has finished
+	Known bool // a verification is running or has finished
 }
 
 func (p *Pages) auditVerification() auditVerification {
@@ -104,7 +105,8 @@ func (p *Pages) auditVerification() auditVerification {
 	return auditVerification{at, !at.Begun.IsZero()}
 }
 
-// auditVerificationPart renders the verification for a script, which polls while it is running.
+// auditVerificationPart renders the progress of the verification. A script requests it repeatedly
+// while the verification is running.
 func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/admin/activity")
@@ -113,7 +115,7 @@ func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, vi
 	return p.RenderPart(w, r, visitor, http.StatusOK, "activity.html", "log-check", p.auditVerification())
 }
 
-// verifyAuditLog starts a verification of the audit log.
+// verifyAuditLog starts verifying the audit log.
 func (p *Pages) verifyAuditLog(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if err := p.Vault.Events.StartVerify(r.Context(), visitor.Actor); err != nil {
 		return err

@@ -11,26 +11,27 @@ import (
 	"deedkeep/app/vault"
 )
 
-// eventRow is an audit entry as text.
+// eventRow is an audit entry, formatted for display.
 type eventRow struct {
 	Seq          uint64
 	At           time.Time
 	Who, Address string
 	Words        string
-	Record       *eventRecord // nil if Words say it all
-	In           *eventRecord // the abstract of a document
+	Record       *eventRecord // nil if Words is the complete sentence
+	In           *eventRecord // abstract that contains the document
 	Details      []string
 	Changes      []page.ChangeLine
 }
 
-// eventRecord is a record in an audit entry. Path is "" if the record has no page or was deleted.
+// eventRecord is a record that an audit entry refers to. Path is "" if the record has no page or
+// was deleted.
 type eventRecord struct {
 	RecordType, Name, Path string
 	Gone                   bool // permanently deleted
 	Trashed                bool
 }
 
-// eventRows returns the entries as text. The names of all their records are read together.
+// eventRows formats the entries for display. It reads the names of all their records at once.
 func (p *Pages) eventRows(ctx context.Context, events []model.Event) ([]eventRow, error) {
 	var records []string
 	for _, e := range events {
@@ -68,7 +69,8 @@ func (p *Pages) eventRow(e model.Event, names map[string]vault.RecordName) event
 	return row
 }
 
-// eventRecord returns the record with its current name, or with the name in the entry.
+// eventRecord returns the record with its current name. If it has none, it uses then, the name in
+// the audit entry.
 func (p *Pages) eventRecord(recordType, of, then string, names map[string]vault.RecordName) *eventRecord {
 	name, there := names[of]
 	rec := &eventRecord{RecordType: recordType, Name: name.Text, Gone: !there, Trashed: there && !name.Live}

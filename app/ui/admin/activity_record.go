@@ -10,15 +10,15 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// maxRecordChoices is the maximum number of records that the filter offers.
+// maxRecordChoices is the maximum number of records to choose from when a filter is ambiguous.
 const maxRecordChoices = 10
 
-// matchedRecord is a record that the text of the filter may mean.
+// matchedRecord is a record that the filter text could refer to.
 type matchedRecord struct {
 	RecordType, Name, Under string
-	Path                    string // of its page
-	record                  string // name in the audit log
-	Asked                   string // the filter that selects this record
+	Path                    string // address of the record's page
+	record                  string // record name in the audit log
+	Asked                   string // filter text that selects only this record
 }
 
 func (p *Pages) newMatchedRecord(recordType string, id uint64, name, under string) matchedRecord {
@@ -32,8 +32,8 @@ func (p *Pages) newMatchedRecord(recordType string, id uint64, name, under strin
 	return one
 }
 
-// findRecords returns the records that a text may mean: by the address of a page, an ID, a number,
-// a parcel ID, an address, a username, or words of a document.
+// findRecords returns the records that a text could refer to. The text may be the address of a
+// page, an ID, a number, a parcel ID, a street address, a username, or words in a document.
 func (p *Pages) findRecords(ctx context.Context, visitor page.Visitor, text string) ([]matchedRecord, error) {
 	text = strings.TrimSpace(text)
 	if recordName := p.ParseRecordName(text); recordName != "" {
@@ -75,7 +75,7 @@ func (p *Pages) findRecords(ctx context.Context, visitor page.Visitor, text stri
 	return p.searchRecords(ctx, visitor, text)
 }
 
-// recordsByID returns the abstract or order with an opaque ID.
+// recordsByID returns the abstract and the order with the given opaque ID, if they exist.
 func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRecord, err error) {
 	for _, recordType := range []string{"abstract", "order"} {
 		id, ok := p.IDCodec(recordType).Decode(text)
@@ -93,8 +93,8 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 	return list, nil
 }
 
-// searchRecords returns the records that a search finds. It returns none if there is no search
-// index or the text is too long.
+// searchRecords returns the records found by full-text search. It returns none if the search index
+// is unavailable or the text is too long.
 func (p *Pages) searchRecords(ctx context.Context, visitor page.Visitor, text string) (list []matchedRecord, err error) {
 	if text = search.TrimText(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil

@@ -15,12 +15,12 @@ import (
 	"deedkeep/app/vault"
 )
 
-// backupPage is the data of the backups page.
+// backupPage is the template data of the backups page.
 type backupPage struct {
 	backup.Destination
 	Health  instance.BackupHealth
 	Warning string
-	Age     string // of the last good backup
+	Age     string // age of the last good backup
 	Settled string // path of the settings file
 	Home    string // data directory
 	Now     backupRun
@@ -28,15 +28,15 @@ type backupPage struct {
 	Stored  scrubStatus
 }
 
-// scrubStatus is the state of the stored documents.
+// scrubStatus is the state of the integrity check of stored documents.
 type scrubStatus struct {
 	integrity.ScrubState
-	Damaged []vault.Damage // the first maxDamagedShown
+	Damaged []vault.Damage // at most maxDamagedShown damaged documents
 	More    int
-	Percent int // progress of the current scrub
+	Percent int // progress of the current check
 }
 
-// maxDamagedShown is the maximum number of damaged documents on the page.
+// maxDamagedShown is the maximum number of damaged documents listed on the page.
 const maxDamagedShown = 20
 
 func (p *Pages) scrubStatus() scrubStatus {
@@ -47,20 +47,20 @@ func (p *Pages) scrubStatus() scrubStatus {
 	return s
 }
 
-// backupRun is the running backup, or the result of the last one that was started here.
+// backupRun is the running backup or the result of the last backup that the server ran.
 type backupRun struct {
 	txn.Progress[backup.Backup]
-	Settled bool // the settings name a backup directory
+	Settled bool // a backup directory is configured
 	Failed  string
 }
 
-// backupVerification is the running verification, or the result of the last one.
+// backupVerification is the running verification or the result of the last one.
 type backupVerification struct {
 	txn.Progress[archive.VerifyReport]
 	Failed string
 }
 
-// maxSnapshots limits the listed snapshots; each requires reading a file.
+// maxSnapshots is the maximum number of listed snapshots. Each one requires reading a file.
 const maxSnapshots = 60
 
 func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
@@ -97,7 +97,8 @@ func (p *Pages) backupVerification() backupVerification {
 	return check
 }
 
-// errorText returns the text of a background error. Administrators see internal errors, too.
+// errorText returns the text of an error in a background task. It includes internal errors because
+// only administrators see it.
 func errorText(err error) string {
 	var domainErr *errs.Error
 	switch {
@@ -109,7 +110,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// runBackup starts a backup unless one is running.
+// runBackup starts a backup unless one is already running.
 func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	err := p.Vault.Backups.StartCreate(r.Context(), visitor.Actor)
 	notice := "A backup is being made."
@@ -126,7 +127,7 @@ func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.V
 	return p.RedirectWithNotice(w, r, "/admin/backups", notice)
 }
 
-// verifyBackup starts the verification of one snapshot, or of all.
+// verifyBackup starts verifying the given snapshot or, if none is given, all snapshots.
 func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	err := p.Vault.Backups.StartVerify(r.Context(), visitor.Actor, r.PostForm.Get("snapshot"))
 	notice := "The backups are being verified: every byte is read."
@@ -142,7 +143,7 @@ func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.RedirectWithNotice(w, r, "/admin/backups", notice)
 }
 
-// asConflict turns an error that belongs to no form field into one whose message is shown.
+// asConflict converts an error that doesn't belong to a form field, so that its message is shown.
 func asConflict(err error) error {
 	var domainErr *errs.Error
 	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, domainErr.Kind) {
@@ -151,8 +152,8 @@ func asConflict(err error) error {
 	return err
 }
 
-// backupPart renders the backup or the verification for a script that polls while it is running.
-// When it has finished, the script reloads the page.
+// backupPart renders the state of the backup or verification. A script requests it repeatedly while
+// that is running and reloads the page when it has finished.
 func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	var name string
 	var data any

@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// definitionEditor edits the definitions of a template, the fields of orders, or the statuses of
-// orders.
+// definitionEditor edits the field and status definitions of a template, the custom fields of
+// orders, or the statuses of orders.
 type definitionEditor struct {
-	path, heading, recordType       string // noun: the type of records that have the fields
+	path, heading, recordType       string // recordType is the type of records that have these fields
 	hasName, hasStatuses, hasFields bool
 	template                        model.Template
 	seenMark                        string
@@ -23,29 +23,29 @@ type definitionEditor struct {
 	newKey                          func(label string, defs []model.Field) string
 }
 
-// adminStyles are the style sheets of the administration pages.
+// adminStyles lists the style sheets of the administration pages.
 var adminStyles = []string{"admin.css"}
 
-// definitionPage is the data of the editor's page.
+// definitionPage is the template data of the editor's page.
 type definitionPage struct {
 	Path, RecordType, Seen        string
 	Named, HasStatuses, HasFields bool
 	Of                            model.Template
 	Types                         []page.FieldType
-	Open                          string // the field or status whose form is open; "+" or "+status" is a new one
+	Open                          string // field or status whose form is open; "+" is a new field, "+status" a new status
 	Form                          fieldForm
-	Name                          string            // the template's name as typed
-	Status                        string            // a status as typed
-	Problems                      map[string]string // by input
-	Errors                        []string          // reasons why the change was rejected
-	Said                          string            // result of a change, if only a part is rendered
+	Name                          string            // submitted template name
+	Status                        string            // submitted status
+	Problems                      map[string]string // problems by input name
+	Errors                        []string          // why the change was rejected
+	Said                          string            // result of the change, if only a part of the page is rendered
 }
 
-// Preview returns the empty form that the fields create.
+// Preview returns a blank form with the defined fields.
 func (ed definitionPage) Preview() []page.Input { return page.StoredInputs(ed.Of.Fields, nil) }
 
-// fieldForm is the form of a field. Key is "" for a new field whose key is derived from its label.
-// Options has one per line.
+// fieldForm contains the values of the form for one field. If Key is "", the field is new and its
+// key is derived from its label. Options contains one option per line.
 type fieldForm struct {
 	Was, Key, Label, Type, Options string
 	Required                       bool
@@ -58,7 +58,7 @@ func (b *definitionEditor) newPage() definitionPage {
 	}
 }
 
-// showDefinitions shows the editor, with the form open that the query names.
+// showDefinitions shows the editor. The query may specify which form is open.
 func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, b definitionEditor) error {
 	ed, asked := b.newPage(), r.URL.Query()
 	ed.Open = asked.Get("field") + asked.Get("status")
@@ -82,13 +82,13 @@ func (p *Pages) renderDefinitions(
 		})
 	}
 	if status != http.StatusOK {
-		status = http.StatusUnprocessableEntity // htmx inserts only this error status
+		status = http.StatusUnprocessableEntity // the only error status for which htmx inserts the response
 	}
 	return p.RenderPart(w, r, visitor, status, "definitions.html", "editor", ed)
 }
 
-// changeDefinitions applies a change, or shows the editor with the problems. again reads the
-// current definitions.
+// changeDefinitions applies a change or shows the editor with the problems. again reads the current
+// definitions.
 func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, again func() (definitionEditor, error)) error {
 	b, err := again()
 	if err != nil {
@@ -113,7 +113,8 @@ func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visito
 	return p.showDefinitionErrors(w, r, visitor, again, err)
 }
 
-// showDefinitionErrors shows the current definitions, the typed values, and the problems.
+// showDefinitionErrors shows the editor with the current definitions, the submitted values, and the
+// problems.
 func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, visitor page.Visitor, again func() (definitionEditor, error), cause error) error {
 	var domainErr *errs.Error
 	if !errors.As(cause, &domainErr) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, domainErr.Kind) {
@@ -145,7 +146,8 @@ func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, vis
 	return p.renderDefinitions(w, r, visitor, status, b, ed)
 }
 
-// restoreInput restores the typed values, so that the user doesn't have to type them again.
+// restoreInput fills the forms with the submitted values, so that the user doesn't have to enter
+// them again.
 func (ed *definitionPage) restoreInput(form map[string][]string) {
 	get := func(name string) string { return strings.Join(form[name][:min(1, len(form[name]))], "") }
 	switch get("do") {
@@ -164,7 +166,8 @@ func (ed *definitionPage) restoreInput(form map[string][]string) {
 	}
 }
 
-// addProblem shows a problem beside its input, or at the top if the input is not open.
+// addProblem shows a problem next to its input. If that input isn't visible, the problem is shown
+// at the top.
 func (ed *definitionPage) addProblem(place, sentence string) {
 	switch {
 	case place == "name" || place == "status" || ed.Open != "" && place != "":

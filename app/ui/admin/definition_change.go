@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// apply applies the change that the form's field "do" names, and returns a notice. The vault
+// apply makes the change that the form field "do" requests and returns a notice. The vault
 // validates the result.
 func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 	t := &b.template
@@ -41,7 +41,7 @@ func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 	return "", errDefinitionGone
 }
 
-// errDefinitionGone is returned if another user has removed the definition.
+// errDefinitionGone is returned if another user has removed the field or status.
 var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
 
 func (b *definitionEditor) changeStatus(action string, at int, name string) (string, error) {
@@ -81,14 +81,16 @@ func (b *definitionEditor) changeField(action string, at int) (string, error) {
 	return "", errDefinitionGone
 }
 
-// swapNeighbors moves an element by one position. At the edge it stays.
+// swapNeighbors moves an element up or down by one position. If it is already at the end, nothing
+// changes.
 func swapNeighbors[T any](list []T, at, by int) {
 	if to := at + by; to >= 0 && to < len(list) {
 		list[at], list[to] = list[to], list[at]
 	}
 }
 
-// reordered returns the list in the sequence of the names, which must contain each element once.
+// reordered returns the list in the order of names. It returns an error unless names contains each
+// element exactly once.
 func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, error) {
 	var out []T
 	for _, name := range names {
@@ -104,7 +106,7 @@ func reordered[T any](list []T, names []string, nameOf func(T) string) ([]T, err
 	return out, nil
 }
 
-// saveField adds a field, or changes one other than its key.
+// saveField adds a field or changes an existing one. The key of an existing field can't be changed.
 func (b *definitionEditor) saveField(form url.Values) (string, error) {
 	kind := model.FieldType(form.Get("type"))
 	made := model.Field{Key: form.Get("was"), Label: strings.TrimSpace(form.Get("label")), Type: kind, Required: form.Get("required") != ""}
@@ -126,7 +128,7 @@ func (b *definitionEditor) saveField(form url.Values) (string, error) {
 	return fmt.Sprintf("The field %q was saved.", made.Label), nil
 }
 
-// nonBlankLines returns the lines of a text that are not blank, trimmed.
+// nonBlankLines returns the lines of text that are not blank, without leading and trailing spaces.
 func nonBlankLines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

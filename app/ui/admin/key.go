@@ -12,10 +12,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// ability is a scope of API keys with its description.
+// ability is a scope of an API key with its description.
 type ability struct{ Name, Text string }
 
-// abilities returns model.Abilities with their descriptions.
+// abilities returns all scopes (model.Abilities) with their descriptions.
 func abilities() []ability {
 	texts := map[string]string{
 		model.AbilityAPI:     "Everything in the API: read, file, change, move to the trash",
@@ -30,7 +30,7 @@ func abilities() []ability {
 	return list
 }
 
-// option is an option of a select.
+// option is an option of an HTML select element.
 type option struct{ Value, Text string }
 
 var (
@@ -38,26 +38,26 @@ var (
 	overlapChoices = []option{{"0", "At once"}, {"1", "In 1 day"}, {"7", "In 7 days"}, {"30", "In 30 days"}}
 )
 
-// parseDays parses the value of one of the choices. It returns Invalid with the name of the field
-// for other values.
+// parseDays parses a value that must be one of the choices. For other values, it returns an Invalid
+// error for the named field.
 func parseDays(choices []option, value, field string) (time.Duration, error) {
 	if !slices.ContainsFunc(choices, func(c option) bool { return c.Value == value }) {
 		return 0, errs.InvalidField(field, "Choose one of the list.")
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return 0, nil //nolint:nilerr // "never" is a choice but not a number
+		return 0, nil //nolint:nilerr // "never" is a valid choice but not a number
 	}
 	return time.Duration(n) * page.Day, nil
 }
 
-// keyRow is an API key in the list.
+// keyRow is an API key in the list of keys.
 type keyRow struct {
 	model.Key
-	State string // active, soon (it expires within 14 days), expired, revoked
+	State string // active, soon (expires within 14 days), expired, revoked
 }
 
-// expiresSoon is how long before its expiration a key is marked.
+// expiresSoon is how long before its expiration a key is marked as expiring soon.
 const expiresSoon = 14 * page.Day
 
 func (p *Pages) newKeyRow(key model.Key) keyRow {
@@ -79,7 +79,7 @@ func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, visitor page
 		return err
 	}
 	lines := make([]keyRow, 0, len(list))
-	for _, key := range slices.Backward(list) { // newest first; inactive keys are sorted last below
+	for _, key := range slices.Backward(list) { // newest first; active keys are moved to the top below
 		lines = append(lines, p.newKeyRow(key))
 	}
 	slices.SortStableFunc(lines, func(a, b keyRow) int { return endedRank(a) - endedRank(b) })
@@ -93,22 +93,22 @@ func endedRank(k keyRow) int {
 	return 0
 }
 
-// newKeyForm is the data of the page that creates a key.
+// newKeyForm is the template data of the page that creates a key.
 type newKeyForm struct {
 	Name     string
 	Chosen   []string
 	Life     string
-	Once     string // token of this form: submitted twice, it creates one key
+	Once     string // identifies this form, so that submitting it twice creates only one key
 	Problems map[string]string
 }
 
-// Abilities returns all abilities.
+// Abilities returns all available scopes.
 func (newKeyForm) Abilities() []ability { return abilities() }
 
-// Lives returns the lifetimes that a key can have.
+// Lives returns the available key lifetimes.
 func (newKeyForm) Lives() []option { return keyLifetimes }
 
-// Has reports whether an ability is selected.
+// Has reports whether a scope is selected.
 func (f newKeyForm) Has(name string) bool { return slices.Contains(f.Chosen, name) }
 
 func (p *Pages) newKeyPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
@@ -119,7 +119,7 @@ func (p *Pages) showNewKeyForm(w http.ResponseWriter, r *http.Request, visitor p
 	return p.RenderPage(w, r, visitor, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
 }
 
-// createKey creates a key and shows it. It is not shown again.
+// createKey creates an API key and shows it. The key can't be shown again.
 func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form := newKeyForm{Name: r.PostForm.Get("name"), Chosen: r.PostForm["ability"], Life: r.PostForm.Get("life"), Once: r.PostForm.Get("once")}
 	return p.SubmitOnce(w, r, visitor, keyAlreadyShown, func() (string, error) {
@@ -136,11 +136,11 @@ func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, visitor page.V
 	})
 }
 
-// keyAlreadyShown is shown if the form of a key is submitted twice.
+// keyAlreadyShown is the page shown when the form for a key is submitted twice.
 var keyAlreadyShown = page.AlreadySubmitted{Text: "This key was made already. It was shown once, and is shown no more.", Path: "/admin/keys", Link: "See it among the API keys"}
 
 func (p *Pages) createKeyFromForm(r *http.Request, visitor page.Visitor, form newKeyForm) (secret string, key model.Key, err error) {
-	if len(form.Chosen) == 0 { // the vault would grant access to the complete API
+	if len(form.Chosen) == 0 { // the vault would otherwise grant access to the complete API
 		return "", key, errs.InvalidField("abilities", "Choose what the key may do.")
 	}
 	lifetime, err := parseDays(keyLifetimes, form.Life, "life")
@@ -155,14 +155,14 @@ func (p *Pages) createKeyFromForm(r *http.Request, visitor page.Visitor, form ne
 	return p.Vault.Keys.Create(r.Context(), visitor.Actor, draft)
 }
 
-// newKeyView is the data of the page that shows a new key.
+// newKeyView is the template data of the page that shows a new key.
 type newKeyView struct {
 	model.Key
 	Text    string
-	Example string // an address to test the key with
+	Example string // example address for testing the key
 }
 
-// showNewKey shows a new key. The server stores only its hash.
+// showNewKey shows a new key. It can't be shown again because the server stores only its hash.
 func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor, heading, secret string, key model.Key) error {
 	origin, err := p.Origin(r)
 	if err != nil {
@@ -180,21 +180,21 @@ func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, visitor page.
 	})
 }
 
-// keyPage is the data of the page of a key.
+// keyPage is the template data of a key's page.
 type keyPage struct {
 	keyRow
-	Once     string // token of the form that rotates the key
+	Once     string // identifies the form that rotates the key
 	Problems map[string]string
 }
 
-// Overlaps returns how long the old key can keep working after a rotation.
+// Overlaps returns how long the old key may remain valid after a rotation.
 func (keyPage) Overlaps() []option { return overlapChoices }
 
 func (p *Pages) keyPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return p.showKey(w, r, visitor, http.StatusOK, nil)
 }
 
-// showKey shows a key, with the problems of one of its forms.
+// showKey shows the page of a key with the problems of one of its forms, if any.
 func (p *Pages) showKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems map[string]string) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -236,7 +236,7 @@ func (p *Pages) rotateKey(w http.ResponseWriter, r *http.Request, visitor page.V
 	})
 }
 
-// revokeKey revokes a key permanently. It requires a confirmation.
+// revokeKey revokes a key permanently. The form must contain a confirmation.
 func (p *Pages) revokeKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {

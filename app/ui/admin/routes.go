@@ -1,4 +1,4 @@
-// Package admin serves the pages for administrators: templates, fields, statuses, users, keys,
+// Package admin serves the pages for administrators: templates, fields, statuses, users, API keys,
 // activity, backups, and settings.
 package admin
 
@@ -9,13 +9,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// Pages handles the pages for administrators.
+// Pages contains the handlers of this package's pages.
 type Pages struct {
 	*page.Site
-	diagnosing sync.Mutex // held while diagnostics run
+	diagnosing sync.Mutex // held while the diagnostics are running
 }
 
-// New returns the pages of this package.
+// New returns the handlers of this package's pages.
 func New(s *page.Site) *Pages { return &Pages{Site: s} }
 
 // Routes returns the routes of the pages.
@@ -61,7 +61,7 @@ func (p *Pages) Routes() []page.Route {
 	}
 }
 
-// adminPage shows the links to all administration pages.
+// adminPage shows links to all administration pages.
 func (p *Pages) adminPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	return p.RenderPage(w, r, visitor, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
 }

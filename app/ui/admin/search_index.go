@@ -6,7 +6,8 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// searchIndexPart renders the status for a script that polls during a rebuild.
+// searchIndexPart renders the state of the search index. A script requests it repeatedly during a
+// rebuild.
 func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if !page.IsPartRequest(r) {
 		page.Redirect(w, r, "/admin/settings#search-index")
@@ -15,7 +16,8 @@ func (p *Pages) searchIndexPart(w http.ResponseWriter, r *http.Request, visitor 
 	return p.RenderPart(w, r, visitor, http.StatusOK, "settings.html", "search-index", p.SearchIndexStatus(r.Context()))
 }
 
-// reindex starts a rebuild of the search index. Searches use the old one until it is finished.
+// reindex starts rebuilding the search index. Searches use the old index until the new one is
+// complete.
 func (p *Pages) reindex(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if err := p.Vault.Search.Rebuild(r.Context(), visitor.Actor); err != nil {
 		return asConflict(err)

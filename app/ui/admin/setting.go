@@ -15,28 +15,29 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// settingPage is the data of the settings page. It is read-only: settings are loaded when the
-// server starts.
+// settingPage is the template data of the settings page. The page is read-only because the server
+// reads its settings only at startup.
 type settingPage struct {
 	Version, Home, File string
 	instance.Health
-	Database int64 // bytes
+	Database int64 // size in bytes
 	Problem  string
 	Groups   []settingGroup
 	Examined bool
-	Findings []apitypes.Diagnosis // nil: diagnostics have not run
+	Findings []apitypes.Diagnosis // nil if the diagnostics haven't been run
 	OK       bool
 	CanLook  bool
 	Search   page.SearchIndexStatus
 }
 
-// settingGroup holds the settings of a section.
+// settingGroup contains the settings in one section of the settings file.
 type settingGroup struct {
 	Label    string
 	Settings []config.Setting
 }
 
-// settingLabels are the headings of the sections; "" is for settings outside all sections.
+// settingLabels maps sections of the settings file to headings. The key "" is for settings outside
+// all sections.
 var settingLabels = map[string]string{
 	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
 	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
@@ -88,10 +89,10 @@ func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, visitor pag
 	})
 }
 
-// diagnosticsTimeout is the maximum duration of the diagnostics. Usually they take a second.
+// diagnosticsTimeout is the maximum duration of the diagnostics. They usually take a second.
 const diagnosticsTimeout = 30 * time.Second
 
-// runDiagnostics runs the diagnostics, one run at a time, and shows the findings.
+// runDiagnostics runs the diagnostics and shows the findings. Only one run is allowed at a time.
 func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if p.Doctor == nil {
 		return page.NotFound(r)

@@ -13,13 +13,13 @@ import (
 	"deedkeep/app/vault"
 )
 
-// templateRow is a template in the list.
+// templateRow is a template in the list of templates.
 type templateRow struct {
 	model.Template
-	Abstracts string // how many, without those in the trash
+	Abstracts string // number of abstracts that use the template, except those in the trash
 }
 
-// templateListView is the data of the list of templates and of the form that creates one.
+// templateListView is the template data of the page that lists templates and creates new ones.
 type templateListView struct {
 	Used, Retired []templateRow
 	Name          string
@@ -54,7 +54,7 @@ func (p *Pages) showTemplates(w http.ResponseWriter, r *http.Request, visitor pa
 	return p.RenderPage(w, r, visitor, status, "templates.html", page.Page{Heading: "Templates", Section: "admin", Data: view})
 }
 
-// createTemplate creates a template that is empty or a copy of another.
+// createTemplate creates a template, either empty or as a copy of another template.
 func (p *Pages) createTemplate(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	draft := model.TemplateDraft{Name: r.PostForm.Get("name")}
 	from, err := strconv.ParseUint(r.PostForm.Get("from"), 10, 63)

@@ -11,11 +11,11 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// userRow is a user in the list.
+// userRow is a user in the list of users.
 type userRow struct {
 	model.User
 	You   bool
-	State string // active, invited, lapsed (the link has expired), disabled
+	State string // active, invited, lapsed (the invitation link expired), or disabled
 	Until time.Time
 }
 
@@ -45,12 +45,12 @@ func (p *Pages) userListPage(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.RenderPage(w, r, visitor, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
 }
 
-// newUserForm is the data of the page that invites a user.
+// newUserForm is the template data of the page that invites a user.
 type newUserForm struct {
 	Name     string
 	Role     model.Role
 	Roles    []model.Role
-	Once     string // token of this form: submitted twice, it invites once
+	Once     string // identifies this form, so that submitting it twice creates only one invitation
 	Problems map[string]string
 }
 
@@ -63,7 +63,7 @@ func (p *Pages) showNewUserForm(w http.ResponseWriter, r *http.Request, visitor 
 	return p.RenderPage(w, r, visitor, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
 }
 
-// inviteUser creates a user and shows the one-time link.
+// inviteUser creates a user and shows a one-time link for setting the password.
 func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role"))}
 	return p.SubmitOnce(w, r, visitor, linkAlreadyShown, func() (string, error) {
@@ -79,17 +79,17 @@ func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, visitor page.
 	})
 }
 
-// linkAlreadyShown is shown if the form of a one-time link is submitted twice.
+// linkAlreadyShown is the page shown when the form for a one-time link is submitted twice.
 var linkAlreadyShown = page.AlreadySubmitted{Text: "This link was made already. It was shown once, and is shown no more; another can be made in its place.", Path: "/admin/users", Link: "See whom it is for"}
 
-// linkPage is the data of the page that shows a one-time link.
+// linkPage is the template data of the page that shows a one-time link.
 type linkPage struct {
 	User    model.User
 	Address string
 	Reset   bool
 }
 
-// showLink shows a one-time link. The server stores only its hash.
+// showLink shows a one-time link. It can't be shown again because the server stores only its hash.
 func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, visitor page.Visitor, user model.User, token string) error {
 	origin, err := p.Origin(r)
 	if err != nil {
@@ -100,11 +100,11 @@ func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	}})
 }
 
-// userPage is the data of the page of a user.
+// userPage is the template data of a user's page.
 type userPage struct {
 	userRow
 	Roles    []model.Role
-	Once     string // token of the form that creates another link
+	Once     string // identifies the form that creates another one-time link
 	Problems map[string]string
 }
 
@@ -112,7 +112,7 @@ func (p *Pages) userPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	return p.showUser(w, r, visitor, http.StatusOK, nil)
 }
 
-// showUser shows a user, with the problems of one of the forms.
+// showUser shows the page of a user with the problems of one of its forms, if any.
 func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems map[string]string) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	}})
 }
 
-// changeUser runs the change of one of the forms of a user's page.
+// changeUser applies the change that one of the forms on a user's page requests.
 func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor, notice string,
 	change func(ctx context.Context, id uint64) (model.User, error),
 ) error {
@@ -177,8 +177,8 @@ func (p *Pages) enableUser(w http.ResponseWriter, r *http.Request, visitor page.
 	})
 }
 
-// resetUser removes the password and two-factor authentication, and shows a link to set a new
-// password.
+// resetUser removes a user's password and two-factor authentication, and shows a one-time link for
+// setting a new password.
 func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -202,7 +202,8 @@ func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, visitor page.V
 	})
 }
 
-// rejectSelf prevents administrators from locking themselves out by accident.
+// rejectSelf returns an error if the user with the given ID is the visitor. This prevents
+// administrators from accidentally locking themselves out.
 func rejectSelf(visitor page.Visitor, id uint64, sentence string) error {
 	if id == visitor.ID {
 		return &errs.Error{Kind: errs.Conflict, Message: sentence}

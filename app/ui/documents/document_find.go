@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// matchJSON is a match in a document, as the viewer's script reads it.
+// matchJSON is a match in a document, in the format that the viewer's script reads.
 type matchJSON struct {
 	Page   int    `json:"page"`
 	Before string `json:"before"`
@@ -19,8 +19,9 @@ type matchJSON struct {
 	After  string `json:"after"`
 }
 
-// findInDocument returns the matches of a phrase in a document to the viewer's script. "words" is
-// the text whose marks the script must request if the phrase matched word by word.
+// findInDocument sends the matches of the search text in a document to the viewer's script. If the
+// matches are for the separate words instead of the phrase, "words" contains the text for which the
+// script must request the highlights.
 func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -49,8 +50,8 @@ func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, visitor p
 	return p.sendJSON(w, result)
 }
 
-// pagesWithoutText returns how many pages of a document can't be searched. If there were matches,
-// it doesn't read the text.
+// pagesWithoutText returns the number of pages that can't be searched because they have no text. If
+// there were matches, it doesn't read the text but relies on the stored counts.
 func (p *Pages) pagesWithoutText(r *http.Request, visitor page.Visitor, id uint64, typed string, hits int) (int, error) {
 	file, err := p.Vault.Files.Get(r.Context(), id)
 	if err != nil || typed == "" || hits > 0 {
@@ -60,8 +61,8 @@ func (p *Pages) pagesWithoutText(r *http.Request, visitor page.Visitor, id uint6
 	return max(file.PageCount()-text, 0), err
 }
 
-// findMatches returns the matches of the first variant that has any, and its phrase. fromPage is
-// the page that a search result linked to, 0 for none.
+// findMatches tries the variants in turn and returns the matches and the phrase of the first one
+// that has any. fromPage is the page that a search result linked to, or 0 if there is none.
 func (p *Pages) findMatches(
 	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, fromPage int) (hits []jobs.Hit, more bool, phrase string, err error,
 ) {
@@ -85,8 +86,8 @@ func (p *Pages) findMatches(
 	return nil, false, "", nil
 }
 
-// pageMarks returns where the matches are on a page to the viewer's script: for each a list of
-// [left, top, right, bottom] as fractions of the page.
+// pageMarks sends the positions of the matches on a page to the viewer's script. Each match is a
+// list of rectangles [left, top, right, bottom], as fractions of the page size.
 func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
@@ -120,6 +121,6 @@ func (p *Pages) sendJSON(w http.ResponseWriter, what any) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", page.DataPolicy)
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(body) // an error means that the client is gone
+	_, _ = w.Write(body) // an error means that the client has disconnected
 	return nil
 }

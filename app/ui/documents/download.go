@@ -15,13 +15,14 @@ import (
 	"deedkeep/app/vault"
 )
 
-// inlineTypes are the types that browsers show. Other types are downloaded.
+// inlineTypes contains the MIME types that browsers display. Documents of other types are
+// downloaded.
 var inlineTypes = map[string]bool{
 	"application/pdf": true, "image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true,
 }
 
-// Download serves the document of a signed link. It ignores API keys and sessions. net/http handles
-// ranges and conditional requests.
+// Download serves the document that a signed link refers to. It ignores API keys and sessions.
+// net/http handles ranges and conditional requests.
 func (p *Pages) Download(w http.ResponseWriter, r *http.Request) {
 	link, err := p.parseLink(r)
 	switch {
@@ -51,15 +52,16 @@ func (p *Pages) Download(w http.ResponseWriter, r *http.Request) {
 			"The document could not be opened. Please tell whoever runs this service.")
 		return
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close() //nolint:errcheck // read-only
 	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", page.RequestID(w))
 	setDocumentHeaders(w.Header(), file, link.Filename)
 	p.SetWriteDeadline(w, file.Size)
 	p.serveContent(p.recordLinkView(w, r, file), r, file, content)
 }
 
-// serveContent sends a document. Large documents are verified while they are sent: if one is
-// damaged, the connection is aborted, so that no client takes the download for complete.
+// serveContent sends a document. Large documents are verified while they are sent. If the content
+// is damaged, the connection is aborted, so that the client doesn't mistake the partial download
+// for a complete one.
 func (p *Pages) serveContent(w http.ResponseWriter, r *http.Request, file model.File, content io.ReadSeeker) {
 	http.ServeContent(w, r, "", file.CreatedAt, content)
 	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
@@ -68,15 +70,16 @@ func (p *Pages) serveContent(w http.ResponseWriter, r *http.Request, file model.
 	}
 }
 
-// parseLink verifies the request line, as it was sent, against the signature of the link.
+// parseLink verifies the signature of the link. It checks the request target exactly as it was
+// sent.
 func (p *Pages) parseLink(r *http.Request) (secret.Link, error) {
 	target := r.RequestURI
-	if r.URL.IsAbs() { // the form that clients use with a proxy
+	if r.URL.IsAbs() { // clients send an absolute URL to a proxy
 		target = strings.TrimPrefix(target, r.URL.Scheme+"://"+r.URL.Host)
 	}
 	path, query, asked := strings.Cut(target, "?")
 	if asked && query == "" {
-		return secret.Link{}, secret.ErrLinkInvalid // a link has one spelling only
+		return secret.Link{}, secret.ErrLinkInvalid // a signed link has only one valid spelling
 	}
 	return p.Links.Parse(path, query, p.Now())
 }

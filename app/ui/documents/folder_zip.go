@@ -6,10 +6,10 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// maxZipDocuments is the maximum number of documents in a zip of a folder.
+// maxZipDocuments is the maximum number of documents in a folder's ZIP file.
 const maxZipDocuments = 20_000
 
-// zipFolder sends all documents of a folder and its subfolders.
+// zipFolder sends a ZIP file of all documents in a folder and its subfolders.
 func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *Pages) zipFolder(w http.ResponseWriter, r *http.Request, visitor page.V
 	return p.sendZip(w, r, visitor, folder.Name, list)
 }
 
-// zipAbstract sends all documents of an abstract.
+// zipAbstract sends a ZIP file of all documents of an abstract.
 func (p *Pages) zipAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := p.AbstractID(r)
 	if err != nil {

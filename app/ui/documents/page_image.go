@@ -14,17 +14,18 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// imageWidths are the widths of page images in pixels. There are few, so that users share the
-// images. 850 is a letter page at 100 dots per inch, 2,550 at 300; larger ones are for plats, which
-// are 36 inches wide.
+// imageWidths lists the widths of page images in pixels. There are only a few widths, so that users
+// can share cached images. The width of 850 pixels corresponds to a letter page at 100 dpi, and
+// 2,550 pixels to 300 dpi. The largest width is for plats, which are 36 inches wide.
 var imageWidths = []int{200, 425, 850, 1275, 1700, 2550, 5100}
 
 const defaultImageWidth = 1275
 
-// Widths returns the widths as JSON for the viewer's script.
+// Widths returns the image widths for the viewer's script, as a JSON array.
 func (viewerData) Widths() string { return strings.ReplaceAll(fmt.Sprint(imageWidths), " ", ",") }
 
-// roundUpWidth returns the smallest of imageWidths that is at least width, or the largest.
+// roundUpWidth returns the smallest image width that is at least width, or the largest one if there
+// is none.
 func roundUpWidth(width int) int {
 	for _, w := range imageWidths {
 		if width <= w {
@@ -34,7 +35,8 @@ func roundUpWidth(width int) int {
 	return imageWidths[len(imageWidths)-1]
 }
 
-// pathInt returns an integer of the path from 1 to max, or NotFound.
+// pathInt returns the named integer in the request path. It returns NotFound unless the integer is
+// between 1 and maxValue.
 func pathInt(r *http.Request, name string, maxValue int) (int, error) {
 	text := r.PathValue(name)
 	n, err := strconv.Atoi(text)
@@ -44,14 +46,15 @@ func pathInt(r *http.Request, name string, maxValue int) (int, error) {
 	return n, nil
 }
 
-// Larger numbers in an address are rejected.
+// Page numbers and image widths above these limits are rejected.
 const (
 	maxPageNumber = 1_000_000
 	maxImageWidth = 1_000_000
 )
 
-// pageImage sends the image of a page, at least ?w= pixels wide. It continues a view of the
-// document in the audit log, or starts one.
+// pageImage sends the image of a page. The image is at least as wide as the query parameter w, in
+// pixels. In the audit log, the request continues the user's current view of the document or starts
+// a new one.
 func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
@@ -79,7 +82,7 @@ func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.V
 	return p.sendImage(w, r, picture, tag)
 }
 
-// readPage returns the document and the page of the address.
+// readPage returns the requested document and page number.
 func (p *Pages) readPage(r *http.Request) (file model.File, n int, err error) {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -92,21 +95,22 @@ func (p *Pages) readPage(r *http.Request) (file model.File, n int, err error) {
 	return file, n, err
 }
 
-// renderingVersion changes when images are rendered differently.
+// renderingVersion must be changed whenever images are rendered differently. This invalidates
+// cached images.
 const renderingVersion = "1"
 
-// imageETag identifies an image without revealing the document's digest.
+// imageETag returns the ETag of an image. It doesn't reveal the document's digest.
 func imageETag(file model.File, n, width int) string {
 	sum := sha256.Sum256([]byte(fmt.Sprintf("picture %s of %s: page %d, width %d", renderingVersion, file.Digest, n, width)))
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
-// imageMaxAge is how many seconds a browser may show an image without asking the server whether it
-// is still valid.
+// imageMaxAge is how long, in seconds, a browser may use a cached image without asking the server
+// whether it is still valid.
 const imageMaxAge = "3600"
 
-// notModified sets the caching headers of an image. If the browser has it already, it responds with
-// 304 and reports true. Caches are separate for each session.
+// notModified sets the caching headers of an image. If the browser already has the image, it sends
+// a 304 response and reports true. The cache is not shared between sessions.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	h := w.Header()
 	h.Set("ETag", tag)
@@ -121,9 +125,9 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	return false
 }
 
-// sendImage sends a rendered image and closes it.
+// sendImage sends a rendered image and closes its file.
 func (p *Pages) sendImage(w http.ResponseWriter, r *http.Request, picture *blobstore.PreviewFile, tag string) error {
-	defer picture.Close() //nolint:errcheck // it was only read
+	defer picture.Close() //nolint:errcheck // read-only
 	var head [8]byte
 	if _, err := picture.ReadAt(head[:], 0); err != nil {
 		return fmt.Errorf("picture of %d bytes: %w", picture.Size(), err)
@@ -137,7 +141,7 @@ func (p *Pages) sendImage(w http.ResponseWriter, r *http.Request, picture *blobs
 	h.Set("Content-Security-Policy", page.DocumentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method == http.MethodHead {
-		return nil // HEAD renders the image, which is what the client wants
+		return nil // HEAD only makes the server render the image
 	}
 	if _, err := io.Copy(w, picture); err != nil {
 		p.Log.DebugContext(r.Context(), "picture not delivered", "tag", tag, "error", err)

@@ -7,9 +7,9 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// printView is the data of the print page.
+// printView is the template data of the print page.
 type printView struct {
-	Plain           bool // as in viewerData
+	Plain           bool // see viewerData.Plain
 	Lacks           string
 	File            model.File
 	Pages           []pageImage
@@ -18,11 +18,12 @@ type printView struct {
 	Cut             bool // the text is truncated
 }
 
-// maxPrintedPages is the maximum number of pages to print at once: the browser holds all their
+// maxPrintedPages is the maximum number of pages on one print page. The browser holds all their
 // images in memory.
 const maxPrintedPages = 100
 
-// printPage shows a document for printing: PDFs unchanged, others as page images or text.
+// printPage serves the print view of a document. PDFs are sent unchanged; other documents are shown
+// as page images or text.
 func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -32,7 +33,7 @@ func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, visitor page.V
 	if err != nil {
 		return err
 	}
-	if file.MIME == model.MIMEPDF { // browsers can print PDFs
+	if file.MIME == model.MIMEPDF { // browsers print PDFs directly
 		return p.originalDocument(w, r, visitor)
 	}
 	s := viewerData{File: file, As: viewPages}

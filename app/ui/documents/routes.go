@@ -1,13 +1,13 @@
-// Package documents serves the pages of one document: the viewer, page images, text, search
-// within it, uploads, downloads, and the trash.
+// Package documents serves the pages that show, search, upload, and download documents, and the
+// trash.
 package documents
 
 import "deedkeep/app/ui/page"
 
-// Pages handles the viewer, downloads, uploads, and the trash.
+// Pages contains the handlers of this package's pages.
 type Pages struct{ *page.Site }
 
-// New returns the pages of this package.
+// New returns the handlers of this package's pages.
 func New(s *page.Site) *Pages { return &Pages{Site: s} }
 
 // Routes returns the routes of the pages.

@@ -7,16 +7,17 @@ import (
 	"deedkeep/app/document/phrase"
 )
 
-// findVariant is a phrase to search for, and what must be found for it to count.
+// findVariant is a phrase to search for. Its matches count only if all required words are among
+// them.
 type findVariant struct {
 	phrase    string
 	required  []string
-	pageWords []string // words that a page must contain, if any page contains all
+	pageWords []string // words that must all be on a page; ignored if no page contains them all
 }
 
-// findVariants returns the variants of a text, to be tried until one has matches: first the text as
-// typed, then its words, all of which must be found. Text from a search result is searched word by
-// word only.
+// findVariants returns the variants of a search text in the order in which to try them. The first
+// variant is the phrase as typed, the second one all of its words. If words is set because the text
+// comes from a search result, it returns only the separate words.
 func findVariants(text string, words bool) []findVariant {
 	each := phrase.Split(text)
 	apart := findVariant{phrase: strings.Join(each, " "), required: each, pageWords: each}
@@ -24,13 +25,13 @@ func findVariants(text string, words bool) []findVariant {
 	case len(each) == 0:
 		return []findVariant{{phrase: text}}
 	case words:
-		apart.required = nil // the search index knows more spellings
+		apart.required = nil // don't require them: the search index also finds other spellings
 		return []findVariant{apart}
 	}
 	return []findVariant{{phrase: text}, apart}
 }
 
-// matches reports whether all required words were found.
+// matches reports whether the matched texts contain all required words.
 func (w findVariant) matches(texts []string) bool {
 	for _, word := range w.required {
 		required := phrase.New(word)
@@ -47,7 +48,7 @@ type highlighter struct {
 	hits   int
 }
 
-// maxHighlights is the maximum number of highlighted matches.
+// maxHighlights is the maximum number of highlighted matches per document.
 const maxHighlights = 1000
 
 func (m *highlighter) highlight(text string) []textPart {
@@ -70,9 +71,9 @@ func (m *highlighter) highlight(text string) []textPart {
 	return parts
 }
 
-// rows splits text into rows of cells. A phrase must be within a cell.
+// rows splits text into rows and cells. A phrase matches only within a cell.
 func (m *highlighter) rows(text string) [][]textCell {
-	const maxSpan = 1000 // the maximum column span of HTML
+	const maxSpan = 1000 // the maximum column span in HTML
 	var rows [][]textCell
 	columns := 0
 	for line := range strings.Lines(text) {

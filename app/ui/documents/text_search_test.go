@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Short rows are padded to the longest row. A heading spans all columns.
+// Short rows are padded to the length of the longest row. A heading spans all columns.
 func TestTableRows(t *testing.T) {
 	t.Parallel()
 	var m highlighter

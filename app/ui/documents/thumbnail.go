@@ -13,9 +13,9 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// thumbnail sends a small image of a document's first page, or an icon with its type if there is no
-// image yet. It counts as a view of the document only if the page is readable in it, because lists
-// show many thumbnails.
+// thumbnail sends a small image of a document's first page. If there is no image yet, it sends an
+// icon with the document's type. Because lists show many thumbnails, a thumbnail counts as a view
+// of the document only if the page is readable in it.
 func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -46,15 +46,15 @@ func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, visitor page.V
 	return p.sendImage(w, r, picture, tag)
 }
 
-// A thumbnail is readable if the page is less than this many pixels or points wide, because it is
-// hardly reduced then.
+// A page counts as readable in its thumbnail if its width is less than these limits. Such a page is
+// hardly reduced.
 const (
 	readablePixels = 2 * jobs.ThumbnailWidth
 	readablePoints = 72 * jobs.ThumbnailWidth / 100
 )
 
-// thumbnailIsReadable reports whether the page can be read in its thumbnail. If the size is
-// unknown, it returns true.
+// thumbnailIsReadable reports whether the first page is readable in its thumbnail. If the page size
+// is unknown, it reports true.
 func (p *Pages) thumbnailIsReadable(r *http.Request, visitor page.Visitor, id uint64) bool {
 	sizes, err := p.Vault.Previews.PageSizes(r.Context(), visitor.Actor, id)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Pages) thumbnailIsReadable(r *http.Request, visitor page.Visitor, id ui
 	return first.ImageWidth > 0 && first.ImageWidth < readablePixels || first.ImageWidth == 0 && first.Width < readablePoints
 }
 
-// sendPlaceholder sends an icon with the document's type.
+// sendPlaceholder sends an icon that shows the document's type.
 func (p *Pages) sendPlaceholder(w http.ResponseWriter, file model.File, keep string) error {
 	kind := strings.ToUpper(page.Truncate(file.Extension(), 4))
 	drawn := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 85 110" width="170" height="220">` +
@@ -77,6 +77,6 @@ func (p *Pages) sendPlaceholder(w http.ResponseWriter, file model.File, keep str
 	h.Set("Content-Security-Policy", page.DocumentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", keep)
-	_, _ = io.WriteString(w, drawn) // an error means that the client is gone
+	_, _ = io.WriteString(w, drawn) // an error means that the client has disconnected
 	return nil
 }

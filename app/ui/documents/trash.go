@@ -15,35 +15,35 @@ import (
 	"deedkeep/app/vault"
 )
 
-// trashPage is the data of the trash, most recently deleted first.
+// trashPage is the template data of the trash page. The most recently deleted records come first.
 type trashPage struct {
 	Filters    []trashFilter
 	Items      []trashRow
 	Keep       string // how long the trash keeps records
-	Retention  string // how long it keeps abstracts under retention; "" if not longer
-	Templates  bool   // some templates have their own retention
+	Retention  string // how long the trash keeps abstracts that are subject to retention; "" if not longer than other records
+	Templates  bool   // some templates have their own retention period
 	Here       string
 	Problems   []string
 	Prev, Next string
 }
 
-// trashFilter is a filter by type of record.
+// trashFilter is a link that shows only records of one type.
 type trashFilter struct {
 	RecordType, Label, Path string
 	Chosen                  bool
 }
 
-// trashRow is a record in the trash. Item is its name in the form.
+// trashRow is a record in the trash. Item is the record's name in the form.
 type trashRow struct {
 	vault.Trashed
 	Item, Label, Who string
-	AbstractPath     string // of the abstract that a document belongs to; "" if it has no page
+	AbstractPath     string // address of the abstract that the document belongs to; "" if the abstract has no page
 }
 
-// Purge returns the address of the page that deletes the record permanently.
+// Purge returns the address of the page for permanently deleting the record.
 func (r trashRow) Purge() string { return page.WithQuery(purgePath, url.Values{"item": {r.Item}}) }
 
-// ByRetention reports whether retention keeps the record longer.
+// ByRetention reports whether the record is kept longer because of a retention period.
 func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.RetainedUntil) }
 
 const trashPerPage = 50
@@ -104,11 +104,13 @@ func trashLabel(recordType string) string {
 	return recordType
 }
 
-// maxRestored is the maximum number of records in a form. Each is restored in its own transaction.
+// maxRestored is the maximum number of records that one request can restore. Each record is
+// restored in its own transaction.
 const maxRestored = 200
 
-// restoreTrash restores the selected records one by one. A record that can't be restored doesn't
-// affect the others. "only" is the button of a single row.
+// restoreTrash restores the selected records one by one. If one record can't be restored, the
+// others still are. The form field "only" contains the record if the user clicked the button in its
+// row.
 func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	items := r.PostForm["item"]
 	if only := r.PostForm["only"]; len(only) > 0 {
@@ -150,7 +152,8 @@ func restoreProblem(heading string, domainErr *errs.Error) string {
 	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, domainErr.Message))
 }
 
-// restoreRecord restores a record by its name in the audit log. heading is its name on pages.
+// restoreRecord restores the record with the given audit log name. heading is the record's name on
+// pages.
 func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName string) (heading string, err error) {
 	names, err := p.Vault.Names(ctx, []string{recordName})
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"deedkeep/app/vault"
 )
 
-// The pages that delete records permanently.
+// Addresses of the pages that delete records permanently.
 const (
 	purgePath = "/admin/trash/purge"
 	emptyPath = "/admin/trash/empty"
 )
 
-// emptyConfirmation is the text to type to empty the trash.
+// emptyConfirmation is the text that the user must type to empty the trash.
 const emptyConfirmation = "empty trash"
 
-// purgeForm is the data of the form that deletes a record permanently.
+// purgeForm is the template data of the form that deletes a record permanently.
 type purgeForm struct {
 	vault.Trashed
 	Item, Label, Who, Asked, Typed, Reason string
@@ -41,7 +41,7 @@ func (p *Pages) showPurge(w http.ResponseWriter, r *http.Request, visitor page.V
 	return p.RenderPage(w, r, visitor, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
 }
 
-// newPurgeForm reads the record that a form names.
+// newPurgeForm reads the record that the form refers to.
 func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err error) {
 	recordType, id, err := page.SplitRecordName(p.ParseRecordName(item))
 	if err != nil {
@@ -52,14 +52,14 @@ func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err 
 		return form, err
 	}
 	form.Label, form.Who, form.UnderRetention = trashLabel(recordType), page.ActorText(form.By), p.Now().Before(form.RetainedUntil)
-	// A heading of spaces alone can't be typed.
+	// If the record's name consists only of spaces, the user types "delete" instead.
 	if form.Asked = strings.Join(strings.Fields(form.Heading), " "); form.Asked == "" {
 		form.Asked = "delete"
 	}
 	return form, nil
 }
 
-// purgeRecord deletes a record permanently if its name was typed.
+// purgeRecord deletes a record permanently if the user typed the record's name.
 func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	form, err := p.newPurgeForm(r, r.PostForm.Get("item"))
 	if errs.KindOf(err) == errs.NotFound {
@@ -94,7 +94,7 @@ func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page
 	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
 }
 
-// emptyForm is the data of the form that empties the trash.
+// emptyForm is the template data of the form that empties the trash.
 type emptyForm struct {
 	Due, Kept      int
 	Asked, Problem string
@@ -125,7 +125,8 @@ func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, visitor page.
 	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
 }
 
-// purgeNotice says what was deleted. The number of records includes the documents of abstracts.
+// purgeNotice says how many records were deleted. The number includes the documents of deleted
+// abstracts.
 func purgeNotice(done vault.Purged) string {
 	notice := "Permanently deleted " + page.Plural(done.Records, "record", "records")
 	if done.Files > 0 {

@@ -19,8 +19,9 @@ import (
 	"deedkeep/app/upload"
 )
 
-// uploadsPath is the address of resumable uploads by tus 1.0.0 (https://tus.io/protocols/resumable-upload:
-// core, creation, termination, expiration), authenticated by the session cookie:
+// uploadsPath is the address of resumable uploads. They follow tus 1.0.0
+// (https://tus.io/protocols/resumable-upload) with the extensions creation, termination, and
+// expiration, and they are authenticated by the session cookie.
 //
 //	POST   /uploads       Upload-Length, Upload-Metadata: filename, to (a page.Place), path
 //	                      (folders below that place, separated by slashes), and batch and
@@ -30,25 +31,26 @@ import (
 //	DELETE /uploads/ID    cancel
 //	GET    /uploads/ID    not part of tus: the status, as uploadStatus
 //
-// Errors are JSON with a message for users. Without a session the status is 401: scripts
-// can't follow a redirect to the sign-in page.
+// Errors are JSON with a message for users. Without a session, the response is 401 instead of a
+// redirect to the sign-in page, because scripts can't follow such a redirect.
 const uploadsPath = "/uploads"
 
-// uploadStatus is the status of an upload.
+// uploadStatus is the status of an upload, sent as JSON.
 type uploadStatus struct {
 	State     string `json:"state"` // "arriving", "arrived", "filed" or "refused"
 	Offset    int64  `json:"offset"`
 	Size      int64  `json:"size"`
-	Number    uint64 `json:"number,omitempty"` // of the document
+	Number    uint64 `json:"number,omitempty"` // document ID
 	Name      string `json:"name,omitempty"`
 	Path      string `json:"path,omitempty"`
-	Note      string `json:"note,omitempty"`      // says that an identical document exists
-	Other     string `json:"note_path,omitempty"` // its address
+	Note      string `json:"note,omitempty"`      // says that an identical document already exists
+	Other     string `json:"note_path,omitempty"` // address of the identical document
 	Rejection string `json:"refusal,omitempty"`
 	Advice    string `json:"advice,omitempty"` // what the user can do about the rejection
 }
 
-// rejectionAdvice returns what the user can do about a rejection, "" if its reason says it.
+// rejectionAdvice returns what the user can do about a rejected document. It returns "" if the
+// reason already says so.
 func rejectionAdvice(reason string) string {
 	switch reason {
 	case document.ReasonPDFPassword:
@@ -59,14 +61,15 @@ func rejectionAdvice(reason string) string {
 	return ""
 }
 
-// tusStatuses maps kinds of errors to HTTP statuses.
+// tusStatuses maps error kinds to HTTP statuses.
 var tusStatuses = map[errs.Kind]int{
 	errs.Invalid: http.StatusUnprocessableEntity, errs.Unauthenticated: http.StatusUnauthorized, errs.Forbidden: http.StatusForbidden,
 	errs.NotFound: http.StatusNotFound, errs.Conflict: http.StatusConflict, errs.InsufficientStorage: http.StatusInsufficientStorage,
 	errs.Unavailable: http.StatusServiceUnavailable,
 }
 
-// tusHandler checks the permission to upload and sends errors as JSON.
+// tusHandler returns a handler that checks whether the visitor may upload and sends any error as
+// JSON.
 func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 		h := w.Header()
@@ -149,10 +152,10 @@ func (p *Pages) sendUploadJSON(w http.ResponseWriter, status int, what any) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) // an error means that the client is gone
+	_, _ = w.Write(raw) // an error means that the client has disconnected
 }
 
-// uploadOptions sends the supported versions and extensions of tus.
+// uploadOptions sends the tus versions and extensions that the server supports.
 func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
 	tus.SetOptions(w.Header(), p.Vault.Uploads.MaxSize())
 	w.WriteHeader(http.StatusNoContent)
@@ -193,7 +196,8 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page
 	return nil
 }
 
-// placeError explains that the place of an upload no longer exists.
+// placeError replaces a NotFound error with one that says that the upload's destination no longer
+// exists.
 func placeError(err error) error {
 	if errs.KindOf(err) == errs.NotFound {
 		return page.NewHTTPError(http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there.")
@@ -214,7 +218,8 @@ func setProgressHeaders(w http.ResponseWriter, up upload.Upload) {
 	}
 }
 
-// uploadShow handles GET and HEAD.
+// uploadShow handles HEAD requests, which ask for the offset, and GET requests, which ask for the
+// status.
 func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	if r.Method == http.MethodHead {
 		up, err := p.Vault.Uploads.Offset(r.Context(), visitor.Actor, r.PathValue("id"))
@@ -244,11 +249,12 @@ func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, visitor page.
 	return nil
 }
 
-// describeDocument adds an uploaded document to the status, and another one with the same content.
+// describeDocument adds the uploaded document to the status. If another document has the same
+// content, it adds that document, too.
 func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file model.File) error {
 	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.ViewerPath(file)
 	if file.Digest == "" {
-		return nil // moved to the trash since
+		return nil // moved to the trash in the meantime
 	}
 	duplicates, err := p.Vault.Files.Duplicates(r.Context(), file, 1)
 	if err != nil || len(duplicates) == 0 {

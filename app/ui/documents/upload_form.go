@@ -50,8 +50,8 @@ func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, visitor p
 	})
 }
 
-// receiveForm stages and stores the documents of a form, then redirects to a page that shows the
-// result for each.
+// receiveForm stores the documents of a form. Then it redirects to a page that shows which
+// documents were uploaded and which were rejected.
 func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.StagedUpload) (vault.AbstractWithFiles, error)) error {
 	sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
@@ -76,7 +76,7 @@ func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, f
 	return p.RedirectWithNotice(w, r, to, uploadNotice(filed))
 }
 
-// stageParts stages every document of a multipart body.
+// stageParts stages each document in a multipart body.
 func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.StagedUpload) error {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
@@ -85,7 +85,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.S
 	}
 	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
 	parts := decode.NewReader(limited, params["boundary"], decode.Limits{Parts: p.Parts, Fields: p.FormBytes})
-	defer parts.Close() //nolint:errcheck // it releases a buffer and always succeeds
+	defer parts.Close() //nolint:errcheck // it only releases a buffer and never fails
 	for {
 		part, err := parts.Next()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -101,7 +101,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.S
 		if part.Filename == "" {
 			first, err := part.Chunk()
 			if errors.Is(err, io.EOF) {
-				continue // the file input is empty
+				continue // no file was selected
 			}
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.S
 	}
 }
 
-// bodyError returns the page for a body that couldn't be read.
+// bodyError returns the error page for a request body that couldn't be read.
 func bodyError(err error) error {
 	const heading = "This cannot be read"
 	var (
@@ -138,7 +138,7 @@ func bodyError(err error) error {
 	return err
 }
 
-// uploadNotice says which documents were uploaded, and which were rejected and why.
+// uploadNotice says which documents were uploaded and which were rejected, with reasons.
 func uploadNotice(filed vault.AbstractWithFiles) string {
 	var lines []string
 	if n := len(filed.Files); n > 0 {
@@ -156,8 +156,8 @@ func uploadNotice(filed vault.AbstractWithFiles) string {
 		}
 	}
 	if n := len(rejected); n > 0 {
-		// Rejections come first: the length of a notice is limited, and uploaded documents show on the
-		// page.
+		// Rejections come first because the length of a notice is limited. Uploaded documents are
+		// visible on the page anyway.
 		first := fmt.Sprintf("%s not uploaded: %s.", countNotUploaded(n), strings.Join(rejected, "; "))
 		lines = slices.Concat([]string{first}, advice, lines)
 	}

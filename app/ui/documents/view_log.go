@@ -11,8 +11,9 @@ import (
 
 const fileOpened = "file.opened"
 
-// viewRecorder records a view of a document when the status says that content follows, before the
-// first byte is sent: a crash during a long download must not lose the entry.
+// viewRecorder records a view of a document before the first byte is sent, as soon as the response
+// status shows that content follows. This way a crash during a long download doesn't lose the audit
+// entry.
 type viewRecorder struct {
 	http.ResponseWriter
 	begin func()
@@ -25,14 +26,14 @@ func (v viewRecorder) WriteHeader(status int) {
 	v.ResponseWriter.WriteHeader(status)
 }
 
-// ReadFrom lets the connection copy the content without a buffer.
+// ReadFrom lets net/http copy the content directly to the connection, without a buffer.
 func (v viewRecorder) ReadFrom(r io.Reader) (int64, error) { return io.Copy(v.ResponseWriter, r) }
 
-// Unwrap returns the writer for http.ResponseController.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (v viewRecorder) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
-// recordLinkView returns a writer that records the view of a signed link. Ranges that don't start
-// at 0 continue a view.
+// recordLinkView returns a writer that records the use of a signed link as a view of the document.
+// A range request that doesn't start at byte 0 continues the current view.
 func (p *Pages) recordLinkView(w http.ResponseWriter, r *http.Request, file model.File) http.ResponseWriter {
 	return p.recordResponse(w, r, p.linkActor(w, r), fileOpened, file)
 }
@@ -52,7 +53,7 @@ func (p *Pages) recordResponse(
 	}}
 }
 
-// recordView records that a page shows a document. HEAD requests show none.
+// recordView records a view of a document. HEAD requests are not views.
 func (p *Pages) recordView(r *http.Request, visitor page.Visitor, id uint64) {
 	if r.Method == http.MethodGet {
 		p.Events.RecordAccess(visitor.Actor, fileOpened, page.FileRecordName(id), nil)

@@ -20,45 +20,45 @@ import (
 type viewMode string
 
 const (
-	viewPages viewMode = "pages" // images of its pages
-	viewText  viewMode = "text"  // its text, if it has no page images
-	viewNone  viewMode = "none"  // nothing; it can only be downloaded
+	viewPages viewMode = "pages" // page images
+	viewText  viewMode = "text"  // text, for documents without page images
+	viewNone  viewMode = "none"  // nothing: the document can only be downloaded
 )
 
-// viewerData is the data of the viewer.
+// viewerData is the template data of the viewer.
 type viewerData struct {
 	File            model.File
 	As              viewMode
 	Place           documentHome
-	Position, Count int // position in its place, from 1; 0: unknown
+	Position, Count int // position among the documents of the same place, from 1; 0 if unknown
 	Previous, Next  *adjacentDocument
 	Page, Pages     int
-	Width           int // of the image, without scripts
+	Width           int // width of the page image for browsers without scripts
 	Picture         pageImage
-	Fit             bool   // the image is scaled down to the window
-	Sizes           string // for the script: [[number of equal pages, width, height, pixels], …]
+	Fit             bool   // scale the image down to fit the window
+	Sizes           string // page sizes for the viewer's script: [[number of equal pages, width, height, pixels], …]
 	Find            string // text to search for
-	Words           bool   // search for each word
-	From            string // address of the search results that linked here; "" for none
+	Words           bool   // search for each word instead of the phrase
+	From            string // address of the search results that the user came from; "" if there is none
 	Text            []textPage
 	Hits            int
 	Searchable, Cut bool
-	Broken          string // why there is nothing to show
+	Broken          string // why the document can't be shown
 	QueryIn         string // "?in=…", or ""
 	Rename          page.DocumentRow
 }
 
-// pageImage is the image that is shown without scripts.
+// pageImage is the page image shown in browsers without scripts.
 type pageImage struct {
 	Source        string
 	Width, Height int
 	Turn          int // clockwise rotation in degrees
 }
 
-// adjacentDocument is the previous or next document.
+// adjacentDocument is the previous or next document in the same place.
 type adjacentDocument struct {
 	Name, Path string
-	Warm       string // address of its first image, to render in advance; "" for none
+	Warm       string // address of its first page image, to render the image in advance; "" if it has none
 }
 
 // documentPage shows a document and records the view.
@@ -66,8 +66,8 @@ func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, visitor pag
 	return p.ShowDocument(w, r, visitor, page.NameProblem{})
 }
 
-// ShowDocument shows the document of the request's path and records the view. rejected is a new name
-// that the vault did not accept, the zero value for none.
+// ShowDocument shows the requested document and records the view. If a new document name was
+// rejected, the page also shows that problem.
 func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor pag
 	if err := p.loadContent(r, visitor, &sheet); err != nil {
 		return err
 	}
-	if rejected.FileID == 0 { // otherwise the view continues
+	if rejected.FileID == 0 { // if a name was rejected, this is still the same view
 		p.recordView(r, visitor, id)
 	}
 	return p.RenderPage(w, r, visitor, rejected.Status(), "document.html", page.Page{
@@ -102,7 +102,7 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor pag
 	})
 }
 
-// loadContent determines how to show the document.
+// loadContent selects how to show the document.
 func (p *Pages) loadContent(r *http.Request, visitor page.Visitor, s *viewerData) error {
 	sizes, err := p.Vault.Previews.PageSizes(r.Context(), visitor.Actor, s.File.ID)
 	switch {
@@ -126,13 +126,13 @@ func (p *Pages) loadContent(r *http.Request, visitor page.Visitor, s *viewerData
 	return nil
 }
 
-// hasNoImage reports whether a document has one page whose image can't be rendered, now or later.
-// The viewer would be empty.
+// hasNoImage reports whether the document's only page can't be rendered, not even on a retry. The
+// viewer would be empty.
 func hasNoImage(f model.File, pages int) bool {
 	return pages <= 1 && f.CannotPreview() && !f.Retryable()
 }
 
-// setPageImage sets the page and the image that the query names.
+// setPageImage sets the page and image that the query requests.
 func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.PageSize) error {
 	s.Pages = len(sizes)
 	s.Page = min(max(queryInt(r, "page", 1), 1), s.Pages)
@@ -152,7 +152,7 @@ func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.Pa
 	return nil
 }
 
-// queryInt returns an integer of the query, or otherwise if it is missing or invalid.
+// queryInt returns the named integer in the query, or otherwise if it is missing or invalid.
 func queryInt(r *http.Request, name string, otherwise int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -161,7 +161,8 @@ func queryInt(r *http.Request, name string, otherwise int) int {
 	return n
 }
 
-// encodeSizes encodes runs of equal sizes; most documents have a single run.
+// encodeSizes returns the page sizes as JSON, with one element for each run of equal sizes. Most
+// documents have only one run.
 func encodeSizes(sizes []document.PageSize) string {
 	type run [4]float64
 	var runs []run
@@ -175,21 +176,21 @@ func encodeSizes(sizes []document.PageSize) string {
 	}
 	packed, err := json.Marshal(runs)
 	if err != nil {
-		return "[]" // finite numbers always encode
+		return "[]" // not reached: finite numbers can always be encoded
 	}
 	return string(packed)
 }
 
 func roundPoints(points float64) float64 { return max(float64(int64(points*10+0.5))/10, 0.1) }
 
-// documentHome is the place that a document is in.
+// documentHome is the abstract or folder that contains the document.
 type documentHome struct {
 	Name, Path, Section string
-	In                  string // the value of ?in=; "" for the document's own place
+	In                  string // value of the query parameter "in"; "" if the query has no valid one
 }
 
-// loadPlace sets the document's neighbors in its place. The place in the query is used only if it
-// contains the document.
+// loadPlace sets the document's place and its neighbors there. A place in the query is ignored if
+// the document isn't there.
 func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
 	at := page.DocumentPlace(s.File)
 	s.Place = documentHome{Name: "Vault", Path: "/vault", Section: "vault"}
@@ -205,12 +206,12 @@ func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
 		err = p.loadFolderNeighbors(r.Context(), s)
 	}
 	if errs.KindOf(err) == errs.NotFound {
-		return nil // it was deleted in the meantime
+		return nil // deleted in the meantime
 	}
 	return err
 }
 
-// loadAbstractNeighbors sets the previous and next document of the abstract.
+// loadAbstractNeighbors sets the previous and next documents in the abstract.
 func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) error {
 	filed, err := p.Vault.Abstracts.Get(ctx, s.File.AbstractID)
 	if err != nil {
@@ -235,7 +236,7 @@ func (p *Pages) loadAbstractNeighbors(ctx context.Context, s *viewerData) error 
 	return nil
 }
 
-// loadFolderNeighbors sets the previous and next document of the folder, by name.
+// loadFolderNeighbors sets the previous and next documents in the folder, sorted by name.
 func (p *Pages) loadFolderNeighbors(ctx context.Context, s *viewerData) error {
 	if id := s.File.FolderID; id != 0 {
 		folder, err := p.Vault.Folders.Get(ctx, id)
@@ -263,8 +264,9 @@ func (s *viewerData) adjacent(f model.File) *adjacentDocument {
 	return n
 }
 
-// NoScriptLink returns the address of the viewer with one change, for browsers without scripts:
-// another page, the next smaller or larger width, or a quarter turn.
+// NoScriptLink returns the viewer's address with one parameter changed by the given number of
+// steps, for browsers without scripts. what is "page", "w" (the image width), or "turn" (by quarter
+// turns).
 func (s viewerData) NoScriptLink(what string, by int) string {
 	n, width, turn := s.Page, s.Width, s.Picture.Turn
 	switch what {

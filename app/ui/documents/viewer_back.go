@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// findReturnAddress returns the address of the search results that linked to the document, "" if
+// findReturnAddress returns the address of the search results that linked to the document, or "" if
 // there is none.
 func findReturnAddress(r *http.Request) string {
 	from, err := url.Parse(r.URL.Query().Get("from"))
@@ -18,7 +18,7 @@ func findReturnAddress(r *http.Request) string {
 	return page.WithQuery("/find", from.Query())
 }
 
-// BackName names the page that Back links to.
+// BackName returns the name of the page that the Back link leads to.
 func (s viewerData) BackName() string {
 	if s.From != "" {
 		return "what was found"
@@ -26,8 +26,8 @@ func (s viewerData) BackName() string {
 	return s.Place.Name
 }
 
-// Back returns the address of the search results, or of the list that contains the document, at the
-// row of the document.
+// Back returns the address of the search results or list that the user came from, with the
+// document's row as the fragment.
 func (s viewerData) Back() string {
 	row := "#read-" + strconv.FormatUint(s.File.ID, 10)
 	query := url.Values{}
@@ -41,7 +41,7 @@ func (s viewerData) Back() string {
 			query.Set("page", strconv.Itoa(n))
 		}
 	default:
-		return s.Place.Path + row // pages of a folder depend on its sort order
+		return s.Place.Path + row // which page of the folder it is on depends on the sort order
 	}
 	return page.WithQuery(s.Place.Path, query) + row
 }

@@ -15,18 +15,18 @@ import (
 type textPage struct {
 	Page  int
 	Parts []textPart   // continuous text
-	Rows  [][]textCell // of a sheet, with tabs between cells
+	Rows  [][]textCell // rows of a spreadsheet, whose cells are separated by tabs
 	Hits  int
 }
 
-// textCell is a cell of a sheet. The last cell of a short row spans the remaining columns, like a
-// heading in a spreadsheet.
+// textCell is a cell of a spreadsheet. The last cell in a short row spans the remaining columns, as
+// headings do in spreadsheets.
 type textCell struct {
 	Parts []textPart
-	Span  int // columns
+	Span  int // number of columns
 }
 
-// Long reports whether the text is longer than a line of a narrow column.
+// Long reports whether the text is too long for one line in a narrow column.
 func (c textCell) Long() bool {
 	const line = 24 // characters
 	n := 0
@@ -36,18 +36,18 @@ func (c textCell) Long() bool {
 	return n > line
 }
 
-// textPart is a piece of text. Hit numbers the matches from 1.
+// textPart is a piece of text. If it is a match, Hit is its number, from 1.
 type textPart struct {
 	Text string
 	Hit  int
 }
 
-// maxTextBytes is the maximum size of the text that the viewer shows.
+// maxTextBytes is the maximum size of the text that the viewer shows. Longer text is truncated.
 const maxTextBytes = 2 << 20
 
 var errTextLimit = errors.New("that is enough")
 
-// documentTextPage shows the text of a document with its matches highlighted.
+// documentTextPage shows the text of a document with highlighted matches.
 func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	id, err := page.PathNumber(r)
 	if err != nil {
@@ -71,14 +71,14 @@ func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, visitor
 	})
 }
 
-// readFindParams reads the search parameters of the address.
+// readFindParams reads the search parameters in the query.
 func (s *viewerData) readFindParams(r *http.Request) {
 	s.Find = page.Truncate(r.URL.Query().Get("find"), 400)
 	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
 	s.From = findReturnAddress(r)
 }
 
-// loadText reads the text of a document and highlights the matches.
+// loadText loads the text of a document and highlights matches.
 func (p *Pages) loadText(r *http.Request, visitor page.Visitor, s *viewerData) error {
 	s.Page = max(queryInt(r, "page", 1), 1)
 	variants := findVariants(s.Find, s.Words)
@@ -96,7 +96,7 @@ func (p *Pages) loadText(r *http.Request, visitor page.Visitor, s *viewerData) e
 	return nil
 }
 
-// highlighted returns the highlighted texts.
+// highlighted returns the texts that are highlighted.
 func (s *viewerData) highlighted() (texts []string) {
 	collect := func(parts []textPart) {
 		for _, part := range parts {
@@ -116,7 +116,7 @@ func (s *viewerData) highlighted() (texts []string) {
 	return texts
 }
 
-// highlightText reads the text of a document and highlights the matches of a variant.
+// highlightText loads the text of a document and highlights the matches of one variant.
 func (p *Pages) highlightText(r *http.Request, visitor page.Visitor, s *viewerData, by findVariant) error {
 	s.Text, s.Cut = nil, false
 	marks := func(int) bool { return true }
@@ -150,7 +150,7 @@ func (p *Pages) highlightText(r *http.Request, visitor page.Visitor, s *viewerDa
 	return err
 }
 
-// pagesWithAll returns the pages that contain all of the phrases.
+// pagesWithAll returns the numbers of the pages that contain all phrases in each.
 func (p *Pages) pagesWithAll(r *http.Request, visitor page.Visitor, id uint64, each []string) (complete map[int]bool, err error) {
 	complete = map[int]bool{}
 	var phrases []phrase.Phrase
@@ -165,8 +165,8 @@ func (p *Pages) pagesWithAll(r *http.Request, visitor page.Visitor, id uint64, e
 	return complete, err
 }
 
-// eachTextPage calls visit for each page of a document's text up to maxTextBytes. cut reports that
-// there is more.
+// eachTextPage calls visit for each page of a document's text. If the text is longer than
+// maxTextBytes, it stops and reports cut.
 func (p *Pages) eachTextPage(r *http.Request, visitor page.Visitor, id uint64, visit func(n int, text string)) (cut bool, err error) {
 	shown := 0
 	err = p.Vault.Previews.Text(r.Context(), visitor.Actor, id, func(n int, text string) error {
@@ -183,10 +183,11 @@ func (p *Pages) eachTextPage(r *http.Request, visitor page.Visitor, id uint64, v
 	return cut, err
 }
 
-// Plain reports whether columns of the text are aligned by spaces.
+// Plain reports whether the document is plain text, in which columns may be aligned with spaces.
 func (s viewerData) Plain() bool { return s.File.MIME == "text/plain" }
 
-// Lacks says what the text of an Office document doesn't show, "" for other types.
+// Lacks says what the displayed text of an Office document omits. It returns "" for other
+// documents.
 func (s viewerData) Lacks() string {
 	switch {
 	case s.File.ShownAsImages(), s.Plain():

@@ -13,18 +13,18 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// zipEntry is a document in a zip, in a folder or at the top level.
+// zipEntry is a document to include in a ZIP file.
 type zipEntry struct {
-	Folder []string // names of folders, top level first
+	Folder []string // folder names, from the top level down; empty for a document at the top level
 	File   model.File
 }
 
 const fileDownloaded = "file.downloaded"
 
-// sendZip streams documents as a zip with that name, to which it appends ".zip". It records
-// a download when it starts to send a document. If a document can't be read, it aborts the
-// response, so that the client doesn't take it for complete; before the first byte it
-// returns the error.
+// sendZip streams documents as a ZIP file called name, to which it appends ".zip". Each document is
+// recorded as a download when sendZip starts sending it. If the first document can't be opened,
+// sendZip returns the error. If an error occurs later, it aborts the response, so that the client
+// doesn't mistake it for complete.
 func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, visitor page.Visitor, name string, list []zipEntry) error {
 	if len(list) == 0 {
 		return &errs.Error{Kind: errs.Conflict, Message: "There are no documents here to download."}
@@ -58,7 +58,9 @@ func (p *Pages) sendZip(w http.ResponseWriter, r *http.Request, visitor page.Vis
 	return nil
 }
 
-// abortZip aborts a response that has started, so that the client notices that it is incomplete.
+// abortZip returns the error if the first document couldn't be opened. Otherwise the response has
+// started, and abortZip aborts the connection, so that the client notices that the ZIP file is
+// incomplete.
 func (p *Pages) abortZip(w http.ResponseWriter, r *http.Request, err error, first bool) error {
 	if opening := (*openError)(nil); first && errors.As(err, &opening) {
 		for _, name := range []string{"Content-Type", "Content-Disposition"} {
@@ -76,15 +78,15 @@ func (p *Pages) abortZip(w http.ResponseWriter, r *http.Request, err error, firs
 	panic(http.ErrAbortHandler)
 }
 
-// recheckBytes is the number of bytes after which the permission is checked again.
+// recheckBytes is the number of bytes after which the user's permission is checked again.
 const recheckBytes = 256 << 10
 
-// recheckingWriter writes a long response and calls again after every recheckBytes. An error of
-// again ends the response.
+// recheckingWriter writes a long response. It calls again after every recheckBytes bytes and stops
+// if again returns an error.
 type recheckingWriter struct {
 	to    io.Writer
 	again func() error
-	left  int // bytes until the next check
+	left  int // number of bytes until the next check
 }
 
 func (a *recheckingWriter) Write(b []byte) (int, error) {
@@ -99,7 +101,8 @@ func (a *recheckingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// checkStillAllowed checks that the session may still read, and extends the write deadline.
+// checkStillAllowed checks that the session still has permission to read, and extends the write
+// deadline.
 func (p *Pages) checkStillAllowed(w http.ResponseWriter, r *http.Request) error {
 	now, err := p.SessionVisitor(r)
 	if err == nil {
@@ -111,7 +114,7 @@ func (p *Pages) checkStillAllowed(w http.ResponseWriter, r *http.Request) error 
 	return err
 }
 
-// openError is a document that couldn't be opened; none of its bytes were sent.
+// openError reports that a document couldn't be opened. None of its bytes were sent.
 type openError struct{ cause error }
 
 func (e *openError) Error() string { return e.cause.Error() }
@@ -130,11 +133,11 @@ func (p *Pages) addToZip(w http.ResponseWriter, r *http.Request, z *zip.Writer, 
 	if err != nil {
 		return &openError{err}
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close() //nolint:errcheck // read-only
 	p.Events.RecordAccess(visitor.Actor, fileDownloaded, page.FileRecordName(file.ID), map[string]string{"as": "zip"})
 	head := &zip.FileHeader{Name: name, Method: zip.Store, Modified: file.CreatedAt.In(p.Zone)}
 	if file.MIME == "text/plain" || file.MIME == "image/bmp" {
-		head.Method = zip.Deflate // all other types are compressed already
+		head.Method = zip.Deflate // all other types are already compressed
 	}
 	out, err := z.CreateHeader(head)
 	if err != nil {

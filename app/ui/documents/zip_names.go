@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// zipNames returns a unique name in the zip for each document that every system can unpack,
-// regardless of case. If sorting by name would change the sequence of the documents, each name
-// starts with a number.
+// zipNames returns a name in the ZIP file for each document. All systems can unpack these names,
+// and they are unique even if letter case is ignored. If sorting by name would change the sequence
+// of the documents, each name starts with a number.
 func zipNames(list []zipEntry) []string {
 	width := 0
 	if !slices.IsSortedFunc(list, func(a, b zipEntry) int {
@@ -26,7 +26,7 @@ func zipNames(list []zipEntry) []string {
 			taken[folder] = true
 		}
 	}
-	next := map[string]int{} // by name: the next number to try
+	next := map[string]int{} // next number to try for each name
 	for i, whole := range names {
 		name, low, ext := whole, strings.ToLower(whole), path.Ext(whole)
 		n := max(2, next[low])
@@ -40,8 +40,8 @@ func zipNames(list []zipEntry) []string {
 	return names
 }
 
-// zipPath returns the path of a document in the zip. If width is not 0, its name starts with number
-// n in that many digits.
+// zipPath returns the path of a document in the ZIP file. If width is not 0, the file name starts
+// with n, padded to width digits.
 func zipPath(entry zipEntry, n, width int) string {
 	var parts []string
 	for _, folder := range entry.Folder {
@@ -54,12 +54,12 @@ func zipPath(entry zipEntry, n, width int) string {
 	return path.Join(append(parts, name)...)
 }
 
-// maxZipName is the maximum length of a name in bytes; file systems allow 255.
+// maxZipName is the maximum length of a file name in bytes. File systems allow 255.
 const maxZipName = 180
 
 // safeName returns a file name that is valid on Windows, macOS, and Linux: without separators,
-// control characters, bidirectional controls, device names, and blanks or dots at its ends
-// (Microsoft, "Naming Files, Paths, and Namespaces"). It keeps the extension.
+// control characters, bidirectional controls, device names, and leading or trailing spaces and
+// periods (Microsoft, "Naming Files, Paths, and Namespaces"). It keeps the extension.
 func safeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -89,7 +89,7 @@ func safeName(name string) string {
 }
 
 // isReservedName reports whether Windows reserves the name for a device. The superscript digits are
-// from its code page 1252.
+// those of code page 1252.
 func isReservedName(stem string) bool {
 	if slices.Contains([]string{"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"}, stem) {
 		return true

@@ -61,7 +61,7 @@ func TestZipNames(t *testing.T) {
 	}
 }
 
-// A folder and a document in a zip must not have the same name.
+// A folder and a document in the same ZIP file can't have the same name.
 func TestZipNamesBesideFolders(t *testing.T) {
 	list := []zipEntry{
 		{File: model.File{Filename: "deeds.pdf"}},
@@ -78,7 +78,7 @@ func TestZipNamesBesideFolders(t *testing.T) {
 	}
 }
 
-// The run time must be linear in the number of equal names.
+// The run time must grow linearly with the number of equal names.
 func TestZipNamesOfManyDuplicates(t *testing.T) {
 	list := make([]zipEntry, maxZipDocuments)
 	for i := range list {
