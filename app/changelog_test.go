@@ -15,8 +15,8 @@ var (
 	changelogKinds   = []string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 )
 
-// checkChangelog returns one sentence for each line that breaks the format of Keep a Changelog,
-// and one if the newest tag has no section. tag is "" before the first version.
+// checkChangelog returns a sentence for each line that violates the format of Keep a Changelog, and
+// one if there is no section for the newest tag. tag is "" before the first release.
 func checkChangelog(text, tag string) (problems []string) {
 	var sections []string
 	for n, line := range strings.Split(text, "\n") {
@@ -52,7 +52,7 @@ func TestChangelog(t *testing.T) {
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
-	// The command fails if there is no tag yet. TestTree fails if there is no repository.
+	// git describe fails if there is no tag yet. If there is no repository, TestTree fails.
 	tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*").Output()
 	if err != nil {
 		tag = nil

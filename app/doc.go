@@ -1,11 +1,11 @@
-// Package app is the map of the code: which packages there are, what each is for, and
-// what may import what. It has no code of its own.
+// Package app documents the architecture: it lists all packages, their purpose, and which
+// packages each may import. It contains no code.
 //
-// An import goes to a strictly lower rank, or to a package's own subpackage. Rank 0
-// imports nothing of the module. layout_test.go reads the table and fails for an import
-// that breaks it, for a package without a row, and for a row without a package. Packages in
-// the last column may be imported only by the packages whose row names them. Tests may
-// import any package; shipped code never imports those of rank "test".
+// A package may import only packages of a lower rank and its own subpackages. Packages of
+// rank 0 import no other package of this module. layout_test.go checks the table. It fails
+// if an import violates the table, if a package has no row, or if a row has no package. A
+// package in the last column may be imported only by the packages that list it there. Tests
+// may import any package. Shipped code never imports packages of rank "test".
 //
 //	rank  package        for                                                 alone may import
 //	16    .              os.Exit with the exit code of cmd                        -
@@ -68,45 +68,45 @@
 //	test  app/vaulttest/description openapi.yaml for tests that check responses   -
 //	test  app/vaulttest/blockdev block devices that fail or record a power cut    github.com/hanwen/go-fuse/v2
 //
-// A transport (api, ui, control, metrics, cmd) decodes, calls one service method, and
-// encodes; it decides nothing. A domain type has one file name in every package:
-// "ls app/*/abstract.go" lists everything about abstracts. There is no package util,
-// common, helpers, or manager.
+// A transport (api, ui, control, metrics, cmd) decodes a request, calls one service method,
+// and encodes the result. It contains no business logic. Code for a domain type has the same
+// file name in every package: "ls app/*/abstract.go" lists the files about abstracts. There
+// are no packages called util, common, helpers, or manager.
 //
 // # POST /v1/abstracts
 //
-// httpx gives the request an ID, a memory budget, and protection from slow clients. api
-// authenticates the key and decodes the parts as a stream. For each file, vault writes
-// the bytes to a temporary file on the disk of the blobs while it hashes them, and a
-// sandbox worker inspects them at the same time. Then Abstracts.Create validates
-// everything first, commits the files (fsync, rename to the SHA-256, fsync of the
-// directory), and writes the abstract, its documents, index entries, audit entries,
-// processing tasks, and the stored response in one transaction of txn and store. A crash
-// leaves unreferenced files, which the sweeper removes, never a record without its bytes.
+// httpx assigns a request ID, limits the request's memory, and protects against slow
+// clients. api authenticates the API key and decodes the body as a stream. For each file,
+// vault writes the bytes to a temporary file on the same disk as the blobs and hashes them.
+// At the same time, a sandbox worker inspects the file. Then Abstracts.Create validates
+// the request and commits the files (fsync, rename to the SHA-256, fsync of the directory).
+// Finally it writes the abstract, its documents, index entries, audit entries, processing
+// tasks, and the stored response in one transaction (txn, store). A crash can leave
+// unreferenced files, which the sweeper removes, but never a record without its content.
 //
 // # GET /v1/search
 //
-// api decodes the query and calls search, which waits for a slot, lets search/query turn
-// the text into a query of search/index, and gets the matching records. They are read
-// again in one transaction of the database, so that a result never shows what was changed
-// or deleted in the meantime. Snippets come from the stored texts in blobstore.
+// api decodes the query and calls search. search waits for a free slot, uses search/query
+// to convert the text to a query of search/index, and gets the IDs of the matching records.
+// Then it reads these records in one database transaction, so that the results never contain
+// outdated or deleted records. Snippets are taken from the stored document texts in blobstore.
 //
 // # Upload in a browser
 //
-// ui/documents speaks the tus protocol. upload appends each chunk to a partial file and
-// confirms the offset after fsync. With the last byte, the partial file becomes a staged
-// upload of vault, which attaches it as above; the outcome is stored, so that a browser
-// that lost the response finds it.
+// ui/documents implements the tus protocol. upload appends each chunk to a partial file and
+// confirms the offset after fsync. After the last byte, the partial file is staged in vault,
+// which stores the document as described above. The result is stored, too, so that a browser
+// that lost the response can request it.
 //
-// # Where changes begin
+// # Where to start
 //
-// .github/CONTRIBUTING.md has the steps of each.
+// .github/CONTRIBUTING.md describes the steps of these common changes.
 //
-//   - A filter of a list: the listSpec of its record, such as orderListSpec in `app/api/order.go`.
+//   - A list filter: the listSpec of the record type, such as orderListSpec in `app/api/order.go`.
 //   - An accepted document type: `app/document/inspect.go`.
-//   - A setting, such as the lifetime of sessions: `app/config/config.go`; `app/auth/session.go`
-//     enforces this one.
+//   - A setting, such as the session lifetime: `app/config/config.go` and the package that uses
+//     the setting, such as `app/auth/session.go`.
 //   - A backup target: `app/backup/backup.go` opens the archive, `app/backup/archive` writes it.
-//   - An audit event: the service whose transaction writes it, such as `app/vault/order.go`, and
-//     its words in `app/ui/page/event_text.go`.
+//   - An audit event: the service that writes it, such as `app/vault/order.go`, and its text in
+//     `app/ui/page/event_text.go`.
 package app

@@ -16,8 +16,7 @@ var (
 	namedPath = regexp.MustCompile(`^(?:\./)?((?:app|cmd|web|\.ci|\.github)/[\w./*-]*[\w*/-])$`)
 )
 
-// isDocument reports whether contributors or administrators read a file of the repository
-// as a document.
+// isDocument reports whether a file is documentation for contributors or administrators.
 func isDocument(name string) bool {
 	if name == "app/doc.go" {
 		return true
@@ -28,9 +27,9 @@ func isDocument(name string) bool {
 	return name == "README.md" || name == "data/README.md" || strings.HasPrefix(name, ".github/") || path.Dir(name) == "cmd/help"
 }
 
-// missingPaths returns one sentence for each path that a document names in code or links to
-// and that is neither a file nor a folder of the repository. A path in code may contain the
-// wildcards of path.Match. names are all files of the repository.
+// missingPaths returns a sentence for each path in a document that doesn't exist in the repository.
+// A path is a link target or is formatted as code; in code, it may contain path.Match wildcards.
+// names lists all files in the repository.
 func missingPaths(names []string, document, text string) []string {
 	existing := make(map[string]bool)
 	for _, name := range names {
@@ -54,8 +53,8 @@ func missingPaths(names []string, document, text string) []string {
 	return missing
 }
 
-// pathsOf returns the paths that a line of a document names, relative to the top of the
-// repository. All of a fenced line is code.
+// pathsOf returns the paths in a line of a document, relative to the repository root. If fenced is
+// set, the entire line is code.
 func pathsOf(document, line string, fenced bool) (paths []string) {
 	code := []string{line}
 	if !fenced {
@@ -111,7 +110,7 @@ func TestDocumentsNameExistingPaths(t *testing.T) {
 	}
 }
 
-// missingPaths reports paths that don't exist, and no others.
+// missingPaths reports only paths that don't exist.
 func TestMissingPathsAreFound(t *testing.T) {
 	names := []string{"README.md", "app/store/doc.go", "app/store/order.go", "cmd/serve.go", ".ci/run", ".github/SECURITY.md", "web/pages/order.html"}
 	rows := []struct{ name, document, text, want string }{

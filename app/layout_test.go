@@ -20,13 +20,13 @@ const module = "deedkeep"
 // testRank is the rank of packages that only tests may import.
 const testRank = 99
 
-// A layout is the table of doc.go.
+// layout is the package table in doc.go.
 type layout struct {
 	rank   map[string]int      // package directory → rank
-	owners map[string][]string // library → packages that alone may import it
+	owners map[string][]string // library → the only packages that may import it
 }
 
-// readLayout reads the table in the package comment of doc.go.
+// readLayout parses the table in doc.go's package comment.
 func readLayout(comment string) (layout, error) {
 	p := layout{rank: make(map[string]int), owners: make(map[string][]string)}
 	inTable := false
@@ -49,7 +49,8 @@ func readLayout(comment string) (layout, error) {
 	return p, nil
 }
 
-// addRow takes "rank package words… libraries…"; "-" stands for no libraries.
+// addRow adds a table row: rank, package, the words of its purpose, and libraries. The cell "-"
+// means no libraries.
 func (p layout) addRow(cells []string) error {
 	if len(cells) < 4 {
 		return fmt.Errorf("want rank, package, purpose, libraries")
@@ -80,14 +81,14 @@ func (p layout) addRow(cells []string) error {
 	return nil
 }
 
-// isLibrary reports whether a cell is an import path, not a word of the purpose.
+// isLibrary reports whether a cell is an import path and not a word of the purpose.
 func isLibrary(word string) bool {
 	host, _, found := strings.Cut(word, "/")
 	return found && (strings.Contains(host, ".") || host == module)
 }
 
-// checkImports returns one sentence for each import in the tree that breaks the
-// layout, for every package without a row and for every row without a package.
+// checkImports returns a sentence for each import that violates the layout, for each package
+// without a row, and for each row without a package.
 func checkImports(tree fs.FS, p layout) ([]string, error) {
 	var problems []string
 	seen := make(map[string]bool)
@@ -121,7 +122,7 @@ func checkImports(tree fs.FS, p layout) ([]string, error) {
 	return problems, err
 }
 
-// check returns why the file may not import the path, or "".
+// check returns the reason why the named file may not import the package, or "" if it may.
 func (p layout) check(name, imported string) string {
 	folder, isTest := path.Dir(name), strings.HasSuffix(name, "_test.go")
 	target, ours := folderOf(imported)
@@ -143,7 +144,7 @@ func (p layout) check(name, imported string) string {
 	return fmt.Sprintf("up from rank %d to rank %d", from, to)
 }
 
-// checkOwner applies the last column of the table, from which tests are exempt.
+// checkOwner checks the import against the last column of the table. Tests are exempt.
 func (p layout) checkOwner(name, imported string) string {
 	folder := path.Dir(name)
 	if strings.HasSuffix(name, "_test.go") || p.rank[folder] == testRank {
@@ -157,7 +158,8 @@ func (p layout) checkOwner(name, imported string) string {
 	return ""
 }
 
-// folderOf returns the folder of a package of this module.
+// folderOf returns the directory of a package. ours is false if the package isn't part of this
+// module.
 func folderOf(imported string) (folder string, ours bool) {
 	if imported == module {
 		return ".", true
@@ -165,7 +167,7 @@ func folderOf(imported string) (folder string, ours bool) {
 	return strings.CutPrefix(imported, module+"/")
 }
 
-// walkGo parses the imports of every Go file that the go command would see.
+// walkGo calls visit with the parsed imports of every Go file that the go command doesn't ignore.
 func walkGo(tree fs.FS, visit func(name string, file *ast.File)) error {
 	files := token.NewFileSet()
 	return fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -214,7 +216,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestCheckImports checks that checkImports reports each type of forbidden import, and no other.
+// TestCheckImports checks that checkImports reports every type of forbidden import and nothing
+// else.
 func TestCheckImports(t *testing.T) {
 	const table = `
 	rank   package   purpose     alone may import
@@ -241,9 +244,9 @@ func TestCheckImports(t *testing.T) {
 	}
 	rows := []struct {
 		name  string
-		file  string   // added to the valid files
-		paths []string // its imports
-		want  string   // the reported sentence; "" for none
+		file  string   // file to add to the valid files
+		paths []string // imports of the file
+		want  string   // expected sentence; "" if the imports are valid
 	}{
 		{"valid", "", nil, ""},
 		{"up", "app/low/up.go", []string{"deedkeep/app/mid"},

@@ -15,29 +15,30 @@ import (
 	"unicode/utf8"
 )
 
-// The size limits of packages and files. Functions have theirs in .golangci.yml (funlen).
+// Size limits of packages and files. The limit for functions is in .golangci.yml (funlen).
 const (
-	maxFiles   = 40  // source files of a package; tests don't count
-	maxLines   = 450 // of a source file; tests don't count
-	maxColumns = 140 // of a line; a tab counts as one
-	// maxWideLines is how many lines of all Go files may be wider than maxColumns.
+	maxFiles   = 40  // maximum number of source files in a package, without tests
+	maxLines   = 450 // maximum number of lines in a source file, without tests
+	maxColumns = 140 // maximum line length; a tab counts as one column
+	// maxWideLines is the maximum number of lines in all Go files that may be longer than
+	// maxColumns.
 	maxWideLines = 299
 )
 
-// A wideLine is a line of more than maxColumns.
+// wideLine is a line that is longer than maxColumns.
 type wideLine struct {
 	place   string // file:line
 	columns int
 }
 
-// sizes are the measured sizes of the Go files of the repository.
+// sizes contains the sizes of all Go files in the repository.
 type sizes struct {
-	files map[string]int // source files by package
-	lines map[string]int // lines by source file
-	wide  []wideLine     // the widest first, tests included
+	files map[string]int // number of source files by package
+	lines map[string]int // number of lines by source file
+	wide  []wideLine     // longest lines first, including tests
 }
 
-// measure returns the sizes of the named Go files in tree.
+// measure returns the sizes of the named Go files in the tree.
 func measure(tree fs.FS, names []string) (sizes, error) {
 	s := sizes{files: make(map[string]int), lines: make(map[string]int)}
 	for _, name := range names {
@@ -64,7 +65,7 @@ func measure(tree fs.FS, names []string) (sizes, error) {
 	return s, nil
 }
 
-// overLimit returns a sentence for each name whose size exceeds limit.
+// overLimit returns a sentence for each name whose measured size is larger than limit.
 func overLimit(measured map[string]int, limit int, unit string) []string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(measured)) {
@@ -75,7 +76,8 @@ func overLimit(measured map[string]int, limit int, unit string) []string {
 	return wrong
 }
 
-// tooManyWide returns a sentence if more than limit lines are wide, with the widest.
+// tooManyWide returns a sentence that lists the longest lines if there are more than limit wide
+// lines.
 func tooManyWide(wide []wideLine, limit int) string {
 	if len(wide) <= limit {
 		return ""

@@ -15,19 +15,19 @@ import (
 	"testing/fstest"
 )
 
-// topLevel lists the visible files and folders at the top of the repository.
+// topLevel lists the visible files and folders in the repository root.
 var topLevel = []string{
 	"README.md", "app", "cmd", "config.example.yaml", "data", "go.mod", "go.sum", "main.go", "web",
 }
 
-// A rejectedLine describes lines that text files must not contain.
+// rejectedLine describes a kind of line that text files must not contain.
 type rejectedLine struct {
 	problem string
-	files   *regexp.Regexp // paths of the files to check; nil: all files
+	files   *regexp.Regexp // matches the paths of the files to check; nil means all files
 	pattern *regexp.Regexp
 }
 
-// The patterns are written so that none of them matches its own line.
+// Each pattern is written so that it doesn't match its own line.
 var rejectedLines = []rejectedLine{
 	{"names a registry host", nil,
 		regexp.MustCompile(`(?i)(?:proxy|sum|goproxy)[.](?:golang|io\b|cn\b)|registry[.](?:npm|yarn)|(?:deb|security|snapshot)[.]debian|pypi[.]org|[.]unpkg[.]com|cdn[.]jsdelivr`)},
@@ -43,10 +43,10 @@ var rejectedLines = []rejectedLine{
 		regexp.MustCompile(`^(?:\[[^\]]*\]\s*)*skip\b`)},
 }
 
-// thirdParty matches files that come with the modules of go.mod or the npm lock file.
+// thirdParty matches files from Go modules or npm packages.
 var thirdParty = regexp.MustCompile(`\.(?:wasm|wasm\.gz|traineddata|min\.js|min\.css)$|(?:^|/)(?:vendor|node_modules)/`)
 
-// checkTree returns one sentence for each file or line that must not be in the repository.
+// checkTree returns a sentence for each file or line that must not be in the repository.
 func checkTree(tree fs.FS, names []string) ([]string, error) {
 	var problems []string
 	unexpected := make(map[string]bool)
@@ -69,7 +69,7 @@ func checkTree(tree fs.FS, names []string) ([]string, error) {
 	return problems, nil
 }
 
-// checkLines returns one sentence for each rejected word in a file. Binary files have none.
+// checkLines returns a sentence for each rejected word in a file. Binary files are not checked.
 func checkLines(name string, content []byte) []string {
 	if bytes.IndexByte(content, 0) >= 0 {
 		return nil
@@ -87,7 +87,7 @@ func checkLines(name string, content []byte) []string {
 	return problems
 }
 
-// tracked lists the files of the repository, and new files that git doesn't ignore.
+// tracked returns the files that git tracks and new files that git doesn't ignore.
 func tracked(t *testing.T) []string {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -98,7 +98,7 @@ func tracked(t *testing.T) []string {
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
 	return slices.DeleteFunc(names, func(name string) bool {
-		// Removed from the work tree, but not yet from the index.
+		// The file was deleted but is still in the git index.
 		_, err := os.Lstat(path.Join("..", name))
 		return os.IsNotExist(err)
 	})
@@ -118,7 +118,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestCheckTree checks that checkTree finds each type of problem.
+// TestCheckTree checks that checkTree detects each type of problem.
 func TestCheckTree(t *testing.T) {
 	rows := []struct{ name, file, line, want string }{
 		{"valid", "app/a.go", "package a // at /v1/home/x, see https://www.debian.org", ""},

@@ -21,26 +21,26 @@ import (
 //go:embed style/*.css script/*.js picture/*.svg all:library
 var files embed.FS
 
-// AssetPath is where assets are served, before their fingerprint.
+// AssetPath is the path prefix of all assets. It is followed by the fingerprint.
 const AssetPath = "/assets/"
 
-// Assets holds the styles, scripts, and images that pages load. The address of each contains a
-// fingerprint of its content, so that browsers may cache it forever:
+// Assets contains the style sheets, scripts, and images that pages load. The address of each asset
+// contains a fingerprint of its content, so that browsers can cache it forever:
 //
 //	/assets/<12 hex digits of its SHA-256>/<name>
 type Assets struct {
-	addresses map[string]string // name → address
-	content   map[string]asset  // address → content
+	addresses map[string]string // asset name → address
+	content   map[string]asset  // address → asset
 }
 
 type asset struct {
 	mediaType     string
-	plain, packed []byte // packed: gzip, nil if it isn't smaller
-	file          string // a gzip file of library; plain and packed are nil then
+	plain, packed []byte // packed is the gzip-compressed content, or nil if that isn't smaller
+	file          string // path of an embedded gzip file; plain and packed are then nil
 }
 
-// OpenAssets reads every asset, or returns ErrAssetsMissing. All callers share one result: the
-// first call compresses the embedded files.
+// OpenAssets reads all assets. It returns ErrAssetsMissing if they haven't been generated. The
+// first call reads and compresses the embedded files; later calls return the same result.
 func OpenAssets() (*Assets, error) { return opened() }
 
 var opened = sync.OnceValues(openAssets)
@@ -85,7 +85,7 @@ func (a *Assets) add(name string, content []byte) error {
 	return a.put(name, content, made)
 }
 
-// put stores an asset under its address, which contains a fingerprint of content.
+// put stores an asset under its address, which contains the fingerprint of content.
 func (a *Assets) put(name string, content []byte, made asset) error {
 	if a.addresses[name] != "" {
 		return fmt.Errorf("two assets are called %s", name)
@@ -98,7 +98,7 @@ func (a *Assets) put(name string, content []byte, made asset) error {
 }
 
 func mediaType(name string) string {
-	switch path.Ext(name) { // independent of the system's MIME table
+	switch path.Ext(name) { // doesn't use the operating system's MIME table
 	case ".js":
 		return "text/javascript; charset=utf-8"
 	case ".css":
@@ -109,7 +109,7 @@ func mediaType(name string) string {
 	return mime.TypeByExtension(path.Ext(name))
 }
 
-// URL returns the address of an asset, or an error if there is no asset of that name.
+// URL returns the address of the named asset, or an error if it doesn't exist.
 func (a *Assets) URL(name string) (string, error) {
 	if address := a.addresses[name]; address != "" {
 		return address, nil
@@ -117,7 +117,8 @@ func (a *Assets) URL(name string) (string, error) {
 	return "", fmt.Errorf("there is no asset %q", name)
 }
 
-// ServeHTTP responds to GET and HEAD for an address that URL returned, and with 404 for others.
+// ServeHTTP serves the assets under the addresses that URL returns. For all other addresses, it
+// sends a 404 response.
 func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, ok := a.content[r.URL.Path]
 	if !ok {
@@ -147,10 +148,10 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodHead {
 		return
 	}
-	_, _ = io.Copy(w, body) // an error means that the client is gone
+	_, _ = io.Copy(w, body) // an error means that the client has disconnected
 }
 
-// open returns the bytes to send and their number, -1 if that is unknown.
+// open returns the content to send and its length, or a length of -1 if it is unknown.
 func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 	switch {
 	case a.plain != nil && packed && a.packed != nil:
@@ -158,7 +159,8 @@ func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 	case a.plain != nil:
 		return bytes.NewReader(a.plain), int64(len(a.plain)), nil
 	}
-	// Embedded files stay in the program's mapped memory; reading them would hold a second copy.
+	// Embedded files are mapped into memory, so stream them instead of holding a second copy in
+	// memory.
 	file, err := files.Open(a.file)
 	if err != nil {
 		return nil, 0, err
@@ -174,7 +176,7 @@ func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 	return body, -1, err
 }
 
-// libraries lists the scripts and styles that "go generate ./..." copies.
+// libraries lists the third-party scripts and styles that "go generate ./..." copies.
 var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz",
 	"library/swagger-ui.css.gz"}
 

@@ -1,6 +1,6 @@
 package web
 
-// The order matters: the packages first, then what is embedded of them.
+// The first command installs the packages from which the second one copies files.
 //
 //go:generate npm ci
 //go:generate go run ./copy

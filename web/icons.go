@@ -11,9 +11,9 @@ import (
 //go:embed icons/*.svg
 var drawings embed.FS
 
-// Icons returns the icons by name, as markup for a page: 20 by 20, drawn in the color of the
-// surrounding text. Icons have no accessible name; an icon without text beside it needs a label on
-// the element around it.
+// Icons returns the HTML markup of all icons by name. Icons are 20 by 20 pixels and have the color
+// of the surrounding text. They have no accessible name: an icon without text next to it needs a
+// label on its parent element.
 func Icons() (map[string]string, error) {
 	names, err := fs.Glob(drawings, "icons/*.svg")
 	if err != nil {
@@ -30,7 +30,7 @@ func Icons() (map[string]string, error) {
 		if !opened || !closed {
 			return nil, fmt.Errorf("%s is no drawing", name)
 		}
-		// The style sheet sets the stroke width, so the markup of each icon stays short.
+		// The stroke width is set in the style sheet to keep the markup short.
 		id := strings.TrimSuffix(path.Base(name), ".svg")
 		icons[id] = `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">` + strokes + `</svg>`
 	}

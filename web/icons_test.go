@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every icon must be well-formed, have no style, script, or address of its own (which the policy of
-// pages would block), and no name.
+// Every icon must be well-formed SVG without a title. It must not contain styles, scripts, or
+// addresses, which the Content-Security-Policy of pages blocks.
 func TestIcons(t *testing.T) {
 	t.Parallel()
 	icons, err := Icons()

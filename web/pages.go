@@ -12,7 +12,7 @@ var pages embed.FS
 func Pages() fs.FS {
 	sub, err := fs.Sub(pages, "pages")
 	if err != nil {
-		panic(err) // the name above is a constant and valid
+		panic(err) // not reached: the name is a valid constant
 	}
 	return sub
 }

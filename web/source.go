@@ -6,16 +6,18 @@ import (
 )
 
 // Source describes the source that a binary was built from. Version is the output of "git
-// describe", such as v1.4.0, or v1.4.0-3-g12dcac5 three commits later; Date is the commit's.
+// describe": v1.4.0, or v1.4.0-3-g12dcac5 for three commits after v1.4.0. Date is the date of the
+// commit.
 type Source struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
-	Date    string `json:"date"` // RFC 3339
+	Date    string `json:"date"` // in RFC 3339 format
 }
 
 const sourceFile = "engine/version.json"
 
-// Generated returns the source of the last "go generate ./...", or the zero value if it is unknown.
+// Generated returns the source at the time of the last "go generate ./...", or the zero value if it
+// is unknown.
 func Generated() Source { return generated(assets) }
 
 func generated(files fs.FS) Source {

@@ -26,7 +26,7 @@ func styles(t *testing.T) string {
 	return all.String()
 }
 
-// tokens returns the colors of the first block that begins with head.
+// tokens returns the color variables in the first CSS block that starts with head.
 func tokens(t *testing.T, css, head string) map[string]string {
 	t.Helper()
 	_, rest, found := strings.Cut(css, head)
@@ -41,7 +41,8 @@ func tokens(t *testing.T, css, head string) map[string]string {
 	return colors
 }
 
-// luminance returns the relative luminance (WCAG 2.2) of a color in six hex digits.
+// luminance returns the relative luminance (WCAG 2.2) of a color, which consists of six hexadecimal
+// digits.
 func luminance(t *testing.T, color string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(color, 16, 32)
@@ -58,9 +59,8 @@ func luminance(t *testing.T, color string) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
-// The contrast of every text color on every background it can have is at least 4.5 to 1, that of
-// control borders and focus rings at least 3 to 1, in both themes (WCAG 2.2 level AA, 1.4.3 and
-// 1.4.11).
+// In both themes, every text color has a contrast of at least 4.5:1 on every background it is used
+// on. Control borders and focus rings have at least 3:1 (WCAG 2.2 level AA, 1.4.3 and 1.4.11).
 func TestContrast(t *testing.T) {
 	t.Parallel()
 	css := styles(t)
@@ -87,7 +87,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// The styles must contain nothing that the policy of pages blocks or that loads from other hosts.
+// Style sheets must not contain anything that the Content-Security-Policy of pages blocks, and must
+// not load anything from other hosts.
 func TestStylesStandAlone(t *testing.T) {
 	t.Parallel()
 	css := styles(t)

@@ -4,23 +4,22 @@
 // "go generate ./..." fetches the third-party files from the packages that
 // package-lock.json pins, into directories that git ignores. The other files are ours:
 //
-//	pages/layout.html           the frame of every page; part_*.html: parts that pages share
-//	style/base.css              colors, sizes, bare elements, the page frame
+//	pages/layout.html           the layout of every page; part_*.html: parts that pages share
+//	style/base.css              colors, sizes, HTML elements, the page layout
 //	style/parts.css             components; the other style sheets belong to single pages
 //	script/page.js              behavior of every page; the other scripts belong to single pages
 //	icons/<name>.svg            icons, 20 by 20; picture/: the favicon
-//	engine/PLACEHOLDER          committed, so that the package always builds
+//	engine/PLACEHOLDER          committed, so that the package builds without generated files
 //	library/PLACEHOLDER         the same
 //	library/<name>.min.js       scripts that pages load
 //	library/swagger-ui.*.gz     Swagger UI, the viewer of /docs, gzip
 //	engine/pdfium.wasm.gz       PDFium, gzip
 //	engine/LICENSE.<name>       license text of <name>
-//	engine/modules.json.gz      license texts of the Go modules inside, and Go's,
+//	engine/modules.json.gz      license texts of the compiled-in Go modules and of Go,
 //	                            gzip of {"<module> <version>": "<text>", …}
 //	engine/version.json         the version of the source (Generated)
 //
-// A binary that was built without the third-party files reports ErrAssetsMissing, also if
-// only some of them are missing.
+// If any third-party file was missing when the binary was built, it reports ErrAssetsMissing.
 package web
 
 import (
@@ -35,8 +34,8 @@ import (
 	"strings"
 )
 
-// ErrAssetsMissing means that the binary was built before "go generate ./..." had run.
-// Commands that need an asset fail with its text.
+// ErrAssetsMissing is returned if the binary was built before "go generate ./..." had run. Commands
+// that need an asset fail with this error.
 var ErrAssetsMissing = errors.New(`assets are missing: run "go generate ./..."`)
 
 //go:embed all:engine
@@ -48,7 +47,7 @@ const (
 	licensePrefix = "LICENSE."
 )
 
-// Ready returns ErrAssetsMissing if a file that "go generate ./..." copies is missing.
+// Ready returns ErrAssetsMissing if any file that "go generate ./..." creates is missing.
 func Ready() error {
 	if err := ready(assets); err != nil {
 		return err
@@ -65,12 +64,11 @@ func ready(files fs.FS) error {
 	return nil
 }
 
-// PDFium returns the WebAssembly binary of PDFium, unpacked (about 4.6 MB), or
-// ErrAssetsMissing.
+// PDFium returns the uncompressed WebAssembly binary of PDFium (about 4.6 MB), or ErrAssetsMissing.
 func PDFium() ([]byte, error) { return pdfium(assets) }
 
-// Licenses returns the license texts of all third-party parts of the binary, or
-// ErrAssetsMissing. Engines have their name as key, Go modules and Go "<name> <version>".
+// Licenses returns the license texts of all third-party parts of the binary, or ErrAssetsMissing.
+// The key is the name of an engine or, for Go and its modules, "<name> <version>".
 func Licenses() (map[string]string, error) { return licenses(assets) }
 
 func pdfium(files fs.FS) ([]byte, error) { return unpack(files, pdfiumFile) }

@@ -15,8 +15,7 @@ import (
 	"testing/fstest"
 )
 
-// Packages must not run scripts of their own when they are installed, and lock files must not name
-// a host.
+// npm packages must not run install scripts, and lock files must not contain host names.
 func TestLockFilesNameNoHost(t *testing.T) {
 	for _, folder := range []string{".", "../.ci/tools"} {
 		lock, err := os.ReadFile(folder + "/package-lock.json")
@@ -127,7 +126,8 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// Embedded gzip files are sent compressed, or decompressed to clients that don't accept gzip.
+// Embedded gzip files are sent compressed. For clients that don't accept gzip, they are
+// decompressed.
 func TestPackedAsset(t *testing.T) {
 	a, err := OpenAssets()
 	if err != nil {

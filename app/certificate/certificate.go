@@ -1,9 +1,9 @@
-// Package certificate loads the certificate of the public address: one from files that
-// are reloaded when they change, or a self-signed one for the office network.
+// Package certificate loads the certificate of the public address. The certificate is either loaded
+// from files, which are reloaded when they change, or self-signed for use in the office network.
 //
-// An invalid certificate never replaces a valid one, and the error is logged. A
-// self-signed certificate is renewed before it expires. Only the user of the service can
-// read its key. The package doesn't handle client certificates.
+// If a new certificate is invalid, the previous one stays in use and the error is logged. A
+// self-signed certificate is renewed before it expires. Only the service's user account can read
+// its key. The package doesn't handle client certificates.
 package certificate
 
 import (
@@ -18,14 +18,14 @@ import (
 
 // Info describes a certificate.
 type Info struct {
-	Names       []string // covered names: DNS names, then IP addresses
+	Names       []string // names that the certificate covers: DNS names, then IP addresses
 	NotBefore   time.Time
 	NotAfter    time.Time
-	Fingerprint string // SHA-256 of the certificate, `AB:CD:…` as browsers and openssl show it
-	SelfSigned  bool   // created by Reloader
+	Fingerprint string // SHA-256 of the certificate, formatted as in browsers and OpenSSL (`AB:CD:…`)
+	SelfSigned  bool   // created by a Reloader
 }
 
-// Covers reports whether the certificate is valid for host, a name or an IP address.
+// Covers reports whether the certificate is valid for host, which is a DNS name or an IP address.
 func (i Info) Covers(host string) bool {
 	leaf := x509.Certificate{}
 	for _, name := range i.Names {
@@ -38,8 +38,8 @@ func (i Info) Covers(host string) bool {
 	return leaf.VerifyHostname(host) == nil
 }
 
-// Load reads a certificate with its chain and its key, both PEM, from two files or one.
-// The error names the files and the problem.
+// Load reads a certificate with its chain and its private key. Both are in PEM format, in two files
+// or in the same one. The error names the files and the problem.
 func Load(certFile, keyFile string) (tls.Certificate, Info, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
@@ -48,7 +48,7 @@ func Load(certFile, keyFile string) (tls.Certificate, Info, error) {
 	return pair, infoOf(pair.Leaf), nil
 }
 
-// Fingerprint returns the SHA-256 of a certificate in the format of Info.Fingerprint.
+// Fingerprint returns the SHA-256 of a certificate, formatted like Info.Fingerprint.
 func Fingerprint(leaf *x509.Certificate) string {
 	return strings.ReplaceAll(fmt.Sprintf("% X", sha256.Sum256(leaf.Raw)), " ", ":")
 }

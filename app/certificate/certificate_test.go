@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// clock is a clock that the test sets.
+// clock is a clock that the test controls.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
@@ -110,7 +110,7 @@ func TestDamagedSelfSigned(t *testing.T) {
 	}
 }
 
-// writeCertificate writes a certificate and its key to cert.pem and key.pem in dir.
+// writeCertificate writes a certificate to cert.pem and its private key to key.pem in dir.
 func writeCertificate(t *testing.T, dir string, at time.Time, name string) (cert, key string) {
 	t.Helper()
 	from := t.TempDir()
@@ -127,7 +127,7 @@ func writeCertificate(t *testing.T, dir string, at time.Time, name string) (cert
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatalf("write file: %v", err)
 		}
-		// Set a time explicitly: the resolution of the clock could hide the change.
+		// Set the modification time explicitly because the clock resolution could hide the change.
 		if err := os.Chtimes(path, at, at); err != nil {
 			t.Fatalf("set times: %v", err)
 		}
@@ -241,7 +241,7 @@ func TestLocalNames(t *testing.T) {
 	}
 }
 
-// TestHandshake connects with a client that trusts the self-signed certificate.
+// TestHandshake connects with a client that trusts only the self-signed certificate.
 func TestHandshake(t *testing.T) {
 	dir := t.TempDir()
 	l := openSelfSigned(t, dir, &clock{time.Now()}, new(bytes.Buffer), "", "localhost", "127.0.0.1")

@@ -13,19 +13,20 @@ import (
 	"time"
 )
 
-// Options are the options of Open. With Cert and Key, the certificate is read from these
-// files. With Dir, a self-signed certificate for Names is created there if needed.
+// Options are the options of Open. If Cert and Key are set, the certificate is read from these
+// files. If Dir is set, Open creates a self-signed certificate for Names in that directory if
+// necessary.
 type Options struct {
 	Cert, Key    string
 	Dir          string
 	Names        []string
-	RequiredName string // the self-signed certificate is renewed if it doesn't cover this name; "": none
+	RequiredName string // the self-signed certificate is renewed if it doesn't cover this name; "" if no name is required
 	Now          func() time.Time
 	Rand         io.Reader
 	Log          *slog.Logger
 }
 
-// Reloader holds the certificate in use. It is safe for concurrent use.
+// Reloader provides the current certificate. It is safe for concurrent use.
 type Reloader struct {
 	opts Options
 
@@ -34,8 +35,8 @@ type Reloader struct {
 	info      Info
 	files     [2]fileState
 	checkedAt time.Time
-	lastError string    // the last logged error; "" for none
-	warnedAt  time.Time // time of the last expiry warning
+	lastError string    // the last error that was logged; "" if there is none
+	warnedAt  time.Time // when the last expiration warning was logged
 }
 
 // fileState identifies a version of a file.
@@ -45,15 +46,15 @@ type fileState struct {
 }
 
 const (
-	// checkInterval is the min time between two checks of the files. Handshakes trigger
-	// them.
+	// checkInterval is the minimum time between two checks of the files. The checks are triggered
+	// by handshakes.
 	checkInterval = 2 * time.Second
-	// expiryWarning is how long before its expiry a certificate is reported, once a day.
+	// expiryWarning is how long before a certificate expires the daily warnings start.
 	expiryWarning = 14 * 24 * time.Hour
 )
 
-// Open loads the certificate, and creates a self-signed one if needed. The error says
-// which file to fix, and how.
+// Open loads the certificate. If necessary, it creates a self-signed one. The error says which file
+// to fix and how.
 func Open(opts Options) (*Reloader, error) {
 	l := &Reloader{opts: opts}
 	if l.isSelfSigned() {
@@ -73,15 +74,15 @@ func Open(opts Options) (*Reloader, error) {
 
 func (l *Reloader) isSelfSigned() bool { return l.opts.Dir != "" }
 
-// Info returns a description of the certificate in use.
+// Info returns a description of the current certificate.
 func (l *Reloader) Info() Info {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.info
 }
 
-// GetCertificate implements tls.Config.GetCertificate. It checks the files from time to
-// time. If they are invalid, the previous certificate stays in use.
+// GetCertificate implements tls.Config.GetCertificate. It checks the files for changes at
+// intervals. If they are invalid, the previous certificate stays in use.
 func (l *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +93,7 @@ func (l *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error
 	return l.pair, nil
 }
 
-// checkFiles reloads the files if they have changed, or if the last load failed.
+// checkFiles reloads the files if they changed or if the last attempt to load them failed.
 func (l *Reloader) checkFiles() {
 	if l.isSelfSigned() && l.opts.Now().After(l.info.NotAfter.Add(-renewBefore)) {
 		if err := l.renewIfNeeded(); err != nil {
@@ -107,7 +108,8 @@ func (l *Reloader) checkFiles() {
 	l.warnExpiry()
 }
 
-// logError logs an error once: the previous certificate stays in use until it expires.
+// logError logs an error unless it is the same as the last one. The previous certificate stays in
+// use until it expires.
 func (l *Reloader) logError(err error) {
 	text := ""
 	if err != nil {
@@ -121,7 +123,7 @@ func (l *Reloader) logError(err error) {
 
 func (l *Reloader) fileStates() (all [2]fileState) {
 	for i, path := range []string{l.opts.Cert, l.opts.Key} {
-		if info, err := os.Stat(path); err == nil { // load returns the error of a missing file
+		if info, err := os.Stat(path); err == nil { // if the file is missing, load returns an error
 			all[i] = fileState{info.ModTime(), info.Size()}
 		}
 	}
@@ -145,8 +147,8 @@ func (l *Reloader) load() error {
 	return nil
 }
 
-// renewIfNeeded creates a self-signed certificate if there is none, if it expires soon,
-// or if it doesn't cover RequiredName.
+// renewIfNeeded creates a self-signed certificate if there is none, if the current one expires
+// soon, or if it doesn't cover RequiredName.
 func (l *Reloader) renewIfNeeded() error {
 	_, info, err := Load(l.opts.Cert, l.opts.Key)
 	if _, statErr := os.Stat(l.opts.Cert); err != nil && !errors.Is(statErr, fs.ErrNotExist) {
@@ -161,7 +163,7 @@ func (l *Reloader) renewIfNeeded() error {
 	return nil
 }
 
-// warnExpiry warns once a day of a certificate that expires soon.
+// warnExpiry logs a warning once a day if the certificate expires soon.
 func (l *Reloader) warnExpiry() {
 	now := l.opts.Now()
 	if now.Before(l.info.NotAfter.Add(-expiryWarning)) || now.Sub(l.warnedAt) < 24*time.Hour {

@@ -22,8 +22,8 @@ import (
 	"deedkeep/app/durable"
 )
 
-// Files of a self-signed certificate. The server reads CertAndKeyFile; both parts are in
-// one file, so that they change together. CertFile is for import on other machines.
+// Files of a self-signed certificate. The server reads CertAndKeyFile. It contains the certificate
+// and the key, so that both always change together. CertFile is for importing on other machines.
 //
 //	tls/server.pem       0600  -----BEGIN CERTIFICATE----- … -----BEGIN PRIVATE KEY----- …
 //	tls/certificate.pem  0644  -----BEGIN CERTIFICATE----- …
@@ -32,20 +32,20 @@ const (
 	CertFile       = "certificate.pem"
 )
 
-// SelfSignedDir returns the directory of the self-signed certificate in a data directory.
+// SelfSignedDir returns the directory that contains the self-signed certificate.
 func SelfSignedDir(data string) string { return filepath.Join(data, "tls") }
 
 const (
-	// lifetime is one day less than the max validity that browsers accept (398 days).
+	// lifetime is one day less than the maximum that browsers accept (398 days).
 	lifetime = 397 * 24 * time.Hour
-	// renewBefore is how long before its expiry a certificate is renewed.
+	// renewBefore is how long before it expires a certificate is renewed.
 	renewBefore = 30 * 24 * time.Hour
-	// clockSkew is how far the clock of another machine may be behind.
+	// clockSkew is the tolerance for clocks on other machines that are behind.
 	clockSkew = 24 * time.Hour
 )
 
-// LocalNames returns the names and addresses of this machine: its host name, localhost,
-// its IP addresses, and the host of publicURL unless that is empty.
+// LocalNames returns the names and addresses of this machine: its host name, localhost, its IP
+// addresses, and the host of publicURL if that is set.
 func LocalNames(publicURL string) []string {
 	names := []string{"localhost"}
 	add := func(name string) {
@@ -61,12 +61,12 @@ func LocalNames(publicURL string) []string {
 	}
 	found, err := net.InterfaceAddrs()
 	if err != nil {
-		found = nil // without addresses the names remain
+		found = nil // without addresses, return the names
 	}
 	add("127.0.0.1")
 	add("::1")
 	for _, a := range found {
-		// A link-local address needs a zone, which a certificate can't contain.
+		// Skip link-local addresses: they need a zone, which certificates can't contain.
 		if network, ok := a.(*net.IPNet); ok && !network.IP.IsLinkLocalUnicast() {
 			add(network.IP.String())
 		}
@@ -74,12 +74,13 @@ func LocalNames(publicURL string) []string {
 	return names
 }
 
-// isASCII reports whether a certificate can contain name (RFC 5280, section 4.2.1.6).
+// isASCII reports whether name consists of characters that a certificate name may contain (RFC
+// 5280, section 4.2.1.6).
 func isASCII(name string) bool {
 	return !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// generate writes a new certificate for names, and its key, to dir.
+// generate creates a certificate for names and writes it and its private key to dir.
 func generate(dir string, names []string, now time.Time, rand io.Reader) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
 	if err != nil {
@@ -89,14 +90,14 @@ func generate(dir string, names []string, now time.Time, rand io.Reader) error {
 	if _, err := io.ReadFull(rand, serial); err != nil {
 		return fmt.Errorf("make a serial number: %w", err)
 	}
-	serial[0] &= 0x7f // positive and at most 20 bytes (RFC 5280, section 4.1.2.2)
+	serial[0] &= 0x7f // a serial number must be positive and at most 20 bytes long (RFC 5280, section 4.1.2.2)
 	notBefore := now.Add(-clockSkew).UTC().Truncate(time.Second)
 	template := &x509.Certificate{
 		SerialNumber: new(big.Int).SetBytes(serial),
 		Subject:      pkix.Name{CommonName: "deedkeep"},
 		NotBefore:    notBefore, NotAfter: notBefore.Add(lifetime),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true, // not a CA: a stolen key can impersonate only this server
+		BasicConstraintsValid: true, // not a CA certificate: anyone who steals the key can impersonate only this server
 	}
 	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Origin returns the scheme and host for links to this server: public_url, or the listen address as a browser on this
-// machine reaches it.
+// Origin returns the scheme and host of links to this server. This is public_url if it is set, otherwise the listen
+// address as a browser on this machine can reach it.
 func (c Config) Origin(address string) string {
 	if c.PublicURL != "" {
 		return c.PublicURL

@@ -1,6 +1,7 @@
 package config
 
-// closestName returns the name that differs from name by the fewest edits, at most two. It returns "" if there is none.
+// closestName returns the element of names with the smallest edit distance from name, if that distance is at most two.
+// Otherwise it returns "".
 func closestName(name string, names []string) string {
 	best, minEdits := "", 3
 	for _, candidate := range names {

@@ -21,7 +21,7 @@ type Config struct {
 	Data           string         `mapstructure:"data"`
 	Listen         string         `mapstructure:"listen"`
 	PublicURL      string         `mapstructure:"public_url"`
-	TimeZone       string         `mapstructure:"time_zone"` // a name in the IANA database; "": the local time zone
+	TimeZone       string         `mapstructure:"time_zone"` // name in the IANA time zone database; "" means the local time zone
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
 	TLS            TLS            `mapstructure:"tls"`
 	Log            Log            `mapstructure:"log"`
@@ -45,26 +45,27 @@ type Config struct {
 	Backup         Backup         `mapstructure:"backup"`
 	Metrics        Metrics        `mapstructure:"metrics"`
 
-	// origins maps each key to the source of its value. A key that is missing has its default.
+	// origins maps each key to the source of its value. Keys with default values are missing.
 	origins map[string]string
 }
 
-// TLS configures encryption at the public address: with a certificate of the firm, with a self-signed one, or none.
+// TLS configures encryption at the public address. The certificate is the firm's own, self-signed, or missing (no
+// encryption).
 type TLS struct {
-	Cert           string        `mapstructure:"cert"` // path of a PEM file: the certificate, then its chain
+	Cert           string        `mapstructure:"cert"` // path of a PEM file that contains the certificate, then its chain
 	Key            string        `mapstructure:"key"`  // path of a PEM file
 	SelfSigned     bool          `mapstructure:"self_signed"`
-	RedirectListen string        `mapstructure:"redirect_listen"` // "": only the TLS port redirects plain HTTP
-	HSTS           time.Duration `mapstructure:"hsts"`            // 0: no header; never sent with SelfSigned
+	RedirectListen string        `mapstructure:"redirect_listen"` // "" means that only the TLS port redirects plain HTTP requests
+	HSTS           time.Duration `mapstructure:"hsts"`            // 0 means no header; never sent with SelfSigned
 }
 
 // Enabled reports whether the public address uses HTTPS.
 func (t TLS) Enabled() bool { return t.SelfSigned || t.Cert != "" }
 
-// Log configures the format and the level of the log.
+// Log configures the format and level of the log.
 type Log struct {
 	Format string `mapstructure:"format"` // text or json
-	Level  string `mapstructure:"level"`  // debug, info, warn or error
+	Level  string `mapstructure:"level"`  // debug, info, warn, or error
 }
 
 // Limits configures the limits on documents, request bodies, and connections.
@@ -74,30 +75,30 @@ type Limits struct {
 	PDFPages         int  `mapstructure:"pdf_pages"`
 	ImageHeavySize   Size `mapstructure:"image_heavy_size"`
 	ImageHeavyPages  int  `mapstructure:"image_heavy_pages"`
-	PicturePixels    int  `mapstructure:"picture_pixels"` // of an uploaded image
-	PictureWidth     int  `mapstructure:"picture_width"`  // of a page image that the server renders, in pixels
-	Text             Size `mapstructure:"text"`           // all text of one document
+	PicturePixels    int  `mapstructure:"picture_pixels"` // maximum number of pixels in an uploaded image
+	PictureWidth     int  `mapstructure:"picture_width"`  // maximum width of a page image that the server renders, in pixels
+	Text             Size `mapstructure:"text"`           // maximum size of a document's text
 	JSONBody         Size `mapstructure:"json_body"`
-	FormFields       Size `mapstructure:"form_fields"` // total size of the non-file parts of a body
+	FormFields       Size `mapstructure:"form_fields"` // maximum total size of a request body's form fields, without files
 	Parts            int  `mapstructure:"parts"`
-	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // total of all requests
-	RequestBody      Size `mapstructure:"request_body"`     // 0: MaxRequestBody computes it
-	Page             Size `mapstructure:"page"`             // total size of the records on one page of a list
+	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // maximum memory for the bodies of all requests together
+	RequestBody      Size `mapstructure:"request_body"`     // 0 means that MaxRequestBody computes it
+	Page             Size `mapstructure:"page"`             // maximum total size of the records on one page of a list
 	FilesPerAbstract int  `mapstructure:"files_per_abstract"`
 	Connections      int  `mapstructure:"connections"`
-	// ConnectionsPerAddress limits the idle connections from one address. It doesn't apply to trusted proxies and to
-	// this machine.
+	// ConnectionsPerAddress is the maximum number of idle connections from one IP address. It doesn't apply to trusted
+	// proxies and this machine.
 	ConnectionsPerAddress int `mapstructure:"connections_per_address"`
-	// TrustedConnections limits the total of connections from trusted proxies and this machine; 0 means three quarters
-	// of Connections.
+	// TrustedConnections is the maximum number of connections from trusted proxies and this machine together. If it is
+	// 0, the limit is three quarters of Connections.
 	TrustedConnections int  `mapstructure:"connections_trusted"`
 	HeaderBytes        Size `mapstructure:"header_bytes"`
 }
 
-// Rate configures rate limits, per minute.
+// Rate configures rate limits. All of them are per minute.
 type Rate struct {
-	FailingKeys int `mapstructure:"failing_keys"` // failed authentications from one address
-	Requests    int `mapstructure:"requests"`     // requests of one key; 0: no limit
+	FailingKeys int `mapstructure:"failing_keys"` // failed authentications from one IP address
+	Requests    int `mapstructure:"requests"`     // requests with one API key; 0 means no limit
 }
 
 // Links configures signed download links.
@@ -105,31 +106,31 @@ type Links struct {
 	TTL time.Duration `mapstructure:"ttl"`
 }
 
-// Users configures the sign-in of people.
+// Users configures how users sign in.
 type Users struct {
-	SessionIdle      time.Duration `mapstructure:"session_idle"`          // idle timeout of a session
+	SessionIdle      time.Duration `mapstructure:"session_idle"`          // session ends after this time without use
 	SessionMax       time.Duration `mapstructure:"session_max"`           // maximum lifetime of a session
-	RequireTwoFactor bool          `mapstructure:"require_second_factor"` // for every user
-	KnownAddress     time.Duration `mapstructure:"known_address"`         // how long an address stays known after a sign-in; 0: never known
-	SignInQueue      int           `mapstructure:"sign_in_queue"`         // maximum sign-ins that wait for a password check
-	SignInWait       time.Duration `mapstructure:"sign_in_wait"`          // maximum wait in that queue
+	RequireTwoFactor bool          `mapstructure:"require_second_factor"` // applies to all users
+	KnownAddress     time.Duration `mapstructure:"known_address"`         // how long an IP address is known after a sign-in; 0 means never
+	SignInQueue      int           `mapstructure:"sign_in_queue"`         // maximum number of sign-ins waiting for a password check
+	SignInWait       time.Duration `mapstructure:"sign_in_wait"`          // maximum waiting time in that queue
 }
 
-// Uploads configures resumable uploads, from pages and from API clients.
+// Uploads configures resumable uploads from browsers and API clients.
 type Uploads struct {
-	Keep         time.Duration `mapstructure:"keep"`           // after the last byte arrived
-	PerUser      int           `mapstructure:"per_user"`       // open uploads of one user or API key
-	BytesPerUser Size          `mapstructure:"bytes_per_user"` // total size of those uploads
+	Keep         time.Duration `mapstructure:"keep"`           // how long an unfinished upload is kept after its last byte arrived
+	PerUser      int           `mapstructure:"per_user"`       // maximum number of open uploads of one user or API key
+	BytesPerUser Size          `mapstructure:"bytes_per_user"` // maximum total size of those uploads
 }
 
-// Timeouts configures the timeouts of connections.
+// Timeouts configures connection timeouts.
 type Timeouts struct {
 	Header        time.Duration `mapstructure:"header"`
 	Stall         time.Duration `mapstructure:"stall"`
-	StallInMemory time.Duration `mapstructure:"stall_in_memory"` // for a body that is kept in memory; Stall if that is shorter
+	StallInMemory time.Duration `mapstructure:"stall_in_memory"` // for request bodies kept in memory; if Stall is shorter, Stall applies
 	Idle          time.Duration `mapstructure:"idle"`
 	Grace         time.Duration `mapstructure:"grace"`
-	MinRate       Size          `mapstructure:"min_rate"` // bytes per second; 0: no minimum
+	MinRate       Size          `mapstructure:"min_rate"` // bytes per second; 0 means no minimum
 }
 
 // Validation enables stricter validation of records.
@@ -140,12 +141,12 @@ type Validation struct {
 
 // Reader configures the pool of worker processes that open documents.
 type Reader struct {
-	Processes int           `mapstructure:"processes"` // 0: depends on the number of cores
-	Memory    Size          `mapstructure:"memory"`    // memory limit of one process
-	Deadline  time.Duration `mapstructure:"deadline"`  // to inspect one document
-	Picture   time.Duration `mapstructure:"picture"`   // to render one page
-	Text      time.Duration `mapstructure:"text"`      // to extract the text of one document
-	Cache     string        `mapstructure:"cache"`     // "": ReaderCache
+	Processes int           `mapstructure:"processes"` // 0 means that it depends on the number of CPU cores
+	Memory    Size          `mapstructure:"memory"`    // memory limit of each process
+	Deadline  time.Duration `mapstructure:"deadline"`  // timeout for inspecting a document
+	Picture   time.Duration `mapstructure:"picture"`   // timeout for rendering a page
+	Text      time.Duration `mapstructure:"text"`      // timeout for extracting the text of a document
+	Cache     string        `mapstructure:"cache"`     // "" means the directory that ReaderCache returns
 }
 
 // Previews configures the cache of page images.
@@ -155,74 +156,75 @@ type Previews struct {
 
 // Search configures the search index.
 type Search struct {
-	Deadline      time.Duration `mapstructure:"deadline"`   // of one search
-	CacheSize     Size          `mapstructure:"cache_size"` // of the index cache, in memory
-	BatchSize     Size          `mapstructure:"batch_size"` // of the text that one index batch adds
-	MaxWords      int           `mapstructure:"most_words"` // of one search
-	MaxConcurrent int           `mapstructure:"at_once"`    // concurrent searches; 0: two per processor
+	Deadline      time.Duration `mapstructure:"deadline"`   // timeout of a search
+	CacheSize     Size          `mapstructure:"cache_size"` // memory for the index cache
+	BatchSize     Size          `mapstructure:"batch_size"` // size of the text that one index batch adds
+	MaxWords      int           `mapstructure:"most_words"` // maximum number of words in a search
+	MaxConcurrent int           `mapstructure:"at_once"`    // maximum number of concurrent searches; 0 means two per CPU core
 }
 
-// Disk configures the use of the data directory's file system.
+// Disk configures how the file system of the data directory is used.
 type Disk struct {
 	Reserve      Size `mapstructure:"reserve"`
-	Spare        Size `mapstructure:"spare"` // size of a file that is deleted to make room for a purge on a full disk; 0: none
+	Spare        Size `mapstructure:"spare"` // size of a file to delete if a purge needs space on a full disk; 0 means no file
 	AllowNetwork bool `mapstructure:"allow_network"`
 }
 
-// CORS lists the web origins whose pages may call /v1.
+// CORS lists the web origins whose pages may call the API.
 type CORS struct {
 	Origins []string `mapstructure:"origins"`
 }
 
-// Trash configures how long deleted records stay in the trash.
+// Trash configures how long deleted records are kept in the trash.
 type Trash struct {
 	Keep time.Duration `mapstructure:"keep"`
 }
 
-// Retention configures how long abstracts and their documents are retained, also in the trash.
+// Retention configures how long abstracts and their documents are retained, even if they are in the trash.
 type Retention struct {
-	Keep      time.Duration `mapstructure:"keep"`      // after a record was created; 0: no longer than trash.keep
-	Templates []string      `mapstructure:"templates"` // such as 3=7y: abstracts of template 3 use 7 years instead of Keep
+	Keep      time.Duration `mapstructure:"keep"`      // time after a record's creation; 0 means no longer than trash.keep
+	Templates []string      `mapstructure:"templates"` // for example, 3=7y retains abstracts of template 3 for 7 years instead of Keep
 }
 
-// Idempotency configures how long responses to requests with an Idempotency-Key are stored.
+// Idempotency configures how long responses to requests with an Idempotency-Key header are stored.
 type Idempotency struct {
 	Keep time.Duration `mapstructure:"keep"`
 }
 
-// Sweep configures the removal of files that no record references.
+// Sweep configures how often unreferenced files are removed.
 type Sweep struct {
 	Every time.Duration `mapstructure:"every"`
 }
 
-// Scrub configures the periodic read of every stored document, and the verification of documents before they are sent.
+// Scrub configures how often all stored documents are read to detect damage, and how documents are verified before they
+// are sent.
 type Scrub struct {
-	Every       time.Duration `mapstructure:"every"`        // interval in which all documents are read once; 0: never
-	VerifiedFor time.Duration `mapstructure:"verified_for"` // how long a document counts as verified after a read
+	Every       time.Duration `mapstructure:"every"`        // interval in which each document is read once; 0 means never
+	VerifiedFor time.Duration `mapstructure:"verified_for"` // how long a document counts as verified after it was read
 	VerifyFirst Size          `mapstructure:"verify_first"` // documents up to this size are verified before the first byte is sent
 }
 
 // Backup configures the backup schedule, how many backups are kept, and how they are encrypted.
 type Backup struct {
-	To             string        `mapstructure:"to"`    // a directory; "": no automatic backups
-	Every          time.Duration `mapstructure:"every"` // 0: no automatic backups
+	To             string        `mapstructure:"to"`    // backup directory; "" means no automatic backups
+	Every          time.Duration `mapstructure:"every"` // 0 means no automatic backups
 	KeepDaily      int           `mapstructure:"keep_daily"`
 	KeepWeekly     int           `mapstructure:"keep_weekly"`
 	KeepMonthly    int           `mapstructure:"keep_monthly"`
-	Recipients     []string      `mapstructure:"recipients"` // age1…
+	Recipients     []string      `mapstructure:"recipients"` // age public keys (age1…)
 	PassphraseFile string        `mapstructure:"passphrase_file"`
 	Passphrase     string        `mapstructure:"passphrase" secret:"true"`
 }
 
-// Metrics configures access to the metrics at /metrics.
+// Metrics configures access to /metrics.
 type Metrics struct {
-	Loopback bool `mapstructure:"loopback"` // programs on this machine need no key
+	Loopback bool `mapstructure:"loopback"` // clients on this machine don't need an API key
 }
 
-// bodySlack is the room in a multipart body for everything except the files.
+// bodySlack is the part of the maximum size of a multipart body that is reserved for everything except files.
 const bodySlack = 64 * MB
 
-// Default returns the configuration without a file, environment variables, and flags.
+// Default returns the configuration used if there are no settings file, environment variables, and flags.
 func Default() Config {
 	return Config{
 		Data:           "./data",
@@ -258,7 +260,8 @@ func Default() Config {
 	}
 }
 
-// MaxRequestBody returns the maximum size of a multipart body: the setting, or files × size per file + 64 MB.
+// MaxRequestBody returns the maximum size of a multipart body. If RequestBody is not set, this is the maximum number of
+// files times the maximum file size, plus 64 MB.
 func (l Limits) MaxRequestBody() Size {
 	if l.RequestBody > 0 {
 		return l.RequestBody
@@ -268,15 +271,16 @@ func (l Limits) MaxRequestBody() Size {
 
 func (l Limits) minRequestBody() Size { return Size(l.FilesPerRequest)*l.FileSize + bodySlack }
 
-// Location returns the time zone in which people see dates and times.
+// Location returns the time zone in which dates and times are shown.
 func (c Config) Location() *time.Location {
 	if zone, err := loadTimeZone(c.TimeZone); err == nil {
 		return zone
 	}
-	return time.Local // unreachable after Load, which validates the name
+	return time.Local // not reached after Load, which validates the name
 }
 
-// ReaderCache returns the directory for compiled engines: the setting, or `cache` in the data directory.
+// ReaderCache returns the directory that caches compiled WebAssembly engines. This is Reader.Cache if it is set,
+// otherwise `cache` in the data directory.
 func (c Config) ReaderCache() string {
 	if c.Reader.Cache != "" {
 		return c.Reader.Cache

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// loadFile loads text as the settings file of a new data directory. Its path in problems is config.yaml.
+// loadFile writes text to the settings file of a new data directory and loads it. In problems, the file's path is
+// shortened to config.yaml.
 func loadFile(t *testing.T, text string, src Source) (Config, string) {
 	t.Helper()
 	src.DataDir = t.TempDir()
@@ -46,7 +47,7 @@ func TestLoadWithoutSourcesReturnsDefault(t *testing.T) {
 	}
 }
 
-// The example has the default value of every key and no other keys.
+// The example file contains every key with its default value, and no other keys.
 func TestExampleIsDefault(t *testing.T) {
 	entries, problems, err := readFile("../../config.example.yaml", allKeys())
 	if err != nil || len(problems) != 0 {
@@ -72,7 +73,7 @@ func TestExampleExplainsEveryKey(t *testing.T) {
 		t.Fatalf("read the example: %v", err)
 	}
 	lines := strings.Split(string(text), "\n")
-	shared := []string{"image_heavy_pages"} // explained with the line above it
+	shared := []string{"image_heavy_pages"} // these keys are explained in the line above them
 	for i, line := range lines {
 		key, _, isKey := strings.Cut(strings.TrimSpace(line), ":")
 		section := strings.HasSuffix(line, ":")
@@ -85,7 +86,7 @@ func TestExampleExplainsEveryKey(t *testing.T) {
 	}
 }
 
-// allSettings sets each key to a value other than its default.
+// allSettings sets every key to a value that differs from its default.
 const allSettings = `data: /srv/deedkeep
 listen: "[::1]:0"
 public_url: https://vault.example.com
@@ -133,7 +134,7 @@ backup: {to: /mnt/nas/deedkeep, every: 12h, keep_daily: 3, keep_weekly: 2, keep_
 metrics: {loopback: false}
 `
 
-// allSettingsConfig returns the configuration of allSettings.
+// allSettingsConfig returns the configuration that allSettings describes.
 func allSettingsConfig() Config {
 	return Config{
 		Data: "/srv/deedkeep", Listen: "[::1]:0", PublicURL: "https://vault.example.com", TimeZone: "America/New_York",
@@ -161,7 +162,7 @@ func allSettingsConfig() Config {
 	}
 }
 
-// Each key can be set separately in the file, the environment, and by a flag.
+// Each key can be set separately in the settings file, in the environment, and by a flag.
 func TestEveryKeyInEverySource(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "all.yaml")
 	if err := os.WriteFile(file, []byte(allSettings), 0o600); err != nil {
@@ -194,7 +195,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	defaults := Default()
 	for i, f := range fields(&defaults) {
 		if strings.HasPrefix(f.key, "backup.passphrase") || f.key == "tls.self_signed" {
-			continue // conflict with recipients and tls.cert; TestPassphrase and TestTLSSettings set them
+			continue // they conflict with recipients and tls.cert; TestPassphrase and TestTLSSettings check them
 		}
 		if reflect.DeepEqual(f.value.Interface(), fields(&want)[i].value.Interface()) {
 			t.Errorf("%s = %v, want a value other than the default in this test", f.key, f.value.Interface())
@@ -202,7 +203,7 @@ func TestEveryKeyInEverySource(t *testing.T) {
 	}
 }
 
-// A passphrase can come from any source and is never shown.
+// The passphrase can come from any source and is never shown.
 func TestPassphrase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	c, err := Load(Source{Env: []string{"DEEDKEEP_BACKUP_PASSPHRASE=correct horse battery"}})

@@ -12,7 +12,7 @@ const (
 	year = 365 * day
 )
 
-// maxYears keeps a duration within the range of time.Duration.
+// maxYears is the maximum number of years in a duration. It keeps the value within the range of time.Duration.
 const maxYears = 200
 
 // maxDays is the maximum number of days that ParseDuration accepts.
@@ -20,8 +20,8 @@ const maxDays = 1<<16 - 1
 
 var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h, 7d or 20y")
 
-// ParseDuration parses a duration in Go's syntax (`1h30m`, `500ms`). It also accepts whole years of 365 days and whole
-// days, before a duration or alone (`20y`, `7d`, `1d12h`, `1y30d`).
+// ParseDuration parses a duration in Go syntax (`1h30m`, `500ms`). It also accepts a number of years (365 days each)
+// and days, either alone or followed by a duration in Go syntax (`20y`, `7d`, `1d12h`, `1y30d`).
 func ParseDuration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	head, rest, yearly := strings.Cut(text, "y")
@@ -67,8 +67,8 @@ func parseDays(text string) (time.Duration, error) {
 	return total + plain, nil
 }
 
-// FormatDuration returns the shortest text that ParseDuration parses as d: `5m`, not `5m0s`. Whole years are `20y`, two
-// or more whole days `30d`; a single day stays `24h`.
+// FormatDuration returns the shortest text that ParseDuration parses as d, such as `5m` instead of `5m0s`. Whole years
+// are formatted as `20y` and two or more whole days as `30d`. One day is `24h`.
 func FormatDuration(d time.Duration) string {
 	if d >= year && d%year == 0 && d/year <= maxYears {
 		return strconv.FormatInt(int64(d/year), 10) + "y"

@@ -7,14 +7,15 @@ import (
 
 const envPrefix = "DEEDKEEP_"
 
-// EnvName returns the environment variable of a key: `limits.file_size` is DEEDKEEP_LIMITS_FILE_SIZE.
+// EnvName returns the name of a key's environment variable. For example, `limits.file_size` is set by
+// DEEDKEEP_LIMITS_FILE_SIZE.
 func EnvName(key string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// readEnv returns the settings in env, which has the form of os.Environ. An empty value counts as not set, because
-// compose files and systemd units pass missing variables as empty. Names are case-insensitive, as on Windows. Names
-// that begin with DEEDKEEP_TEST_, DEEDKEEP_FUZZ_, or DEEDKEEP_SAMPLES belong to the tests and are ignored.
+// readEnv returns the settings in env, which has the format of os.Environ. An empty value is treated as not set,
+// because Compose files and systemd units set missing variables to empty strings. Names are case-insensitive, as on
+// Windows. Names that start with DEEDKEEP_TEST_, DEEDKEEP_FUZZ_, or DEEDKEEP_SAMPLES are for tests and are ignored.
 func readEnv(env, known []string) (entries []entry, problems Problems) {
 	keys, names := map[string]string{}, make([]string, len(known))
 	for i, key := range known {
@@ -46,7 +47,8 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 	return entries, problems
 }
 
-// readFlags returns the settings in flags, which are by key; the flag of `log.format` is --log-format.
+// readFlags returns the settings in flags, a map by key. In problems, the flag for the key `log.format` is called
+// --log-format.
 func readFlags(flags map[string]any, known []string) (entries []entry, problems Problems) {
 	for _, key := range sortedKeys(flags) {
 		where := "--" + strings.NewReplacer(".", "-", "_", "-").Replace(key)

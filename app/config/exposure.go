@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Exposure is a file with a secret that other users of this machine can read.
+// Exposure describes a file that contains a secret and that other users of this machine can read.
 type Exposure struct {
-	Key     string // the setting that holds the secret or the path; "" if no setting does
+	Key     string // key of the setting that contains the secret or its path; "" if there is no such setting
 	Path    string
 	Readers string // "other users" or "its group"
 }
 
-// String returns a sentence with the path, the readers, and the command that fixes the permissions.
+// String returns a sentence with the path, the users who can read the file, and the command that fixes the permissions.
 func (e Exposure) String() string {
 	subject := e.Path
 	if e.Key != "" {
@@ -22,9 +22,9 @@ func (e Exposure) String() string {
 	return fmt.Sprintf("%s can be read by %s of this machine; let only the service's user read it: chmod go= %s", subject, e.Readers, e.Path)
 }
 
-// Exposures lists the files with secrets that other users can read: the settings file if it holds a secret, and the
-// files that backup.passphrase_file and tls.key name. The key of a certificate may be readable by its group. On Windows
-// the list is empty, because access control lists aren't checked.
+// Exposures lists files that contain secrets and that other users can read. It checks the settings file if it contains
+// a secret, backup.passphrase_file, and tls.key. The group of a TLS key may have read access. On Windows, the list is
+// empty because access control lists aren't checked.
 func (c Config) Exposures() (list []Exposure) {
 	add := func(key, path string, groups bool) {
 		if e, exposed := ExposureOf(key, path); exposed && !(groups && e.Readers == groupReaders) {
@@ -35,7 +35,7 @@ func (c Config) Exposures() (list []Exposure) {
 		if !f.secret || formatValue(f.value) == "" {
 			continue
 		}
-		// The source of a value in a file ends in a line number; an environment variable or flag has none.
+		// Only the origin of a value from a file ends with a line number.
 		if path, inFile := cutLineNumber(c.origins[f.key]); inFile {
 			add(f.key, path, false)
 		}
@@ -45,8 +45,8 @@ func (c Config) Exposures() (list []Exposure) {
 	return list
 }
 
-// ExposureOf checks one file. It ignores a file that is missing or can't be checked; the code that reads the file
-// reports that error.
+// ExposureOf checks one file. It returns false if the file is missing or can't be checked. The code that later reads
+// the file reports that error.
 func ExposureOf(key, path string) (e Exposure, exposed bool) {
 	info, err := os.Stat(path)
 	if path == "" || err != nil {
@@ -61,7 +61,7 @@ const (
 	groupReaders = "its group"
 )
 
-// cutLineNumber cuts ":line" off a source; found is false if there is none.
+// cutLineNumber removes ":line" from the end of where. found is false if where doesn't contain a line number.
 func cutLineNumber(where string) (path string, found bool) {
 	at := strings.LastIndexByte(where, ':')
 	if at < 0 {

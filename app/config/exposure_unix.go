@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// readersOf returns who besides its owner can read a file. It accepts a file of root that a group can read, because
-// that is how a service gets a file that it can't change.
+// readersOf says which users other than the owner can read a file. It returns "" if there are none. A file that root
+// owns and a group can read is acceptable: this is a common way to give a service read-only access.
 func readersOf(info fs.FileInfo) string {
 	const others, group = 0o004, 0o040
 	at, known := info.Sys().(*syscall.Stat_t)

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Exposures lists only files that contain secrets and that other users can read.
+// Exposures lists a file only if it contains a secret and other users can read it.
 func TestExposures(t *testing.T) {
 	t.Parallel()
-	group := groupReaders // for a file of root, the group may be how the server reads it
+	group := groupReaders // if root owns the file, its group may be how the server gets access
 	if os.Geteuid() == 0 {
 		group = ""
 	}
@@ -20,7 +20,7 @@ func TestExposures(t *testing.T) {
 	for _, row := range []struct {
 		name, settings   string
 		settingsMode     os.FileMode
-		secret           string // the setting that names the file secret
+		secret           string // the setting that contains the file's path
 		mode             os.FileMode
 		env              string
 		key, path, reads string
@@ -44,7 +44,7 @@ func TestExposures(t *testing.T) {
 				if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 					t.Fatalf("write %s: %v", name, err)
 				}
-				if err := os.Chmod(path, mode); err != nil { // the umask doesn't apply to Chmod
+				if err := os.Chmod(path, mode); err != nil { // unlike WriteFile, Chmod ignores the umask
 					t.Fatalf("change the mode of %s: %v", name, err)
 				}
 				return path

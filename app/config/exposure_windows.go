@@ -2,6 +2,5 @@ package config
 
 import "io/fs"
 
-// readersOf can't tell: an access list names groups, and who is in them is known to Windows
-// alone.
+// readersOf always returns "". An access control list names groups, and only Windows knows their members.
 func readersOf(fs.FileInfo) string { return "" }

@@ -99,7 +99,8 @@ func TestFileFailures(t *testing.T) {
 	}
 }
 
-// checkDataLine puts the file in the default location, because a flag would override the setting in the file.
+// checkDataLine writes the settings file to the default location. It can't use the --data flag because that would
+// override the setting in the file.
 func checkDataLine(t *testing.T, text, want string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -185,7 +186,7 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 	}
 }
 
-// Every number has bounds. Each bound is valid, and the next value beyond it is not.
+// Every number has a minimum and a maximum. Both are valid, but the values beyond them are not.
 func TestBounds(t *testing.T) {
 	spans := allBounds()
 	var config Config
@@ -319,7 +320,7 @@ func FuzzFile(f *testing.F) {
 		entries, problems := parseFile("config.yaml", []byte(text), known)
 		config, more := merge(entries, nil, nil)
 		if len(problems)+len(more) == 0 {
-			_ = config.Validate() // must return, with or without an error
+			_ = config.Validate() // any result is fine, but Validate must return
 			config.Show()
 		}
 	})

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// field is one key and the location of its value in a Config.
+// field is a key with the location of its value in a Config.
 type field struct {
 	key    string
 	value  reflect.Value
 	secret bool
 }
 
-// fields lists the fields of target, a pointer to a struct, that have mapstructure tags, in sequence. Keys of nested
-// structs are dotted. The value of a field with the tag `secret:"true"` is never shown.
+// fields returns the fields of target that have mapstructure tags, in declaration order. target is a pointer to a
+// struct. The keys of nested structs contain dots. A field with the tag `secret:"true"` has a value that is never
+// shown.
 func fields(target any) []field {
 	return appendFields(nil, "", reflect.ValueOf(target).Elem())
 }
@@ -39,14 +40,14 @@ func appendFields(all []field, prefix string, section reflect.Value) []field {
 	return all
 }
 
-// rawValue is an unparsed value from a source: one text, or a list of texts.
+// rawValue is a value that hasn't been parsed yet: either one text or a list of texts.
 type rawValue struct {
 	text   string
 	list   []string
 	isList bool
 }
 
-// decode parses value as kind, which is the type of a field of Config.
+// decode parses value. kind is the type of the Config field.
 func decode(kind reflect.Type, value rawValue) (any, error) {
 	if kind.Kind() == reflect.Slice {
 		return decodeList(kind, value)
@@ -82,7 +83,7 @@ func decodeText(kind reflect.Type, text string) (any, error) {
 	return text, nil
 }
 
-// decodeList parses a list. A single text is split at its commas, because an environment variable can't hold a list.
+// decodeList parses a list. A single text is split at commas, because environment variables can't contain lists.
 func decodeList(kind reflect.Type, value rawValue) (any, error) {
 	list := value.list
 	if !value.isList {
@@ -122,7 +123,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, nil
 }
 
-// formatValue formats value so that decode can parse it, lists with commas.
+// formatValue formats value in the syntax that decode parses. List elements are separated by commas.
 func formatValue(value reflect.Value) string {
 	switch v := value.Interface().(type) {
 	case time.Duration:

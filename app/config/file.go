@@ -13,26 +13,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// FileName is the name of the settings file in the data directory or next to the program.
+// FileName is the name of the settings file, which is in the data directory or next to the binary.
 const FileName = "config.yaml"
 
-// maxFileSize rejects files that can't be a settings file, which people write by hand.
+// maxFileSize is the maximum size of the settings file. A larger file can't have been written by hand.
 const maxFileSize = 1 << 20
 
-// entry is one key with its value and the source that set it.
+// entry is a key with its value and the source of that value.
 type entry struct {
 	key    string
 	source string
 	value  rawValue
 }
 
-// readFile reads the settings file at path. The error is only that of opening or reading it.
+// readFile reads the settings file at path. The error is not nil if the file can't be opened or read; all other
+// problems are in Problems.
 func readFile(path string, known []string) ([]entry, Problems, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = file.Close() }() // opened for reading only
+	defer func() { _ = file.Close() }() // read-only
 	text, err := io.ReadAll(io.LimitReader(file, maxFileSize+1))
 	if err != nil {
 		return nil, nil, err
@@ -44,7 +45,7 @@ func readFile(path string, known []string) ([]entry, Problems, error) {
 	return entries, problems, nil
 }
 
-// parseFile parses YAML nodes, because a decoded map loses line numbers and repeated keys.
+// parseFile parses the text into YAML nodes. Decoding it into a map would lose line numbers and duplicate keys.
 func parseFile(path string, text []byte, known []string) ([]entry, Problems) {
 	walk := yamlReader{path: path, known: known}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -68,7 +69,7 @@ func parseFile(path string, text []byte, known []string) ([]entry, Problems) {
 	return walk.entries, walk.problems
 }
 
-// yamlReader collects the settings and the problems of one settings file.
+// yamlReader collects the settings and problems in a settings file.
 type yamlReader struct {
 	path     string
 	known    []string
@@ -82,7 +83,8 @@ func (w *yamlReader) report(node *yaml.Node, key, reason string) {
 	w.problems = append(w.problems, Problem{Source: w.source(node.Line), Key: key, Reason: reason})
 }
 
-// notYAML reports a syntax error. It extracts the line from the parser's message, `yaml: line 3: did not find …`.
+// notYAML reports a syntax error. It takes the line number from the parser's message, such as `yaml: line 3: did not
+// find …`.
 func (w *yamlReader) notYAML(err error) {
 	reason := strings.TrimPrefix(err.Error(), "yaml: ")
 	where := w.path
@@ -94,7 +96,7 @@ func (w *yamlReader) notYAML(err error) {
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.Tag == "!!null" }
 
-// section reads a mapping. A mapping that contains only comments is null and sets nothing.
+// section reads a mapping. A mapping that contains only comments is null in YAML and sets nothing.
 func (w *yamlReader) section(node *yaml.Node, prefix string) {
 	if isNull(node) {
 		return

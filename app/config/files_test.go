@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Files returns the path that Load reads.
+// Files returns the path of the file that Load reads.
 func TestSourceFiles(t *testing.T) {
 	dir := t.TempDir()
 	data, bin, own := filepath.Join(dir, "data"), filepath.Join(dir, "bin"), filepath.Join(dir, "own.yaml")

@@ -14,18 +14,18 @@ import (
 	"github.com/spf13/viper"
 )
 
-// Source is the input of Load. The zero value results in Default.
+// Source is the input of Load. With the zero value, Load returns Default.
 type Source struct {
-	DataDir   string         // the value of --data; Flags["data"] takes precedence
-	File      string         // the value of --config; only this file is read, and it must exist
-	BinaryDir string         // the directory of the program, searched after the data directory; "" to skip it
-	Env       []string       // in the form of os.Environ
-	Flags     map[string]any // the flags on the command line, by dotted key
+	DataDir   string         // value of --data; Flags["data"] takes precedence
+	File      string         // value of --config; if set, this file must exist, and no other file is read
+	BinaryDir string         // directory of the binary, searched after the data directory; "" skips it
+	Env       []string       // in the format of os.Environ
+	Flags     map[string]any // command-line flags by dotted key
 }
 
-// Load reads the flags, the environment, and one settings file, in this order of precedence, and uses Default for the
-// rest. The file is src.File, or config.yaml in the data directory, or config.yaml next to the program. The error is of
-// type Problems and lists every problem.
+// Load reads settings from flags, the environment, and one settings file, in this order of precedence. Settings that
+// are missing have the values in Default. The file is src.File or, if that is empty, config.yaml in the data directory
+// or next to the binary. The error is of type Problems and lists all problems.
 func Load(src Source) (Config, error) {
 	known := allKeys()
 	fromFlags, flagProblems := readFlags(src.flags(), known)
@@ -37,7 +37,7 @@ func Load(src Source) (Config, error) {
 	config, unreadable := merge(fromFile, fromEnv, fromFlags)
 	problems = append(problems, unreadable...)
 	problems = append(problems, config.invalidValues()...)
-	if len(problems) == 0 { // Invalid values were replaced by defaults, so combinations can't be checked otherwise.
+	if len(problems) == 0 { // If a value was invalid and replaced, checking combinations would mislead.
 		problems = append(config.conflicts(), config.checkDataKey(path, dataDir)...)
 	}
 	for i, problem := range problems {
@@ -48,10 +48,10 @@ func Load(src Source) (Config, error) {
 	return config, problems.err()
 }
 
-// Files returns the absolute paths of the settings files that Load looks for, in sequence. Load reads only the first
-// that exists; read is its path, or "" if none exists.
+// Files returns the absolute paths of the settings files that Load looks for, in order. Load reads only the first one
+// that exists. read is its path, or "" if none exists.
 func (src Source) Files() (read string, candidates []string, err error) {
-	fromFlags, _ := readFlags(src.flags(), allKeys()) // Load reports their problems
+	fromFlags, _ := readFlags(src.flags(), allKeys()) // Load reports problems with flags
 	fromEnv, _ := readEnv(src.Env, allKeys())
 	for _, path := range src.candidates(findDataDir(fromFlags, fromEnv)) {
 		if path, err = filepath.Abs(path); err != nil {
@@ -88,7 +88,7 @@ func (src Source) candidates(dataDir string) []string {
 	return list
 }
 
-// allKeys returns all keys in the sequence of Config.
+// allKeys returns all keys in the order of Config.
 func allKeys() []string {
 	var all []string
 	for _, f := range fields(new(Config)) {
@@ -97,8 +97,8 @@ func allKeys() []string {
 	return all
 }
 
-// findDataDir returns the data directory that flags or environment set, or the default. It is needed before the
-// settings file is read, because the file is in it.
+// findDataDir returns the data directory that the flags or the environment set, or the default. The settings file can't
+// be found without it.
 func findDataDir(layers ...[]entry) string {
 	for _, layer := range layers {
 		for _, e := range layer {
@@ -125,7 +125,7 @@ func findFile(src Source, dataDir string, known []string) (path string, entries 
 	return "", nil, nil
 }
 
-// withoutPath returns the message of err without the path, which the caller prints already.
+// withoutPath returns the message of err without the path. The caller prints the path itself.
 func withoutPath(err error) string {
 	var detailed *fs.PathError
 	if errors.As(err, &detailed) {
@@ -134,7 +134,8 @@ func withoutPath(err error) string {
 	return err.Error()
 }
 
-// merge applies the layers to the defaults. An invalid value is a problem, and its setting keeps the default.
+// merge applies the layers to the defaults. If a value is invalid, merge reports a problem and the setting keeps its
+// default.
 func merge(file, env, flags []entry) (Config, Problems) {
 	v := viper.New()
 	config := Default()
@@ -186,8 +187,8 @@ func flagValue(value any) rawValue {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// checkDataKey rejects a settings file in one data directory that names another directory. Load would look for the file in
-// the other directory and not find it.
+// checkDataKey reports a problem if a settings file in one data directory sets a different data directory. Load would
+// then look for the file in that other directory and not find it.
 func (c Config) checkDataKey(file, dataDir string) Problems {
 	inside := filepath.Clean(file) == filepath.Join(dataDir, FileName)
 	if !inside || filepath.Clean(c.Data) == filepath.Clean(dataDir) {
@@ -197,6 +198,6 @@ func (c Config) checkDataKey(file, dataDir string) Problems {
 		"this file lies in the data directory %s and cannot name another one; remove the line", dataDir)}}
 }
 
-// SourceOf returns the source of a key's value in the format of Problem.Source: `data/config.yaml:12`,
-// `DEEDKEEP_LISTEN`, `--listen`. It returns "" for a default.
+// SourceOf returns the source of a key's value in the format of Problem.Source, such as `data/config.yaml:12`,
+// `DEEDKEEP_LISTEN`, or `--listen`. If the value is the default, it returns "".
 func (c Config) SourceOf(key string) string { return c.origins[key] }

@@ -4,8 +4,8 @@ import "strings"
 
 // Problem is one reason why a configuration is invalid.
 type Problem struct {
-	Source string // `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`; empty for a default or a Config that Load didn't create
-	Key    string // dotted; empty for a problem of the complete file
+	Source string // `data/config.yaml:12`, `DEEDKEEP_LISTEN`, or `--listen`; "" for a default or if Load didn't create the Config
+	Key    string // dotted key; "" if the problem concerns the entire file
 	Reason string
 }
 
@@ -21,10 +21,11 @@ func (p Problem) String() string {
 	return text
 }
 
-// Problems is the error of Load and Validate. Problems of the file come first, then those of the keys.
+// Problems is the error returned by Load and Validate. Problems with the file come first, followed by problems with
+// keys.
 type Problems []Problem //nolint:errname // a list of problems
 
-// Error returns one problem per line.
+// Error returns the problems, one per line.
 func (p Problems) Error() string {
 	lines := make([]string, len(p))
 	for i, problem := range p {
@@ -33,7 +34,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err returns nil for an empty list, so that no empty Problems becomes a non-nil error.
+// err returns nil if p is empty, so that an empty list doesn't become a non-nil error.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil

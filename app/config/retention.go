@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxRetention is the maximum time for which records can be retained.
+// maxRetention is the maximum retention period.
 const maxRetention = 100 * year
 
-// ByTemplate parses Templates. It returns the retention of abstracts by the ID of their template.
+// ByTemplate parses Templates. It returns the retention period of abstracts by template ID.
 func (r Retention) ByTemplate() (map[uint64]time.Duration, error) {
 	all := make(map[uint64]time.Duration, len(r.Templates))
 	for _, text := range r.Templates {

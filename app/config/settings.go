@@ -3,12 +3,12 @@ package config
 // Setting is one row of `config show`.
 type Setting struct {
 	Key    string `json:"key"`
-	Value  string `json:"value"`  // in the syntax of an environment variable; `***` for a secret that is set
-	Source string `json:"source"` // `default`, `data/config.yaml:12`, `DEEDKEEP_LISTEN`, `--listen`
+	Value  string `json:"value"`  // in the syntax of environment variables; `***` if a secret is set
+	Source string `json:"source"` // `default`, `data/config.yaml:12`, `DEEDKEEP_LISTEN`, or `--listen`
 	Secret bool   `json:"secret"`
 }
 
-// Show lists every setting and its source in the sequence of config.example.yaml. Secrets are masked.
+// Show lists every setting and its source, in the order of config.example.yaml. Secrets are masked.
 func (c Config) Show() []Setting { return settings(&c, c.origins) }
 
 func settings(target any, origins map[string]string) []Setting {

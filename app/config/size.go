@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes. Its text form is digits and a unit, `100 MB`. Each unit is 1,024 times the next smaller
-// one, with or without the `i`.
+// Size is a number of bytes. As text, it consists of digits and a unit, such as `100 MB`. Each unit is 1,024 times the
+// next smaller one, whether or not its name contains an `i`.
 type Size int64
 
-// The units, as factors.
+// Size units in bytes.
 const (
 	// Units of Size.
 	KB Size = 1 << (10 * (iota + 1))
@@ -29,7 +29,7 @@ func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", K
 
 var errSize = errors.New("is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes")
 
-// ParseSize parses `100 MB`, `8 MiB`, `512 B`, or a plain number of bytes. It ignores blanks and case.
+// ParseSize parses `100 MB`, `8 MiB`, `512 B`, or a plain number of bytes. It ignores spaces and letter case.
 func ParseSize(text string) (Size, error) {
 	text = strings.TrimSpace(text)
 	end := strings.LastIndexAny(text, "0123456789") + 1
@@ -57,7 +57,7 @@ func unitFactor(name string) (Size, bool) {
 	return 0, false
 }
 
-// String formats s in the largest unit that divides it evenly: `100 MB`, `1000 B`, `0`.
+// String formats s in the largest unit that divides it evenly, such as `100 MB`, `1000 B`, or `0`.
 func (s Size) String() string {
 	if s == 0 {
 		return "0"

@@ -6,7 +6,7 @@ import (
 	_ "time/tzdata" // Windows and small containers have no time zone database
 )
 
-// loadTimeZone returns the time zone with a name in the IANA database; "" means the local time zone.
+// loadTimeZone returns the time zone with the given IANA name. If name is "", it returns the local time zone.
 func loadTimeZone(name string) (*time.Location, error) {
 	if name == "" {
 		return time.Local, nil

@@ -30,7 +30,7 @@ func (c Config) tlsConflicts() (problems Problems) {
 	return problems
 }
 
-// Warnings returns a sentence for each setting that is valid but dangerous, with the action to take.
+// Warnings returns a sentence for each setting that is valid but risky. The sentence includes what to do.
 func (c Config) Warnings() (list []string) {
 	if c.TLS.Enabled() || c.OnLoopback() {
 		return nil
@@ -44,7 +44,7 @@ func (c Config) Warnings() (list []string) {
 		"set tls.self_signed: true (office network) or tls.cert and tls.key, or listen on 127.0.0.1"}
 }
 
-// OnLoopback reports whether the listen address is reachable only from this machine.
+// OnLoopback reports whether the listen address can be reached only from this machine.
 func (c Config) OnLoopback() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// bounds is the minimum and maximum of a number, a Size in bytes, or a duration in nanoseconds.
+// bounds is the minimum and maximum of a setting. Sizes are in bytes and durations in nanoseconds.
 type bounds struct{ min, max int64 }
 
 func sizeBounds(smallest, largest Size) bounds { return bounds{int64(smallest), int64(largest)} }
@@ -57,7 +57,7 @@ func allBounds() map[string]bounds { //nolint:funlen // a table
 		"timeouts.stall_in_memory":  durationBounds(100*time.Millisecond, 10*time.Minute),
 		"timeouts.idle":             durationBounds(100*time.Millisecond, time.Hour),
 		"timeouts.grace":            durationBounds(0, time.Hour),
-		"timeouts.min_rate":         sizeBounds(0, 32*KB), // slow but legitimate clients reach 256 kbit/s
+		"timeouts.min_rate":         sizeBounds(0, 32*KB), // legitimate clients may be as slow as 256 kbit/s
 		"reader.processes":          {0, 256},
 		"reader.memory":             sizeBounds(64*MB, 4*GB),
 		"reader.deadline":           durationBounds(100*time.Millisecond, 10*time.Minute),
@@ -89,12 +89,12 @@ func allBounds() map[string]bounds { //nolint:funlen // a table
 	}
 }
 
-// Validate checks every value and all combinations of values. The error is of type Problems.
+// Validate checks each value separately and all values in combination. The error is of type Problems.
 func (c Config) Validate() error {
 	return append(c.invalidValues(), c.conflicts()...).err()
 }
 
-// invalidValues checks each value on its own.
+// invalidValues checks each value separately.
 func (c Config) invalidValues() (problems Problems) {
 	spans := allBounds()
 	for _, f := range fields(&c) {
@@ -117,7 +117,7 @@ func checkBounds(value reflect.Value, s bounds) string {
 	return fmt.Sprintf("must be between %s and %s, not %s", text(s.min), text(s.max), text(value.Int()))
 }
 
-// checkText checks a value that isn't a number. It returns the problem, or "".
+// checkText checks a value that isn't a number. It returns the problem, or "" if there is none.
 func (c Config) checkText(key string) string {
 	switch key {
 	case "data":
@@ -171,7 +171,7 @@ func checkPath(path, ifEmpty string) string {
 	return ""
 }
 
-// minPassphrase is the minimum length of a passphrase, which protects every document in a stolen backup.
+// minPassphrase is the minimum length of a passphrase. The passphrase protects all documents if a backup is stolen.
 const minPassphrase = 8
 
 func checkPassphrase(phrase string) string {
@@ -181,7 +181,7 @@ func checkPassphrase(phrase string) string {
 	return ""
 }
 
-// checkRecipients checks only the format. The creation of a backup parses the keys.
+// checkRecipients checks only the format of the keys. They are parsed when a backup is created.
 func checkRecipients(recipients []string) string {
 	for _, recipient := range recipients {
 		if !strings.HasPrefix(recipient, "age1") || strings.Trim(recipient, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -222,7 +222,7 @@ func checkPublicURL(text string) string {
 		"%q is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com", text)
 }
 
-// isBareURL reports whether text consists of scheme, host, and port in canonical form.
+// isBareURL reports whether text is a URL that consists of only a scheme, host, and port, in canonical form.
 func isBareURL(text string) bool {
 	address, err := url.Parse(text)
 	if err != nil || address.Scheme != "http" && address.Scheme != "https" {
@@ -250,8 +250,8 @@ func checkProxies(networks []netip.Prefix) string {
 	return ""
 }
 
-// checkOrigins requires origins in the form that browsers send (RFC 6454, section 6.2), because they are compared as
-// text.
+// checkOrigins checks that the origins have the form that browsers send (RFC 6454, section 6.2), because origins are
+// compared as text.
 func checkOrigins(origins []string) string {
 	for _, origin := range origins {
 		scheme, _, _ := strings.Cut(origin, ":")
@@ -265,7 +265,7 @@ func checkOrigins(origins []string) string {
 	return ""
 }
 
-// conflicts reports values that are valid on their own and invalid in combination.
+// conflicts reports values that are valid separately but not in combination.
 func (c Config) conflicts() (problems Problems) {
 	reject := func(key, reason string, values ...any) {
 		problems = append(problems, Problem{Key: key, Reason: fmt.Sprintf(reason, values...)})

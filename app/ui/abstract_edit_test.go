@@ -17,13 +17,13 @@ import (
 func jsonStrings(values map[string]string) map[string]json.RawMessage {
 	encoded := map[string]json.RawMessage{}
 	for key, v := range values {
-		raw, _ := json.Marshal(v) // encoding a string never fails
+		raw, _ := json.Marshal(v) // a string can always be encoded
 		encoded[key] = raw
 	}
 	return encoded
 }
 
-// hiddenFields returns the hidden fields of a group's form.
+// hiddenFields returns the hidden fields of a field group's form.
 func hiddenFields(r reply) url.Values {
 	form := url.Values{}
 	pattern := regexp.MustCompile(`<input type="hidden" name="((?:was\.|version|group)[^"]*)" value="([^"]*)">`)
@@ -33,7 +33,8 @@ func hiddenFields(r reply) url.Values {
 	return form
 }
 
-// Fields are edited by group. Changes that other users make in the meantime are not lost silently.
+// Fields are edited in groups. If two users edit the same group, neither user's changes are
+// silently lost.
 func TestEditAbstract(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -68,13 +69,13 @@ func TestEditAbstract(t *testing.T) {
 		t.Errorf("unexpected city or county: %+v", a)
 	}
 
-	// Another user changes the county while the form is open.
+	// While the form is open, another user changes the county.
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=property", cookie))
 	patch := model.AbstractPatch{PropertyPatch: model.PropertyPatch{County: model.Some(model.StringInput("Greene"))}}
 	if _, err := h.vault.Abstracts.Patch(t.Context(), other, id, patch, vault.Match{}); err != nil {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
-	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the county is unchanged: the other user's value stays
+	change(303, map[string]string{"city": "Catskill", "county": "Albany"}) // the other user's county is kept
 	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Greene" {
 		t.Errorf("unexpected city or county: %+v", a)
 	}
@@ -87,10 +88,10 @@ func TestEditAbstract(t *testing.T) {
 	if a := h.getAbstract(t, id).Abstract; a.City != "Catskill" || a.County != "Ulster" {
 		t.Errorf("unexpected city or county: %+v", a)
 	}
-	form = url.Values{"group": {"property"}, "version": {"1"}} // without fingerprints, the version detects conflicts
+	form = url.Values{"group": {"property"}, "version": {"1"}} // without fingerprints, conflicts are detected by the version
 	change(412, map[string]string{"city": "Troy"})
 
-	// Submitted paragraphs have CRLF line ends, which must not count as a change.
+	// Browsers submit paragraphs with CRLF line endings. This must not count as a change.
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=notes", cookie))
 	version := h.getAbstract(t, id).Abstract.Version
 	change(303, map[string]string{"custom_fields.legal_description": "one\r\ntwo", "custom_fields.names_run": ""})
@@ -108,8 +109,8 @@ func TestEditAbstract(t *testing.T) {
 	h.submit(t, 404, cookie, path, url.Values{"group": {"nothing"}})
 }
 
-// A blank field that another user fills in stays filled in when a form in which it was blank is
-// saved, and the page says so.
+// If another user fills in a field that was blank in this user's form, saving the form keeps the
+// other user's value, and the page says so.
 func TestBlankFieldFilledByAnotherUser(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -187,7 +188,7 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	h.request(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
-// Documents of an abstract can be sorted, renamed, deleted, and restored, with scripts and without.
+// Documents of an abstract can be sorted, renamed, deleted, and restored, with and without scripts.
 func TestAbstractDocuments(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -224,7 +225,7 @@ func TestAbstractDocuments(t *testing.T) {
 	checkOrder(a, b, c)
 	h.submit(t, 200, cookie, path+"/order", url.Values{"files": {fmt.Sprintf("%d,%d,x,77", c, a)}}, "HX-Request: true").has(t,
 		`id="documents-state"`)
-	checkOrder(c, b, a) // the listed documents swap positions; b stays
+	checkOrder(c, b, a) // only the listed documents swap positions; b stays in place
 
 	at := func(id uint64, verb string) string { return fmt.Sprintf("/documents/%d/%s", id, verb) }
 	h.submit(t, 303, cookie, at(a, "rename"), url.Values{"name": {"Deed 1022-311"}})
@@ -259,7 +260,7 @@ func TestAbstractDocuments(t *testing.T) {
 	checkOrder(c, b, a)
 }
 
-// The update request of a page returns only what changed.
+// A request for updates returns only the changes.
 func TestDocumentsState(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -309,7 +310,7 @@ func TestDocumentsState(t *testing.T) {
 	h.request(t, 303, "GET", at, cookie)
 }
 
-// Viewers see no forms and can't submit any.
+// Viewers don't see any forms and can't submit them.
 func TestAbstractForViewers(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -337,7 +338,7 @@ func TestAbstractForViewers(t *testing.T) {
 	h.request(t, 404, "GET", "/abstracts/nothing", cookie)
 }
 
-// The page links to other abstracts with the same parcel ID or address.
+// An abstract's page links to other abstracts with the same parcel ID or address.
 func TestPriorSearches(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -345,7 +346,7 @@ func TestPriorSearches(t *testing.T) {
 	property := model.Property{Address: "9 Elm St", City: "Troy", State: "NY"}
 	h.createAbstract(t, actor, map[string]string{"file_number": "1999-7"}, property)
 	h.createAbstract(t, actor, map[string]string{"file_number": "1999-8"}, model.Property{Address: "9 Elm Street Rear"})
-	h.createAbstract(t, actor, map[string]string{"file_number": "1999-9"}, model.Property{Address: "9 Elm St", City: "Utica"}) // another city
+	h.createAbstract(t, actor, map[string]string{"file_number": "1999-9"}, model.Property{Address: "9 Elm St", City: "Utica"}) // other city
 
 	path, _ := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, property)
 	page := h.request(t, 200, "GET", path, cookie)

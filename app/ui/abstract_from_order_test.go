@@ -7,7 +7,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// An order and its abstract link to each other, and the order fills in the form of the abstract.
+// An order and its abstract link to each other. The order's values prefill the form for the
+// abstract.
 func TestAbstractFromOrder(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -21,7 +22,7 @@ func TestAbstractFromOrder(t *testing.T) {
 	form.has(t, `Filled in from the order <a href="`+order+`">26 &lt;1&gt;</a>`, `value="12 Elm St"`, `value="Troy"`,
 		`value="Rensselaer"`, `value="Ann Lee"`, `value="Bo Roe"`, `value="12.-3"`)
 	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
-	// Typed values stay when another template is selected.
+	// Typed values are kept when the user selects another template.
 	again := kim.post(t, 200, "/abstracts/new",
 		url.Values{"order": {opaque}, "template": {"3"}, "once": {"x"}, "city": {""}, "county": {"Albany"}})
 	again.has(t, `value="Albany"`, `value="Bo Roe"`)

@@ -22,7 +22,8 @@ func (h *testServer) submit(t *testing.T, want int, cookie, path string, form ur
 	return h.sendBody(t, want, "POST", path, form.Encode(), append([]string{cookie, formContentType}, header...)...)
 }
 
-// createAbstract creates an abstract with documents of these names and returns the path of its page.
+// createAbstract creates an abstract with the named documents. It also returns the path of the
+// abstract's page.
 func (h *testServer) createAbstract(t *testing.T, actor model.Actor, custom map[string]string, property model.Property,
 	documents ...string) (path string, created vault.AbstractWithFiles) {
 	t.Helper()
@@ -52,7 +53,7 @@ func (h *testServer) getAbstract(t *testing.T, id uint64) vault.AbstractWithFile
 	return abstract
 }
 
-// main returns the content of the page without its frame.
+// main returns the main element of the page.
 func (r reply) main() string {
 	_, main, found := strings.Cut(string(r.body), "<main")
 	if !found {
@@ -70,7 +71,7 @@ func (r reply) rowNames() (list []string) {
 	return list
 }
 
-// The address of the list contains its filters, sort order, and page.
+// The list's address contains its filters, sort order, and page.
 func TestAbstractList(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -90,7 +91,7 @@ func TestAbstractList(t *testing.T) {
 			}
 		}
 	}
-	cookie, _ = h.newUserCookie(t, "lee", model.RoleStaff) // the earlier session has expired
+	cookie, _ = h.newUserCookie(t, "lee", model.RoleStaff) // the previous session has expired
 	day := func(n int) string { return h.clock.Now().Local().AddDate(0, 0, n).Format(time.DateOnly) }
 	for _, c := range []struct{ name, query, want string }{
 		{"newest first", "", "2026-2 2026-1 2026-3"},
@@ -136,13 +137,14 @@ func TestAbstractList(t *testing.T) {
 		map[string]string{"Location": "/abstracts?from=" + day(0)})
 	h.request(t, 200, "GET", "/abstracts?from=soon", cookie).has(t, "This is no date", `id="from-problem"`)
 	h.request(t, 200, "GET", "/abstracts?sort=file", cookie).has(t, `aria-sort="ascending"`, `href="/abstracts?sort=-file"`)
-	// The submitted filter form redirects to a short address, or to the only match.
+	// Submitting the filter form redirects to an address without empty parameters, or to the only
+	// match.
 	h.request(t, 303, "GET", "/abstracts?go=1&q=&county=albany&state=", cookie).checkHeaders(t,
 		map[string]string{"Location": "/abstracts?county=albany"})
 	if to := h.request(t, 303, "GET", "/abstracts?go=1&q=2026-1", cookie).Header.Get("Location"); !strings.HasPrefix(to, "/abstracts/") {
 		t.Errorf("search with one match redirects to %q, want an abstract", to)
 	}
-	// A script gets the table and its address.
+	// A script gets only the table and the address to show in the browser.
 	part := h.request(t, 200, "GET", "/abstracts?go=1&q=&county=albany", cookie, "HX-Request: true")
 	part.lacks(t, "<html")
 	part.checkHeaders(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
@@ -152,7 +154,7 @@ func TestAbstractList(t *testing.T) {
 	h.request(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").has(t, "<html")
 }
 
-// The next and previous links show each abstract once, in every sort order.
+// Paging through the list shows every abstract exactly once, in every sort order.
 func TestAbstractPages(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -187,7 +189,7 @@ func TestAbstractPages(t *testing.T) {
 	}
 }
 
-// Fields of every type are filled in and stored.
+// Fields of every type can be filled in and are stored.
 func TestNewAbstract(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -244,7 +246,7 @@ func TestNewAbstract(t *testing.T) {
 	if other := h.submit(t, 303, cookie, "/abstracts", form).Header.Get("Location"); other == to {
 		t.Errorf("form with another county: Location = %q, want another abstract", other)
 	}
-	// Required fields may be empty and are then marked as missing.
+	// Required fields may be blank. They are then marked as missing.
 	h.submit(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in",
 		`name="bare" value="yes"`)
 	bare := h.submit(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")

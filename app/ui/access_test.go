@@ -15,15 +15,15 @@ import (
 	"deedkeep/app/ui"
 )
 
-// accessExceptions lists the routes whose access level differs from the one that their address and method
-// suggest (see expectedAccess), each with the reason.
+// accessExceptions lists routes whose access level isn't the one that expectedAccess derives from
+// their address and method. The value is the actual level.
 var accessExceptions = map[string]string{
-	// Uploads report a missing session as tus requires: see TestMatrixUploads.
+	// Uploads report a missing session with the status that tus requires; see TestMatrixUploads.
 	"OPTIONS /uploads": "", "POST /uploads": "", "GET /uploads/{id}": "", "PATCH /uploads/{id}": "", "DELETE /uploads/{id}": "",
 }
 
-// expectedAccess returns the access level of a route by its address and method alone, to double-check the
-// routes.
+// expectedAccess returns the access level that a route should have according to its address and
+// method. The test compares it with the route's actual level.
 func expectedAccess(pattern string) string {
 	if need, found := accessExceptions[pattern]; found {
 		return need
@@ -33,7 +33,7 @@ func expectedAccess(pattern string) string {
 	switch {
 	case within("/sign-in"):
 		return ""
-	case within("/join"), path == "/docs": // shows no data
+	case within("/join"), path == "/docs": // contains no data of the vault
 		return "invited"
 	case within("/sign-out"), within("/me"):
 		return "signed in"
@@ -45,7 +45,7 @@ func expectedAccess(pattern string) string {
 	return string(model.PermRead)
 }
 
-// Every route has the access level that its address suggests.
+// Every route has the access level that its address and method suggest.
 func TestRouteAccess(t *testing.T) {
 	t.Parallel()
 	table := ui.Routes()
@@ -61,22 +61,23 @@ func TestRouteAccess(t *testing.T) {
 	}
 }
 
-// visitor is a user, API key, or anonymous client that requests every page.
+// visitor is a user, API key, or anonymous client that the test uses to request every page.
 type visitor struct {
 	name   string
 	header http.Header
-	// want returns the expected status for a page with that access level, and the target of a
-	// redirect.
+	// want returns the expected status for a page with the given access level, and the redirect
+	// target if there is one.
 	want func(method, need string) (status int, to string)
 }
 
-// accessMatrix is a server with one user of each kind, and the access check of all pages.
+// accessMatrix is a server with a user of each role. It checks access to all pages.
 type accessMatrix struct {
 	*testServer
 	gate http.Handler
 }
 
-// rolePermissions repeats the permissions of the roles.
+// rolePermissions lists the access levels that each role includes, independently of the code under
+// test.
 var rolePermissions = map[model.Role][]string{
 	model.RoleViewer: {"", "invited", "signed in", "read"},
 	model.RoleStaff:  {"", "invited", "signed in", "read", "write"},
@@ -101,7 +102,7 @@ func (m *accessMatrix) cookieHeader(t *testing.T, name string) http.Header {
 	return http.Header{"Cookie": {"deedkeep=" + m.signIn(t, name, "")}}
 }
 
-// send sends a request with a form as pages send it.
+// send sends a request. If it has a form, the form is sent as the pages send it.
 func (m *accessMatrix) send(t *testing.T, method, path string, header http.Header) *http.Response {
 	t.Helper()
 	request := httptest.NewRequestWithContext(t.Context(), method, "http://vault.test"+path, strings.NewReader(""))
@@ -115,8 +116,8 @@ func (m *accessMatrix) send(t *testing.T, method, path string, header http.Heade
 	return response.Result()
 }
 
-// anonymousAccess returns the expected response to a visitor without a session, who is redirected
-// to the sign-in page and from there back.
+// anonymousAccess returns the expected response to a visitor without a session. The visitor is
+// redirected to the sign-in page, which later redirects back.
 func anonymousAccess(_, need string) (int, string) {
 	if need == "" || need == "invited" {
 		return ui.Reached, ""
@@ -139,7 +140,8 @@ func isSafe(method string) bool {
 
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// patternMethods returns the methods that a pattern accepts; "" means all.
+// patternMethods returns the HTTP methods that a route pattern accepts. A pattern without a method
+// accepts all of them.
 func patternMethods(pattern string) []string {
 	method, _, found := strings.Cut(pattern, " ")
 	switch {
@@ -151,7 +153,7 @@ func patternMethods(pattern string) []string {
 	return []string{method}
 }
 
-// examplePath returns an address that matches a pattern.
+// examplePath returns a path that matches the route pattern.
 func examplePath(pattern string) string {
 	_, path, found := strings.Cut(pattern, " ")
 	if !found {
@@ -207,12 +209,12 @@ func TestMatrix(t *testing.T) {
 		t.Fatalf("Sessions.SignOut: %v", err)
 	}
 	m.checkVisitors(t, visitors)
-	// An expired session has no access either.
+	// An expired session doesn't grant access.
 	m.clock.Advance(15 * 24 * 3600e9)
 	m.checkVisitors(t, []visitor{{"admin with an expired session", visitors[3].header, anonymousAccess}})
 }
 
-// A user who must set up two-factor authentication can use the account page only.
+// Users who still have to set up two-factor authentication can use only the account page.
 func TestMatrixEnrollment(t *testing.T) {
 	t.Parallel()
 	m := newAccessMatrix(t, true)
@@ -225,7 +227,8 @@ func TestMatrixEnrollment(t *testing.T) {
 	}}})
 }
 
-// Until there is an administrator, only the setup link and a page that explains it respond.
+// Until the first administrator is created, only the setup link and a page that explains it are
+// available.
 func TestMatrixClosed(t *testing.T) {
 	t.Parallel()
 	m := newAccessMatrix(t, false)
@@ -238,7 +241,7 @@ func TestMatrixClosed(t *testing.T) {
 	}}})
 }
 
-// Uploads check access themselves, with statuses that scripts understand.
+// Upload requests check access themselves and respond with statuses that scripts understand.
 func TestMatrixUploads(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -249,7 +252,7 @@ func TestMatrixUploads(t *testing.T) {
 	found := 0
 	for _, r := range ui.Routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
-		if !strings.HasPrefix(path, "/uploads") || method == http.MethodOptions { // anyone may ask which extensions of tus are supported
+		if !strings.HasPrefix(path, "/uploads") || method == http.MethodOptions { // OPTIONS requires no session
 			continue
 		}
 		found++
@@ -292,7 +295,7 @@ func (m *accessMatrix) checkVisitors(t *testing.T, visitors []visitor) {
 	}
 }
 
-// checkScriptRequest sends the request as a script does, which gets redirects for the page in a
+// checkScriptRequest sends the same request as a script. Scripts get redirects of the page in a
 // header.
 func (v visitor) checkScriptRequest(t *testing.T, m *accessMatrix, method, pattern, to string) {
 	t.Helper()
@@ -307,7 +310,7 @@ func (v visitor) checkScriptRequest(t *testing.T, m *accessMatrix, method, patte
 	header.Set("HX-Current-URL", "http://vault.test/abstracts?status=open")
 	got := m.send(t, method, examplePath(pattern), header)
 	if strings.HasPrefix(to, "/sign-in") && !isSafe(method) {
-		to = "" // the page keeps the typed text
+		to = "" // not redirected: the page keeps the submitted text
 	} else if strings.HasPrefix(to, "/sign-in") {
 		to = "/sign-in?to=%2Fabstracts%3Fstatus%3Dopen"
 	}

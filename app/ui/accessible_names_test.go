@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// Template actions in attributes may contain quotes.
+	// Template actions inside attributes may contain quotes.
 	classText  = regexp.MustCompile(`class="((?:[^"{]|\{[^{]|\{\{[^}]*\}\})*)"`)
 	action     = regexp.MustCompile(`\{\{[^}]*\}\}`)
 	quoted     = regexp.MustCompile("\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
@@ -22,7 +22,8 @@ var (
 	dataNamed  = regexp.MustCompile(`\b(data-[a-z-]+)[=\s>"{\]]`)
 )
 
-// readFiles returns the content of the files that match a pattern, by name. It fails if no file matches.
+// readFiles returns the contents of the files that match the pattern, by name. It fails the test if
+// no file matches.
 func readFiles(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
@@ -48,7 +49,7 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	t.Parallel()
 	pages, scripts, styles, code := readFiles(t, "../../web/pages/*.html"), readFiles(t, "../../web/script/*.js"),
 		readFiles(t, "../../web/style/*.css"), readFiles(t, "*/*.go")
-	// The libraries set these classes.
+	// These classes are set by the libraries.
 	words := map[string]bool{"htmx-request": true, "sortable-chosen": true, "sortable-ghost": true}
 	icons := map[string]bool{}
 	defined, shown := map[string]string{}, map[string]bool{"layout.html": true, "main": true, "head": true}
@@ -108,7 +109,8 @@ func TestEveryIconClassAndBlockIsUsed(t *testing.T) {
 	}
 }
 
-// swaggerUIText returns the code and style sheet of Swagger UI, whose classes our styles override.
+// swaggerUIText returns the scripts and style sheet of Swagger UI. Our styles override some of its
+// classes.
 func swaggerUIText(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -138,7 +140,7 @@ func joinFiles(texts map[string]string) string {
 	return all.String()
 }
 
-// datasetKey returns the name of a data attribute in scripts.
+// datasetKey returns the name that scripts use for a data attribute.
 func datasetKey(attribute string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(attribute, "data-"), "-")
 	for part := range strings.SplitSeq(rest, "-") {

@@ -13,7 +13,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// matches returns the texts that the group of a pattern matches in a page. It fails if there are none.
+// matches returns the text of the pattern's capture group for each match in the page. It fails the
+// test if there are no matches.
 func (r reply) matches(t *testing.T, pattern string) []string {
 	t.Helper()
 	var texts []string
@@ -50,11 +51,11 @@ func TestAccountPassword(t *testing.T) {
 	form.Set("again", "Canary anew and longer")
 	done := h.post(t, 303, "/me/password", form, cookie)
 	h.request(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Your password is changed.")
-	h.request(t, 303, "GET", "/me", other) // that session is signed out
+	h.request(t, 303, "GET", "/me", other) // the other session has been signed out
 	h.post(t, 303, "/sign-in", credentials("kim", "Canary anew and longer", ""))
 }
 
-// An open session can't be used to guess the password.
+// Someone with access to an open session can't guess the user's password.
 func TestAccountResistsGuessing(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -106,7 +107,7 @@ func TestAccountTwoFactor(t *testing.T) {
 	h.secrets = append(append(h.secrets, codes...), plain, typed)
 }
 
-// New recovery codes replace the old ones, and two-factor authentication can be removed.
+// New recovery codes replace the old ones, and users can turn off two-factor authentication.
 func TestAccountWithoutTwoFactor(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -131,7 +132,8 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	h.secrets = append(append(h.secrets, codes...), fresh...)
 }
 
-// If two-factor authentication is required, only the account page works until it is set up.
+// If two-factor authentication is required, only the account page is available until the user has
+// set it up.
 func TestEnroll(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Users.RequireTwoFactor = true })
@@ -165,7 +167,7 @@ func TestSessions(t *testing.T) {
 	if len(ids) != 2 {
 		t.Fatalf("other sessions = %d, want 2", len(ids))
 	}
-	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // another user's session stays signed in
+	h.post(t, 303, "/me/sessions/end", url.Values{"session": {ids[0]}}, kim) // the ID of another user's session has no effect
 	for _, unknown := range []string{"", "x", ids[0][:4]} {
 		h.post(t, 303, "/me/sessions/end", url.Values{"session": {unknown}}, one)
 	}

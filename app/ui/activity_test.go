@@ -134,7 +134,7 @@ func TestActivityCSV(t *testing.T) {
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	bad := h.newUser(t, formula, model.RoleStaff)
-	for i := range 700 { // more than one batch
+	for i := range 700 { // more than fit in one batch
 		h.vault.Events.RecordAccess(bad.actor, "file.downloaded", fmt.Sprint("abstract:", i+1), nil)
 	}
 	got := admin.get(t, 200, "/admin/activity.csv?kind=file.downloaded")
@@ -179,7 +179,7 @@ func TestActivityVerify(t *testing.T) {
 var eventKindPattern = regexp.MustCompile(
 	`"((?:abstract|order|file|folder|user|key|template|session|backup|vault|search|order_fields|order_statuses)\.[a-z_]{5,})"`)
 
-// Every kind of event that the vault writes has a text.
+// There is a text for every event kind that the vault writes.
 func TestEventKindsHaveText(t *testing.T) {
 	t.Parallel()
 	known := ui.EventKinds()
@@ -205,7 +205,7 @@ func TestEventKindsHaveText(t *testing.T) {
 	}
 }
 
-// The write deadline applies to each batch of the export, not to the complete export.
+// Each batch of the export has its own write deadline. The complete export has none.
 func TestActivityCSVHasNoDeadline(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -223,7 +223,7 @@ func TestActivityCSVHasNoDeadline(t *testing.T) {
 	}
 }
 
-// The export has columns for the name of the record and the local time. Both are escaped.
+// The export has a column for the record's name and one for the local time. Both are escaped.
 func TestActivityCSVNames(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

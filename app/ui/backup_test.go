@@ -23,7 +23,7 @@ func newServerWithBackup(t *testing.T) (h *testServer, to string) {
 	return h, to
 }
 
-// waitUntilStopped waits until background work has finished.
+// waitUntilStopped waits until the background task has finished.
 func waitUntilStopped(t *testing.T, running func() bool) {
 	t.Helper()
 	for until := time.Now().Add(20 * time.Second); running(); time.Sleep(time.Millisecond) {
@@ -83,7 +83,8 @@ func TestBackups(t *testing.T) {
 	part.checkHeaders(t, map[string]string{"Hx-Refresh": "true"})
 }
 
-// A second click says that a backup is running. Every page warns while there is no backup.
+// If a backup is already running, starting another one shows a message. All pages warn
+// administrators until there is a backup.
 func TestBackupTwice(t *testing.T) {
 	t.Parallel()
 	h, to := newServerWithBackup(t)
@@ -113,7 +114,7 @@ func TestBackupTwice(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatalf("wait for backup: %v", err)
 	}
-	h.clock.Advance(time.Minute) // the cache expires after that time
+	h.clock.Advance(time.Minute) // after this time, the cached warnings have expired
 	admin.get(t, 200, "/trash").lacks(t, `class="warning"`)
 	h.clock.Advance(50 * time.Hour)
 	admin = h.newUser(t, "ben", model.RoleAdmin)
@@ -148,7 +149,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Every page of an administrator warns of a nearly full disk.
+// All pages warn administrators if the disk is nearly full.
 func TestDiskWarning(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(opts *instance.Options) { opts.Settings.FileSize = 1 << 56 })

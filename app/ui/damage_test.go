@@ -19,8 +19,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// corrupt overwrites a stored document and changes its modification time, so that the change is
-// detectable regardless of the clock's resolution.
+// corrupt overwrites a stored document. It also changes the modification time, so that the change
+// is detected regardless of the clock resolution.
 func (h *testServer) corrupt(t *testing.T, file model.File, content []byte) {
 	t.Helper()
 	path := filepath.Join(h.dir, "blobs", file.Digest[:2], file.Digest)
@@ -36,8 +36,8 @@ func (h *testServer) corrupt(t *testing.T, file model.File, content []byte) {
 	}
 }
 
-// fetch sends a request and returns the response and its body. The error is not nil if the server
-// aborted the connection.
+// fetch sends a request and returns the response and its body. It returns an error if the server
+// aborts the connection.
 func fetch(t *testing.T, client *http.Client, method, target string, header ...string) (*http.Response, []byte, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, nil)
@@ -57,7 +57,7 @@ func fetch(t *testing.T, client *http.Client, method, target string, header ...s
 	return response, body, err
 }
 
-// serversByProtocol returns servers of the same pages for HTTP/1.1 and HTTP/2.
+// serversByProtocol returns servers that serve the same pages over HTTP/1.1 and HTTP/2.
 func (h *testServer) serversByProtocol(t *testing.T) map[string]*httptest.Server {
 	t.Helper()
 	second := httptest.NewUnstartedServer(h.server.Config.Handler)
@@ -70,8 +70,8 @@ func (h *testServer) serversByProtocol(t *testing.T) map[string]*httptest.Server
 
 func verifyLargeDocuments(o *instance.Options) { o.Settings.Scrub.VerifyFirst = 64 << 10 }
 
-// TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in other
-// ways: small ones, and large ones that are verified while they are sent.
+// TestNoDamagedDocumentIsServedComplete flips bits in 65 documents and damages others in different
+// ways. Some documents are small; others are so large that they are verified while they are sent.
 func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, verifyLargeDocuments)
@@ -102,7 +102,7 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	}
 	for i, d := range all {
 		for protocol, server := range servers {
-			// The second request gets an error page: the damage is known.
+			// By the second request, the damage is known, so the response is an error page.
 			target := []string{h.signedLink(d.file), fmt.Sprintf("/documents/%d/original", d.file.ID),
 				fmt.Sprintf("/documents/%d/download", d.file.ID)}[i%3]
 			for _, header := range []string{"Accept: */*", "Range: bytes=0-"} {
@@ -130,8 +130,8 @@ func TestNoDamagedDocumentIsServedComplete(t *testing.T) {
 	}
 }
 
-// TestConditionsOfUnverifiedDocuments checks that conditional and range requests work for large
-// documents that were not verified recently.
+// TestConditionsOfUnverifiedDocuments checks conditional and range requests for large documents
+// that have not been verified recently.
 func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, verifyLargeDocuments)
@@ -171,8 +171,8 @@ func TestConditionsOfUnverifiedDocuments(t *testing.T) {
 	}
 }
 
-// TestDamagedDocumentsInZips checks that a zip with a damaged document is aborted, and that known
-// damage is reported by name.
+// TestDamagedDocumentsInZips checks that downloading a ZIP file is aborted if it contains a damaged
+// document. Documents known to be damaged are reported by name.
 func TestDamagedDocumentsInZips(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, verifyLargeDocuments)
@@ -214,8 +214,8 @@ func TestDamagedDocumentsInZips(t *testing.T) {
 	}
 }
 
-// TestDamageIsShownToAdministrators checks the warning on every page and the name on the linked
-// page.
+// TestDamageIsShownToAdministrators checks that every page shows a warning and that the linked page
+// names the damaged document.
 func TestDamageIsShownToAdministrators(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Scrub.Every = 30 * 24 * time.Hour })

@@ -12,7 +12,8 @@ import (
 	"deedkeep/app/vault"
 )
 
-// createOrder creates an order that is due a number of days after the test clock's today.
+// createOrder creates an order that is due the given number of days after the current date of the
+// test clock.
 func (h *testServer) createOrder(t *testing.T, number string, days int, at model.PropertyDraft) model.Order {
 	t.Helper()
 	due := h.clock.Now().In(time.Local).AddDate(0, 0, days).Format(time.DateOnly)
@@ -67,7 +68,7 @@ func TestDashboard(t *testing.T) {
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
 	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
 	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
-	// The refresh replaces only the list and doesn't consume the notice.
+	// A refresh replaces only the list and doesn't consume the notice.
 	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")
 	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")
 	part.lacks(t, "<h1", "L-1")

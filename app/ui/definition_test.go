@@ -13,7 +13,7 @@ import (
 
 var fingerprintField = regexp.MustCompile(`name="seen" value="([0-9a-f]{16})"`)
 
-// formFingerprint returns the fingerprint in the forms of a page.
+// formFingerprint returns the fingerprint contained in the page's forms.
 func (s *testUser) formFingerprint(t *testing.T, target string) string {
 	t.Helper()
 	found := fingerprintField.FindSubmatch(s.get(t, 200, target).body)
@@ -23,7 +23,7 @@ func (s *testUser) formFingerprint(t *testing.T, target string) string {
 	return string(found[1])
 }
 
-// submitChange submits a form of the editor with the current fingerprint.
+// submitChange submits one of the editor's forms with the current fingerprint.
 func (s *testUser) submitChange(t *testing.T, status int, target string, pairs ...string) reply {
 	t.Helper()
 	form := url.Values{"seen": {s.formFingerprint(t, target)}}
@@ -127,7 +127,7 @@ func TestTemplateErrors(t *testing.T) {
 	admin.get(t, 404, "/admin/templates/x")
 }
 
-// A change that would lose values is rejected with the affected values.
+// A change that would delete values is rejected, and the affected values are listed.
 func TestTemplateChangeLosingValues(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -152,8 +152,8 @@ func TestTemplateChangeLosingValues(t *testing.T) {
 	admin.get(t, 200, "/admin/templates", `<a href="/abstracts?template=1">1</a>`)
 }
 
-// When two administrators edit at the same time, the second is rejected and sees the current
-// definitions.
+// If two administrators edit the same definitions, the second change is rejected, and that
+// administrator sees the current definitions.
 func TestTemplateConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -224,7 +224,7 @@ func TestOrderDefinitions(t *testing.T) {
 	admin.submitChange(t, 412, "/admin/statuses", "do", "field-save", "label", "x", "type", "text")
 }
 
-// Only administrators see these pages; staff can use the trash, viewers can't.
+// Only administrators can open these pages. Staff can use the trash, but viewers can't.
 func TestAdminPermissions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The API documentation is available without a session and before setup, can't be framed, and loads
-// only from this origin.
+// The API documentation is available without a session, even before setup. It can't be framed and
+// loads files only from its own origin.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]*testServer{"with an administrator": newTestServer(t), "before setup": newEmptyTestServer(t, nil)} {

@@ -51,7 +51,7 @@ func TestDocumentForms(t *testing.T) {
 	g.get(t, 200, documentPath(deed, "")).has(t, "04_Deed Bk. 12.pdf")
 }
 
-// The forms of a document and their log entries don't depend on the list that shows the document.
+// A document's forms work the same in every list, and so do their audit entries.
 func TestDocumentFormsAnywhere(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)

@@ -34,7 +34,7 @@ func encodeImage(t *testing.T, encode func(io.Writer, image.Image) error) []byte
 	return b.Bytes()
 }
 
-// The response headers depend on the type of the document.
+// The response headers depend on the document's type.
 func TestDownloadHeaders(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -135,7 +135,7 @@ func TestDownloadConditions(t *testing.T) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// requestErrorPage requests an error page and checks that it shows nothing of the document.
+// requestErrorPage requests an error page and checks that it reveals nothing about the document.
 func (h *testServer) requestErrorPage(t *testing.T, status int, method, target string, header ...string) reply {
 	t.Helper()
 	got := h.request(t, status, method, target, header...)
@@ -147,14 +147,15 @@ func (h *testServer) requestErrorPage(t *testing.T, status int, method, target s
 	return got
 }
 
-// A link is invalid after any change, including another spelling of the same address.
+// Any change to a signed link makes it invalid, even if the changed link is only a different
+// spelling of the same address.
 func TestDownloadLinkTampered(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	file, other := h.upload(t, "Canary a.pdf", vaulttest.PDF(1, "a")), h.upload(t, "b.pdf", vaulttest.PDF(2, "b"))
 	link := h.signedLink(file)
 	h.request(t, 200, "GET", link)
-	h.request(t, 200, "GET", "http://vault.test"+link) // absolute form, as clients send to a proxy
+	h.request(t, 200, "GET", "http://vault.test"+link) // the absolute form that clients send to a proxy
 	for i := len("/dl/"); i < len(link); i++ {
 		for _, c := range []byte{'0', 'A', 'a', '-', '.'} {
 			if link[i] == c {
@@ -162,7 +163,7 @@ func TestDownloadLinkTampered(t *testing.T) {
 			}
 			changed := []byte(link)
 			changed[i] = c
-			// net/http responds with 400 to an invalid escape.
+			// net/http responds with 400 if an escape sequence is invalid.
 			if got := h.send(t, "GET", string(changed)); got.StatusCode != 403 && got.StatusCode != 400 {
 				t.Errorf("link with byte %d replaced by %c: status %d, want 403 or 400", i, c, got.StatusCode)
 			}
@@ -195,7 +196,7 @@ func TestDownloadLinkTampered(t *testing.T) {
 	}
 }
 
-// A link expires to the second.
+// A signed link expires exactly at its expiration time.
 func TestDownloadLinkExpires(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -224,7 +225,8 @@ func TestDownloadMethods(t *testing.T) {
 	h.requestErrorPage(t, 200, "HEAD", "/sign-in")
 }
 
-// A link to a missing document gets a 404, a link to lost content a 500.
+// If a document doesn't exist, its link gets a 404 response. If its content is missing, the
+// response is 500.
 func TestDownloadMissing(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -242,14 +244,14 @@ func TestDownloadMissing(t *testing.T) {
 	if bytes.Contains(got.body, []byte(file.Digest)) || bytes.Contains(got.body, []byte("blobs")) {
 		t.Errorf("error page shows internals: %s", got.body)
 	}
-	// The cleanup of the test verifies the vault, so the content is restored.
+	// The test cleanup verifies the vault, so restore the content.
 	if err := os.WriteFile(h.blobPath(file), content, 0o400); err != nil {
 		t.Fatalf("os.WriteFile: %v", err)
 	}
 	h.request(t, 200, "GET", link)
 }
 
-// readFromRecorder records what net/http's writer reads from.
+// readFromRecorder records the reader that net/http passes to ReadFrom.
 type readFromRecorder struct {
 	http.ResponseWriter
 	from *io.Reader
@@ -262,7 +264,7 @@ func (p readFromRecorder) ReadFrom(r io.Reader) (int64, error) {
 	return p.ResponseWriter.(io.ReaderFrom).ReadFrom(r)
 }
 
-// The file is passed to the writer directly, so that the kernel can copy it.
+// The file itself is passed to the connection, so that the kernel can copy the content.
 func TestDownloadUsesReadFrom(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Validation errors are in the words of the pages, not of the API.
+// Pages show validation errors in their own wording, not in the API's.
 func TestErrorsInPlainWords(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// An administrator can open every page, with an existing record and with a missing one, without an
-// internal error.
+// As an administrator, request every page once with an existing record and once with a missing one.
+// No page may respond with an internal error.
 func TestEveryPageOpens(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -50,18 +50,19 @@ func TestEveryPageOpens(t *testing.T) {
 	}
 }
 
-// otherStatusPages lists pages that respond with another status in this test.
+// otherStatusPages lists the pages that respond with a different status in this test.
 var otherStatusPages = []string{
-	"GET /documents/{n}/pages/{page}",       // the test worker renders no images
-	"GET /documents/{n}/pages/{page}/marks", // and finds no marks
+	"GET /documents/{n}/pages/{page}",       // the test worker doesn't render images
+	"GET /documents/{n}/pages/{page}/marks", // the test worker doesn't find matches
 	"GET /documents/{n}/thumbnail",
-	"GET /admin/trash/purge", // names no record
+	"GET /admin/trash/purge", // the request doesn't specify a record
 	"GET /uploads/{id}",      // there is no upload
 	"GET /join/{token}",      // the link is invalid
 	"GET /vault/{n}/zip",     // the folder is empty
 }
 
-// createRecords creates a record of each type and returns the function that fills in a page's path.
+// createRecords creates a record of each type. It returns a function that replaces the placeholders
+// in a page's path.
 func (h *testServer) createRecords(t *testing.T) func(path, name string) string {
 	t.Helper()
 	operator := model.Actor{Kind: "operator"}
@@ -78,7 +79,7 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 	return func(path, name string) string {
 		switch {
 		case name == "part":
-			return "now" // of the backups page
+			return "now" // for the backups page
 		case name == "n" && strings.HasPrefix(path, "/abstracts/"):
 			return strconv.FormatUint(attached, 10)
 		}
@@ -97,7 +98,8 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 	}
 }
 
-// createAbstractWithDocument creates an abstract with a document and returns its ID and the document's number.
+// createAbstractWithDocument creates an abstract with a document. It returns the abstract's opaque
+// ID and the document's ID.
 func (h *testServer) createAbstractWithDocument(t *testing.T) (string, uint64) {
 	t.Helper()
 	staged, err := h.vault.Files.Stage(t.Context())

@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A session that expires while a form is open must not lose the typed text.
+// If the session expires while a form is open, the typed text isn't lost.
 func TestSignedOutWhileTyping(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -23,7 +23,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	part.has(t, "You were signed out.", `href="/sign-in" target="_blank"`)
 	kim.get(t, 401, path+"?group=property&edit=1", "HX-Request", "true", "HX-Current-URL", h.server.URL+path).checkHeaders(t,
 		map[string]string{"HX-Redirect": "/sign-in?to=" + url.QueryEscape(path)})
-	// Typed filters of a list are kept, although they are not in the address yet.
+	// Filters that the user typed are kept even though they are not in the address yet.
 	for path, to := range map[string]string{"/find": "/find?kind=order&q=wexcombe+m%26l",
 		"/orders": "/orders?kind=order&q=wexcombe+m%26l", "/abstracts": "/abstracts?kind=order&q=wexcombe+m%26l"} {
 		t.Run(path, func(t *testing.T) {
@@ -39,8 +39,8 @@ func TestSignedOutWhileTyping(t *testing.T) {
 		`name="city" value="one"`, `name="city" value="two"`)
 	kim.post(t, 403, path, typed, "Sec-Fetch-Site", "cross-site").lacks(t, "toga")
 
-	// Forms that may contain passwords, unreadable forms, and forms of browsers that were never signed
-	// in are not shown again.
+	// These forms are not shown again: forms that may contain passwords, unreadable forms, and
+	// forms from browsers that were never signed in.
 	for _, path := range []string{"/me/password", "/admin/users", "/sign-out"} {
 		kim.post(t, 303, path, url.Values{"password": {"secret"}, "name": {"x"}})
 	}
@@ -48,7 +48,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	kim.post(t, 303, path, typed, "Content-Type", "text/plain")
 	h.post(t, 303, path, typed)
 
-	again := h.openBrowser(t, model.RoleStaff) // another user
+	again := h.openBrowser(t, model.RoleStaff) // a different user
 	again.post(t, 303, path, url.Values{"group": {"property"}, "county": typed["county"]})
 	again.get(t, 200, path).has(t, "Sara&lt;toga&gt;")
 }

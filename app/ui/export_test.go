@@ -7,13 +7,13 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// Route is a row of the table of routes.
+// Route is the pattern and access level of a route.
 type Route struct {
 	Pattern, Need string
 	Raw           bool
 }
 
-// Routes returns the table of routes.
+// Routes returns all routes.
 func Routes() []Route {
 	var table []Route
 	for _, r := range routes(new(page.Site), documents.New(new(page.Site))) {
@@ -22,11 +22,11 @@ func Routes() []Route {
 	return table
 }
 
-// Reached is the status of a page whose request Gate let through.
+// Reached is the status sent by Gate's handlers.
 const Reached = http.StatusTeapot
 
-// Gate returns New's handler, but with handlers that all respond with Reached, to test the checks
-// before them.
+// Gate returns the handler of New with every page's handler replaced by one that responds with
+// Reached. Tests use it to check what happens before the page's handler is called.
 func Gate(opts page.Options) (http.Handler, error) {
 	s, err := page.New(opts)
 	if err != nil {
@@ -44,7 +44,7 @@ func Gate(opts page.Options) (http.Handler, error) {
 	return handler(s, docs), nil
 }
 
-// EventKinds returns the kinds of events that have a text.
+// EventKinds returns the event kinds that have a text.
 func EventKinds() map[string]bool {
 	known := map[string]bool{}
 	for _, g := range page.EventTexts {

@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// waitForIndex waits until the search index contains all records.
+// waitForIndex waits until all records have been indexed.
 func (h *testServer) waitForIndex(t *testing.T) {
 	t.Helper()
 	h.waitFor(t, "complete search index", func() bool {
-		// The state may lack changes that were made during the call.
+		// The returned state may not include changes made during the call.
 		state, err := h.vault.Search.Await(t.Context(), func(uint64, uint64) {})
 		if err != nil || !state.Ready {
 			t.Fatalf("Search.Await = %+v, %v, want a ready index", state, err)
@@ -25,7 +25,7 @@ func (h *testServer) waitForIndex(t *testing.T) {
 	})
 }
 
-// waitForProcessing waits for the text and images of all documents.
+// waitForProcessing waits until the text and images of all documents are available.
 func (h *testServer) waitForProcessing(t *testing.T) {
 	t.Helper()
 	h.waitFor(t, "end of processing", func() bool {
@@ -41,11 +41,11 @@ func TestFindPage(t *testing.T) {
 	other := h.createOrder(t, "26-2", 5, elmStreet())
 	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
 	viewer := h.openBrowser(t, model.RoleViewer)
-	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // there is no index yet
+	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // the search index doesn't exist yet
 		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one),
 			h.orderPath(other))
 	}
-	// Until there is a search index, the page polls and doesn't claim that there are no results.
+	// While there is no search index, the page polls and doesn't say that there are no results.
 	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
 	got := viewer.get(t, 200, "/find?q=johnson&kind=order")
 	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
@@ -65,15 +65,15 @@ func TestFindPage(t *testing.T) {
 	page := viewer.get(t, 200, "/find?q=26-")
 	page.has(t, h.orderPath(one), "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", h.orderPath(other),
 		`aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
-	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // an address doesn't redirect
+	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // a match by address doesn't redirect
 	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
 	viewer.get(t, 200, "/find?q=26-", "HX-Request", "true").has(t, "<title>Find: 26- · deedkeep</title>")
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
 }
 
-// A page after the last one says so and links to the first page, also with filters. Without results
-// there is no such message.
+// A page after the last one says so and links to the first page, even with filters. If the search
+// has no results, the page doesn't show this message.
 func TestFindPastTheEnd(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -92,7 +92,7 @@ func TestFindPastTheEnd(t *testing.T) {
 			})
 		}
 	}
-	check() // there is no index yet
+	check() // the search index doesn't exist yet
 	h.waitForIndex(t)
 	check()
 	got := viewer.get(t, 200, "/find?q=nowhere&page=2")
@@ -102,7 +102,7 @@ func TestFindPastTheEnd(t *testing.T) {
 	viewer.get(t, 200, "/find?page=2").has(t, "What are you looking for?")
 }
 
-// A match of a symbol is highlighted in the snippet if the lines above don't show it.
+// If a symbol matches, the snippet highlights it unless the lines above it already do.
 func TestFindBySymbol(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -114,7 +114,7 @@ func TestFindBySymbol(t *testing.T) {
 	}
 }
 
-// Counts are approximate while the search index lacks changes.
+// While the search index is missing changes, result counts are approximate.
 func TestFindApproximateCounts(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -136,10 +136,10 @@ func TestFindApproximateCounts(t *testing.T) {
 	page.has(t, `All <span class="found-tally">2</span>`)
 }
 
-// While the search index is first built, a search shows the progress.
+// While the search index is being built for the first time, the search page shows the progress.
 func TestFindWhileIndexIsBuilt(t *testing.T) {
 	t.Parallel()
-	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Search.BatchSize = 1 }) // a record at a time
+	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Search.BatchSize = 1 }) // index one record at a time
 	h.createUser(t, "Owner", model.RoleAdmin)
 	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, number := range []string{"26-1", "26-2", "26-3", "26-4"} {
@@ -161,7 +161,7 @@ func TestFindWhileIndexIsBuilt(t *testing.T) {
 	}
 }
 
-// Results that lack the letter being typed are explained.
+// If results don't match the letter being typed, the page says so.
 func TestFindPartialWord(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -181,7 +181,8 @@ func TestFindPartialWord(t *testing.T) {
 	}
 }
 
-// Without a search or results, the page links to the help and explains searches with several words.
+// If there is no search text or there are no results, the page links to the help page and explains
+// searches with several words.
 func TestFindExplains(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -201,7 +202,7 @@ func TestFindExplains(t *testing.T) {
 		"In a document with a text, <kbd>/</kbd> finds inside it")
 }
 
-// Names in a list are separated.
+// Adjacent names in a list are separated.
 func TestFindSeparatesNames(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -214,7 +215,7 @@ func TestFindSeparatesNames(t *testing.T) {
 	}
 }
 
-// Filters without a text link to lists that support them.
+// If there are filters but no search text, the page links to the lists that support the filters.
 func TestFindByFiltersOnly(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -246,7 +247,7 @@ func TestFindByFiltersOnly(t *testing.T) {
 	}
 }
 
-// Rejected searches show the error text of the pages, not of the API.
+// If a search is rejected, the page shows its own wording of the error, not the API's.
 func TestFindRejects(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -276,7 +277,7 @@ func TestFindRejects(t *testing.T) {
 	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Find “"+strings.Repeat("y", 77)+"…”</h1>")
 }
 
-// The address contains only the filters that are set.
+// The page's address contains only the filters that are set.
 func TestFindAddress(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -298,7 +299,7 @@ func TestFindAddress(t *testing.T) {
 			got.lacks(t, "<html")
 		})
 	}
-	// The pushed address must not redirect to the record when the user goes back.
+	// When the user goes back, the address in the history must not redirect to the record.
 	h.createOrder(t, "26-2", 5, elmStreet())
 	viewer.get(t, 200, "/find?q=26-2&go=1", "HX-Request", "true").checkHeaders(t, map[string]string{"HX-Push-Url": "/find?all=1&q=26-2"})
 	viewer.get(t, 200, "/find?q=26-2&kind=order").has(t, `href="/find?all=1&amp;q=26-2">All`)
@@ -325,8 +326,8 @@ func TestSearchBox(t *testing.T) {
 	viewer.get(t, 303, "/find/box?q=a+b").checkHeaders(t, map[string]string{"Location": "/find?q=a+b"})
 }
 
-// A result highlights its words in the document. A typed phrase highlights words only if the phrase
-// doesn't occur.
+// A document opened from a search result highlights each word. For a phrase typed in the viewer,
+// separate words are highlighted only if the phrase doesn't occur.
 func TestWordsInDocument(t *testing.T) {
 	t.Parallel()
 	h, _, files := newServerWithDocuments(t)
@@ -342,9 +343,9 @@ func TestWordsInDocument(t *testing.T) {
 		{"q=lien+general", "", 0},
 		{"q=lien+general&words=1", `"lien" "general"*`, 3},
 		{"q=lien", "", 0},
-		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // all of them are on that page only
+		{"q=page+2+deed&words=1", `"page" "2" "deed"*`, 2}, // only that page contains all of them
 		{"q=page+2+deed&words=1&page=2", `"page" "2" "deed"*`, 2},
-		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // without a page in the address, all pages count
+		{"q=page+2+deed&words=1&page=3", `"page" "2" "deed"*`, 6}, // without a page in the address, matches on all pages count
 	} {
 		t.Run(row.query, func(t *testing.T) {
 			var found struct {
@@ -366,7 +367,7 @@ func TestWordsInDocument(t *testing.T) {
 		`<mark id="hit-2">Smith</mark>`)
 }
 
-// A document opens at the match and highlights it as spelled there.
+// A document opens at its first match and highlights the text as spelled in the document.
 func TestFindOpensMatchingPage(t *testing.T) {
 	t.Parallel()
 	h, _, files := newServerWithDocuments(t)
@@ -389,7 +390,7 @@ func TestFindOpensMatchingPage(t *testing.T) {
 	}
 	g.get(t, 200, "/find?q=waranty").has(t, "spelled a little differently")
 	g.get(t, 200, "/find?q=warranty").lacks(t, "spelled a little differently")
-	// The viewer links back to the search results, but never to another site.
+	// The viewer links back to the search results but never to another site.
 	back := "/find?kind=file&q=general+warranty"
 	g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(back))).has(t,
 		`data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
@@ -397,12 +398,12 @@ func TestFindOpensMatchingPage(t *testing.T) {
 		g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert",
 			"Back to what was found")
 	}
-	// A document that matches by name only opens at its first page.
+	// If only the document's name matches, the document opens at its first page.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+documentPath(deed, "")+`"`)
 }
 
-// After a restore, searches say which documents match by name only until their texts are
-// regenerated.
+// After a backup is restored, the search page says how many documents match by name only until
+// their text has been regenerated.
 func TestFindAfterRestore(t *testing.T) {
 	t.Parallel()
 	before, _, files := newServerWithDocuments(t)
@@ -422,7 +423,7 @@ func TestFindAfterRestore(t *testing.T) {
 	}
 }
 
-// Administrators see the status of the search index and can rebuild it.
+// Administrators see the state of the search index and can rebuild it.
 func TestSearchIndexCard(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

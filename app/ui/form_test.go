@@ -16,8 +16,9 @@ import (
 	"deedkeep/app/model"
 )
 
-// Forms can't fill the memory. Visitors without a session may send small forms only. All other
-// forms share a memory limit, charged to their user, or to one owner for all expired sessions.
+// Forms can't use up the server's memory. Visitors without a session may send only small forms. The
+// memory of all other forms is limited and charged to the user who sends them. Forms of expired
+// sessions share one owner.
 func TestFormMemoryIsLimited(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -43,7 +44,7 @@ func TestFormMemoryIsLimited(t *testing.T) {
 	if reserved.Load() != 0 {
 		t.Errorf("small forms reserved %d bytes, want 0", reserved.Load())
 	}
-	h.post(t, 422, "/abstracts", form(1<<20), owner) // no known field is filled in
+	h.post(t, 422, "/abstracts", form(1<<20), owner) // the form contains no known field
 	if reserved.Load() != 1<<20 {
 		t.Errorf("form reserved %d bytes, want %d", reserved.Load(), 1<<20)
 	}
@@ -76,8 +77,8 @@ func TestFormMemoryIsLimited(t *testing.T) {
 	}
 }
 
-// waitForRelease waits until all memory is released, because a response can be read before its handler
-// returns.
+// waitForRelease waits until all memory has been released. This is necessary because the client may
+// have read the response before the handler returns.
 func waitForRelease(t *testing.T, inUse *atomic.Int64) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); inUse.Load() != 0; time.Sleep(time.Millisecond) {

@@ -18,7 +18,7 @@ type browser struct {
 	actor  model.Actor
 }
 
-// openBrowser creates a user with the role, signs in, and returns the browser.
+// openBrowser creates a user with the given role, signs in, and returns the browser.
 func (h *testServer) openBrowser(t *testing.T, role model.Role) *browser {
 	t.Helper()
 	token, actor := h.createSession(t, "Kim of "+string(role), role)
@@ -27,13 +27,13 @@ func (h *testServer) openBrowser(t *testing.T, role model.Role) *browser {
 	}}
 }
 
-// get requests a page and checks the status.
+// get requests a page and checks the response status.
 func (g *browser) get(t *testing.T, want int, path string, header ...string) reply {
 	t.Helper()
 	return g.send(t, want, http.MethodGet, path, nil, header)
 }
 
-// post submits a form and checks the status.
+// post submits a form and checks the response status.
 func (g *browser) post(t *testing.T, want int, path string, form url.Values, header ...string) reply {
 	t.Helper()
 	return g.send(t, want, http.MethodPost, path, form, header)

@@ -29,20 +29,20 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// testServer serves the pages of a new vault over a real HTTP server.
+// testServer serves the pages of a new vault on a real HTTP server.
 type testServer struct {
 	vault     *instance.Instance
 	clock     *vaulttest.Clock
 	dir       string
-	scheme    string // of the server's address
+	scheme    string // scheme of the server's address
 	links     *secret.Links
 	server    *httptest.Server
-	log       bytes.Buffer // read after the server was closed
-	secrets   []string     // texts that the log must not contain
+	log       bytes.Buffer // read only after the server is closed
+	secrets   []string     // text that must not appear in the log
 	limitBody ui.BodyLimiter
 }
 
-// newTestServer returns a server with an administrator named Owner.
+// newTestServer returns a server with one administrator, whose name is Owner.
 func newTestServer(t *testing.T) *testServer {
 	t.Helper()
 	h := newEmptyTestServer(t, nil)
@@ -91,7 +91,7 @@ func newEmptyTestServer(t *testing.T, adjust func(*instance.Options)) *testServe
 	return h
 }
 
-// createUser creates a user with goodPassword.
+// createUser creates a user whose password is goodPassword.
 func (h *testServer) createUser(t *testing.T, name string, role model.Role) model.User {
 	t.Helper()
 	password := goodPassword
@@ -103,7 +103,7 @@ func (h *testServer) createUser(t *testing.T, name string, role model.Role) mode
 	return user
 }
 
-// signIn signs a user in and returns the token.
+// signIn signs a user in and returns the session token.
 func (h *testServer) signIn(t *testing.T, name, code string) string {
 	t.Helper()
 	session, err := h.vault.Users.SignIn(t.Context(),
@@ -115,13 +115,13 @@ func (h *testServer) signIn(t *testing.T, name, code string) string {
 	return session.Token
 }
 
-// cookieFor signs a user in and returns the cookie header.
+// cookieFor signs a user in and returns the Cookie header.
 func (h *testServer) cookieFor(t *testing.T, name string) string {
 	t.Helper()
 	return "Cookie: deedkeep=" + h.signIn(t, name, "")
 }
 
-// createSession creates and signs in a user with the role.
+// createSession creates a user with the given role and signs in.
 func (h *testServer) createSession(t *testing.T, name string, role model.Role) (token string, actor model.Actor) {
 	t.Helper()
 	h.createUser(t, name, role)
@@ -133,7 +133,7 @@ func (h *testServer) createSession(t *testing.T, name string, role model.Role) (
 	return token, actor
 }
 
-// doctor returns fixed findings.
+// doctor returns constant findings.
 func (h *testServer) doctor(context.Context) (apitypes.Doctor, error) {
 	return apitypes.Doctor{Findings: []apitypes.Diagnosis{{Check: "clock", State: "ok", Message: "right"},
 		{Check: "disk <1>", State: "bad", Message: "gone", Action: "buy one"}}}, nil
@@ -158,7 +158,7 @@ func (h *testServer) upload(t *testing.T, filename string, content []byte) model
 	return uploaded.Files[0]
 }
 
-// signedLink returns a signed link that is valid for five minutes.
+// signedLink returns a signed download link that is valid for five minutes.
 func (h *testServer) signedLink(file model.File) string {
 	return h.links.Sign(secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.clock.Now().Add(5 * time.Minute)})
 }
@@ -169,7 +169,7 @@ type reply struct {
 	body []byte
 }
 
-// send sends a request with the target and headers unchanged.
+// send sends a request without changing the target or the headers.
 func (h *testServer) send(t testing.TB, method, target string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
@@ -202,7 +202,7 @@ func (h *testServer) dial(t testing.TB) net.Conn {
 	return conn
 }
 
-// request sends a request and checks the status.
+// request sends a request and checks the response status.
 func (h *testServer) request(t testing.TB, want int, method, target string, header ...string) reply {
 	t.Helper()
 	got := h.send(t, method, target, header...)
@@ -212,7 +212,7 @@ func (h *testServer) request(t testing.TB, want int, method, target string, head
 	return got
 }
 
-// checkHeaders compares headers of the response with the expected ones.
+// checkHeaders checks that the response has the expected headers.
 func (r reply) checkHeaders(t testing.TB, want map[string]string) {
 	t.Helper()
 	for name, value := range want {
@@ -222,7 +222,7 @@ func (r reply) checkHeaders(t testing.TB, want map[string]string) {
 	}
 }
 
-// has checks that the body contains the texts.
+// has checks that the response body contains all of the texts.
 func (r reply) has(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -232,7 +232,7 @@ func (r reply) has(t testing.TB, texts ...string) {
 	}
 }
 
-// lacks checks that the body contains none of the texts.
+// lacks checks that the response body contains none of the texts.
 func (r reply) lacks(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -242,7 +242,7 @@ func (r reply) lacks(t testing.TB, texts ...string) {
 	}
 }
 
-// deleteBlob deletes the content of a document, as a failing disk would.
+// deleteBlob deletes a document's content from the disk to simulate a disk failure.
 func (h *testServer) deleteBlob(t *testing.T, file model.File) {
 	t.Helper()
 	if err := os.Remove(h.blobPath(file)); err != nil {

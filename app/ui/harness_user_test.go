@@ -16,14 +16,14 @@ type testUser struct {
 	actor      model.Actor
 }
 
-// newUser creates a user with the role and signs in.
+// newUser creates a user with the given role and signs in.
 func (h *testServer) newUser(t *testing.T, name string, role model.Role) *testUser {
 	t.Helper()
 	token, actor := h.createSession(t, name, role)
 	return &testUser{h, "Cookie: deedkeep=" + token, actor}
 }
 
-// get requests a page and checks the status and the texts in it.
+// get requests a page and checks its status and that it contains all of the texts.
 func (s *testUser) get(t *testing.T, status int, target string, wants ...string) reply {
 	t.Helper()
 	got := s.testServer.request(t, status, http.MethodGet, target, s.cookie)
@@ -31,7 +31,7 @@ func (s *testUser) get(t *testing.T, status int, target string, wants ...string)
 	return got
 }
 
-// post submits a form and checks the status.
+// post submits a form and checks the response status.
 func (s *testUser) post(t *testing.T, status int, target string, form url.Values, header ...string) reply {
 	t.Helper()
 	return s.testServer.post(t, status, target, form, append(header, s.cookie)...)

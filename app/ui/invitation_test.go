@@ -17,7 +17,7 @@ import (
 
 const goodPassword = "Canary on the courthouse steps"
 
-// invite creates an invited user and returns the path of the link.
+// invite creates an invited user and returns the path of the one-time link.
 func (h *testServer) invite(t *testing.T) string {
 	t.Helper()
 	token, _, err := h.vault.Users.Create(t.Context(), model.Actor{Kind: "operator"},
@@ -28,7 +28,7 @@ func (h *testServer) invite(t *testing.T) string {
 	return "/join/" + token
 }
 
-// post submits a form as a browser does.
+// post submits a form like a browser.
 func (h *testServer) post(t *testing.T, want int, target string, form url.Values, header ...string) reply {
 	t.Helper()
 	conn, err := net.Dial("tcp", h.server.Listener.Addr().String())
@@ -64,7 +64,7 @@ func (h *testServer) post(t *testing.T, want int, target string, form url.Values
 	return got
 }
 
-// cookies returns the cookie header that a browser sends after this response.
+// cookies returns the Cookie header that a browser would send after this response.
 func (r reply) cookies() string {
 	var cookies []string
 	for _, cookie := range r.Cookies() {
@@ -83,7 +83,7 @@ func TestInvitation(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	link := h.invite(t)
-	for range 3 { // GET doesn't use up the link
+	for range 3 { // GET requests don't use up the link
 		page := h.request(t, 200, "GET", link)
 		page.has(t, "<h1>Choose a password</h1>", `value="Kim &lt;Lee&gt;" readonly`, `<form method="post"`, `autocomplete="new-password"`)
 		page.checkHeaders(t, map[string]string{
@@ -139,15 +139,15 @@ func TestInvitationRejects(t *testing.T) {
 	h.post(t, 403, link, newPasswordForm(goodPassword), "Sec-Fetch-Site: cross-site")
 	h.post(t, 403, link, newPasswordForm(goodPassword), "Origin: https://elsewhere.example")
 	h.post(t, 403, link, newPasswordForm(goodPassword), "Origin: null")
-	// Query parameters are not form fields, and forms have a maximum size.
+	// Query parameters don't count as form fields, and forms that are too large are rejected.
 	h.post(t, 422, link+"?password=Canary-in-the-address&again=Canary-in-the-address", nil)
 	h.post(t, 413, link, newPasswordForm(strings.Repeat("Canary ", 4000)))
 	h.request(t, 415, "POST", link, "Content-Type: application/json", "Content-Length: 0")
 	h.post(t, 303, link, newPasswordForm(goodPassword), "Origin: http://vault.test")
 }
 
-// Without a valid link, the response doesn't wait for the form. With one, a missing form doesn't
-// keep the connection open.
+// If the link is invalid, the server responds before the form arrives. If it is valid but the form
+// is missing, the connection isn't kept open.
 func TestInvitationWithoutForm(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A year before 1600 is rejected in forms, but not in the API.
+// Forms reject years before 1600. The API accepts them.
 func TestYearsBefore1600(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Lists search by words, too, and link to a search in all records.
+// Lists are also searched by words. They link to a search in all records.
 func TestListSearch(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -14,7 +14,7 @@ func TestListSearch(t *testing.T) {
 	mill := h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane"), County: model.StringInput("Dane")})
 	g := h.openBrowser(t, model.RoleViewer)
 	const button = `href="/find?all=1&amp;q=lane">`
-	// Without a search index, lists match the start of numbers and addresses.
+	// Without a search index, lists find only numbers and addresses that start with the text.
 	for _, q := range []string{"lane", "9"} {
 		page := g.get(t, 200, "/orders?q="+q)
 		page.has(t, "The search index is being made", "Only numbers, parcels and the beginnings of addresses",
@@ -26,7 +26,7 @@ func TestListSearch(t *testing.T) {
 	page := g.get(t, 200, "/orders?q=mill+l", "HX-Request", "true")
 	page.has(t, "The search index is being made", `id="results-said"`)
 	page.lacks(t, "No order fits")
-	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // it is the number of one order
+	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // exactly one order has this number
 	h.waitForIndex(t)
 	for _, row := range []struct {
 		query      string
@@ -48,7 +48,7 @@ func TestListSearch(t *testing.T) {
 	}
 	g.get(t, 200, "/orders?q=lane").has(t, button)
 	g.get(t, 200, "/abstracts?q=lane").has(t, "No abstract fits", button)
-	// A full-text match is listed, not opened.
+	// A record found by full-text search is shown in the list instead of being opened.
 	g.get(t, 303, "/orders?q=lane&go=1").checkHeaders(t, map[string]string{"Location": "/orders?q=lane"})
 	g.get(t, 303, "/orders?q=77&go=1").checkHeaders(t, map[string]string{"Location": h.orderPath(mill)})
 }

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Notices with an invalid signature are ignored, with their Undo.
+// If the signature of a notice is invalid, the notice and its Undo button are ignored.
 func TestNoticeSignature(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -29,14 +29,14 @@ func TestNoticeSignature(t *testing.T) {
 	for _, other := range []string{text, text + ".", forged, forged + "." + signature, text + "A." + signature, "." + signature, "x", "."} {
 		show(other).lacks(t, "/restore", "is in the trash", "Canary", "Undo")
 	}
-	// With https, the cookie name has the prefix that restricts it to this host.
+	// Over HTTPS, the cookie name has the prefix that restricts the cookie to this host.
 	h.scheme = "https://"
 	cookie = strings.Replace(cookie, "deedkeep=", "__Host-deedkeep=", 1)
 	h.request(t, 200, "GET", "/abstracts", cookie+"; deedkeep_notice="+value).lacks(t, "is in the trash")
 	h.request(t, 200, "GET", "/abstracts", cookie+"; __Host-deedkeep_notice="+value).has(t, "is in the trash")
 }
 
-// undo submits the Undo of a response's notice, as the page does.
+// undo clicks the Undo button in the notice of the response.
 func (g *browser) undo(t *testing.T, changed reply) reply {
 	t.Helper()
 	shown := g.get(t, 200, changed.Header.Get("Location"), "Cookie", "deedkeep_notice="+changed.cookie(t, "deedkeep_notice").Value)
@@ -48,8 +48,8 @@ func (g *browser) undo(t *testing.T, changed reply) reply {
 	return g.post(t, 303, strings.Split(form, `"`)[3], fields)
 }
 
-// Undo reverts a change of status and moves of documents and folders, unless other users changed
-// them since.
+// Undo reverts status changes and moves of documents and folders. If another user has changed the
+// record in the meantime, Undo changes nothing.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -72,7 +72,7 @@ func TestUndo(t *testing.T) {
 			set(row.before)
 			changed := set(row.to)
 			set(row.other)
-			kim.undo(t, changed) // another user has changed the status since
+			kim.undo(t, changed) // another user has changed the status in the meantime
 			checkStatus(row.other)
 		})
 	}
@@ -105,7 +105,7 @@ func TestUndo(t *testing.T) {
 	}
 	checkFolder(number(inner), one)
 	checkFolder("0", two)
-	move(number(inner)) // one is there already, so only two is moved, and moved back
+	move(number(inner)) // "one" is already there, so only "two" is moved and later moved back
 	kim.undo(t, move(number(outer)))
 	checkFolder(number(inner), one, two)
 

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// scriptHeader is the header of requests that htmx sends for a part of a page.
+// scriptHeader is the header that htmx sends when it requests a part of a page.
 var scriptHeader = []string{"HX-Request", "true"}
 
 func TestOrderPages(t *testing.T) {
@@ -48,7 +48,7 @@ func TestOrderPages(t *testing.T) {
 	viewer.get(t, 200, "/orders").has(t, created, "26-&lt;1&gt;", "Due in 4 days", "12.-3")
 }
 
-// groupForm returns the form of a group as a browser would submit it.
+// groupForm returns the form data that a browser would submit for a field group.
 func groupForm(t *testing.T, page reply) url.Values {
 	t.Helper()
 	form := url.Values{}
@@ -78,10 +78,10 @@ func TestEditOrder(t *testing.T) {
 	saved := staff.post(t, 200, path, first, scriptHeader...)
 	saved.has(t, `id="group-property"`, "Albany", `id="order-top" class="stack" hx-swap-oob="true"`, "City from <q>Troy</q> to <q>Albany</q>")
 	saved.lacks(t, "<html", `name="city"`)
-	// Another user's change of a different field is kept.
+	// If another user changes a different field, that change is kept.
 	second.Set("state", "VT")
 	staff.post(t, 303, path, second)
-	// A change of the same field is a conflict: both values are shown.
+	// If another user changes the same field, there is a conflict, and both values are shown.
 	second.Set("city", "Utica")
 	for _, header := range [][]string{nil, scriptHeader} {
 		conflict := staff.post(t, 412, path, second, header...)
@@ -154,7 +154,7 @@ func TestRelatedOrders(t *testing.T) {
 	staff.get(t, 200, h.orderPath(two)).has(t, `<a class="button primary" `+next, `<a class="button" `+next, "This order has neither yet.")
 }
 
-// orderNumbers returns the order numbers of a page in sequence.
+// orderNumbers returns the order numbers on the page, from top to bottom.
 func orderNumbers(page reply) string {
 	var list []string
 	for _, m := range regexp.MustCompile(`<a class="name" href="[^"]+">([^<]+)</a>`).FindAllStringSubmatch(string(page.body), -1) {
@@ -268,14 +268,14 @@ func TestOrderListPages(t *testing.T) {
 	if prev == nil || orderNumbers(viewer.get(t, 200, strings.ReplaceAll(prev[1], "&amp;", "&"))) != seen[1] {
 		t.Errorf("previous link of the last page = %q, want the second page", prev)
 	}
-	// A cursor is valid for its list only.
+	// A cursor is valid only for its own list.
 	other := strings.Replace(pages[1], "sort=order_number", "sort=-order_number", 1)
 	if got := orderNumbers(viewer.get(t, 200, other)); !strings.HasPrefix(got, "N119") {
 		t.Errorf("page with the cursor of another list = %s, want its first page", got)
 	}
 }
 
-// A form warns of a number that other orders have before the order is saved. The order itself
+// Before an order is saved, the form warns if other orders have the same number. The order itself
 // doesn't count.
 func TestOrderNumberLookup(t *testing.T) {
 	t.Parallel()

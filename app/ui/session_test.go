@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Polling must not extend a session; user actions do.
+// User actions extend a session, but polling doesn't.
 func TestPollingDoesNotExtendSession(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -34,7 +34,8 @@ func TestPollingDoesNotExtendSession(t *testing.T) {
 	}
 }
 
-// Signing out clears what the browser stores. After an expiration, unfinished uploads are kept.
+// Signing out deletes the data that the browser stores for the site. When a session expires,
+// unfinished uploads are kept.
 func TestSignOutClearsBrowserData(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -63,7 +64,7 @@ func TestScriptResponseHeaders(t *testing.T) {
 		map[string]string{"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff"})
 }
 
-// deadlineCounter counts the extensions of the write deadline.
+// deadlineCounter counts how often the write deadline is extended.
 type deadlineCounter struct {
 	*httptest.ResponseRecorder
 	extensions int

@@ -18,7 +18,7 @@ func credentials(name, password, to string) url.Values {
 	return url.Values{"name": {name}, "password": {password}, "to": {to}}
 }
 
-// cookie returns a cookie that the response sets.
+// cookie returns the named cookie that the response sets.
 func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 	t.Helper()
 	for _, cookie := range r.Cookies() {
@@ -30,7 +30,8 @@ func (r reply) cookie(t *testing.T, name string) *http.Cookie {
 	return nil
 }
 
-// setUpTwoFactor sets up two-factor authentication for a user.
+// setUpTwoFactor sets up two-factor authentication for a user. It returns the TOTP secret and the
+// recovery codes.
 func (h *testServer) setUpTwoFactor(t *testing.T, name string) (totpSecret string, codes []string) {
 	t.Helper()
 	actor, err := h.vault.Sessions.Authenticate(t.Context(), h.signIn(t, name, ""))
@@ -57,7 +58,7 @@ func (h *testServer) totpCode(t *testing.T, key string) string {
 	return code
 }
 
-// Until there is an administrator, every page only explains the setup link.
+// Until the first administrator is created, all pages only explain the setup link.
 func TestSetupRequired(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, nil)
@@ -70,7 +71,7 @@ func TestSetupRequired(t *testing.T) {
 	}
 	h.post(t, 503, "/sign-in", credentials("viewer", goodPassword, ""))
 	h.request(t, 503, "PUT", "/", "Content-Length: 0")
-	// Assets and download links don't require setup.
+	// Assets and download links work before setup.
 	h.request(t, 404, "GET", "/assets/x")
 	h.request(t, 403, "GET", "/dl/x")
 	token, err := h.vault.Users.NewFirstLink(t.Context())
@@ -85,7 +86,7 @@ func TestSetupRequired(t *testing.T) {
 	h.request(t, 303, "GET", "/")
 }
 
-// With https, the session cookie is secure and restricted to this host.
+// Over HTTPS, the session cookie has the Secure attribute and is restricted to this host.
 func TestSessionCookie(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -98,7 +99,7 @@ func TestSessionCookie(t *testing.T) {
 				t.Errorf("unexpected session cookie: %+v", got)
 			}
 			h.request(t, 200, "GET", "/", "Cookie: "+name+"="+got.Value)
-			if scheme == "https://" { // a page of another port or host may have set this cookie
+			if scheme == "https://" { // another port or host may have set a cookie with this name
 				h.request(t, 303, "GET", "/", "Cookie: deedkeep="+got.Value)
 			}
 			out := h.post(t, 303, "/sign-out", nil, "Cookie: "+name+"="+got.Value)
@@ -111,8 +112,8 @@ func TestSessionCookie(t *testing.T) {
 	}
 }
 
-// A session token that was in the browser before is invalid after signing in, and no one else can
-// choose the new one.
+// After a user signs in, the browser's previous session token is invalid. An attacker can't choose
+// the new token.
 func TestSessionFixation(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -125,7 +126,7 @@ func TestSessionFixation(t *testing.T) {
 		h.request(t, 303, "GET", "/", "Cookie: deedkeep="+before)
 		h.request(t, 200, "GET", "/", "Cookie: deedkeep="+fresh).has(t, "Owner")
 	}
-	// A link to the sign-in page can't set a session.
+	// A link to the sign-in page can't set the session cookie.
 	token := h.signIn(t, "mallory", "")
 	h.request(t, 200, "GET", "/sign-in?deedkeep="+token)
 	h.request(t, 303, "GET", "/?deedkeep="+token)
@@ -143,7 +144,8 @@ func TestSignInRedirectsBack(t *testing.T) {
 		`autocomplete="username"`, `type="password" autocomplete="current-password"`)
 	form := credentials("owner", goodPassword, "/abstracts?status=open&page=2")
 	h.post(t, 303, "/sign-in", form).checkHeaders(t, map[string]string{"Location": "/abstracts?status=open&page=2"})
-	// A form that is sent after the session expired leads back to its page, which explains it.
+	// If a form is submitted after the session expired, the user is sent to the sign-in page and
+	// then back to the form's page.
 	late := h.post(t, 303, "/me/password", nil, "Cookie: deedkeep="+strings.Repeat("0", 43), "Referer: http://vault.test/me?x=1")
 	late.checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Fme%3Fx%3D1"})
 	if deleted := late.cookie(t, "deedkeep"); deleted.MaxAge != -1 {
@@ -151,11 +153,11 @@ func TestSignInRedirectsBack(t *testing.T) {
 	}
 	h.request(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
 	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").checkHeaders(t, map[string]string{"Location": "/sign-in"})
-	// A signed-in user is redirected.
+	// Users who are already signed in are redirected.
 	h.request(t, 303, "GET", "/sign-in?to=/orders", h.cookieFor(t, "Owner")).checkHeaders(t, map[string]string{"Location": "/orders"})
 }
 
-// A link to the sign-in page must not lead to another site.
+// A link to the sign-in page can't redirect to another site.
 func TestSignInRedirectsWithinSite(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -179,11 +181,11 @@ func TestSignInRejects(t *testing.T) {
 	wait := h.post(t, 429, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
 	wait.has(t, "Too many tries. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
 	wait.checkHeaders(t, map[string]string{"Retry-After": "1"})
-	// From another address the owner can sign in, and afterward from this one, too.
+	// The owner can sign in from another address, and afterward from this one again.
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
 	h.clock.Advance(time.Second)
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
-	// Other sites can't sign a user in or out.
+	// Other sites can't sign users in or out.
 	for _, from := range []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site", "Origin: https://elsewhere.example",
 		"Origin: null"} {
 		h.post(t, 403, "/sign-in", credentials("owner", goodPassword, ""), from)
@@ -192,7 +194,8 @@ func TestSignInRejects(t *testing.T) {
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "Sec-Fetch-Site: same-origin")
 }
 
-// The code is requested after the password, which is never in a page or a cookie.
+// The verification code is requested after the password. The password is never stored in a page or
+// cookie.
 func TestSignInTwoSteps(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -220,10 +223,10 @@ func TestSignInTwoSteps(t *testing.T) {
 	}
 	h.request(t, 200, "GET", "/", "Cookie: deedkeep="+signedIn.cookie(t, "deedkeep").Value)
 	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "The code came too late.", `type="password"`)
-	// Without a challenge there is no code to enter.
+	// Without a sign-in in progress, the server doesn't ask for a verification code.
 	h.request(t, 303, "GET", "/sign-in/code").checkHeaders(t, map[string]string{"Location": "/sign-in"})
 	h.post(t, 303, "/sign-in/code", form).checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
-	// Recovery codes work, too. The challenge expires after five minutes.
+	// Recovery codes are accepted, too. The sign-in must be completed within five minutes.
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	form.Set("code", strings.ToUpper(codes[0]))
 	h.post(t, 303, "/sign-in/code", form, "Cookie: "+step.cookies())
@@ -233,7 +236,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	h.post(t, 422, "/sign-in/code", form, "Cookie: "+step.cookies()).has(t, "The code came too late.")
 }
 
-// With https, the cookie of the challenge is restricted to this host, too.
+// Over HTTPS, the cookie of a sign-in in progress is also restricted to this host.
 func TestStepCookieOverTLS(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -7,7 +7,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Setting a status on an outdated page changes nothing and says who changed it.
+// If a page is outdated, setting a status on it changes nothing, and the page says who changed the
+// status.
 func TestStatusOfStalePage(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -24,7 +25,7 @@ func TestStatusOfStalePage(t *testing.T) {
 			conflict.has(t, "meanwhile (Kim of admin, ", "Nothing was changed", `name="was" value="`+row.second+`"`)
 			kim.post(t, 303, row.path+"/status", set)
 			kim.get(t, 200, row.path).has(t, `name="was" value="`+row.second+`"`)
-			kim.post(t, 303, row.path+"/status", url.Values{"was": {before}, "status": {row.second}}) // both set the same status
+			kim.post(t, 303, row.path+"/status", url.Values{"was": {before}, "status": {row.second}}) // both users set the same status
 			set.Set("was", row.second)
 			kim.post(t, 200, row.path+"/status", set, "HX-Request", "true").lacks(t, "meanwhile")
 			kim.get(t, 200, row.path).has(t, `name="was" value="`+row.third+`"`)

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Bidirectional controls in a field must not affect the page.
+// Bidirectional controls in a field don't affect the page.
 func TestPagesStripBidi(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

@@ -10,7 +10,7 @@ import (
 
 const onceField = `name="once" value="([^"]+)"`
 
-// Reloading a page that shows a secret must not create a second one.
+// Reloading a page that shows a secret doesn't create a second secret.
 func TestSecretsAreCreatedOnce(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -28,7 +28,7 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 	}
 
 	filled := form("/admin/keys/new", url.Values{"name": {"closing"}, "ability": {"events"}, "life": {"7"}})
-	admin.post(t, 422, "/admin/keys", filled).has(t, filled.Get("once")) // rejected: it can be submitted again
+	admin.post(t, 422, "/admin/keys", filled).has(t, filled.Get("once")) // the form was rejected, so it can be submitted again
 	filled.Set("life", "90")
 	admin.post(t, 200, "/admin/keys", filled).has(t, "dk_live_")
 	again := admin.post(t, 409, "/admin/keys", filled)
@@ -54,5 +54,5 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 	reset := form(at, url.Values{})
 	link := admin.post(t, 200, at+"/reset", reset).matches(t, `value="http://[^/]+(/join/[0-9A-Za-z]{43})"`)[0]
 	admin.post(t, 409, at+"/reset", reset).has(t, `href="`+at+`"`)
-	h.request(t, 200, "GET", link) // the link that was shown still works
+	h.request(t, 200, "GET", link) // the link shown first still works
 }

@@ -44,7 +44,7 @@ func TestTrash(t *testing.T) {
 	staff.get(t, 200, "/trash?noun=order", "2026-7").lacks(t, "a.pdf", "Elm")
 
 	staff.post(t, 422, "/trash", nil).has(t, "Nothing was chosen")
-	// The button of a row affects that row only, whatever is selected.
+	// The button in a row restores only that row's record, even if other records are selected.
 	got := staff.post(t, 303, "/trash", url.Values{"only": {fileName}, "item": {orderName, abstractName}, "back": {"/trash?noun=file"}})
 	got.checkHeaders(t, map[string]string{"Location": "/trash?noun=file"})
 	staff.get(t, 200, "/trash", "2026-7", "Elm").lacks(t, "a.pdf")
@@ -58,7 +58,7 @@ func TestTrash(t *testing.T) {
 	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", otherName}}).has(t, "in the trash no longer", "The others: 1 was restored.")
 	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "in the trash no longer")
 	staff.get(t, 200, "/trash", "The trash is empty")
-	// A form with too many records is rejected and restores none of them.
+	// If a form selects too many records, it is rejected, and no record is restored.
 	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{otherName}, 201)}).has(t, "Choose at most 200 at a time.")
 }
 
@@ -77,7 +77,8 @@ func TestRestoreExpired(t *testing.T) {
 	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
 }
 
-// Administrators delete one record or all permanently, after typing a confirmation. Staff can't.
+// Administrators can permanently delete one record or empty the trash after typing a confirmation.
+// Staff can't.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Settings.Retention = vault.Retention{Default: 20 * 365 * 24 * time.Hour} })
@@ -131,7 +132,7 @@ func TestPurge(t *testing.T) {
 		"Court order 26-117", "1 kept by the retention setting")
 }
 
-// The trash names the abstract of a document and links to it if it exists.
+// The trash shows the name of a document's abstract. If the abstract exists, the name is a link.
 func TestTrashNamesAbstract(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

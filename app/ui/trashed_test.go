@@ -7,7 +7,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// A user whose record another user moves to the trash sees who did it, and can restore it.
+// If another user moves a record to the trash, its page says who did so, and the user can restore
+// the record.
 func TestTrashedByAnotherUser(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -26,7 +27,7 @@ func TestTrashedByAnotherUser(t *testing.T) {
 		read := viewer.get(t, 404, path)
 		read.has(t, "Kim of admin moved the ")
 		read.lacks(t, path+"/restore")
-		h.post(t, 303, path, form) // visitors who are signed out don't see the name
+		h.post(t, 303, path, form) // visitors who aren't signed in don't see the name
 		kim.post(t, 303, path+"/restore", nil)
 		kim.post(t, 303, path, form)
 	}

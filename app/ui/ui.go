@@ -1,9 +1,9 @@
-// Package ui serves the web interface: pages and the signed links of documents. It decides nothing;
-// it calls the vault.
+// Package ui serves the web interface: pages and signed download links. It contains no business
+// logic but calls the services of package instance.
 //
-// Package page holds what all pages share. Each of its siblings (account, admin, documents,
-// records) handles a group of pages and lists their routes with the permission that each requires.
-// This package mounts them.
+// Package page contains what all pages share. The packages account, admin, documents, and records
+// each handle a group of pages and list their routes with the required access level. Package ui
+// combines these routes.
 package ui
 
 import (
@@ -19,14 +19,14 @@ import (
 	"deedkeep/web"
 )
 
-// Options configure New.
+// Options are the options of New.
 type Options = page.Options
 
-// BodyLimiter is the type of Options.Room.
+// BodyLimiter is the type of Options.LimitBody.
 type BodyLimiter = page.BodyLimiter
 
-// New returns the handler of everything outside /v1. It sets http.Request.Pattern to the pattern of
-// the route.
+// New returns the handler for all requests outside /v1. The handler sets http.Request.Pattern to
+// the pattern of the matching route.
 func New(opts Options) (http.Handler, error) {
 	s, err := page.New(opts)
 	if err != nil {
@@ -37,10 +37,10 @@ func New(opts Options) (http.Handler, error) {
 	return handler(s, docs), nil
 }
 
-// handler returns the handler of pages, assets, and signed links.
+// handler returns the handler for pages, assets, and signed links.
 func handler(s *page.Site, docs *documents.Pages) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Compares the request line itself: a link has one spelling.
+		// Check the path exactly as it was sent, because a signed link has only one valid spelling.
 		switch path := r.URL.EscapedPath(); {
 		case strings.HasPrefix(path, "/dl/"):
 			r.Pattern = "/dl/{file}/{expiry}/{signature}/{filename}"

@@ -15,7 +15,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// partialTextReader returns text for none, one, or all pages of a document, depending on its content.
+// partialTextReader returns text for no page, one page, or all pages of a document, depending on
+// the document's content.
 type partialTextReader struct{ vaulttest.Reader }
 
 func (partialTextReader) Text(_ context.Context, r sandbox.Request, _ document.ExtractLimits, emit func(int, string) error) error {
@@ -44,16 +45,16 @@ func TestDocumentsWithoutText(t *testing.T) {
 	h.createUser(t, "Owner", model.RoleAdmin)
 	g := h.openBrowser(t, model.RoleStaff)
 	scan := h.upload(t, "Scan.pdf", vaulttest.PDF(3, "none"))
-	g.get(t, 200, "/vault").lacks(t, "ot searchable") // not known before processing
+	g.get(t, 200, "/vault").lacks(t, "ot searchable") // unknown until the document has been processed
 	partly, all, picture := h.upload(t, "Partly.pdf", vaulttest.PDF(3, "one")), h.upload(t, "All.pdf", vaulttest.PDF(3, "each")),
 		h.upload(t, "Plat.png", []byte(onePixel))
-	// counted in the stored text, because the document has no count yet
+	// The number of pages is determined from the stored text because the document has no count yet.
 	g.get(t, 200, documentPath(scan, "/find?q=grant")).has(t, `"unread":3`)
 	h.vault.Start(time.Hour)
 	h.waitForProcessing(t)
 	for _, row := range []struct {
 		file        model.File
-		badge, find string // in its row, and in a search without results
+		badge, find string // text in the document's row and in a search without results
 	}{
 		{scan, "Not searchable", `{"hits":[],"more":false,"unread":3}`},
 		{partly, "2 pages not searchable", `{"hits":[],"more":false,"unread":2}`},

@@ -23,14 +23,14 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// newUserCookie creates and signs in a user, and returns the cookie header.
+// newUserCookie creates a user, signs in, and returns the Cookie header.
 func (h *testServer) newUserCookie(t *testing.T, name string, role model.Role) (cookie string, actor model.Actor) {
 	t.Helper()
 	token, actor := h.createSession(t, name, role)
 	return "Cookie: deedkeep=" + token, actor
 }
 
-// sendBody sends a request with a body and checks the status of the response.
+// sendBody sends a request with a body and checks the response status.
 func (h *testServer) sendBody(t *testing.T, want int, method, target, body string, header ...string) reply {
 	t.Helper()
 	conn := h.dial(t)
@@ -56,7 +56,8 @@ func (h *testServer) sendBody(t *testing.T, want int, method, target, body strin
 
 const tus = "Tus-Resumable: 1.0.0"
 
-// uploadMetadata returns the header with the filename of a document and where it is uploaded to.
+// uploadMetadata returns the Upload-Metadata header with the file name and destination of a
+// document.
 func uploadMetadata(filename, to string) string {
 	code := base64.StdEncoding.EncodeToString
 	return "Upload-Metadata: filename " + code([]byte(filename)) + ",to " + code([]byte(to)) + ",empty"
@@ -123,7 +124,7 @@ func TestTus(t *testing.T) {
 					got.Other != row.other {
 					t.Errorf("unexpected state of the upload: %+v", got)
 				}
-				// The response to the last part was lost.
+				// Simulate that the response to the last part was lost.
 				h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": strconv.Itoa(len(body))})
 				h.sendBody(t, 204, "PATCH", path, body[100:], cookie, tus, uploadOffset(100), chunk)
 			}
@@ -215,8 +216,8 @@ func TestTusRejects(t *testing.T) {
 		map[string]string{"Tus-Version": "1.0.0", "Tus-Extension": "creation,termination,expiration", "Tus-Max-Size": "104857600"})
 }
 
-// A lost connection keeps the received bytes. A second request for the same upload is rejected while
-// the first one is running.
+// If the connection is lost, the received bytes are kept. A second request for the same upload is
+// rejected while the first one is running.
 func TestTusConnectionLost(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -247,13 +248,13 @@ func TestTusConnectionLost(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Files.Open: %v", err)
 	}
-	defer file.Close() //nolint:errcheck // only read from
+	defer file.Close() //nolint:errcheck // read-only
 	if got, err := io.ReadAll(file); err != nil || string(got) != body {
 		t.Errorf("stored document = %q, %v, want the uploaded one", got, err)
 	}
 }
 
-// A server that stops ends uploads immediately and cleanly.
+// When the server stops, uploads end immediately and without damage.
 func TestTusServerStops(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -283,7 +284,7 @@ func TestTusServerStops(t *testing.T) {
 	h.sendBody(t, 200, "HEAD", path, "", cookie, tus).checkHeaders(t, map[string]string{"Upload-Offset": "10"})
 }
 
-// waitFor waits until the condition is met.
+// waitFor waits until the condition is true.
 func (h *testServer) waitFor(t *testing.T, description string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -295,7 +296,7 @@ func (h *testServer) waitFor(t *testing.T, description string, condition func() 
 	}
 }
 
-// multipartForm returns a form with documents, as browsers send it without scripts.
+// multipartForm returns a form with documents in the format that browsers without scripts send.
 func multipartForm(parts ...string) (body, kind string) {
 	var b bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
@@ -350,7 +351,7 @@ func TestPlainUpload(t *testing.T) {
 	}
 }
 
-// killableReader is a worker pool whose processes are killed while killed is set.
+// killableReader is a worker pool. While killed is set, its worker processes are killed.
 type killableReader struct {
 	vaulttest.Reader
 	killed *atomic.Bool
@@ -364,8 +365,8 @@ func (k killableReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64
 	return k.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
-// While worker processes are killed, no document is rejected: forms must be sent again; resumable
-// uploads wait until the document can be checked.
+// If worker processes are killed, no document is rejected. The user has to submit forms again.
+// Resumable uploads wait until the document can be checked.
 func TestUploadWhileWorkersAreKilled(t *testing.T) {
 	t.Parallel()
 	var killed atomic.Bool
@@ -385,7 +386,7 @@ func TestUploadWhileWorkersAreKilled(t *testing.T) {
 	}
 }
 
-// noticeOf returns the notice for the next page.
+// noticeOf returns the notice that the response sets for the next page.
 func noticeOf(t *testing.T, r reply) string {
 	t.Helper()
 	for _, c := range r.Cookies() {
@@ -395,7 +396,7 @@ func noticeOf(t *testing.T, r reply) string {
 			if err != nil {
 				t.Fatalf("decode Base64: %v", err)
 			}
-			_, notice, _ := strings.Cut(string(text), "\n") // preceded by the undo form
+			_, notice, _ := strings.Cut(string(text), "\n") // the undo address comes first
 			return notice
 		}
 	}

@@ -61,7 +61,7 @@ func TestChangeUser(t *testing.T) {
 	h.post(t, 303, at+"/name", url.Values{"name": {"Kim Lee"}}, cookie)
 	h.post(t, 422, at+"/role", url.Values{"role": {"king"}}, cookie).has(t, "The selected role is invalid.")
 	h.post(t, 303, at+"/role", url.Values{"role": {"viewer"}}, cookie)
-	h.request(t, 403, "GET", "/admin/users", theirs) // from the next request on
+	h.request(t, 403, "GET", "/admin/users", theirs) // takes effect with the next request
 	done := h.post(t, 303, at+"/disable", nil, cookie)
 	h.request(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t,
 		"Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
@@ -75,7 +75,7 @@ func TestChangeUser(t *testing.T) {
 	h.request(t, 200, "GET", link).has(t, "Choose a new password")
 }
 
-// Administrators can disable neither themselves nor the last administrator.
+// Administrators can't disable themselves or the last administrator.
 func TestLastAdministrator(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -86,7 +86,8 @@ func TestLastAdministrator(t *testing.T) {
 	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "another administrator can")
 	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
 	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
-	// When two administrators disable each other at the same time, one stays enabled and sees why.
+	// If two administrators disable each other at the same time, one of them remains enabled and
+	// sees why.
 	kim := h.createUser(t, "kim", model.RoleAdmin)
 	other := h.cookieFor(t, "kim")
 	h.post(t, 303, fmt.Sprintf("/admin/users/%d/role", kim.ID), url.Values{"role": {"staff"}}, cookie)

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Responses to a signed link that contain the beginning of the document are logged as views.
+// If a response to a signed link contains the start of the document, a view is logged.
 func TestViewsAreLogged(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -47,15 +47,15 @@ func TestViewsAreLogged(t *testing.T) {
 			}
 		})
 	}
-	h.request(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues a view
-	h.request(t, 200, "GET", link, "From: 1")                      // repeats a view within a minute
+	h.request(t, 206, "GET", link, "Range: bytes=100-", "From: 1") // continues the same view
+	h.request(t, 200, "GET", link, "From: 1")                      // the same view again within a minute
 	h.requestErrorPage(t, 403, "GET", link+"?")
 	if got := h.viewEvents(t); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
-// viewEvents returns the views in the audit log.
+// viewEvents returns the views recorded in the audit log.
 func (h *testServer) viewEvents(t *testing.T) (views []string) {
 	t.Helper()
 	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
@@ -73,8 +73,8 @@ func (h *testServer) viewEvents(t *testing.T) (views []string) {
 	return views
 }
 
-// A view is logged before the first byte is sent, whatever the kind of request, so that a crash
-// loses no view.
+// A view is logged before the first byte is sent, for all types of requests. A crash can't lose a
+// view.
 func TestViewIsLoggedBeforeFirstByte(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)

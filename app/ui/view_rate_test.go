@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// accessEvents returns the views and downloads in the audit log.
+// accessEvents returns the views and downloads recorded in the audit log.
 func (h *testServer) accessEvents(t *testing.T) (list []string) {
 	t.Helper()
 	err := h.vault.Events.Each(t.Context(), 1, func(e model.Event, err error) error {
@@ -33,7 +33,7 @@ func (h *testServer) accessEvents(t *testing.T) (list []string) {
 	return list
 }
 
-// Every response with document content is logged as a view.
+// Every response that contains document content is logged as a view.
 func TestEveryReadIsLogged(t *testing.T) {
 	t.Parallel()
 	h, _, files := newServerWithDocuments(t)
@@ -49,7 +49,7 @@ func TestEveryReadIsLogged(t *testing.T) {
 	}
 }
 
-// A user who opens too many documents must wait for a minute; other users need not.
+// A user who opens too many documents has to wait for a minute. Other users are not affected.
 func TestReadingRateIsLimited(t *testing.T) {
 	t.Parallel()
 	h, _, files := newServerWithDocuments(t)
@@ -70,7 +70,7 @@ func TestReadingRateIsLimited(t *testing.T) {
 	g.get(t, 200, documentPath(files[1], ""))
 }
 
-// sizedRenderer derives the page size from the content of a document.
+// sizedRenderer takes the page size from the document's content.
 type sizedRenderer struct{ pageRenderer }
 
 func (sizedRenderer) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
@@ -90,7 +90,7 @@ func (sizedRenderer) Sizes(_ context.Context, r sandbox.Request, _ document.Extr
 	return []document.PageSize{size}, nil
 }
 
-// A readable thumbnail counts as a view.
+// If a thumbnail is readable, requesting it is logged as a view.
 func TestReadableThumbnailsAreLogged(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = sizedRenderer{} })

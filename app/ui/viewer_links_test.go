@@ -16,12 +16,12 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// The viewer links back to the document's row, on the right page of its list.
+// The viewer links back to the document's row on the correct page of the list.
 func TestViewerLinksBackToRow(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie, actor := h.newUserCookie(t, "kim", model.RoleStaff)
-	names := make([]string, 100) // the maximum of one form
+	names := make([]string, 100) // the maximum number of documents in one form
 	for i := range names {
 		names[i] = fmt.Sprintf("%03d.pdf", i)
 	}
@@ -53,7 +53,8 @@ func TestViewerLinksBackToRow(t *testing.T) {
 	h.request(t, 200, "GET", "/vault", cookie).has(t, `id="`+row+`"`)
 }
 
-// failingRenderer renders no images: permanently for one document, temporarily for the other.
+// failingRenderer fails to render images: permanently for one document and temporarily for the
+// other.
 type failingRenderer struct{ pageRenderer }
 
 func (failingRenderer) Picture(_ context.Context, r sandbox.Request, _, _ int, _ document.ExtractLimits) (document.Image, error) {
@@ -63,8 +64,8 @@ func (failingRenderer) Picture(_ context.Context, r sandbox.Request, _, _ int, _
 	return document.Image{}, sandbox.ErrDeadline
 }
 
-// Documents that can't be rendered offer no retry and request no image. After a week the dashboard
-// no longer shows them.
+// If a document can't be rendered permanently, its page has no retry button and requests no images.
+// The dashboard lists the document for one week.
 func TestPermanentProcessingFailure(t *testing.T) {
 	t.Parallel()
 	h := newEmptyTestServer(t, func(o *instance.Options) { o.Reader = failingRenderer{} })

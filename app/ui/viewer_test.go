@@ -25,8 +25,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// pageRenderer renders pages whose size encodes their number and width, and reads text from the document
-// itself.
+// pageRenderer renders pages whose size encodes the page number and width. It returns the
+// document's content as its text.
 type pageRenderer struct{ vaulttest.Reader }
 
 func (pageRenderer) Picture(_ context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
@@ -62,7 +62,7 @@ func (pageRenderer) Marks(_ context.Context, r sandbox.Request, page int, _ stri
 	return [][]document.Rect{{{Left: 0.25, Top: 0.5, Right: 0.5, Bottom: float64(page) / 4}}}, nil
 }
 
-// newServerWithDocuments returns a server with an abstract of three documents.
+// newServerWithDocuments returns a server that has an abstract with three documents.
 func newServerWithDocuments(t *testing.T) (h *testServer, abstract string, files []model.File) {
 	t.Helper()
 	h = newEmptyTestServer(t, func(o *instance.Options) { o.Reader = pageRenderer{} })
@@ -124,8 +124,8 @@ none</mark>`, "&lt;b&gt;Smith", "1 hit")
 	staff.get(t, 200, documentPath(deed, "")).has(t, documentPath(deed, "/trash"), documentPath(deed, "/rename"))
 }
 
-// The list in the address determines the previous and next document. A list that lacks the document
-// is ignored.
+// The list named in the address determines the previous and next documents. If the document isn't
+// in that list, the list is ignored.
 func TestPreviousAndNextDocument(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)
@@ -194,7 +194,7 @@ func TestPageImages(t *testing.T) {
 	}
 }
 
-// Without permission, nothing is shown, and cached images are not revalidated for other users.
+// Users without permission see nothing. A cached image can't be revalidated by a different user.
 func TestDocumentPermissions(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)
@@ -304,7 +304,7 @@ func TestOriginals(t *testing.T) {
 		t.Errorf("body = %q, want the document", got.body)
 	}
 	g.get(t, 200, documentPath(search, "/print")).has(t, "&lt;b&gt;Smith")
-	// When the session ends, its documents can't be read anymore.
+	// After the user signs out, the documents can't be read with that session.
 	if err := h.vault.Sessions.SignOut(t.Context(), g.token, ""); err != nil {
 		t.Fatalf("Sessions.SignOut: %v", err)
 	}
@@ -327,7 +327,7 @@ func TestZipOfAbstract(t *testing.T) {
 		if err != nil {
 			t.Fatalf("open %s: %v", f.Name, err)
 		}
-		if _, err := io.Copy(io.Discard, r); err != nil { // verifies its checksum
+		if _, err := io.Copy(io.Discard, r); err != nil { // reading to the end verifies the checksum
 			t.Errorf("read %s from the zip: %v", f.Name, err)
 		}
 	}
@@ -358,7 +358,7 @@ func TestZipOfAbstract(t *testing.T) {
 	g.get(t, 404, "/abstracts/nonsense/zip")
 }
 
-// Reading a document is logged once, however many pages are read. Prefetching is not logged.
+// Reading a document is logged once, no matter how many pages are read. Prefetching isn't logged.
 func TestReadingIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	h, abstract, files := newServerWithDocuments(t)

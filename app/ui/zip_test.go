@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// slowReader records a response, calls a function after a number of bytes, and stores the last write
-// deadline.
+// slowReader records a response. It calls a function after a given number of bytes and stores the
+// last write deadline.
 type slowReader struct {
 	*httptest.ResponseRecorder
 	deadline  time.Time
@@ -35,7 +35,8 @@ func (s *slowReader) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-// A zip is aborted when its user signs out: within a document, and before the next one.
+// When the user signs out, sending a ZIP file is aborted, either within a document or before the
+// next one.
 func TestZipStopsWithSession(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
@@ -77,7 +78,7 @@ func TestZipStopsWithSession(t *testing.T) {
 	}
 }
 
-// downloadZip downloads a folder and reports whether the response was aborted.
+// downloadZip downloads a folder and reports whether the server aborted the response.
 func (h *testServer) downloadZip(t *testing.T, w http.ResponseWriter, token string) (aborted bool) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://vault.test/vault/1/zip", nil)

@@ -1,7 +1,8 @@
-// Command copy copies what the binary embeds from node_modules: engines are compressed with gzip,
-// licenses are copied unchanged. It collects the licenses of the Go modules from the module cache
-// and the version of the source from git. It runs in web/, after "npm ci". Equal packages give
-// equal bytes.
+// Command copy copies third-party files from node_modules to the directories that the binary
+// embeds. It compresses scripts, styles, and engines with gzip and copies licenses unchanged. It
+// also collects the licenses of Go modules from the module cache and gets the version of the source
+// from git. It must run in web/ after "npm ci". The output is reproducible: the same packages
+// result in the same bytes.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"path/filepath"
 )
 
-// asset is one file: its path in node_modules, and its name under web/.
+// asset is a file to copy: its path in node_modules and its target path in web/.
 type asset struct {
 	from, to string
 	pack     bool
@@ -35,8 +36,8 @@ var assets = []asset{
 	{"swagger-ui-dist/swagger-ui.css", "library/swagger-ui.css.gz", true},
 	{"swagger-ui-dist/LICENSE", "engine/LICENSE.swagger-ui", false},
 	{"swagger-ui-dist/NOTICE", "engine/LICENSE.swagger-ui-notice", false},
-	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "engine/LICENSE.swagger-ui-parts", false}, // of the packages in its bundle
-	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false},                                    // inside tus.min.js, as are the following
+	{"swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt", "engine/LICENSE.swagger-ui-parts", false}, // for the packages bundled in it
+	{"js-base64/LICENSE.md", "engine/LICENSE.js-base64", false},                                    // in tus.min.js, like the following ones
 	{"url-parse/LICENSE", "engine/LICENSE.url-parse", false},
 	{"querystringify/LICENSE", "engine/LICENSE.querystringify", false},
 	{"requires-port/LICENSE", "engine/LICENSE.requires-port", false},
@@ -73,8 +74,8 @@ func run(packages, folder string, assets []asset) error {
 	return nil
 }
 
-// write writes content, compressed if pack is set. The gzip header has neither time nor name: equal
-// input gives equal output.
+// write writes content, compressed if pack is set. The gzip header contains neither a time nor a
+// name, so that the same input always results in the same output.
 func write(out io.Writer, content []byte, pack bool) error {
 	if !pack {
 		_, err := out.Write(content)

@@ -16,21 +16,22 @@ import (
 	"strings"
 )
 
-// modulesFile holds the licenses of the modules that are compiled into the binary, as gzipped JSON:
+// modulesFile contains the licenses of all modules compiled into the binary, as compressed JSON:
 // {"<module> <version>": "<text>", …}.
 const modulesFile = "modules.json.gz"
 
-// platforms need different modules; every binary carries the licenses of all.
+// platforms lists the operating systems that deedkeep is built for. Each of them may need different
+// modules, so every binary contains the licenses for all of them.
 var platforms = []string{"linux", "windows", "darwin"}
 
-// licenseName matches the names of license files.
+// licenseName matches the file names of licenses.
 var licenseName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-._].*)?$`)
 
-// place is a package of a module, with the directories of both.
+// place is the module, the module's directory, and the directory of a package.
 type place struct{ module, root, dir string }
 
-// writeModules writes the licenses of every package that target is built from, and Go's own, into
-// folder.
+// writeModules writes the licenses of all packages that are compiled into target, and Go's own
+// license, to folder.
 func writeModules(ctx context.Context, target, folder string) error {
 	places, err := compiled(ctx, target)
 	if err != nil {
@@ -40,7 +41,7 @@ func writeModules(ctx context.Context, target, folder string) error {
 	if err != nil {
 		return err
 	}
-	content, err := json.Marshal(texts) // sorted by name
+	content, err := json.Marshal(texts) // sorted by key
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func writeModules(ctx context.Context, target, folder string) error {
 	return os.WriteFile(filepath.Join(folder, modulesFile), out.Bytes(), 0o644) // #nosec G306 -- everyone on the build machine may read it
 }
 
-// compiled returns the packages of other modules that target is built from, and Go itself.
+// compiled returns the third-party packages that are compiled into target, plus Go itself.
 func compiled(ctx context.Context, target string) ([]place, error) {
 	found := map[place]bool{}
 	for _, platform := range platforms {
@@ -81,8 +82,9 @@ func compiled(ctx context.Context, target string) ([]place, error) {
 	return append(places, place{"go " + lines[1], lines[0], lines[0]}), nil
 }
 
-// moduleLicenses reads the license texts from each package's directory up to its module's. A module
-// without any is an error: it may not be redistributed.
+// moduleLicenses reads the license files in each package's directory and its parent directories, up
+// to the module's directory. It returns an error if a module has no license, because such a module
+// may not be redistributed.
 func moduleLicenses(places []place) (map[string]string, error) {
 	files := map[string][]string{}
 	for _, p := range places {
@@ -121,7 +123,7 @@ func licensesIn(dir string) ([]string, error) {
 	}
 	var found []string
 	for _, entry := range entries {
-		// Go source files can have such names, too.
+		// A Go source file can also have such a name.
 		if entry.Type().IsRegular() && licenseName.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
 			found = append(found, filepath.Join(dir, entry.Name()))
 		}
@@ -129,7 +131,7 @@ func licensesIn(dir string) ([]string, error) {
 	return found, nil
 }
 
-// joined returns the files' texts, each once, separated by a blank line.
+// joined returns the texts of the files, without duplicates and separated by blank lines.
 func joined(paths []string) (string, error) {
 	slices.Sort(paths)
 	var texts []string

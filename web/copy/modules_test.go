@@ -58,7 +58,8 @@ func TestCompiledNamesModulesAndGo(t *testing.T) {
 	}
 }
 
-// The embedded licenses must cover every module of the current program.
+// Every module compiled into deedkeep must have an embedded license. If this fails, run go
+// generate.
 func TestEmbeddedLicensesAreComplete(t *testing.T) {
 	places, err := compiled(t.Context(), "deedkeep")
 	if err != nil {

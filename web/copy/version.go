@@ -12,15 +12,16 @@ import (
 
 const versionFile = "version.json"
 
-// version has the fields of web.Source.
+// version has the same fields as web.Source.
 type version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
 	Date    string `json:"date"`
 }
 
-// writeVersion writes the version of the source into folder, for builds without version control
-// information: "go run" and -buildvcs=false. For a source without a repository it removes the file.
+// writeVersion writes the version of the source to folder. It is used by builds without version
+// control information ("go run" and -buildvcs=false). If the source isn't in a git repository,
+// writeVersion removes the file.
 func writeVersion(ctx context.Context, source, folder string) error {
 	path := filepath.Join(folder, versionFile)
 	s, err := describe(ctx, source)
@@ -38,8 +39,9 @@ func writeVersion(ctx context.Context, source, folder string) error {
 	return os.WriteFile(path, append(content, '\n'), 0o644) // #nosec G306 -- everyone on the build machine may read it
 }
 
-// describe returns the version from git. Before the first tag, the version counts the commits from
-// v0.0.0, as git does from a tag, so that later builds have higher numbers.
+// describe returns the version according to git. Before the first tag, the version contains the
+// number of commits since v0.0.0, in the same format that git uses after a tag. This way later
+// builds have higher version numbers.
 func describe(ctx context.Context, source string) (s version, err error) {
 	head, err := git(ctx, source, "log", "-1", "--format=%H %cI")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// repository returns the directory of a new repository with two commits. If tag is not "", the
-// first has that tag.
+// repository creates a git repository with two commits and returns its directory. If tag is not "",
+// it tags the first commit.
 func repository(t *testing.T, tag string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// A source without a repository has no version, and a version file from an earlier run is removed.
+// If the source isn't in a git repository, it has no version, and the version file from an earlier
+// run is removed.
 func TestNoVersionWithoutARepository(t *testing.T) {
 	source, folder := t.TempDir(), t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(source))
