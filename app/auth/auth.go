@@ -1,5 +1,6 @@
-// Package auth manages users, their passwords and sessions, two-factor authentication, and
-// API keys. It decides who may sign in and on whose behalf a request acts.
+// Package auth manages users, their passwords and sessions, two-factor authentication,
+// and API keys. It decides who may sign in and identifies the user or API key that a
+// request acts for.
 package auth
 
 import (
@@ -12,7 +13,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Auth holds what users, sessions, and keys share.
+// Auth contains the state that users, sessions, and API keys share.
 type Auth struct {
 	*txn.DB
 	Users    *Users
@@ -26,8 +27,8 @@ type Auth struct {
 	events   *audit.Events
 }
 
-// NewAuth returns the users, sessions, and keys of a database. cost sets the parameters of
-// password hashes.
+// NewAuth returns an Auth for the users, sessions, and API keys in db. cost sets the
+// Argon2 parameters of password hashes.
 func NewAuth(db *txn.DB, secrets *secret.Keys, rules UserRules, cost secret.Argon2Params, events *audit.Events) *Auth {
 	a := &Auth{DB: db, secrets: secrets, rules: rules, keyUsage: &keyUsage{uses: map[uint64]keyUse{}},
 		signIns: stats.NewCounters(SignInOutcomes...), events: events}
@@ -41,5 +42,5 @@ func NewAuth(db *txn.DB, secrets *secret.Keys, rules UserRules, cost secret.Argo
 	return a
 }
 
-// Flush writes the last use of keys and the buffered audit entries.
+// Flush writes the last use of each API key and the buffered audit entries.
 func (a *Auth) Flush(ctx context.Context) error { return a.events.Flush(ctx) }

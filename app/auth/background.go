@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Intervals of the background work.
+// These are the intervals of the background tasks.
 const (
 	lastSeenFlush = time.Second
 	failuresFlush = time.Minute
@@ -40,7 +40,7 @@ func (u *Users) Run(ctx context.Context) {
 	}
 }
 
-// End writes the remaining buffered data. A vault that accepts no writes loses it.
+// End writes the remaining buffered data. If the vault is read-only, the data is lost.
 func (u *Users) End() error {
 	err := u.flush(context.Background())
 	if txn.NotWritable(err) {

@@ -4,7 +4,7 @@ package auth
 
 import "context"
 
-// HashRuns returns how many times argon2 has run.
+// HashRuns returns how many times Argon2 has run.
 func (u *Users) HashRuns() uint64 { return u.passwords.HashCount() }
 
 // FlushBuffered writes buffered data without waiting for the timer.
@@ -25,12 +25,13 @@ func (u *Users) CountAttempt(name, address string) {
 	u.throttle.acquire(u.auth.Now(), byAccount(name, address), byAddress(address))
 }
 
-// Rehash returns a new hash as SignIn does for an outdated one.
+// Rehash returns a new hash for a password, as SignIn does if the stored hash is
+// outdated.
 func (u *Users) Rehash(ctx context.Context, password string) (string, error) {
 	return u.rehash(ctx, "", password)
 }
 
-// VerifyUnknown verifies a password as SignIn does for an unknown name.
+// VerifyUnknown verifies a password as SignIn does for an unknown username.
 func (u *Users) VerifyUnknown(ctx context.Context, address string) error {
 	_, _, err := u.passwords.Verify(ctx, address, "", "x")
 	return err

@@ -13,25 +13,25 @@ import (
 	"deedkeep/app/txn"
 )
 
-// failedSignIns counts failed sign-ins for the audit log. An attacker can neither fill the
-// log nor cause an fsync per attempt. Names of unknown users and passwords are never
-// logged.
+// failedSignIns counts failed sign-ins and writes the counts to the audit log at
+// intervals. This way, an attacker can neither fill the audit log nor cause a disk sync
+// per attempt. Passwords and unknown usernames are never logged.
 type failedSignIns struct {
 	auth   *Auth
 	mu     sync.Mutex
 	counts map[failureKey]int // number of attempts
 }
 
-// failureKey identifies failures that are counted together.
+// failureKey identifies failed sign-ins that are counted together.
 type failureKey struct {
-	user    uint64 // 0 for an unknown name
+	user    uint64 // 0 for an unknown username
 	address string // as returned by network
 	reason  Reason
 }
 
 const (
-	maxFailureKeys    = 1000 // limit of distinct failures in memory
-	maxEventsPerFlush = 20   // the rest share one event
+	maxFailureKeys    = 1000 // maximum number of counters in memory
+	maxEventsPerFlush = 20   // all other failures share one audit entry
 	otherAddresses    = "elsewhere"
 )
 
@@ -46,7 +46,8 @@ func (f *failedSignIns) add(user uint64, address string, reason Reason) {
 	f.counts[key]++
 }
 
-// flush writes one event for each of the most frequent failures, and one for all others.
+// flush writes one audit entry for each of the most frequent failures, and one for all
+// others.
 func (f *failedSignIns) flush(ctx context.Context) error {
 	f.mu.Lock()
 	counts := f.counts
@@ -88,7 +89,7 @@ func (f *failedSignIns) event(t *store.Tx, key failureKey, attempts int) error {
 	return f.auth.AddEvent(t, f.auth.Now(), model.Actor{Kind: "visitor", Address: key.address}, "session.refused", record, detail)
 }
 
-// restore adds back counts that could not be written.
+// restore adds back the counts that could not be written.
 func (f *failedSignIns) restore(counts map[failureKey]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -10,8 +10,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Failed sign-ins are grouped into one audit entry per account and address, up to a limit per
-// minute. An entry names the user if the account exists, and never an unknown name.
+// Failed sign-ins are grouped into one audit entry per account and address, up to a
+// maximum number of entries per minute. An entry contains the username if the account
+// exists, and never an unknown username.
 func TestFailedSignInsAreGrouped(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// firstLink is the one-time link that creates the first administrator. It is kept in
-// memory only; the server creates a new one at each start without an administrator.
+// firstLink is the one-time link that creates the first administrator. It is only stored
+// in memory. The server creates a new link at each start until there is an administrator.
 type firstLink struct {
 	mu       sync.Mutex
 	link     *model.PasswordLink
@@ -65,8 +65,8 @@ func checkNoAdmins(t *store.Tx) error {
 	return nil
 }
 
-// HasAdmin reports whether an administrator can sign in. A positive result is cached until
-// the next start: the last administrator cannot be removed.
+// HasAdmin reports whether an administrator can sign in. Once true, the result is cached
+// until the next start, because the last administrator can't be removed.
 func (u *Users) HasAdmin(ctx context.Context) (bool, error) {
 	if u.first.hasAdmin.Load() {
 		return true, nil
@@ -82,15 +82,15 @@ func (u *Users) HasAdmin(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// Invitation describes the purpose of a one-time link.
+// Invitation describes what a one-time link is for.
 type Invitation struct {
-	Name  string // of the user who chooses a password; "" for the first administrator, who chooses a name too
+	Name  string // name of the user who chooses a password; "" for the first administrator, who also chooses a name
 	First bool
-	Reset bool // the user had a password before
+	Reset bool // whether the user had a password before
 }
 
-// Invitation returns the invitation of a token without using the token. It returns
-// NotFound for an invalid or expired token.
+// Invitation returns the invitation for a token. The token can still be used afterward.
+// It returns NotFound if the token is invalid or expired.
 func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		user, first, err := u.findInvited(t, tokenHash(token))
@@ -103,7 +103,8 @@ func (u *Users) Invitation(ctx context.Context, token string) (in Invitation, er
 	return in, nil
 }
 
-// findInvited returns the user of a link. It scans all users; a firm has few.
+// findInvited returns the user that a link belongs to. It scans all users, because there
+// are few.
 func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bool, err error) {
 	now := u.auth.Now()
 	if hash == "" {
@@ -127,13 +128,13 @@ func (u *Users) findInvited(t *store.Tx, hash string) (user model.User, first bo
 	return user, false, errLink
 }
 
-// AcceptDraft is the form of a one-time link. Name is used only for the first
-// administrator.
+// AcceptDraft contains the form values submitted from a one-time link. Name is used only
+// for the first administrator.
 type AcceptDraft struct{ Name, Password, Address string }
 
-// Accept sets the password of the user of a one-time link and invalidates the link. It
-// returns NotFound for an invalid link, and Invalid for a password or name that breaks a
-// rule; the link then stays valid.
+// Accept sets the password of the user that a one-time link belongs to, and invalidates
+// the link. It returns NotFound if the link is invalid. It returns Invalid if the
+// password or name breaks a rule, and the link then stays valid.
 func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (user model.User, err error) {
 	in, err := u.Invitation(ctx, token)
 	if err != nil {
@@ -169,8 +170,8 @@ func (u *Users) Accept(ctx context.Context, token string, draft AcceptDraft) (us
 	return user, nil
 }
 
-// saveAccepted stores the password of an invited user, and creates the first
-// administrator.
+// saveAccepted stores the password of an invited user. For the first administrator, it
+// also creates the user.
 func (u *Users) saveAccepted(t *store.Tx, user *model.User, password, address string) (err error) {
 	kind, detail := "user.password_set", map[string]string(nil)
 	if user.ID == 0 {

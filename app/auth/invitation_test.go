@@ -35,8 +35,8 @@ func TestInvitationAccept(t *testing.T) {
 	}
 }
 
-// A link expires after 24 hours, and is void once another link is created or its user is
-// disabled.
+// A link expires after 24 hours. It becomes invalid earlier if another link is created or
+// its user is disabled.
 func TestInvitationExpires(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -99,7 +99,7 @@ func TestFirstLink(t *testing.T) {
 	}
 	_, err = p.Users.Accept(t.Context(), token, auth.AcceptDraft{Password: vaulttest.GoodPassword})
 	vaulttest.WantKind(t, "accept without a name", err, errs.Invalid)
-	// If two clients accept the link at the same time, one succeeds.
+	// If two clients use the same link at the same time, one succeeds.
 	done := make(chan error)
 	for _, name := range []string{"kim", "lee"} {
 		go func() {
@@ -119,7 +119,7 @@ func TestFirstLink(t *testing.T) {
 	vaulttest.WantKind(t, "first link after an administrator exists", err, errs.Conflict)
 }
 
-// HasAdmin is true once an administrator has set a password.
+// HasAdmin reports true once an administrator has set a password.
 func TestHasAdmin(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

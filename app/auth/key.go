@@ -18,8 +18,9 @@ import (
 // Keys creates, authenticates, rotates, and revokes API keys.
 type Keys struct{ auth *Auth }
 
-// Authenticate returns the actor of an API key, or Unauthenticated. It reads the record
-// each time, so that revoking a key takes effect immediately.
+// Authenticate returns the actor for an API key, or Unauthenticated if the key is not
+// valid. It reads the key's record each time, so that revoking the key takes effect
+// immediately.
 func (k *Keys) Authenticate(ctx context.Context, text string) (model.Actor, error) {
 	hash, ok := secret.HashAPIKey(text)
 	if !ok {
@@ -41,8 +42,8 @@ func (k *Keys) Authenticate(ctx context.Context, text string) (model.Actor, erro
 	return model.Actor{Kind: model.ActorKey, ID: key.ID, Name: key.Name, Abilities: key.Abilities}, nil
 }
 
-// Create creates a key and returns its text, which is not stored and cannot be shown
-// again.
+// Create creates an API key and returns its text. The text is not stored and can't be
+// shown again.
 func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDraft) (text string, key model.Key, err error) {
 	key, problems := draft.Check(k.auth.Now())
 	if err := problems.Err(); err != nil {
@@ -58,7 +59,7 @@ func (k *Keys) Create(ctx context.Context, actor model.Actor, draft model.KeyDra
 	return text, key, err
 }
 
-// generate returns a random key text and stores its hash and prefix in key.
+// generate returns the text of a new random key and stores its hash and prefix in key.
 func (k *Keys) generate(key *model.Key) (string, error) {
 	text, err := secret.NewAPIKey(k.auth.Rand)
 	if err != nil {
@@ -82,7 +83,8 @@ func (k *Keys) insert(t *store.Tx, actor model.Actor, key *model.Key, kind strin
 	return k.auth.AddEvent(t, k.auth.Now(), actor, kind, txn.RecordRef("key", key.ID), keyDetail(*key, detail))
 }
 
-// keyDetail returns the details of a key for the audit log, and adds the entries of extra.
+// keyDetail returns the details of a key for the audit log, including the entries of
+// extra.
 func keyDetail(key model.Key, extra map[string]string) map[string]string {
 	detail := map[string]string{"name": key.Name, "abilities": strings.Join(key.Abilities, ", ")}
 	maps.Copy(detail, extra)
@@ -91,7 +93,7 @@ func keyDetail(key model.Key, extra map[string]string) map[string]string {
 
 // List returns all keys sorted by ID, including revoked and expired ones.
 func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
-	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // a read-only vault still lists its keys
+	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // keys can be listed even if the vault is read-only
 		return nil, err
 	}
 	err = k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
@@ -101,7 +103,7 @@ func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
 	return list, err
 }
 
-// Revoke permanently disables a key. It does nothing if the key is revoked already.
+// Revoke permanently disables a key. It does nothing if the key is already revoked.
 func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key model.Key, err error) {
 	err = k.auth.UpdateAsAdmin(ctx, actor, func(t *store.Tx) (err error) {
 		key, err = t.Key(id)
@@ -120,10 +122,10 @@ func (k *Keys) Revoke(ctx context.Context, actor model.Actor, id uint64) (key mo
 	return key, err
 }
 
-// Rotate creates a key with the name, abilities, and expiration of another key. The old
-// key expires after overlap, or is revoked if overlap is 0. It returns Conflict if the old
-// key is not active. Like Revoke it works on a full disk, because a leaked key cannot
-// wait.
+// Rotate creates a new key with the name, abilities, and expiration of an existing key.
+// The old key expires after overlap, or is revoked immediately if overlap is 0. It
+// returns Conflict if the old key is not active. Like Revoke, it works even if the disk
+// is full, because a leaked key must be replaced immediately.
 func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap time.Duration) (text string, fresh model.Key, err error) {
 	var generated model.Key
 	if text, err = k.generate(&generated); err != nil {

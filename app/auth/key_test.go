@@ -95,7 +95,8 @@ func TestKeyRotate(t *testing.T) {
 	vaulttest.WantKind(t, "rotate an unknown key", err, errs.NotFound)
 }
 
-// The overlap never extends the expiration of the old key, and the new key inherits it.
+// The new key has the same expiration as the old key. The overlap never extends the
+// expiration of the old key.
 func TestKeyRotateKeepsTheExpiration(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -125,7 +126,7 @@ func TestKeyLastUse(t *testing.T) {
 	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 3 || !k.LastUsedAt.Equal(last) {
 		t.Errorf("after 3 uses: got %+v, want 3 uses, the last at %v", k, last)
 	}
-	// A failed write puts the buffered uses back, and later uses are added to them.
+	// If a write fails, the buffered uses are kept, and later uses are added to them.
 	vaulttest.WantKeyValid(t, v, text, true)
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -153,7 +154,7 @@ func TestKeyLastUseIsWrittenInBackground(t *testing.T) {
 	}
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
 	vaulttest.WantKeyValid(t, v, text, true)
-	vaulttest.Close(t, v) // writes the buffered uses
+	vaulttest.Close(t, v) // Close writes the buffered uses
 	v = vaulttest.Open(t, opts)
 	if k := vaulttest.ListedKey(t, v, key.ID); k.UseCount != 1 || k.LastUsedAt == nil {
 		t.Errorf("after a restart: got %+v, want 1 use", k)

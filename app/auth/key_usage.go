@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// keyUsage buffers the last use of each key, so that a request costs no fsync. A crash
-// loses at most the last second.
+// keyUsage buffers the last use of each key, so that a request doesn't need a disk sync.
+// A crash loses at most the last second of uses.
 type keyUsage struct {
 	mu   sync.Mutex
 	uses map[uint64]keyUse
@@ -31,8 +31,8 @@ func (u *keyUsage) record(key uint64, at time.Time) {
 	u.uses[key] = keyUse{at, use.count + 1}
 }
 
-// Drain empties the buffer. It returns functions that write the content and, after an
-// error, put it back.
+// Drain empties the buffer. It returns two functions: write writes the contents to the
+// database, and undo puts them back into the buffer if writing fails.
 func (u *keyUsage) Drain() (write func(*store.Tx) error, undo func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -56,7 +56,7 @@ func (u *keyUsage) write(t *store.Tx, uses map[uint64]keyUse) error {
 func (u *keyUsage) add(t *store.Tx, id uint64, use keyUse) error {
 	key, err := t.Key(id)
 	if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) {
-		return nil // skip it so that the others are written
+		return nil // skip this key, so that the others are written
 	}
 	if err != nil {
 		return err

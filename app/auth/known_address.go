@@ -10,20 +10,20 @@ import (
 )
 
 // admission is the result of counting a sign-in attempt. If the address has used up its
-// attempts, addressWait is how long that lasts; until then only users known at the address
-// can sign in, and all others get the same response as for too many attempts, after the
-// same amount of work.
+// attempts, addressWait is the time until it has new ones. Until then, only users known
+// at the address can sign in. All others get the same response as for too many attempts,
+// after the same amount of work.
 //
-// An attacker at such an address can learn whether any user signed in from it recently,
-// because elsewhere an attempt costs no argon2. The attacker cannot learn which user: the
-// counters, the cost, and the response are the same for every name, unless the password is
-// right and the user is known there.
+// An attacker at such an address can find out whether any user signed in from it
+// recently, because otherwise an attempt doesn't run Argon2. The attacker can't find out
+// which user: the counters, the cost, and the response are the same for every username,
+// unless the password is right and the user is known at the address.
 type admission struct {
 	keys        []throttleKey
 	addressWait time.Duration
 }
 
-// admit counts an attempt, or returns how long to wait.
+// admit counts an attempt if it is allowed. Otherwise, it returns how long to wait.
 func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a admission, wait time.Duration, err error) {
 	account, address := byAccount(draft.Name, draft.Address), byAddress(draft.Address)
 	if wait = u.throttle.acquire(now, account, address); wait == 0 {
@@ -37,7 +37,7 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 }
 
 // addressIsKnown reports whether any user signed in from the address recently. It scans
-// all users; a firm has few.
+// all users, because there are few.
 func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (known bool, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
 		list, err := t.Users()
@@ -52,7 +52,7 @@ func (u *Users) userKnowsAddress(user model.User, address string, now time.Time)
 	return user.KnowsAddress(network(address), now.Add(-u.auth.rules.KnownAddress))
 }
 
-// rememberAddress adds the address to the user record, which sign-in writes anyway.
+// rememberAddress adds the address to user. The caller stores the record.
 func (u *Users) rememberAddress(user *model.User, address string, now time.Time) {
 	prefix, ttl := network(address), u.auth.rules.KnownAddress
 	if ttl == 0 || prefix == unknownNetwork {

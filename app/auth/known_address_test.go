@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// officeAddress is shared by several users.
+// officeAddress is an address that several users share.
 const officeAddress = "198.51.100.7"
 
 // A user who recently signed in from an address can still sign in there after others have
-// used up its attempts. Guesses at that user's password still count.
+// used up the attempts of the address. Guesses at that user's password are still limited.
 func TestSignInFromKnownAddress(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -45,10 +45,10 @@ func TestSignInFromKnownAddress(t *testing.T) {
 	p.SignInFrom(t, "other", "192.0.2.1")
 }
 
-// At an address with too many attempts, responses don't reveal which users are known there.
-// A known user with a wrong password, another user with a wrong or the right password, and an
-// unknown name get the same response with the same wait, cost the same argon2 runs, and count
-// the same.
+// When an address has used up its attempts, responses don't reveal which users are known
+// there. A known user with a wrong password, an unknown username, and another user with a
+// right or wrong password all get the same response and wait time. They also cause the
+// same number of Argon2 runs and count the same.
 func TestKnownUsersStaySecret(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -91,8 +91,8 @@ func TestKnownUsersStaySecret(t *testing.T) {
 	}
 }
 
-// A known user passes both steps of two-factor authentication at an address that has used up
-// its attempts.
+// A user who is known at an address that has used up its attempts can complete both steps
+// of two-factor authentication.
 func TestTwoFactorFromKnownAddress(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -114,7 +114,7 @@ func TestTwoFactorFromKnownAddress(t *testing.T) {
 	}
 }
 
-// If no user is known at an address, attempts above the limit cost no argon2.
+// If no user is known at an address, attempts above the limit don't run Argon2.
 func TestThrottledAttemptFromUnknownAddressCostsNothing(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -129,7 +129,8 @@ func TestThrottledAttemptFromUnknownAddressCostsNothing(t *testing.T) {
 	}
 }
 
-// An address stays known for the configured time, also after a restart; 0 turns it off.
+// An address stays known for the configured time, even across a restart. 0 disables known
+// addresses.
 func TestKnownAddressExpires(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -177,7 +178,7 @@ func TestKnownAddressesKeepOnlyTheLatest(t *testing.T) {
 	created := p.CreateUser(t, "owner", model.RoleAdmin)
 	for i := range 30 {
 		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i))
-		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // the second sign-in adds no entry
+		p.SignInFrom(t, "owner", fmt.Sprintf("203.0.113.%d", i)) // the address is already known at the second sign-in
 		p.Clock.Advance(time.Minute)
 	}
 	user, err := p.Users.Get(t.Context(), created.ID)

@@ -14,16 +14,17 @@ import (
 	"deedkeep/app/model"
 )
 
-// loginThrottle limits sign-in attempts per account and address, and per address, in
-// memory. Attempts from one address never lock a user out elsewhere, and users known at
-// the address can still sign in. An attempt above the limit is rejected immediately.
+// loginThrottle limits the number of sign-in attempts, both per address and per
+// combination of account and address. The counters are only in memory. Attempts from one
+// address never lock a user out at other addresses, and users known at the address can
+// still sign in. An attempt above the limit is rejected immediately.
 type loginThrottle struct {
 	mu       sync.Mutex
-	attempts map[string][]time.Time // oldest first
+	attempts map[string][]time.Time // by throttleKey.name; oldest first
 }
 
-// attemptLimit allows max attempts within a window; delay returns the wait after a number
-// of attempts.
+// attemptLimit allows max attempts within a window. delay, if not nil, returns the
+// minimum wait after the given number of attempts.
 type attemptLimit struct {
 	max    int
 	window time.Duration
@@ -31,21 +32,22 @@ type attemptLimit struct {
 }
 
 var (
-	// One account from one address.
+	// accountLimit applies to attempts for one account from one address.
 	accountLimit = attemptLimit{10, 15 * time.Minute, backoff}
-	// All accounts from one address. Many users of an office may share the address, so
-	// successful attempts do not count.
+	// addressLimit applies to attempts for all accounts from one address. Successful
+	// attempts don't count, because many users in an office may share the address.
 	addressLimit = attemptLimit{60, 15 * time.Minute, nil}
-	// Six-digit codes of one account from all addresses. Such a client knows the password.
-	// Recovery codes do not count here, so that the owner can still sign in.
+	// codeLimit applies to six-digit codes for one account from all addresses, because a
+	// client that sends a code knows the password. Recovery codes don't count, so that
+	// the account's owner can still sign in.
 	codeLimit = attemptLimit{20, time.Hour, nil}
 )
 
-// maxThrottleKeys limits the accounts and addresses in memory.
+// maxThrottleKeys is the maximum number of counters in memory.
 const maxThrottleKeys = 20_000
 
-// backoff returns the wait after a number of attempts: 0 for two or fewer, then 1 s, 2 s,
-// 4 s, up to 1 min.
+// backoff returns the wait after the given number of attempts: 0 after the first two,
+// then 1 s, 2 s, 4 s, and so on, up to 1 min.
 func backoff(attempts int) time.Duration {
 	if attempts < 3 {
 		return 0
@@ -60,7 +62,7 @@ type throttleKey struct {
 }
 
 func byAccount(account, address string) throttleKey {
-	sum := sha256.Sum256([]byte(model.Fold(account))) // fixed length
+	sum := sha256.Sum256([]byte(model.Fold(account))) // gives keys a fixed length
 	return throttleKey{fmt.Sprintf("account %x %s", sum, network(address)), accountLimit}
 }
 
@@ -72,8 +74,8 @@ func byCode(user uint64) throttleKey { return throttleKey{fmt.Sprintf("code %d",
 
 const unknownNetwork = "unknown"
 
-// network returns the network prefix of an address. Clients with an unknown address share
-// one.
+// network returns the network prefix of an address. Invalid addresses all share one
+// prefix.
 func network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
@@ -82,7 +84,8 @@ func network(address string) string {
 	return strings.TrimSuffix(model.ClientNetwork(ip).String(), "/32")
 }
 
-// acquire counts an attempt for each key, or counts nothing and returns how long to wait.
+// acquire counts an attempt for each key and returns 0. If any key is over its limit, it
+// counts nothing and returns how long to wait.
 func (t *loginThrottle) acquire(now time.Time, keys ...throttleKey) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,8 +114,9 @@ func (l attemptLimit) wait(attempts []time.Time, now time.Time) time.Duration {
 	return 0
 }
 
-// recent returns the attempts within the window. It drops attempts in the future, which were
-// made before the clock was set back, because they would never expire.
+// recent returns the attempts within the window of key's limit. It drops attempts with
+// future times, because they would never expire. Such attempts were made before the clock
+// was set back.
 func (t *loginThrottle) recent(now time.Time, key throttleKey) []time.Time {
 	kept := slices.DeleteFunc(t.attempts[key.name], func(at time.Time) bool {
 		return now.Sub(at) >= key.limit.window || at.After(now)
@@ -123,7 +127,7 @@ func (t *loginThrottle) recent(now time.Time, key throttleKey) []time.Time {
 	return kept
 }
 
-// refund removes an attempt that should not count.
+// refund removes an attempt that shouldn't count.
 func (t *loginThrottle) refund(at time.Time, keys ...throttleKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,7 +141,7 @@ func (t *loginThrottle) refund(at time.Time, keys ...throttleKey) {
 	}
 }
 
-// reset clears counters after a success.
+// reset clears counters after a successful sign-in.
 func (t *loginThrottle) reset(keys ...throttleKey) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,8 +151,8 @@ func (t *loginThrottle) reset(keys ...throttleKey) {
 }
 
 // evict keeps the number of counters below maxThrottleKeys. It drops expired counters
-// first, then the quarter with the fewest attempts. To evict a counter, an attacker needs
-// as many attempts for each of the other counters.
+// first, then the quarter of the counters with the fewest attempts. To evict a counter,
+// an attacker has to make as many attempts for each of the other counters.
 func (t *loginThrottle) evict(now time.Time) {
 	if len(t.attempts) < maxThrottleKeys {
 		return

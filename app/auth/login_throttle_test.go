@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// retryWait returns how long the client must wait if err reports too many attempts, and 0 for
-// any other error.
+// retryWait returns the wait time if err reports too many attempts, or 0 for any other
+// error.
 func retryWait(err error) time.Duration {
 	if r, ok := errors.AsType[*auth.SignInError](err); ok && r.Reason == auth.TooManyAttempts {
 		return r.Wait
@@ -52,7 +52,8 @@ func TestSignInResistsGuessing(t *testing.T) {
 	if !slices.IsSorted(waits) {
 		t.Errorf("waits = %v, want increasing waits", waits)
 	}
-	// An attacker can't lock the owner out: the password still works from another address.
+	// An attacker can't lock the account's owner out, because the password still works
+	// from another address.
 	if _, err := p.TrySignIn(t, "owner", vaulttest.GoodPassword, "", "192.0.2.1"); err != nil {
 		t.Errorf("sign in from another address: %v", err)
 	}
@@ -84,7 +85,8 @@ func TestSignInAddressLimit(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
 	p.CreateUser(t, "owner", model.RoleAdmin)
-	// Successful sign-ins of an office behind one address don't count.
+	// Successful sign-ins don't count toward the limit of an address that an office
+	// shares.
 	for range 70 {
 		p.SignIn(t, "owner")
 	}
@@ -105,7 +107,7 @@ func TestSignInAddressLimit(t *testing.T) {
 	}
 }
 
-// Concurrent attempts from one address don't get around the limit.
+// Concurrent attempts from one address can't bypass the limit.
 func TestSignInConcurrentAttempts(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -129,8 +131,8 @@ func TestSignInConcurrentAttempts(t *testing.T) {
 	}
 }
 
-// The number of counters is limited, and counters with few attempts are evicted first: an
-// attacker can't clear the counter of an account by filling memory.
+// The number of counters is limited, and counters with few attempts are evicted first.
+// This means that an attacker can't clear an account's counter by filling the memory.
 func TestThrottleCountersAreLimited(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -151,7 +153,7 @@ func TestThrottleCountersAreLimited(t *testing.T) {
 	vaulttest.WantSignInError(t, "after 25,000 other names", err, auth.TooManyAttempts)
 	p.Clock.Advance(time.Hour)
 	p.Users.CountAttempt("later", "10.0.0.1")
-	p.Clock.Advance(-2 * time.Hour) // a clock that was set back must not block the user
+	p.Clock.Advance(-2 * time.Hour) // a user must not be locked out because the clock was set back
 	if _, err := p.TrySignIn(t, "kim", vaulttest.GoodPassword, "", "203.0.113.9"); err != nil {
 		t.Errorf("sign in after the clock was set back: %v", err)
 	}

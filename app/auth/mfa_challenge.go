@@ -10,19 +10,21 @@ import (
 	"deedkeep/app/secret"
 )
 
-// mfaChallenge is a sign-in whose password was right and whose verification code is
-// pending. The browser holds its token, so that the password is sent only once. Only a
-// hash of the token is kept, in memory; after a restart the user signs in again.
+// mfaChallenge is a pending sign-in with a correct password whose verification code is
+// still missing. The browser keeps the challenge token, so that the password is sent only
+// once. The server keeps only a hash of the token, in memory. After a restart, the user
+// has to sign in again.
 type mfaChallenge struct {
-	user      model.User // as read when the password was checked; startSession compares it with the record
+	user      model.User // record at the time the password was checked; startSession checks that it still applies
 	newHash   string
 	expiresAt time.Time
 }
 
-// ChallengeTTL is how long a user has to enter the code after the password.
+// ChallengeTTL is how long a user has to enter the verification code after the password.
 const ChallengeTTL = 5 * time.Minute
 
-// maxChallenges limits the pending challenges of a user; the oldest is evicted.
+// maxChallenges is the maximum number of pending challenges per user. The oldest
+// challenge is evicted.
 const maxChallenges = 5
 
 type challenges struct {
@@ -30,7 +32,7 @@ type challenges struct {
 	pending map[string]mfaChallenge // by token hash
 }
 
-// add stores a challenge and returns its token.
+// add stores a challenge and returns a token for it.
 func (c *challenges) add(rand io.Reader, now time.Time, challenge mfaChallenge) (token string, err error) {
 	if token, err = secret.NewToken(rand); err != nil {
 		return "", err
@@ -56,7 +58,7 @@ func (c *challenges) add(rand io.Reader, now time.Time, challenge mfaChallenge) 
 	return token, nil
 }
 
-// find returns the active challenge of a token.
+// find returns the challenge with the given token if it has not expired.
 func (c *challenges) find(token string, now time.Time) (found mfaChallenge, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,13 +72,13 @@ func (c *challenges) remove(token string) {
 	delete(c.pending, tokenHash(token))
 }
 
-// active reports whether the challenge has not expired. It is false for an expiration too
-// far ahead, after the clock was set back.
+// active reports whether the challenge has not expired. If the clock was set back,
+// expiresAt may be too far ahead, and active returns false.
 func (c mfaChallenge) active(now time.Time) bool {
 	return now.Before(c.expiresAt) && !c.expiresAt.After(now.Add(ChallengeTTL))
 }
 
-// inWords formats a wait for people: "5 seconds", "2 minutes".
+// inWords formats a wait time for a message: "5 seconds", "2 minutes".
 func inWords(wait time.Duration) string {
 	n, unit := int(seconds(wait)/time.Second), "second"
 	if n > 90 {

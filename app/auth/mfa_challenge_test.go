@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// After the password, the challenge token and a code complete the sign-in without another
-// argon2 run. A challenge works once and expires after ChallengeTTL.
+// After the password step, the challenge token and a code complete the sign-in without
+// running Argon2 again. A challenge works only once and expires after ChallengeTTL.
 func TestChallenge(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -44,7 +44,7 @@ func TestChallenge(t *testing.T) {
 	vaulttest.WantSignInError(t, "expired challenge", err, auth.ChallengeExpired)
 }
 
-// A challenge is void after its user's password has changed or its user has been disabled.
+// A challenge becomes invalid if its user's password is changed or its user is disabled.
 func TestChallengeEndsWithPassword(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -70,7 +70,7 @@ func TestChallengeEndsWithPassword(t *testing.T) {
 	vaulttest.WantSignInError(t, "disabled user", err, auth.WrongPassword)
 }
 
-// Wrong codes for a challenge count like wrong codes sent with the password.
+// Wrong codes sent with a challenge count the same as wrong codes sent with the password.
 func TestChallengeResistsGuessing(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -94,7 +94,7 @@ func TestChallengeResistsGuessing(t *testing.T) {
 	}
 }
 
-// signInReason returns the reason of a SignInError, and "" for any other error.
+// signInReason returns the reason of a SignInError, or "" for any other error.
 func signInReason(err error) auth.Reason {
 	if r, ok := errors.AsType[*auth.SignInError](err); ok {
 		return r.Reason
@@ -102,8 +102,8 @@ func signInReason(err error) auth.Reason {
 	return ""
 }
 
-// The number of challenges per user is limited, so that a client with the password can't fill
-// memory. The oldest is evicted.
+// The number of challenges per user is limited, so that a client that knows the password
+// can't fill the memory. The oldest challenge is evicted.
 func TestChallengeCountIsLimited(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

@@ -12,10 +12,11 @@ import (
 	"deedkeep/app/txn"
 )
 
-// confirmPassword verifies the password of the signed-in user before a change that a
-// stolen session must not be able to make. Attempts count as sign-in attempts of the same
-// name and address; those of other users at the address do not count. A wrong password is
-// Invalid; after too many attempts it returns *SignInError.
+// confirmPassword verifies the password of the signed-in user. It is called before
+// changes that must not be possible with a stolen session. An attempt counts as a sign-in
+// attempt for the same username and address, but not toward the limit for all users at
+// the address. A wrong password returns Invalid. After too many attempts, confirmPassword
+// returns *SignInError.
 func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password string) (user model.User, err error) {
 	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
 		user, err = u.auth.CurrentUser(t, actor)
@@ -42,8 +43,9 @@ func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password
 	return user, err
 }
 
-// updateSelf changes the record of the signed-in user. It fails if the password hash is no
-// longer the one that was confirmed; "" skips that check.
+// updateSelf changes the record of the signed-in user. password is the hash of the
+// confirmed password. If the user's hash has changed since, updateSelf fails. "" skips
+// this check.
 func (u *Users) updateSelf(ctx context.Context, actor model.Actor, password string,
 	check func(model.User) error, apply func(*store.Tx, *model.User) error,
 ) error {
@@ -68,8 +70,9 @@ func (u *Users) updateSelf(ctx context.Context, actor model.Actor, password stri
 	})
 }
 
-// ChangePassword sets the password of the signed-in user and ends the other sessions. It
-// returns Invalid if the current password is wrong or the new one breaks a rule.
+// ChangePassword sets the password of the signed-in user and ends the user's other
+// sessions. It returns Invalid if the current password is wrong or the new one breaks a
+// rule.
 func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, current, replacement string) error {
 	user, err := u.confirmPassword(ctx, actor, current)
 	if err != nil {
@@ -96,8 +99,8 @@ func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, current, 
 const weakPassword = "This password is too easy to guess. Choose four or more words that don't belong together, " +
 	"or a longer mix of letters, digits, and marks, without names and dates."
 
-// checkPasswordStrength adds an error to problems if the password is easy to guess for a
-// user of that name, and returns all of them.
+// checkPasswordStrength returns all problems as an error. If there are none yet, it adds
+// one if the password is easy to guess for a user with that name.
 func (u *Users) checkPasswordStrength(problems errs.Fields, name, password string) error {
 	if len(problems) == 0 && secret.IsWeakPassword(password, name, u.auth.rules.Host) {
 		problems.Add("password", weakPassword)
@@ -105,7 +108,8 @@ func (u *Users) checkPasswordStrength(problems errs.Fields, name, password strin
 	return problems.Err()
 }
 
-// hashPassword hashes a password; if too many are being hashed it returns *SignInError.
+// hashPassword hashes a password. It returns *SignInError if too many passwords are being
+// hashed.
 func (u *Users) hashPassword(ctx context.Context, address, password string) (string, error) {
 	hash, err := u.passwords.Hash(ctx, network(address), password)
 	if errors.Is(err, secret.ErrBusy) {

@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// cheapHash is a hash of vaulttest.GoodPassword with parameters m=64,t=1,p=1, which are too
-// weak for production and fast in tests.
+// cheapHash is a hash of vaulttest.GoodPassword with the parameters m=64,t=1,p=1, which
+// are fast in tests but too weak for production.
 const cheapHash = "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$mDdsHo18I7BuGQe1bLGBTxxivOgWaUf+9dxbsBI/3Ww"
 
 func TestChangePassword(t *testing.T) {
@@ -53,7 +53,7 @@ func TestChangePassword(t *testing.T) {
 	vaulttest.WantSignInError(t, "one more wrong password", change("wrong password", replacement), auth.TooManyAttempts)
 }
 
-// A hash with outdated parameters is replaced at the next sign-in, and the password keeps
+// A hash with outdated parameters is replaced at the next sign-in. The password keeps
 // working.
 func TestSignInUpgradesHash(t *testing.T) {
 	t.Parallel()
@@ -74,8 +74,8 @@ func TestSignInUpgradesHash(t *testing.T) {
 	}
 }
 
-// If the queue of password checks is full, sign-in succeeds without upgrading the hash, and
-// creating a user reports that the server is too busy.
+// If the queue of password checks is full, sign-in succeeds without upgrading the hash,
+// but creating a user fails because the server is too busy.
 func TestPasswordQueueIsFull(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, func(o *instance.Options) {
@@ -89,14 +89,15 @@ func TestPasswordQueueIsFull(t *testing.T) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				if p.Users.VerifyUnknown(ctx, fmt.Sprint(i)) != nil {
-					time.Sleep(time.Millisecond) // the queue is full: leave it to the other goroutines
+					time.Sleep(time.Millisecond) // let other goroutines run while the queue is full
 				}
 			}
 		})
 	}
 	vaulttest.Eventually(t, "creating a user is rejected because the queue is full", func() bool {
 		password := vaulttest.GoodPassword
-		// A request that enters the queue waits for all others in it, so give up on it soon.
+		// A request that enters the queue waits for all requests ahead of it, so limit
+		// the wait.
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		_, _, err := p.Users.Create(ctx, vaulttest.Operator, model.UserDraft{Name: rand.Text(), Role: model.RoleAdmin, Password: &password})
@@ -115,8 +116,8 @@ func TestPasswordQueueIsFull(t *testing.T) {
 	})
 }
 
-// Every operation that sets a password rejects one that is easy to guess and says how to
-// choose a better one.
+// Every operation that sets a password rejects a password that is easy to guess, and
+// explains how to choose a better one.
 func TestWeakPasswordIsRejected(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.Users.Host = "vault.smithtitle.example" })
@@ -146,7 +147,7 @@ func TestWeakPasswordIsRejected(t *testing.T) {
 			wantWeak(t, "create", password, err)
 			_, err = p.Users.Accept(t.Context(), invited, auth.AcceptDraft{Password: password})
 			wantWeak(t, "accept", password, err)
-			if password != "Kimberly Lee" && password != "kimberly2026!" { // weak only for a user of that name
+			if password != "Kimberly Lee" && password != "kimberly2026!" { // these two are weak only for a user with that name
 				wantWeak(t, "change", password, p.Users.ChangePassword(t.Context(), actor, vaulttest.GoodPassword, password))
 			}
 		})
@@ -164,8 +165,8 @@ func TestWeakPasswordIsRejected(t *testing.T) {
 	vaulttest.WantKind(t, "first link after an administrator exists", err, errs.NotFound)
 }
 
-// The first administrator's password is checked too. Weak passwords set by an earlier version
-// keep working.
+// The password of the first administrator is checked, too. Weak passwords that were set
+// in an earlier version keep working.
 func TestExistingWeakPasswordWorks(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

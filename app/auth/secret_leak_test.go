@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Passwords, links, session tokens, two-factor secrets, and recovery codes appear nowhere: not
-// in the files of the data directory, the server log, the audit log, or an error.
+// Passwords, links, session tokens, two-factor secrets, and recovery codes don't appear
+// in the files of the data directory, the server log, the audit log, or errors.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -71,8 +71,8 @@ func TestSecretsDoNotLeak(t *testing.T) {
 	}
 }
 
-// useSecrets creates users with secrets, calls operations with them, and returns the secrets by
-// name and the errors of the calls that must fail.
+// useSecrets creates users with secrets and calls operations with these secrets. It
+// returns the secrets by name, and the errors of the calls that must fail.
 func useSecrets(t *testing.T, p *vaulttest.UserFixture) (secrets map[string]string, errors []error) {
 	t.Helper()
 	secrets = map[string]string{

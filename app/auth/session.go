@@ -17,25 +17,26 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Sessions authenticates, lists, and ends sign-in sessions. Last-seen times are buffered,
-// so that a page view costs no fsync; a crash loses at most the last minute.
+// Sessions authenticates, lists, and ends sign-in sessions. It buffers last-seen times,
+// so that a page view doesn't need a disk sync. A crash loses at most the last minute of
+// these times.
 type Sessions struct {
 	auth            *Auth
 	mu              sync.Mutex
-	unsavedLastSeen map[string]time.Time // by session hash; not written yet
+	unsavedLastSeen map[string]time.Time // by session hash; last-seen times that are not written yet
 }
 
 // lastSeenPrecision is the minimum time between two updates of a last-seen time.
 const lastSeenPrecision = time.Minute
 
-// maxSessionsPerUser limits the sessions of a user; a new one replaces the least recently
-// seen one.
+// maxSessionsPerUser is the maximum number of sessions per user. When it is reached, a
+// new session replaces the least recently seen one.
 const maxSessionsPerUser = 50
 
-// Authenticate returns the actor of a session token, or Unauthenticated. It reads the
-// session and user each time, so that signing out, disabling a user, and role changes take
-// effect with the next request. Actor.Role is "" until a user has set up required
-// two-factor authentication.
+// Authenticate returns the actor for a session token, or Unauthenticated if the token is
+// not valid. It reads the session and user each time, so that signing out, disabling a
+// user, and changing a role take effect with the next request. If two-factor
+// authentication is required and the user has not set it up yet, Actor.Role is "".
 func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor, error) {
 	actor, session, err := s.lookup(ctx, token)
 	if err == nil {
@@ -44,8 +45,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (model.Actor,
 	return actor, err
 }
 
-// AuthenticateBackground is Authenticate for requests that a page sends automatically. It
-// does not update the last-seen time.
+// AuthenticateBackground does the same as Authenticate for requests that a page sends
+// automatically. It doesn't update the last-seen time.
 func (s *Sessions) AuthenticateBackground(ctx context.Context, token string) (model.Actor, error) {
 	actor, _, err := s.lookup(ctx, token)
 	return actor, err
@@ -77,7 +78,7 @@ func userActor(user model.User) model.Actor {
 	return model.Actor{Kind: model.ActorUser, ID: user.ID, Name: user.Name}
 }
 
-// lastSeen returns the last-seen time of a session, including the buffered one.
+// lastSeen returns the last-seen time of a session, even if it is only buffered.
 func (s *Sessions) lastSeen(session model.Session) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +88,8 @@ func (s *Sessions) lastSeen(session model.Session) time.Time {
 	return session.LastSeenAt
 }
 
-// touch buffers the last-seen time, at most once per lastSeenPrecision.
+// touch buffers a new last-seen time if the previous one is at least lastSeenPrecision
+// old.
 func (s *Sessions) touch(session model.Session, now time.Time) {
 	if now.Sub(session.LastSeenAt) < lastSeenPrecision {
 		return
@@ -127,7 +129,8 @@ func (s *Sessions) liveSessions(t *store.Tx, user uint64) []model.Session {
 	return list
 }
 
-// SignOut ends the session of a token. It returns nil for an expired or unknown token.
+// SignOut ends the session with the given token. It returns nil if the token is expired
+// or unknown.
 func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	hash, ok := secret.HashToken(token)
 	if !ok {
@@ -155,7 +158,8 @@ func (s *Sessions) SignOut(ctx context.Context, token, address string) error {
 	return err
 }
 
-// End ends one session of the signed-in user by Session.ID, or returns NotFound.
+// End ends the signed-in user's session with the given Session.ID. It returns NotFound if
+// there is none.
 func (s *Sessions) End(ctx context.Context, actor model.Actor, id string) error {
 	return s.endMatching(ctx, actor, func(session model.Session) bool { return session.ID() == id }, true)
 }
@@ -200,7 +204,8 @@ func (s *Sessions) remove(t *store.Tx, actor model.Actor, list []model.Session, 
 	return s.auth.AddEvent(t, s.auth.Now(), actor, "session.ended", txn.RecordRef("user", list[0].UserID), detail)
 }
 
-// removeAllExcept removes the sessions of a user except one, within a larger change.
+// removeAllExcept removes the sessions of a user, except one, in the caller's
+// transaction. It returns the number of removed sessions.
 func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, except string) (count int, err error) {
 	for _, session := range t.SessionsOfUser(user) {
 		if session.Hash == except {
@@ -214,8 +219,8 @@ func (s *Sessions) removeAllExcept(t *store.Tx, user uint64, except string) (cou
 	return count, nil
 }
 
-// add stores a new session. It removes expired sessions, and the least recently seen ones
-// above maxSessionsPerUser.
+// add stores a new session. It removes the user's expired sessions. If there are more
+// than maxSessionsPerUser, it also removes the least recently seen ones.
 func (s *Sessions) add(t *store.Tx, added model.Session) error {
 	live := s.liveSessions(t, added.UserID)
 	live = live[:min(len(live), maxSessionsPerUser-1)]
@@ -231,7 +236,8 @@ func (s *Sessions) add(t *store.Tx, added model.Session) error {
 	return t.PutSession(added)
 }
 
-// flush writes the buffered last-seen times; after an error they stay in the buffer.
+// flush writes the buffered last-seen times. If an error occurs, the times stay in the
+// buffer.
 func (s *Sessions) flush(ctx context.Context) error {
 	s.mu.Lock()
 	unsaved := s.unsavedLastSeen
@@ -260,8 +266,8 @@ func (s *Sessions) flush(ctx context.Context) error {
 	return err
 }
 
-// writeLastSeen writes one last-seen time to the session and its user; it skips missing or
-// damaged records.
+// writeLastSeen writes the last-seen time of one session to the session and its user. It
+// skips missing or damaged records.
 func (s *Sessions) writeLastSeen(t *store.Tx, hexHash string, at time.Time) error {
 	hash, err := hex.DecodeString(hexHash)
 	if err != nil {
@@ -291,7 +297,7 @@ func (s *Sessions) writeLastSeen(t *store.Tx, hexHash string, at time.Time) erro
 	return t.PutUser(user)
 }
 
-// pruneBatchSize is how many expired sessions one commit removes.
+// pruneBatchSize is the maximum number of expired sessions removed in one transaction.
 const pruneBatchSize = 256
 
 // prune removes expired sessions.

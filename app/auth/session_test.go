@@ -175,7 +175,8 @@ func TestSessionCountIsLimited(t *testing.T) {
 	}
 }
 
-// The device text is the User-Agent header, which the client controls.
+// The device text comes from the User-Agent header, which the client controls, so it is
+// sanitized.
 func TestSanitizeDevice(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, header, want string }{

@@ -16,9 +16,10 @@ import (
 	"deedkeep/app/txn"
 )
 
-// SignInDraft is the form of a sign-in. Code is a verification code of six digits or a
-// recovery code, "" in the first request. Challenge is SignInError.Challenge, sent in the
-// second request instead of Name and Password. Device is the User-Agent of the browser.
+// SignInDraft contains the form values of a sign-in. Code is a six-digit verification
+// code or a recovery code. It is "" in the first request. In the second request,
+// Challenge is the value of SignInError.Challenge and replaces Name and Password. Device
+// is the browser's User-Agent header.
 type SignInDraft struct{ Name, Password, Code, Challenge, Address, Device string }
 
 // SignedIn is a new session. Only a hash of Token is stored.
@@ -26,30 +27,30 @@ type SignedIn struct {
 	Token   string
 	User    model.User
 	Session model.Session
-	Enroll  bool // the user must set up two-factor authentication first
+	Enroll  bool // whether the user must set up two-factor authentication first
 }
 
-// Reason is why a sign-in failed.
+// Reason is the reason why a sign-in failed.
 type Reason string
 
-// Reasons of a SignInError.
+// These are the reasons in a SignInError.
 const (
-	WrongPassword    Reason = "password" // or no such user, or disabled, or no password yet
+	WrongPassword    Reason = "password" // also if the user is unknown, disabled, or has no password yet
 	CodeNeeded       Reason = "code needed"
-	WrongCode        Reason = "code" // or one that was used already
+	WrongCode        Reason = "code" // also if the code was already used
 	TooManyAttempts  Reason = "wait"
 	TooBusy          Reason = "busy"
 	ChallengeExpired Reason = "step" // after ChallengeTTL or a restart
 )
 
-// SignInError is the error of a rejected sign-in. Its kind is Unauthenticated.
+// SignInError means that a sign-in was rejected. Its kind is Unauthenticated.
 type SignInError struct {
 	Reason    Reason
-	Wait      time.Duration // when to retry, in full seconds; set for TooManyAttempts and TooBusy
-	Challenge string        // for SignInDraft.Challenge; set for CodeNeeded; secret
+	Wait      time.Duration // time until the client may retry, in full seconds; set for TooManyAttempts and TooBusy
+	Challenge string        // secret to send as SignInDraft.Challenge; set for CodeNeeded
 }
 
-// Error returns the message for the user.
+// Error returns the message to show to the user.
 func (e *SignInError) Error() string {
 	switch e.Reason {
 	case CodeNeeded:
@@ -71,15 +72,16 @@ func (e *SignInError) Unwrap() error {
 	return &errs.Error{Kind: errs.Unauthenticated, Message: e.Error()}
 }
 
-// busyWait is when a client may retry while the server is busy.
+// busyWait is the time after which a client may retry if the server is busy.
 const busyWait = 3 * time.Second
 
 func seconds(d time.Duration) time.Duration {
 	return time.Duration(math.Ceil(d.Seconds())) * time.Second
 }
 
-// SignIn starts a session or returns *SignInError. Unknown and known names take the same
-// time. It blocks only while it waits for a free argon2 slot.
+// SignIn starts a session, or returns *SignInError if it rejects the sign-in. It takes
+// the same time for known and unknown usernames. It blocks only until an Argon2 slot is
+// free.
 func (u *Users) SignIn(ctx context.Context, draft SignInDraft) (SignedIn, error) {
 	in, err := u.signIn(ctx, draft)
 	u.auth.countSignIn(err)
@@ -115,7 +117,8 @@ func (u *Users) signIn(ctx context.Context, draft SignInDraft) (SignedIn, error)
 	return in, u.recordOutcome(now, draft, admitted, err)
 }
 
-// recordOutcome updates the counters after an attempt and returns the error to show.
+// recordOutcome updates the counters after an attempt and returns the error to show to
+// the user.
 func (u *Users) recordOutcome(now time.Time, draft SignInDraft, admitted admission, err error) error {
 	var rejected *SignInError
 	switch {
@@ -124,7 +127,7 @@ func (u *Users) recordOutcome(now time.Time, draft SignInDraft, admitted admissi
 		u.throttle.reset(byAccount(draft.Name, draft.Address))
 		u.challenges.remove(draft.Challenge)
 	case !errors.As(err, &rejected), rejected.Reason == CodeNeeded, rejected.Reason == TooBusy:
-		u.throttle.refund(now, admitted.keys...) // not a guess
+		u.throttle.refund(now, admitted.keys...) // don't count it, because it was not a guess
 	case rejected.Reason == WrongPassword:
 		u.challenges.remove(draft.Challenge)
 		if admitted.addressWait > 0 {
@@ -134,7 +137,7 @@ func (u *Users) recordOutcome(now time.Time, draft SignInDraft, admitted admissi
 	return err
 }
 
-// reject counts a failure for the audit log and returns its error.
+// reject counts a failed sign-in for the audit log and returns the SignInError.
 func (u *Users) reject(ctx context.Context, draft SignInDraft, reason Reason, wait time.Duration) error {
 	id := uint64(0)
 	if user, err := u.GetByName(ctx, draft.Name); err == nil {
@@ -144,8 +147,8 @@ func (u *Users) reject(ctx context.Context, draft SignInDraft, reason Reason, wa
 	return &SignInError{Reason: reason, Wait: seconds(wait)}
 }
 
-// checkPassword is the first step of SignIn. With addressLimited set, it accepts only
-// users known at the address.
+// checkPassword is the first step of SignIn. If addressLimited is true, it accepts only
+// users who are known at the address.
 func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.Time, addressLimited bool) (mfaChallenge, error) {
 	user, err := u.GetByName(ctx, draft.Name)
 	if err != nil && errs.KindOf(err) != errs.NotFound {
@@ -153,7 +156,7 @@ func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.T
 	}
 	hash := ""
 	if err == nil && user.Enabled() && (!addressLimited || u.userKnowsAddress(user, draft.Address, now)) {
-		hash = user.Password // "" before the user chose one
+		hash = user.Password // "" if the user has not set a password yet
 	}
 	password := draft.Password
 	if len(password) > model.MaxPasswordLength {
@@ -175,7 +178,7 @@ func (u *Users) checkPassword(ctx context.Context, draft SignInDraft, now time.T
 	return checked, err
 }
 
-// finishSignIn is the second step of SignIn, after the password.
+// finishSignIn is the second step of SignIn, after the password check.
 func (u *Users) finishSignIn(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (SignedIn, error) {
 	if checked.user.TwoFactor != nil {
 		if err := u.requireCode(ctx, draft, checked, now); err != nil {
@@ -185,8 +188,8 @@ func (u *Users) finishSignIn(ctx context.Context, draft SignInDraft, checked mfa
 	return u.startSession(ctx, draft, checked.user, checked.newHash)
 }
 
-// rehash returns the password hash with the current parameters, or "" if the server is
-// busy; the next sign-in tries again.
+// rehash hashes a password with the current parameters. If the server is busy, it returns
+// "", and the hash can be replaced at the next sign-in.
 func (u *Users) rehash(ctx context.Context, address, password string) (string, error) {
 	hash, err := u.passwords.Hash(ctx, network(address), password)
 	if errors.Is(err, secret.ErrBusy) {
@@ -195,8 +198,8 @@ func (u *Users) rehash(ctx context.Context, address, password string) (string, e
 	return hash, err
 }
 
-// requireCode returns CodeNeeded if the draft has no code, and counts attempts with
-// six-digit codes per user.
+// requireCode returns CodeNeeded if the draft doesn't contain a code. It limits the
+// number of attempts with six-digit codes per user.
 func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaChallenge, now time.Time) (err error) {
 	if draft.Code == "" {
 		codeNeeded := &SignInError{Reason: CodeNeeded, Challenge: draft.Challenge}
@@ -219,8 +222,8 @@ func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaC
 
 var errUserChanged = errors.New("the user has changed since the password was checked")
 
-// startSession consumes the code and stores the session in one transaction. It fails if
-// the password changed since it was checked.
+// startSession marks the code as used and stores the session in one transaction. It fails
+// if the password has changed since it was checked.
 func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked model.User, newHash string) (in SignedIn, err error) {
 	if in.Token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return SignedIn{}, err
@@ -269,8 +272,9 @@ func (u *Users) startSession(ctx context.Context, draft SignInDraft, checked mod
 	return in, nil
 }
 
-// logSignIn records a new session in the audit log. codeType is what consumeCode
-// returned, and lastStepInFuture reports that the time step of the user's last code lies ahead.
+// logSignIn adds an audit entry for a new session. codeType is the result of consumeCode.
+// lastStepInFuture means that the time step of the user's last code is in the future;
+// logSignIn then adds another audit entry.
 func (u *Users) logSignIn(t *store.Tx, user model.User, session model.Session, codeType string, lastStepInFuture bool) error {
 	actor := userActor(user)
 	actor.Address = session.Address
@@ -288,13 +292,14 @@ func (u *Users) logSignIn(t *store.Tx, user model.User, session model.Session, c
 
 var errWrongCode = errors.New("the code is wrong")
 
-// consumeCode marks a code as used in the user record and returns its type: "code",
-// "recovery", or "" without two-factor authentication.
+// consumeCode marks a code as used in the user record. It returns the type of the code:
+// "code" (six digits) or "recovery". It returns "" if the user has no two-factor
+// authentication.
 func (u *Users) consumeCode(user *model.User, code string) (kind string, err error) {
 	if user.TwoFactor == nil {
 		return "", nil
 	}
-	twoFactor := *user.TwoFactor // copy: the record may be shared
+	twoFactor := *user.TwoFactor // copy it, because the record may be shared
 	if secret.IsTOTPCode(code) {
 		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), twoFactor.EncryptedSecret)
 		if err != nil {
@@ -302,7 +307,7 @@ func (u *Users) consumeCode(user *model.User, code string) (kind string, err err
 		}
 		now, last := u.auth.Now(), twoFactor.LastStep
 		if secret.TOTPStepInFuture(now, last) {
-			last = 0 // startSession adds an audit entry
+			last = 0 // the clock was set back; logSignIn adds an audit entry
 		}
 		step, ok := secret.VerifyTOTP(totpSecret, code, now, last)
 		if !ok {

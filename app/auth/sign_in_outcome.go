@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SignInOutcomes are the values of the sign-in counter: success, a Reason with "_" for
-// a space, or a server error.
+// SignInOutcomes lists the label values of the sign-in counter: success, each Reason
+// (with "_" instead of a space), and server errors.
 var SignInOutcomes = []string{
 	signInSuccess, outcomeOf(WrongPassword), outcomeOf(CodeNeeded), outcomeOf(WrongCode), outcomeOf(TooManyAttempts),
 	outcomeOf(TooBusy), outcomeOf(ChallengeExpired), signInError,
@@ -19,7 +19,7 @@ const (
 
 func outcomeOf(r Reason) string { return strings.ReplaceAll(string(r), " ", "_") }
 
-// SignIns returns how many sign-in attempts had each of SignInOutcomes.
+// SignIns returns the number of sign-in attempts for each of SignInOutcomes.
 func (a *Auth) SignIns() map[string]uint64 { return a.signIns.Read() }
 
 func (a *Auth) countSignIn(err error) {

@@ -14,8 +14,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A failed sign-in runs argon2 once, whether the name is known, unknown, disabled, or has no
-// password, so that its duration doesn't reveal which names exist.
+// Each failed sign-in runs Argon2 exactly once, even if the username is unknown,
+// disabled, or has no password. This way, the response time doesn't reveal which
+// usernames exist.
 func TestFailedSignInRunsArgon2Once(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

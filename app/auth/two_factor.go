@@ -12,14 +12,15 @@ import (
 	"deedkeep/app/txn"
 )
 
-// totpPurpose is the encryption purpose of TOTP secrets.
+// totpPurpose is the purpose string for encrypting TOTP secrets.
 const totpPurpose = "totp"
 
-// recoveryCodeCount is the number of recovery codes of a user.
+// recoveryCodeCount is the number of recovery codes per user.
 const recoveryCodeCount = 10
 
-// TwoFactorSetup is the secret of a setup that is not confirmed yet: Secret is for typing,
-// and URI (otpauth:) is for a QR code. Only an encrypted form is stored.
+// TwoFactorSetup is the secret of a two-factor setup that is not confirmed yet. Users
+// type Secret or scan URI (otpauth:) as a QR code. The server stores the secret only in
+// encrypted form.
 type TwoFactorSetup struct{ Secret, URI string }
 
 var (
@@ -28,13 +29,13 @@ var (
 	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "A second factor is required here; set up another one in its place."}
 )
 
-// TwoFactorRequired reports whether the settings require two-factor authentication of all
-// users.
+// TwoFactorRequired reports whether the settings require two-factor authentication for
+// all users.
 func (u *Users) TwoFactorRequired() bool { return u.auth.rules.RequireTwoFactor }
 
-// BeginTwoFactor starts the setup of two-factor authentication for the signed-in user, who
-// confirms the password. It takes effect with ConfirmTwoFactor; another call replaces the
-// secret.
+// BeginTwoFactor starts the setup of two-factor authentication for the signed-in user.
+// password must be the user's password. The setup takes effect when ConfirmTwoFactor is
+// called. Another call of BeginTwoFactor replaces the secret.
 func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password string) (setup TwoFactorSetup, err error) {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
@@ -57,9 +58,9 @@ func (u *Users) BeginTwoFactor(ctx context.Context, actor model.Actor, password 
 	return setup, nil
 }
 
-// ConfirmTwoFactor completes the setup with a code of the device. It returns ten recovery
-// codes, which are stored as hashes, and ends the other sessions of the user. A wrong code
-// is Invalid.
+// ConfirmTwoFactor completes the setup with a code from the user's device and ends the
+// user's other sessions. It returns recoveryCodeCount recovery codes, which are stored
+// only as hashes. It returns Invalid if the code is wrong.
 func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code string) (codes []string, err error) {
 	codes, hashes, err := u.generateRecoveryCodes()
 	if err != nil {
@@ -95,8 +96,9 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 	return codes, nil
 }
 
-// RemoveTwoFactor turns two-factor authentication off for the signed-in user, who confirms
-// the password. It returns Conflict if it is off already or required.
+// RemoveTwoFactor disables two-factor authentication for the signed-in user. password
+// must be the user's password. It returns Conflict if two-factor authentication is
+// required or already disabled.
 func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password string) error {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {
@@ -116,8 +118,8 @@ func (u *Users) RemoveTwoFactor(ctx context.Context, actor model.Actor, password
 	})
 }
 
-// NewRecoveryCodes replaces the recovery codes of the signed-in user, who confirms the
-// password. It returns Conflict without two-factor authentication.
+// NewRecoveryCodes replaces the recovery codes of the signed-in user. password must be
+// the user's password. It returns Conflict if two-factor authentication is disabled.
 func (u *Users) NewRecoveryCodes(ctx context.Context, actor model.Actor, password string) (codes []string, err error) {
 	user, err := u.confirmPassword(ctx, actor, password)
 	if err != nil {

@@ -31,7 +31,7 @@ func TestTwoFactorSetup(t *testing.T) {
 	}
 	_, err = p.Users.ConfirmTwoFactor(t.Context(), actor, "000000")
 	vaulttest.WantKind(t, "confirm with a wrong code", err, errs.Invalid)
-	p.SignIn(t, "kim") // the password alone is enough until setup is confirmed
+	p.SignIn(t, "kim") // until the setup is confirmed, the password is enough
 	recovery, err := p.Users.ConfirmTwoFactor(t.Context(), actor, p.TOTPCode(t, setup.Secret))
 	if err != nil || len(recovery) != 10 {
 		t.Fatalf("ConfirmTwoFactor() returned %d recovery codes, %v; want 10", len(recovery), err)
@@ -76,7 +76,7 @@ func TestTwoFactorSignIn(t *testing.T) {
 	}
 }
 
-// One of several concurrent sign-ins with the same code succeeds.
+// If several sign-ins use the same code at the same time, only one succeeds.
 func TestTwoFactorCodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Users creates and changes users, and signs them in. Changes by administrators are in
-// this file.
+// Users creates and changes users, and signs them in. This file contains the changes by
+// administrators.
 type Users struct {
 	auth       *Auth
 	passwords  *secret.Passwords
@@ -27,11 +27,11 @@ type Users struct {
 
 // UserRules are the settings for users and their sessions.
 type UserRules struct {
-	Session          model.SessionLimits // defaults for 0: 12 hours idle, 14 days in total
+	Session          model.SessionLimits // 0 values mean the defaults: 12 hours idle, 14 days in total
 	RequireTwoFactor bool
 	KnownAddress     time.Duration      // how long an address stays known after a sign-in; 0 disables it
 	Queue            secret.QueueLimits // limits of the password hashing queue
-	Host             string             // of public_url; passwords must not be based on it
+	Host             string             // host name in public_url; passwords must not be based on it
 }
 
 // Limits returns the session limits with defaults applied.
@@ -51,8 +51,9 @@ var (
 	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
 )
 
-// Create creates a user. Without a password in the draft it returns the token of a
-// one-time link, which is not stored. Invalid errors name the fields.
+// Create creates a user. If the draft has no password, it returns the token of a one-time
+// link for setting one. The token is not stored. An Invalid error lists the invalid
+// fields.
 func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserDraft) (token string, user model.User, err error) {
 	user, problems := draft.Check(u.auth.Now())
 	err = problems.Err()
@@ -87,7 +88,7 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 	return token, user, err
 }
 
-// checkNameAvailable returns Invalid if another user has the name.
+// checkNameAvailable returns Invalid if a user other than except has the name.
 func (u *Users) checkNameAvailable(t *store.Tx, name string, except uint64) error {
 	other, taken, err := t.UserByName(name)
 	if err == nil && taken && other.ID != except {
@@ -96,7 +97,8 @@ func (u *Users) checkNameAvailable(t *store.Tx, name string, except uint64) erro
 	return err
 }
 
-// newPasswordLink generates a one-time link; only its hash is stored.
+// newPasswordLink generates a one-time link and its token. Only a hash of the token is
+// stored.
 func (u *Users) newPasswordLink(reset bool) (token string, link *model.PasswordLink, err error) {
 	if token, err = secret.NewToken(u.auth.Rand); err != nil {
 		return "", nil, err
@@ -104,7 +106,7 @@ func (u *Users) newPasswordLink(reset bool) (token string, link *model.PasswordL
 	return token, &model.PasswordLink{Hash: tokenHash(token), Reset: reset, ExpiresAt: u.auth.Now().Add(model.PasswordLinkTTL)}, nil
 }
 
-// tokenHash returns the hash of a token in hex, or "" for an invalid token.
+// tokenHash returns the hash of a token in hexadecimal, or "" if the token is invalid.
 func tokenHash(token string) string {
 	hash, ok := secret.HashToken(token)
 	if !ok {
@@ -147,8 +149,8 @@ func (u *Users) GetByName(ctx context.Context, name string) (user model.User, er
 	return user, err
 }
 
-// update changes a user on behalf of an administrator. Both functions may run twice. If
-// check returns false, nothing is written.
+// update changes a user on behalf of an administrator. check and apply may be called
+// twice. If check returns false, update writes nothing.
 func (u *Users) update(ctx context.Context, actor model.Actor, id uint64,
 	check func(*store.Tx, model.User) (bool, error), apply func(*store.Tx, *model.User) error,
 ) (user model.User, err error) {
@@ -174,7 +176,7 @@ func (u *Users) update(ctx context.Context, actor model.Actor, id uint64,
 	return user, err
 }
 
-// Rename changes the username.
+// Rename changes the username of a user.
 func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name string) (model.User, error) {
 	name, problems := model.CheckUserName(name)
 	if err := problems.Err(); err != nil {
@@ -189,8 +191,8 @@ func (u *Users) Rename(ctx context.Context, actor model.Actor, id uint64, name s
 	})
 }
 
-// SetRole changes the role of a user, effective with the next request. It returns Conflict
-// for the last administrator.
+// SetRole changes the role of a user. The new role takes effect with the next request.
+// SetRole returns Conflict if the user is the last administrator.
 func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role model.Role) (model.User, error) {
 	if !role.Can(model.PermRead) {
 		return model.User{}, errs.InvalidField("role", "The selected role is invalid.")
@@ -207,8 +209,8 @@ func (u *Users) SetRole(ctx context.Context, actor model.Actor, id uint64, role 
 	})
 }
 
-// checkNotLastAdmin returns Conflict if removing this user would leave no administrator, or
-// none with a password.
+// checkNotLastAdmin returns Conflict if there would be no administrator without this
+// user, or none with a password.
 func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	if !user.Enabled() || !user.Role.Can(model.PermAdmin) {
 		return nil
@@ -233,8 +235,8 @@ func (u *Users) checkNotLastAdmin(t *store.Tx, user model.User) error {
 	return nil
 }
 
-// Disable ends the sessions of a user and prevents new ones. It returns Conflict for the
-// last administrator. It does nothing if the user is disabled.
+// Disable ends the sessions of a user and prevents new ones. It does nothing if the user
+// is already disabled. It returns Conflict if the user is the last administrator.
 func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
 	return u.update(ctx, actor, id, func(t *store.Tx, user model.User) (bool, error) {
 		return user.Enabled(), u.checkNotLastAdmin(t, user)
@@ -249,7 +251,7 @@ func (u *Users) Disable(ctx context.Context, actor model.Actor, id uint64) (mode
 	})
 }
 
-// Enable lets a disabled user sign in again with the same password and two-factor
+// Enable allows a disabled user to sign in again with the same password and two-factor
 // authentication.
 func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model.User, error) {
 	return u.update(ctx, actor, id, func(_ *store.Tx, user model.User) (bool, error) {
@@ -260,9 +262,9 @@ func (u *Users) Enable(ctx context.Context, actor model.Actor, id uint64) (model
 	})
 }
 
-// Reset removes the password and two-factor authentication of a user, ends the sessions,
-// and returns the token of a one-time link to choose a new password. A previous link
-// becomes invalid. It returns Conflict if the user is disabled.
+// Reset removes the password and two-factor authentication of a user and ends the user's
+// sessions. It returns the token of a one-time link for setting a new password. Any
+// previous link becomes invalid. Reset returns Conflict if the user is disabled.
 func (u *Users) Reset(ctx context.Context, actor model.Actor, id uint64) (token string, user model.User, err error) {
 	token, link, err := u.newPasswordLink(true)
 	if err != nil {

@@ -84,7 +84,8 @@ func TestLastAdministratorCannotBeRemoved(t *testing.T) {
 	vaulttest.WantKind(t, "disable the last administrator", err, errs.Conflict)
 }
 
-// If the only two administrators are disabled at the same time, one remains.
+// If the only two administrators are disabled at the same time, one of them stays
+// enabled.
 func TestLastAdministratorConcurrentDisable(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -131,8 +132,8 @@ func TestAdministratorOperations(t *testing.T) {
 	vaulttest.WantKind(t, "unknown user", err, errs.NotFound)
 }
 
-// administratorOperations returns the operations that only administrators may call, as called
-// by actor.
+// administratorOperations returns calls, made as actor, of the operations that only
+// administrators may use.
 func administratorOperations(t *testing.T, p *vaulttest.UserFixture, actor model.Actor, user, key uint64) map[string]func() error {
 	return map[string]func() error{
 		"create user": func() error {
@@ -182,8 +183,8 @@ func administratorOperations(t *testing.T, p *vaulttest.UserFixture, actor model
 	}
 }
 
-// Permissions are checked again inside the transaction of a write, because the role, the user,
-// or the session may have changed while documents were uploaded.
+// Permissions are checked again inside the write transaction, because the role, user, or
+// session may change while documents are being uploaded.
 func TestWriteChecksPermissionsAgain(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
@@ -253,7 +254,7 @@ func TestUserReset(t *testing.T) {
 	}
 }
 
-// A change to a user is one audit entry; a call that changes nothing writes none.
+// Each change to a user adds one audit entry. A call that changes nothing adds none.
 func TestUserAuditEntries(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)
