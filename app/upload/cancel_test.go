@@ -51,7 +51,8 @@ func TestUploadCancelDuringWrite(t *testing.T) {
 	wantNoPartialFiles(t, opts.Dir)
 }
 
-// A document that is canceled while it is inspected is not stored.
+// If an upload is canceled while its document is being inspected, the document is not
+// stored.
 func TestUploadCancelDuringInspection(t *testing.T) {
 	t.Parallel()
 	inspecting, proceed := make(chan struct{}), make(chan struct{})
@@ -83,7 +84,7 @@ func TestUploadCancelDuringInspection(t *testing.T) {
 	wantNoPartialFiles(t, v.Dir)
 }
 
-// If the user signs out while the bytes arrive, the upload fails and stores no blob.
+// If the user signs out while bytes arrive, the upload fails and no blob is stored.
 func TestUploadSignedOutDuringWrite(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, nil)

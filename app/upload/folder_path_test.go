@@ -13,7 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// uploadTo uploads a document to the folders of path below folder and returns the outcome.
+// uploadTo uploads a document to the folder at path below the given folder and returns
+// the outcome.
 func uploadTo(t *testing.T, v *instance.Instance, folder uint64, path []string, name string, content []byte) upload.Upload {
 	t.Helper()
 	plan := upload.Plan{Folder: folder, Path: path, Filename: name, Size: int64(len(content))}

@@ -9,10 +9,10 @@ import (
 	"deedkeep/app/errs"
 )
 
-// errPaused is the error of all writes while the server stops.
+// errPaused is returned for every write while the server is stopping.
 var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The service is stopping; try again in a moment."}
 
-// isPaused reports whether uploads accept no more bytes.
+// isPaused reports whether uploads have stopped accepting bytes.
 func (u *Uploads) isPaused() bool {
 	select {
 	case <-u.paused:
@@ -22,7 +22,7 @@ func (u *Uploads) isPaused() bool {
 	}
 }
 
-// pausableReader returns errPaused once uploads are paused.
+// pausableReader reads from r until uploads are paused. After that, it returns errPaused.
 type pausableReader struct {
 	r io.Reader
 	u *Uploads
@@ -34,25 +34,26 @@ func (p *pausableReader) Read(b []byte) (int, error) {
 	}
 	n, err := p.r.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) && p.u.isPaused() {
-		err = errPaused // the read failed because of the pause
+		err = errPaused // the pause made the read fail
 	}
 	return n, err
 }
 
-// Paused returns a channel that is closed by Pause. A handler that reads a body for Write
-// stops reading then, so that the server can stop during a long upload.
+// Paused returns a channel that Pause closes. Handlers that read a request body for Write
+// then stop reading, so that the server can stop during a long upload.
 func (u *Uploads) Paused() <-chan struct{} { return u.paused }
 
-// Pause permanently stops accepting bytes. Uploads resume after the next start.
+// Pause permanently stops accepting bytes. Clients can resume their uploads after the
+// server restarts.
 func (u *Uploads) Pause() { u.pauseOnce.Do(func() { close(u.paused) }) }
 
-// closeTimeout is how long Close waits for requests in progress. After their connections
-// are closed they end quickly.
+// closeTimeout is how long Close waits for requests in progress. They end quickly after
+// their connections are closed.
 const closeTimeout = 10 * time.Second
 
 // Close pauses uploads and waits for requests in progress.
 func (u *Uploads) Close() {
-	u.mu.Lock() // wait for acquire, which checks isPaused and then adds to active
+	u.mu.Lock() // wait for a running acquire, which checks isPaused before it adds to active
 	u.Pause()
 	u.mu.Unlock()
 	done := make(chan struct{})
@@ -69,7 +70,7 @@ func (u *Uploads) Close() {
 	}
 }
 
-// expireInterval is the time between two checks for expired uploads.
+// expireInterval is the time between checks for expired uploads.
 const expireInterval = 10 * time.Minute
 
 // Run removes expired uploads until ctx ends.
@@ -107,7 +108,7 @@ func (u *Uploads) removeExpired() (err error) {
 	return err
 }
 
-// isExpired reports whether an upload has received no bytes for longer than its retention.
+// isExpired reports whether an upload has received no bytes for the retention time.
 func (u *Uploads) isExpired(open *openUpload) bool {
 	return !u.vault.Now().Before(open.UpdatedAt().Add(u.settings.retention()))
 }

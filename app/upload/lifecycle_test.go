@@ -34,7 +34,7 @@ func TestUploadExpires(t *testing.T) {
 		t.Errorf("Offset() = %+v, %v; want offset 3 and expiration %v", up, err, wantExpiration)
 	}
 	write(t, v, second.ID, 0, []byte("abcd"))
-	vaulttest.BeginUpload(t, v, plan) // evicts the first upload, which is idle
+	vaulttest.BeginUpload(t, v, plan) // evicts the first upload because it is idle
 	_, err = v.Uploads.Offset(t.Context(), vaulttest.Operator, first.ID)
 	vaulttest.WantKind(t, "offset of the evicted upload", err, errs.NotFound)
 	p.Clock.Advance(time.Hour)
@@ -44,8 +44,8 @@ func TestUploadExpires(t *testing.T) {
 	wantNoPartialFiles(t, v.Dir)
 }
 
-// A server that stops interrupts the requests in progress and waits until their bytes are
-// synced.
+// When the server stops, it interrupts requests in progress and waits until the bytes
+// they received are synced to the disk.
 func TestUploadPause(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -68,7 +68,7 @@ func TestUploadPause(t *testing.T) {
 	}
 	v.Uploads.Pause()
 	<-v.Uploads.Paused()
-	vaulttest.NoError(t, w.CloseWithError(os.ErrDeadlineExceeded)) // as a request handler does
+	vaulttest.NoError(t, w.CloseWithError(os.ErrDeadlineExceeded)) // request handlers do the same
 	vaulttest.Close(t, v)
 	vaulttest.WantKind(t, "write in progress", <-done, errs.Unavailable)
 	_, err = v.Uploads.Write(t.Context(), vaulttest.Operator, created.ID, 3, strings.NewReader("x"))

@@ -9,9 +9,9 @@ import (
 	"deedkeep/app/errs"
 )
 
-// checkLimits returns an error if the disk has no space for another upload besides the
-// reserved bytes, or if its owner has too many uploads, bytes, or too large a share of the
-// space. It evicts idle uploads of the owner.
+// checkLimits returns an error if the free disk space, minus the reserved space, is too small for another upload. It
+// also returns an error if the owner has too many uploads, if they are too large, or if they take up too much of the
+// free space. To enforce the owner's limits, it evicts idle uploads.
 func (u *Uploads) checkLimits(info uploadInfo) error {
 	var reserved, share int64
 	var own []*openUpload
@@ -20,7 +20,7 @@ func (u *Uploads) checkLimits(info uploadInfo) error {
 		if sameOwner {
 			own = append(own, open)
 		}
-		// Idle uploads have no reservation; DiskGuardReader checks the space again when they resume.
+		// Idle uploads have no reservation. When they resume, DiskGuardReader checks the free space again.
 		if open.busy || u.vault.Now().Sub(open.UpdatedAt()) < reservationTTL {
 			reserved += open.Size - open.Offset()
 			if sameOwner {
@@ -38,8 +38,9 @@ func (u *Uploads) checkLimits(info uploadInfo) error {
 	return u.enforceOwnerLimits(own, info.Size)
 }
 
-// enforceOwnerLimits evicts the oldest idle uploads of an owner until another one of size
-// bytes fits the settings, or returns Conflict. A single document always fits.
+// enforceOwnerLimits evicts an owner's idle uploads, oldest first, until another upload of the given size (in bytes) is
+// within the limits. If it can't free enough, it returns Conflict. An owner without other uploads can always upload one
+// document.
 func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
 	slices.SortFunc(own, func(a, b *openUpload) int { return a.UpdatedAt().Compare(b.UpdatedAt()) })
 	count, bytes := len(own), size
@@ -69,9 +70,9 @@ func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
 	return err
 }
 
-// checkDiskSpace returns an error unless a document of size bytes fits besides the
-// reserved bytes. All uploads of one user together may use half of the free space. A
-// single document may use more.
+// checkDiskSpace returns an error if a document of the given size (in bytes) doesn't fit into the free space that is
+// not reserved. All uploads of one user together can use at most half of the free space, but a single document can use
+// more.
 func (u *Uploads) checkDiskSpace(free, reserved, share, size uint64) error {
 	switch reserve := u.vault.MinFree; {
 	case free < reserve+size:

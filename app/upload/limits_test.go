@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// An upload reserves free space for its remaining bytes.
+// An upload reserves free disk space for its remaining bytes.
 func TestUploadReservesSpace(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })
@@ -29,7 +29,7 @@ func TestUploadReservesSpace(t *testing.T) {
 	vaulttest.BeginUpload(t, v, upload.Plan{Filename: "b.pdf", Size: size})
 }
 
-// An idle upload loses its reservation, and one user can't reserve all free space.
+// An idle upload loses its reservation. One user can't reserve all the free space.
 func TestUploadReservationExpires(t *testing.T) {
 	t.Parallel()
 	p := vaulttest.NewUserFixture(t, func(o *instance.Options) { o.Settings.FileSize = 1 << 60 })

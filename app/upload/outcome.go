@@ -15,21 +15,21 @@ import (
 	"deedkeep/app/vault"
 )
 
-// outcome is the stored result of an upload: the body of an idempotency record.
+// outcome is the stored result of an upload. It is the body of an idempotency record.
 type outcome struct {
 	File      uint64 `json:"file,omitempty"`
 	Size      int64  `json:"size"`
 	Rejection string `json:"refusal,omitempty"`
 }
 
-// outcomeKey returns the key of the idempotency record. It contains the owner, so that no
-// other user can find the outcome.
+// outcomeKey returns the key of an upload's idempotency record. The key depends on the
+// owner, so that other users can't find the outcome.
 func outcomeKey(actor model.Actor, name string) [32]byte {
 	return sha256.Sum256([]byte("upload\n" + actor.Record() + "\n" + name))
 }
 
-// findOutcome returns the outcome of an upload; found is false if the upload has not ended
-// or does not exist.
+// findOutcome returns the outcome of an upload. found is false if the upload has not
+// ended or does not exist.
 func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string) (up Upload, found bool, err error) {
 	name := uploadName(id)
 	if name == "" {
@@ -49,19 +49,19 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	}
 	file, err := u.vault.Files.Get(ctx, out.File)
 	if errs.KindOf(err) == errs.NotFound {
-		file, err = model.File{ID: out.File, Size: out.Size}, nil // moved to the trash since
+		file, err = model.File{ID: out.File, Size: out.Size}, nil // moved to the trash in the meantime
 	}
 	up.File = &file
 	return up, true, err
 }
 
-// finishTimeout limits the inspection and commit of a document; the inspection may wait
-// for other documents.
+// finishTimeout limits the time to inspect and commit a document. This includes waiting
+// for the inspection of other documents.
 const finishTimeout = 2 * time.Minute
 
-// finish stores or rejects a document whose bytes are all received. It continues if the
-// client disconnects. After an error nothing is stored, and the received bytes are
-// flushed.
+// finish stores or rejects a document after all its bytes are received. It continues even
+// if the client disconnects. If it returns an error, it has stored nothing, but has
+// flushed the received bytes.
 func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, open *openUpload) (Upload, error) {
 	up, found, err := u.findOutcome(ctx, actor, id)
 	if err != nil {
@@ -95,7 +95,7 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, open
 	return up, err
 }
 
-// rejectionReason returns the message of an error without its final period.
+// rejectionReason returns the message of an error without the final period.
 func rejectionReason(err error) string {
 	e, _ := errors.AsType[*errs.Error](err)
 	return strings.TrimSuffix(e.Message, ".")
@@ -104,7 +104,8 @@ func rejectionReason(err error) string {
 // errCanceled is returned if the user canceled the upload before the commit.
 var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
 
-// setCancel lets Cancel stop finish until the commit begins.
+// setCancel allows Cancel to interrupt finish until the commit starts. It returns
+// errCanceled if the upload is already canceled.
 func (u *Uploads) setCancel(open *openUpload, cancel context.CancelFunc) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -121,8 +122,8 @@ func (u *Uploads) isCanceled(open *openUpload) bool {
 	return open.canceled
 }
 
-// startCommit is called in the transaction. It fails if the upload was canceled; later
-// calls of Cancel fail.
+// startCommit is called inside the transaction. It fails if the upload has been canceled.
+// Once it succeeds, Cancel fails.
 func (u *Uploads) startCommit(open *openUpload) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -133,18 +134,19 @@ func (u *Uploads) startCommit(open *openUpload) error {
 	return nil
 }
 
-// store adds the document to the vault as any other upload does.
+// store adds the document to the vault in the same way as other uploads.
 func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload) error {
 	recorder := u.outcomeRecorder(actor, open)
 	err := u.vault.Store.View(ctx, func(t *store.Tx) error {
-		// Check before the bytes become a blob, so that a rejected upload leaves none.
+		// Check this before creating the blob, so that a rejected upload doesn't leave an
+		// orphaned blob.
 		if err := u.vault.CheckActor(t, actor); err != nil {
 			return err
 		}
 		if open.Abstract == 0 {
 			return u.checkDestination(t, 0, open.Folder)
 		}
-		_, err := t.Abstract(open.Abstract) // Attach rejects the document if the abstract is full
+		_, err := t.Abstract(open.Abstract) // if the abstract is full, Attach rejects the document
 		return err
 	})
 	if err != nil {
@@ -173,7 +175,7 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload
 	return err
 }
 
-// outcomeRecorder returns how the transaction stores the outcome.
+// outcomeRecorder returns the Idempotency that stores the outcome in the transaction.
 func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
 	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, open.Name()), RequestHash: open.Name(),
 		Render: func(stored vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
@@ -182,14 +184,15 @@ func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Ide
 			case len(stored.Failures) > 0:
 				out.Rejection = stored.Failures[0].Reason
 			case len(stored.Files) > 0:
-				out.File = slices.Max(vault.FileIDs(stored.Files)) // the other files of the abstract are older
+				out.File = slices.Max(vault.FileIDs(stored.Files)) // all other files of the abstract have lower IDs
 			}
 			body, err := json.Marshal(out)
 			return 0, nil, body, err
 		}, BeforeCommit: func() error { return u.startCommit(open) }}
 }
 
-// reject ends an upload whose destination no longer exists.
+// reject ends an upload by storing a rejection, for example because its destination no
+// longer exists.
 func (u *Uploads) reject(ctx context.Context, actor model.Actor, open *openUpload, reason string) error {
 	recorder := u.outcomeRecorder(actor, open)
 	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return recorder.CheckUnused(t, u.vault) }, func(t *store.Tx) error {

@@ -21,8 +21,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A document that is rejected after its bytes have arrived ends the upload. Repeated requests
-// get the same reason.
+// If a document is rejected after all bytes have arrived, the upload ends. Repeated
+// requests return the same reason.
 func TestUploadIsRejected(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 1 })
@@ -64,8 +64,8 @@ func TestUploadIsRejected(t *testing.T) {
 	wantNoPartialFiles(t, opts.Dir)
 }
 
-// A document that can't be inspected for now is stored later, without another upload of its
-// bytes.
+// If a document can't be inspected because of a temporary error, it is stored later
+// without sending its bytes again.
 func TestUploadIsStoredLater(t *testing.T) {
 	t.Parallel()
 	reader := &busyReader{}
@@ -93,8 +93,8 @@ func TestUploadIsStoredLater(t *testing.T) {
 	wantStored(t, v, up, body)
 }
 
-// Bytes are acknowledged only once they are durable: not after a failed sync, even if a later
-// one succeeds.
+// Bytes are acknowledged only after they are synced to the disk. After a failed sync,
+// they are never acknowledged, even if a later sync succeeds.
 func TestUploadAcknowledgesOnlyDurableBytes(t *testing.T) {
 	t.Parallel()
 	for name, failingSyncs := range map[string]int32{"every sync fails": 1 << 30, "the first sync fails": 1, "no sync fails": 0} {
@@ -129,7 +129,7 @@ func TestUploadAcknowledgesOnlyDurableBytes(t *testing.T) {
 	}
 }
 
-// busyReader rejects inspections while busy is set.
+// busyReader fails every inspection while busy is true.
 type busyReader struct {
 	vaulttest.Reader
 	busy atomic.Bool
@@ -144,7 +144,7 @@ func (b *busyReader) Inspect(
 	return b.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
-// While a document is being stored, Offset returns an error, because the offset may still
+// While a document is being stored, Offset returns an error because the offset may still
 // change.
 func TestOffsetWhileStoring(t *testing.T) {
 	t.Parallel()

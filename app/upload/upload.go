@@ -1,6 +1,6 @@
-// Package upload holds resumable uploads: documents that arrive in several requests, also
-// after a lost connection or a restart. A complete document is added to an abstract or
-// folder of the vault.
+// Package upload implements resumable uploads. A document can be sent in several
+// requests, even after a lost connection or a server restart. Once it is complete, the
+// document is added to an abstract or folder of the vault.
 package upload
 
 import (
@@ -27,9 +27,9 @@ import (
 // Uploads creates, continues, and finishes resumable uploads. Only the user or API key
 // that created an upload can continue it.
 //
-// A document is added to the vault once, even if a request is repeated: the outcome is
-// stored in the transaction that adds the document and kept as long as other idempotency
-// records.
+// A document is added to the vault only once, even if a request is repeated. The outcome
+// is stored in the transaction that adds the document, and is kept as long as other
+// idempotency records.
 type Uploads struct {
 	vault     *vault.Vault
 	settings  Settings
@@ -38,8 +38,8 @@ type Uploads struct {
 	active    sync.WaitGroup // requests in progress
 
 	mu       sync.Mutex
-	partials *blobstore.Partials    // nil until load
-	byName   map[string]*openUpload // by the SHA-256 of the ID, in hex
+	partials *blobstore.Partials    // nil until load is called
+	byName   map[string]*openUpload // by the SHA-256 hash of the ID, in hexadecimal
 
 	batches vault.Batches // has its own lock
 }
@@ -51,12 +51,12 @@ type openUpload struct {
 	uploadInfo
 
 	busy       bool
-	canceled   bool               // canceled or expired; the request in progress removes it
+	canceled   bool               // canceled or expired; if a request is in progress, it removes the upload
 	cancel     context.CancelFunc // cancels the request in progress
-	committing bool               // the transaction has begun: too late to cancel
+	committing bool               // the transaction has started, so it is too late to cancel
 }
 
-// uploadInfo is stored with the partial file as JSON.
+// uploadInfo is stored as JSON with the partial file.
 type uploadInfo struct {
 	Owner     string    `json:"owner"` // model.Actor.Record of the creator
 	Abstract  uint64    `json:"abstract,omitempty"`
@@ -70,56 +70,57 @@ type uploadInfo struct {
 	CreatedAt time.Time `json:"at"`
 }
 
-// Plan describes a document to be uploaded to an abstract, to a folder, or, if both are 0,
-// to neither.
+// Plan describes a document to upload and its destination: an abstract, a folder, or
+// neither if both IDs are 0.
 type Plan struct {
 	Abstract, Folder uint64
 	Path             []string // names of nested folders below Folder; missing ones are created
 	Filename         string   // as returned by decode.Filename
 	Size             int64    // bytes
-	// Documents of one Batch ("" for none) were selected together. They appear in the
-	// abstract in the order of Position, regardless of which one arrives first.
+	// Documents with the same Batch (not "") were selected together. They appear in the
+	// abstract in the order of Position, no matter which one arrives first.
 	Batch    string
 	Position int
-	// Metadata is opaque data of the client, returned unchanged.
+	// Metadata is opaque client data that is returned unchanged.
 	Metadata string
 }
 
-// Upload is the progress of an upload and, once it has ended, its outcome.
+// Upload is the progress of an upload or, if the upload has ended, its outcome.
 type Upload struct {
 	ID        string // unguessable; only its hash is stored
 	Size      int64
-	Offset    int64     // bytes received and durable
-	Received  bool      // all bytes are received, durable or not
-	ExpiresAt time.Time // unless more bytes arrive
-	// Metadata is that of the plan; "" once the upload has ended.
+	Offset    int64     // number of bytes received and synced to the disk
+	Received  bool      // whether all bytes are received, even if not synced yet
+	ExpiresAt time.Time // when the upload expires if no more bytes arrive
+	// Metadata is Plan.Metadata. It is "" if the upload has ended.
 	Metadata  string
 	File      *model.File
-	Rejection string // reason if the document was rejected, else ""
+	Rejection string // reason if the document was rejected; otherwise ""
 }
 
 // Ended reports whether the document was stored or rejected.
 func (u Upload) Ended() bool { return u.File != nil || u.Rejection != "" }
 
-// Settings are the uploads.* settings of config.example.yaml. The defaults for 0 are 24
-// hours, 200, and 20 GB.
+// Settings contains the uploads.* settings (see config.example.yaml). 0 values mean the
+// defaults: 24 hours, 200 uploads, and 20 GB.
 type Settings struct {
-	Keep         time.Duration // time since the last byte
-	PerUser      int           // open uploads of a user or API key
-	BytesPerUser int64         // total size of these uploads
+	Keep         time.Duration // how long an upload is kept after the last byte
+	PerUser      int           // maximum number of open uploads per user or API key
+	BytesPerUser int64         // maximum total size of these uploads
 }
 
 func (s Settings) retention() time.Duration { return cmp.Or(s.Keep, 24*time.Hour) }
 func (s Settings) maxPerUser() int          { return cmp.Or(s.PerUser, 200) }
 func (s Settings) maxBytesPerUser() int64   { return cmp.Or(s.BytesPerUser, 20<<30) }
 
-// minIdleToEvict is how long an upload must be idle before another one of the same user
-// may evict it.
+// minIdleToEvict is how long an upload must be idle before it can be evicted for another
+// upload of the same user.
 const minIdleToEvict = 10 * time.Minute
 
-// Errors in the chain of a Conflict from Write.
+// These errors are wrapped in a Conflict error from Write.
 var (
-	// ErrOffset means that the offset of a write is not the end of the received bytes.
+	// ErrOffset means that the offset of a write doesn't match the number of received
+	// bytes.
 	ErrOffset = errors.New("another offset")
 	// ErrUploadBusy means that another request is writing to the upload.
 	ErrUploadBusy = errors.New("the upload is being written")
@@ -130,7 +131,8 @@ func NewUploads(v *vault.Vault, settings Settings) *Uploads {
 	return &Uploads{vault: v, settings: settings, paused: make(chan struct{})}
 }
 
-// load reads the uploads of an earlier run, once. The caller holds mu.
+// load reads the uploads that existed when the server started. Later calls do nothing.
+// The caller must hold mu.
 func (u *Uploads) load() error {
 	if u.partials != nil {
 		return nil
@@ -158,14 +160,15 @@ func (u *Uploads) load() error {
 // MaxSize returns the maximum size of a document in bytes.
 func (u *Uploads) MaxSize() int64 { return u.vault.Settings.MaxFileSize }
 
-// TooLargeReason returns the reason for rejecting a larger document.
+// TooLargeReason returns the reason for rejecting a document above MaxSize.
 func (u *Uploads) TooLargeReason() string {
 	return document.ReasonTooLarge(u.vault.Settings.MaxFileSize)
 }
 
-// Begin creates an upload. It rejects what is known without the bytes: Invalid with the
-// reason, NotFound without the abstract or folder, Forbidden, InsufficientStorage, or
-// Conflict for too many open uploads.
+// Begin creates an upload. If the document can already be rejected, it returns Invalid
+// with the reason. It returns NotFound if the abstract or folder does not exist,
+// Forbidden if the actor may not upload, InsufficientStorage if the disk is full, and
+// Conflict if the owner's open uploads are too many or too large.
 func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Upload, error) {
 	if err := u.precheck(ctx, actor, plan); err != nil {
 		return Upload{}, err
@@ -204,8 +207,8 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 	return u.status(token, open), nil
 }
 
-// uploadName returns the name of an upload on disk: a hash, so that a person who can read
-// the directory cannot continue the upload.
+// uploadName returns the name of an upload on disk. It is a hash of the token, so that
+// read access to the directory is not enough to continue the upload.
 func uploadName(token string) string {
 	hash, ok := secret.HashToken(token)
 	if !ok {
@@ -214,7 +217,7 @@ func uploadName(token string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// precheck rejects a document that can be rejected without its bytes.
+// precheck returns an error if the document can be rejected before its bytes arrive.
 func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) error {
 	if reason := u.vault.Files.CheckNameAndSize(plan.Filename, plan.Size); reason != "" {
 		return &errs.Error{Kind: errs.Invalid, Message: reason}
@@ -249,11 +252,12 @@ func (u *Uploads) checkDestination(t *store.Tx, abstract, folder uint64) error {
 	return nil
 }
 
-// reservationTTL is how long disk space stays reserved for an upload that receives no
-// bytes.
+// reservationTTL is how long disk space stays reserved for an upload after its last bytes
+// were received.
 const reservationTTL = 2 * time.Minute
 
-// remove deletes an upload. The caller holds mu.
+// remove deletes an upload. If a request is in progress, remove cancels it, and the
+// upload is deleted when the request ends. The caller must hold mu.
 func (u *Uploads) remove(open *openUpload) error {
 	open.canceled = true
 	if open.busy {
@@ -270,9 +274,9 @@ func (u *Uploads) status(id string, open *openUpload) Upload {
 		ExpiresAt: open.UpdatedAt().Add(u.settings.retention()), Metadata: open.Metadata}
 }
 
-// Get returns the progress of an upload. If all bytes are received it finishes the upload
-// first, in case an earlier attempt failed. It returns NotFound for an unknown or expired
-// upload and for that of another user.
+// Get returns the progress of an upload. If all bytes are received, it first tries to
+// finish the upload, because an earlier attempt may have failed. It returns NotFound if
+// the upload does not exist, is expired, or belongs to another user.
 func (u *Uploads) Get(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
@@ -291,10 +295,10 @@ func (u *Uploads) statusOr(id string, open *openUpload, err error) (Upload, erro
 	return u.status(id, open), nil
 }
 
-// Offset returns the offset at which a client resumes an upload, and the outcome once the
-// upload has ended. Unlike Get, it never finishes the upload. While all bytes are received
-// but not yet durable, it returns Conflict with ErrUploadBusy, because the offset may still
-// change.
+// Offset returns the offset at which a client can resume an upload or, if the upload has
+// ended, its outcome. Unlike Get, it never finishes the upload. If all bytes are received
+// but not yet synced to the disk, it returns Conflict with ErrUploadBusy, because the
+// offset may still change.
 func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
@@ -309,7 +313,8 @@ func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upl
 var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.",
 	Err: ErrUploadBusy}
 
-// find returns an upload of the actor; free reports whether no request is writing to it.
+// find returns an upload that belongs to the actor. free reports whether no request is
+// writing to it.
 func (u *Uploads) find(actor model.Actor, id string) (open *openUpload, free bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -323,12 +328,14 @@ func (u *Uploads) find(actor model.Actor, id string) (open *openUpload, free boo
 	return open, !open.busy, nil
 }
 
-// Write appends r to an upload at an offset. Received bytes count even if it returns an
-// error: the error of r, InsufficientStorage, Unavailable, or Invalid if r is longer than
-// the upload. It returns Conflict with ErrOffset or ErrUploadBusy if it cannot append.
+// Write appends the bytes of r to an upload at an offset. It returns Conflict with
+// ErrOffset if the offset is wrong, or with ErrUploadBusy if another request is writing.
+// It returns the error of r if reading fails, InsufficientStorage or Unavailable if
+// writing fails, and Invalid if r is longer than the rest of the upload. Bytes received
+// before an error are kept.
 //
-// After the last byte the document is stored or rejected. If that fails for now, the bytes
-// are kept, and Get tries again.
+// After the last byte, Write stores or rejects the document. If a temporary error
+// prevents this, the bytes are kept, and Get tries again.
 func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offset int64, r io.Reader) (Upload, error) {
 	if up, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return up, err
@@ -359,7 +366,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 	})
 }
 
-// receive appends the bytes of r.
+// receive appends the bytes of r to an upload.
 func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUpload, r io.Reader) error {
 	if err := u.vault.Store.View(ctx, func(t *store.Tx) error { return u.vault.CheckActor(t, actor) }); err != nil {
 		return err
@@ -373,8 +380,8 @@ func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUplo
 	return u.vault.StorageError(err)
 }
 
-// runExclusive calls do while no other request uses the upload. Cancel cancels the context
-// of do.
+// runExclusive calls fn if no other request is using the upload. Otherwise, it returns
+// errUploadBusy. Cancel cancels the context passed to fn.
 func (u *Uploads) runExclusive(ctx context.Context, id string, open *openUpload, fn func(context.Context) (Upload, error)) (Upload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -412,8 +419,9 @@ func (u *Uploads) release(open *openUpload, ended bool) error {
 	return nil
 }
 
-// Cancel removes an upload. It returns NotFound for an unknown upload, and Conflict with
-// ErrUploadBusy while the document is being committed. A stored document stays.
+// Cancel removes an upload. If the document has already been stored, Cancel does nothing.
+// It returns NotFound if the upload does not exist, and Conflict with ErrUploadBusy while
+// the document is being committed.
 func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) error {
 	if _, found, err := u.findOutcome(ctx, actor, id); found || err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// otherUser is an actor who doesn't own the uploads of vaulttest.Operator.
+// otherUser is an actor other than the owner of the uploads, vaulttest.Operator.
 var otherUser = model.Actor{Kind: "user", ID: 8}
 
 func write(t *testing.T, v *instance.Instance, id string, offset int64, part []byte) upload.Upload {
@@ -32,12 +32,12 @@ func write(t *testing.T, v *instance.Instance, id string, offset int64, part []b
 	return up
 }
 
-// largePDF returns a valid PDF of 3 pages and more than n bytes.
+// largePDF returns a valid PDF with 3 pages and more than n bytes.
 func largePDF(n int) []byte {
 	return append(vaulttest.PDF(3, "large"), bytes.Repeat([]byte("0123456789abcdef"), n/16)...)
 }
 
-// wantNoPartialFiles checks that no file of an upload is left in the data directory.
+// wantNoPartialFiles checks that no files of uploads are left in the data directory.
 func wantNoPartialFiles(t *testing.T, dir string) {
 	t.Helper()
 	if paths := vaulttest.FilesUnder(t, dir, "uploads"); len(paths) > 0 {
@@ -45,7 +45,8 @@ func wantNoPartialFiles(t *testing.T, dir string) {
 	}
 }
 
-// wantStored checks that the upload ended with a file of the given content.
+// wantStored checks that the upload has ended and stored a document with the given
+// content.
 func wantStored(t *testing.T, v *instance.Instance, up upload.Upload, content []byte) {
 	t.Helper()
 	if up.File == nil {
@@ -103,8 +104,8 @@ func TestUpload(t *testing.T) {
 	wantNoPartialFiles(t, opts.Dir)
 }
 
-// wantSameOutcome checks that a client that lost the response to its last write gets the same
-// outcome from every call, and that the document isn't stored again.
+// wantSameOutcome simulates a client that lost the response to its last write. It checks
+// that every call returns the same outcome and that the document isn't stored again.
 func wantSameOutcome(t *testing.T, v *instance.Instance, up upload.Upload, lastPart []byte) {
 	t.Helper()
 	for name, call := range map[string]func() (upload.Upload, error){
@@ -160,8 +161,9 @@ func TestBeginRejects(t *testing.T) {
 	}
 }
 
-// After the server was killed during a write, the upload resumes at an offset up to which all
-// bytes are durable. Bytes that a power failure replaced by zeros don't get into the document.
+// If the server was killed during a write, the upload resumes at an offset before which
+// all bytes are synced to the disk. If a power failure replaced bytes with zeros, the
+// zeros don't get into the document.
 func TestUploadResumesAfterPowerFailure(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -182,7 +184,8 @@ func TestUploadResumesAfterPowerFailure(t *testing.T) {
 		t.Fatalf("partial files = %v, %v; want one without the ID in its name", parts, err)
 	}
 	vaulttest.Close(t, v)
-	// After the power failure the file is longer than its synced bytes: the rest is zeros.
+	// Simulate a power failure: the file is longer than its synced bytes, and the rest is
+	// zeros.
 	vaulttest.NoError(t, os.Truncate(parts[0], 2_500_000))
 
 	v = vaulttest.Open(t, opts)
@@ -210,7 +213,7 @@ func TestUploadConcurrentWrites(t *testing.T) {
 		_, err := v.Uploads.Write(context.Background(), vaulttest.Operator, created.ID, 0, r)
 		first <- err
 	}()
-	if _, err := w.Write(body[:1]); err != nil { // returns once the first request reads
+	if _, err := w.Write(body[:1]); err != nil { // Write returns when the first request starts reading
 		t.Fatalf("send a byte: %v", err)
 	}
 	_, err := v.Uploads.Write(t.Context(), vaulttest.Operator, created.ID, 0, bytes.NewReader(body))
@@ -227,8 +230,8 @@ func TestUploadConcurrentWrites(t *testing.T) {
 	wantStored(t, v, write(t, v, created.ID, 1, body[1:]), body)
 }
 
-// Documents of a batch appear in the order of their positions after the existing documents,
-// regardless of which one arrives first.
+// Documents of a batch appear after the existing documents, in the order of their
+// positions, no matter which one arrives first.
 func TestUploadBatchOrder(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
