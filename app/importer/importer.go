@@ -1,8 +1,9 @@
 // Package importer walks a folder of existing documents so that they can be imported one by one.
 //
-// It reports symbolic links but never follows them, opens nothing outside the folder, reports unreadable entries and
-// continues, supports paths longer than system calls accept, and needs memory for folders only, not for documents.
-// Names are the bytes that the disk has, whatever their encoding. It never writes and doesn't inspect documents.
+// It reports symbolic links but never follows them, and opens nothing outside the folder. It reports unreadable entries
+// and continues. It supports paths that are longer than system calls accept. Its memory use depends on the number of
+// folders, not on the number of documents. File names are byte strings in any encoding. It never writes to the folder and
+// doesn't inspect documents.
 package importer
 
 import (
@@ -20,30 +21,32 @@ import (
 // Kind is the type of an Entry.
 type Kind int
 
-// Types of entries.
+// These are the types of entries.
 const (
 	Document   Kind = iota // a regular file
-	Skipped                // hidden, or a file of the operating system; a folder counts as one entry
+	Skipped                // hidden or created by the operating system; a skipped folder counts as one entry
 	Link                   // a symbolic link to a file or folder; not followed
-	Special                // a device, pipe, socket, or placeholder of cloud storage
-	Unreadable             // with Err
+	Special                // a device, pipe, socket, or cloud storage placeholder
+	Unreadable             // Entry.Err contains the reason
 )
 
-// Entry is a file or folder in a folder.
+// Entry is a file or folder found in a folder.
 type Entry struct {
 	Folder *Folder
-	Name   string // the bytes on the disk
+	Name   string // as stored on the disk, in any encoding
 	Kind   Kind
-	Size   int64 // of a document, in bytes
-	Err    error // why it is unreadable, without the path
+	Size   int64 // in bytes; only for documents
+	Err    error // why the entry is unreadable, without its path
 }
 
-// Path returns the path relative to the top folder, with slashes.
+// Path returns the path relative to the top folder, separated by slashes.
 func (e Entry) Path() string { return path.Join(e.Folder.Path, e.Name) }
 
-// Open opens a document if it is still a regular file. The caller must have acquired the folder.
+// Open opens a document. It returns an error if the document is no longer a regular file. The caller must have called
+// Acquire on the folder.
 func (e Entry) Open() (*os.File, error) {
-	// If a pipe has replaced the file, opening it would block until a writer opens it too.
+	// nonBlock prevents a hang if a pipe has replaced the file. Otherwise, opening it would block until a writer opens
+	// it, too.
 	file, err := e.Folder.root.OpenFile(e.Name, os.O_RDONLY|nonBlock, 0)
 	if err != nil {
 		return nil, withoutPath(err)
@@ -58,9 +61,10 @@ func (e Entry) Open() (*os.File, error) {
 	return file, nil
 }
 
-// Folder is one folder of the tree. It stays open while it is acquired; the walk does so while it visits its entries.
+// Folder is one folder of the tree. It stays open as long as it is acquired. Walk acquires it while it visits its
+// entries.
 type Folder struct {
-	Path string // relative to the top, with slashes; "" for the top
+	Path string // relative to the top folder, with slashes; "" for the top folder
 	root *os.Root
 	refs atomic.Int32
 }
@@ -68,19 +72,19 @@ type Folder struct {
 // Acquire keeps the folder open until the matching Release.
 func (f *Folder) Acquire() { f.refs.Add(1) }
 
-// Release closes the folder if no other Acquire is open.
+// Release undoes one Acquire. The last Release closes the folder.
 func (f *Folder) Release() {
 	if f.refs.Add(-1) == 0 {
-		_ = f.root.Close() // opened for reading only
+		_ = f.root.Close() // can be ignored because the folder is only read
 	}
 }
 
-// readBatch is how many names of a folder are read at a time.
+// readBatch is the number of directory entries read at a time.
 const readBatch = 512
 
-// Walk visits every entry below dir, the entries of a folder before those of its subfolders. A folder that is the same
-// as avoid (nil: none) is reported as Special and not entered, unless it is dir. An error of visit, or of dir itself,
-// ends the walk and is returned.
+// Walk calls visit for every entry below dir. It visits the entries of a folder before those of its subfolders. If it
+// finds the folder avoid (which may be nil), it reports it as Special and doesn't enter it, unless it is dir. If dir
+// can't be read or visit returns an error, Walk stops and returns the error.
 func Walk(ctx context.Context, dir string, avoid os.FileInfo, visit func(Entry) error) error {
 	top, err := os.OpenRoot(dir)
 	if err != nil {
@@ -122,7 +126,7 @@ func (w *walk) folder(at string) error {
 	return nil
 }
 
-// unreadable reports a folder that can't be opened; for the top folder it returns the error.
+// unreadable reports a folder that can't be opened. For the top folder, it returns the error instead.
 func (w *walk) unreadable(at string, err error) error {
 	if at == "" {
 		return err
@@ -131,7 +135,7 @@ func (w *walk) unreadable(at string, err error) error {
 	return w.visit(Entry{Folder: &Folder{Path: strings.TrimSuffix(parent, "/")}, Name: name, Kind: Unreadable, Err: withoutPath(err)})
 }
 
-// entries visits the entries of a folder and returns the names of its subfolders.
+// entries visits the entries of a folder, except subfolders to enter, and returns the names of these subfolders.
 func (w *walk) entries(f *Folder) (subfolders []string, err error) {
 	dir, err := f.root.Open(".")
 	if err != nil {
@@ -162,7 +166,7 @@ func (w *walk) entries(f *Folder) (subfolders []string, err error) {
 	}
 }
 
-// entry classifies one name; nil means a folder to enter.
+// entry classifies one directory entry. It returns nil if the entry is a folder to enter.
 func (w *walk) entry(f *Folder, d fs.DirEntry) *Entry {
 	e := &Entry{Folder: f, Name: d.Name()}
 	if Hidden(e.Name) {
@@ -185,7 +189,7 @@ func (w *walk) entry(f *Folder, d fs.DirEntry) *Entry {
 	return e
 }
 
-// withoutPath returns err without operation and path, which the caller adds.
+// withoutPath returns err without the operation and path, because the caller adds them.
 func withoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -193,25 +197,25 @@ func withoutPath(err error) error {
 	return err
 }
 
-// systemFiles are names of files that operating systems create in folders, in lower case.
+// systemFiles contains the lowercase names of files and folders that operating systems create.
 var systemFiles = map[string]bool{
 	"thumbs.db": true, "ehthumbs.db": true, "desktop.ini": true, "$recycle.bin": true, "system volume information": true,
 	"@eadir": true, "__macosx": true, "icon\r": true, "lost+found": true,
 }
 
-// Hidden reports whether a name is not that of a document: it begins with a dot, is the lock file of an open Office
-// document, or was created by the operating system.
+// Hidden reports whether a name can't be that of a document to import: it starts with a dot, is the lock file of an
+// open Office document, or was created by the operating system.
 func Hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || systemFiles[strings.ToLower(name)]
 }
 
-// Totals counts the documents of a folder.
+// Totals contains the number and total size of the documents in a folder tree.
 type Totals struct {
 	Documents int
 	Bytes     int64
 }
 
-// Count walks dir without opening documents.
+// Count returns the totals of dir without opening any documents.
 func Count(ctx context.Context, dir string, avoid os.FileInfo) (total Totals, err error) {
 	err = Walk(ctx, dir, avoid, func(e Entry) error {
 		if e.Kind == Document {

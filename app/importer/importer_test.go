@@ -15,7 +15,10 @@ import (
 	"deedkeep/app/importer"
 )
 
-// createTree creates files (with their path as content) and folders (paths that end in /).
+// createTree creates files and folders in a temporary directory and returns the directory. The content of each file is
+// its path. Paths that end in
+//
+// are folders.
 func createTree(t *testing.T, paths ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +37,7 @@ func createTree(t *testing.T, paths ...string) string {
 	return dir
 }
 
-// walked returns the entries that a walk visits, sorted: type, path, size.
+// walked returns the entries that a walk visits, sorted. Each consists of type, path, and size.
 func walked(t *testing.T, dir string, avoid os.FileInfo) []string {
 	t.Helper()
 	var list []string
@@ -67,7 +70,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// The data directory must not be imported into itself, wherever in the tree it is.
+// The data directory must not be imported into itself, no matter where in the tree it is.
 func TestWalkSkipsDataDirectory(t *testing.T) {
 	dir := createTree(t, "a.pdf", "b/data/vault.db", "b/data2/x.pdf")
 	vault, err := os.Stat(filepath.Join(dir, "b", "data"))
@@ -107,7 +110,7 @@ func TestWalkStopsOnError(t *testing.T) {
 	}
 }
 
-// A document can be opened after the walk has finished, unless something else has replaced it.
+// A document can be opened after the walk, unless it was replaced by something that is not a regular file.
 func TestOpenAfterWalk(t *testing.T) {
 	dir := createTree(t, "a/1.pdf", "a/2.pdf", "b/3.pdf")
 	var entries []importer.Entry
@@ -144,12 +147,12 @@ func TestOpenAfterWalk(t *testing.T) {
 	}
 }
 
-// The tree is deeper than the longest path that a system call accepts; few files are open at a time.
+// Paths in the tree are longer than system calls accept. Walk handles them and keeps few files open at a time.
 func TestWalkDeep(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // The os package adds the prefix for long paths there.
+		return // the os package adds the prefix for long paths
 	}
-	const depth = 120 // of 50 bytes each: over 4,096
+	const depth = 120 // 50 bytes per name, so paths exceed 4,096 bytes
 	name := strings.Repeat("d", 49)
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

@@ -13,7 +13,8 @@ import (
 	"deedkeep/app/importer"
 )
 
-// Links are reported and not followed, wherever they lead. Pipes do not block the walk. A name may be any bytes.
+// Symbolic links are reported but never followed, whatever their target. Named pipes don't block the walk. File names
+// don't have to be valid UTF-8.
 func TestWalkSpecialFiles(t *testing.T) {
 	dir := createTree(t, "a.pdf", "b/c.pdf")
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -30,7 +31,7 @@ func TestWalkSpecialFiles(t *testing.T) {
 	}
 }
 
-// Opening a document that a pipe has replaced fails immediately.
+// If a pipe has replaced a document, opening the document fails immediately.
 func TestOpenReplacedByPipe(t *testing.T) {
 	dir := createTree(t, "a.pdf")
 	err := importer.Walk(t.Context(), dir, nil, func(e importer.Entry) error {

@@ -4,5 +4,5 @@ package importer
 
 import "syscall"
 
-// nonBlock makes opening a pipe return immediately instead of waiting for a writer.
+// With nonBlock, opening a pipe returns immediately instead of waiting for a writer.
 const nonBlock = syscall.O_NONBLOCK

@@ -1,4 +1,4 @@
 package importer
 
-// nonBlock is 0 because folders on Windows contain no pipes.
+// nonBlock is 0 because Windows folders can't contain pipes.
 const nonBlock = 0
