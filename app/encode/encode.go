@@ -1,4 +1,4 @@
-// Package encode converts records of the vault to the JSON shapes of the API.
+// Package encode converts the vault's records to the JSON types of the API.
 package encode
 
 import (
@@ -8,21 +8,21 @@ import (
 	"deedkeep/app/model"
 )
 
-// RecordPattern matches the name of a record in the audit log, such as "file:17".
+// RecordPattern matches a record's name in the audit log, such as "file:17".
 var RecordPattern = regexp.MustCompile(`^[a-z_]{1,32}:[0-9]{1,20}$`)
 
-// Folder returns the JSON shape of f.
+// Folder returns f as its API type.
 func Folder(f model.Folder) apitypes.Folder {
 	return apitypes.Folder{ID: int64(f.ID), Name: f.Name, ParentID: OptionalID(f.ParentID)}
 }
 
-// Template returns the JSON shape of t.
+// Template returns t as its API type.
 func Template(t model.Template) apitypes.TemplateDefinition {
 	return apitypes.TemplateDefinition{ID: int64(t.ID), Name: t.Name, Default: t.Default, Retired: t.Retired,
 		Statuses: t.Statuses, CustomFields: Fields(t.Fields)}
 }
 
-// Fields returns the JSON shapes of the custom fields of a template or of orders.
+// Fields returns the custom fields of a template or of orders as their API type.
 func Fields(fields []model.Field) []apitypes.Field {
 	list := make([]apitypes.Field, 0, len(fields))
 	for _, f := range fields {
@@ -31,12 +31,12 @@ func Fields(fields []model.Field) []apitypes.Field {
 	return list
 }
 
-// Actor returns the JSON shape of a.
+// Actor returns a as its API type.
 func Actor(a model.Actor) apitypes.Actor {
 	return apitypes.Actor{Kind: a.Kind, ID: OptionalID(a.ID), Name: OptionalString(a.Name), Address: OptionalString(a.Address)}
 }
 
-// OptionalString returns nil for "".
+// OptionalString returns a pointer to s, or nil if s is "".
 func OptionalString(s string) *string {
 	if s == "" {
 		return nil
@@ -44,11 +44,11 @@ func OptionalString(s string) *string {
 	return &s
 }
 
-// OptionalID returns nil for 0, which is not an ID.
+// OptionalID returns a pointer to id, or nil if id is 0, which is never an ID.
 func OptionalID(id uint64) *int64 {
 	if id == 0 {
 		return nil
 	}
-	n := int64(id) // IDs come from a sequence and never exceed 63 bits
+	n := int64(id) // IDs come from a sequence and fit into 63 bits
 	return &n
 }

@@ -12,16 +12,16 @@ import (
 	"deedkeep/app/secret"
 )
 
-// IDCodec converts between records as the audit log names them, such as "abstract:7", and as API clients name them,
-// where abstracts and orders have opaque IDs.
+// IDCodec converts record names between the form in the audit log, such as "abstract:7", and the form in the API, where
+// abstracts and orders have opaque IDs.
 type IDCodec struct{ Abstracts, Orders *secret.IDs }
 
-// NewIDCodec returns the codec of an installation.
+// NewIDCodec returns the codec that uses the given keys.
 func NewIDCodec(keys *secret.Keys) IDCodec {
 	return IDCodec{keys.IDs("abstracts"), keys.IDs("orders")}
 }
 
-// ForType returns the IDs of a record type, or nil if its IDs aren't opaque.
+// ForType returns the ID converter for a record type, or nil if its IDs aren't opaque.
 func (c IDCodec) ForType(recordType string) *secret.IDs {
 	switch recordType {
 	case "abstract":
@@ -32,7 +32,7 @@ func (c IDCodec) ForType(recordType string) *secret.IDs {
 	return nil
 }
 
-// Encode returns a record of the audit log as API clients name it. Other text is returned unchanged.
+// Encode converts a record name from the audit log to the form in the API. It returns other text unchanged.
 func (c IDCodec) Encode(record string) string {
 	recordType, number, _ := strings.Cut(record, ":")
 	ids := c.ForType(recordType)
@@ -43,8 +43,7 @@ func (c IDCodec) Encode(record string) string {
 	return recordType + ":" + ids.Encode(n)
 }
 
-// Decode is the inverse of Encode. An ID that doesn't exist decodes to a name without a number,
-// which matches no record.
+// Decode is the inverse of Encode. An invalid opaque ID decodes to a name without a number, which matches no record.
 func (c IDCodec) Decode(record string) string {
 	recordType, id, _ := strings.Cut(record, ":")
 	ids := c.ForType(recordType)
@@ -58,7 +57,7 @@ func (c IDCodec) Decode(record string) string {
 	return fmt.Sprintf("%s:%d", recordType, n)
 }
 
-// Event returns the JSON shape of an audit entry.
+// Event returns an audit entry as its API type.
 func (c IDCodec) Event(e model.Event) apitypes.Event {
 	out := apitypes.Event{
 		Seq: int64(e.Seq), At: apitypes.At(e.At), Kind: e.Kind, Record: OptionalString(c.Encode(e.Record)),
@@ -68,7 +67,7 @@ func (c IDCodec) Event(e model.Event) apitypes.Event {
 		out.Detail = make(apitypes.Detail, len(e.Detail))
 	}
 	for name, value := range e.Detail {
-		if c.ForType(name) != nil { // other details may be text that a person wrote
+		if c.ForType(name) != nil { // other details may contain text entered by users
 			value = c.Encode(value)
 		}
 		out.Detail[name] = value
@@ -81,8 +80,7 @@ func (c IDCodec) Event(e model.Event) apitypes.Event {
 	return out
 }
 
-// fieldValue returns the value of a changed field. References to abstracts and orders
-// become opaque IDs.
+// fieldValue returns the value of a changed field. It converts references to abstracts and orders to opaque IDs.
 func (c IDCodec) fieldValue(field string, raw json.RawMessage) json.RawMessage {
 	recordType, isID := strings.CutSuffix(field, "_id")
 	n, err := strconv.ParseUint(string(raw), 10, 64)
@@ -92,13 +90,13 @@ func (c IDCodec) fieldValue(field string, raw json.RawMessage) json.RawMessage {
 	return unescapeHTML(raw)
 }
 
-// unescapeHTML writes <, >, and & unescaped. The audit log stores them as \u00XX.
+// unescapeHTML restores <, >, and &, which the audit log stores as \u00XX escapes.
 func unescapeHTML(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`\u00`)) {
 		return raw
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber() // keeps 1.50 as it is
+	decoder.UseNumber() // preserves numbers such as 1.50
 	var v any
 	if decoder.Decode(&v) != nil {
 		return raw
