@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// BenchmarkThumbnail renders the first page, 400 pixels wide.
+// BenchmarkThumbnail renders the first page of a document 400 pixels wide.
 func BenchmarkThumbnail(b *testing.B) {
 	e := engine(b)
 	wanted := map[string]bool{
@@ -32,7 +32,7 @@ func BenchmarkThumbnail(b *testing.B) {
 	}
 }
 
-// BenchmarkText reads the text of 500 pages.
+// BenchmarkText extracts the text of 500 pages.
 func BenchmarkText(b *testing.B) {
 	e := engine(b)
 	for _, s := range vaulttest.Samples(b) {

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/document"
 )
 
-// countingReader counts the reads of an inspection: each may be a round trip to another
+// countingReader counts the reads of an inspection. Each read may be a round trip to another
 // process.
 type countingReader struct {
 	io.ReaderAt
@@ -23,7 +23,8 @@ func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestBounds checks reads and memory against their bounds, with documents built to exceed them.
+// TestBounds checks the number of reads and the memory used by documents that are built to require
+// as much as possible.
 func TestBounds(t *testing.T) {
 	const size, block = 6 << 20, 16 << 10
 	const reads = 4*(size/block) + 4096
@@ -73,7 +74,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// jumpingTIFF returns a TIFF with directories in an order that defeats every cache.
+// jumpingTIFF returns a TIFF whose directories are in an order that makes every cache useless.
 func jumpingTIFF(size int) []byte {
 	le, doc := binary.LittleEndian, make([]byte, size)
 	copy(doc, "II*\x00")
@@ -88,7 +89,7 @@ func jumpingTIFF(size int) []byte {
 	return doc
 }
 
-// crowdedZip returns the end record and directory of a zip with empty names.
+// crowdedZip returns the end record and the directory of a zip file whose entries have empty names.
 func crowdedZip(entries int) []byte {
 	entry := append([]byte("PK\x01\x02"), make([]byte, 42)...)
 	doc := append([]byte("PK\x03\x04"), bytes.Repeat(entry, entries)...)
@@ -98,14 +99,14 @@ func crowdedZip(entries int) []byte {
 	return append(doc, end...)
 }
 
-// jumpingOLE returns a compound file with a mini stream whose chain jumps across the complete
+// jumpingOLE returns a compound file with a mini stream whose sector chain jumps across the entire
 // FAT.
 func jumpingOLE(size int) []byte {
 	le := binary.LittleEndian
 	doc := buildOLE(stream("WordDocument", fib(0)))
 	doc = append(doc, make([]byte, size-len(doc))...)
 	sectors := size/512 - 1
-	const fatAt = 100 // sector of the new FAT, after those that buildOLE wrote
+	const fatAt = 100 // sector of the new FAT, which follows those written by buildOLE
 	fats := min(109, sectors/128)
 	for i := range fats {
 		le.PutUint32(doc[76+4*i:], uint32(fatAt+i*(sectors-2*fatAt)/fats))

@@ -17,7 +17,7 @@ import (
 	"deedkeep/web"
 )
 
-// pagesOf returns a PDF with pages of these contents, compressed.
+// pagesOf returns a PDF that has one page for each content stream. The streams are compressed.
 func pagesOf(t *testing.T, contents ...string) document.Source {
 	t.Helper()
 	var b, kids bytes.Buffer
@@ -46,7 +46,7 @@ func pagesOf(t *testing.T, contents ...string) document.Source {
 	return document.Source{Doc: bytes.NewReader(b.Bytes()), Size: int64(b.Len()), MIME: "application/pdf"}
 }
 
-// TestBrokenPage checks that Text reads the pages after one that breaks the engine.
+// TestBrokenPage checks that Text still reads the pages after a page that breaks the engine.
 func TestBrokenPage(t *testing.T) {
 	wasm, err := web.PDFium()
 	if err != nil {

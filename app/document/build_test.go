@@ -55,7 +55,7 @@ func bmp(header uint32, planes, bits uint16) []byte {
 	return append(p, make([]byte, 60)...)
 }
 
-// buildTIFF returns a chain of directories with one entry each.
+// buildTIFF returns a TIFF with the given number of directories, each with one entry.
 func buildTIFF(order binary.AppendByteOrder, big bool, pages int) []byte {
 	mark := "II"
 	if order.String() == binary.BigEndian.String() {
@@ -122,7 +122,7 @@ func buildPacked(method uint16, parts ...zipPart) []byte {
 			_, err = w.Write([]byte(part.body))
 		}
 		if err != nil {
-			panic(err) // a bytes.Buffer takes everything
+			panic(err) // a bytes.Buffer never returns an error
 		}
 	}
 	if err := archive.Close(); err != nil {
@@ -131,14 +131,14 @@ func buildPacked(method uint16, parts ...zipPart) []byte {
 	return out.Bytes()
 }
 
-// oleEntry is a stream, or a storage when it has children.
+// oleEntry is a storage if it has children, else a stream.
 type oleEntry struct {
 	name     string
 	data     []byte
 	children []oleEntry
 }
 
-// stream returns a stream, padded so that it has sectors of its own.
+// stream returns a stream that is padded so that it is not stored in the mini stream.
 func stream(name string, data []byte) oleEntry {
 	return oleEntry{name: name, data: append(bytes.Clone(data), make([]byte, 4096)...)}
 }
@@ -152,13 +152,13 @@ const (
 	endOfChain = 0xFFFFFFFE
 )
 
-// oleWriter writes a version 3 compound file: header, FAT, directory, streams.
+// oleWriter writes a version 3 compound file in this order: header, FAT, directory, streams.
 type oleWriter struct {
 	directory []byte
 	streams   []byte
-	starts    []int // of each stream, in sectors of streams
+	starts    []int // first sector of each stream, relative to the first stream
 	lengths   []int
-	patches   []int // offset in directory of each stream's start
+	patches   []int // offset in directory of each stream's first sector
 }
 
 func buildOLE(children ...oleEntry) []byte {
@@ -214,7 +214,8 @@ func buildOLE(children ...oleEntry) []byte {
 	return append(out, w.streams...)
 }
 
-// siblings writes entries as a list to the right, each before its children.
+// siblings writes entries as a list in which each entry is the right sibling of the previous one.
+// Each entry precedes its children.
 func (w *oleWriter) siblings(entries []oleEntry) {
 	le := binary.LittleEndian
 	for i, entry := range entries {
@@ -281,7 +282,7 @@ func currentUser(token uint32) []byte {
 	return binary.LittleEndian.AppendUint32(p, token)
 }
 
-// TestBuilders checks that each small document is accepted under its own extension only.
+// TestBuilders checks that each small document is accepted only with its own extension.
 func TestBuilders(t *testing.T) {
 	for ext, doc := range samplesByExtension() {
 		for under, other := range samplesByExtension() {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// formatNumber returns a number as a cell that is wide enough shows it: with up to 15 digits,
-// or as a date if its style says so. date1904 selects the epoch.
+// formatNumber returns a number as it appears in a cell that is wide enough. It has up to 15
+// digits. If date is true, it is formatted as a date. date1904 selects the epoch.
 func formatNumber(v float64, date, date1904 bool) string {
 	if date {
 		if text := formatDate(v, date1904); text != "" {
 			return text
 		}
 	}
-	// Formatting twice turns 0.1+0.2 into 0.3 instead of fifteen digits.
+	// Formatting with 15 digits and parsing again turns 0.30000000000000004 into 0.3.
 	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 15, 64), 64); err == nil {
 		v = short
 	}
@@ -32,9 +32,9 @@ func formatBool(v bool) string {
 	return "FALSE"
 }
 
-// formatDate returns a day number as 2006-01-02, followed by the time if it has one, or "" if
-// v isn't a day. Day 1 is 1900-01-01, and day 60 is February 29, 1900, which never existed;
-// with date1904, day 0 is 1904-01-01 (ISO/IEC 29500-1, 18.17.4.1).
+// formatDate returns a day number as 2006-01-02, followed by the time if there is one. It returns
+// "" if v is out of range. Day 1 is 1900-01-01, and day 60 is February 29, 1900, which never
+// existed. If date1904 is true, day 0 is 1904-01-01 (ISO/IEC 29500-1, 18.17.4.1).
 func formatDate(v float64, date1904 bool) string {
 	const lastDay = 2958466 // 10000-01-01
 	if !(v >= 0) || v >= lastDay {
@@ -60,13 +60,14 @@ func formatDate(v float64, date1904 bool) string {
 	return text
 }
 
-// isBuiltinDateFormat reports whether a built-in number format shows a date or time.
+// isBuiltinDateFormat reports whether the built-in number format with this ID displays a date or
+// time.
 func isBuiltinDateFormat(id int) bool {
 	return id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58
 }
 
-// isDateFormat reports whether a format code shows a date or time: it has one of y m d h s
-// outside of quotes, escapes, colors, and conditions.
+// isDateFormat reports whether a format code displays a date or time. It does if it contains y, m,
+// d, h, or s outside of quotes, escapes, colors, and conditions.
 func isDateFormat(code string) bool {
 	for i := 0; i < len(code); i++ {
 		switch code[i] {
@@ -81,7 +82,7 @@ func isDateFormat(code string) bool {
 			if end < 0 {
 				return false
 			}
-			// [h], [m], and [s] count beyond a day.
+			// [h], [m], and [s] display elapsed time, which may exceed a day.
 			if strings.Trim(strings.ToLower(code[i+1:i+end]), "hms") == "" {
 				return true
 			}
@@ -91,7 +92,7 @@ func isDateFormat(code string) bool {
 		case 'y', 'Y', 'm', 'M', 'd', 'D', 'h', 'H', 's', 'S':
 			return true
 		case ';':
-			return false // the rest applies to other numbers
+			return false // the sections that follow are for other numbers
 		}
 	}
 	return false

@@ -1,20 +1,19 @@
-// Package document inspects, reads, and renders untrusted documents: it
-// tells their type from their content, counts pages, says in a sentence why a
-// document is rejected, and returns text and page images for search, thumbnails, and
-// the viewer.
+// Package document inspects, reads, and renders untrusted documents. It detects the type of a
+// document from its content, counts its pages, and returns a sentence that says why a document is
+// rejected. It returns text for search, and page images for thumbnails and the viewer.
 //
-// For any bytes whatever it returns a result or one of its errors and never panics.
-// Memory is bounded by [InspectLimits] and [ExtractLimits], not by what a document
-// claims, and reads are bounded by the document's size. A read that fails or a context
-// that ends is an error of the caller's machine and never a finding about the document.
+// For arbitrary bytes, it returns a result or one of its errors and never panics. [InspectLimits]
+// and [ExtractLimits] limit the memory it uses, regardless of what a document claims. The size of
+// the document limits how much is read. If a read fails or a context ends, the document is not to
+// blame, and the error says so.
 //
-// Inspect doesn't decode: images are recognized by their headers, containers by their
-// directories, and PDFs are left to the engine that the caller passes in. Nothing that a
-// document names is run or fetched, nothing is unpacked to a file, and Office documents
-// and plain text have no page images.
+// Inspect doesn't decode documents. It recognizes images by their headers and containers by their
+// directories, and opens PDFs with the engine that the caller provides. The package never runs or
+// downloads anything that a document refers to, and never unpacks anything to a file. Office
+// documents and plain text have no page images.
 //
-// Documents are opened in the worker processes of package sandbox. Extension
-// and the Reason sentences may be used anywhere.
+// Documents are opened in the worker processes of package sandbox. Other packages may call
+// Extension and use the Reason sentences.
 //
 //	type               pages                     image   text
 //	PDF                its pages                 yes     from PDFium

@@ -2,7 +2,7 @@ package document
 
 import "deedkeep/app/document/ooxml"
 
-// docxText reads the body, then notes, headers, and footers (ISO/IEC 29500-1, 11.3). It
+// docxText writes the body first, then notes, headers, and footers (ISO/IEC 29500-1, 11.3). It
 // skips comments, deleted text, and field codes.
 func docxText(doc *source, out *writer) error {
 	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
@@ -25,9 +25,9 @@ func docxText(doc *source, out *writer) error {
 	return nil
 }
 
-// paragraphs writes the paragraphs of a part in WordprocessingML or DrawingML: both use the
-// names p, t, tab, br, tbl, tr, and tc. A table row is a line whose cells are separated by
-// tabs, like a row of a sheet.
+// paragraphs writes the paragraphs of a WordprocessingML or DrawingML part. Both use the names p,
+// t, tab, br, tbl, tr, and tc. A table row becomes a line with tabs between its cells, like a row
+// of a sheet.
 func paragraphs(p *ooxml.Package, part string, out *writer) error {
 	fallbacks, inText := 0, false
 	table := tableWriter{out: out}
@@ -36,7 +36,7 @@ func paragraphs(p *ooxml.Package, part string, out *writer) error {
 			out.truncated = true
 			return ooxml.ErrStop
 		}
-		// Fallback repeats a text box for old readers.
+		// Fallback repeats a text box for older applications.
 		if e.Name == "Fallback" {
 			if e.Start {
 				fallbacks++
@@ -53,7 +53,7 @@ func paragraphs(p *ooxml.Package, part string, out *writer) error {
 			table.line()
 		case e.Start && (e.Name == "br" || e.Name == "cr"):
 			table.space("\n")
-		case e.Start && e.Name == "tab" && len(e.Attrs) == 0: // with attributes it is a tab stop
+		case e.Start && e.Name == "tab" && len(e.Attrs) == 0: // a tab element with attributes is a tab stop
 			table.space("\t")
 		case e.Start && e.Name == "noBreakHyphen":
 			table.text("-")
@@ -64,21 +64,21 @@ func paragraphs(p *ooxml.Package, part string, out *writer) error {
 	})
 }
 
-// tableWriter writes text inside and outside of tables. A table of one column only frames
-// its content and is written like text outside of tables. A table inside a cell of another
-// table is part of that cell (ISO/IEC 29500-1, 17.4).
+// tableWriter writes text inside and outside of tables. A one-column table is usually just a frame,
+// so its content is written like text outside of tables. A table inside a cell of another table is
+// part of that cell (ISO/IEC 29500-1, 17.4).
 //
 //	cell TAB cell TAB cell NEWLINE
 type tableWriter struct {
 	out     *writer
-	columns []int // of each open table, the outermost first
-	rowwise int   // which open table is written by rows, from 1; 0: none
-	tabs    int   // tabs due before the next text of the row
-	hasText bool  // the cell has text
-	gap     bool  // the next text of the cell needs a space in front
+	columns []int // number of columns of each open table, the outermost first
+	rowwise int   // depth of the open table that is written by rows, starting at 1; 0 if there is none
+	tabs    int   // number of tabs to write before the next text of the row
+	hasText bool  // the current cell has text
+	gap     bool  // the next text of the cell needs a space before it
 }
 
-// element handles the tags of tables and reports whether e is one of them.
+// element handles the tags of tables. It reports whether e is such a tag.
 func (t *tableWriter) element(e ooxml.Element) bool {
 	depth := len(t.columns)
 	switch {
@@ -118,7 +118,7 @@ func (t *tableWriter) line() {
 	t.gap = t.hasText
 }
 
-// space writes a line break or a tab, which becomes a space inside a cell.
+// space writes a line break or a tab. Inside a cell, it writes a space instead.
 func (t *tableWriter) space(s string) {
 	if t.rowwise == 0 {
 		t.out.text(s)

@@ -10,17 +10,17 @@ import (
 
 const (
 	jpegQuality = 80
-	// grayLevels is how many levels of gray a printed page is stored in. More make no
-	// visible difference, and a pixel takes half a byte before compression.
+	// grayLevels is the number of gray levels in which a printed page is stored. More levels make
+	// no visible difference. With 16 levels, a pixel takes half a byte before compression.
 	grayLevels = 16
-	// minPrintShare is the share of pixels of a printed page that are nearly black or
-	// nearly white: less than nearRange away from it, of 255.
+	// minPrintShare is the minimum share of nearly black or nearly white pixels in a printed page.
+	// Such a pixel differs from black or white by less than nearRange, on a scale of 0 to 255.
 	minPrintShare = 0.85
 	nearRange     = 32
 )
 
-// encode compresses a page image: a printed page as PNG in 16 levels of gray, or 2 if it is
-// black and white; a drawing of up to 256 colors as PNG; anything else as JPEG.
+// encode compresses a page image. A printed page becomes a PNG with 16 levels of gray, or 2 if it
+// is black and white. A drawing with up to 256 colors becomes a PNG. Anything else becomes a JPEG.
 func encode(img image.Image) (Image, error) {
 	if rgba, ok := img.(*image.RGBA); ok {
 		if gray := grayOf(rgba); gray != nil {
@@ -43,7 +43,7 @@ func encode(img image.Image) (Image, error) {
 
 func encodePNG(img *image.Paletted) (Image, error) {
 	var buf bytes.Buffer
-	// A user may be waiting: half the time is worth a tenth more in size.
+	// A user may be waiting. Halving the time is worth a file that is 10% larger.
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
 	if err := encoder.Encode(&buf, img); err != nil {
 		return Image{}, err
@@ -51,7 +51,7 @@ func encodePNG(img *image.Paletted) (Image, error) {
 	return Image{img.Rect.Dx(), img.Rect.Dy(), buf.Bytes(), "image/png"}, nil
 }
 
-// grayOf returns the image in gray, nil if it has colors.
+// grayOf returns the image in gray, or nil if it has colors.
 func grayOf(img *image.RGBA) *image.Gray {
 	for i := 0; i+3 < len(img.Pix); i += 4 {
 		if img.Pix[i] != img.Pix[i+1] || img.Pix[i+1] != img.Pix[i+2] {
@@ -65,7 +65,7 @@ func grayOf(img *image.RGBA) *image.Gray {
 	return gray
 }
 
-// printedPage returns the image in 2 or 16 levels of gray, nil if it isn't a printed page.
+// printedPage returns the image with 2 or 16 levels of gray, or nil if it isn't a printed page.
 func printedPage(img *image.Gray) *image.Paletted {
 	var counts [256]int
 	for _, v := range img.Pix {
@@ -97,7 +97,7 @@ func printedPage(img *image.Gray) *image.Paletted {
 	return drawing
 }
 
-// fewColors returns the image with a palette, nil if it has more than 256 colors.
+// fewColors returns the image with a palette, or nil if it has more than 256 colors.
 func fewColors(img *image.RGBA) *image.Paletted {
 	index := make(map[[3]byte]byte)
 	var palette color.Palette

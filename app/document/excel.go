@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/document/ole"
 )
 
-// Records of a Workbook stream ([MS-XLS] 2.3): type:2, length:2, content.
+// Types of records in a Workbook stream ([MS-XLS] 2.3). A record consists of type:2, length:2,
+// content.
 const (
 	biffFormula   = 0x0006
 	biffEOF       = 0x000A
@@ -30,19 +31,19 @@ const (
 	biffFormat    = 0x041E
 	biffBOF       = 0x0809
 	biffVersion8  = 0x0600
-	biffFullWidth = 1 // flag of a string: two bytes per character
+	biffFullWidth = 1 // string flag: two bytes per character
 )
 
-// xlsBook is what all sheets of a .xls share.
+// xlsBook holds the data that all sheets of a .xls file share.
 type xlsBook struct {
 	stream   records
-	biff8    bool // of Excel 97 and later; before, strings have 8-bit characters
+	biff8    bool // written by Excel 97 or later; earlier versions use 8-bit characters
 	sheets   []xlsSheet
 	strings  []string
-	formats  map[int]bool // custom formats: whether they show dates
-	dates    []bool       // by XF
+	formats  map[int]bool // whether a custom format, by ID, displays dates
+	dates    []bool       // whether an XF, by index, displays dates
 	date1904 bool
-	budget   int // bytes of sheets that may still be read
+	budget   int // number of bytes of sheets that may still be read
 }
 
 type xlsSheet struct {
@@ -76,8 +77,8 @@ func xlsPages(doc *source, lim ExtractLimits) (int, error) {
 	return len(b.sheets), nil
 }
 
-// xlsText writes a page for each sheet: its name, then a line for each row with its cells
-// separated by tabs.
+// xlsText writes a page for each sheet. It starts with the sheet's name. Each row follows as a line
+// with tabs between its cells.
 func xlsText(doc *source, out *writer) error {
 	b, err := openXLS(doc, out.lim)
 	if err != nil {
@@ -101,8 +102,8 @@ func (b *xlsBook) text(out *writer) error {
 	return nil
 }
 
-// record returns the record at an offset and the offset of the next one. ok is false after the
-// last one.
+// record returns the record at the offset at, and the offset of the next one. ok is false after the
+// last record.
 func (r records) record(at int) (recordType int, content records, next int, ok bool) {
 	if r.span(at, 4) == nil {
 		return 0, nil, 0, false
@@ -112,7 +113,7 @@ func (r records) record(at int) (recordType int, content records, next int, ok b
 	return recordType, content, at + 4 + length, true
 }
 
-// globals reads the first substream, which comes before the sheets.
+// globals reads the first substream, which precedes the sheets.
 func (b *xlsBook) globals() error {
 	for at := 0; ; {
 		recordType, c, next, ok := b.stream.record(at)
@@ -150,7 +151,7 @@ func (b *xlsBook) globals() error {
 	}
 }
 
-// short reads a string whose length takes one byte ([MS-XLS] 2.5.240).
+// short reads a string with a one-byte length ([MS-XLS] 2.5.240).
 func (b *xlsBook) short(c records) string {
 	if len(c) == 0 {
 		return ""
@@ -158,7 +159,7 @@ func (b *xlsBook) short(c records) string {
 	return b.characters(c[1:], int(c[0]))
 }
 
-// string reads a string whose length takes two bytes ([MS-XLS] 2.5.294).
+// string reads a string with a two-byte length ([MS-XLS] 2.5.294).
 func (b *xlsBook) string(c records) string {
 	if len(c) < 2 {
 		return ""
@@ -166,7 +167,7 @@ func (b *xlsBook) string(c records) string {
 	return b.characters(c[2:], c.u16(0))
 }
 
-// characters decodes n characters, after their flags if the workbook is BIFF8.
+// characters decodes n characters. In BIFF8, their flags come first.
 func (b *xlsBook) characters(c records, n int) string {
 	if !b.biff8 {
 		return decodeWindows1252(c[:min(n, len(c))])
@@ -181,8 +182,8 @@ func (b *xlsBook) characters(c records, n int) string {
 	return decodeLatin1(c[:min(n, len(c))])
 }
 
-// cells writes the cells of the sheet at an offset. A chart inside it is a nested substream
-// and is skipped.
+// cells writes the cells of the sheet at the offset at. It skips charts, which are nested
+// substreams.
 func (b *xlsBook) cells(at int, out *writer) {
 	s := xlsRow{book: b, out: out, row: -1}
 	depth := 0
@@ -209,15 +210,15 @@ func (b *xlsBook) cells(at int, out *writer) {
 	out.truncated = true
 }
 
-// xlsRow writes one cell after another.
+// xlsRow writes the cells of a sheet, with tabs between cells and line breaks between rows.
 type xlsRow struct {
 	book    *xlsBook
 	out     *writer
 	row     int
-	formula records // last formula whose result isn't a number
+	formula records // the last formula whose result isn't a number
 }
 
-// put writes a cell. c begins with its position and style: row:2 column:2 XF:2.
+// put writes a cell. c starts with the cell's position and style: row:2 column:2 XF:2.
 func (s *xlsRow) put(c records, text string) {
 	if text == "" {
 		return
@@ -248,7 +249,7 @@ func (s *xlsRow) record(recordType int, c records) {
 		if len(c) >= 14 {
 			s.put(c, s.result(recordType, c))
 		}
-	case biffString: // result of the previous formula
+	case biffString: // the result of the preceding formula
 		s.put(s.formula, b.string(c))
 	case biffRK:
 		if len(c) >= 10 {
@@ -265,8 +266,8 @@ func (s *xlsRow) record(recordType int, c records) {
 	}
 }
 
-// result returns the value of a NUMBER or FORMULA record. The result of a formula may be a
-// number, a Boolean, an error, or a string in the next record ([MS-XLS] 2.5.133).
+// result returns the value of a NUMBER or FORMULA record. The result of a formula may be a number,
+// a Boolean, an error, or a string. A string is stored in the next record ([MS-XLS] 2.5.133).
 func (s *xlsRow) result(recordType int, c records) string {
 	if recordType == biffFormula && c.u16(12) == 0xFFFF {
 		s.formula = c
@@ -282,8 +283,8 @@ func (b *xlsBook) number(v float64, xf int) string {
 	return formatNumber(v, xf < len(b.dates) && b.dates[xf], b.date1904)
 }
 
-// rk decodes a number of 30 bits: an integer if bit 1 is set, else the upper bits of a float.
-// It is divided by 100 if bit 0 is set ([MS-XLS] 2.5.217).
+// rk decodes a 30-bit number: an integer if bit 1 is set, else the upper bits of a float. If bit 0
+// is set, the number is divided by 100 ([MS-XLS] 2.5.217).
 func rk(v int) float64 {
 	var f float64
 	if v&2 != 0 {
@@ -297,15 +298,15 @@ func rk(v int) float64 {
 	return f
 }
 
-// sstReader reads the shared strings of a .xls ([MS-XLS] 2.4.265) from one record and its
-// continuations. A continuation that begins in the middle of a string repeats the flags of
-// the string, and may change from one byte per character to two.
+// sstReader reads the shared strings of a .xls file ([MS-XLS] 2.4.265) from a record and its
+// continuations. If a continuation starts in the middle of a string, it repeats the flags of the
+// string. It may then switch from one byte per character to two.
 type sstReader struct {
 	segments []records
 }
 
-// shared reads the SST record, whose first part is content, and its continuations at next. It
-// returns the offset of the record after them.
+// shared reads the SST record. content is its first part, and its continuations start at next.
+// shared returns the offset of the record after them.
 func (b *xlsBook) shared(content records, next int) int {
 	r := &sstReader{segments: []records{content}}
 	for {
@@ -316,7 +317,7 @@ func (b *xlsBook) shared(content records, next int) int {
 		r.segments = append(r.segments, more)
 		next = after
 	}
-	r.skip(8) // counts, which may be wrong
+	r.skip(8) // skip the counts, which may be wrong
 	for len(b.strings) < maxStrings {
 		s, ok := r.string()
 		if !ok {
@@ -327,7 +328,7 @@ func (b *xlsBook) shared(content records, next int) int {
 	return next
 }
 
-// front drops empty segments and reports whether one is left.
+// front removes empty segments from the front. It reports whether any segments are left.
 func (r *sstReader) front() bool {
 	for len(r.segments) > 0 && len(r.segments[0]) == 0 {
 		r.segments = r.segments[1:]
@@ -344,7 +345,7 @@ func (r *sstReader) byte() (int, bool) {
 	return int(b), true
 }
 
-// number reads n bytes as a little-endian number.
+// number reads a little-endian number of n bytes.
 func (r *sstReader) number(n int) (v int, ok bool) {
 	for i := range n {
 		b, ok := r.byte()
@@ -364,7 +365,7 @@ func (r *sstReader) skip(n int) {
 	}
 }
 
-// string reads one string:
+// string reads a string in this format:
 //
 //	length:2 flags:1 [runs:2 if flags&8] [extra:4 if flags&4] characters runs×4 extra
 func (r *sstReader) string() (string, bool) {
@@ -378,7 +379,7 @@ func (r *sstReader) string() (string, bool) {
 	}
 	runs, extra := 0, 0
 	if flags&8 != 0 {
-		runs, _ = r.number(2) // if it is cut off, the next string fails
+		runs, _ = r.number(2) // if this is cut off, reading the next string fails
 	}
 	if flags&4 != 0 {
 		extra, _ = r.number(4)
@@ -388,7 +389,7 @@ func (r *sstReader) string() (string, bool) {
 	return text, true
 }
 
-// characters decodes length characters, possibly from several segments.
+// characters decodes length characters, which may be split across several segments.
 func (r *sstReader) characters(length, flags int) string {
 	var wide []byte
 	for length > 0 && len(r.segments) > 0 {
@@ -403,7 +404,7 @@ func (r *sstReader) characters(length, flags int) string {
 		if flags&biffFullWidth != 0 {
 			n := min(length, len(segment)/2)
 			if n == 0 {
-				r.segments[0] = nil // half a character at the end
+				r.segments[0] = nil // the segment ends in the middle of a character
 				continue
 			}
 			wide = append(wide, segment[:2*n]...)

@@ -10,18 +10,18 @@ import (
 )
 
 // excelPassword is the password with which Excel encrypts a workbook if only its structure is
-// protected. Excel tries it on opening (OpenOffice.org's documentation of the Excel format,
-// 4.18.3), so the user isn't asked for one.
+// protected. When opening a workbook, Excel tries this password before it asks the user
+// (OpenOffice.org's documentation of the Excel format, 4.18.3).
 const excelPassword = "VelvetSweatshop"
 
-// Values that the XOR method derives from that password ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
+// Values that the XOR method derives from excelPassword ([MS-OFFCRYPTO] 2.3.7.1, 2.3.7.2).
 const (
 	excelXORKey      = 0xB359
 	excelXORVerifier = 0x9A0A
 )
 
-// opensWithExcelPassword reports whether a FilePass record ([MS-XLS] 2.4.117) verifies
-// excelPassword. Its data, in little-endian order:
+// opensWithExcelPassword reports whether excelPassword matches the verifier in a FilePass record
+// ([MS-XLS] 2.4.117). These are the formats of the record. All numbers are little-endian.
 //
 //	Excel 5     key:2 verifier:2
 //	XOR         0:2 key:2 verifier:2
@@ -52,7 +52,7 @@ func opensWithExcelPassword(pass []byte) bool {
 	return verifiesCryptoAPI(verifier[4:20], append(verifier[20:36:36], verifier[40:60]...), le.Uint32(header[16:]))
 }
 
-// excelPasswordUTF16 returns the password in the encoding that is hashed.
+// excelPasswordUTF16 returns the password in UTF-16, the encoding in which it is hashed.
 func excelPasswordUTF16() (p []byte) {
 	for _, unit := range utf16.Encode([]rune(excelPassword)) {
 		p = binary.LittleEndian.AppendUint16(p, unit)
@@ -60,8 +60,8 @@ func excelPasswordUTF16() (p []byte) {
 	return p
 }
 
-// verifiesRC4 checks the password by [MS-OFFCRYPTO] 2.3.6.2 to 2.3.6.4 for block 0. encrypted
-// is the verifier and its hash.
+// verifiesRC4 checks the password for block 0 as described in [MS-OFFCRYPTO] 2.3.6.2 to 2.3.6.4.
+// encrypted contains the verifier and its hash.
 func verifiesRC4(salt, encrypted []byte) bool {
 	first := md5.Sum(excelPasswordUTF16()) // #nosec G401 -- see the import
 	var mixed []byte
@@ -75,8 +75,8 @@ func verifiesRC4(salt, encrypted []byte) bool {
 	return subtle.ConstantTimeCompare(hash[:], plain[16:]) == 1
 }
 
-// verifiesCryptoAPI checks the password by [MS-OFFCRYPTO] 2.3.5.2 and 2.3.5.6 for block 0,
-// with a key of that many bits.
+// verifiesCryptoAPI checks the password for block 0 as described in [MS-OFFCRYPTO] 2.3.5.2 and
+// 2.3.5.6. bits is the key size.
 func verifiesCryptoAPI(salt, encrypted []byte, bits uint32) bool {
 	if bits == 0 {
 		bits = 40
@@ -100,7 +100,7 @@ func decryptRC4(key, encrypted []byte) []byte {
 	plain := make([]byte, len(encrypted))
 	cipher, err := rc4.NewCipher(key) // #nosec G405 -- see the import
 	if err != nil {
-		return plain // only for keys that aren't 1 to 256 bytes long
+		return plain // not reached, because keys have 1 to 256 bytes
 	}
 	cipher.XORKeyStream(plain, encrypted)
 	return plain

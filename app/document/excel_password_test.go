@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/document"
 )
 
-// TestWorkbookWithDefaultPassword checks that a workbook that Excel encrypted with its own password,
-// because only its structure is protected, needs no password.
+// TestWorkbookWithDefaultPassword checks that a workbook doesn't need a password if Excel encrypted
+// it with its default password to protect only the structure.
 func TestWorkbookWithDefaultPassword(t *testing.T) {
 	const defaultPassword, locked = "VelvetSweatshop", document.ReasonDocumentPassword
 	book := func(pass []byte) []byte {
@@ -45,7 +45,7 @@ func TestWorkbookWithDefaultPassword(t *testing.T) {
 
 var salt = []byte("0123456789abcdef")
 
-// passRC4 returns the FilePass data of Excel 97's method.
+// passRC4 returns the FilePass data that Excel 97 writes.
 func passRC4(password string) []byte {
 	secret := md5.Sum(wide(password))
 	mixed := md5.Sum(bytes.Repeat(append(bytes.Clone(secret[:5]), salt...), 16))
@@ -54,7 +54,7 @@ func passRC4(password string) []byte {
 	return append(append([]byte{1, 0, 1, 0, 1, 0}, salt...), encrypt(key[:], []byte("a verifier of 16"), hash[:])...)
 }
 
-// passCryptoAPI returns the FilePass data of Excel 2002's method.
+// passCryptoAPI returns the FilePass data that Excel 2002 writes.
 func passCryptoAPI(password string, bits uint32) []byte {
 	le := binary.LittleEndian
 	secret := sha1.Sum(append(bytes.Clone(salt), wide(password)...))
@@ -71,7 +71,7 @@ func passCryptoAPI(password string, bits uint32) []byte {
 	for _, field := range []uint32{12, 0, 0x6801, 0x8004, bits, 1, 0, 0} {
 		pass = le.AppendUint32(pass, field)
 	}
-	pass = append(pass, 0, 0) // a provider without name
+	pass = append(pass, 0, 0) // provider without a name
 	pass = append(le.AppendUint32(pass, 16), salt...)
 	pass = append(pass, encrypted[:16]...)
 	return append(le.AppendUint32(pass, 20), encrypted[16:]...)

@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// jpegSegments calls visit with the marker of each segment before the first scan, and with
-// the offset and length of its content, until visit returns true (ITU T.81, B.1.1.4).
+// jpegSegments calls visit for each segment before the first scan (ITU T.81, B.1.1.4) until visit
+// returns true. The arguments are the segment's marker and the offset and length of its content.
 func jpegSegments(doc *source, visit func(marker byte, off, length int64) bool) {
 	off := int64(2)
 	for range maxJPEGSegments {
@@ -29,7 +29,7 @@ func jpegSegments(doc *source, visit func(marker byte, off, length int64) bool) 
 	}
 }
 
-// isProgressive reports whether the frame of a JPEG is progressive: its decoder holds all
+// isProgressive reports whether a JPEG is progressive. The decoder of a progressive JPEG keeps all
 // coefficients in memory.
 func isProgressive(doc *source) (progressive bool) {
 	jpegSegments(doc, func(marker byte, _, _ int64) bool {
@@ -39,8 +39,8 @@ func isProgressive(doc *source) (progressive bool) {
 	return progressive
 }
 
-// exifOrientation returns the orientation in the EXIF block of a JPEG, 1 if there is none.
-// The block is an APP1 segment that contains a TIFF file (EXIF 2.32, 4.5.4):
+// exifOrientation returns the orientation in the EXIF block of a JPEG, or 1 if there is none. The
+// block is an APP1 segment that contains a TIFF file (EXIF 2.32, 4.5.4):
 //
 //	FF E1  length:2  "Exif" 0 0  TIFF header, directory 0 with tag 0x0112
 func exifOrientation(doc *source) int {
@@ -60,8 +60,7 @@ func exifOrientation(doc *source) int {
 	return orientation
 }
 
-// tiffOrientation returns the orientation in the first directory of a TIFF, 1 if there is
-// none.
+// tiffOrientation returns the orientation in the first directory of a TIFF, or 1 if there is none.
 func tiffOrientation(doc *docio.Reader) int {
 	file, err := tiff.Open(doc)
 	if err != nil {

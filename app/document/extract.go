@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// ExtractLimits bound the work and the memory of one call. A zero field means its default,
+// ExtractLimits limits the work and the memory of one call. A zero field means the default, given
 // in parentheses.
 type ExtractLimits struct {
-	MaxPixels        int64 `json:"pixels"`     // of a stored image (80 million)
+	MaxPixels        int64 `json:"pixels"`     // in a stored image (80 million)
 	MaxWidth         int   `json:"width"`      // of a page image, in pixels (5,100)
-	MaxTextBytes     int64 `json:"text_bytes"` // of the text of a document (32 MiB)
-	MaxPageTextBytes int64 `json:"page_text"`  // of the text of a page (1 MiB)
-	MaxPages         int   `json:"pages"`      // that are read (1,000)
-	MaxUnpackedBytes int64 `json:"unpacked"`   // of one part of a zip, or of an OLE stream (64 MiB)
+	MaxTextBytes     int64 `json:"text_bytes"` // for the whole document (32 MiB)
+	MaxPageTextBytes int64 `json:"page_text"`  // for one page (1 MiB)
+	MaxPages         int   `json:"pages"`      // to read (1,000)
+	MaxUnpackedBytes int64 `json:"unpacked"`   // in one part of a zip or in an OLE stream (64 MiB)
 }
 
 // DefaultExtractLimits returns the defaults.
@@ -25,7 +25,7 @@ func DefaultExtractLimits() ExtractLimits {
 	}
 }
 
-// withDefaults returns the limits with zero fields replaced.
+// withDefaults returns the limits with defaults in place of zero fields.
 func (l ExtractLimits) withDefaults() ExtractLimits {
 	d := DefaultExtractLimits()
 	return ExtractLimits{
@@ -45,13 +45,14 @@ func positiveOr[N int | int64](n, fallback N) N {
 
 // Image is an encoded page image.
 type Image struct {
-	Width, Height int    // pixels
+	Width, Height int    // in pixels
 	Bytes         []byte // PNG or JPEG
 	MIME          string // image/png or image/jpeg
 }
 
-// PageCount returns how many pages PageImage or Text can return, at least 1 and at most
-// lim.MaxPages. It returns ErrUnsupported for a type that isn't accepted, or ErrDamaged.
+// PageCount returns the number of pages that PageImage or Text can return. It is at least 1 and at
+// most lim.MaxPages. PageCount returns ErrUnsupported for types that aren't accepted, and
+// ErrDamaged for documents that can't be read.
 func PageCount(ctx context.Context, src Source, lim ExtractLimits) (int, error) {
 	h, ok := handlers[src.MIME]
 	if !ok {
@@ -69,10 +70,10 @@ func PageCount(ctx context.Context, src Source, lim ExtractLimits) (int, error) 
 	return min(max(n, 1), lim.MaxPages), nil
 }
 
-// PageImage renders page n, from 1, upright on white and width pixels wide. The image is
-// narrower if the limits require it, if the page is very long, or if the document is an
-// image of less than that width. It returns ErrUnsupported, ErrTooLarge, ErrDamaged, or
-// ErrNoPage.
+// PageImage renders page n upright on a white background. Page numbers start at 1. The image is
+// width pixels wide, or narrower if the limits require it, if the page is very long, or if the
+// document is an image that is narrower than width. PageImage returns ErrUnsupported, ErrTooLarge,
+// ErrDamaged, or ErrNoPage.
 func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits) (Image, error) {
 	h, ok := handlers[src.MIME]
 	if !ok || h.image == nil {
@@ -93,11 +94,11 @@ func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits)
 	return img, nil
 }
 
-// Text calls emit with the text of each page that has any, in order, as UTF-8 with lines
-// that end in "\n" and no control characters but "\t". A document without pages is page 1,
-// to which lim.MaxPageTextBytes doesn't apply. Text ends with the first error of emit, and
-// returns it. It also returns ErrUnsupported, ErrTooLarge if lim cut the text off, or
-// ErrDamaged; the text emitted before is valid.
+// Text calls emit for each page that has text, in order. The text is UTF-8 without control
+// characters other than "\t" and "\n", and lines end in "\n". A document without pages counts as
+// page 1, and lim.MaxPageTextBytes doesn't apply to it. If emit returns an error, Text stops and
+// returns it. Text also returns ErrUnsupported, ErrTooLarge if the limits cut the text off, or
+// ErrDamaged. Text emitted before an error is valid.
 func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int, text string) error) error {
 	h, ok := handlers[src.MIME]
 	if !ok || h.text == nil {
@@ -110,7 +111,7 @@ func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int
 		if doc.Err() != nil {
 			return doc.Err()
 		}
-		// The text in front of damage is emitted too: it can be searched.
+		// Emit the text before the damage, too, so that users can search for it.
 		if ended := out.end(); err == nil || !errors.Is(ended, ErrTooLarge) && ended != nil {
 			return ended
 		}
@@ -118,7 +119,8 @@ func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int
 	})
 }
 
-// handler has the functions for one type of document. A nil function isn't supported.
+// handler holds the functions for one type of document. A nil function means that the type doesn't
+// support the operation.
 type handler struct {
 	pages func(doc *source, lim ExtractLimits) (int, error)
 	image func(doc *source, n, width int, lim ExtractLimits) (Image, error)

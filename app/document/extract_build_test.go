@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// le appends numbers and texts in little-endian order.
+// le encodes numbers and texts in little-endian order, one after another.
 func le(parts ...any) []byte {
 	var b []byte
 	for _, part := range parts {
@@ -20,18 +20,18 @@ func le(parts ...any) []byte {
 		case []byte:
 			b = append(b, v...)
 		default:
-			b, _ = binary.Append(b, binary.LittleEndian, v) // fixed sizes only
+			b, _ = binary.Append(b, binary.LittleEndian, v) // can't fail, because v has a fixed size
 		}
 	}
 	return b
 }
 
-// wide returns a text in UTF-16.
+// wide encodes a text as UTF-16.
 func wide(s string) []byte { return le(utf16.Encode([]rune(s))) }
 
-// buildOLE returns a compound file with streams in its root ([MS-CFB]): sector 0 is the FAT,
-// sector 1 the directory, and the streams follow. They have 4096 bytes or more, so that none
-// is in the mini stream. It supports three streams and 127 sectors.
+// buildOLE returns a compound file with streams in its root ([MS-CFB]). Sector 0 is the FAT, sector
+// 1 is the directory, and the streams follow. Each stream must have at least 4096 bytes, so that
+// none is stored in the mini stream. buildOLE supports up to three streams and 127 sectors.
 func buildOLE(streams map[string][]byte, names ...string) []byte {
 	const size, end, free = 512, 0xFFFFFFFE, 0xFFFFFFFF
 	fat := []uint32{0xFFFFFFFD, end}
@@ -88,7 +88,7 @@ func buildZip(t testing.TB, parts map[string]string) []byte {
 	for name, content := range parts {
 		head := &zip.FileHeader{Name: name, Method: zip.Deflate}
 		if content == "" {
-			head.Method = zip.Store // a compressor takes a megabyte
+			head.Method = zip.Store // a compressor would use a megabyte
 		}
 		f, err := w.CreateHeader(head)
 		if err == nil {
@@ -104,7 +104,7 @@ func buildZip(t testing.TB, parts map[string]string) []byte {
 	return buf.Bytes()
 }
 
-// rels returns a part of relationships, with ID, type, and target of each.
+// rels returns a relationships part. list contains the ID, type, and target of each relationship.
 func rels(list ...string) string {
 	var b strings.Builder
 	b.WriteString(`<Relationships>`)
@@ -119,7 +119,7 @@ func testSource(content []byte, mime string) Source {
 	return Source{Doc: bytes.NewReader(content), Size: int64(len(content)), MIME: mime}
 }
 
-// collect returns the text of each page, "1: text\n" and so on.
+// collect returns the text of all pages in the form "1: text\n".
 func collect(t testing.TB, src Source, lim ExtractLimits) (string, error) {
 	t.Helper()
 	var b strings.Builder
@@ -130,7 +130,7 @@ func collect(t testing.TB, src Source, lim ExtractLimits) (string, error) {
 	return b.String(), err
 }
 
-// finding returns which of the findings an error is, nil if none.
+// finding returns the document error that err wraps, or nil.
 func finding(err error) error {
 	for _, kind := range []error{ErrUnsupported, ErrTooLarge, ErrDamaged, ErrNoPage} {
 		if errors.Is(err, kind) {

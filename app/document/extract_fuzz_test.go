@@ -12,11 +12,11 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// small are limits under which a fuzzer runs fast.
+// small holds limits that are low enough for fuzzing to be fast.
 var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20,
 	MaxUnpackedBytes: 1 << 16}.withDefaults()
 
-// checkText runs work and checks the text it emits against the contract of Text.
+// checkText runs work and checks that the emitted text meets the contract of Text.
 func checkText(t *testing.T, work func(out *writer) error) {
 	t.Helper()
 	all, before := int64(0), 0
@@ -117,7 +117,7 @@ func FuzzPPT(f *testing.F) {
 	})
 }
 
-// FuzzXML reads a part in place of each part of the three formats.
+// FuzzXML replaces each part of the three formats with arbitrary XML.
 func FuzzXML(f *testing.F) {
 	for _, parts := range []map[string]string{docxParts("<w:p><w:t>a</w:t></w:p>"), xlsxParts(), pptxParts()} {
 		for _, part := range parts {
@@ -148,8 +148,8 @@ func FuzzXML(f *testing.F) {
 	})
 }
 
-// FuzzContainer passes files to every type, as PageImage and Text would: a library that panics
-// is a damaged document.
+// FuzzContainer passes files to the functions for each type, as PageImage and Text do. If a library
+// panics, the document counts as damaged.
 func FuzzContainer(f *testing.F) {
 	word, table := wordStreams()
 	f.Add(buildOLE(map[string][]byte{"WordDocument": word, "1Table": table}, "WordDocument", "1Table"))

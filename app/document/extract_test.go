@@ -28,7 +28,7 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// failingReader fails to read bytes at or after an offset.
+// failingReader fails to read bytes at or after a given offset.
 type failingReader struct {
 	io.ReaderAt
 	from int64
@@ -42,8 +42,8 @@ func (b failingReader) ReadAt(p []byte, off int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, off)
 }
 
-// TestFaults checks that failed reads and ended contexts aren't findings, whatever a parser
-// makes of them.
+// TestFaults checks that failed reads and ended contexts are not reported as document errors, even
+// if a parser would do so.
 func TestFaults(t *testing.T) {
 	word, table := wordStreams()
 	disk := errors.New("disk on fire")
@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 		}
 		short := testSource(file, mime)
 		short.Size *= 100
-		// The others never read to the end.
+		// The handlers for other types don't read the document to its end.
 		if err := work(t.Context(), short); (mime == "text/plain" || mime == mimeDOCX) &&
 			(!errors.Is(err, io.ErrUnexpectedEOF) || finding(err) != nil) {
 			t.Errorf("%s shorter than its size: got %v, want %v", mime, err, io.ErrUnexpectedEOF)
@@ -80,7 +80,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s, context ended: error %v, want %v", mime, err, context.Canceled)
 		}
 	}
-	// An error of emit comes back as it is, even one that looks like a finding.
+	// Text returns an error of emit unchanged, even if it looks like a document error.
 	err := Text(t.Context(), testSource([]byte("text"), "text/plain"), ExtractLimits{}, func(int, string) error { return disk })
 	if !errors.Is(err, disk) || finding(err) != nil {
 		t.Errorf("Text: %v", err)

@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// faxReader decodes CCITT Group 3 (ITU-T T.4) in one and in two dimensions, and TIFF's variant
-// of it without end-of-line codes (TIFF 6.0, section 10), into bits: 1 is black.
-// golang.org/x/image/ccitt supports neither two dimensions nor lines padded to a byte. A line
-// that can't be decoded is white from that point on, as on fax machines, and decoding resumes
-// at the next end of line.
+// faxReader decodes one- and two-dimensional CCITT Group 3 (ITU-T T.4) into bits: 1 is black. It
+// also decodes TIFF's variant without end-of-line codes (TIFF 6.0, section 10).
+// golang.org/x/image/ccitt supports neither two dimensions nor lines padded to a byte. If a line
+// can't be decoded, the rest of it is white, as on fax machines, and decoding resumes at the next
+// end of line.
 type faxReader struct {
 	in    *bitReader
 	width int
-	plain bool // no end-of-line codes: each line begins at a byte
-	mixed bool // a bit after each end of line tells how the next line is coded
+	plain bool // no end-of-line codes; each line starts at a byte boundary
+	mixed bool // a bit after each end of line says how the next line is encoded
 
 	previous, current []int // pixels at which the color of a line changes: to black, to white, to black …
 	nextAbove         int   // index in previous of the first change to the right of the current pixel
 	row               []byte
-	unread            []byte // rest of row
+	unread            []byte // the part of row that Read has not returned yet
 	lines             int
 }
 
@@ -47,7 +47,7 @@ func (f *faxReader) Read(p []byte) (n int, err error) {
 
 var errFaxCode = errors.New("no code of CCITT")
 
-// line decodes one line. It returns io.EOF at the end of the page or of the data.
+// line decodes one line. It returns io.EOF at the end of the page or the data.
 func (f *faxReader) line() error {
 	isOneDimensional := true
 	if f.plain {
@@ -82,7 +82,7 @@ func (f *faxReader) line() error {
 		return err
 	}
 	if err != nil {
-		// A black run without an end is dropped.
+		// If a black run has no end, drop it.
 		f.current = f.current[:len(f.current)-len(f.current)%2]
 		f.resync()
 	}
@@ -91,11 +91,11 @@ func (f *faxReader) line() error {
 	return nil
 }
 
-// eolZeros is how many zeros at least precede the one of an end-of-line code.
+// eolZeros is the minimum number of zeros before the one in an end-of-line code.
 const eolZeros = 11
 
-// skipEnds skips end-of-line codes and the fill bits in front of them, and returns how many
-// there were.
+// skipEnds skips end-of-line codes and the fill bits before them. It returns the number of
+// end-of-line codes.
 func (f *faxReader) skipEnds() (n int, err error) {
 	for f.in.peek(eolZeros) == 0 {
 		for {
@@ -108,7 +108,7 @@ func (f *faxReader) skipEnds() (n int, err error) {
 			}
 		}
 		n++
-		// Each end of line except the last one of a page has a tag after it.
+		// A tag follows each end of line except the last one of a page.
 		if f.mixed && f.in.peek(1+eolZeros) == 1<<eolZeros {
 			f.in.drop(1)
 		}
@@ -116,7 +116,7 @@ func (f *faxReader) skipEnds() (n int, err error) {
 	return n, nil
 }
 
-// resync skips bits up to the next end of line.
+// resync skips bits until the next end of line.
 func (f *faxReader) resync() {
 	for v := f.in.peek(eolZeros); v > 0; v = f.in.peek(eolZeros) {
 		f.in.drop(1)
@@ -136,7 +136,8 @@ func (f *faxReader) oneDimensional() error {
 	return nil
 }
 
-// run reads the length of a run: codes for multiples of 64, then one for the rest.
+// run reads the length of a run. It consists of codes for multiples of 64 and one code for the
+// rest.
 func (f *faxReader) run(color int) (int, error) {
 	sum := 0
 	for sum <= f.width {
@@ -152,8 +153,8 @@ func (f *faxReader) run(color int) (int, error) {
 	return sum, nil
 }
 
-// Modes of a line in two dimensions (T.4, table 4). The other modes are the distance of the
-// change from the one above.
+// Modes of a two-dimensional line (T.4, table 4). For the vertical modes, the value is the distance
+// between the change and the one above it.
 const (
 	faxPass       = 100
 	faxHorizontal = 101
@@ -194,8 +195,8 @@ func (f *faxReader) twoDimensional() error {
 	return nil
 }
 
-// above returns the first change of the previous line that is to the right of at and to the
-// other color, and the change after it. Calls for one line must pass increasing values of at.
+// above returns the first change of the previous line that is to the right of at and changes to the
+// other color, and the change after it. Within one line, at must not decrease from call to call.
 func (f *faxReader) above(at, color int) (first, next int) {
 	for f.nextAbove < len(f.previous) && f.previous[f.nextAbove] <= at {
 		f.nextAbove++
@@ -214,7 +215,7 @@ func (f *faxReader) above(at, color int) (first, next int) {
 	return first, next
 }
 
-// paint converts the changes of the line to bits.
+// paint converts the color changes of the line to bits.
 func (f *faxReader) paint() {
 	clear(f.row)
 	for i := 0; i < len(f.current); i += 2 {
@@ -229,7 +230,8 @@ func (f *faxReader) paint() {
 	f.unread = f.row
 }
 
-// bitReader reads bits, the highest of a byte first, or the lowest if reversed.
+// bitReader reads bits, starting with the highest bit of each byte, or with the lowest if reversed
+// is true.
 type bitReader struct {
 	r        *bufio.Reader
 	reversed bool
@@ -238,7 +240,8 @@ type bitReader struct {
 	err      error
 }
 
-// peek returns the next n bits, up to 32, or -1 if there are fewer.
+// peek returns the next n bits (at most 32) without consuming them. It returns -1 if there are
+// fewer bits.
 func (b *bitReader) peek(n int) int {
 	for b.have < n && b.err == nil {
 		var c byte
@@ -256,13 +259,13 @@ func (b *bitReader) peek(n int) int {
 	return int(b.bits >> (b.have - n) & (1<<n - 1))
 }
 
-// drop skips n bits that peek returned.
+// drop skips n bits. peek must have returned them.
 func (b *bitReader) drop(n int) { b.have -= n }
 
-// align skips the rest of the current byte.
+// align skips the remaining bits of the current byte.
 func (b *bitReader) align() { b.have -= b.have % 8 }
 
-// read returns the next n bits.
+// read returns the next n bits and consumes them.
 func (b *bitReader) read(n int) (int, error) {
 	v := b.peek(n)
 	if v < 0 {
@@ -272,7 +275,7 @@ func (b *bitReader) read(n int) (int, error) {
 	return v, nil
 }
 
-// code reads a code of the table and returns its value.
+// code reads a code that is in the table and returns its value.
 func (b *bitReader) code(table *faxTable) (int, error) {
 	for n := 1; n <= maxFaxCodeBits; n++ {
 		v := b.peek(n)
@@ -287,14 +290,14 @@ func (b *bitReader) code(table *faxTable) (int, error) {
 	return 0, errFaxCode
 }
 
-// maxFaxCodeBits is the length of the longest code.
+// maxFaxCodeBits is the length of the longest code in bits.
 const maxFaxCodeBits = 13
 
-// faxTable maps codes to values, by the length and the bits of the code.
+// faxTable contains a map for each code length. It maps the bits of a code to the code's value.
 type faxTable [maxFaxCodeBits + 1]map[int]int
 
-// Codes of T.4, tables 2 and 3: for runs from 0 to 63, then for multiples of 64 up to 1728;
-// faxLong has those up to 2560 for both colors.
+// Codes of T.4, tables 2 and 3: for runs from 0 to 63, then for multiples of 64 up to 1728. faxLong
+// contains the codes up to 2560, which both colors share.
 const (
 	faxWhite = `00110101 000111 0111 1000 1011 1100 1110 1111 10011 10100 00111 01000 001000 000011 110100 110101 101010 101011 0100111
 0001100 0001000 0010111 0000011 0000100 0101000 0101011 0010011 0100100 0011000 00000010 00000011 00011010 00011011
@@ -321,7 +324,7 @@ const (
 
 var faxRuns = [2]faxTable{runTable(faxWhite), runTable(faxBlack)}
 
-// faxModes are the codes of T.4, table 4.
+// faxModes contains the codes of T.4, table 4.
 var faxModes = func() (t faxTable) {
 	t.add("0001", faxPass)
 	t.add("001", faxHorizontal)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// faxWriter is the encoder for faxReader: it writes lines of black (1) and white.
+// faxWriter encodes lines for faxReader. 1 is black.
 type faxWriter struct{ bits strings.Builder }
 
 func (w *faxWriter) code(table *faxTable, value int) {
@@ -41,7 +41,8 @@ func (w *faxWriter) run(color, n int) {
 	w.code(&faxRuns[color], n%64)
 }
 
-// change returns the first position from x on, in line, that has another color.
+// change returns the first position at or after x where line does not have the given color, or the
+// length of the line.
 func change(line []byte, x int, color byte) int {
 	for x < len(line) && line[x] == color {
 		x++
@@ -57,7 +58,7 @@ func (w *faxWriter) oneDimensional(line []byte) {
 	}
 }
 
-// twoDimensional encodes a line relative to the one above (T.4, 4.2.1.3.4).
+// twoDimensional encodes a line relative to the line above it (T.4, 4.2.1.3.4).
 func (w *faxWriter) twoDimensional(line, above []byte) {
 	at, color := -1, byte(0)
 	for at < len(line) {
@@ -100,11 +101,11 @@ func (w *faxWriter) bytes() []byte {
 	return b
 }
 
-// faxLines encodes lines with ends of lines, and the end of the page.
+// faxLines encodes lines with end-of-line codes and an end of page.
 func faxLines(lines [][]byte, mixed bool) []byte {
 	var w faxWriter
 	for i, line := range lines {
-		w.put(1, 12+i%5) // with some fill
+		w.put(1, 12+i%5) // preceded by some fill bits
 		if mixed {
 			w.put(1-min(i%4, 1), 1)
 		}
@@ -180,7 +181,7 @@ func TestFax(t *testing.T) {
 				lines[y][x] = color
 				left--
 			}
-			if y%3 > 0 { // much like the line above
+			if y%3 > 0 { // similar to the line above
 				copy(lines[y], lines[y-1])
 				lines[y][rng.IntN(width)] ^= 1
 			}
@@ -199,7 +200,7 @@ func TestFax(t *testing.T) {
 	}
 }
 
-// TestFaxNoise checks that the other lines are intact if one is damaged.
+// TestFaxNoise checks that if one line is damaged, all other lines are decoded correctly.
 func TestFaxNoise(t *testing.T) {
 	lines := testLines(false)
 	var w faxWriter
@@ -207,7 +208,7 @@ func TestFaxNoise(t *testing.T) {
 		w.put(1, 12)
 		if y == 3 {
 			w.run(0, 0)
-			w.put(0b0000000011, 10) // begins no code
+			w.put(0b0000000011, 10) // not the start of any code
 			continue
 		}
 		w.oneDimensional(line)

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/document"
 )
 
-// checkReport inspects bytes and checks what is true of every report.
+// checkReport inspects a document and checks the properties that every report must have.
 func checkReport(t *testing.T, ext string, doc []byte) document.Report {
 	t.Helper()
 	report := inspect(t, ext, doc)
@@ -74,7 +74,7 @@ func FuzzOOXML(f *testing.F) {
 	})
 }
 
-// FuzzText compares the streaming check with a simple one.
+// FuzzText compares the streaming text check with a simple implementation.
 func FuzzText(f *testing.F) {
 	f.Add([]byte("Ib\xc3\xa1\xc3\xb1ez"), uint8(0))
 	f.Add([]byte("Ib\xe1\xf1ez \x93deed\x94"), uint8(3))
@@ -93,7 +93,7 @@ func FuzzText(f *testing.F) {
 		if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
 			return
 		}
-		// The result must not depend on where a chunk ends.
+		// The result must not depend on the chunk boundaries.
 		far := append(bytes.Repeat([]byte("x"), 64<<10-int(shift%8)), text...)
 		if got, want := checkReport(t, "txt", far).Rejection == "", plainText(far); got != want {
 			t.Errorf("accepted across two chunks = %v, want %v", got, want)

@@ -8,16 +8,16 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// Rect is a rectangle on an upright page, in fractions of its width and height from 0 to 1,
-// measured from the upper left corner.
+// Rect is a rectangle on an upright page. The coordinates are fractions of the page's width and
+// height from 0 to 1, measured from the upper left corner.
 type Rect = pdf.Rect
 
-// MaxHighlights is how many matches of a phrase on a page Highlights returns at most.
+// MaxHighlights is the maximum number of matches per page that Highlights returns.
 const MaxHighlights = 200
 
-// Highlights returns where the text of a PDF page, from 1, matches what was typed: for each
-// match, in order, one rectangle per line, or none if the match isn't visible. It returns
-// ErrUnsupported if the document isn't a PDF, ErrDamaged, or ErrNoPage.
+// Highlights returns the places on a PDF page that match the phrase a user typed. Page numbers
+// start at 1. For each match, in order, it returns one rectangle per line, or none if the match
+// isn't visible. It returns ErrUnsupported if the document isn't a PDF, ErrDamaged, or ErrNoPage.
 func Highlights(ctx context.Context, src Source, page int, typed string, lim ExtractLimits) ([][]Rect, error) {
 	if src.MIME != mimePDF {
 		return nil, fmt.Errorf("marks of %s: %w", src.MIME, ErrUnsupported)

@@ -9,38 +9,38 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// InspectLimits are the settings that Inspect applies. A document exactly at a limit is
-// accepted. A PDF is image-heavy if at least 80 % of its pages are scans.
+// InspectLimits holds the limits that Inspect applies. A document that is exactly at a limit is
+// accepted. A PDF is image-heavy if at least 80% of its pages are scans.
 type InspectLimits struct {
-	MaxPDFPages        int   `json:"pdf_pages"`   // pages of any PDF
-	MaxImageHeavySize  int64 `json:"heavy_size"`  // bytes of an image-heavy PDF
-	MaxImageHeavyPages int   `json:"heavy_pages"` // pages of an image-heavy PDF
-	MaxZipEntries      int   `json:"zip_entries"` // entries of an Office document's zip directory
+	MaxPDFPages        int   `json:"pdf_pages"`   // maximum number of pages of any PDF
+	MaxImageHeavySize  int64 `json:"heavy_size"`  // maximum size of an image-heavy PDF in bytes
+	MaxImageHeavyPages int   `json:"heavy_pages"` // maximum number of pages of an image-heavy PDF
+	MaxZipEntries      int   `json:"zip_entries"` // maximum number of entries in an Office document's zip directory
 }
 
-// DefaultInspectLimits returns the defaults of the settings: 500 pages, or 300 pages and 50
-// MiB if the PDF is image-heavy, and 10,000 zip entries.
+// DefaultInspectLimits returns the default limits: 500 pages, or 300 pages and 50 MiB if the PDF is
+// image-heavy, and 10,000 zip entries.
 func DefaultInspectLimits() InspectLimits {
 	return InspectLimits{MaxPDFPages: 500, MaxImageHeavySize: 50 << 20, MaxImageHeavyPages: 300, MaxZipEntries: 10_000}
 }
 
 // Report is the result of an inspection.
 type Report struct {
-	// MIME is the type of the content, without parameters. It is empty if the content
-	// doesn't match the extension.
+	// MIME is the media type of the content, without parameters. It is empty if the content doesn't
+	// match the extension.
 	MIME string `json:"mime"`
-	// Pages is the number of pages of a PDF or of images of a TIFF, nil for other types.
+	// Pages is the number of pages of a PDF or of images in a TIFF. It is nil for other types.
 	Pages *int `json:"pages"`
-	// Rejection is the sentence the client gets, one of the Reason functions and
+	// Rejection is the sentence that the client gets, from one of the Reason functions or
 	// constants. It is empty if the document is accepted.
 	Rejection string `json:"refusal"`
 }
 
-// Inspect checks the first size bytes of doc under an extension as Extension returns it, in
-// this order: empty, unsupported extension, content of another type, password, unreadable,
-// limits. The size of the file is checked where it is received. Only PDFs are opened with
-// engine. An error isn't a result: doc failed or was shorter than size, ctx ended, or the
-// engine broke.
+// Inspect checks the first size bytes of doc. ext is the extension as Extension returns it. The
+// checks run in this order: empty file, unsupported extension, content of another type, password,
+// unreadable file, limits. Inspect does not check the maximum file size, which is checked when the
+// file is uploaded. It uses engine only to open PDFs. It returns an error only if doc fails or is
+// shorter than size, ctx ends, or the engine breaks.
 func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, engine PDFEngine, lim InspectLimits) (Report, error) {
 	ext = strings.ToLower(ext)
 	if size <= 0 {
@@ -64,15 +64,15 @@ func Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext string, engin
 	return report, nil
 }
 
-// acceptedType describes the content that an extension must have.
+// acceptedType describes the content that a file with a given extension must have.
 type acceptedType struct {
 	mime string
-	// inspect returns a Report with this MIME type, or the zero Report if the content has
-	// another type. The Reader remembers failed reads.
+	// inspect returns a Report with this MIME type, or the zero Report if the content has another
+	// type. If a read fails, doc keeps the error.
 	inspect func(doc *docio.Reader, mime string, lim InspectLimits) Report
 }
 
-// acceptedTypes maps extensions to types.
+// acceptedTypes maps extensions to the accepted content.
 var acceptedTypes = map[string]acceptedType{
 	"pdf":  {mimePDF, contentOnly(isPDF)},
 	"docx": {mimeDOCX, inspectOOXML},
@@ -109,7 +109,7 @@ const (
 	mimeWEBP = "image/webp"
 )
 
-// contentOnly returns the inspection of a type for which only the content matters.
+// contentOnly returns an inspect function that checks only the type of the content, using is.
 func contentOnly(is func(*docio.Reader) bool) func(*docio.Reader, string, InspectLimits) Report {
 	return func(doc *docio.Reader, mime string, _ InspectLimits) Report {
 		if is(doc) {
@@ -119,9 +119,8 @@ func contentOnly(is func(*docio.Reader) bool) func(*docio.Reader, string, Inspec
 	}
 }
 
-// Extension returns what follows the last dot of filename, in lower case and without the
-// dot ("tif" for "Deed.TIF", "" if there is no dot), and reports whether documents with it
-// are accepted.
+// Extension returns the part of filename after the last dot, in lowercase ("tif" for "Deed.TIF").
+// It returns "" if there is no dot. ok reports whether documents with that extension are accepted.
 func Extension(filename string) (ext string, ok bool) {
 	dot := strings.LastIndexByte(filename, '.')
 	if dot < 0 {

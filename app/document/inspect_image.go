@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// isPNG reports whether doc has the signature and a valid IHDR (ISO/IEC 15948, 11.2.1).
-// Giant dimensions are valid: the decoder has to check them.
+// isPNG reports whether doc has the signature and a valid IHDR chunk (ISO/IEC 15948, 11.2.1). Huge
+// dimensions are valid. The decoder checks them.
 func isPNG(doc *docio.Reader) bool {
 	h := doc.Head(29)
 	if len(h) < 29 || string(h[:16]) != "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" {
@@ -24,8 +24,8 @@ func isPNG(doc *docio.Reader) bool {
 	return bytes.IndexByte([]byte(depths), depth) >= 0 && h[26] == 0 && h[27] == 0 && h[28] <= 1
 }
 
-// isGIF reports whether doc has the version, the logical screen, and a block where the first
-// one must be (GIF89a specification, 17 to 20).
+// isGIF reports whether doc has a version, a logical screen, and a block right after them (GIF89a
+// specification, 17 to 20).
 func isGIF(doc *docio.Reader) bool {
 	h := doc.Head(13)
 	if len(h) < 13 || (string(h[:6]) != "GIF87a" && string(h[:6]) != "GIF89a") {
@@ -39,8 +39,8 @@ func isGIF(doc *docio.Reader) bool {
 	return doc.Fill(block[:], first) && bytes.IndexByte([]byte{0x2C, 0x21}, block[0]) >= 0
 }
 
-// isBMP reports whether doc has one of the known header sizes with valid fields: many texts
-// begin with "BM" too.
+// isBMP reports whether doc has a known header size and valid fields. The signature isn't enough
+// because many texts start with "BM", too.
 func isBMP(doc *docio.Reader) bool {
 	h := doc.Head(30)
 	if len(h) < 26 || string(h[:2]) != "BM" {
@@ -49,7 +49,7 @@ func isBMP(doc *docio.Reader) bool {
 	le := binary.LittleEndian
 	var planes, bits uint16
 	switch le.Uint32(h[14:]) {
-	case 12: // OS/2 1.x, 16-bit dimensions
+	case 12: // OS/2 1.x, with 16-bit dimensions
 		planes, bits = le.Uint16(h[22:]), le.Uint16(h[24:])
 	case 16, 40, 52, 56, 64, 108, 124:
 		if len(h) < 30 || le.Uint32(h[18:]) == 0 || le.Uint32(h[22:]) == 0 {
@@ -60,14 +60,14 @@ func isBMP(doc *docio.Reader) bool {
 		return false
 	}
 	switch bits {
-	case 0, 1, 2, 4, 8, 16, 24, 32, 64: // 0: a JPEG or PNG inside
+	case 0, 1, 2, 4, 8, 16, 24, 32, 64: // 0 means an embedded JPEG or PNG
 		return planes == 1
 	}
 	return false
 }
 
-// isWEBP reports whether doc has the RIFF form WEBP and the header of one of the three
-// possible first chunks (RFC 9649, 2.4 to 2.7).
+// isWEBP reports whether doc is a RIFF file of type WEBP that starts with a valid header of one of
+// the three possible first chunks (RFC 9649, 2.4 to 2.7).
 func isWEBP(doc *docio.Reader) bool {
 	h := doc.Head(30)
 	if len(h) < 26 || string(h[:4]) != "RIFF" || string(h[8:12]) != "WEBP" {
@@ -85,12 +85,12 @@ func isWEBP(doc *docio.Reader) bool {
 }
 
 const (
-	maxJPEGSegments = 4096     // before the frame header; a long color profile takes a few dozen
-	maxJPEGGarbage  = 64 << 10 // bytes between all segments, which decoders skip
+	maxJPEGSegments = 4096     // maximum before the frame header; a long color profile takes a few dozen
+	maxJPEGGarbage  = 64 << 10 // maximum number of bytes between segments, which decoders skip
 )
 
-// isJPEG reports whether doc has the start marker and, some segments later, a frame header
-// (ITU T.81, B.2).
+// isJPEG reports whether doc has the start marker and, after other segments, a frame header (ITU
+// T.81, B.2).
 func isJPEG(doc *docio.Reader) bool {
 	if h := doc.Head(3); string(h) != "\xff\xd8\xff" {
 		return false
@@ -103,10 +103,10 @@ func isJPEG(doc *docio.Reader) bool {
 		}
 		off = next
 		switch {
-		case marker == 0xD9 || marker == 0xDA: // end of image, or a scan before any frame
+		case marker == 0xD9 || marker == 0xDA: // end of image, or a scan before the frame header
 			return false
 		case marker == 0x01 || marker >= 0xD0 && marker <= 0xD8:
-			continue // no length follows
+			continue // these markers have no length
 		case marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
 			return isJPEGFrame(doc, off)
 		}
@@ -123,8 +123,8 @@ func isJPEG(doc *docio.Reader) bool {
 	return false
 }
 
-// jpegMarker returns the first marker at or after off and the offset after it. It takes what
-// it skips off garbage, and fails once that is 0.
+// jpegMarker returns the first marker at or after off and the offset after it. It subtracts the
+// number of bytes it skips from garbage. If garbage is used up, ok is false.
 func jpegMarker(doc *docio.Reader, off int64, garbage *int) (marker byte, next int64, ok bool) {
 	var b [1]byte
 	fill := false
@@ -141,8 +141,8 @@ func jpegMarker(doc *docio.Reader, off int64, garbage *int) (marker byte, next i
 	return 0, 0, false
 }
 
-// isJPEGFrame reports whether a valid frame header is at off. A height of 0 is valid: a later
-// segment then defines it.
+// isJPEGFrame reports whether there is a valid frame header at off. A height of 0 is valid because
+// a later segment may define the height.
 func isJPEGFrame(doc *docio.Reader, off int64) bool {
 	var h [8]byte
 	if !doc.Fill(h[:], off) {

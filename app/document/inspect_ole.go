@@ -7,19 +7,19 @@ import (
 	"deedkeep/app/document/ole"
 )
 
-// Streams of the root storage, in lower case ([MS-DOC] 2.1, [MS-XLS] 2.1, [MS-PPT] 2.1,
+// Names of streams in the root storage, in lowercase ([MS-DOC] 2.1, [MS-XLS] 2.1, [MS-PPT] 2.1,
 // [MS-OFFCRYPTO] 2.3.4).
 const (
 	streamWord             = "worddocument"
 	streamWorkbook         = "workbook"
-	streamBook             = "book" // the workbook of Excel 5 and 95
+	streamBook             = "book" // workbook of Excel 5 and 95
 	streamPowerPoint       = "powerpoint document"
 	streamCurrentUser      = "current user"
 	streamEncryptedPackage = "encryptedpackage"
 	streamEncryptedSummary = "encryptedsummary"
 )
 
-// mimeByStream maps a stream to the type of document that has it.
+// mimeByStream maps the name of a stream to the type of the documents that contain it.
 var mimeByStream = map[string]string{
 	streamWord:       mimeDOC,
 	streamWorkbook:   mimeXLS,
@@ -27,8 +27,8 @@ var mimeByStream = map[string]string{
 	streamPowerPoint: mimePPT,
 }
 
-// inspectOLE recognizes Word, Excel, and PowerPoint files by the streams of the root
-// storage, and whether they need a password. A file with streams of two types is rejected.
+// inspectOLE recognizes Word, Excel, and PowerPoint files by the streams in the root storage, and
+// checks whether they need a password. It rejects a file with streams of two types.
 func inspectOLE(doc *docio.Reader, mime string, _ InspectLimits) Report {
 	file, err := ole.Open(doc, 0)
 	if err != nil {
@@ -53,8 +53,8 @@ func inspectOLE(doc *docio.Reader, mime string, _ InspectLimits) Report {
 	return report
 }
 
-// needsPassword reports whether a document of that type can't be opened without a password.
-// It is false if the stream that would tell can't be read.
+// needsPassword reports whether a document of the given type can't be opened without a password. It
+// returns false if it can't read the stream that contains this information.
 func needsPassword(file *ole.File, mime string) bool {
 	switch mime {
 	case mimeDOC:
@@ -71,20 +71,20 @@ func needsPassword(file *ole.File, mime string) bool {
 	return false
 }
 
-// wordNeedsPassword tests the flag fEncrypted of the file information block, at the same
-// position since Word 6 ([MS-DOC] 2.5.2).
+// wordNeedsPassword checks the fEncrypted flag of the file information block ([MS-DOC] 2.5.2). Its
+// position hasn't changed since Word 6.
 func wordNeedsPassword(fib []byte) bool {
 	return len(fib) >= 12 && fib[11]&1 != 0
 }
 
-// slidesNeedPassword tests the header token of the CurrentUserAtom ([MS-PPT] 2.3.2).
+// slidesNeedPassword checks the header token of the CurrentUserAtom ([MS-PPT] 2.3.2).
 func slidesNeedPassword(atom []byte) bool {
 	return len(atom) >= 16 && binary.LittleEndian.Uint32(atom[12:]) == 0xF3D1C4DF
 }
 
-// workbookNeedsPassword looks for a FilePass record, which comes soon after the first
-// record and before anything encrypted ([MS-XLS] 2.1.4), and reports whether Excel would
-// ask for a password because of it.
+// workbookNeedsPassword looks for a FilePass record and reports whether Excel would ask for a
+// password because of it. A FilePass record is near the first record and precedes all encrypted
+// data ([MS-XLS] 2.1.4).
 func workbookNeedsPassword(stream []byte) bool {
 	le := binary.LittleEndian
 	if len(stream) < 4 || le.Uint16(stream) != biffBOF {

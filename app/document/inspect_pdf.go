@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// inspectPDF applies the limits to what isPDF has accepted.
+// inspectPDF applies the limits to a file that isPDF has accepted.
 func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, engine PDFEngine, lim InspectLimits) (Report, error) {
 	report := Report{MIME: mimePDF}
 	opened, err := engine.Open(ctx, doc, size)
@@ -27,8 +27,8 @@ func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, engine PDFEngi
 	case err != nil:
 		return Report{}, fmt.Errorf("open pdf: %w", err)
 	}
-	// An error of Close changes no result, and a broken engine shows on the next Open. The
-	// document is closed even if the context has ended.
+	// An error of Close doesn't change the result. If the engine is broken, the next Open fails.
+	// Close the document even if the context has ended.
 	defer func() { _ = opened.Close(context.WithoutCancel(ctx)) }()
 
 	pages := opened.Pages()
@@ -48,7 +48,7 @@ func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, engine PDFEngi
 	if err != nil && !errors.Is(err, pdf.ErrUnreadable) {
 		return Report{}, fmt.Errorf("look for scans: %w", err)
 	}
-	// A PDF whose pages can be counted but not examined is accepted: no rule rejects it.
+	// Accept a PDF whose pages can be counted but not examined.
 	switch {
 	case !heavy || err != nil:
 	case size > lim.MaxImageHeavySize:
@@ -59,12 +59,12 @@ func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, engine PDFEngi
 	return report, nil
 }
 
-// pdfHeaderWindow is how many bytes at the beginning of a file PDF readers search for the
+// pdfHeaderWindow is the number of bytes at the start of a file in which PDF readers search for the
 // header (implementation notes of the PDF reference 1.7, appendix H.3.4.1).
 const pdfHeaderWindow = 1024
 
-// isPDF reports whether "%PDF-" begins within the first 1,024 bytes and what comes before it
-// isn't a type of its own, such as HTML.
+// isPDF reports whether "%PDF-" starts within the first 1,024 bytes and the bytes before it don't
+// belong to another type, such as HTML.
 func isPDF(doc *docio.Reader) bool {
 	mark := []byte("%PDF-")
 	head := doc.Head(pdfHeaderWindow - 1 + len(mark))
@@ -72,16 +72,16 @@ func isPDF(doc *docio.Reader) bool {
 	return i >= 0 && !isOtherType(head[:i])
 }
 
-// markup lists beginnings of what a browser may treat as a page, even if text comes first
-// and mimetype therefore sees plain text.
+// markup lists strings that may make a browser treat a file as a web page. If text precedes them,
+// mimetype reports plain text.
 var markup = [][]byte{
 	[]byte("<!doctype"), []byte("<html"), []byte("<head"), []byte("<body"), []byte("<script"),
 	[]byte("<iframe"), []byte("<svg"), []byte("<?xml"), []byte("<?php"), []byte("<!--"),
 }
 
-// isOtherType reports whether the bytes in front of a document's own header make the file
-// another type: anything but a byte order mark, white space, binary noise (a MacBinary
-// header), plain text, or mail and printer headers.
+// isOtherType reports whether the bytes before a document's own header make the file another type.
+// They don't if they are a byte order mark, whitespace, binary noise (a MacBinary header), plain
+// text, or mail or printer headers.
 func isOtherType(prefix []byte) bool {
 	prefix = bytes.TrimPrefix(prefix, []byte("\xef\xbb\xbf"))
 	prefix = bytes.TrimSpace(prefix)

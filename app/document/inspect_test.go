@@ -14,15 +14,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// fakePDF is a PDFEngine and a PDF with fixed results.
+// fakePDF is a PDFEngine and a PDF that return fixed results.
 type fakePDF struct {
-	document.PDF // not called: nil
+	document.PDF // nil, because its methods are not called
 	pages        int
 	heavy        bool
 	heavyErr     error
 	openErr      error
-	heavyCalled  bool   // ImageHeavy was called
-	opened       int    // documents that aren't closed
+	heavyCalled  bool   // whether ImageHeavy was called
+	opened       int    // number of documents that are open
 	stop         func() // called by ImageHeavy
 }
 
@@ -51,8 +51,7 @@ func (e *fakePDF) Close(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// inspect inspects bytes under an extension with the default limits and an engine that finds one
-// page.
+// inspect inspects a document with the default limits and an engine that reports one page.
 func inspect(t testing.TB, ext string, doc []byte) document.Report {
 	t.Helper()
 	report, err := document.Inspect(t.Context(), bytes.NewReader(doc), int64(len(doc)), ext, &fakePDF{pages: 1},
@@ -63,12 +62,12 @@ func inspect(t testing.TB, ext string, doc []byte) document.Report {
 	return report
 }
 
-// row is a document and the result of its inspection under an extension.
+// row is a document and the expected result of inspecting it with an extension.
 type row struct {
 	name string
 	ext  string
 	doc  []byte
-	want string // rejection; "" accepted, mismatch the one for this extension
+	want string // expected rejection; "" if accepted; mismatch means ReasonMismatch for ext
 }
 
 const mismatch = "mismatch"
@@ -92,8 +91,7 @@ func checkInspections(t *testing.T, rows []row) {
 	}
 }
 
-// TestSamples inspects every sample document with an engine that returns what the manifest
-// says.
+// TestSamples inspects every sample document. The engine returns the values in the manifest.
 func TestSamples(t *testing.T) {
 	for _, s := range vaulttest.Samples(t) {
 		t.Run(s.Path, func(t *testing.T) {
@@ -133,7 +131,7 @@ func sample(t *testing.T, s vaulttest.Sample, doc []byte) {
 	}
 }
 
-// TestOrder checks the order of the checks.
+// TestOrder checks the order of the checks in Inspect.
 func TestOrder(t *testing.T) {
 	for _, row := range []struct {
 		name, ext, doc, want string
@@ -151,7 +149,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFaultsAreErrors checks that a failed read and an ended context are errors, not reports.
+// TestFaultsAreErrors checks that Inspect returns an error, not a report, if a read fails or the
+// context ends.
 func TestFaultsAreErrors(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for ext, doc := range samplesByExtension() {

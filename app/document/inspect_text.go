@@ -8,12 +8,13 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-const chunkSize = 64 << 10 // bytes read at a time in a pass over a document
+const chunkSize = 64 << 10 // number of bytes read at a time
 
-// Bits of an entry of textBytes: the encodings that a byte rules out.
+// Bits of the entries of textBytes. Each bit rules out an encoding of a text that contains the
+// byte.
 const (
-	notUTF8 = 1 << iota // a binary data byte (WHATWG MIME Sniffing, section 3)
-	not1252             // a control, or one of the five bytes Windows-1252 leaves undefined
+	notUTF8 = 1 << iota // a byte of binary data (WHATWG MIME Sniffing, section 3)
+	not1252             // a control character, or one of the five bytes that are undefined in Windows-1252
 )
 
 var textBytes = func() (t [256]byte) {
@@ -30,10 +31,10 @@ var textBytes = func() (t [256]byte) {
 	return t
 }()
 
-// isText reports whether the complete document decodes as UTF-8, as UTF-16 with a byte order
-// mark, or as Windows-1252 without control bytes. The format of the text (HTML, RTF, CSV)
-// doesn't matter, but a PDF in ASCII is a PDF. A SUB as the last byte is the end-of-file
-// mark of DOS.
+// isText reports whether the entire document decodes as UTF-8, as UTF-16 with a byte order mark, or
+// as Windows-1252 without control characters. The format of the text (HTML, RTF, CSV) doesn't
+// matter, except that a PDF in ASCII is not text. The last byte may be SUB, the end-of-file
+// character of DOS.
 func isText(doc *docio.Reader) bool {
 	head := doc.Head(64)
 	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")))
@@ -48,10 +49,10 @@ func isText(doc *docio.Reader) bool {
 	return isByteText(doc)
 }
 
-// isByteText reports whether doc is UTF-8 or Windows-1252. It tries both in one pass.
+// isByteText reports whether doc is UTF-8 or Windows-1252. It checks both in one pass.
 func isByteText(doc *docio.Reader) bool {
 	buf := make([]byte, utf8.UTFMax+chunkSize)
-	carried := 0 // bytes of a character that the previous chunk cut off
+	carried := 0 // bytes of a character that is split between two chunks
 	var seen byte
 	for off := int64(0); off < doc.Size(); {
 		n := int(min(chunkSize, doc.Size()-off))
@@ -84,7 +85,7 @@ func isByteText(doc *docio.Reader) bool {
 }
 
 // isUTF16 reports whether the document consists of complete UTF-16 code units without binary
-// controls or unpaired surrogates.
+// control characters or unpaired surrogates.
 func isUTF16(doc *docio.Reader, order binary.ByteOrder) bool {
 	if doc.Size()%2 != 0 {
 		return false

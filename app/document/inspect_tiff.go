@@ -5,9 +5,9 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// inspectTIFF accepts a TIFF whose first directory lies completely within the file, and
-// counts the directories of the main chain as tiffinfo does. A file without a readable
-// first directory has no image and is not a TIFF.
+// inspectTIFF accepts a TIFF whose first directory is completely within the file. It counts the
+// directories of the main chain, as tiffinfo does. A file without a readable first directory
+// contains no image and does not count as a TIFF.
 func inspectTIFF(doc *docio.Reader, mime string, _ InspectLimits) Report {
 	file, err := tiff.Open(doc)
 	if err != nil {

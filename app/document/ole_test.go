@@ -66,7 +66,8 @@ func TestPasswords(t *testing.T) {
 	})
 }
 
-// TestHostileOLE checks that damaged and forged compound files have a report.
+// TestHostileOLE checks that Inspect returns a report, not an error, for damaged and malicious
+// compound files.
 func TestHostileOLE(t *testing.T) {
 	le := binary.LittleEndian
 	good := func() []byte { return buildOLE(stream("WordDocument", fib(0))) }
@@ -75,7 +76,7 @@ func TestHostileOLE(t *testing.T) {
 		le.PutUint32(p[at:], value)
 		return p
 	}
-	const directory = 3 * 512 // after the header and two sectors of FAT
+	const directory = 3 * 512 // the header and two FAT sectors precede the directory
 	short := buildOLE(oleEntry{name: "WordDocument"})
 	circle := good()
 	le.PutUint32(circle[512+2*4:], 2)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// wordStreams returns a WordDocument stream and its table: a body of two pieces, in bytes and
-// in UTF-16, and one text of each other kind.
+// wordStreams returns a WordDocument stream and its table stream. The body has two pieces, one in
+// bytes and one in UTF-16. There is one text of each other type.
 func wordStreams() (stream, table []byte) {
 	stream = make([]byte, 0x800)
 	copy(stream, le(uint16(0xA5EC), uint16(0xC1)))
@@ -50,7 +50,7 @@ func xlsStream() []byte {
 			biff(biffFormat, uint16(164), uint16(6), byte(0), "yy-m-d"),
 			xf(0), xf(164), xf(2),
 			biff(biffSheet, at, uint16(0), byte(5), byte(0), "Chain"),
-			// The second string is split within its characters and continues in UTF-16.
+			// The second string is split in the middle and continues in UTF-16.
 			biff(biffSST, uint32(2), uint32(2), uint16(5), byte(0), "plain", uint16(6), byte(8), uint16(1), "Ib"),
 			biff(biffContinue, byte(1), wide("áñez"), make([]byte, 4), uint16(4), byte(4), uint32(3), "last", "ext"),
 			biff(biffEOF))
@@ -76,8 +76,8 @@ func ppt(version, instance, kind uint16, parts ...any) []byte {
 	return le(version|instance<<4, kind, uint32(len(content)), content)
 }
 
-// pptStreams returns a show of two slides, stored in reverse order, one of which was replaced
-// by an edit.
+// pptStreams returns a presentation with two slides, stored in reverse order. An edit replaced one
+// of them.
 func pptStreams() (stream, user []byte) {
 	slide := func(text string) []byte {
 		return ppt(15, 0, pptSlide, ppt(15, 0, 0x40C, ppt(15, 0, 0xF00D, ppt(0, 0, pptBytes, text))))
@@ -167,7 +167,7 @@ func TestOLEErrors(t *testing.T) {
 	}
 }
 
-// TestCycles checks that reading ends if a document refers to itself.
+// TestCycles checks that reading a document ends even if the document refers to itself.
 func TestCycles(t *testing.T) {
 	edit := ppt(0, 0, pptUserEdit, uint32(0), uint32(0), uint32(0), uint32(0), uint32(1))
 	binary.LittleEndian.PutUint32(edit[16:], 0)
@@ -175,7 +175,7 @@ func TestCycles(t *testing.T) {
 	if len(show.slides) != 0 {
 		t.Errorf("%d slides, want 0", len(show.slides))
 	}
-	// All of a thousand slides are the same container of a megabyte.
+	// All of a thousand slides refer to the same container, which has a megabyte of text.
 	big := ppt(15, 0, pptSlide, ppt(0, 0, pptBytes, strings.Repeat("x", 1<<20)))
 	var list []byte
 	for range 1000 {

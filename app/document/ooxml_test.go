@@ -66,8 +66,8 @@ func TestOOXML(t *testing.T) {
 	checkInspections(t, rows)
 }
 
-// TestZipEntries checks the limit of entries, and that a directory beyond it isn't read to its
-// end.
+// TestZipEntries checks that the number of entries is limited and that a directory with more
+// entries isn't read to its end.
 func TestZipEntries(t *testing.T) {
 	parts := []zipPart{contentTypes(override("/word/document.xml", wordMain)), part("word/document.xml")}
 	for i := range 5000 {
@@ -91,8 +91,8 @@ func TestZipEntries(t *testing.T) {
 	}
 }
 
-// TestContentTypesBomb checks that a manifest isn't unpacked beyond its maximum size and
-// ratio, and that no other part is unpacked.
+// TestContentTypesBomb checks that a content types part is not unpacked beyond its maximum size and
+// compression ratio, and that no other part is unpacked.
 func TestContentTypesBomb(t *testing.T) {
 	main, doc := override("/word/document.xml", wordMain), part("word/document.xml")
 	blanks, short := strings.Repeat(" ", 2<<20), strings.Repeat(strings.Repeat(" ", 1000)+"<a/>", 2200)

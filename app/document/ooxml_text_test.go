@@ -124,7 +124,7 @@ func TestOOXMLBounds(t *testing.T) {
 	}{
 		{"no zip", []byte("PK no zip"), ExtractLimits{}, ErrDamaged},
 		{"no main part", buildZip(t, map[string]string{"a": ""}), ExtractLimits{}, ErrDamaged},
-		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), ExtractLimits{}, nil}, // read like browsers do
+		{"broken XML", buildZip(t, docxParts("<w:p><w:t a=>")), ExtractLimits{}, nil}, // parsed as leniently as browsers do
 		{"unfinished tag", buildZip(t, map[string]string{"word/document.xml": "<w:p"}), ExtractLimits{}, ErrDamaged},
 		{"bomb", buildZip(t, docxParts(strings.Repeat(" ", 1<<20)+"<w:p/>")), ExtractLimits{MaxUnpackedBytes: 1 << 16}, ErrTooLarge},
 		{"one long token", buildZip(t, docxParts(`<w:p a="`+strings.Repeat("x", ooxml.MaxTokenBytes+1)+`"/>`)), ExtractLimits{}, ErrDamaged},

@@ -5,9 +5,11 @@ import (
 	"image/draw"
 )
 
-// upright rotates and mirrors img by the value of the tag Orientation (TIFF 6.0, section 8;
-// EXIF 2.32, 4.6.4), which tells on which side the first row and the first column belong.
-// Unknown values leave it unchanged.
+// upright rotates and mirrors img according to its Orientation tag (TIFF 6.0, section 8; EXIF 2.32,
+// 4.6.4). The tag says which sides of the upright image are the first row and the first column of
+// img. Unknown values leave img unchanged.
+//
+// Sides of the first row and the first column, by value:
 //
 //	1 top left   2 top right   3 bottom right   4 bottom left
 //	5 left top   6 right top   7 right bottom   8 left bottom
@@ -20,7 +22,7 @@ func upright(img draw.Image, orientation int) draw.Image {
 	if orientation >= 5 {
 		tw, th = h, w
 	}
-	// to returns where the pixel at x, y goes.
+	// to returns the new position of the pixel at x, y.
 	to := func(x, y int) (int, int) {
 		switch orientation {
 		case 2:

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// BenchmarkPage renders scanned pages at the widths that the viewer requests: 2,550 pixels are
-// a letter page at 300 dots per inch.
+// BenchmarkPage renders scanned pages at the widths that the viewer requests. A letter page at 300
+// dots per inch is 2,550 pixels wide.
 func BenchmarkPage(b *testing.B) {
 	e := engine(b)
 	wanted := map[string]bool{

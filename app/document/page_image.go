@@ -49,8 +49,8 @@ func imagePage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 	return encode(img)
 }
 
-// decodeImage decodes the image after checking its size, which determines how much memory the
-// decoder takes.
+// decodeImage decodes the image after it has checked its size, which determines how much memory the
+// decoder uses.
 func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	config, err := c.config(doc.All())
 	if err != nil {
@@ -58,7 +58,7 @@ func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	}
 	extra := int64(0)
 	if doc.mime == "image/jpeg" && isProgressive(doc) {
-		extra = 12 // coefficients of 4 bytes for three samples
+		extra = 12 // 4-byte coefficients for three samples
 	}
 	if err := checkSize(config, extra, lim); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	if err != nil {
 		return nil, codecError(err)
 	}
-	// The first frame of a GIF may be smaller than the screen.
+	// The first frame of a GIF may be smaller than the logical screen.
 	if screen := image.Rect(0, 0, config.Width, config.Height); img.Bounds() != screen {
 		full := image.NewRGBA(screen)
 		draw.Draw(full, screen, image.White, image.Point{}, draw.Src)
@@ -77,12 +77,13 @@ func decodeImage(doc *source, c codec, lim ExtractLimits) (*raster, error) {
 	return newRaster(img), nil
 }
 
-// pixelBytes is how many bytes a decoded pixel may take on average if there are
-// ExtractLimits.MaxPixels of them.
+// pixelBytes is the average number of bytes that a decoded pixel may use in an image with
+// ExtractLimits.MaxPixels pixels.
 const pixelBytes = 4
 
-// checkSize returns ErrTooLarge if an image has too many pixels, or if decoding it takes too
-// much memory. extra is how many bytes per pixel the decoder needs besides the image.
+// checkSize returns ErrTooLarge if an image has too many pixels or if decoding it would use too
+// much memory. extra is the number of bytes per pixel that the decoder needs in addition to the
+// image.
 func checkSize(config image.Config, extra int64, lim ExtractLimits) error {
 	w, h := int64(config.Width), int64(config.Height)
 	if w <= 0 || h <= 0 {
@@ -105,7 +106,7 @@ func checkSize(config image.Config, extra int64, lim ExtractLimits) error {
 	return nil
 }
 
-// codecError returns ErrUnsupported if the decoder doesn't implement a variant, else
+// codecError returns ErrUnsupported if the decoder doesn't support this variant of the format, else
 // ErrDamaged.
 func codecError(err error) error {
 	var (

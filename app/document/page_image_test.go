@@ -23,7 +23,7 @@ func pngOf(t testing.TB, img image.Image) []byte {
 	return buf.Bytes()
 }
 
-// quarters paints the upper left quarter of an image.
+// quarters fills the upper left quarter of an image with a color.
 func quarters(img draw.Image, c color.Color) image.Image {
 	b := img.Bounds()
 	draw.Draw(img, image.Rect(0, 0, b.Dx()/2, b.Dy()/2), image.NewUniform(c), image.Point{}, draw.Src)
@@ -89,7 +89,7 @@ func abs(n int) int { return max(n, -n) }
 
 func TestImageBounds(t *testing.T) {
 	giant := pngOf(t, image.NewGray(image.Rect(0, 0, 8, 8)))
-	copy(giant[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 x 65536: before the checksum is looked at
+	copy(giant[16:], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 x 65536; the size is checked before the checksum
 	for _, c := range []struct {
 		name, mime string
 		file       []byte
@@ -126,7 +126,7 @@ func TestImageBounds(t *testing.T) {
 	}
 }
 
-// TestOrientation turns an image without symmetries upright.
+// TestOrientation checks upright with an image that has no symmetries.
 func TestOrientation(t *testing.T) {
 	// 1 2 3
 	// 4 5 6
@@ -182,7 +182,7 @@ func TestEXIF(t *testing.T) {
 	}
 }
 
-// TestShrink checks that every way of scaling keeps the mean.
+// TestShrink checks that each way of scaling preserves the mean.
 func TestShrink(t *testing.T) {
 	for _, c := range []struct{ w, h, toW, toH int }{{100, 70, 33, 11}, {7, 5, 3, 2}, {10, 1000, 10, 3}, {5, 5, 50, 1}, {3, 3, 1, 1},
 		{64, 64, 64, 64}} {

@@ -10,16 +10,16 @@ import (
 
 // PageSize is the size of an upright page.
 type PageSize struct {
-	Width, Height float64 // points of 1/72 inch; positive
-	ImageWidth    int     // pixels of the image the page consists of; 0: it can be rendered at any width
+	Width, Height float64 // in points of 1/72 inch; positive
+	ImageWidth    int     // width in pixels of the image that fills the page; 0 if the page can be rendered at any width
 }
 
-// USLetter is the size assumed for a page whose size can't be read.
+// USLetter is the size of a page whose size can't be read.
 var USLetter = PageSize{Width: 612, Height: 792}
 
-// PageSizes returns the size of each page, at least one and at most lim.MaxPages. A page
-// whose size can't be read has the size USLetter. It returns ErrUnsupported for a document
-// without page images, or ErrDamaged.
+// PageSizes returns the size of each page: at least one size and at most lim.MaxPages. If the size
+// of a page can't be read, it is USLetter. PageSizes returns ErrUnsupported for a document without
+// page images, or ErrDamaged.
 func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, error) {
 	h, ok := handlers[src.MIME]
 	if !ok || h.sizes == nil {
@@ -42,11 +42,11 @@ func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, 
 	return sizes, nil
 }
 
-// maxSide is more points than a side of a page can have: PDF 1.6 allows 200 inches times the
-// largest user unit.
+// maxSide is greater than the longest possible side of a page in points. PDF 1.6 allows 200 inches
+// times the largest user unit.
 const maxSide = 1 << 24
 
-// Valid reports whether a page can have that size.
+// Valid reports whether a page can have this size.
 func (s PageSize) Valid() bool {
 	return s.Width > 0 && s.Height > 0 && s.Width < maxSide && s.Height < maxSide && s.ImageWidth >= 0 && s.ImageWidth <= maxSide
 }
@@ -68,8 +68,8 @@ func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
 	return sizes, err
 }
 
-// pointsPerPixel is the size of a pixel of an image without a resolution: 96 are an inch
-// (CSS Values 4, 6.1).
+// pointsPerPixel is the size of a pixel in an image that doesn't specify a resolution. An inch has
+// 96 pixels (CSS Values 4, 6.1).
 const pointsPerPixel = 72. / 96
 
 func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
@@ -80,13 +80,14 @@ func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
 	return sizes, err
 }
 
-// Values of ResolutionUnit (TIFF 6.0).
+// Values of the ResolutionUnit tag (TIFF 6.0).
 const (
 	unitInch       = 2
 	unitCentimeter = 3
 )
 
-// Resolutions of scanners, in dots per inch. Writers leave meaningless other values.
+// Range of scanner resolutions in dots per inch. Values outside this range are meaningless and are
+// ignored.
 const minDPI, maxDPI = 50, 2400
 
 func tiffSize(d *tiff.Directory) PageSize {
@@ -107,8 +108,9 @@ func tiffSize(d *tiff.Directory) PageSize {
 	return uprightSize(w, h, points, d.Orientation())
 }
 
-// pixelAspect returns the height of a pixel divided by its width. Fax machines have half as
-// many lines as dots per inch; greater differences are meaningless values.
+// pixelAspect returns the height of a pixel divided by its width. In a fax, the vertical resolution
+// may be half the horizontal one. If the resolutions differ much more than that, they are
+// meaningless, and pixelAspect returns 1.
 func pixelAspect(xResolution, yResolution float64) float64 {
 	if xResolution > 0 && yResolution > 0 && xResolution/yResolution > 0.2 && xResolution/yResolution < 5 {
 		return xResolution / yResolution
@@ -116,7 +118,7 @@ func pixelAspect(xResolution, yResolution float64) float64 {
 	return 1
 }
 
-// uprightSize returns the size of an image of w x h square pixels after it is turned upright.
+// uprightSize returns the page size of an image with w x h square pixels after rotating it upright.
 func uprightSize(w, h, pointsPerPixel float64, orientation int) PageSize {
 	if orientation >= 5 && orientation <= 8 {
 		w, h = h, w

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// withPDF opens the document, calls work with it, and closes it.
+// withPDF opens the document as a PDF, calls work with it, and closes it.
 func withPDF(doc *source, work func(PDF) error) (err error) {
 	if doc.pdf == nil {
 		return &faultError{errors.New("no engine for PDF was handed in")}
@@ -17,14 +17,14 @@ func withPDF(doc *source, work func(PDF) error) (err error) {
 	if err != nil {
 		return pdfError(err)
 	}
-	// A broken engine shows on the next Open. The document is closed even if the context
-	// has ended.
+	// If the engine is broken, the next Open fails. Close the document even if the context has
+	// ended.
 	defer func() { _ = opened.Close(context.WithoutCancel(doc.Context())) }()
 	return work(opened)
 }
 
-// pdfError translates the findings of package pdf to those of this package. Any other
-// error is a fault of the engine.
+// pdfError translates document errors of package pdf to those of this package. Any other error is
+// caused by the engine.
 func pdfError(err error) error {
 	switch {
 	case err == nil:
@@ -60,11 +60,12 @@ func pdfPage(doc *source, n, width int, _ ExtractLimits) (img Image, err error) 
 	return img, err
 }
 
-// maxPDFReopens is how often a document that broke the engine on one page is opened again to
-// read the pages after it. Each attempt may take seconds.
+// maxPDFReopens is how often a document is reopened after one of its pages broke the engine, to
+// read the pages that follow. Each attempt may take seconds.
 const maxPDFReopens = 2
 
-// pdfText skips pages that can't be read as long as others can.
+// pdfText writes the text of all pages. It skips pages that can't be read. It returns an error only
+// if no page can be read.
 func pdfText(doc *source, out *writer) error {
 	t := pdfTextReader{doc: doc, out: out}
 	for range 1 + maxPDFReopens {
@@ -82,18 +83,18 @@ func pdfText(doc *source, out *writer) error {
 	return nil
 }
 
-// pdfTextReader reads the text of a document, which it may open several times.
+// pdfTextReader reads the text of a document. To do so, it may open the document several times.
 type pdfTextReader struct {
 	doc       *source
 	out       *writer
-	lastPage  int // last page that was tried
+	lastPage  int // last page that it tried to read
 	pagesRead int
-	firstErr  error // of a page
+	firstErr  error // first error of a page
 	done      bool
 }
 
-// readPages reads the next pages, to the end or until two pages in a row fail: the engine
-// may be broken then.
+// readPages reads the next pages. It stops at the end or when two pages in a row fail, because the
+// engine may be broken in that case.
 func (t *pdfTextReader) readPages(d PDF) error {
 	failed := 0
 	last := min(d.Pages(), t.out.lim.MaxPages)
@@ -101,7 +102,7 @@ func (t *pdfTextReader) readPages(d PDF) error {
 		if err := t.out.begin(t.lastPage + 1); err != nil {
 			return err
 		}
-		// With one byte more than fits, the writer notices that text is missing.
+		// Request one byte more than fits, so that the writer notices that text is missing.
 		text, err := d.Text(t.doc.Context(), t.lastPage+1, t.out.free()+1)
 		if err = pdfError(err); err != nil && !errors.Is(err, ErrDamaged) {
 			return err
@@ -111,7 +112,7 @@ func (t *pdfTextReader) readPages(d PDF) error {
 				t.firstErr = err
 			}
 			if failed++; failed == 2 {
-				return nil // and try this page again
+				return nil // the next call reads this page again
 			}
 		} else {
 			failed = 0

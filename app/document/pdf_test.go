@@ -43,7 +43,7 @@ func TestPDFHeader(t *testing.T) {
 	})
 }
 
-// TestPDFLimits checks every limit, at and above it.
+// TestPDFLimits checks documents at and above each limit.
 func TestPDFLimits(t *testing.T) {
 	lim := document.InspectLimits{MaxPDFPages: 12, MaxImageHeavySize: 2 << 20, MaxImageHeavyPages: 7, MaxZipEntries: 1}
 	const small, large = 1 << 20, 2<<20 + 1
@@ -89,7 +89,7 @@ func TestPDFLimits(t *testing.T) {
 	}
 }
 
-// TestEngineFault checks that a broken engine is an error, not a report.
+// TestEngineFault checks that Inspect returns an error, not a report, if the engine is broken.
 func TestEngineFault(t *testing.T) {
 	broken := errors.New("wasm trap")
 	doc := []byte("%PDF-1.7\n")
@@ -107,7 +107,7 @@ func TestEngineFault(t *testing.T) {
 	}
 }
 
-// TestEngineStopped checks that a document is closed even if the context has ended.
+// TestEngineStopped checks that the document is closed even if the context has ended.
 func TestEngineStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	doc := []byte("%PDF-1.7\n")

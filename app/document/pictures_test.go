@@ -25,7 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/pictures.tsv: look at the page images before committing it")
 
-// grid is the darkness of 8 x 8 parts of an image, 0 to 255, from the top left.
+// grid contains the darkness, from 0 to 255, of 8 x 8 parts of an image. The first one is at the
+// top left.
 type grid [64]int
 
 func darkness(img image.Image) grid {
@@ -44,8 +45,8 @@ func darkness(img image.Image) grid {
 	return sums
 }
 
-// near reports whether two grids are of the same image: JPEG and the rounding of filters
-// change a part by a few levels.
+// near reports whether two grids may belong to the same image. JPEG compression and rounding in
+// filters change a part by a few levels.
 func near(a, b grid) bool {
 	for i := range a {
 		if math.Abs(float64(a[i]-b[i])) > 5 {
@@ -69,8 +70,9 @@ func decode(t testing.TB, p document.Image) image.Image {
 
 const goldenFile = "testdata/pictures.tsv"
 
-// TestSamplePageImages compares the images of each sample's first and last page, 400 pixels
-// wide, with reviewed ones: size and type exactly, the content by the darkness of its parts.
+// TestSamplePageImages renders the first and the last page of each sample 400 pixels wide and
+// compares them with reviewed images. The size and type must be equal. The content is compared by
+// the darkness of its parts.
 func TestSamplePageImages(t *testing.T) {
 	golden := readGolden(t)
 	e := engine(t)
@@ -99,7 +101,7 @@ func TestSamplePageImages(t *testing.T) {
 	}
 }
 
-// goldenImages maps names and pages to lines: type and size, then the grid.
+// goldenImages maps the name and page of a document to a line with type, size, and grid.
 type goldenImages map[string]string
 
 func readGolden(t *testing.T) goldenImages {
@@ -116,7 +118,7 @@ func readGolden(t *testing.T) goldenImages {
 	return golden
 }
 
-// write updates the lines of the documents in seen and keeps the others.
+// write writes the lines in seen to the file. It keeps the lines of other documents.
 func (g goldenImages) write(t *testing.T, seen goldenImages) {
 	t.Helper()
 	maps.Copy(g, seen)
@@ -129,7 +131,7 @@ func (g goldenImages) write(t *testing.T, seen goldenImages) {
 	}
 }
 
-// check compares page n with its line and returns what the line should be.
+// check compares the image of page n with its line. It returns the line for the current image.
 func (g goldenImages) check(t *testing.T, src document.Source, name string, n int) (key, line string) {
 	t.Helper()
 	key = fmt.Sprintf("%s#%d", name, n)

@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// plainText decodes the encodings that isText accepts: UTF-16 with a byte order mark, UTF-8
-// if the bytes are valid UTF-8, and Windows-1252 otherwise.
+// plainText decodes the encodings that isText accepts: UTF-16 if there is a byte order mark, UTF-8
+// if the bytes are valid UTF-8, and otherwise Windows-1252.
 func plainText(doc *source, out *writer) error {
 	n := min(doc.Size(), out.lim.MaxTextBytes)
 	b, ok := doc.Bytes(0, n)
@@ -31,7 +31,7 @@ func plainText(doc *source, out *writer) error {
 	return nil
 }
 
-// completeRunes returns p without a UTF-8 character that is cut off at its end.
+// completeRunes returns p without a UTF-8 character that is cut off at the end.
 func completeRunes(p []byte) []byte {
 	for i := len(p) - 1; i >= 0 && i >= len(p)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(p[i]) {
@@ -44,13 +44,14 @@ func completeRunes(p []byte) []byte {
 	return p
 }
 
-// windows1252 maps 0x80 to 0x9F. Undefined bytes are controls, there and here.
+// windows1252 contains the characters of 0x80 to 0x9F. Bytes that are undefined in Windows-1252 map
+// to control characters.
 var windows1252 = [32]rune{
 	'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8D, 'Ž', 0x8F,
 	0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9D, 'ž', 'Ÿ',
 }
 
-// windows1252Rune returns the character that a byte stands for.
+// windows1252Rune returns the character for a byte in Windows-1252.
 func windows1252Rune(b byte) rune {
 	if b >= 0x80 && b < 0xA0 {
 		return windows1252[b-0x80]
@@ -66,7 +67,8 @@ func decodeWindows1252(b []byte) string {
 	return string(text)
 }
 
-// decodeLatin1 decodes UTF-16 whose upper bytes, all zero, were left out.
+// decodeLatin1 decodes UTF-16 text that is stored without the upper bytes because they are all
+// zero.
 func decodeLatin1(b []byte) string {
 	runes := make([]rune, len(b))
 	for i, c := range b {

@@ -8,8 +8,8 @@ import (
 	"deedkeep/app/document/ole"
 )
 
-// Records of a PowerPoint Document stream ([MS-PPT] 2.13.24): version and
-// instance:2, type:2, length:4, content; version 15 is a container of records.
+// Types of records in a PowerPoint Document stream ([MS-PPT] 2.13.24). A record consists of version
+// and instance:2, type:2, length:4, content. Version 15 is a container of records.
 const (
 	pptDocument    = 0x03E8
 	pptSlide       = 0x03EE
@@ -28,19 +28,19 @@ const (
 	notesInstance  = 2
 )
 
-// pptShow is the text and the structure of a .ppt.
+// pptShow holds the text and the structure of a .ppt file.
 type pptShow struct {
 	stream   records
-	at       map[int]int // offsets of persistent objects by their numbers
+	at       map[int]int // offset of each persistent object, by object number
 	slides   []pptPage
-	notes    map[int]string // by the id of the slide
-	budget   int            // bytes of records that may still be read
-	textLeft int            // bytes of text that may still be kept
+	notes    map[int]string // by slide ID
+	budget   int            // number of bytes of records that may still be read
+	textLeft int            // number of bytes of text that may still be kept
 }
 
 type pptPage struct {
 	ref, id int
-	outline strings.Builder // text in the list of slides
+	outline strings.Builder // the slide's text in the list of slides
 }
 
 func openPPT(doc *source, lim ExtractLimits) (*pptShow, error) {
@@ -59,8 +59,8 @@ func openPPT(doc *source, lim ExtractLimits) (*pptShow, error) {
 	return readShow(stream, user, lim), nil
 }
 
-// readShow reads a PowerPoint Document stream. The stream Current User has the offset of the
-// last edit.
+// readShow reads a PowerPoint Document stream. user is the Current User stream, which contains the
+// offset of the last edit.
 func readShow(stream, user records, lim ExtractLimits) *pptShow {
 	s := &pptShow{
 		stream: stream, at: make(map[int]int), notes: make(map[int]string),
@@ -78,7 +78,7 @@ func pptPages(doc *source, lim ExtractLimits) (int, error) {
 	return len(s.slides), nil
 }
 
-// pptText writes a page for each slide: titles and bodies, other shapes, notes.
+// pptText writes a page for each slide: titles and bodies, then other shapes, then notes.
 func pptText(doc *source, out *writer) error {
 	s, err := openPPT(doc, out.lim)
 	if err != nil {
@@ -116,7 +116,7 @@ type pptRecord struct {
 	next                 int
 }
 
-// ppt returns the record at an offset.
+// ppt returns the record at the offset at. It returns false if there is none.
 func (r records) ppt(at int) (pptRecord, bool) {
 	if r.span(at, pptHead) == nil {
 		return pptRecord{}, false
@@ -129,7 +129,7 @@ func (r records) ppt(at int) (pptRecord, bool) {
 	}, true
 }
 
-// each calls visit with the records of a container.
+// each calls visit for each record of a container.
 func (s *pptShow) each(content records, visit func(pptRecord)) {
 	for at := 0; s.budget > 0; {
 		r, ok := content.ppt(at)
@@ -145,9 +145,9 @@ func (s *pptShow) each(content records, visit func(pptRecord)) {
 	}
 }
 
-// directory follows the edits from the last to the first, each with its list of objects
-// ([MS-PPT] 2.1.2), and returns the offset of the document. The newest offset of an object
-// counts.
+// directory follows the edits from the last to the first. Each edit has a list of objects ([MS-PPT]
+// 2.1.2). If an object is in several lists, its newest offset is used. directory returns the offset
+// of the document.
 func (s *pptShow) directory(edit int) (document int) {
 	ref := -1
 	for range pptEdits {
@@ -163,15 +163,15 @@ func (s *pptShow) directory(edit int) (document int) {
 		}
 		before := r.content.u32(8)
 		if before == 0 || before >= edit {
-			break // the first edit, or a cycle
+			break
 		}
 		edit = before
 	}
 	return s.at[ref]
 }
 
-// parts reads runs of object numbers: the first one in 20 bits, their count in 12 bits, then
-// an offset for each ([MS-PPT] 2.3.5).
+// parts reads runs of object numbers. Each run contains the first number in 20 bits, the count in
+// 12 bits, and an offset for each object ([MS-PPT] 2.3.5).
 func (s *pptShow) parts(list records) {
 	for at := 0; at+4 <= len(list); {
 		head := list.u32(at)
@@ -189,7 +189,7 @@ func (s *pptShow) parts(list records) {
 	}
 }
 
-// lists reads the lists of slides and of notes from the document at an offset.
+// lists reads the lists of slides and notes of a document. document is the offset of its record.
 func (s *pptShow) lists(document int) {
 	r, ok := s.stream.ppt(document)
 	if !ok || r.recordType != pptDocument {
@@ -206,7 +206,7 @@ func (s *pptShow) lists(document int) {
 	})
 }
 
-// outline reads the list of slides, each followed by its text.
+// outline reads the list of slides. The text of each slide follows the slide's entry.
 func (s *pptShow) outline(list records) {
 	s.each(list, func(r pptRecord) {
 		switch {
@@ -218,7 +218,7 @@ func (s *pptShow) outline(list records) {
 	})
 }
 
-// readNotes reads the text of each notes page of the list.
+// readNotes reads the text of each notes page in the list.
 func (s *pptShow) readNotes(list records) {
 	s.each(list, func(ref pptRecord) {
 		at, known := s.at[ref.content.u32(0)]
@@ -241,7 +241,7 @@ func (s *pptShow) readNotes(list records) {
 	})
 }
 
-// texts writes the texts of shapes, which may be nested.
+// texts calls write with each text in content. Shapes may be nested.
 func (s *pptShow) texts(content records, depth int, write func(string)) {
 	s.each(content, func(r pptRecord) {
 		if r.container && depth < pptDepth {
@@ -252,7 +252,7 @@ func (s *pptShow) texts(content records, depth int, write func(string)) {
 	})
 }
 
-// writeText writes a text atom as a line, and ignores other atoms.
+// writeText calls write with the text of a text atom as a line. It ignores other atoms.
 func (s *pptShow) writeText(r pptRecord, write func(string)) {
 	var text string
 	switch r.recordType {

@@ -2,7 +2,7 @@ package document
 
 import "deedkeep/app/document/ooxml"
 
-// slideParts returns the parts of the slides in the order of the presentation (ISO/IEC
+// slideParts returns the names of the slide parts in the order of the presentation (ISO/IEC
 // 29500-1, 19.2.1.34).
 func slideParts(p *ooxml.Package) ([]string, error) {
 	main, related, err := p.Main("ppt/presentation.xml")
@@ -25,7 +25,7 @@ func pptxPages(doc *source, lim ExtractLimits) (int, error) {
 	return len(slides), err
 }
 
-// pptxText reads each slide and its notes.
+// pptxText writes a page for each slide: its text, then its notes.
 func pptxText(doc *source, out *writer) error {
 	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
 	if err != nil {

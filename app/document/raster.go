@@ -6,15 +6,16 @@ import (
 	"image/draw"
 )
 
-// raster is an image that is read once, row by row from the top.
+// raster is an image that can be read once, row by row from the top.
 type raster struct {
 	width, height int
-	color         bool // 3 bytes per pixel (red, green, blue), else 1 (gray)
-	// aspect is the height of a pixel divided by its width. Fax pixels are tall.
+	color         bool // 3 bytes per pixel (red, green, blue), else 1 byte (gray)
+	// aspect is the height of a pixel divided by its width. In a fax, pixels are higher than they
+	// are wide.
 	aspect float64
-	// orientation is the value of the EXIF and TIFF tag, 1 to 8.
+	// orientation is the value of the Orientation tag in EXIF or TIFF, from 1 to 8.
 	orientation int
-	// next fills row, which has the length of a row.
+	// next reads the next row into row, which must have the length of a row.
 	next func(row []byte) error
 }
 
@@ -25,7 +26,7 @@ func (r *raster) channels() int {
 	return 1
 }
 
-// newRaster returns a raster of a decoded image over white.
+// newRaster returns a raster of a decoded image on a white background.
 func newRaster(img image.Image) *raster {
 	b := img.Bounds()
 	r := &raster{width: b.Dx(), height: b.Dy(), color: true, aspect: 1, orientation: 1}
@@ -58,7 +59,7 @@ func newRaster(img image.Image) *raster {
 	return r
 }
 
-// scanYCbCr converts one row.
+// scanYCbCr converts row y of img to red, green, and blue.
 func scanYCbCr(row []byte, img *image.YCbCr, y int) {
 	for x := range img.Rect.Dx() {
 		yi, ci := img.YOffset(img.Rect.Min.X+x, y), img.COffset(img.Rect.Min.X+x, y)
@@ -66,7 +67,8 @@ func scanYCbCr(row []byte, img *image.YCbCr, y int) {
 	}
 }
 
-// scanPaletted converts the palette once, and sets r.color if it has colors.
+// scanPaletted converts the palette once. It returns a function that reads a row. It sets r.color
+// if the palette contains colors.
 func (r *raster) scanPaletted(img *image.Paletted, y *int) func([]byte) {
 	var table [256][3]byte
 	gray := true
@@ -93,14 +95,14 @@ func (r *raster) scanPaletted(img *image.Paletted, y *int) func([]byte) {
 	}
 }
 
-// overWhite returns a color drawn over white.
+// overWhite returns the color that results from drawing c on white.
 func overWhite(c color.Color) [3]byte {
 	r, g, b, a := c.RGBA()
 	white := 0xFFFF - a
 	return [3]byte{byte((r + white) >> 8), byte((g + white) >> 8), byte((b + white) >> 8)}
 }
 
-// scanAny draws one row at a time over white.
+// scanAny returns a function that draws one row at a time on white.
 func scanAny(img image.Image, y *int) func([]byte) {
 	b := img.Bounds()
 	line := image.NewRGBA(image.Rect(0, 0, b.Dx(), 1))

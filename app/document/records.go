@@ -2,11 +2,11 @@ package document
 
 import "encoding/binary"
 
-// records reads little-endian numbers from a stream of the old Office formats. A number
-// outside the stream is 0.
+// records reads little-endian numbers from a stream of the old Office formats. Reading a number
+// outside the stream returns 0.
 type records []byte
 
-// u16 returns the number of two bytes at an offset.
+// u16 returns the two-byte number at the offset at.
 func (r records) u16(at int) int {
 	if b := r.span(at, 2); b != nil {
 		return int(binary.LittleEndian.Uint16(b))
@@ -14,7 +14,7 @@ func (r records) u16(at int) int {
 	return 0
 }
 
-// u32 returns the number of four bytes at an offset.
+// u32 returns the four-byte number at the offset at.
 func (r records) u32(at int) int {
 	if b := r.span(at, 4); b != nil {
 		return int(binary.LittleEndian.Uint32(b))
@@ -22,7 +22,7 @@ func (r records) u32(at int) int {
 	return 0
 }
 
-// span returns the n bytes at an offset, nil unless all of them exist.
+// span returns the n bytes at the offset at, or nil if the stream doesn't contain all of them.
 func (r records) span(at, n int) records {
 	if at < 0 || n < 0 || at > len(r) || n > len(r)-at {
 		return nil
@@ -30,5 +30,5 @@ func (r records) span(at, n int) records {
 	return r[at : at+n]
 }
 
-// maxParts is how many sheets, slides, or number formats of a document are read.
+// maxParts is the maximum number of sheets, slides, or number formats to read from a document.
 const maxParts = 10_000

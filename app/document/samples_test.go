@@ -1,6 +1,6 @@
 //go:build !race
 
-// PDFium compiles in ten seconds under the race detector, so these tests run without it.
+// Compiling PDFium takes ten seconds under the race detector, so these tests run without it.
 
 package document_test
 
@@ -20,7 +20,7 @@ import (
 	"deedkeep/web"
 )
 
-// pdfium is PDFium as a document.PDFEngine.
+// pdfium makes a pdf.Engine a document.PDFEngine.
 type pdfium struct{ *pdf.Engine }
 
 func (p pdfium) Open(ctx context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
@@ -58,7 +58,7 @@ func source(t testing.TB, e document.PDFEngine, s vaulttest.Sample) document.Sou
 	return document.Source{Doc: bytes.NewReader(b), Size: int64(len(b)), MIME: s.MIME, PDF: e}
 }
 
-// text returns the text of a document with runs of white space replaced by one space.
+// text returns the text of a document with each run of whitespace replaced by one space.
 func text(t testing.TB, src document.Source) (string, error) {
 	t.Helper()
 	var all strings.Builder
@@ -74,8 +74,8 @@ func text(t testing.TB, src document.Source) (string, error) {
 	return strings.ToLower(strings.Join(strings.Fields(all.String()), " ")), err
 }
 
-// differentText lists the samples whose text differs from that of the tool that found the
-// phrase, and why.
+// differentText lists samples whose text doesn't contain the phrase that another tool found, and
+// the reason.
 var differentText = map[string]string{
 	"warranty-deed-scan-jpeg.pdf": "a scan without text; tesseract read it",
 	"ArabicCIDTrueType.pdf":       "PDFium returns letters and pdftotext their presentation forms; users search for letters",

@@ -9,15 +9,16 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// maxHeightFactor bounds the height of a page image to this many times ExtractLimits.MaxWidth.
+// maxHeightFactor times ExtractLimits.MaxWidth is the maximum height of a page image.
 const maxHeightFactor = 4
 
-// maxRenderedPixels is how many pixels a page image has at most, for images as for PDF pages.
+// maxRenderedPixels is the maximum number of pixels in a page image. It applies to image files and
+// PDF pages.
 const maxRenderedPixels = pdf.MaxPixels
 
-// imageSize returns the size of a page image of that width for an image of w x h square
-// pixels. It isn't larger than the image, which viewers can enlarge as well, and not higher or
-// with more pixels than the limits allow.
+// imageSize returns the width and height of the page image for an image of w x h square pixels. The
+// width is the given one unless the image is narrower, because viewers can enlarge images
+// themselves. The result also respects the limits on height and number of pixels.
 func imageSize(w, h float64, width int, lim ExtractLimits) (int, int) {
 	fw := min(float64(width), w)
 	fh := fw * h / w
@@ -31,9 +32,9 @@ func imageSize(w, h float64, width int, lim ExtractLimits) (int, int) {
 	return max(int(math.Round(fw)), 1), max(int(math.Round(fh)), 1)
 }
 
-// render returns r upright, width pixels wide if imageSize allows it.
+// render returns r upright. It is width pixels wide if imageSize allows that.
 func (r *raster) render(width int, lim ExtractLimits) (image.Image, error) {
-	// The size in square pixels of the finer of the two resolutions.
+	// The size in square pixels. Their resolution is the higher one of the two directions.
 	square := [2]float64{float64(r.width), float64(r.height)}
 	if r.aspect > 1 {
 		square[1] *= r.aspect
@@ -53,8 +54,9 @@ func (r *raster) render(width int, lim ExtractLimits) (image.Image, error) {
 	return upright(img, r.orientation), nil
 }
 
-// scale reads r and returns it with w x h pixels. To shrink, it averages areas, which needs
-// one row at a time; otherwise it applies a cubic filter to the complete image.
+// scale reads r and returns it with w x h pixels. If it shrinks the image, it averages areas, which
+// requires only one row in memory at a time. Otherwise, it applies a cubic filter to the complete
+// image.
 func (r *raster) scale(w, h int) (draw.Image, error) {
 	const maxCubicShrink = 1.5
 	if float64(r.width) > maxCubicShrink*float64(w) || float64(r.height) > maxCubicShrink*float64(h) {
@@ -76,8 +78,8 @@ func (r *raster) canvas(w, h int) draw.Image {
 	return image.NewGray(image.Rect(0, 0, w, h))
 }
 
-// shrink averages areas. In units in which a pixel of r is w wide and h high, a pixel of the
-// result is r.width wide and r.height high, so that all weights are integers.
+// shrink averages areas. To keep all weights integers, it uses units in which a pixel of r is w
+// wide and h high, and a pixel of the result is r.width wide and r.height high.
 func (r *raster) shrink(w, h int) (draw.Image, error) {
 	c := r.channels()
 	row := make([]byte, c*r.width)
@@ -105,8 +107,8 @@ func (r *raster) shrink(w, h int) (draw.Image, error) {
 	return img, nil
 }
 
-// shrinkRow adds each pixel of row to the pixels of line that it covers. w is how many pixels
-// line has and width how many row has, with c channels each.
+// shrinkRow adds each pixel of row to the pixels in line that it covers. line has w pixels, row has
+// width pixels, and both have c channels.
 func shrinkRow(line []uint64, row []byte, c, w, width int) {
 	if w == width {
 		for i, v := range row {
@@ -117,7 +119,8 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 	clear(line)
 	at, free := 0, width
 	for i := 0; i < len(row); i += c {
-		// Pixels that lie completely within one pixel of the result need one multiplication.
+		// Several pixels that are completely within one pixel of the result need only one
+		// multiplication.
 		n := c * min((free-1)/w, (len(row)-i)/c)
 		within := row[i : i+n]
 		if c == 1 {
@@ -146,7 +149,7 @@ func shrinkRow(line []uint64, row []byte, c, w, width int) {
 	}
 }
 
-// addColors adds the weighted red, green, and blue values of a row to sums.
+// addColors adds the weighted red, green, and blue values of the pixels in row to sums.
 func addColors(sums []uint64, row []byte, weight uint64) {
 	var r, g, b uint64
 	for ; len(row) >= 3; row = row[3:] {
@@ -157,7 +160,7 @@ func addColors(sums []uint64, row []byte, weight uint64) {
 	sums[2] += b * weight
 }
 
-// putRow writes a row of sums. Each sum divided by area is a value.
+// putRow writes row y of the result. Each value is a sum divided by area.
 func putRow(img draw.Image, y int, sums []uint64, area uint64) {
 	half := area / 2
 	switch img := img.(type) {

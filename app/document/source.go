@@ -11,37 +11,37 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// Findings about a document. Every other error of this package is the machine's or the
-// caller's, and another try may succeed.
+// Errors that a document causes. Any other error of this package is caused by the server or the
+// caller, and a retry may succeed.
 var (
-	// ErrUnsupported reports that this type of document, or this variant of it, doesn't
-	// have what the caller asked for.
+	// ErrUnsupported reports that this document type, or this variant of it, doesn't support the
+	// operation.
 	ErrUnsupported = docio.ErrUnsupported
-	// ErrTooLarge reports that the work would exceed the ExtractLimits.
+	// ErrTooLarge reports that the operation would exceed the ExtractLimits.
 	ErrTooLarge = docio.ErrTooLarge
-	// ErrDamaged reports that the document doesn't follow its format.
+	// ErrDamaged reports that the document violates its format.
 	ErrDamaged = docio.ErrDamaged
-	// ErrNoPage reports that the document has no page of that number.
+	// ErrNoPage reports that the document has no page with that number.
 	ErrNoPage = errors.New("document has no such page")
 )
 
 // Source is a document that Inspect has accepted.
 type Source struct {
 	Doc  io.ReaderAt
-	Size int64     // bytes of Doc
-	MIME string    // Report.MIME
+	Size int64     // size of Doc in bytes
+	MIME string    // as in Report.MIME
 	PDF  PDFEngine // may be nil if the document isn't a PDF
 }
 
-// PDFEngine opens PDF documents. Open returns pdf.ErrPassword, pdf.ErrUnreadable, or an
-// error that isn't the document's fault.
+// PDFEngine opens PDF documents. Open returns pdf.ErrPassword, pdf.ErrUnreadable, or an error that
+// the document didn't cause.
 type PDFEngine interface {
 	Open(ctx context.Context, doc io.ReaderAt, size int64) (PDF, error)
 }
 
-// PDF is an open PDF document; *pdf.Document is one. Pages count from 1.
+// PDF is an open PDF document, such as *pdf.Document. Page numbers start at 1.
 type PDF interface {
-	// Pages returns the number of pages; 0 counts as unreadable.
+	// Pages returns the number of pages. A document with 0 pages counts as unreadable.
 	Pages() int
 	// ImageHeavy reports whether most pages are scans. It may take seconds.
 	ImageHeavy(ctx context.Context) (bool, error)
@@ -52,7 +52,7 @@ type PDF interface {
 	Close(ctx context.Context) error
 }
 
-// source is the document of one call.
+// source is the document that one call works on.
 type source struct {
 	*docio.Reader
 	mime string
@@ -63,9 +63,9 @@ func newSource(ctx context.Context, src Source) *source {
 	return &source{Reader: docio.NewReader(ctx, src.Doc, src.Size), mime: src.MIME, pdf: src.PDF}
 }
 
-// withSource runs work on src and classifies its error: a failed read or an ended context
-// comes first, then the findings of this package, and anything else is damage. A decoder
-// that panics costs the document, not the process.
+// withSource runs work on src and returns the most relevant error. Errors from reading and from the
+// context come first, then the document errors of this package. Any other error becomes ErrDamaged.
+// If a decoder panics, the document counts as damaged, and the process continues.
 func withSource(ctx context.Context, src Source, work func(*source) error) (err error) {
 	doc := newSource(ctx, src)
 	defer func() {
@@ -87,8 +87,8 @@ func withSource(ctx context.Context, src Source, work func(*source) error) (err 
 	return err
 }
 
-// faultError marks an error of the caller's emit function or of the PDF engine: it isn't
-// a finding about the document, whatever it wraps.
+// faultError marks an error of the caller's emit function or of the PDF engine. It is never a
+// document error, even if it wraps one.
 type faultError struct{ cause error }
 
 func (e *faultError) Error() string { return e.cause.Error() }

@@ -66,7 +66,7 @@ func units(order binary.AppendByteOrder, text string) (p []byte) {
 	return p
 }
 
-// plainText is a simple implementation of isText for a text in memory.
+// plainText is a simple implementation of isText for text in memory.
 func plainText(text []byte) bool {
 	if start := bytes.TrimSpace(bytes.TrimPrefix(text[:min(64, len(text))], []byte("\xef\xbb\xbf"))); bytes.HasPrefix(start, []byte("%PDF-")) {
 		return false
@@ -105,5 +105,5 @@ func plainText(text []byte) bool {
 		}
 	}
 	back := utf16.Encode(runes)
-	return slices.Equal(back, all) // an unpaired surrogate would have become U+FFFD
+	return slices.Equal(back, all) // decoding replaces unpaired surrogates with U+FFFD
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/tiff/lzw"
 )
 
-// open begins to decode block i, which has width x height pixels.
+// open starts decoding block i, which has width x height pixels.
 func (t *tiffImage) open(i, width, height int) (rows, error) {
 	off, n, err := t.block(i)
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *tiffImage) open(i, width, height int) (rows, error) {
 	}, nil
 }
 
-// unpack returns the decompressed samples of a block.
+// unpack returns a reader for the decompressed samples of a block.
 func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 	packed := t.doc.Section(off, n)
 	if t.isFax() {
@@ -59,8 +59,8 @@ func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 	return packed, nil
 }
 
-// unpackFax returns bits in which 1 is black, whatever the photometric interpretation says:
-// all writers based on libtiff do so.
+// unpackFax returns a reader for the bits of a block. 1 is black even if the photometric
+// interpretation says otherwise, because all writers based on libtiff do this.
 func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader {
 	if t.compression == tiffG4 {
 		order := ccitt.MSB
@@ -85,9 +85,9 @@ func (v bitReverser) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packBits decodes Apple's run lengths (TIFF 6.0, section 9). After a byte n of 0 to 127 come
-// n+1 literal bytes. After 129 to 255 comes a byte that is repeated 257-n times. 128 has no
-// meaning.
+// packBits decodes Apple's run-length encoding (TIFF 6.0, section 9). If a byte n is between 0 and
+// 127, n+1 literal bytes follow. If n is between 129 and 255, the next byte is repeated 257-n
+// times. 128 is ignored.
 type packBits struct {
 	r      *bufio.Reader
 	left   int
@@ -114,7 +114,7 @@ func (b *packBits) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// next reads the head of the next run.
+// next reads the header of the next run.
 func (b *packBits) next() error {
 	head, err := b.r.ReadByte()
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// tags are the entries of a directory: a value is numbers (LONG, or LONG8 for offsets of a
-// BigTIFF), bytes (UNDEFINED), or a fraction (RATIONAL).
+// tags contains the entries of a directory. The value of an entry is numbers (LONG, or LONG8 for
+// offsets in a BigTIFF), bytes (UNDEFINED), or a fraction (RATIONAL).
 type tags map[uint16]any
 
-// buildTIFF returns a TIFF of pages. Entry 0 of a page has its blocks, whose offsets and
-// lengths are filled in.
+// buildTIFF returns a TIFF with the given pages. Entry 0 of a page contains its blocks. buildTIFF
+// adds their offsets and lengths.
 func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
 	word, head := 4, 8
 	if big {
@@ -28,7 +28,7 @@ func buildTIFF(order binary.AppendByteOrder, big bool, pages ...tags) []byte {
 		return order.AppendUint64(b, v)
 	}
 	var body []byte
-	link := head - word // where the next directory's offset goes
+	link := head - word // position of the offset of the next directory
 	file := append([]byte("II"), make([]byte, head-2)...)
 	if order.String() == "BigEndian" {
 		copy(file, "MM")

@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// Values of the tag Compression (TIFF 6.0; its Technical Note 2; Adobe Photoshop TIFF
-// technical notes). Old JPEG isn't supported.
+// Values of the Compression tag (TIFF 6.0, its Technical Note 2, and the Adobe Photoshop TIFF
+// technical notes). Old-style JPEG isn't supported.
 const (
 	tiffNone       = 1
 	tiffRLE        = 2
@@ -22,7 +22,7 @@ const (
 	tiffPackBits   = 32773
 )
 
-// Values of the tag PhotometricInterpretation that are supported.
+// Supported values of the PhotometricInterpretation tag.
 const (
 	whiteIsZero  = 0
 	blackIsZero  = 1
@@ -32,7 +32,7 @@ const (
 	photoYCbCr   = 6
 )
 
-// tiffImage is an image of a TIFF. It consists of rows of blocks, which are strips or tiles.
+// tiffImage is one image in a TIFF. It consists of rows of blocks. A block is a strip or a tile.
 type tiffImage struct {
 	doc                      *source
 	dir                      *tiff.Directory
@@ -41,20 +41,20 @@ type tiffImage struct {
 	bits, samples            int
 	compression, photometric uint64
 	predictor, fillOrder     uint64
-	alpha                    uint64 // ExtraSamples of the sample after the colors: 1 premultiplied, 2 not
+	alpha                    uint64 // value of ExtraSamples for the sample after the colors: 1 if premultiplied, 2 if not
 	palette                  [][3]byte
-	tables                   []byte // JPEGTables
+	tables                   []byte // value of the JPEGTables tag
 
 	tiled           bool
 	blockW, blockH  int
 	blocksPerRow    int
 	offsets, counts []uint64
 
-	decoded int   // rows of blocks that could be read
-	failed  error // first error of a block
+	decoded int   // number of block rows that were decoded
+	failed  error // first error of any block
 }
 
-// newTIFFImage reads the properties of an image. It returns ErrUnsupported, ErrTooLarge, or
+// newTIFFImage reads the properties of the image in dir. It returns ErrUnsupported, ErrTooLarge, or
 // ErrDamaged.
 func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffImage, error) {
 	width, height := dir.Number(tiff.TagWidth, 0), dir.Number(tiff.TagHeight, 0)
@@ -96,7 +96,8 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 	return t, err
 }
 
-// checkSupported returns ErrUnsupported for variants that aren't decoded.
+// checkSupported returns ErrUnsupported if the image uses a variant that this package doesn't
+// decode.
 func (t *tiffImage) checkSupported() error {
 	unsupported := func(property string, value any) error {
 		return fmt.Errorf("%w: TIFF with %s %v", ErrUnsupported, property, value)
@@ -147,13 +148,13 @@ func (t *tiffImage) checkSupported() error {
 	return nil
 }
 
-// isFax reports whether the blocks are compressed with a CCITT method.
+// isFax reports whether the blocks are compressed with one of the CCITT methods.
 func (t *tiffImage) isFax() bool {
 	return t.compression == tiffRLE || t.compression == tiffG3 || t.compression == tiffG4
 }
 
-// readPalette reads all reds, then all greens, then all blues, of 16 bits each. Some writers
-// store 8-bit values.
+// readPalette reads the palette: all reds, then all greens, then all blues. Each value has 16 bits,
+// but some writers store 8-bit values.
 func (t *tiffImage) readPalette() {
 	n := 1 << t.bits
 	list := t.dir.Numbers(tiff.TagColorMap, uint64(3*n))
@@ -179,7 +180,7 @@ func (t *tiffImage) readBlocks() error {
 	offsets, counts := uint16(tiff.TagStripOffsets), uint16(tiff.TagStripCounts)
 	if w := t.dir.Number(tiff.TagTileWidth, 0); w != 0 {
 		h := t.dir.Number(tiff.TagTileHeight, 0)
-		// One row of tiles is in memory at a time. A tile may extend over the edge of the
+		// One row of tiles is kept in memory at a time. A tile may extend beyond the edge of the
 		// image.
 		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) ||
 			w*h > uint64(t.lim.MaxPixels) {
@@ -204,8 +205,8 @@ func (t *tiffImage) readBlocks() error {
 	return nil
 }
 
-// block returns the offset and length of block i. Without a length the block extends to the
-// end of the file.
+// block returns the offset and length of block i. If the TIFF doesn't specify lengths, the block
+// extends to the end of the file.
 func (t *tiffImage) block(i int) (off, n int64, err error) {
 	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
 		return 0, 0, docio.Damaged("block %d lies outside", i)

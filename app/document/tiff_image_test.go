@@ -19,14 +19,14 @@ var (
 	bigEnd binary.AppendByteOrder = binary.BigEndian
 )
 
-// Most rows have the same image of 32 x 16 pixels: black in the left half, except for the
-// lower right quarter of that half, and white elsewhere.
+// Most tests use the same image of 32 x 16 pixels. Its left half is black except for the lower
+// right quarter of that half. The rest is white.
 const testW, testH = 32, 16
 
 func isBlack(x, y int) bool { return x < testW/2 && !(x >= testW/4 && y >= testH/2) }
 
-// samples returns the image with that many bits for each sample of a black and of a white
-// pixel.
+// samples returns the test image. size is the number of bits per sample. black and white contain
+// the samples of a black and a white pixel.
 func samples(width, height, size int, black, white []uint64) []byte {
 	var packed []byte
 	for y := range height {
@@ -55,7 +55,7 @@ func samples(width, height, size int, black, white []uint64) []byte {
 func deflate(b []byte) []byte {
 	var buf bytes.Buffer
 	w := zlib.NewWriter(&buf)
-	_, _ = w.Write(b) // into memory
+	_, _ = w.Write(b) // writing to memory doesn't fail
 	_ = w.Close()
 	return buf.Bytes()
 }
@@ -68,7 +68,8 @@ func reverse(b []byte) []byte {
 	return r
 }
 
-// runs encodes bytes as PackBits: one run for each, and a head without a meaning.
+// runs encodes bytes as PackBits. The output starts with a header byte that is ignored. One run per
+// byte follows.
 func runs(b []byte) []byte {
 	packed := []byte{128}
 	for len(b) > 0 {
@@ -111,7 +112,7 @@ func drawn(kind func(image.Rectangle) interface {
 	return img
 }
 
-// page adds the tags that all pages have.
+// page returns more with the tags that all pages have.
 func page(more tags) tags {
 	all := tags{tiff.TagWidth: testW, tiff.TagHeight: testH, tiff.TagCompression: 1, tiff.TagPhotometric: 1}
 	for tag, v := range more {
@@ -207,11 +208,11 @@ func TestTIFFVariants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, order := range []binary.AppendByteOrder{little, bigEnd} {
 				if order == little && strings.HasPrefix(name, "16") {
-					continue // samples packs the highest byte first
+					continue // samples writes the highest byte first
 				}
 				for _, big := range []bool{false, true} {
 					if big && name == "no byte counts" {
-						continue // its block comes after the shorter header
+						continue // a BigTIFF header is longer, so the block is not at offset 8
 					}
 					src := testSource(buildTIFF(order, big, page), "image/tiff")
 					img := decodedPage(t, src, 1, testW)
@@ -229,19 +230,20 @@ func TestTIFFVariants(t *testing.T) {
 	}
 }
 
-// pad returns a column of a palette with sixteen entries.
+// pad returns a column of a palette with sixteen entries. Missing values are zero.
 func pad(values ...int) []int { return append(values, make([]int, 16-len(values))...) }
 
 func withoutCounts(page tags) tags {
-	page[tiff.TagStripOffsets] = 8 // where buildTIFF puts the first block
+	page[tiff.TagStripOffsets] = 8 // offset of the first block that buildTIFF writes
 	block := page[0].([][]byte)[0]
 	delete(page, 0)
-	// The block must be in the file: as the value of an unused tag.
+	// To get the block into the file, make it the value of an unused tag.
 	page[65000] = block
 	return page
 }
 
-// splitJPEG returns an abbreviated stream and the tables that it leaves out.
+// splitJPEG splits a JPEG into an abbreviated stream and the tables that the stream doesn't
+// contain.
 func splitJPEG(b []byte) (tables, stream []byte) {
 	tables, stream = []byte{0xFF, 0xD8}, []byte{0xFF, 0xD8}
 	at := 2
@@ -257,7 +259,7 @@ func splitJPEG(b []byte) (tables, stream []byte) {
 	return append(tables, 0xFF, 0xD9), append(stream, b[at:]...)
 }
 
-// decodedPage returns page n, decoded.
+// decodedPage renders page n and decodes the result.
 func decodedPage(t testing.TB, src Source, n, width int) image.Image {
 	t.Helper()
 	p, err := PageImage(t.Context(), src, n, width, ExtractLimits{})
@@ -298,7 +300,7 @@ func TestTIFFPages(t *testing.T) {
 			t.Errorf("PageImage: %v", err)
 		}
 	}
-	// Turned clockwise, the left half is the upper one.
+	// After clockwise rotation, the left half of the image is at the top.
 	img := decodedPage(t, testSource(buildTIFF(bigEnd, false, turned), "image/tiff"), 1, 16)
 	for _, c := range []struct {
 		x, y  int
@@ -314,7 +316,7 @@ func TestTIFFDamage(t *testing.T) {
 	bit := samples(testW, testH, 1, []uint64{0}, []uint64{1})
 	complete := buildTIFF(little, false, page(tags{0: [][]byte{bit}}))
 	ring := append([]byte(nil), complete...)
-	copy(ring[len(ring)-5:], ring[4:8]) // the first directory follows itself
+	copy(ring[len(ring)-5:], ring[4:8]) // the first directory points to itself as the next one
 	for _, c := range []struct {
 		name string
 		file []byte

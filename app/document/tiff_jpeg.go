@@ -10,15 +10,15 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// adobe is a segment that tells the color space of a JPEG stream by its last byte: 0 for the
-// stored colors, 1 for YCbCr (Adobe technical note 5116).
+// adobe is a segment that specifies the color space of a JPEG stream in its last byte: 0 means that
+// the colors are stored unchanged, 1 means YCbCr (Adobe technical note 5116).
 var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 
-// openJPEG decodes a JPEG block (TIFF Technical Note 2). It is a complete stream except for
-// the tables, which all blocks share. TIFF defines the color space, which the stream may not
-// tell.
+// openJPEG decodes a JPEG block (TIFF Technical Note 2). The block is a complete stream, except
+// that all blocks may share the same tables. The TIFF defines the color space because the stream
+// might not.
 func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
-	// The start-of-image marker, and a segment that may come first.
+	// Read the start-of-image marker and, if present, an Adobe segment.
 	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
 		return nil, docio.Damaged("no JPEG at %d", off)
@@ -35,7 +35,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 	}
 	rest := int64(2)
 	if isAdobe(head[2:]) {
-		rest += 2 + adobeLength // the color space of TIFF takes precedence
+		rest += 2 + adobeLength // the color space in the TIFF takes precedence
 	}
 	stream := func() io.Reader {
 		return bufio.NewReader(io.MultiReader(bytes.NewReader(start), io.NewSectionReader(t.doc, off+rest, n-rest)))
@@ -52,7 +52,7 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 		return nil, codecError(err)
 	}
 	if cmyk, ok := img.(*image.CMYK); ok {
-		// The decoder inverts CMYK as Adobe does; TIFF doesn't.
+		// The decoder inverts CMYK, as Adobe does, but colors in a TIFF aren't inverted.
 		for i := range cmyk.Pix {
 			cmyk.Pix[i] = 255 - cmyk.Pix[i]
 		}

@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// eachTIFFDirectory calls visit with up to n directories.
+// eachTIFFDirectory calls visit for each directory, but for no more than n directories.
 func eachTIFFDirectory(doc *source, n int, visit func(*tiff.Directory)) error {
 	file, err := tiff.Open(doc.Reader)
 	if err != nil {

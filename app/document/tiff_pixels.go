@@ -5,7 +5,7 @@ import (
 	"image/color"
 )
 
-// pixels converts the samples of a row to gray, or to red, green, and blue.
+// pixels converts the samples of a row to gray or to red, green, and blue.
 func (t *tiffImage) pixels(row, samples []byte) {
 	if t.bits == 16 {
 		samples = t.upperBytes(samples)
@@ -32,7 +32,7 @@ func (t *tiffImage) upperBytes(samples []byte) []byte {
 	return samples[:len(samples)/2]
 }
 
-// sample returns sample i of a row with 1, 2, 4, or 8 bits per sample.
+// sample returns sample i of a row that has 1, 2, 4, or 8 bits per sample.
 func (t *tiffImage) sample(samples []byte, i int) byte {
 	if t.bits >= 8 {
 		return samples[i]
@@ -63,7 +63,7 @@ func (t *tiffImage) grays(row, samples []byte) {
 	}
 }
 
-// bitPixels maps a byte to eight pixels: 0xFF for each bit that is set.
+// bitPixels maps a byte to eight pixels, which are 0xFF for bits that are set and 0 for the others.
 var bitPixels = func() (t [256][8]byte) {
 	for b := range t {
 		for k := range 8 {
@@ -114,7 +114,7 @@ func (t *tiffImage) colors(row, samples []byte) {
 	}
 }
 
-// blend draws a value over white.
+// blend returns the value v of a pixel with the given alpha on a white background.
 func (t *tiffImage) blend(v, alpha byte) byte {
 	switch t.alpha {
 	case 1:

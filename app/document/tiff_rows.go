@@ -7,12 +7,11 @@ import (
 	"deedkeep/app/document/tiff"
 )
 
-// rows returns the rows of one block, each as long as the block is wide, in the channels of
+// rows reads the next row of a block. The row is as wide as the block and has the same channels as
 // the image.
 type rows func(row []byte) error
 
-// raster reads the image from the top. In a damaged block, the rows after the damage are
-// white.
+// raster returns the image as a raster. In a damaged block, the rows after the damage are white.
 func (t *tiffImage) raster() *raster {
 	r := &raster{
 		width: t.width, height: t.height, color: t.color(), aspect: 1, orientation: t.dir.Orientation(),
@@ -41,8 +40,8 @@ func (t *tiffImage) color() bool {
 	return true
 }
 
-// fail records the first error of a block. It returns an error only if a read failed or the
-// context ended, which ends the image.
+// fail records the first error of any block. It returns an error only if the image can't continue
+// because a read failed or the context ended.
 func (t *tiffImage) fail(err error) error {
 	if t.failed == nil {
 		t.failed = err
@@ -50,14 +49,14 @@ func (t *tiffImage) fail(err error) error {
 	return t.doc.Err()
 }
 
-// white fills a row with white.
+// white makes all pixels of a row white.
 func white(row []byte) {
 	for i := range row {
 		row[i] = 0xFF
 	}
 }
 
-// stripRows decodes one strip after another.
+// stripRows returns a function that reads the next row. It decodes one strip after another.
 func (t *tiffImage) stripRows() func([]byte) error {
 	y := 0
 	var strip rows
@@ -83,7 +82,7 @@ func (t *tiffImage) stripRows() func([]byte) error {
 	}
 }
 
-// tileRows decodes one row of tiles at a time.
+// tileRows returns a function that reads the next row. It decodes one row of tiles at a time.
 func (t *tiffImage) tileRows(channels int) func([]byte) error {
 	var band []byte
 	y := 0
@@ -108,7 +107,7 @@ func (t *tiffImage) tileRows(channels int) func([]byte) error {
 	}
 }
 
-// tile decodes tile i of a row of tiles into band, up to height rows.
+// tile decodes tile i in row down of the tiles. It writes up to height rows to band.
 func (t *tiffImage) tile(band []byte, down, i, channels, height int) error {
 	next, err := t.open(down*t.blocksPerRow+i, t.blockW, t.blockH)
 	if err != nil {
@@ -127,7 +126,7 @@ func (t *tiffImage) tile(band []byte, down, i, channels, height int) error {
 	return nil
 }
 
-// rowsOf returns the rows of a decoded image as those of a block that is width pixels wide.
+// rowsOf returns the rows of a decoded image. Each row is width pixels wide, like the block.
 func rowsOf(img image.Image, width int, color bool) rows {
 	r := newRaster(img)
 	line := make([]byte, r.channels()*r.width)

@@ -7,19 +7,19 @@ import (
 
 func TestTIFF(t *testing.T) {
 	le, be := binary.LittleEndian, binary.BigEndian
-	const page = 18 // bytes of a classic directory of one entry
+	const page = 18 // size of a classic directory with one entry
 	patched := func(at int, value uint32) []byte {
 		p := buildTIFF(le, false, 3)
 		le.PutUint32(p[at:], value)
 		return p
 	}
 	first := 4                                     // position of the first offset
-	link := func(n int) int { return 4 + n*page }  // position of the n-th directory's next offset
-	where := func(n int) int { return 8 + n*page } // position of directory 0, 1, …
+	link := func(n int) int { return 4 + n*page }  // position of the offset of the next directory in directory n-1
+	where := func(n int) int { return 8 + n*page } // offset of directory n, starting at 0
 	for _, row := range []struct {
 		name  string
 		doc   []byte
-		pages int // 0: another type
+		pages int // 0 if the file is not a TIFF
 	}{
 		{"little", buildTIFF(le, false, 3), 3},
 		{"big-endian", buildTIFF(be, false, 3), 3},

@@ -8,36 +8,36 @@ import (
 	"deedkeep/app/document/ole"
 )
 
-// Offsets in the header of a WordDocument stream ([MS-DOC] 2.5), and its flags.
+// Offsets in the header of a WordDocument stream ([MS-DOC] 2.5), and flags of the header.
 const (
 	fibFlags     = 0x0A
-	fibTextStart = 0x18 // of Word 6 and 95
-	fibOldLength = 0x34 // of Word 6 and 95: characters of the body
-	fibLengths   = 0x4C // characters of the body and of seven more texts
+	fibTextStart = 0x18 // only in Word 6 and 95
+	fibOldLength = 0x34 // only in Word 6 and 95: number of characters in the body
+	fibLengths   = 0x4C // number of characters in the body and in each of seven other texts
 	fibPieces    = 0x1A2
 
 	fibEncrypted = 0x0100
 	fibTable1    = 0x0200
-	fibWord97    = 0x00C1 // the first version with Unicode and table streams
+	fibWord97    = 0x00C1 // first version with Unicode and table streams
 )
 
-// The eight texts of a document follow one another in one sequence of characters. Macros and
-// comments are left out ([MS-DOC] 2.4.1).
+// The eight texts of a document are stored one after another in a single sequence of characters
+// ([MS-DOC] 2.4.1). Macros and comments are skipped.
 const (
 	wordTexts    = 8
 	wordMacros   = 3
 	wordComments = 4
 )
 
-// piece is a run of characters that are contiguous in the stream ([MS-DOC] 2.9.177).
+// piece is a run of characters that is contiguous in the stream ([MS-DOC] 2.9.177).
 type piece struct {
-	first, end int  // positions of characters
+	first, end int  // positions in the sequence of characters
 	at         int  // offset in the stream
-	utf16      bool // else Windows-1252
+	utf16      bool // the encoding is UTF-16, else Windows-1252
 }
 
-// docText reads the body, notes, headers, and text boxes of a document of Word 97 or later,
-// and the body of one of Word 6 or 95.
+// docText writes the text of a .doc file. In Word 97 or later, that is the body, notes, headers,
+// and text boxes. In Word 6 or 95, it is only the body.
 func docText(doc *source, out *writer) error {
 	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
 	if err != nil {
@@ -50,7 +50,7 @@ func docText(doc *source, out *writer) error {
 	return readWord(content, out, func(name string) ([]byte, error) { return file.Read(out.lim.MaxUnpackedBytes, name) })
 }
 
-// readWord reads the text of a WordDocument stream. table returns the table stream of that
+// readWord writes the text of a WordDocument stream. table returns the table stream with the given
 // name.
 func readWord(stream records, out *writer, table func(name string) ([]byte, error)) error {
 	if stream.u16(fibFlags)&fibEncrypted != 0 {
@@ -77,12 +77,12 @@ func readWord(stream records, out *writer, table func(name string) ([]byte, erro
 	return nil
 }
 
-// readPieces reads the piece table ([MS-DOC] 2.9.38). After entries of type 1 with a 16-bit
-// length comes one of type 2:
+// readPieces reads the piece table ([MS-DOC] 2.9.38). It is an entry of type 2 after any number of
+// entries of type 1. An entry of type 1 has a 16-bit length. An entry of type 2 has this format:
 //
 //	2  length:4  n+1 × first:4  n × (flags:2 fc:4 prm:2)
 //
-// If bit 30 of fc is set, the characters are bytes at half of fc.
+// If bit 30 of fc is set, each character is one byte, and the offset is half of fc.
 func readPieces(clx records) []piece {
 	at := 0
 	for at < len(clx) && clx[at] == 1 {
@@ -110,7 +110,7 @@ func readPieces(clx records) []piece {
 
 // readTexts writes the texts of the document in order.
 func readTexts(stream records, pieces []piece, out *writer) {
-	// Pieces of a valid document don't overlap, so the size of the stream bounds the work.
+	// In a valid document, pieces don't overlap. The size of the stream therefore limits the work.
 	w := wordText{out: out, budget: 2 * len(stream)}
 	from := 0
 	for i := range wordTexts {
@@ -129,12 +129,12 @@ func readTexts(stream records, pieces []piece, out *writer) {
 // wordText writes the characters of a Word document.
 type wordText struct {
 	out     *writer
-	budget  int    // bytes that may still be read
-	fields  []bool // for each open field: whether its code is being read
-	cellEnd bool   // the previous character ended a cell
+	budget  int    // number of bytes that may still be read
+	fields  []bool // for each open field, whether its code is being read
+	cellEnd bool   // whether the previous character ended a cell
 }
 
-// piece writes the part of p between two character positions.
+// piece writes the part of p between the character positions from and to.
 func (w *wordText) piece(stream records, p piece, from, to int) {
 	first, end := max(p.first, from), min(p.end, to)
 	size := 1
@@ -166,23 +166,24 @@ func (w *wordText) piece(stream records, p piece, from, to int) {
 	}
 }
 
-// maxFields is how deep fields may be nested.
+// maxFields is the maximum depth of nested fields.
 const maxFields = 64
 
-// character writes r, or applies it if it is a mark of [MS-DOC] 2.4.1 or 2.8.25.
+// character writes r. If r is a special character from [MS-DOC] 2.4.1 or 2.8.25, it applies its
+// effect instead.
 func (w *wordText) character(r rune) {
 	switch r {
-	case 0x13: // code of a field begins
+	case 0x13: // start of a field, followed by its code
 		if len(w.fields) < maxFields {
 			w.fields = append(w.fields, true)
 		}
 		return
-	case 0x14: // result of the field begins
+	case 0x14: // start of the field's result
 		if n := len(w.fields); n > 0 {
 			w.fields[n-1] = false
 		}
 		return
-	case 0x15: // field ends
+	case 0x15: // end of the field
 		if n := len(w.fields); n > 0 {
 			w.fields = w.fields[:n-1]
 		}
@@ -196,7 +197,7 @@ func (w *wordText) character(r rune) {
 	afterCell := w.cellEnd
 	w.cellEnd = r == 0x07
 	switch r {
-	case 0x0B, 0x0C, '\r': // line, page, paragraph
+	case 0x0B, 0x0C, '\r': // end of a line, page, or paragraph
 		w.out.rune('\n')
 	case 0x07: // end of a cell; two in a row end the table row
 		if afterCell {
@@ -204,7 +205,7 @@ func (w *wordText) character(r rune) {
 		} else {
 			w.out.rune('\t')
 		}
-	case 0x1E: // non-breaking hyphen
+	case 0x1E: // nonbreaking hyphen
 		w.out.rune('-')
 	default:
 		w.out.character(r)

@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// writer collects the text of one page at a time, within the limits, and emits it.
+// writer collects the text of one page at a time within the limits and then emits it.
 type writer struct {
 	lim       ExtractLimits
-	left      int64 // bytes of text that the document may still have
+	left      int64 // number of bytes of text that the document may still have
 	emit      func(page int, text string) error
-	page      int // 0 before the first page, and in a document without pages
+	page      int // 0 before the first page and in a document without pages
 	buf       strings.Builder
-	truncated bool // some text didn't fit
+	truncated bool // whether some text didn't fit
 }
 
-// begin emits the current page and begins page n.
+// begin emits the current page and starts page n.
 func (w *writer) begin(n int) error {
 	if err := w.flush(); err != nil {
 		return err
@@ -36,13 +36,13 @@ func (w *writer) end() error {
 	return nil
 }
 
-// full reports whether the document can take no more text.
+// full reports whether the document has reached its text limit.
 func (w *writer) full() bool { return w.left <= 0 }
 
-// pageFull reports whether the page can take no more text.
+// pageFull reports whether the page has reached its text limit.
 func (w *writer) pageFull() bool { return w.free() <= 0 }
 
-// free returns how many bytes of text the page can still take.
+// free returns the number of bytes of text that still fit on the page.
 func (w *writer) free() int64 {
 	free := w.left - int64(w.buf.Len())
 	if w.page > 0 {
@@ -64,8 +64,8 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// text adds s without control characters. "\r\n" and "\r" become "\n", and bytes that
-// aren't UTF-8 become U+FFFD.
+// text writes s without control characters. "\r\n" and "\r" become "\n". Bytes that aren't valid
+// UTF-8 become U+FFFD.
 func (w *writer) text(s string) {
 	for i, r := range s {
 		if r == '\r' {
@@ -78,14 +78,14 @@ func (w *writer) text(s string) {
 	}
 }
 
-// character adds r unless it is a control character or a noncharacter.
+// character writes r unless it is a control character or a noncharacter.
 func (w *writer) character(r rune) {
 	if r == '\n' || r == '\t' || r != 0xFFFE && r != 0xFFFF && !unicode.IsControl(r) {
 		w.rune(r)
 	}
 }
 
-// rune adds r if it fits.
+// rune writes r if it fits.
 func (w *writer) rune(r rune) {
 	if int64(utf8.RuneLen(r)) > w.free() {
 		w.truncated = true
@@ -94,7 +94,7 @@ func (w *writer) rune(r rune) {
 	w.buf.WriteRune(r)
 }
 
-// line ends the line. It leaves at most one line empty.
+// line ends the line. It writes at most one empty line in a row.
 func (w *writer) line() {
 	if s := w.buf.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
 		w.rune('\n')

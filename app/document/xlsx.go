@@ -8,22 +8,22 @@ import (
 	"deedkeep/app/document/ooxml"
 )
 
-// maxStrings is how many shared strings of a workbook are read. A full sheet has a million
-// rows.
+// maxStrings is the maximum number of shared strings to read from a workbook. A full sheet has a
+// million rows.
 const maxStrings = 2 << 20
 
-// xlsxSheet is a sheet of a workbook. Its part is "" if there is none.
+// xlsxSheet is a sheet of a workbook. part is "" if the sheet has no part.
 type xlsxSheet struct{ name, part string }
 
-// xlsxWorkbook is what all sheets of a .xlsx share.
+// xlsxWorkbook holds the data that all sheets of a .xlsx file share.
 type xlsxWorkbook struct {
 	*ooxml.Package
 	main       string
 	sheets     []xlsxSheet
 	related    []ooxml.Relationship
 	strings    []string
-	dateStyles []bool // by cell style: shows dates
-	date1904   bool   // days count from 1904
+	dateStyles []bool // whether a cell style, by index, displays dates
+	date1904   bool   // the epoch of dates is 1904
 }
 
 func openXLSX(doc *source, lim ExtractLimits) (*xlsxWorkbook, error) {
@@ -49,8 +49,8 @@ func xlsxPages(doc *source, lim ExtractLimits) (int, error) {
 	return len(w.sheets), nil
 }
 
-// xlsxText writes a page for each sheet: its name, then a line for each row with its cells
-// separated by tabs.
+// xlsxText writes a page for each sheet. It starts with the sheet's name. Each row follows as a
+// line with tabs between its cells.
 func xlsxText(doc *source, out *writer) error {
 	w, err := openXLSX(doc, out.lim)
 	if err != nil {
@@ -75,7 +75,8 @@ func xlsxText(doc *source, out *writer) error {
 	return nil
 }
 
-// readShared reads the epoch of dates, the styles, and the shared strings.
+// readShared reads the data that sheets share: the epoch of dates, the styles, and the shared
+// strings.
 func (w *xlsxWorkbook) readShared() error {
 	err := w.Walk(w.main, func(e ooxml.Element) error {
 		if e.Start && e.Name == "workbookPr" {
@@ -101,7 +102,7 @@ func (w *xlsxWorkbook) readShared() error {
 
 func isTrue(s string) bool { return s == "1" || s == "true" }
 
-// readStrings reads the shared strings without formatting and phonetic hints.
+// readStrings reads the shared strings. It skips formatting and phonetic hints.
 func (w *xlsxWorkbook) readStrings(part string) error {
 	var current strings.Builder
 	inText, inPhonetic := false, false
@@ -124,7 +125,7 @@ func (w *xlsxWorkbook) readStrings(part string) error {
 	})
 }
 
-// readStyles finds the cell styles that show dates (ISO/IEC 29500-1, 18.8.30).
+// readStyles determines which cell styles display dates (ISO/IEC 29500-1, 18.8.30).
 func (w *xlsxWorkbook) readStyles(part string) error {
 	formats := make(map[string]bool)
 	inCells := false
@@ -195,7 +196,7 @@ func (w *xlsxWorkbook) writeCells(part string, out *writer) error {
 	})
 }
 
-// format returns a cell as text (ISO/IEC 29500-1, 18.18.11).
+// format returns the value of a cell as text (ISO/IEC 29500-1, 18.18.11).
 func (w *xlsxWorkbook) format(c *xlsxCell) string {
 	value := c.value.String()
 	switch c.cellType {
