@@ -13,7 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// compileCached returns an Engine whose compiled code is in o.CacheDir.
+// compileCached returns an Engine that keeps its compiled code in o.CacheDir.
 func compileCached(ctx context.Context, o Options) (*Engine, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(o.CacheDir)
 	if err != nil {
@@ -26,8 +26,8 @@ func compileCached(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// removeCompiledCode removes the compiled code from a cache, which may be damaged, and nothing
-// else: wazero keeps it in a folder for each of its versions.
+// removeCompiledCode removes the compiled code from a cache that may be damaged. It doesn't remove
+// anything else. wazero uses a separate directory for each of its versions.
 func removeCompiledCode(cacheDir string) error {
 	entries, err := os.ReadDir(cacheDir)
 	if err != nil {
@@ -41,7 +41,7 @@ func removeCompiledCode(cacheDir string) error {
 	return err
 }
 
-// compile returns an Engine that owns cache, which may be nil.
+// compile returns an Engine that owns cache. cache may be nil.
 func compile(ctx context.Context, o Options, cache wazero.CompilationCache) (*Engine, error) {
 	config := wazero.NewRuntimeConfig().
 		WithMemoryLimitPages(o.MemoryPages).

@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// Document is an open document. It belongs to the instance it was opened with. If that breaks,
-// every method returns ErrUnreadable.
+// Document is an open document. It belongs to the instance of PDFium that opened it. If that
+// instance breaks, every method returns ErrUnreadable.
 type Document struct {
 	engine *Engine
 	in     *instance
 	file   *file
-	handle uint32 // FPDF_DOCUMENT; 0 once closed
+	handle uint32 // FPDF_DOCUMENT; 0 after Close
 	pages  int
 
 	formChecked bool
-	formInfo    uint32 // FPDF_FORMFILLINFO; 0 without a form
-	form        uint32 // FPDF_FORMHANDLE; 0 without a form
+	formInfo    uint32 // FPDF_FORMFILLINFO; 0 if there is no form
+	form        uint32 // FPDF_FORMHANDLE; 0 if there is no form
 }
 
-// needsPassword is FPDF_ERR_PASSWORD.
+// needsPassword is PDFium's error code FPDF_ERR_PASSWORD.
 const needsPassword = 4
 
-// load opens f in the live instance. Errors other than *faultError wrap ErrPassword or
+// load opens f in the live instance. If the error is not a *faultError, it wraps ErrPassword or
 // ErrUnreadable, and the instance can still be used.
 func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, error) {
 	path, err := in.path(f.path)
@@ -47,7 +47,7 @@ func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, err
 	return d, nil
 }
 
-// lastError returns why PDFium couldn't open a document.
+// lastError returns the reason why PDFium couldn't open a document.
 func (in *instance) lastError(ctx context.Context) error {
 	code, err := in.call(ctx, "FPDF_GetLastError")
 	if err != nil {
@@ -59,9 +59,9 @@ func (in *instance) lastError(ctx context.Context) error {
 	return fmt.Errorf("%w: PDFium error %d", ErrUnreadable, code)
 }
 
-// count sets d.pages. PDFium trusts /Count even if it is wrong, so count asks for the last
-// page. It asks for the size because that reads the page's dictionary, not its content, which
-// may be a gigabyte.
+// count sets d.pages. PDFium trusts /Count even if it is wrong, so count also asks for the last
+// page. It asks for the page's size because then PDFium reads only the page's dictionary. The
+// page's content may be a gigabyte.
 func (d *Document) count(ctx context.Context) error {
 	n, err := d.in.call(ctx, "FPDF_GetPageCount", d.handle)
 	if err != nil {
@@ -81,10 +81,10 @@ func (d *Document) count(ctx context.Context) error {
 	return nil
 }
 
-// Pages returns the number of pages, at least 1.
+// Pages returns the number of pages. It is at least 1.
 func (d *Document) Pages() int { return d.pages }
 
-// Close frees the memory that PDFium uses for the document. It may be called twice.
+// Close frees the memory that PDFium uses for the document. It may be called more than once.
 func (d *Document) Close(ctx context.Context) error {
 	return d.do(ctx, func() error {
 		handle := d.handle
@@ -100,8 +100,8 @@ func (d *Document) Close(ctx context.Context) error {
 
 var errClosed = fmt.Errorf("%w: the document is not open any more", ErrUnreadable)
 
-// do runs work while it holds the engine, or closed if the document has been closed or its
-// instance is gone. It classifies the error.
+// do runs work while it holds the engine's lock. If the document has been closed or its instance is
+// gone, it runs closed instead. It passes the error through classify and returns it.
 func (d *Document) do(ctx context.Context, work, closed func() error) error {
 	d.engine.mu.Lock()
 	defer d.engine.mu.Unlock()
@@ -112,12 +112,12 @@ func (d *Document) do(ctx context.Context, work, closed func() error) error {
 	if err == nil && d.file.err == nil {
 		return nil
 	}
-	// PDFium replaces bytes that it can't read: a call may succeed although a read failed.
+	// PDFium replaces bytes that it can't read, so a call may succeed even though a read failed.
 	return d.engine.classify(ctx, d.in, d.file, err)
 }
 
-// page opens page i, from 0, calls work with it, and closes it. If PDFium can't load the page,
-// work isn't called.
+// page opens page i, calls work with it, and closes it. Page numbers start at 0. If PDFium can't
+// load the page, work isn't called.
 func (d *Document) page(ctx context.Context, i int, work func(page uint32) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

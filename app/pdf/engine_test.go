@@ -1,6 +1,6 @@
 //go:build !race
 
-// PDFium compiles in ten seconds under the race detector, so these tests run without it.
+// Compiling PDFium takes ten seconds under the race detector, so these tests run without it.
 
 package pdf_test
 
@@ -19,7 +19,7 @@ import (
 	"deedkeep/web"
 )
 
-// engine returns an Engine. Each test leaves it usable, which is part of the test.
+// engine returns an Engine. It fails the test if the Engine can't be closed at the end.
 func engine(t *testing.T) *pdf.Engine {
 	t.Helper()
 	wasm, err := web.PDFium()
@@ -53,7 +53,8 @@ func TestSamples(t *testing.T) {
 		"issue5747.pdf": true, "warranty-deed-g4-ocr-layer.pdf": true, "warranty-deed-scan-jpeg.pdf": true,
 		"warranty-deed-scan-100dpi.pdf": true,
 		"scan-301-pages.pdf":            true,
-		// Text in front of images as large as the page: scans by the rule.
+		// These have text in front of images that are as large as the page. By the rule, such pages
+		// are scans.
 		"bug1771477.pdf": true, "testPDFPackage.pdf": true,
 	}
 	for _, s := range vaulttest.Samples(t) {
@@ -96,7 +97,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// wantError returns the error that the manifest's rejection means.
+// wantError returns the error that corresponds to the rejection in the manifest.
 func wantError(s vaulttest.Sample) error {
 	switch s.Rejection {
 	case "PDF is password-protected":
@@ -107,7 +108,7 @@ func wantError(s vaulttest.Sample) error {
 	return nil
 }
 
-// failingReader fails to read bytes at or after an offset.
+// failingReader fails to read bytes at or after a given offset.
 type failingReader struct {
 	*bytes.Reader
 	from int64
@@ -140,7 +141,7 @@ func TestReaderFails(t *testing.T) {
 	}
 }
 
-// closingReader fails every read once closed is set.
+// closingReader fails every read after closed has been set.
 type closingReader struct {
 	*bytes.Reader
 	closed bool
@@ -218,7 +219,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// compiled returns the files of compiled code in a cache.
+// compiled returns the files with compiled code in a cache directory.
 func compiled(t *testing.T, cache string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(cache, "wazero-*", "*"))
@@ -228,8 +229,8 @@ func compiled(t *testing.T, cache string) []string {
 	return files
 }
 
-// TestDamagedCache checks that PDFium starts with a cache that has a flipped bit, which is
-// repaired, and with one that isn't a directory.
+// TestDamagedCache checks that PDFium starts even if a bit in the cache is flipped or the cache
+// isn't a directory. A flipped bit is repaired.
 func TestDamagedCache(t *testing.T) {
 	wasm, err := web.PDFium()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Constants of PDFium: types of annotations, and types of form fields that have text.
+// Constants of PDFium: types of annotations, and types of form fields that contain text.
 const (
 	annotFreeText = 3
 	annotWidget   = 20
@@ -15,14 +15,15 @@ const (
 	fieldText  = 6
 )
 
-// Bounds of a page's annotations.
+// Limits on the annotations of a page.
 const (
 	maxAnnotations = 10_000
-	maxValueBytes  = 64 << 10 // bytes of UTF-16
+	maxValueBytes  = 64 << 10 // size of a value in UTF-16
 )
 
-// readAnnotations returns what was typed onto a page and isn't part of its content: the values
-// of form fields and free text, each on a line, up to maxUnits UTF-16 units (0: no limit).
+// readAnnotations returns the text of form fields and free-text annotations, which isn't part of
+// the page's content. Each text is on its own line. It stops after maxUnits UTF-16 units (0: no
+// limit).
 func (d *Document) readAnnotations(ctx context.Context, page uint32, maxUnits int64) ([]uint16, error) {
 	count, err := d.in.call(ctx, "FPDFPage_GetAnnotCount", page)
 	if err != nil || int32(count) <= 0 {
@@ -61,7 +62,8 @@ func (d *Document) readAnnotations(ctx context.Context, page uint32, maxUnits in
 	return units, err
 }
 
-// addAnnotation appends the text of an annotation, on a line of its own.
+// addAnnotation appends the text of an annotation to units, on its own line, and returns the
+// result.
 func (d *Document) addAnnotation(ctx context.Context, units []uint16, annotation, buffer uint32) ([]uint16, error) {
 	subtype, err := d.in.call(ctx, "FPDFAnnot_GetSubtype", annotation)
 	if err != nil {
@@ -77,15 +79,16 @@ func (d *Document) addAnnotation(ctx context.Context, units []uint16, annotation
 	case subtype == annotWidget && d.form != 0:
 		n, err = d.fieldValue(ctx, annotation, buffer)
 	}
-	// PDFium doesn't write a value that is too long. 2 bytes are only the terminating zero.
+	// PDFium doesn't write a value that is too long. A value of 2 bytes is only the terminating
+	// zero.
 	if err != nil || n <= 2 || n > maxValueBytes {
 		return units, err
 	}
 	return d.addUnits(append(units, '\n'), buffer, n/2)
 }
 
-// fieldValue writes the value of a form field that has text to buffer and returns its length
-// in bytes, 0 for other fields.
+// fieldValue writes the value of a form field to buffer and returns its length in bytes. It returns
+// 0 for fields that don't contain text.
 func (d *Document) fieldValue(ctx context.Context, annotation, buffer uint32) (uint32, error) {
 	fieldType, err := d.in.call(ctx, "FPDFAnnot_GetFormFieldType", d.form, annotation)
 	if err != nil {

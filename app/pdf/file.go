@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Error numbers of WebAssembly (WASI preview 1, errno).
+// WASI error codes (WASI preview 1, errno).
 const (
 	errnoBadFD = 8
 	errnoInval = 28
@@ -16,21 +16,21 @@ const (
 	errnoROFS  = 69
 )
 
-// file is a document as PDFium sees it.
+// file is a document that PDFium can open as a file.
 type file struct {
 	path string
 	r    io.ReaderAt
 	size int64
-	err  error // first error of r; it isn't the document's fault
+	err  error // first error of r; the document is not to blame
 }
 
-// handle is an open file descriptor.
+// handle is an open file and its position.
 type handle struct {
 	file *file
 	pos  int64
 }
 
-// files is the file system of an instance: it has only the open documents.
+// files is the file system of an instance. It contains only the open documents.
 type files struct {
 	last    int
 	byPath  map[string]*file
@@ -59,7 +59,7 @@ func (fs *files) remove(f *file) {
 	}
 }
 
-// open returns a file descriptor, or a negative error number.
+// open returns a file descriptor, or a negative WASI error code.
 func (fs *files) open(path string) int32 {
 	f := fs.byPath[path]
 	if f == nil {
@@ -93,8 +93,8 @@ func (h *handle) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// seek moves the position like lseek(2). ok is false for a position before the beginning of
-// the file.
+// seek changes the position like lseek(2). ok is false if the new position would be before the
+// start of the file.
 func (h *handle) seek(offset int64, whence uint32) (pos int64, ok bool) {
 	switch whence {
 	case io.SeekCurrent:

@@ -9,8 +9,8 @@ import (
 	"github.com/tetratelabs/wazero/imports/emscripten"
 )
 
-// hostFunc implements an import of PDFium. args are its i32 parameters. The result is ignored
-// if the import has none.
+// hostFunc implements a function that PDFium imports. args are the function's i32 parameters. If
+// the function has no result, the return value is ignored.
 type hostFunc func(in *instance, m api.Memory, args []uint64) int32
 
 const (
@@ -18,11 +18,11 @@ const (
 	wasi = "wasi_snapshot_preview1"
 )
 
-// hostFuncs are the functions that PDFium may call, by module and name. Calls that would open
-// other files, change a file, or start a process fail.
+// hostFuncs contains the functions that PDFium may call, by module and name. Functions that would
+// open other files, change a file, or start a process fail.
 var hostFuncs = map[string]map[string]hostFunc{
 	env: {
-		"emscripten_date_now":    returns(0), // the bits of 0.0
+		"emscripten_date_now":    returns(0), // bits of the float 0.0
 		"__syscall_openat":       openat,
 		"__syscall_fstat64":      fstat,
 		"__syscall_stat64":       stat,
@@ -53,7 +53,7 @@ var hostFuncs = map[string]map[string]hostFunc{
 	},
 }
 
-// exportHost instantiates the host modules with the types that PDFium imports.
+// exportHost instantiates the host modules with the function types that PDFium imports.
 func (e *Engine) exportHost(ctx context.Context) error {
 	jumps, err := emscripten.NewFunctionExporterForModule(e.module)
 	if err != nil {
@@ -80,7 +80,7 @@ func (e *Engine) exportHost(ctx context.Context) error {
 	return nil
 }
 
-// host calls do with the instance that is live at that time.
+// host returns a function that calls do with the instance that is live at the time of the call.
 func (e *Engine) host(do hostFunc, f api.FunctionDefinition) api.GoModuleFunc {
 	params, results := len(f.ParamTypes()), len(f.ResultTypes())
 	return func(_ context.Context, m api.Module, stack []uint64) {
@@ -91,19 +91,19 @@ func (e *Engine) host(do hostFunc, f api.FunctionDefinition) api.GoModuleFunc {
 	}
 }
 
-// returns builds a hostFunc with a fixed result.
+// returns creates a hostFunc that always has the given result.
 func returns(result int32) hostFunc {
 	return func(*instance, api.Memory, []uint64) int32 { return result }
 }
 
 var errAborted = errors.New("aborted")
 
-// abort ends the call: wazero turns the panic into the error of the call from Go.
+// abort ends the current call into PDFium. wazero converts the panic to the error of that call.
 func abort(*instance, api.Memory, []uint64) int32 { panic(errAborted) }
 
 var errOutOfBounds = errors.New("address out of bounds")
 
-// bytesAt returns memory at an address that PDFium passed. A wrong address ends the call.
+// bytesAt returns the memory at an address that PDFium passed. An invalid address ends the call.
 func bytesAt(m api.Memory, address, length uint64) []byte {
 	b, ok := m.Read(uint32(address), uint32(length))
 	if !ok {
@@ -112,7 +112,7 @@ func bytesAt(m api.Memory, address, length uint64) []byte {
 	return b
 }
 
-// put32 writes a 32-bit number.
+// put32 writes a 32-bit number to the memory.
 func put32(m api.Memory, address uint64, v uint32) {
 	binary.LittleEndian.PutUint32(bytesAt(m, address, 4), v)
 }
@@ -124,7 +124,8 @@ func memcpy(_ *instance, m api.Memory, a []uint64) int32 {
 
 const wasmPage = 64 << 10
 
-// minGrowth is by how many pages the memory grows at least, to grow rarely.
+// minGrowth is the minimum number of pages by which the memory grows, so that it doesn't grow
+// often.
 const minGrowth = 16
 
 func resizeHeap(_ *instance, m api.Memory, a []uint64) int32 {
@@ -148,8 +149,8 @@ func environSizes(_ *instance, m api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// PDFium has no clock, so that equal documents have equal results. The time is always the
-// beginning of 1970 in UTC (emscripten_date_now returns 0).
+// PDFium doesn't have a clock, so that the same document always has the same result. The time is
+// always the start of 1970 in UTC (emscripten_date_now returns 0).
 
 func utc(_ *instance, m api.Memory, a []uint64) int32 {
 	put32(m, a[0], 0) // seconds west of UTC
@@ -160,8 +161,8 @@ func utc(_ *instance, m api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// epoch fills a struct tm: sec, min, hour, mday, mon, year, wday, yday, isdst, and gmtoff as
-// 32-bit numbers.
+// epoch fills a struct tm. Its fields are 32-bit numbers: sec, min, hour, mday, mon, year, wday,
+// yday, isdst, and gmtoff.
 func epoch(_ *instance, m api.Memory, a []uint64) int32 {
 	for i, v := range []uint32{0, 0, 0, 1, 0, 70, 4, 0, 0, 0} {
 		put32(m, a[2]+uint64(4*i), v)

@@ -10,7 +10,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// onePageOfMemory is a WebAssembly module that only has a memory of one page, at most two.
+// onePageOfMemory is a WebAssembly module that has only a memory. It starts with one page and can
+// grow to two.
 const onePageOfMemory = "\x00asm\x01\x00\x00\x00" + "\x05\x04\x01\x01\x01\x02"
 
 func newMemory(t testing.TB) api.Memory {
@@ -28,7 +29,8 @@ func newMemory(t testing.TB) api.Memory {
 	return m.Memory()
 }
 
-// callHost calls a host function and returns the error it panicked with.
+// callHost calls a host function. If the function panics, callHost returns the error that it
+// panicked with.
 func callHost(do hostFunc, in *instance, m api.Memory, args ...uint32) (result int32, panicked error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -48,11 +50,11 @@ func TestHostFiles(t *testing.T) {
 	f := in.files.add(bytes.NewReader([]byte("0123456789")), 10)
 	m.WriteString(0, f.path+"\x00")
 	m.WriteString(100, "/etc/passwd\x00")
-	m.Write(200, bytes.Repeat([]byte{'a'}, 1000)) // no end of text
+	m.Write(200, bytes.Repeat([]byte{'a'}, 1000)) // string without a terminating zero
 	const fd, buffer, vector, sum = 3, 2000, 3000, 4000
 	m.WriteUint32Le(vector, buffer)
 	m.WriteUint32Le(vector+4, 4)
-	m.WriteUint32Le(vector+8, 1<<31) // beyond the memory
+	m.WriteUint32Le(vector+8, 1<<31) // beyond the end of the memory
 	m.WriteUint32Le(vector+12, 4)
 	for _, c := range []struct {
 		name     string
@@ -125,8 +127,8 @@ func TestResizeHeap(t *testing.T) {
 	}
 }
 
-// FuzzHost calls the host functions like an instance that a document has taken over. Each must
-// return, or panic with one of the two expected errors.
+// FuzzHost calls the host functions as an instance under the control of a malicious document might.
+// Each function must return or panic with one of the two expected errors.
 func FuzzHost(f *testing.F) {
 	f.Add(uint32(0), uint32(0), uint32(0), uint32(0), uint32(0), []byte("/1.pdf\x00"))
 	f.Add(uint32(3), uint32(8), uint32(1), uint32(16), uint32(0), []byte("/1.pdf\x00\x00\x20\x00\x00\x00\xff\x00\x00\x00"))

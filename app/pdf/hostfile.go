@@ -7,10 +7,10 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// maxPath is much longer than the paths of this package.
+// maxPath is the maximum length of a path. The paths of this package are much shorter.
 const maxPath = 256
 
-// cstring returns the zero-terminated text at address, "" if it doesn't end.
+// cstring returns the zero-terminated string at address, or "" if it has no terminating zero.
 func cstring(m api.Memory, address uint64) string {
 	length := uint64(maxPath)
 	if rest := uint64(m.Size()) - min(uint64(m.Size()), uint64(uint32(address))); rest < length {
@@ -23,7 +23,7 @@ func cstring(m api.Memory, address uint64) string {
 	return ""
 }
 
-// openat implements openat(directory, path, flags, mode), for reading only.
+// openat implements openat(directory, path, flags, mode). It opens files only for reading.
 func openat(in *instance, m api.Memory, a []uint64) int32 {
 	const accessMode = 3
 	if uint32(a[2])&accessMode != 0 {
@@ -53,8 +53,8 @@ func stat(in *instance, m api.Memory, a []uint64) int32 {
 // statat implements fstatat(directory, path, buffer, flags).
 func statat(in *instance, m api.Memory, a []uint64) int32 { return stat(in, m, a[1:3]) }
 
-// putStat fills Emscripten's struct stat of 96 bytes: the mode is a 32-bit number at offset 4,
-// the size a 64-bit number at offset 24.
+// putStat fills Emscripten's struct stat, which has 96 bytes. The mode is a 32-bit number at offset
+// 4, and the size is a 64-bit number at offset 24.
 func putStat(m api.Memory, address uint64, size int64) int32 {
 	const regularReadOnly = 0o100444
 	b := bytesAt(m, address, 96)
@@ -74,8 +74,8 @@ func fdClose(in *instance, _ api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// fdRead implements fd_read(fd, vectors, count, sum). A vector is an address and a length of
-// 32 bits each.
+// fdRead implements fd_read(fd, vectors, count, sum). A vector is a 32-bit address and a 32-bit
+// length.
 func fdRead(in *instance, m api.Memory, a []uint64) int32 {
 	h := in.files.handles[int32(uint32(a[0]))]
 	if h == nil {
@@ -109,10 +109,10 @@ func fdWrite(in *instance, m api.Memory, a []uint64) int32 {
 	return 0
 }
 
-// maxVectors is IOV_MAX of musl.
+// maxVectors is the value of IOV_MAX in musl.
 const maxVectors = 1024
 
-// vectors returns the memory that count vectors at address point to.
+// vectors returns the memory that the vectors at address refer to. count is their number.
 func vectors(m api.Memory, address, count uint64) [][]byte {
 	if uint32(count) > uint32(maxVectors) {
 		panic(errOutOfBounds)
@@ -126,8 +126,8 @@ func vectors(m api.Memory, address, count uint64) [][]byte {
 	return found
 }
 
-// fdSeek implements fd_seek(fd, offset low, offset high, whence, position). This build passes
-// the 64-bit offset as two numbers.
+// fdSeek implements fd_seek(fd, offset low, offset high, whence, position). This build of PDFium
+// passes the 64-bit offset as two numbers.
 func fdSeek(in *instance, m api.Memory, a []uint64) int32 {
 	h := in.files.handles[int32(uint32(a[0]))]
 	if h == nil {

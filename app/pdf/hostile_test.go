@@ -14,7 +14,8 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// build writes a PDF of these objects. They are numbered from 1, and the first is the catalog.
+// build returns a PDF with the given objects. They are numbered from 1. The first one is the
+// catalog.
 func build(objects ...string) []byte {
 	var out bytes.Buffer
 	offsets := make([]int, len(objects))
@@ -45,7 +46,7 @@ func onePage(content string, rest ...string) []byte {
 	}, rest...)...)
 }
 
-// image is an image of one pixel. A matrix scales it to any size.
+// image is an image with one pixel. A matrix can scale it to any size.
 var image = stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray", "x")
 
 func form(resources, content string) string {
@@ -61,7 +62,7 @@ func deepTree(n int) []byte {
 	return build(append(objects, "<</Type/Page/MediaBox[0 0 9 9]>>")...)
 }
 
-// blanks returns n spaces, compressed.
+// blanks returns n spaces in compressed form.
 func blanks(t *testing.T, n int) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -84,13 +85,13 @@ func TestHostile(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		doc   []byte
-		pages int // 0: ErrUnreadable
+		pages int // 0 means that Open returns ErrUnreadable
 		heavy bool
-		scan  error // of ImageHeavy
+		scan  error // error that ImageHeavy returns
 	}{
 		{"false count", build(catalog, "<</Type/Pages/Count 400/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"), 0, false, nil},
 		{"negative count", build(catalog, "<</Type/Pages/Count -5/Kids[]>>"), 0, false, nil},
-		// PDFium counts the pages itself if the count is above its own limit.
+		// If the count is above PDFium's own limit, PDFium counts the pages itself.
 		{"max count", build(catalog, "<</Type/Pages/Count 2147483647/Kids[3 0 R]>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"),
 			1, false, nil},
 		{"deep page tree", deepTree(100_000), 0, false, nil},
@@ -132,7 +133,7 @@ func TestHostile(t *testing.T) {
 func TestImageHeavy(t *testing.T) {
 	e := engine(t)
 	draw := func(m string) string { return "q " + m + " cm /X Do Q " }
-	strips := strings.Repeat(draw("600 0 0 5 0 0"), 80) // 80 strips of 5 on a page of 800
+	strips := strings.Repeat(draw("600 0 0 5 0 0"), 80) // 80 strips, each 5 high, on a page that is 800 high
 	for _, c := range []struct {
 		name  string
 		doc   []byte
@@ -166,7 +167,7 @@ func TestImageHeavy(t *testing.T) {
 	}
 }
 
-// TestShareOfScans checks that a document is image-heavy if four of five pages are scans.
+// TestShareOfScans checks that a document is image-heavy if four out of five pages are scans.
 func TestShareOfScans(t *testing.T) {
 	e := engine(t)
 	for _, c := range []struct {

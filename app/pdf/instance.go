@@ -10,10 +10,11 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// scratchSize is how many bytes an instance keeps allocated for paths and small results.
+// scratchSize is the size, in bytes, of the memory that each instance reserves for paths and small
+// results.
 const scratchSize = 64
 
-// instance is a running PDFium.
+// instance is a running instance of PDFium.
 type instance struct {
 	module  api.Module
 	memory  api.Memory
@@ -23,8 +24,8 @@ type instance struct {
 	dead    bool
 }
 
-// faultError is a call that broke PDFium: it trapped, aborted, or ran out of memory. The
-// instance can't be used any longer.
+// faultError reports that PDFium broke during a call: it trapped, aborted, or ran out of memory.
+// The instance can't be used again.
 type faultError struct {
 	call  string
 	cause error
@@ -33,8 +34,8 @@ type faultError struct {
 func (e *faultError) Error() string { return e.call + ": " + e.cause.Error() }
 func (e *faultError) Unwrap() error { return e.cause }
 
-// start instantiates PDFium as e.live. It sets e.live before the first call because the host
-// functions look there.
+// start instantiates PDFium and stores the instance in e.live. It does so before the first call
+// because the host functions use e.live.
 func start(ctx context.Context, e *Engine) (*instance, error) {
 	in := &instance{calls: make(map[string]api.Function), files: newFiles()}
 	e.live = in
@@ -59,8 +60,8 @@ func start(ctx context.Context, e *Engine) (*instance, error) {
 	return in, nil
 }
 
-// call calls an exported function whose parameters are i32 and returns its result, 0 if it has
-// none. Its errors are *faultError.
+// call calls an exported function whose parameters are i32. It returns the function's result, or 0
+// if the function has no result. Its errors are of type *faultError.
 func (in *instance) call(ctx context.Context, name string, args ...uint32) (uint32, error) {
 	var buffer [12]uint64
 	stack := buffer[:max(len(args), 1)]
@@ -70,8 +71,8 @@ func (in *instance) call(ctx context.Context, name string, args ...uint32) (uint
 	return in.callStack(ctx, name, stack)
 }
 
-// callStack is like call for parameters of any type, in wazero's encoding. The stack must have
-// space for one result.
+// callStack is like call for parameters of any type. stack contains them in wazero's encoding and
+// must have space for one result.
 func (in *instance) callStack(ctx context.Context, name string, stack []uint64) (uint32, error) {
 	f, known := in.calls[name]
 	if !known {
@@ -89,7 +90,7 @@ func (in *instance) callStack(ctx context.Context, name string, stack []uint64) 
 	return uint32(stack[0]), nil
 }
 
-// path writes s, terminated by a zero, to the scratch memory and returns its address.
+// path writes s and a terminating zero to the scratch memory and returns its address.
 func (in *instance) path(s string) (uint32, error) {
 	if len(s) >= scratchSize || !in.memory.WriteString(in.scratch, s+"\x00") {
 		return 0, fmt.Errorf("path of %d bytes does not fit", len(s))

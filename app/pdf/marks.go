@@ -11,23 +11,23 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Span is a range of characters, without the one at End.
+// Span is a range of characters. It does not include the character at End.
 type Span struct{ Start, End int }
 
-// Rect is a rectangle on an upright page, turned by its /Rotate, in fractions of its width and
-// height from 0 to 1, measured from the upper left corner.
+// Rect is a rectangle on an upright page (after applying /Rotate). The coordinates are fractions of
+// the page's width and height from 0 to 1, measured from the upper left corner.
 type Rect struct{ Left, Top, Right, Bottom float64 }
 
-// Bounds of Marks.
+// Limits of Marks.
 const (
-	maxCharacters = 1 << 19 // of a page
-	maxRects      = 1 << 10 // of one span
+	maxCharacters = 1 << 19 // maximum number of characters on a page
+	maxRects      = 1 << 10 // maximum number of rectangles of one span
 )
 
-// Marks calls find with the characters of a page, in the order of Text and without what was
-// typed into form fields, and returns where the spans are that find returns: one rectangle per
-// line of a span, or none if it isn't visible. It returns ErrUnreadable if the page can't be
-// loaded.
+// Marks calls find with the characters of a page and returns the positions of the spans that find
+// returns. The characters are in the order of Text, without the contents of form fields. For each
+// span, Marks returns one rectangle per line, or none if the span isn't visible. It returns
+// ErrUnreadable if the page can't be loaded.
 func (d *Document) Marks(ctx context.Context, page int, find func(text []rune) []Span) ([][]Rect, error) {
 	var marks [][]Rect
 	loaded := false
@@ -96,15 +96,15 @@ func (d *Document) readMarks(ctx context.Context, page uint32, find func([]rune)
 }
 
 const (
-	maxLetters = 100 // by which a span grows at either end
-	invisible  = 3   // text rendering mode of the OCR text over a scanned image
+	maxLetters = 100 // maximum number of characters by which a span grows at each end
+	invisible  = 3   // text rendering mode of OCR text on a scanned image
 )
 
-// expandToWords expands a span to complete words if its ends are in the invisible text of a
-// scan. OCR knows where a word is on the image and spreads its letters evenly over that area,
-// so a part of it would end in the middle of a letter. Tesseract counts the space after a word
-// as part of its area, so it belongs to the word. At the end of a line PDFium omits the space;
-// then cut is true.
+// expandToWords expands a span to complete words if its ends are in the invisible text of a scan.
+// OCR knows the position of each word on the image and spreads the word's letters evenly over that
+// area, so a partial word might end in the middle of a letter. For Tesseract, the space after a
+// word is part of the word's area, so the span includes it. At the end of a line, PDFium omits the
+// space, and cut is true.
 func (d *Document) expandToWords(ctx context.Context, text uint32, characters []rune, span Span) (_ Span, cut bool, err error) {
 	inWord := func(i int) bool {
 		return i >= 0 && i < len(characters) && characters[i] > ' ' && !unicode.IsSpace(characters[i])
@@ -167,8 +167,8 @@ func (d *Document) addLastLetter(ctx context.Context, page, text uint32, span Sp
 	return err
 }
 
-// doubles returns the n numbers that a function of PDFium reports about a character, nil if it
-// has none.
+// doubles returns the n numbers that a PDFium function reports for a character, or nil if the
+// function fails for that character.
 func (d *Document) doubles(ctx context.Context, n int, name string, text uint32, at int) ([]float64, error) {
 	args := []uint32{text, uint32(at)} // #nosec G115 -- within the page
 	for i := range n {
@@ -189,11 +189,11 @@ func (d *Document) doubles(ctx context.Context, n int, name string, text uint32,
 	return numbers, nil
 }
 
-// invisibleObject returns the text object of a character if it is invisible, else 0.
+// invisibleObject returns the text object of a character if the object is invisible, else 0.
 func (d *Document) invisibleObject(ctx context.Context, text uint32, at int) (object uint32, err error) {
 	object, err = d.in.call(ctx, "FPDFText_GetTextObject", text, uint32(at)) // #nosec G115 -- within the page
 	if err != nil || object == 0 {
-		return 0, err // PDFium inserted the character
+		return 0, err // if object is 0, PDFium inserted the character
 	}
 	mode, err := d.in.call(ctx, "FPDFTextObj_GetTextRenderMode", object)
 	if err != nil || mode != invisible {
@@ -202,8 +202,8 @@ func (d *Document) invisibleObject(ctx context.Context, text uint32, at int) (ob
 	return object, nil
 }
 
-// readRects returns the rectangles of a span. PDFium keeps them until it counts those of
-// another one.
+// readRects returns the rectangles of a span. PDFium keeps them until FPDFText_CountRects is called
+// for another span.
 func (d *Document) readRects(ctx context.Context, page, text uint32, span Span) ([]Rect, error) {
 	n, err := d.in.call(ctx, "FPDFText_CountRects", text, uint32(span.Start), uint32(span.End-span.Start)) // #nosec G115 -- within the page
 	if err != nil {
@@ -223,7 +223,7 @@ func (d *Document) readRects(ctx context.Context, page, text uint32, span Span) 
 		if !read {
 			return nil, &faultError{"FPDFText_GetRect", errors.New("out of bounds")}
 		}
-		var sides [4]float64 // left, top, right, bottom in points from the lower left
+		var sides [4]float64 // left, top, right, bottom in points, measured from the lower left corner
 		for k := range sides {
 			sides[k] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*k:]))
 		}
@@ -238,11 +238,11 @@ func (d *Document) readRects(ctx context.Context, page, text uint32, span Span) 
 	return rects, nil
 }
 
-// devicePage is the width and height, in whole numbers, of the device to which PDFium maps a
-// page. Fractions are computed from it.
+// devicePage is the width and height of the device to which PDFium maps a page. Its coordinates are
+// integers, from which fractions of the page are computed.
 const devicePage = 1 << 20
 
-// toUpright converts two corners in the page's coordinates to a rectangle on the upright page.
+// toUpright converts two corners in page coordinates to a rectangle on the upright page.
 func (d *Document) toUpright(ctx context.Context, page uint32, sides [4]float64) (Rect, error) {
 	x1, y1, err := d.toDevice(ctx, page, sides[0], sides[1])
 	if err != nil {
@@ -255,7 +255,8 @@ func (d *Document) toUpright(ctx context.Context, page uint32, sides [4]float64)
 	return Rect{min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)}, nil
 }
 
-// toDevice converts a point in the page's coordinates to fractions of the upright page.
+// toDevice converts a point in page coordinates to fractions of the width and height of the upright
+// page.
 func (d *Document) toDevice(ctx context.Context, page uint32, x, y float64) (fx, fy float64, err error) {
 	at := uint64(d.in.scratch)
 	stack := []uint64{uint64(page), 0, 0, devicePage, devicePage, 0, api.EncodeF64(x), api.EncodeF64(y), at, at + 4}

@@ -25,13 +25,13 @@ func findAll(word string) func([]rune) []pdf.Span {
 	}
 }
 
-// TestMarks finds words on a page that is turned by 90 degrees: text that runs upward on its
-// left side is at the top of the upright page.
+// TestMarks finds words on a page that is rotated by 90 degrees. Text that runs upward along the
+// left side of the page is at the top of the upright page.
 func TestMarks(t *testing.T) {
 	d := open(t, engine(t), fieldPage())
 	for _, c := range []struct {
 		word        string
-		top, bottom float64 // bounds of the word on a page twice as high as wide
+		top, bottom float64 // expected position of the word, on a page that is twice as high as wide
 	}{
 		{"Grant", 0.05, 0.12},
 		{"Deed", 0.12, 0.20},
@@ -58,17 +58,18 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarksOfAScan checks that a mark on the invisible text of a scan covers the complete word
-// as OCR placed it on the image, with the comma that was recognized with it and the space
-// after it, which Tesseract counts as part of its area: otherwise the last letters would be
-// cut off. Visible text is marked to the letter.
+// TestMarksOfAScan checks that a mark on the invisible text of a scan covers the complete word as
+// OCR placed it on the image. The mark includes a comma that was recognized with the word. It also
+// includes the space after the word because Tesseract counts that space as part of the word's area.
+// Without the space, the last letters would be cut off. In visible text, a mark covers exactly the
+// matching letters.
 func TestMarksOfAScan(t *testing.T) {
 	e, samples := engine(t), vaulttest.Samples(t)
 	for _, row := range []struct {
 		name, file  string
 		page        int
 		word        string
-		left, right float64 // of the first mark, in points of a page 612 wide
+		left, right float64 // position of the first mark in points on a page that is 612 wide
 	}{
 		{"its comma", "title/warranty-deed-g4-ocr-layer.pdf", 4, "Public", 501.6, 534.3},
 		{"a number at the end of a line", "title/warranty-deed-g4-ocr-layer.pdf", 1, "201904170093382", 356.9, 434.7},

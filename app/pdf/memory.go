@@ -5,22 +5,22 @@ import (
 )
 
 // reserve allocates the memory of an instance. It reserves address space for the maximum size,
-// makes it accessible as the memory grows, and returns it to the system as soon as the
-// instance is dropped. A Go slice would be copied each time it grows, and freed only by the
-// garbage collector.
+// makes it accessible as the memory grows, and returns it to the system when the instance is
+// dropped. A Go slice would be copied each time it grows and would be freed only by the garbage
+// collector.
 var reserve = experimental.MemoryAllocatorFunc(func(_, maxSize uint64) experimental.LinearMemory {
 	return &memory{maxSize: maxSize}
 })
 
-// memory is address space, mapped on first use.
+// memory is a range of address space. It is mapped on first use.
 type memory struct {
 	maxSize uint64
 	mapped  []byte // maxSize bytes long
 	size    uint64
 }
 
-// Reallocate makes the first size bytes accessible. It returns nil if the system doesn't allow
-// it.
+// Reallocate makes the first size bytes accessible and returns them. It returns nil if the system
+// doesn't allow that.
 func (m *memory) Reallocate(size uint64) []byte {
 	if size > m.maxSize {
 		return nil
@@ -37,7 +37,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.mapped[:size:size]
 }
 
-// Free returns the address space to the system. The memory must not be accessed afterward.
+// Free returns the address space to the system. The memory must not be used after that.
 func (m *memory) Free() {
 	if m.mapped != nil {
 		m.release()

@@ -15,6 +15,6 @@ func (m *memory) commit(size uint64) bool {
 }
 
 func (m *memory) release() {
-	// Unmapping a mapping can't fail, and would only leak address space if it did.
+	// Unmapping a mapping can't fail. If it did, it would only leak address space.
 	_ = syscall.Munmap(m.mapped)
 }

@@ -11,7 +11,7 @@ func (m *memory) reserve() bool {
 	if err != nil {
 		return false
 	}
-	// The address belongs to the system, not to Go's heap: it doesn't move.
+	// The memory at this address belongs to the system, not to Go's heap, so it doesn't move.
 	m.mapped = unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), m.maxSize)
 	return true
 }
@@ -24,6 +24,6 @@ func (m *memory) commit(size uint64) bool {
 }
 
 func (m *memory) release() {
-	// Releasing a reservation can't fail, and would only leak address space if it did.
+	// Releasing a reservation can't fail. If it did, it would only leak address space.
 	_ = windows.VirtualFree(m.address(), 0, windows.MEM_RELEASE)
 }

@@ -1,16 +1,15 @@
 // Package pdf reads PDF documents with PDFium, which runs as WebAssembly on wazero.
 //
-// A document is parsed inside a WebAssembly memory of a fixed maximum size and nowhere else.
-// It isn't copied there: PDFium sees one file, which is the caller's io.ReaderAt, and no other
-// file system. Whatever a document did to an instance of PDFium, the next document gets a
-// fresh one if PDFium broke.
+// A document is parsed only inside a WebAssembly memory with a fixed maximum size. It isn't copied
+// there. PDFium sees a file system with a single file, which it reads through the caller's
+// io.ReaderAt. If a document breaks an instance of PDFium, the next document gets a new instance.
 //
-// A call that spins can't be stopped: WebAssembly that can be interrupted takes three to nine
-// times as long. An Engine therefore belongs in a process that another one can kill (package
-// sandbox).
+// A call in an endless loop can't be stopped because WebAssembly that can be interrupted takes
+// three to nine times as long. An Engine should therefore run in a process that another process can
+// kill (package sandbox).
 //
-// An Engine has at most one instance of PDFium and runs one call at a time. Pages count from 1
-// in the exported methods and from 0 in PDFium's functions.
+// An Engine has at most one instance of PDFium and runs one call at a time. Page numbers start at 1
+// in the exported methods and at 0 in PDFium's functions.
 package pdf
 
 import (
@@ -23,38 +22,38 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Findings about a document. Every other error of this package is the machine's or the
-// caller's.
+// Errors that a document causes. Any other error of this package is caused by the server or the
+// caller.
 var (
 	// ErrPassword reports that the document can't be opened without a password.
 	ErrPassword = errors.New("pdf needs a password")
-	// ErrUnreadable reports that PDFium can't count the pages of the document, can't load the
-	// page, or broke while it worked on the document.
+	// ErrUnreadable reports that PDFium can't count the pages of the document, can't load the page,
+	// or broke while processing the document.
 	ErrUnreadable = errors.New("pdf could not be read")
 )
 
-// DefaultMemoryPages is the default of Options.MemoryPages: 4096 pages of 64 KiB are 256 MiB.
+// DefaultMemoryPages is the default of Options.MemoryPages. 4096 pages of 64 KiB are 256 MiB.
 const DefaultMemoryPages = 4096
 
-// Options configure an Engine.
+// Options configures an Engine.
 type Options struct {
-	Wasm        []byte // PDFium, uncompressed
-	CacheDir    string // folder for compiled code, created if it doesn't exist; "" compiles each time (about a second)
-	MemoryPages uint32 // max WebAssembly memory in pages of 64 KiB; 0 is DefaultMemoryPages
+	Wasm        []byte // code of PDFium, uncompressed
+	CacheDir    string // cache directory for compiled code, created if it doesn't exist; "" compiles each time (about a second)
+	MemoryPages uint32 // maximum WebAssembly memory in pages of 64 KiB; 0 means DefaultMemoryPages
 }
 
-// Engine is PDFium, compiled. Its methods and those of its documents may be called from
-// several goroutines, and run one at a time.
+// Engine is a compiled PDFium. Its methods and those of its documents are safe for concurrent use,
+// but only one of them runs at a time.
 type Engine struct {
 	mu      sync.Mutex
 	runtime wazero.Runtime
-	cache   wazero.CompilationCache // nil without CacheDir
+	cache   wazero.CompilationCache // nil if there is no CacheDir
 	module  wazero.CompiledModule
 	live    *instance // nil until the next document needs one
 	broken  int
 }
 
-// New compiles PDFium, or loads it from the cache. The caller closes the Engine.
+// New compiles PDFium or loads the compiled code from the cache. The caller must close the Engine.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.MemoryPages == 0 {
 		o.MemoryPages = DefaultMemoryPages
@@ -67,15 +66,15 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		e, err = compileCached(ctx, o)
 	}
 	if err != nil {
-		// A cache that can't be read or written costs time, but PDFium still works.
+		// If the cache can't be read or written, compiling takes longer, but PDFium still works.
 		return compile(ctx, o, nil)
 	}
 	return e, nil
 }
 
-// Open opens the document of size bytes in r. It returns ErrPassword, ErrUnreadable, the error
-// of r, or an error of the engine. The caller closes the Document. ctx is checked between
-// calls into PDFium, never during one.
+// Open opens the document of size bytes in r. It returns ErrPassword, ErrUnreadable, an error of r,
+// or an error of the engine. The caller must close the Document. ctx is checked between calls to
+// PDFium but can't interrupt a call.
 func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -95,8 +94,8 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document
 	return d, nil
 }
 
-// Memory returns how many bytes of WebAssembly memory the live instance has, 0 if there is
-// none.
+// Memory returns the size of the live instance's WebAssembly memory in bytes, or 0 if there is no
+// live instance.
 func (e *Engine) Memory() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,14 +105,15 @@ func (e *Engine) Memory() int64 {
 	return int64(e.live.memory.Size())
 }
 
-// Broken returns how many instances were dropped because a document broke them.
+// Broken returns the number of instances that were dropped because a document broke them.
 func (e *Engine) Broken() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.broken
 }
 
-// Close frees the engine. Documents that are still open become unusable.
+// Close closes the engine and frees its memory. Documents that are still open can't be used after
+// that.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,7 +125,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	return err
 }
 
-// instance returns the live instance, and starts one if there is none.
+// instance returns the live instance. It starts one if there is none.
 func (e *Engine) instance(ctx context.Context) (*instance, error) {
 	if e.live != nil {
 		return e.live, nil
@@ -151,7 +151,7 @@ func (e *Engine) drop(ctx context.Context) error {
 	return in.module.Close(ctx)
 }
 
-// classify returns an error of the work on f as the finding or fault that it is. It drops the
+// classify returns the error to report for err, which occurred while working on f. It drops the
 // instance if PDFium broke.
 func (e *Engine) classify(ctx context.Context, in *instance, f *file, err error) error {
 	var fault *faultError

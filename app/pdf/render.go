@@ -8,20 +8,20 @@ import (
 	"math"
 )
 
-// MaxPixels is how many pixels a rendered page has at most: 64 MB of the engine's memory, and
-// a letter page at 400 dots per inch.
+// MaxPixels is the maximum number of pixels of a rendered page. That many pixels use 64 MB of the
+// engine's memory and are enough for a letter page at 400 dots per inch.
 const MaxPixels = 16 << 20
 
-// Constants of PDFium: bitmaps with 4 bytes per pixel, the last one unused; draw annotations;
-// write red, green, blue instead of the reverse.
+// Constants of PDFium. bitmapBGRx means 4 bytes per pixel, the last of which is unused. The flags
+// draw annotations and write pixels as red, green, blue instead of the reverse.
 const (
 	bitmapBGRx       = 3
 	drawAnnotations  = 0x01
 	reverseByteOrder = 0x10
 )
 
-// PageSize returns the size of a page in points of 1/72 inch, after it is turned by its
-// /Rotate. It returns ErrUnreadable if the page is missing.
+// PageSize returns the size of a page after applying /Rotate, in points of 1/72 inch. It returns
+// ErrUnreadable if the page is missing.
 func (d *Document) PageSize(ctx context.Context, page int) (width, height float64, err error) {
 	err = d.do(ctx, func() error {
 		width, height, err = d.size(ctx, page)
@@ -48,10 +48,11 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 	return sides[0], sides[1], nil
 }
 
-// Render returns an image of a page, width pixels wide, on white, turned by its /Rotate, with
-// annotations and the contents of form fields. If the page is so long that it would have more
-// than MaxPixels, the image is smaller. It is an *image.Gray if nothing on the page has a
-// color, else an opaque *image.RGBA. It returns ErrUnreadable if the page can't be rendered.
+// Render returns an image of a page that is width pixels wide. It applies /Rotate and draws
+// annotations and the contents of form fields. The background is white. If the page is so long that
+// the image would have more than MaxPixels pixels, the image is smaller. The image is an
+// *image.Gray if the page has no colors, else an opaque *image.RGBA. Render returns ErrUnreadable
+// if the page can't be rendered.
 func (d *Document) Render(ctx context.Context, page, width int) (image.Image, error) {
 	var img image.Image
 	err := d.do(ctx, func() error {
@@ -78,7 +79,8 @@ func (d *Document) Render(ctx context.Context, page, width int) (image.Image, er
 	return img, nil
 }
 
-// fit returns the size of an image of that width, scaled down to MaxPixels if necessary.
+// fit returns the width and height of the image of a page. The image is width pixels wide, or
+// smaller if it would have more than MaxPixels pixels.
 func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 	fw := max(float64(width), 1)
 	fh := fw * pageHeight / pageWidth
@@ -87,12 +89,12 @@ func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 		fw, fh = fw*shrink, fh*shrink
 	}
 	w, h = max(int(math.Round(min(fw, MaxPixels))), 1), max(int(math.Round(min(fh, MaxPixels))), 1)
-	// For a very long and thin page one side is rounded up to a pixel, and the other must
-	// shrink more.
+	// On a very long and thin page, one side is rounded up to a pixel, so the other side must be
+	// shorter.
 	return min(w, max(MaxPixels/h, 1)), min(h, max(MaxPixels/w, 1))
 }
 
-// draw renders a loaded page to a bitmap of PDFium and copies it.
+// draw renders a loaded page to a PDFium bitmap and returns a copy of it.
 func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image, error) {
 	width, height := uint32(w), uint32(h)
 	bitmap, err := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
@@ -122,7 +124,7 @@ func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image
 	return img, err
 }
 
-// drawForm renders the form fields of a page on top of its bitmap.
+// drawForm draws the form fields of a page on the page's bitmap.
 func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, flags uint32) error {
 	if _, err := d.in.call(ctx, "FORM_OnAfterLoadPage", page, d.form); err != nil {
 		return err
@@ -134,7 +136,7 @@ func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, fl
 	return err
 }
 
-// copyBitmap copies the pixels from the engine's memory and makes them opaque.
+// copyBitmap returns a copy of a bitmap in the engine's memory. It makes all pixels opaque.
 func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (image.Image, error) {
 	buffer, err := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
 	if err != nil {
@@ -159,8 +161,8 @@ func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (ima
 	return img, nil
 }
 
-// grayOf returns pixels of four bytes as a gray image, nil if they have colors. Most pages
-// have none, and a gray image is the fastest to produce and the smallest to keep.
+// grayOf returns pixels of four bytes as a gray image, or nil if they contain colors. Most pages
+// have no colors, and a gray image is the fastest to create and the smallest to store.
 func grayOf(pixels []byte, w, h int) *image.Gray {
 	gray := image.NewGray(image.Rect(0, 0, w, h))
 	for i := range gray.Pix {
@@ -173,8 +175,8 @@ func grayOf(pixels []byte, w, h int) *image.Gray {
 	return gray
 }
 
-// openForm creates the form environment that rendering the fields needs, once, and only if the
-// document has a form. Scripts and actions of the form don't run.
+// openForm creates the form environment, which is required to render form fields. It does so only
+// once, and only if the document has a form. Scripts and actions of the form don't run.
 func (d *Document) openForm(ctx context.Context) error {
 	if d.formChecked {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/pdf"
 )
 
-// fieldPage returns a PDF with a page of 200 x 100 points, turned by 90 degrees. Upright it
-// has two lines of text at the top and a black form field below.
+// fieldPage returns a PDF with one page of 200 x 100 points that is rotated by 90 degrees. The
+// upright page has two lines of text at the top and a black form field below them.
 func fieldPage() []byte {
 	stream := func(head, content string) string {
 		return fmt.Sprintf("<<%s/Length %d>>stream\n%s\nendstream", head, len(content), content)
@@ -61,7 +61,7 @@ func TestRender(t *testing.T) {
 	if err != nil || w != 100 || h != 200 {
 		t.Errorf("PageSize() = %v, %v, %v, want 100, 200", w, h, err)
 	}
-	// The form environment is created only once.
+	// The form environment is created only once, so render the page twice.
 	for range 2 {
 		img, err := d.Render(t.Context(), 1, 50)
 		if err != nil {

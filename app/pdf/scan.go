@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// A PDF is image-heavy if at least 80 % of its pages are scans, and a page is a scan if images
-// cover at least half of it. In a long document, evenly spaced pages are examined first, and
-// all pages if the share of scans among the first ones is from minDoubtfulShare to
-// maxDoubtfulShare.
+// A PDF is image-heavy if at least minHeavyShare of its pages are scans. A page is a scan if images
+// cover at least scanCoverage of it. If a document has more than maxSampled pages, evenly spaced
+// pages are examined first. All pages are examined only if the share of scans among the first ones
+// is between minDoubtfulShare and maxDoubtfulShare.
 const (
 	maxSampled       = 20
 	minDoubtfulShare = 0.5
@@ -18,15 +18,15 @@ const (
 	maxFormDepth     = 2
 )
 
-// Types of page objects that matter (FPDF_PAGEOBJ_*).
+// Types of page objects that this package examines (FPDF_PAGEOBJ_*).
 const (
 	objectImage = 3
 	objectForm  = 5
 )
 
-// ImageHeavy reports whether at least 80 % of the pages are scans. It examines 20 pages if
-// their result is clear. It returns ErrUnreadable if PDFium breaks, the error of the reader,
-// or that of ctx.
+// ImageHeavy reports whether at least 80% of the pages are scans. It examines only 20 pages if
+// their result is clear. It returns ErrUnreadable if PDFium breaks, the error of the reader, or the
+// error of ctx.
 func (d *Document) ImageHeavy(ctx context.Context) (bool, error) {
 	share, err := d.scans(ctx, sample(d.pages))
 	if err == nil && d.pages > maxSampled && share >= minDoubtfulShare && share <= maxDoubtfulShare {
@@ -35,7 +35,7 @@ func (d *Document) ImageHeavy(ctx context.Context) (bool, error) {
 	return err == nil && share >= minHeavyShare, err
 }
 
-// scans returns the share of scans among these pages, which count from 0.
+// scans returns the share of scans among the given pages. Page numbers start at 0.
 func (d *Document) scans(ctx context.Context, pages []int) (float64, error) {
 	scans := 0
 	err := d.do(ctx, func() error {
@@ -56,11 +56,11 @@ func (d *Document) scans(ctx context.Context, pages []int) (float64, error) {
 	return float64(scans) / float64(max(len(pages), 1)), err
 }
 
-// sample returns up to 20 page numbers, from 0.
+// sample returns up to 20 page numbers, starting at 0.
 func sample(pages int) []int { return evenly(pages, maxSampled) }
 
-// evenly returns up to n page numbers, from 0, evenly spaced and including the first and the
-// last.
+// evenly returns up to n page numbers, starting at 0. They are evenly spaced and include the first
+// and the last page.
 func evenly(pages, n int) []int {
 	n = min(n, pages)
 	list := make([]int, n)
@@ -72,8 +72,8 @@ func evenly(pages, n int) []int {
 	return list
 }
 
-// scan reports whether images cover at least half of the page. It adds their areas up, so that
-// a scan in strips counts too.
+// scan reports whether images cover at least half of the page. It adds up the areas of the images,
+// so that a scan stored in strips counts, too.
 func (d *Document) scan(ctx context.Context, page uint32) (bool, error) {
 	area := 1.0
 	for _, side := range []string{"FPDF_GetPageWidthF", "FPDF_GetPageHeightF"} {
@@ -88,14 +88,14 @@ func (d *Document) scan(ctx context.Context, page uint32) (bool, error) {
 	return area > 0 && c.sum >= c.enough, err
 }
 
-// coverage sums up the areas of images.
+// coverage adds up the areas of images.
 type coverage struct {
 	in          *instance
 	sum, enough float64
 }
 
-// add examines the objects of a page or form until enough area is covered. scale is the factor
-// by which the surrounding forms scale areas.
+// add adds the areas of the images in a page or form until they cover enough of the page. scale is
+// the factor by which the enclosing forms scale areas.
 func (c *coverage) add(ctx context.Context, parent uint32, count, get string, scale float64, depth int) error {
 	n, err := c.in.call(ctx, count, parent)
 	if err != nil {
@@ -129,8 +129,8 @@ func (c *coverage) add(ctx context.Context, parent uint32, count, get string, sc
 	return ctx.Err()
 }
 
-// matrix returns the factor by which an object's matrix scales areas. For an image, whose own
-// area is 1, that is its area.
+// matrix returns the factor by which an object's matrix scales areas. The area of an image before
+// scaling is 1, so the factor is the image's area.
 func (c *coverage) matrix(ctx context.Context, object uint32) (float64, error) {
 	ok, err := c.in.call(ctx, "FPDFPageObj_GetMatrix", object, c.in.scratch)
 	if err != nil || ok == 0 {

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// scanned returns a PDF of 200 pages. Those for which scan returns true are covered by an
-// image.
+// scanned returns a PDF with 200 pages. An image covers each page for which scan returns true.
 func scanned(scan func(page int) bool) []byte {
 	const pages = 200
 	objects := []string{catalog, "", stream("", "612 0 0 792 0 0 cm /X Do"), stream("", "0 0 9 9 re f"), image}
@@ -30,7 +29,7 @@ func scanned(scan func(page int) bool) []byte {
 }
 
 // TestImageHeavyBySample checks that the share of scans among all pages counts if the first 20
-// are misleading.
+// pages are misleading.
 func TestImageHeavyBySample(t *testing.T) {
 	// Pages 0, 10, 20, 31, … 199 are examined first.
 	first := map[int]int{}
@@ -61,7 +60,7 @@ func TestImageHeavyBySample(t *testing.T) {
 			if err != nil || got != c.want {
 				t.Errorf("ImageHeavy() = %t, %v, want %t", got, err, c.want)
 			}
-			// A fifth of the shortest deadline of an inspection in use.
+			// The limit is a fifth of the shortest inspection deadline in use.
 			if took := time.Since(begun); took > 4*time.Second {
 				t.Errorf("took %v, want at most 4s", took)
 			}

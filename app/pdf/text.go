@@ -9,16 +9,16 @@ import (
 	"unicode/utf16"
 )
 
-// textChunk is how many characters are copied from the engine in one call.
+// textChunk is the number of characters that are copied from the engine in one call.
 const textChunk = 8192
 
-// lineHyphen is what PDFium writes instead of a hyphen at the end of a line.
+// lineHyphen is the character that PDFium returns for a hyphen at the end of a line.
 const lineHyphen = 0x02
 
-// Text returns the text of a page in the order in which PDFium reads it, then what was typed
-// into form fields and free-text notes, as UTF-8 with lines that end in "\n" and without
-// control characters. Hyphens at the ends of lines are kept. It stops after maxBytes bytes (0:
-// no limit). It returns ErrUnreadable if the page can't be loaded.
+// Text returns the text of a page in the order in which PDFium reads it, followed by the contents
+// of form fields and free-text annotations. The text is UTF-8 without control characters other than
+// "\t" and "\n", and lines end in "\n". Hyphens at the ends of lines are kept. Text stops after
+// maxBytes bytes (0: no limit). It returns ErrUnreadable if the page can't be loaded.
 func (d *Document) Text(ctx context.Context, page int, maxBytes int64) (string, error) {
 	var text string
 	loaded := false
@@ -52,7 +52,8 @@ func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) (s
 	if err != nil {
 		return "", err
 	}
-	// A character takes at most four bytes in UTF-16. One more is for the terminating zero.
+	// A character takes at most four bytes in UTF-16. The additional four bytes are for the
+	// terminating zero.
 	buffer, err := d.in.call(ctx, "malloc", 4*(textChunk+1))
 	if err != nil {
 		return "", err
@@ -63,7 +64,7 @@ func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) (s
 	var units []uint16
 	for at := uint32(0); int32(at) < int32(count) && (maxBytes <= 0 || int64(len(units)) < maxBytes); at += textChunk {
 		if ctx.Err() != nil {
-			break // and free the buffer
+			break // so that the buffer is freed
 		}
 		n, err := d.in.call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
 		if err != nil {
@@ -86,7 +87,8 @@ func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) (s
 	return plainText(append(units, typed...), maxBytes), ctx.Err()
 }
 
-// addUnits appends the n UTF-16 units at buffer, the last of which is a zero.
+// addUnits appends the n UTF-16 units at buffer to units, except for the last one, which is the
+// terminating zero.
 func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) {
 	if n == 0 {
 		return units, nil
@@ -104,8 +106,8 @@ func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) 
 	return units, nil
 }
 
-// plainText returns UTF-16 units as UTF-8. Unpaired surrogates become U+FFFD, control
-// characters and noncharacters are dropped, and line ends become "\n".
+// plainText converts UTF-16 units to UTF-8. Unpaired surrogates become U+FFFD, control characters
+// and noncharacters are removed, and line breaks become "\n".
 func plainText(units []uint16, maxBytes int64) string {
 	text := make([]byte, 0, len(units))
 	for _, r := range utf16.Decode(units) {
