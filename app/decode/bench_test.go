@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// order is a typical body of POST /orders, 300 bytes.
+// order is a typical body of POST /orders. It has about 300 bytes.
 var order = []byte(
 	`{"order_number":"2026-104417","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia",` +
 		`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank",` +
@@ -40,19 +40,19 @@ func BenchmarkObject(b *testing.B) {
 	})
 }
 
-// socket limits each read to 64 KiB, as a socket does.
+// socket is a reader that limits each read to 64 KiB, like a network socket.
 type socket struct{ r bytes.Reader }
 
 func (s *socket) Read(b []byte) (int, error) { return s.r.Read(b[:min(len(b), 64<<10)]) }
 
 const boundary = "----WebKitFormBoundary7MA4YWxkTrZu0gW7"
 
-// upload is a body with one file.
+// upload returns a multipart body with one file.
 func upload(content []byte) []byte {
 	return []byte("--" + boundary + "\r\n" + head("files[]") + string(content) + "\r\n--" + boundary + "--\r\n")
 }
 
-// random is 10 MiB of random bytes, which resemble a compressed document.
+// random returns 10 MiB of random bytes, which can't be compressed, like the content of most documents.
 func random(b *testing.B) []byte {
 	content := make([]byte, 10<<20)
 	if _, err := rand.NewChaCha8([32]byte{1}).Read(content); err != nil {
@@ -61,7 +61,8 @@ func random(b *testing.B) []byte {
 	return content
 }
 
-// ours and standard copy the first part of a body to w, with this package and with mime/multipart.
+// ours and standard return functions that copy the content of the first part of a body to w. ours uses this package,
+// and standard uses mime/multipart.
 func ours(w io.Writer) func(io.Reader) (int64, error) {
 	return func(src io.Reader) (int64, error) {
 		r := NewReader(src, boundary, Limits{})
@@ -84,7 +85,7 @@ func standard(w io.Writer) func(io.Reader) (int64, error) {
 	}
 }
 
-// BenchmarkUpload sends a file over a loopback connection to net/http.
+// BenchmarkUpload uploads a file to a net/http server over a loopback connection.
 func BenchmarkUpload(b *testing.B) {
 	raw := upload(random(b))
 	for name, read := range map[string]func(io.Reader) (int64, error){"ours": ours(io.Discard), "mime-multipart": standard(io.Discard)} {

@@ -1,22 +1,22 @@
 // Package decode parses request bodies: strict JSON, urlencoded forms, and multipart/form-data.
 //
-// Everything it accepts has exactly one meaning (no repeated key, no lone surrogate, no part without a name), its
-// errors say where the fault is, and its memory doesn't grow with the size of a file. It knows no endpoints, statuses,
-// or net/http: it takes bytes and readers and returns values and two types of errors, [MalformedError] and
-// [LimitError]. Errors of the reader are passed on unchanged in the chain.
+// It accepts only bodies with exactly one meaning: repeated keys, lone surrogates, and parts without a name are
+// errors. Its errors say where the problem is. Its memory use doesn't depend on the size of uploaded files. The
+// package doesn't know about endpoints, statuses, or net/http. Its own errors are [MalformedError] and [LimitError].
+// Errors from the underlying reader are wrapped unchanged.
 package decode
 
 import "fmt"
 
-// MalformedError says that a body is not valid for its media type. It matches [io.ErrUnexpectedEOF] if the body ended
-// before it was complete although the transport saw a clean end. A body that the transport cut off is the transport's
-// own error and never a MalformedError.
+// MalformedError means that a body is not valid for its media type. It matches [io.ErrUnexpectedEOF] if the transport
+// reported a normal end but the body was incomplete. If the transport itself cut off the body, the error is the
+// transport's error and never a MalformedError.
 type MalformedError struct {
-	// Part is the number of the malformed part, from 1; 0 if the body has no parts.
+	// Part is the number of the malformed part, starting at 1. It is 0 if the body has no parts.
 	Part int
-	// Reason is one sentence for the client that says where the fault is.
+	// Reason is one sentence that tells the client where the problem is.
 	Reason string
-	// Err is io.ErrUnexpectedEOF if the body ended too early, otherwise nil.
+	// Err is io.ErrUnexpectedEOF if the body ended too early, and nil otherwise.
 	Err error
 }
 
@@ -26,15 +26,15 @@ func (e *MalformedError) Error() string { return e.Reason }
 // Unwrap returns Err.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// LimitError says that a body is larger than a limit of this package.
+// LimitError means that a body exceeds a limit of this package.
 type LimitError struct {
-	// Counted is a plural: "parts", "bytes of fields".
+	// Counted is what the limit counts, as a plural: "parts" or "bytes of fields".
 	Counted string
-	// Limit is the largest count that is accepted.
+	// Limit is the maximum count.
 	Limit int64
 }
 
-// Error returns one sentence for the client that names the limit.
+// Error returns one sentence that tells the client the limit.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("The request body has more than %d %s.", e.Limit, e.Counted)
 }

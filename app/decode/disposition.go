@@ -8,16 +8,16 @@ import (
 // blanks are the characters that may surround the elements of a header.
 const blanks = " \t\r\n"
 
-// parameter is one "; key=value" of a header, the key in lower case.
+// parameter is one "; key=value" of a header. The key is in lower case.
 type parameter struct {
 	key, value string
-	// bare is a parameter without an equals sign.
+	// bare is true if the parameter has no equals sign.
 	bare bool
 }
 
-// cutParameter cuts the first parameter off s, which may start with semicolons. At the end of s the key is empty. An
-// unquoted value extends to the next semicolon. With escapes, \" and \\ in a quoted value mean " and \; any other
-// backslash is literal. ok is false for an unterminated quote and for text after a closing quote.
+// cutParameter cuts the first parameter off s. s may start with semicolons. At the end of s, the returned key is
+// empty. An unquoted value ends at the next semicolon. If escapes is true, \" and \\ in a quoted value mean " and \,
+// and other backslashes are literal. ok is false if a quote is not closed or if there is text after a closing quote.
 func cutParameter(s string, escapes bool) (p parameter, tail string, ok bool) {
 	s = strings.TrimLeft(s, blanks+";")
 	end := strings.IndexAny(s, "=;")
@@ -40,7 +40,7 @@ func cutParameter(s string, escapes bool) (p parameter, tail string, ok bool) {
 	return p, tail, ok && (tail == "" || tail[0] == ';')
 }
 
-// cutQuoted returns the text up to the closing quote; s starts after the opening one.
+// cutQuoted returns the text before the closing quote and the text after it. s starts right after the opening quote.
 func cutQuoted(s string, escapes bool) (value, tail string, ok bool) {
 	var out []byte
 	from := 0
@@ -60,16 +60,17 @@ func cutQuoted(s string, escapes bool) (value, tail string, ok bool) {
 	return "", "", false
 }
 
-// disposition is a parsed Content-Disposition of a part. [Filename] turns its decoded filename into a label.
+// disposition is a parsed Content-Disposition header of a part. [Filename] converts its decoded filename to a label.
 type disposition struct {
 	name, filename string
 	hasFilename    bool
 }
 
-// parseDisposition parses a Content-Disposition of RFC 7578 as clients send it. Browsers and Windows paths contain
-// literal backslashes, older versions of curl escape quotes with them. So backslashes are first parsed as escapes, and
-// as literals if that fails (filename="a\"). A repeated parameter must have the same value. A parameter without an
-// equals sign is an error, because it is usually the rest of an unquoted filename.
+// parseDisposition parses a Content-Disposition header (RFC 7578) in the forms that clients send. Browsers and
+// Windows paths contain literal backslashes, but older versions of curl escape quotes with backslashes. For this
+// reason, parseDisposition first treats backslashes as escapes. If that fails, it treats them as literal
+// (filename="a\"). If a parameter is repeated, its values must be equal. A parameter without an equals sign is an
+// error, because it is usually the rest of an unquoted filename.
 func parseDisposition(header string) (disposition, bool) {
 	if d, ok := readDisposition(header, true); ok {
 		return d, true
@@ -116,7 +117,7 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 	}, true
 }
 
-// onceParameter is the value of a parameter that may occur once.
+// onceParameter is the value of a parameter that may have only one value.
 type onceParameter struct {
 	value   string
 	present bool
@@ -130,8 +131,8 @@ func (g *onceParameter) set(value string) bool {
 	return true
 }
 
-// chooseFilename prefers filename*, complete or continued, unless it can't be decoded and filename is present (RFC
-// 8187, section 3.2.1 ignores such a value).
+// chooseFilename returns the filename*, either complete or continued. If it can't be decoded and there is a plain
+// filename, chooseFilename returns the plain filename (RFC 8187, section 3.2.1).
 func chooseFilename(plain, extended onceParameter, continued segments) string {
 	if name, ok := decodeExtended(extended.value); ok && extended.present {
 		return name
@@ -148,8 +149,9 @@ func chooseFilename(plain, extended onceParameter, continued segments) string {
 	return joined
 }
 
-// decodePlain decodes encoded words. In a name without valid ones it reverts what browsers do to a filename: %22 is a
-// quote, %0D and %0A are dropped, any other percent sign is literal. Bytes that are not UTF-8 are Windows-1252.
+// decodePlain decodes encoded words in s. If s has no valid encoded words, decodePlain reverts the changes that
+// browsers make to filenames: %22 becomes a quote, %0D and %0A are removed, and other percent signs are literal.
+// Bytes that are not UTF-8 are decoded as Windows-1252.
 func decodePlain(s string) string {
 	if strings.Contains(s, "=?") {
 		if name, ok := decodeWords(s); ok {
@@ -164,8 +166,8 @@ func decodePlain(s string) string {
 
 var plainEscapes = strings.NewReplacer("%22", `"`, "%0D", "", "%0d", "", "%0A", "", "%0a", "")
 
-// decodeExtended decodes charset'language'percent-encoded (RFC 8187). It supports UTF-8 and Windows-1252, and like
-// browsers treats ISO-8859-1 as Windows-1252.
+// decodeExtended decodes a value of the form charset'language'percent-encoded (RFC 8187). It supports UTF-8 and
+// Windows-1252. Like browsers, it treats ISO-8859-1 as Windows-1252.
 func decodeExtended(s string) (string, bool) {
 	charset, rest, ok := strings.Cut(s, "'")
 	if !ok {

@@ -8,7 +8,7 @@ import (
 func TestDisposition(t *testing.T) {
 	rows := []struct {
 		name, in string
-		want     string // name|label, name alone without a filename, ! when rejected
+		want     string // name|label, name if there is no filename, or ! if the header is rejected
 	}{
 		{"field", `form-data; name="a"`, "a"},
 		{"type by case", `Form-Data; NAME=a`, "a"},

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// encodedWord matches one encoded word of RFC 2047, with the blanks before another one, which are ignored.
+// encodedWord matches one encoded word (RFC 2047). If another encoded word follows, it also matches the blanks
+// between them, which are ignored.
 var encodedWord = regexp.MustCompile(`(=\?[^?\s]+\?[BbQq]\?[^?\s]*\?=)(?:\s+(=\?[^?\s]+\?[BbQq]\?))?`)
 
 var words = mime.WordDecoder{CharsetReader: func(charset string, input io.Reader) (io.Reader, error) {
@@ -22,8 +23,9 @@ var words = mime.WordDecoder{CharsetReader: func(charset string, input io.Reader
 	return nil, fmt.Errorf("unknown charset %q", charset)
 }}
 
-// decodeWords decodes the encoded words of RFC 2047 that some mail and .NET libraries send as filenames. ok is false
-// if there are none or one can't be decoded, because a partly decoded name is worse than the original.
+// decodeWords decodes encoded words (RFC 2047), which some mail and .NET libraries send as filenames. ok is false if
+// there are no encoded words or if one can't be decoded. In that case, the original name is better than a partly
+// decoded one.
 func decodeWords(s string) (name string, ok bool) {
 	var out strings.Builder
 	rest := s
@@ -52,16 +54,16 @@ func decodeWords(s string) (name string, ok bool) {
 // maxSegments is the maximum number of segments of a continued filename.
 const maxSegments = 1000
 
-// segments are the parameters of a continued filename (RFC 2231, section 3), by number.
+// segments maps a number to the parameter of a continued filename with that number (RFC 2231, section 3).
 type segments map[int]segment
 
 type segment struct {
 	value   string
-	encoded bool // percent-encoded; the first such segment names the charset
+	encoded bool // percent-encoded; the first encoded segment specifies the charset
 }
 
-// set adds the parameter filename*N or filename*N* and ignores all others. ok is false if the segment exists with
-// another value.
+// set adds the parameter filename*N or filename*N* and ignores all other parameters. It returns false if segment N
+// already exists with a different value.
 func (p segments) set(key, value string) (ok bool) {
 	digits, hasPrefix := strings.CutPrefix(key, "filename*")
 	digits, encoded := strings.CutSuffix(digits, "*")
@@ -77,8 +79,8 @@ func (p segments) set(key, value string) (ok bool) {
 	return true
 }
 
-// join returns the joined segments. complete is false if one is missing or can't be decoded; then name is the text of the
-// segments as sent.
+// join returns the joined segments. complete is false if a segment is missing or can't be decoded. In that case, name
+// is the text of the segments as sent.
 func (p segments) join() (name string, complete bool) {
 	var sent, extended strings.Builder
 	encoded, remaining := false, len(p)

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Role is the role of a part of a multipart body. Its name alone decides.
+// Role is the role of a part of a multipart body. It depends only on the name of the part.
 type Role int
 
-// Roles of parts: unknown and ignored, a field of the endpoint, a file.
+// Roles of parts. Ignored means that the endpoint doesn't know the name of the part.
 const (
 	Ignored Role = iota
 	Field
 	File
 )
 
-// RoleOf returns the role of a part by its name and the fields of the endpoint.
+// RoleOf returns the role of a part with this name. fields are the fields that the endpoint accepts.
 func RoleOf(name string, fields []string) Role {
 	switch {
 	case IsFileField(name):
@@ -28,7 +28,8 @@ func RoleOf(name string, fields []string) Role {
 	return Ignored
 }
 
-// IsFileField reports whether a part of that name is a file: files, files[], or files[N] with decimal digits N.
+// IsFileField reports whether parts with this name are files. That is the case for files, files[], and files[N],
+// where N consists of decimal digits.
 func IsFileField(name string) bool {
 	rest, ok := strings.CutPrefix(name, "files")
 	if !ok || rest == "" {
@@ -40,7 +41,8 @@ func IsFileField(name string) bool {
 	return allDigits(rest[1 : len(rest)-1])
 }
 
-// Text trims Unicode white space around s. ok is false if s contains a NUL or is not UTF-8. Callers treat "" as null.
+// Text trims Unicode white space from s. ok is false if s contains a NUL or is not valid UTF-8. Callers treat "" as
+// null.
 func Text(s string) (text string, ok bool) {
 	if !ValidText(s) {
 		return "", false
@@ -48,7 +50,7 @@ func Text(s string) (text string, ok bool) {
 	return strings.TrimSpace(s), true
 }
 
-// ValidText reports whether s is UTF-8 without a NUL, which is all that is required of a paragraph.
+// ValidText reports whether s is valid UTF-8 and contains no NUL. Paragraphs only have to meet this requirement.
 func ValidText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
 }
@@ -56,9 +58,10 @@ func ValidText(s string) bool {
 // maxDigits is the number of decimal digits that always fit into an int64.
 const maxDigits = 18
 
-// Integer parses a form field: decimal digits with an optional minus sign and white space around them. More than 18
-// digits are a valid integer that identifies nothing, returned as 0. Empty is absent (present false, ok true). ok is
-// false for anything else. The caller decides whether the number is a valid ID.
+// Integer parses a form field that contains decimal digits, with an optional minus sign and optional white space
+// around them. An integer with more than 18 digits is valid, but it is returned as 0 because it can't identify
+// anything. An empty field is absent (present is false, ok is true). ok is false for all other text. The caller
+// checks whether the number is a valid ID.
 func Integer(s string) (n int64, present, ok bool) {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -68,8 +71,8 @@ func Integer(s string) (n int64, present, ok bool) {
 	return n, true, ok
 }
 
-// IntegerJSON parses a JSON value by the same rules: an integer (3, not 3.0 or 3e0), or a string as [Integer] parses
-// it. null, "", and a nil raw are absent.
+// IntegerJSON parses a JSON value by the same rules as [Integer]. It accepts integers (3, but not 3.0 or 3e0) and
+// strings that Integer accepts. null, "", and a nil raw are absent.
 func IntegerJSON(raw json.RawMessage) (n int64, present, ok bool) {
 	switch Kind(raw) {
 	case KindNull:

@@ -31,7 +31,7 @@ func TestText(t *testing.T) {
 	}{
 		{"", "", true},
 		{" \t\r\n\v\f\u0085\u00a0\u2003\u2028\u3000a b\u3000 ", "a b", true},
-		{"\u200ba\ufeff", "\u200ba\ufeff", true}, // no White_Space
+		{"\u200ba\ufeff", "\u200ba\ufeff", true}, // these characters don't have the White_Space property
 		{"a\x00", "", false},
 		{"a\xff", "", false},
 	}
@@ -43,7 +43,7 @@ func TestText(t *testing.T) {
 }
 
 func TestInteger(t *testing.T) {
-	rows := map[string]string{ // n present ok
+	rows := map[string]string{ // values are n, present, and ok
 		"": "0 false true", "  \n": "0 false true",
 		"1": "1 true true", " 12 ": "12 true true", "007": "7 true true", "0": "0 true true", "-1": "-1 true true",
 		"999999999999999999": "999999999999999999 true true", "1000000000000000000": "0 true true",
@@ -76,7 +76,7 @@ func TestIntegerJSON(t *testing.T) {
 
 func TestParseForm(t *testing.T) {
 	rows := []struct {
-		in, want string // pairs, or the reason after !
+		in, want string // pairs, or ! and the reason
 	}{
 		{"", "[]"},
 		{"a=1&b=2", `[{"a" "1"} {"b" "2"}]`},
@@ -121,7 +121,7 @@ func TestParseForm(t *testing.T) {
 func TestBoundary(t *testing.T) {
 	long := strings.Repeat("b", 257)
 	rows := []struct {
-		in, want string // media type|boundary|charset, ! before an error
+		in, want string // media type|boundary|charset, with ! in front if there is an error
 	}{
 		{"", "||"},
 		{"  ", "||"},

@@ -14,10 +14,11 @@ const maxFilename = 255
 // unnamed replaces an empty filename.
 const unnamed = "unnamed"
 
-// Filename returns the label of a file for the name that was sent: the text after the last / or \, without control
-// characters and bidi overrides, embeddings, and isolates, truncated to 255 bytes at a character boundary with its
-// extension kept. It is "unnamed" if the result is empty, ".", or "..". Everything else stays, including blanks. Bytes
-// that are not UTF-8 are read as Windows-1252. The label must not be used as a path.
+// Filename converts the filename sent by a client to the label of the file. It keeps the text after the last / or \
+// and removes control characters and bidi overrides, embeddings, and isolates. It truncates the name to 255 bytes at
+// a character boundary and keeps the extension. If the result is empty, ".", or "..", it returns "unnamed". All other
+// characters are kept, including blanks. Bytes that are not UTF-8 are decoded as Windows-1252. The label must not be
+// used as a path.
 func Filename(raw string) string {
 	name := fromWindows1252(raw[strings.LastIndexAny(raw, `/\`)+1:])
 	name = cutName(strings.Map(keepShown, name))
@@ -28,8 +29,8 @@ func Filename(raw string) string {
 	return name
 }
 
-// keepShown drops characters that could hide or reorder the rest of a name on a screen. The plain direction marks
-// (U+200E, U+200F, U+061C) occur in legitimate names and stay.
+// keepShown removes characters that could hide or reorder the rest of a displayed name. It is a mapping function for
+// strings.Map. Simple direction marks (U+200E, U+200F, U+061C) are kept because they occur in legitimate names.
 func keepShown(r rune) rune {
 	switch {
 	case unicode.IsControl(r), 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
@@ -38,8 +39,8 @@ func keepShown(r rune) rune {
 	return r
 }
 
-// cutName shortens a name before its extension. An extension that leaves no space for a single character of the name
-// is cut like other text.
+// cutName shortens a name before its extension. If the extension is so long that no character of the name would be
+// left, cutName shortens it like other text.
 func cutName(name string) string {
 	if len(name) <= maxFilename {
 		return name
@@ -52,7 +53,7 @@ func cutName(name string) string {
 	return cutAtCharacter(name[:dot], maxFilename-len(extension)) + extension
 }
 
-// cutAtCharacter returns the longest prefix of s that has at most n bytes and ends between two characters.
+// cutAtCharacter returns the longest prefix of s that has at most n bytes and doesn't split a character.
 func cutAtCharacter(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -63,7 +64,7 @@ func cutAtCharacter(s string, n int) string {
 	return s[:n]
 }
 
-// fromWindows1252 keeps valid UTF-8 and decodes every other byte as Windows-1252.
+// fromWindows1252 keeps valid UTF-8 and decodes all other bytes as Windows-1252.
 func fromWindows1252(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Pair is one decoded name and value of a urlencoded form. The bytes are the client's and may not be UTF-8 (see
-// [Text]).
+// Pair is a decoded name and value from a urlencoded form. Both contain the bytes that the client sent, which may not
+// be valid UTF-8 (see [Text]).
 type Pair struct{ Name, Value string }
 
-// ParseForm parses an application/x-www-form-urlencoded body into its pairs, in sequence; if a name is repeated, the
-// last one counts (see [Last]). Only & separates pairs, + is a space, and a name without = has an empty value. A %
-// without two hexadecimal digits is a *MalformedError, more than 65,536 pairs a *LimitError.
+// ParseForm parses an application/x-www-form-urlencoded body and returns its pairs in order. If a name is repeated,
+// the last value counts (see [Last]). Only & separates pairs, + means a space, and a name without = has an empty
+// value. A % without two hexadecimal digits is a *MalformedError. More than 65,536 pairs are a *LimitError.
 func ParseForm(b []byte) ([]Pair, error) {
 	var pairs []Pair
 	for at := 0; at < len(b); {
@@ -36,7 +36,7 @@ func ParseForm(b []byte) ([]Pair, error) {
 	return pairs, nil
 }
 
-// Last returns the value of the last pair of that name.
+// Last returns the value of the last pair with this name.
 func Last(pairs []Pair, name string) (value string, present bool) {
 	for i := len(pairs) - 1; i >= 0; i-- {
 		if pairs[i].Name == name {
@@ -60,7 +60,7 @@ func pair(b []byte, at int) (Pair, error) {
 	return Pair{name, value}, err
 }
 
-// unplus decodes b from at to its end; at is also the position in errors.
+// unplus decodes b from at to its end. Errors report positions relative to the start of b.
 func unplus(b []byte, at int) (string, error) {
 	if !bytes.ContainsAny(b[at:], "%+") {
 		return string(b[at:]), nil

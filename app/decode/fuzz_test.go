@@ -59,7 +59,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// stricter reports whether only this package returns an error with the reason.
+// stricter reports whether reason is an error that only this package returns, not encoding/json.
 func stricter(reason string) bool {
 	for _, s := range []string{"repeated key", "invalid UTF-8", "lone surrogate", "nested deeper", "more than"} {
 		if strings.Contains(reason, s) {
@@ -69,7 +69,7 @@ func stricter(reason string) bool {
 	return false
 }
 
-// compareWithStandard compares the members of a valid value with the result of encoding/json.
+// compareWithStandard compares the members of a valid value with those that encoding/json returns.
 func compareWithStandard(t *testing.T, raw json.RawMessage) {
 	var text string
 	var items []json.RawMessage
@@ -99,8 +99,8 @@ func compareWithStandard(t *testing.T, raw json.RawMessage) {
 	}
 }
 
-// FuzzMultipart compares Reader with mime/multipart. In the body, @ stands for the header block of a part and | for a
-// line break and a boundary, so that the fuzzer finds bodies that both accept.
+// FuzzMultipart compares Reader with mime/multipart. In the fuzzed body, @ represents the header block of a part, and
+// | represents a line break and a boundary. With these shortcuts, the fuzzer finds bodies that both readers accept.
 func FuzzMultipart(f *testing.F) {
 	for _, seed := range []string{
 		"--B\r\n@x|\r\n@y|--\r\n", "--B\n@x\n--B\n@\n--B--", "pre\r\n\r\n--B  \r\n@|\t\r\n@--B--\r\nepi",
@@ -144,19 +144,21 @@ func FuzzMultipart(f *testing.F) {
 	})
 }
 
-// framing reports whether reason is about the framing. Errors of a header differ, because this package requires more.
+// framing reports whether reason is about framing. Errors about headers can differ between the readers, because this
+// package has stricter rules for headers.
 func framing(reason string) bool {
 	return !strings.Contains(reason, "header") && !strings.Contains(reason, "Content-Disposition") && !strings.Contains(reason, "too long")
 }
 
-// lenient reports whether err is an error of mime/multipart for input that this package accepts: mime/multipart restricts
-// the characters of headers and limits lines to 4 KiB.
+// lenient reports whether err is a mime/multipart error for input that this package accepts. mime/multipart restricts
+// the characters in headers and limits lines to 4 KiB.
 func lenient(err error) bool {
 	return strings.Contains(err.Error(), "malformed MIME header") || strings.Contains(err.Error(), "buffer full")
 }
 
-// complete reports whether mime/multipart finds a final boundary. mime/multipart also returns io.EOF for a body that is
-// truncated inside a header. So complete appends a line break and a read error, which a complete body never reaches.
+// complete reports whether mime/multipart finds a final boundary. mime/multipart also returns io.EOF for a body that
+// is truncated inside a header. To detect that, complete appends a line break and a read error, which are never
+// reached if the body is complete.
 func complete(b []byte) bool {
 	for _, newline := range []string{"", "\n", "\r\n"} {
 		end := iotest.ErrReader(errors.New("read beyond the final boundary"))
@@ -167,7 +169,7 @@ func complete(b []byte) bool {
 	return false
 }
 
-// standardParts returns the parts that mime/multipart reads, like parts.
+// standardParts is like parts but reads the body with mime/multipart.
 func standardParts(src io.Reader) ([]string, error) {
 	r := multipart.NewReader(src, "B")
 	var out []string
@@ -212,7 +214,8 @@ func FuzzDisposition(f *testing.F) {
 		if !utf8.ValidString(d.filename) || !d.hasFilename && d.filename != "" {
 			t.Fatalf("parseDisposition = %+v, want valid UTF-8, and no filename without hasFilename", d)
 		}
-		// A header in the format of browsers, without characters that they escape, returns the same values.
+		// If the values contain no characters that browsers escape, a header in the browser format returns the same
+		// values.
 		if !strings.ContainsAny(d.name+d.filename, "\"%\\\r\n") && !strings.Contains(d.filename, "=?") {
 			again, ok := parseDisposition(`form-data; name="` + d.name + `"; filename="` + d.filename + `"`)
 			if !ok || again.name != d.name || again.filename != d.filename {

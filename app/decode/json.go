@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Member is one name and value of a JSON object.
+// Member is a name and value in a JSON object.
 type Member struct {
-	// Name is unescaped.
+	// Name is the unescaped name.
 	Name string
-	// Value is a slice of the source text, without surrounding blanks.
+	// Value is a slice of the source text without surrounding blanks.
 	Value json.RawMessage
 }
 
 // ValueKind is the type of a JSON value.
 type ValueKind int
 
-// Types of JSON values; KindInvalid is not a JSON value.
+// Types of JSON values. KindInvalid means that the text is not a JSON value.
 const (
 	KindInvalid ValueKind = iota
 	KindNull
@@ -31,10 +31,11 @@ const (
 
 var bom = []byte("\xef\xbb\xbf")
 
-// Object parses the JSON body of a request and returns the members of its top-level object; the values are slices of
-// b. A leading byte order mark is skipped. An empty or blank body, or a top-level value of another type, returns the
-// empty map. Errors are a *MalformedError: text that is not JSON (RFC 8259), text after the end, a repeated key at any
-// depth, invalid UTF-8, a lone surrogate, more than 32 levels, or more than 65,536 members.
+// Object parses a JSON request body and returns the members of its top-level object. The values are slices of b. A
+// leading byte order mark is skipped. If the body is blank or the top-level value is not an object, Object returns an
+// empty map. It returns a *MalformedError if the text is not JSON (RFC 8259), there is text after the value, a key is
+// repeated in any object, the text has invalid UTF-8 or a lone surrogate, or there are more than 32 levels or more
+// than 65,536 members.
 func Object(b []byte) (map[string]json.RawMessage, error) {
 	out := make(map[string]json.RawMessage)
 	s := scanner{b: bytes.TrimPrefix(b, bom)}
@@ -50,8 +51,8 @@ func Object(b []byte) (map[string]json.RawMessage, error) {
 	return out, nil
 }
 
-// Valid returns nil if b is one JSON value by the rules of [Object], but without a byte order mark. Otherwise it
-// returns a *MalformedError.
+// Valid returns nil if b is one JSON value that follows the rules of [Object] and has no byte order mark. Otherwise,
+// it returns a *MalformedError.
 func Valid(b []byte) error {
 	s := scanner{b: b}
 	if f := s.document(); f != nil {
@@ -60,7 +61,7 @@ func Valid(b []byte) error {
 	return nil
 }
 
-// Kind returns the type of a JSON value by its first character; it does not validate the rest.
+// Kind returns the type of a JSON value. It checks only the first character and doesn't validate the rest.
 func Kind(raw json.RawMessage) ValueKind {
 	s := scanner{b: raw}
 	s.blanks()
@@ -81,7 +82,7 @@ func Kind(raw json.RawMessage) ValueKind {
 	return KindInvalid
 }
 
-// String decodes a JSON string; anything else is a *MalformedError.
+// String decodes a JSON string. It returns a *MalformedError if raw is not a string.
 func String(raw json.RawMessage) (string, error) {
 	s := scanner{b: raw}
 	s.blanks()
@@ -101,7 +102,8 @@ func String(raw json.RawMessage) (string, error) {
 	return string(inner), nil
 }
 
-// Array returns the elements of a JSON array in sequence, each a slice of raw; anything else is a *MalformedError.
+// Array returns the elements of a JSON array in order. Each element is a slice of raw. If raw is not an array, Array
+// returns a *MalformedError.
 func Array(raw json.RawMessage) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	err := collect(raw, '[', "an array", func(_ []byte, value json.RawMessage) { items = append(items, value) })
@@ -111,8 +113,8 @@ func Array(raw json.RawMessage) ([]json.RawMessage, error) {
 	return items, nil
 }
 
-// Members returns the members of a JSON object in sequence, each value a slice of raw; anything else is a
-// *MalformedError.
+// Members returns the members of a JSON object in order. Each value is a slice of raw. If raw is not an object,
+// Members returns a *MalformedError.
 func Members(raw json.RawMessage) ([]Member, error) {
 	var members []Member
 	err := collect(raw, '{', "an object", func(name []byte, value json.RawMessage) {
@@ -135,7 +137,8 @@ func collect(raw json.RawMessage, open byte, wanted string, onMember func([]byte
 	return nil
 }
 
-// malformed returns a fault as an error; lines and columns count from 1, columns in characters.
+// malformed converts a fault to an error. Lines and columns are counted from 1, and columns are counted in
+// characters.
 func (s *scanner) malformed(subject string, f *fault) error {
 	before := s.b[:f.at]
 	line := bytes.Count(before, []byte("\n")) + 1

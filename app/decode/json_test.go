@@ -21,7 +21,7 @@ func TestObject(t *testing.T) {
 	}
 	rows := []struct {
 		name, in string
-		want     string // members as name=value, or the end of the reason after !
+		want     string // members as name=value, or ! and the end of the reason
 	}{
 		{"empty body", "", ""},
 		{"blank body", " \r\n\t", ""},

@@ -2,13 +2,14 @@ package decode
 
 import "strings"
 
-// maxBoundary is the longest boundary that is accepted; RFC 2046 allows 70 bytes.
+// maxBoundary is the maximum length of a boundary in bytes. RFC 2046 allows only 70 bytes.
 const maxBoundary = 256
 
-// Boundary parses a Content-Type: the media type in lower case, the boundary as sent, and the charset in lower case
-// ("utf8" as "utf-8"). All are empty for an empty header. Names are case-insensitive, values may be quoted, and other
-// parameters are ignored even if malformed. A header that doesn't start with type/subtype, and a multipart type
-// without exactly one valid boundary, is a *MalformedError; the media type is returned even then.
+// Boundary parses a Content-Type header. It returns the media type in lower case, the boundary as sent, and the
+// charset in lower case ("utf8" becomes "utf-8"). For an empty header, all of them are empty. Names are
+// case-insensitive, values may be quoted, and other parameters are ignored even if they are malformed. Boundary
+// returns a *MalformedError if the header doesn't start with type/subtype or if a multipart type doesn't have exactly
+// one valid boundary. The media type is returned even in case of an error.
 func Boundary(contentType string) (mediaType, boundary, charset string, err error) {
 	head, rest, _ := strings.Cut(contentType, ";")
 	mediaType = strings.ToLower(strings.Trim(head, blanks))
@@ -31,7 +32,7 @@ func Boundary(contentType string) (mediaType, boundary, charset string, err erro
 			}
 			boundary = p.value
 		case "charset":
-			// Of two charsets the one other than UTF-8 counts, so that the caller can reject it.
+			// If there are two charsets, return the one that is not UTF-8 so that the caller can reject it.
 			if c := normalCharset(p.value); charset == "" || charset == "utf-8" {
 				charset = c
 			}
@@ -44,7 +45,7 @@ func Boundary(contentType string) (mediaType, boundary, charset string, err erro
 	return mediaType, boundary, charset, nil
 }
 
-// IsJSON reports whether a media type, in lower case, is application/json or application/*+json.
+// IsJSON reports whether mediaType is application/json or application/*+json. mediaType must be in lower case.
 func IsJSON(mediaType string) bool {
 	sub, ok := strings.CutPrefix(mediaType, "application/")
 	if !ok {
@@ -73,7 +74,7 @@ func validBoundary(b string) bool {
 	return true
 }
 
-// isToken reports whether s is a token of RFC 9110, section 5.6.2.
+// isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`()<>@,;:\"/[]?={}`, c) >= 0 {

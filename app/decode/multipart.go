@@ -8,24 +8,25 @@ import (
 	"sync"
 )
 
-// bufferSize is the maximum size of one read of a body, and of a slice that a part returns.
+// bufferSize is the maximum size, in bytes, of one read from a body and of a slice that Part.Chunk returns.
 const bufferSize = 256 << 10
 
-// buffers holds a *[bufferSize]byte for each reader between its first Next and Close.
+// buffers is a pool of *[bufferSize]byte. A Reader uses one from its first Next until Close.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// errClosed is the error of a Reader after Close.
+// errClosed is returned by a Reader after Close.
 var errClosed = errors.New("multipart reader is closed")
 
-// Limits limit the memory and work of reading one body; a zero field means its default.
+// Limits contains the limits for reading one body. A field that is 0 has its default value.
 type Limits struct {
-	// Parts is the maximum number of parts of any role (1,000).
+	// Parts is the maximum number of parts, including ignored parts. The default is 1,000.
 	Parts int
-	// Header is the maximum size of a part's header block in bytes (16 KiB), at most 64 KiB.
+	// Header is the maximum size of a part's header block in bytes. The default is 16 KiB. It is capped at 64 KiB.
 	Header int
-	// Headers is the maximum number of header lines of a part (64).
+	// Headers is the maximum number of header lines in a part. The default is 64.
 	Headers int
-	// Fields is the maximum size of all parts other than files together (8 MiB), including ignored ones.
+	// Fields is the maximum total size, in bytes, of all parts that are not files, including ignored parts. The
+	// default is 8 MiB.
 	Fields int64
 }
 
@@ -63,19 +64,20 @@ type Reader struct {
 
 	lent     *[bufferSize]byte
 	buf      []byte
-	pos, end int   // buf[pos:end] is read but not yet consumed
-	readErr  error // of src; it follows the bytes in buf
+	pos, end int   // buf[pos:end] has been read but not consumed
+	readErr  error // error from src, returned after the bytes in buf
 
 	bareLF    bool
-	delimiter []byte // CRLF --boundary; its tails are the other forms
+	delimiter []byte // CRLF --boundary; the shorter forms are suffixes of it
 
 	part   *Part
 	parts  int
 	fields int64
-	fail   error // returned by every further Next
+	fail   error // returned by all further calls of Next
 }
 
-// NewReader returns a reader for a body with that boundary. The first Next takes a buffer of 256 KiB from a pool.
+// NewReader returns a Reader for a body with this boundary. The first call of Next takes a 256 KiB buffer from a
+// pool.
 func NewReader(r io.Reader, boundary string, lim Limits) *Reader {
 	mr := &Reader{src: r, lim: lim.orDefault(), delimiter: []byte("\r\n--" + boundary)}
 	if !validBoundary(boundary) {
@@ -84,8 +86,8 @@ func NewReader(r io.Reader, boundary string, lim Limits) *Reader {
 	return mr
 }
 
-// Close returns the buffer to the pool; slices from Chunk become invalid. It doesn't close the underlying reader and
-// always succeeds.
+// Close returns the buffer to the pool, so slices returned by Chunk become invalid. It doesn't close the underlying
+// reader. It never returns an error.
 func (r *Reader) Close() error {
 	if r.lent != nil {
 		buffers.Put(r.lent)
@@ -96,10 +98,10 @@ func (r *Reader) Close() error {
 	return nil
 }
 
-// Next skips the rest of the current part and returns the next one, or io.EOF after the final boundary; the epilogue
-// is not read. Broken framing, a malformed part header, and a body that ends before its final boundary are a
-// *MalformedError; too many parts or bytes of fields are a *LimitError; an error of the underlying reader is in the
-// chain. Errors are final.
+// Next skips the rest of the current part and returns the next part. After the final boundary, it returns io.EOF and
+// doesn't read the epilogue. Invalid framing, a malformed part header, or a missing final boundary is a
+// *MalformedError. Too many parts or bytes of fields are a *LimitError. Errors from the underlying reader are
+// wrapped. After an error, every call returns the same error.
 func (r *Reader) Next() (*Part, error) {
 	if r.fail != nil {
 		return nil, r.fail
@@ -138,7 +140,7 @@ func (r *Reader) next() (*Part, error) {
 	return p, nil
 }
 
-// newline returns the line break that this body uses.
+// newline returns the line break that this body uses for framing.
 func (r *Reader) newline() []byte {
 	if r.bareLF {
 		return r.delimiter[1:2]
@@ -148,7 +150,7 @@ func (r *Reader) newline() []byte {
 
 func (r *Reader) dashBoundary() []byte { return r.delimiter[2:] }
 
-// boundaryLine consumes the next boundary line; io.EOF if that is the final one.
+// boundaryLine consumes the next boundary line. It returns io.EOF if that is the final boundary.
 func (r *Reader) boundaryLine() error {
 	for skipped := false; ; {
 		line, err := r.line()
@@ -161,9 +163,9 @@ func (r *Reader) boundaryLine() error {
 			return io.EOF
 		case is:
 			return nil
-		case r.parts == 0: // preamble
+		case r.parts == 0: // skip the preamble
 		case !skipped && bytes.Equal(line, r.newline()):
-			// The line break before a boundary belongs to the boundary.
+			// The line break before a boundary is part of the boundary.
 			skipped = true
 		default:
 			return r.malformed("The boundary line after part %d cannot be read.", r.parts)
@@ -171,7 +173,8 @@ func (r *Reader) boundaryLine() error {
 	}
 }
 
-// isBoundary reports whether a complete line is a boundary. The final boundary may lack its line break.
+// isBoundary reports whether line is a boundary line, and whether it is the final boundary. Only the final boundary
+// may lack its line break.
 func (r *Reader) isBoundary(line []byte) (final, is bool) {
 	rest, ok := bytes.CutPrefix(line, r.dashBoundary())
 	if !ok {
@@ -191,8 +194,8 @@ func (r *Reader) isBoundary(line []byte) (final, is bool) {
 	return true, len(after) == 0 || bytes.Equal(after, r.newline())
 }
 
-// line consumes one line with its line break, or a final boundary without one at the end of the body. It is valid
-// until the next read.
+// line consumes one line and returns it with its line break. At the end of the body, it also returns a final boundary
+// that has no line break. The line is valid until the next read.
 func (r *Reader) line() ([]byte, error) {
 	for seen := 0; ; {
 		if i := bytes.IndexByte(r.buf[r.pos+seen:r.end], '\n'); i >= 0 {
@@ -215,8 +218,8 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// fill reads once into the free end of the buffer, after moving unconsumed bytes to its front. These are few, because
-// callers need at most one line or the start of a boundary.
+// fill moves the unconsumed bytes to the front of the buffer and reads once into the free space. There are few
+// unconsumed bytes, because callers need at most one line or the start of a boundary.
 func (r *Reader) fill() error {
 	if r.readErr == nil {
 		if r.pos > 0 {
@@ -241,7 +244,7 @@ func (r *Reader) fill() error {
 	return fmt.Errorf("read multipart body at part %d: %w", r.parts, r.readErr)
 }
 
-// cut returns the error of a body that ended before its final boundary.
+// cut returns the error for a body that ended before its final boundary.
 func (r *Reader) cut() error {
 	reason := "The request body ends before its first part."
 	if r.parts > 0 {

@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-// head returns the header block of a part with a name, with CRLF line breaks.
+// head returns the header block of a part with this name, with CRLF line breaks.
 func head(name string) string {
 	return "Content-Disposition: form-data; name=\"" + name + "\"\r\n\r\n"
 }
@@ -43,7 +43,7 @@ func TestFraming(t *testing.T) {
 	a, b := head("a"), head("b")
 	rows := []struct {
 		name, in string
-		want     string // the parts, or the reason after !
+		want     string // the parts, or ! and the reason
 	}{
 		{"one part", "--B\r\n" + a + "x\r\n--B--\r\n", `["a=x"]`},
 		{"two parts", "--B\r\n" + a + "x\r\n--B\r\n" + b + "y\r\n--B--\r\n", `["a=x" "b=y"]`},
@@ -111,8 +111,8 @@ func TestFraming(t *testing.T) {
 	}
 }
 
-// TestReaderHandlesEverySplit reads bodies that contain text similar to the boundary through a small buffer. The first read ends at
-// every byte, and the content has every length around the buffer's size.
+// TestReaderHandlesEverySplit uses a small buffer to read bodies that contain text similar to the boundary. It tests
+// a first read that ends at every possible byte and content of every length close to the size of the buffer.
 func TestReaderHandlesEverySplit(t *testing.T) {
 	for _, nl := range []string{"\r\n", "\n"} {
 		for size := range 300 {
@@ -192,7 +192,7 @@ func TestLimits(t *testing.T) {
 	rows := []struct {
 		name, in string
 		lim      Limits
-		counted  string // of the LimitError; "": none
+		counted  string // Counted of the LimitError; "" if there is no LimitError
 	}{
 		{"parts at the limit", strings.Repeat(part("a", 1), 3), Limits{Parts: 3}, ""},
 		{"parts over the limit", strings.Repeat(part("a", 1), 4), Limits{Parts: 3}, "parts"},
@@ -272,7 +272,7 @@ func TestReadErrorsPassThrough(t *testing.T) {
 	}
 }
 
-// stalledReader always returns 0 bytes and no error.
+// stalledReader is a reader that always returns 0 bytes and no error.
 type stalledReader struct{}
 
 func (stalledReader) Read([]byte) (int, error) { return 0, nil }

@@ -7,33 +7,34 @@ import (
 	"strings"
 )
 
-// errNotCurrent is the error of a part after its reader has moved on.
+// errNotCurrent is returned if a part is used after its reader has moved to the next part.
 var errNotCurrent = errors.New("part is no longer the current one")
 
-// Part is one part of a multipart body: its header, and its content as a stream. It is the current part until the next
-// call of Next or Close.
+// Part is one part of a multipart body. It contains the header and reads the content as a stream. It can be used
+// until the next call of Next or Close.
 type Part struct {
-	// Number counts from 1.
+	// Number is the number of the part, starting at 1.
 	Number int
-	// Name is the name of the form field, as sent, never empty.
+	// Name is the name of the form field as sent. It is never empty.
 	Name string
-	// Filename is the decoded filename. It may be empty and may contain a path; function [Filename] turns it into a label.
+	// Filename is the decoded filename. It may be empty and may contain a path. The function [Filename] converts it
+	// to a label.
 	Filename string
-	// HasFilename distinguishes an empty filename from a missing one.
+	// HasFilename is true if the part has a filename, even an empty one.
 	HasFilename bool
-	// ContentType is the header of that name, as sent; "" if missing.
+	// ContentType is the Content-Type header as sent. It is "" if the part has none.
 	ContentType string
 
 	r       *Reader
 	isFile  bool
-	started bool // some content was read
+	started bool // some content has been read
 	ended   bool // the content ends after the window
-	window  int  // r.buf[r.pos:r.pos+window] is content
+	window  int  // number of bytes at the start of the unconsumed buffer (r.buf[r.pos:]) that are content
 }
 
-// Chunk returns the next slice of content, 1 byte to 256 KiB, without copying it. The slice is valid until the next
-// call on the part or its reader. At the end of the content it returns io.EOF; other errors are those of
-// [Reader.Next].
+// Chunk returns the next slice of content without copying it. The slice has 1 byte to 256 KiB and is valid until the
+// next call on the part or its reader. At the end of the content, Chunk returns io.EOF. Its other errors are the same
+// as those of [Reader.Next].
 func (p *Part) Chunk() ([]byte, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (p *Part) Read(b []byte) (int, error) {
 	return copy(b, p.take(min(len(b), p.window))), nil
 }
 
-// WriteTo writes the rest of the content without copying it.
+// WriteTo writes the rest of the content to w without copying it.
 func (p *Part) WriteTo(w io.Writer) (int64, error) {
 	var total int64
 	for {
@@ -81,7 +82,7 @@ func (p *Part) take(n int) []byte {
 	return b
 }
 
-// advance reads until the window is not empty; io.EOF at the end of the content.
+// advance reads until the window is not empty. It returns io.EOF at the end of the content.
 func (p *Part) advance() error {
 	r := p.r
 	if r.part != p {
@@ -111,12 +112,12 @@ func (p *Part) advance() error {
 	return nil
 }
 
-// content returns how many bytes at the start of the buffer are certainly content, and whether the content ends there.
-// If neither, more must be read.
+// content returns the number of bytes at the start of the buffer that are definitely content, and whether the content
+// ends after them. If it returns 0 and false, the caller must read more.
 func (r *Reader) content(started bool) (n int, ended bool) {
 	buf := r.buf[r.pos:r.end]
 	if !started {
-		// Empty content may lack even the line break before the boundary.
+		// If the content is empty, even the line break before the boundary may be missing.
 		switch matchDelimiter(buf, r.dashBoundary()) {
 		case match:
 			return 0, true
@@ -144,8 +145,8 @@ func (r *Reader) content(started bool) (n int, ended bool) {
 	}
 }
 
-// partialDelimiter returns the length of the longest start of the delimiter at the end of buf. It searches only for the first
-// byte, because a boundary contains no line breaks.
+// partialDelimiter returns the length of the longest prefix of the delimiter at the end of buf. It searches only for
+// the first byte, a line break, because boundaries contain no line breaks.
 func partialDelimiter(buf, delimiter []byte) int {
 	tail := buf[max(0, len(buf)-len(delimiter)+1):]
 	i := bytes.LastIndexByte(tail, delimiter[0])
@@ -155,7 +156,7 @@ func partialDelimiter(buf, delimiter []byte) int {
 	return 0
 }
 
-// delimiterMatch says whether bytes are a delimiter; undecided means that more must be read to decide.
+// delimiterMatch is the result of comparing bytes with a delimiter. undecided means that more bytes are needed.
 type delimiterMatch int
 
 const (
@@ -164,8 +165,8 @@ const (
 	undecided
 )
 
-// matchDelimiter reports whether b starts with the delimiter followed by a blank, a line break, or two hyphens. "--foobar"
-// is not a delimiter of "--foo".
+// matchDelimiter reports whether b starts with the delimiter, followed by a blank, a line break, or two hyphens. For
+// example, "--foobar" doesn't match the delimiter "--foo".
 func matchDelimiter(b, delimiter []byte) delimiterMatch {
 	if len(b) <= len(delimiter) {
 		if bytes.HasPrefix(delimiter, b) {

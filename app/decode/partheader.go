@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// header parses the header block of the part whose boundary line was read last.
+// header parses the header block of the next part. The boundary line of the part must already have been read.
 func (r *Reader) header() (*Part, error) {
 	block, err := r.headerBlock()
 	if err != nil {
@@ -44,10 +44,10 @@ func (r *Reader) header() (*Part, error) {
 	return p, nil
 }
 
-// headerBlock consumes the lines up to the first empty one and returns them without it.
+// headerBlock consumes all lines up to and including the first empty line. It returns them without the empty line.
 func (r *Reader) headerBlock() ([]byte, error) {
 	limit := min(r.lim.Header, len(r.buf)/2)
-	lines, start, searched := 0, 0, 0 // start of the current line, and the number of bytes that were searched
+	lines, start, searched := 0, 0, 0 // start is the start of the current line, and searched is the number of bytes searched for a line break
 	for {
 		buf := r.buf[r.pos:r.end]
 		i := bytes.IndexByte(buf[searched:], '\n')
@@ -75,8 +75,8 @@ func (r *Reader) headerBlock() ([]byte, error) {
 	}
 }
 
-// cutHeader cuts one field off a block of complete lines, with its continuation lines, which it unfolds (RFC 5322,
-// section 2.2.3).
+// cutHeader cuts the first header field off block, which must consist of complete lines. It joins the continuation
+// lines of the field (RFC 5322, section 2.2.3). ok is false if the field is malformed.
 func cutHeader(block []byte) (name, value string, rest []byte, ok bool) {
 	end := bytes.IndexByte(block, '\n') + 1
 	for end < len(block) && (block[end] == ' ' || block[end] == '\t') {
@@ -90,5 +90,5 @@ func cutHeader(block []byte) (name, value string, rest []byte, ok bool) {
 	return strings.TrimRight(name, " \t"), strings.Trim(value, blanks), block[end:], ok && isToken(strings.TrimRight(name, " \t"))
 }
 
-// folds removes line breaks inside a folded field.
+// folds removes line breaks from a folded field.
 var folds = strings.NewReplacer("\r\n", "", "\n", "")

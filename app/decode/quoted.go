@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// quoted scans a JSON string that starts here. It returns the text between the quotes, still escaped, and whether it
-// has escapes.
+// quoted scans a JSON string that starts at the current position. It returns the text between the quotes without
+// unescaping it, and whether the text has escapes.
 func (s *scanner) quoted() (inner []byte, escaped bool, f *fault) {
 	open := s.i
 	start := open + 1
@@ -38,8 +38,8 @@ func (s *scanner) quoted() (inner []byte, escaped bool, f *fault) {
 	return nil, false, &fault{open, "a string without its closing quote"}
 }
 
-// escape returns the length of the escape sequence at the start of b, or the problem with it. A surrogate is valid
-// only in a pair (RFC 8259, section 8.2).
+// escape returns the length of the escape sequence at the start of b, or a description of the problem if it is
+// invalid. A surrogate is valid only as part of a pair (RFC 8259, section 8.2).
 func escape(b []byte) (n int, problem string) {
 	if len(b) < 2 {
 		return 0, "an unfinished escape"
@@ -65,7 +65,7 @@ func escape(b []byte) (n int, problem string) {
 	return 12, ""
 }
 
-// hex4 parses \u and four hex digits at the start of b.
+// hex4 parses \uXXXX at the start of b.
 func hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
@@ -93,7 +93,7 @@ func hexDigit(c byte) (byte, bool) {
 	return 0, false
 }
 
-// unescape decodes text that quoted has accepted.
+// unescape decodes text returned by quoted.
 func unescape(inner []byte) []byte {
 	out := make([]byte, 0, len(inner))
 	for {
@@ -116,7 +116,7 @@ func unescape(inner []byte) []byte {
 		case 't':
 			out = append(out, '\t')
 		case 'u':
-			r, _ := hex4(inner) // quoted has seen its digits
+			r, _ := hex4(inner) // quoted has already validated the digits
 			if n = 6; utf16.IsSurrogate(r) {
 				low, _ := hex4(inner[6:])
 				r, n = utf16.DecodeRune(r, low), 12

@@ -11,14 +11,14 @@ import (
 // maxDepth is the maximum nesting depth of objects and arrays.
 const maxDepth = 32
 
-// maxMembers limits the names and elements of one document, so that 8 MiB of tiny ones don't become hundreds of
-// megabytes of maps and slices.
+// maxMembers is the maximum number of names and elements in one document. Without the limit, a body of 8 MiB with
+// many tiny values could need hundreds of megabytes for maps and slices.
 const maxMembers = 65536
 
-// fewKeys is the number of names in one object up to which they are compared pairwise.
+// fewKeys is the maximum number of names in an object that are compared pairwise to find repeated names.
 const fewKeys = 16
 
-// fault is the position and reason of an error; the caller turns it into a *MalformedError.
+// fault is the position and description of an error. The caller converts it to a *MalformedError.
 type fault struct {
 	at   int
 	text string
@@ -30,21 +30,21 @@ type key struct {
 	at   int
 }
 
-// scanner scans one JSON text from left to right.
+// scanner scans a JSON text from left to right.
 type scanner struct {
 	b     []byte
 	i     int
 	depth int
 	count int
-	// keys are the names of all open objects, the innermost last.
+	// keys contains the names of all open objects. The names of the innermost object come last.
 	keys []key
 
-	// onMember, if not nil, is called for each member of the outermost object or array, in sequence; elements of an
-	// array have no name.
+	// onMember, if not nil, is called for each member of the outermost object or array, in order. For elements of an
+	// array, name is nil.
 	onMember func(name []byte, value json.RawMessage)
 }
 
-// document scans one value with surrounding blanks, up to the end of the text.
+// document scans one value and the blanks around it. It returns a fault if there is other text after the value.
 func (s *scanner) document() *fault {
 	s.blanks()
 	if f := s.value(); f != nil {
@@ -68,7 +68,7 @@ func (s *scanner) blanks() {
 	}
 }
 
-// peek returns the next byte, 0 at the end (a NUL is never valid).
+// peek returns the next byte, or 0 at the end of the text. 0 is unambiguous because a NUL is never valid.
 func (s *scanner) peek() byte {
 	if s.i < len(s.b) {
 		return s.b[s.i]
@@ -76,7 +76,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// unexpected returns the fault of a byte that is not valid here.
+// unexpected returns the fault for a byte that is not valid at this position.
 func (s *scanner) unexpected(wanted string) *fault {
 	if s.i >= len(s.b) {
 		return &fault{len(s.b), "the text ends where " + wanted + " is expected"}
@@ -126,7 +126,7 @@ func (s *scanner) literal(word string) *fault {
 	return nil
 }
 
-// number follows RFC 8259, section 6: [-] (0 | 1-9 digits) [. digits] [e [+-] digits].
+// number scans a number (RFC 8259, section 6): [-] (0 | 1-9 digits) [. digits] [e [+-] digits].
 func (s *scanner) number() *fault {
 	if s.peek() == '-' {
 		s.i++
@@ -257,8 +257,8 @@ func (s *scanner) member(base int) *fault {
 	return nil
 }
 
-// addKey adds a name to the object whose names start at base. It compares the first few immediately, without
-// allocating; distinct checks larger objects.
+// addKey adds a name to the object whose names start at index base of keys. For the first fewKeys names, it checks
+// immediately, without allocating, whether the name is repeated. For larger objects, distinct checks the names.
 func (s *scanner) addKey(base int, k key) *fault {
 	if s.count++; s.count > maxMembers {
 		return &fault{k.at, fmt.Sprintf("more than %d members", maxMembers)}
@@ -277,8 +277,8 @@ func (s *scanner) addKey(base int, k key) *fault {
 	return nil
 }
 
-// distinct returns a fault for the first repeated name of a larger object. It sorts the names, so no choice of names
-// makes it slow.
+// distinct returns a fault for the first repeated name of an object that has more than fewKeys names. It sorts the
+// names, so it is fast even if the names were chosen to slow it down.
 func distinct(keys []key) *fault {
 	if len(keys) <= fewKeys {
 		return nil
