@@ -1,10 +1,10 @@
-// Package apitypes holds the JSON shapes of /v1 and of the control socket.
+// Package apitypes contains the JSON types of /v1 and of the control socket.
 //
-// An absent value is null and never left out, custom_fields without values is {}, a list without items is [], and a
-// timestamp is UTC with six decimals. The server writes these types and the clients read them.
+// In responses, an absent value is null and is never omitted, custom_fields without values is {}, an empty list is
+// [], and timestamps are in UTC with six decimals. The server encodes these types and the clients decode them.
 //
-// The package has no logic: rules, status codes, and conversions from stored records are elsewhere, and nothing of it
-// is stored on the disk.
+// The package has no logic. Rules, status codes, and conversions from stored records are in other packages, and none
+// of these types is stored on disk.
 package apitypes
 
 import (
@@ -13,8 +13,8 @@ import (
 	"strconv"
 )
 
-// Marshal returns v as JSON without a trailing newline. Unlike json.Marshal it doesn't escape <, >, and &, so text
-// appears as it was sent. Every response of /v1 is encoded by it.
+// Marshal returns v as JSON without a trailing newline. Unlike json.Marshal, it doesn't escape <, >, and &, so text
+// is sent unchanged. All responses under /v1 are encoded with it.
 func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -25,7 +25,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// List is a JSON array that is [] and never null when it has no items. A plain slice assigns to it.
+// List is a JSON array. An empty or nil list is encoded as [], never as null.
 type List[T any] []T
 
 // MarshalJSON writes the items, or [] if there are none.
@@ -36,8 +36,8 @@ func (l List[T]) MarshalJSON() ([]byte, error) {
 	return Marshal([]T(l))
 }
 
-// CustomFields maps the key of a custom field to its value as JSON, which stays as it was sent (1.50 stays 1.50). It
-// is {} and never null without values; keys are written in byte order. A plain map assigns to it.
+// CustomFields maps the key of a custom field to its JSON value, which is never reformatted (1.50 stays 1.50).
+// Without values, it is encoded as {}, never as null. Keys are encoded in byte order.
 type CustomFields map[string]json.RawMessage
 
 // MarshalJSON writes the map, or {} if it is empty.
@@ -56,14 +56,14 @@ type Page[T any] struct {
 	Meta  Meta    `json:"meta"`
 }
 
-// Links are the addresses of the next and previous page; nil if there is no such page.
+// Links contains the URLs of the next and previous pages. A link is nil if there is no such page.
 type Links struct {
 	Next *string `json:"next"`
 	Prev *string `json:"prev"`
 }
 
-// Meta describes a page: the maximum number of records, the cursors of its links, and the state of the search index.
-// Index is nil for lists that are not searches.
+// Meta describes a page: its maximum number of records, the cursors in its links, and the state of the search index.
+// Index is nil unless the list is a search result.
 type Meta struct {
 	PerPage    int     `json:"per_page"`
 	NextCursor *string `json:"next_cursor"`
@@ -71,8 +71,8 @@ type Meta struct {
 	Index      *Index  `json:"index,omitempty"`
 }
 
-// Index says whether search results may be incomplete: Behind is the number of changes that are not in the search
-// index yet, Texts the number of documents whose text must be extracted again.
+// Index reports whether search results may be incomplete. Behind is the number of changes that are not in the search
+// index yet. Texts is the number of documents whose text must be extracted again.
 type Index struct {
 	Complete bool   `json:"complete"`
 	Behind   uint64 `json:"behind"`
@@ -83,11 +83,11 @@ type Index struct {
 const (
 	// IgnoredFields lists the fields of a request that the server ignored.
 	IgnoredFields = "X-Ignored-Fields"
-	// ErrorCode is the machine-readable code of an error; codes never change.
+	// ErrorCode is the header with the machine-readable code of an error. Codes never change.
 	ErrorCode = "X-Error-Code"
 )
 
-// Count returns a number with its noun: "1 document", "2 documents".
+// Count returns n followed by the singular or plural form: "1 document", "2 documents".
 func Count[N int | int64 | uint64](n N, singular, plural string) string {
 	unit := plural
 	if n == 1 {

@@ -1,24 +1,24 @@
 package apitypes
 
-// BackupCreate is the body of POST /control/backup. To is an absolute directory, "" for the one in the settings. Seal
-// is the encryption in the caller's settings: the request fails with a 409 if the server's settings differ. Nil skips
-// the comparison. New continues with the archive in the directory, or starts one, although the last backup was in
-// another.
+// BackupCreate is the body of POST /control/backup. To is an absolute directory, or "" for the configured directory.
+// Seal is the encryption in the caller's settings. If the server's settings differ, the request fails with a 409. If
+// Seal is nil, they are not compared. With New, the backup continues the archive in the directory or starts one, even
+// if the last backup went to another directory.
 type BackupCreate struct {
 	To         string            `json:"to"`
 	Encryption *BackupEncryption `json:"seal,omitempty"`
 	NewArchive bool              `json:"new,omitempty"`
 }
 
-// BackupEncryption describes how a backup is encrypted: for age recipients, or with a passphrase, of which Passphrase is a
-// salted fingerprint. Without either it is not encrypted.
+// BackupEncryption describes how a backup is encrypted: for age recipients or with a passphrase. Passphrase is a
+// salted fingerprint of the passphrase. If both are empty, the backup is not encrypted.
 type BackupEncryption struct {
 	Recipients []string `json:"recipients,omitempty"`
 	Passphrase string   `json:"passphrase,omitempty"`
 }
 
-// Backup is one snapshot. Bytes is the size of its documents, each counted once; BytesWritten is what this snapshot
-// added to the directory; Sealed says whether it is encrypted.
+// Backup is one snapshot. Bytes is the total size of its documents, counting each document once. BytesWritten is the
+// number of bytes that this snapshot added to the directory. Sealed is true if the snapshot is encrypted.
 type Backup struct {
 	Snapshot     string  `json:"snapshot"`
 	CreatedAt    Time    `json:"created_at"`
@@ -33,7 +33,8 @@ type Backup struct {
 	Damaged []uint64 `json:"damaged,omitempty"`
 }
 
-// BackupListed is a snapshot in the list of a directory. Problem says why it can't be read, and is omitted if it can.
+// BackupListed is a snapshot in the list of a backup directory. Problem is the reason why the snapshot can't be read.
+// It is omitted if the snapshot is readable.
 type BackupListed struct {
 	Snapshot  string `json:"snapshot"`
 	CreatedAt *Time  `json:"created_at"`
@@ -42,9 +43,9 @@ type BackupListed struct {
 	Problem   string `json:"problem,omitempty"`
 }
 
-// BackupVerify is the result of reading every byte of a backup directory or of one snapshot. Sealed says that only
-// checksums were verified, because the key to decrypt the content is missing. Any finding makes OK false; Orphans and
-// Leftovers don't.
+// BackupVerify is the result of reading every byte of a backup directory or of one snapshot. Sealed is true if only
+// checksums were verified because the decryption key is missing. OK is false if there are any findings. Orphans and
+// Leftovers don't affect OK.
 type BackupVerify struct {
 	OK        bool          `json:"ok"`
 	Snapshots int64         `json:"snapshots"`
@@ -56,7 +57,8 @@ type BackupVerify struct {
 	Findings  List[Finding] `json:"findings"`
 }
 
-// BackupPrune lists what was removed from a backup directory or, with DryRun, what would be.
+// BackupPrune lists the snapshots and files that were removed from a backup directory, or would be removed if DryRun
+// is set.
 type BackupPrune struct {
 	Kept    List[string] `json:"kept"`
 	Removed List[string] `json:"removed"`

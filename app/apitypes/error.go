@@ -19,19 +19,19 @@ type CommandFailure struct {
 	Error Failure `json:"error"`
 }
 
-// FieldError holds the sentences about one field, such as custom_fields.search_type.
+// FieldError contains the messages about one field, such as custom_fields.search_type.
 type FieldError struct {
 	Field     string
 	Sentences []string
 }
 
-// FieldErrors is a JSON object of field → [sentence…]. The sequence matters: the message of a 422 is its first
-// sentence.
+// FieldErrors is a JSON object that maps fields to lists of messages. The order matters because the message of a 422
+// is the first of these messages.
 //
 //	{"order_number":["The order number field is required."]}
 type FieldErrors []FieldError
 
-// Add appends a sentence to its field; a new field goes last.
+// Add appends a message to its field. A new field is added at the end.
 func (e *FieldErrors) Add(field, sentence string) {
 	for i := range *e {
 		if (*e)[i].Field == field {
@@ -42,7 +42,7 @@ func (e *FieldErrors) Add(field, sentence string) {
 	*e = append(*e, FieldError{field, []string{sentence}})
 }
 
-// Of returns the sentences about a field, nil if there are none.
+// Of returns the messages about a field, or nil if there are none.
 func (e FieldErrors) Of(field string) []string {
 	for _, f := range e {
 		if f.Field == field {
@@ -52,7 +52,7 @@ func (e FieldErrors) Of(field string) []string {
 	return nil
 }
 
-// MarshalJSON writes the object with its fields in sequence.
+// MarshalJSON writes the object. Its fields keep their order.
 func (e FieldErrors) MarshalJSON() ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteByte('{')
@@ -76,8 +76,8 @@ func (e FieldErrors) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// UnmarshalJSON reads the object and keeps the sequence of its fields. Null means no errors; a repeated field adds to
-// the first.
+// UnmarshalJSON reads the object and keeps the order of its fields. Null means no errors. If a field is repeated, its
+// messages are added to the first one.
 func (e *FieldErrors) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, err := dec.Token()

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Event is one entry of the audit log. Hash covers the entry and the hash before it, so keeping a hash is enough to
-// prove later that the log was not rewritten.
+// Event is an audit log entry. Hash covers the entry and the hash of the previous entry. With a saved copy of a hash,
+// you can prove later that the log up to that entry was not changed.
 type Event struct {
 	Seq       int64        `json:"seq"`
 	At        Time         `json:"at"`
 	Actor     Actor        `json:"actor"`
 	Kind      string       `json:"kind"`   // record type and operation: "abstract.created"
-	Record    *string      `json:"record"` // record type and ID, as /v1 has the ID: "file:17"
+	Record    *string      `json:"record"` // record type and ID in the form that /v1 uses: "file:17"
 	Detail    Detail       `json:"detail"`
 	Changes   List[Change] `json:"changes"`
 	RequestID *string      `json:"request_id"`
@@ -38,7 +38,7 @@ type Change struct {
 	To    json.RawMessage `json:"to"`
 }
 
-// Detail holds further facts of an event, by name. It is {} and never null.
+// Detail maps names to additional facts about an event. It is encoded as {} if empty, never as null.
 type Detail map[string]string
 
 // MarshalJSON writes the map, or {} if it is empty.
@@ -71,9 +71,9 @@ type EventEnd struct {
 	Entries int64 `json:"entries"`
 }
 
-// EventVerify is the result of a verification of the audit log. OK is false if there are findings; More counts
-// findings that are not listed. Head is the hash of entry Last. Agree is the number of exported entries that equal
-// the entries of the log, or nil if no export was compared.
+// EventVerify is the result of verifying the audit log. OK is false if there are findings. More is the number of
+// findings that are not listed. Head is the hash of the entry with number Last. Agree is the number of exported
+// entries that equal the entries of the log, or nil if no export was compared.
 type EventVerify struct {
 	OK       bool          `json:"ok"`
 	Entries  int64         `json:"entries"`
@@ -84,7 +84,7 @@ type EventVerify struct {
 	Agree    *int64        `json:"agree"`
 }
 
-// ByteOrderMark at the start makes spreadsheets read a CSV file as UTF-8.
+// ByteOrderMark at the start of a CSV file makes spreadsheets read the file as UTF-8.
 const ByteOrderMark = "\ufeff"
 
 // EventColumns returns the column names of an EventTable.
@@ -103,8 +103,8 @@ type EventTable struct {
 	hasHeader bool
 }
 
-// NewEventTable returns a table with additional columns after EventColumns. It writes nothing before the first Write
-// or Flush.
+// NewEventTable returns a table that has the additional columns more after EventColumns. It writes nothing until the
+// first call of Write or Flush.
 func NewEventTable(out io.Writer, more ...string) *EventTable {
 	return &EventTable{out: out, table: csv.NewWriter(out), more: more}
 }
@@ -118,7 +118,7 @@ func (t *EventTable) writeHeader() error {
 	return errors.Join(err, t.table.Write(append(EventColumns(), t.more...)))
 }
 
-// Write adds a row, with the cells of the additional columns last. The row may be buffered until Flush.
+// Write adds a row. more contains the cells of the additional columns. The row may be buffered until Flush.
 func (t *EventTable) Write(e Event, more ...string) error {
 	row, err := eventRow(e)
 	for _, cell := range more {
@@ -127,7 +127,7 @@ func (t *EventTable) Write(e Event, more ...string) error {
 	return errors.Join(err, t.writeHeader(), t.table.Write(row))
 }
 
-// Flush writes buffered rows; a table without rows gets its header now.
+// Flush writes the buffered rows. If there are no rows, it writes only the header.
 func (t *EventTable) Flush() error {
 	err := t.writeHeader()
 	t.table.Flush()
@@ -163,7 +163,8 @@ func textOrEmpty(s *string) string {
 	return *s
 }
 
-// EscapeFormula prefixes a cell with an apostrophe if a spreadsheet would take it for a formula (OWASP, "CSV Injection").
+// EscapeFormula adds an apostrophe in front of a cell that a spreadsheet would interpret as a formula (OWASP, "CSV
+// Injection").
 func EscapeFormula(cell string) string {
 	if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r\n") {
 		return "'" + cell

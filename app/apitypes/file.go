@@ -2,8 +2,8 @@ package apitypes
 
 import "strconv"
 
-// File is a stored document. FileSize is in bytes, and FileSizeHuman is its HumanSize. PageCount is nil for types
-// without pages, FolderID for files that are not in a folder.
+// File is a stored document. FileSize is in bytes, and FileSizeHuman is the result of HumanSize. PageCount is nil for
+// file types that have no pages. FolderID is nil for files that are not in a folder.
 type File struct {
 	ID            int64  `json:"id"`
 	Filename      string `json:"filename"`
@@ -18,7 +18,7 @@ type File struct {
 	CreatedAt     Time   `json:"created_at"`
 }
 
-// FileFailure says why one file of a request was rejected.
+// FileFailure is a file that was rejected and the reason.
 type FileFailure struct {
 	Filename string `json:"filename"`
 	Error    string `json:"error"`
@@ -39,8 +39,9 @@ type Uploaded struct {
 
 var sizeUnits = [...]string{"B", "KB", "MB", "GB", "TB", "PB", "EB"}
 
-// HumanSize formats a number of bytes: base 1024, at most one decimal rounded half up, no trailing zero. A value that
-// rounds to 1024 of a unit becomes 1 of the next, so 1,048,575 is "1 MB". A negative n counts as 0.
+// HumanSize formats a number of bytes with base 1024. It uses at most one decimal, rounded half up, without a
+// trailing zero. If a value rounds to 1024 of a unit, it is shown as 1 of the next unit: 1,048,575 is "1 MB". A
+// negative n counts as 0.
 func HumanSize(n int64) string {
 	size := uint64(max(n, 0))
 	if size < 1024 {
@@ -48,7 +49,7 @@ func HumanSize(n int64) string {
 	}
 	for i := 1; ; i++ {
 		unit := uint64(1) << (10 * i)
-		// size*10 could overflow, so the full units are counted first.
+		// Count the full units first, because size*10 could overflow.
 		tenths := size/unit*10 + (size%unit*10+unit/2)/unit
 		if tenths >= 10240 && i < len(sizeUnits)-1 {
 			continue

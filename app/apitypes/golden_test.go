@@ -159,7 +159,7 @@ func TestGolden(t *testing.T) {
 			if string(got) != row.want {
 				t.Fatalf("got\n%s\nwant\n%s", got, row.want)
 			}
-			// The client decodes the same types, so a round trip must lose nothing.
+			// The client decodes into the same types, so a round trip must not lose data.
 			back := reflect.New(reflect.TypeOf(row.value))
 			if err := json.Unmarshal(got, back.Interface()); err != nil {
 				t.Fatalf("unmarshal %s: %v", got, err)

@@ -1,8 +1,8 @@
 package apitypes
 
-// FolderEnsure is the body of POST /control/import/folders. It requests the folder of that name, ignoring case, below
-// a parent (0: the top level) and creates it if needed, except with DryRun. Missing is the number of folders between
-// the parent and this one that don't exist yet; it is 0 without DryRun.
+// FolderEnsure is the body of POST /control/import/folders. It requests the subfolder of the parent that has this
+// name, ignoring case. ParentID 0 means the top level. The folder is created if it doesn't exist, except with DryRun.
+// Missing is the number of folders between the parent and this folder that don't exist yet. Without DryRun, it is 0.
 type FolderEnsure struct {
 	ParentID int64  `json:"parent_id"`
 	Name     string `json:"name"`
@@ -10,7 +10,7 @@ type FolderEnsure struct {
 	DryRun   bool   `json:"dry_run"`
 }
 
-// FolderEnsured is the response; Folder is nil if a dry run found none.
+// FolderEnsured is the response to FolderEnsure. Folder is nil if a dry run didn't find the folder.
 type FolderEnsured struct {
 	Folder  *Folder `json:"folder"`
 	Created bool    `json:"made"`
@@ -28,14 +28,14 @@ type Imported struct {
 // ImportReport is the output of "import --json". Rejections lists the first rejections; the counters count all.
 type ImportReport struct {
 	DryRun     bool                  `json:"dry_run"`
-	Imported   int64                 `json:"filed"` // uploaded; with DryRun: would be
-	Bytes      int64                 `json:"bytes"` // of uploaded files
-	Existing   int64                 `json:"there"` // already stored
+	Imported   int64                 `json:"filed"` // uploaded files, or with DryRun, files that would be uploaded
+	Bytes      int64                 `json:"bytes"` // total bytes of these files
+	Existing   int64                 `json:"there"` // files already stored
 	Rejected   int64                 `json:"refused"`
 	Unreadable int64                 `json:"unreadable"`
-	Links      int64                 `json:"links"`   // not followed; includes devices and pipes
-	Skipped    int64                 `json:"skipped"` // hidden files and files of the operating system
-	Folders    int64                 `json:"folders"` // created
+	Links      int64                 `json:"links"`   // not followed; also counts devices and named pipes
+	Skipped    int64                 `json:"skipped"` // hidden files and operating system files
+	Folders    int64                 `json:"folders"` // created folders
 	Rejections List[ImportRejection] `json:"refusals"`
 }
 

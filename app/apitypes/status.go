@@ -27,15 +27,15 @@ type Status struct {
 	ReadOnly     bool  `json:"read_only"`
 	LastBackupAt *Time `json:"last_backup_at"`
 
-	WritesDenied *string `json:"writes_denied"` // why no document or record can be added; nil if they can
+	WritesDenied *string `json:"writes_denied"` // why documents and records can't be added; nil if they can
 
 	LastBackup    *Backup        `json:"last_backup"`
-	BackupFailure *BackupFailure `json:"backup_failure"` // since the last successful one
-	NextBackupAt  *Time          `json:"next_backup_at"` // scheduled in the settings
+	BackupFailure *BackupFailure `json:"backup_failure"` // since the last successful backup
+	NextBackupAt  *Time          `json:"next_backup_at"` // next scheduled backup
 
 	Search SearchIndex `json:"search"`
 
-	Damaged List[Damaged] `json:"damaged"` // damaged documents; of identical ones only one
+	Damaged List[Damaged] `json:"damaged"` // damaged documents; of several identical documents, only one is listed
 	Scrub   Scrub         `json:"scrub"`
 }
 
@@ -47,14 +47,14 @@ type Damaged struct {
 	FoundAt Time   `json:"found_at"`
 }
 
-// Scrub is the state of the scrub, which reads all stored documents again and again to find damage.
+// Scrub is the state of the scrub, which repeatedly reads all stored documents to detect damage.
 type Scrub struct {
-	EverySeconds int64   `json:"every_seconds"` // 0: disabled
-	StartedAt    *Time   `json:"started_at"`    // of the current round
-	CompletedAt  *Time   `json:"completed_at"`  // of the last round
-	Progress     float64 `json:"progress"`      // of the current round, 0 to 1
-	AgeSeconds   int64   `json:"age_seconds"`   // since the last round was completed, or else since the first started
-	Overdue      bool    `json:"overdue"`       // the age is more than every_seconds
+	EverySeconds int64   `json:"every_seconds"` // 0 means disabled
+	StartedAt    *Time   `json:"started_at"`    // start of the current round
+	CompletedAt  *Time   `json:"completed_at"`  // end of the last completed round
+	Progress     float64 `json:"progress"`      // progress of the current round, from 0 to 1
+	AgeSeconds   int64   `json:"age_seconds"`   // since the last completed round, or since the first start if none has completed
+	Overdue      bool    `json:"overdue"`       // AgeSeconds is greater than EverySeconds
 }
 
 // BackupFailure is a failed backup and the reason.
@@ -83,7 +83,7 @@ type Checkup struct {
 	Unchecked     string `json:"unchecked"`
 	DiskError     string `json:"disk_error"`
 
-	Forwarded List[Forwarded] `json:"forwarded"` // most requests first; empty while no server runs
+	Forwarded List[Forwarded] `json:"forwarded"` // sorted by number of requests in descending order; empty if no server is running
 }
 
 // Doctor is the output of `doctor --json`. OK is false if any finding is bad.
@@ -92,8 +92,8 @@ type Doctor struct {
 	Findings List[Diagnosis] `json:"findings"`
 }
 
-// Diagnosis is one finding of the doctor. State is "ok", "warn", or "bad". Says describes the finding, and Do the
-// action to take, "" if none is needed.
+// Diagnosis is one finding of the doctor command. State is "ok", "warn", or "bad". Says describes the finding. Do is
+// the recommended action, or "" if no action is needed.
 type Diagnosis struct {
 	Check   string `json:"check"`
 	State   string `json:"state"`
@@ -101,8 +101,8 @@ type Diagnosis struct {
 	Action  string `json:"do"`
 }
 
-// ProbeOpened is the response of POST /control/probe: a path of the public address that accepts one body, stores
-// nothing of it, and responds with a Probe. Only while a server runs.
+// ProbeOpened is the response of POST /control/probe. Path is a path at the public address that accepts one request
+// body, discards it, and responds with a Probe. It is available only while the server is running.
 type ProbeOpened struct {
 	Path string `json:"path"`
 }
@@ -119,8 +119,8 @@ type Probe struct {
 	ForwardedFor  string `json:"forwarded_for"`
 	ForwardedHost string `json:"forwarded_host"`
 	Proto         string `json:"forwarded_proto"`
-	Authorization bool   `json:"authorization"` // the header was present; its value is not read
-	Link          string `json:"link"`          // scheme and host of links in responses to such a request
+	Authorization bool   `json:"authorization"` // whether the header was present; its value is not read
+	Link          string `json:"link"`          // scheme and host of links in responses to such requests
 }
 
 // Forwarded is an address that has sent forwarding headers that the server could not use, with the number of such
@@ -161,7 +161,7 @@ type Verify struct {
 	Other       int64         `json:"previews_other_version,omitempty"`
 	Damaged     int64         `json:"previews_damaged,omitempty"`
 	Findings    List[Finding] `json:"findings"`
-	Repaired    *Repaired     `json:"repaired,omitempty"` // only after a repair
+	Repaired    *Repaired     `json:"repaired,omitempty"` // set only after a repair
 }
 
 // Repaired counts what a repair did before it verified. Done is false if it changed nothing; a finding says why.
@@ -176,15 +176,15 @@ type Repaired struct {
 	Orphans      int64 `json:"orphans"`
 }
 
-// Finding is one damage: its type, the damaged record, blob, or index, and a description.
+// Finding is one instance of damage: its type, the damaged record, blob, or index, and a description.
 type Finding struct {
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"`
 	Problem string `json:"problem"`
 }
 
-// Progress is the state of a long operation. Unit says what Done and Total count, for example "bytes". Total is 0
-// while it is unknown.
+// Progress is the state of a long operation. Unit specifies what Done and Total count, for example "bytes". Total is
+// 0 if it is not known yet.
 type Progress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total"`
@@ -221,7 +221,7 @@ type ProcessRetry struct {
 	File int64 `json:"file"`
 }
 
-// ProcessRetried says how many files were queued again.
+// ProcessRetried contains the number of files that were queued again.
 type ProcessRetried struct {
 	Retried int `json:"retried"`
 }

@@ -2,7 +2,7 @@ package apitypes
 
 import "encoding/json"
 
-// Template is an abstract template as the list of templates has it.
+// Template is an abstract template as it appears in the list of templates.
 type Template struct {
 	ID           int64       `json:"id"`
 	Name         string      `json:"name"`
@@ -15,8 +15,8 @@ type AbstractTemplates struct {
 	Templates List[Template] `json:"templates"`
 }
 
-// TemplateDefinition is an abstract template with its statuses. New abstracts have the first status; without statuses
-// the feature is off. A retired template can't be used for new abstracts.
+// TemplateDefinition is an abstract template with its statuses. New abstracts get the first status. If there are no
+// statuses, abstracts with this template don't have a status. A retired template can't be used for new abstracts.
 type TemplateDefinition struct {
 	ID           int64        `json:"id"`
 	Name         string       `json:"name"`
@@ -41,8 +41,8 @@ type TemplateDefinitionBody struct {
 	Data TemplateDefinition `json:"data"`
 }
 
-// TemplateDraft is a template to import. Without an ID it changes the template of that name or creates one. Nil fields
-// stay unchanged; Default has an effect only when true.
+// TemplateDraft is a template to import. Without an ID, the import changes the template with that name, or creates
+// one if there is none. Nil fields stay unchanged. Default has an effect only if it is true.
 type TemplateDraft struct {
 	ID           int64     `json:"id,omitempty"`
 	Name         string    `json:"name"`
@@ -52,7 +52,7 @@ type TemplateDraft struct {
 	CustomFields *[]Field  `json:"custom_fields,omitempty"`
 }
 
-// TemplatesImport is the body of POST /control/templates/import; with DryRun nothing is written.
+// TemplatesImport is the body of POST /control/templates/import. With DryRun, nothing is changed.
 type TemplatesImport struct {
 	DryRun    bool                `json:"dry_run"`
 	Templates List[TemplateDraft] `json:"templates"`
@@ -76,8 +76,8 @@ type OrderStatusesImport struct {
 	Statuses List[string] `json:"statuses"`
 }
 
-// DefinitionsChanged is the response of the three imports: the changes and, for a dry run, the data that they would
-// lose.
+// DefinitionsChanged is the response of the three imports. It contains the changes and, for a dry run, the data that
+// would be lost.
 type DefinitionsChanged struct {
 	DryRun  bool             `json:"dry_run"`
 	Changed List[Definition] `json:"changed"`
@@ -93,7 +93,7 @@ type Definition struct {
 	Changes List[DefinitionChange] `json:"changes"`
 }
 
-// DefinitionChange is the change of one field; From and To are null if it has no value.
+// DefinitionChange is the change of one field. From or To is null if the field had or has no value.
 type DefinitionChange struct {
 	Field string          `json:"field"`
 	From  json.RawMessage `json:"from"`

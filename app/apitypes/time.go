@@ -15,10 +15,12 @@ const TimeLayout = "2006-01-02T15:04:05.000000Z"
 // DateLayout is the format of all dates in JSON: 2026-06-15.
 const DateLayout = "2006-01-02"
 
-// Time is a timestamp with TimeLayout, truncated (not rounded) to microseconds. A nil *Time is null.
+// Time is a timestamp in the format TimeLayout. It is truncated, not rounded, to microseconds. A nil *Time is encoded
+// as null.
 type Time struct{ time.Time }
 
-// At returns t as it is after encoding and decoding: UTC, microseconds, without a monotonic clock.
+// At returns t in the form it has after encoding and decoding: in UTC, truncated to microseconds, and without a
+// monotonic clock reading.
 func At(t time.Time) Time {
 	return Time{t.UTC().Truncate(time.Microsecond)}
 }

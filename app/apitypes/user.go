@@ -26,14 +26,14 @@ type UserRole struct {
 	Role string `json:"role"`
 }
 
-// UserLinked is the response to creating or resetting a user. Link is the page on which the user sets a password. It
-// can't be retrieved again; "" if a password was given.
+// UserLinked is the response to creating or resetting a user. Link is the page where the user sets a password. It
+// can't be retrieved later. It is "" if a password was given.
 type UserLinked struct {
 	Link string `json:"link"`
 	Data User   `json:"data"`
 }
 
-// UserBody is the response of every other change of a user.
+// UserBody is the response of all other changes of a user.
 type UserBody struct {
 	Data User `json:"data"`
 }
@@ -43,8 +43,8 @@ type Users struct {
 	Data List[User] `json:"data"`
 }
 
-// Key is an API key without its secret. ExpiresAt, LastUsedAt, and RevokedAt are nil if not set or if that has not
-// happened.
+// Key is an API key without its secret. ExpiresAt is nil if the key never expires. LastUsedAt and RevokedAt are nil
+// if the event has not happened.
 type Key struct {
 	ID         int64        `json:"id"`
 	Name       string       `json:"name"`
@@ -57,8 +57,8 @@ type Key struct {
 	RevokedAt  *Time        `json:"revoked_at"`
 }
 
-// KeyCreate is the body of POST /control/keys. No abilities means the default, api:v1; a nil ExpiresAt means it never
-// expires.
+// KeyCreate is the body of POST /control/keys. If there are no abilities, the key gets the default ability, api:v1.
+// If ExpiresAt is nil, the key never expires.
 type KeyCreate struct {
 	Name      string       `json:"name"`
 	Abilities List[string] `json:"abilities"`

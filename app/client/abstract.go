@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// AbstractDraft is an abstract to create. A nil TemplateID means the default template; an empty string counts as
-// absent. CustomFields maps keys to values that encode as JSON.
+// AbstractDraft is an abstract to create. If TemplateID is nil, the default template is used. Empty strings count as
+// absent. CustomFields maps keys to values that can be encoded as JSON.
 type AbstractDraft struct {
 	TemplateID   *int64
 	CustomFields map[string]any
@@ -62,7 +62,7 @@ func (d AbstractDraft) form() (*form, error) {
 	return f, err
 }
 
-// Abstract returns the abstract with an ID.
+// Abstract returns the abstract with this ID.
 func (c *Client) Abstract(ctx context.Context, id string) (apitypes.Abstract, error) {
 	path, err := abstractPath(id)
 	if err != nil {
@@ -150,7 +150,7 @@ func (c *Client) post(ctx context.Context, path string, f *form, result any) err
 
 func abstractPath(id string) (string, error) {
 	if id == "" {
-		// An empty ID would result in the path of the list.
+		// With an empty ID, the path would be the path of the list.
 		return "", errors.New("abstract: the id is empty")
 	}
 	return "/v1/abstracts/" + url.PathEscape(id), nil

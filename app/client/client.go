@@ -35,8 +35,8 @@ import (
 )
 
 const (
-	maxResponse  = 64 << 20 // bytes of a JSON response
-	maxErrorBody = 1 << 20  // bytes of the body of an error response
+	maxResponse  = 64 << 20 // max bytes of a JSON response
+	maxErrorBody = 1 << 20  // max bytes of the body of an error response
 )
 
 // Client calls one server. It is safe for concurrent use.
@@ -44,14 +44,14 @@ type Client struct {
 	base    *url.URL
 	baseErr error
 	key     string
-	header  http.Header // of every request to the installation
+	header  http.Header // sent with every request to the server
 	options CallOptions
 	http    *http.Client
 }
 
-// New returns a client for the server at base, which is its address with or without /v1. It authenticates with key,
-// unless key is empty, and sends requests through rt; nil means http.DefaultTransport. If base is not an http or https
-// URL, every call returns an error.
+// New returns a client for the server at base, which is the server's URL with or without /v1. The client
+// authenticates with key unless key is empty. It sends requests through rt, or through http.DefaultTransport if rt is
+// nil. If base is not an http or https URL, every call returns an error.
 func New(base, key string, rt http.RoundTripper) *Client {
 	c := &Client{key: key, http: &http.Client{
 		Transport: rt,
@@ -65,7 +65,8 @@ func New(base, key string, rt http.RoundTripper) *Client {
 	return c
 }
 
-// WithHeader returns a copy of the client that sends a header with every request, but to no other host.
+// WithHeader returns a copy of the client that sends an additional header with every request to the server. The
+// header is never sent to other hosts.
 func (c *Client) WithHeader(name, value string) *Client {
 	with := *c
 	with.header = c.header.Clone()
@@ -78,10 +79,10 @@ func (c *Client) WithHeader(name, value string) *Client {
 
 // CallOptions are the optional headers of a request and of its response.
 type CallOptions struct {
-	IdempotencyKey string  // for a POST: a repeated request with the same content gets the same response
-	IfMatch        string  // for a change: the ETag that the record must have
+	IdempotencyKey string  // for POST requests: repeated requests with the same content get the same response
+	IfMatch        string  // for changes: the ETag that the record must have
 	ETag           *string // receives the ETag of the record; "" if the response has none
-	Replayed       *bool   // receives whether the response is a replay for the idempotency key
+	Replayed       *bool   // receives true if the response is a replay for the idempotency key
 }
 
 // With returns a client that applies options to its calls. Use it for one call.
@@ -95,8 +96,8 @@ func (c *Client) With(call CallOptions) *Client {
 	return &with
 }
 
-// Do sends a request with body as JSON, or without content if body is nil, and decodes the JSON of a successful
-// response into result. Any other status returns an *Error.
+// Do sends a request with body as JSON, or without content if body is nil. It decodes the JSON of a successful
+// response into result. If the status is not successful, it returns an *Error.
 func (c *Client) Do(ctx context.Context, method, path string, body, result any) error {
 	content, contentType, err := encode(body)
 	if err != nil {
@@ -113,7 +114,7 @@ func encode(body any) (content io.Reader, contentType string, err error) {
 	return bytes.NewReader(text), "application/json", err
 }
 
-// DoRaw is Do with content of any type. The transport closes content if it is an io.Closer.
+// DoRaw is like Do but sends content of any type. The transport closes content if it is an io.Closer.
 func (c *Client) DoRaw(ctx context.Context, method, path string, content io.Reader, contentType string, result any) error {
 	response, err := c.send(ctx, method, path, content, contentType)
 	if err != nil {
@@ -126,7 +127,8 @@ func (c *Client) DoRaw(ctx context.Context, method, path string, content io.Read
 	return nil
 }
 
-// send returns a successful response, whose body the caller must close. Any other status is an *Error.
+// send returns a successful response. The caller must close its body. If the status is not successful, send returns
+// an *Error.
 func (c *Client) send(ctx context.Context, method, path string, content io.Reader, contentType string) (*http.Response, error) {
 	if c.baseErr != nil {
 		return nil, c.baseErr
@@ -140,7 +142,7 @@ func (c *Client) send(ctx context.Context, method, path string, content io.Reade
 	}
 	c.options.setHeaders(req)
 	if strings.HasPrefix(contentType, "multipart/") {
-		// An invalid key should be rejected before the documents are sent.
+		// Let the server reject an invalid key before the documents are sent.
 		req.Header.Set("Expect", "100-continue")
 	}
 	response, err := c.do(req)
@@ -173,7 +175,7 @@ func (a CallOptions) readHeaders(response *http.Response) {
 	}
 }
 
-// do sends req. Only requests to the installation itself get the key and the client's headers.
+// do sends req. The key and the client's headers are added only to requests to the server itself.
 func (c *Client) do(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme == c.base.Scheme && req.URL.Host == c.base.Host {
 		if c.key != "" {
@@ -192,11 +194,11 @@ func (c *Client) do(req *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// Patch maps the names of fields to new values. Other fields stay unchanged. nil clears a value. Custom fields go under
-// custom_fields and are merged with the existing ones.
+// Patch maps the names of fields to new values. Other fields stay unchanged. The value nil clears a field. Custom
+// fields are passed in custom_fields and are merged with the existing ones.
 type Patch map[string]any
 
-// delete sends a DELETE, whose successful response has no body.
+// delete sends a DELETE request. A successful response has no body.
 func (c *Client) delete(ctx context.Context, path string) error {
 	response, err := c.send(ctx, http.MethodDelete, path, nil, "")
 	if err != nil {

@@ -132,7 +132,7 @@ func TestWithoutKey(t *testing.T) {
 	}
 }
 
-// WithHeader must not change the client that it copies.
+// WithHeader doesn't change the client that it copies.
 func TestWithHeaderCopies(t *testing.T) {
 	srv, got := serve(t, 200, `{"folders":[]}`)
 	first := client.New(srv.URL, "", nil).WithHeader("X-First", "1")
@@ -190,7 +190,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// roundTripFunc is a transport without a network.
+// roundTripFunc is a transport that doesn't use the network.
 type roundTripFunc func(*http.Request) *http.Response
 
 func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// SendProbe sends content to a path from control.Client.OpenProbe, at the public address.
+// SendProbe sends content to the public address, using a path returned by control.Client.OpenProbe.
 func (c *Client) SendProbe(ctx context.Context, path string, content io.Reader) (apitypes.Probe, error) {
 	var body apitypes.Probe
 	err := c.DoRaw(ctx, http.MethodPost, path, content, "application/octet-stream", &body)

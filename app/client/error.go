@@ -10,10 +10,10 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Error is an error response of the server.
+// Error is an error response from the server.
 type Error struct {
 	Status     int                  // the HTTP status
-	Message    string               // the server's message, or the text of the status if there is none
+	Message    string               // the server's message, or the text of the status if there is no message
 	Errors     apitypes.FieldErrors // the messages for each field of a 422
 	RequestID  string               // identifies the request in the server's log
 	RetryAfter time.Duration        // how long to wait after a 429 or 503; otherwise 0
@@ -33,7 +33,7 @@ func responseError(response *http.Response) *Error {
 	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
-	// If the body is truncated or not from this server (such as the page of a proxy), only the status counts.
+	// If the body is truncated or from another source, such as a proxy's error page, only the status is used.
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	var body apitypes.Failure
 	if json.Unmarshal(text, &body) == nil && body.Message != "" {

@@ -12,7 +12,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// maxRedirects limits the redirects of a download: the server's own and those of a proxy.
+// maxRedirects is the maximum number of redirects of a download. Redirects by the server and by proxies count.
 const maxRedirects = 5
 
 // Upload streams documents into a folder; nil means no folder. The result lists every rejected file. If all files are
@@ -92,7 +92,8 @@ func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("download file %d: more than %d redirects", n, maxRedirects)
 }
 
-// followRedirect closes a redirect response and returns the next request. Any other response is an *Error.
+// followRedirect closes a redirect response and returns the request for its target. For any other response, it
+// returns an *Error.
 func followRedirect(ctx context.Context, response *http.Response) (*http.Request, error) {
 	defer response.Body.Close() //nolint:errcheck // only read from
 	if response.StatusCode/100 != 3 {

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// link responds to /dl/ with bytes and records the credentials of the request.
+// link returns a handler for /dl/ that responds with a document and records the request headers.
 func link(got *http.Header) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		*got = r.Header.Clone()

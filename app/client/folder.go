@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Folders lists all folders, parents before children, then by name.
+// Folders returns all folders. Parents come before children, and siblings are sorted by name.
 func (c *Client) Folders(ctx context.Context) ([]apitypes.Folder, error) {
 	var body apitypes.Folders
 	err := c.Do(ctx, http.MethodGet, "/v1/file-vault/folders", nil, &body)

@@ -10,13 +10,13 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// List selects records of a list. Filters are by name: status, county, created_from, and so on. The zero value selects
-// all records, newest first.
+// List contains the filters, sort order, and page of a list request. Filters maps a filter name (status, county,
+// created_from, ...) to its value. The zero value requests the first page of all records, newest first.
 type List struct {
 	Filters map[string]string
-	Sort    string // "created_at", "-due_date"; "": the default
-	PerPage int    // 1 to 100; 0: the default
-	Cursor  string // the NextCursor of the previous page
+	Sort    string // "created_at", "-due_date"; "" means the default
+	PerPage int    // 1 to 100; 0 means the default
+	Cursor  string // NextCursor of the previous page
 }
 
 func (l List) query() string {

@@ -32,7 +32,7 @@ func newForm() *form {
 	return f
 }
 
-// field adds a part, unless value is empty.
+// field adds a part for a field unless value is empty.
 func (f *form) field(name, value string) error {
 	if value == "" {
 		return nil
@@ -40,7 +40,7 @@ func (f *form) field(name, value string) error {
 	return f.w.WriteField(name, value)
 }
 
-// files adds a part with a name for each upload.
+// files adds a part for each upload. All parts have the same name.
 func (f *form) files(name string, uploads []Upload) error {
 	for _, u := range uploads {
 		head := textproto.MIMEHeader{
@@ -56,7 +56,7 @@ func (f *form) files(name string, uploads []Upload) error {
 	return nil
 }
 
-// body completes the form and returns it with its content type.
+// body completes the form and returns its body and its content type.
 func (f *form) body() (io.Reader, string, error) {
 	if err := f.w.Close(); err != nil {
 		return nil, "", err

@@ -148,7 +148,7 @@ func TestFilenamesRoundTrip(t *testing.T) {
 	}
 }
 
-// The server receives the first byte of a document before the last one exists, so the upload is streamed.
+// Uploads are streamed: the server receives the first byte of a document before the last byte exists.
 func TestUploadIsStreamed(t *testing.T) {
 	first := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

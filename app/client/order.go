@@ -36,14 +36,14 @@ func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) 
 	return body, err
 }
 
-// Statuses lists the statuses of orders. A new order has the first.
+// Statuses returns the statuses of orders. New orders get the first status.
 func (c *Client) Statuses(ctx context.Context) ([]string, error) {
 	var body apitypes.OrderStatuses
 	err := c.Do(ctx, http.MethodGet, "/v1/order-statuses", nil, &body)
 	return body.Statuses, err
 }
 
-// Order returns the order with an ID.
+// Order returns the order with this ID.
 func (c *Client) Order(ctx context.Context, id string) (apitypes.Order, error) {
 	return c.order(ctx, http.MethodGet, id, "", nil)
 }
@@ -89,7 +89,7 @@ func (c *Client) order(ctx context.Context, method, id, action string, content a
 
 func orderPath(id string) (string, error) {
 	if id == "" {
-		// An empty ID would result in the path of the list.
+		// With an empty ID, the path would be the path of the list.
 		return "", errors.New("order: the id is empty")
 	}
 	return "/v1/orders/" + url.PathEscape(id), nil

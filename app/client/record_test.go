@@ -109,7 +109,7 @@ func TestCallOptionsReceiveHeaders(t *testing.T) {
 	}
 }
 
-// The iteration reads all pages, empty ones too. It ends with the loop or with the first error.
+// Iteration reads all pages, including empty ones. It stops when the loop stops or at the first error.
 func TestLists(t *testing.T) {
 	var requests []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// Lines sends a request like Do and calls fn with a function that decodes the next JSON line of the response, and with
-// the request ID, until fn returns false or an error. A response that ends before that is io.ErrUnexpectedEOF, and so is
-// one of more than maxBytes.
+// Lines sends a request like Do. For each JSON line of the response, it calls fn with a function that decodes the
+// line and with the request ID. It stops when fn returns false or an error. If the response ends before that or has
+// more than maxBytes bytes, Lines returns io.ErrUnexpectedEOF.
 func (c *Client) Lines(
 	ctx context.Context, method, path string, body any, maxBytes int64,
 	fn func(read func(line any) error, requestID string) (more bool, err error),

@@ -8,14 +8,14 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Template returns a template with its statuses, also if it is retired.
+// Template returns a template with its statuses, even if it is retired.
 func (c *Client) Template(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
 	var body apitypes.TemplateBody
 	err := c.Do(ctx, http.MethodGet, "/v1/abstract-templates/"+strconv.FormatInt(id, 10), nil, &body)
 	return body.Template, err
 }
 
-// Templates lists the abstract templates by ID.
+// Templates returns the abstract templates, sorted by ID.
 func (c *Client) Templates(ctx context.Context) ([]apitypes.Template, error) {
 	var body apitypes.AbstractTemplates
 	err := c.Do(ctx, http.MethodGet, "/v1/abstract-templates", nil, &body)

@@ -17,12 +17,12 @@ func (c *Client) Trash(ctx context.Context, l List) iter.Seq2[apitypes.Trashed, 
 	return all[apitypes.Trashed](ctx, c, "/v1/trash", l)
 }
 
-// AuditLogPage returns one page of the audit log. The key needs the ability events.
+// AuditLogPage returns one page of the audit log. The key needs the events ability.
 func (c *Client) AuditLogPage(ctx context.Context, l List) (apitypes.Page[apitypes.Event], error) {
 	return page[apitypes.Event](ctx, c, "/v1/events", l)
 }
 
-// AuditLog iterates over the audit log and reads pages as needed. The key needs the ability events.
+// AuditLog iterates over the audit log and reads pages as needed. The key needs the events ability.
 func (c *Client) AuditLog(ctx context.Context, l List) iter.Seq2[apitypes.Event, error] {
 	return all[apitypes.Event](ctx, c, "/v1/events", l)
 }

@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/backup"
 )
 
-// backup creates a snapshot. It ends when the command disconnects.
+// backup creates a snapshot. It stops if the command disconnects.
 func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 	var asked apitypes.BackupCreate
 	if err := readBody(r, &asked); err != nil {

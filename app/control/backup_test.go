@@ -17,7 +17,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A backup through the handler: its last line is the result, or why there is none.
+// The last line of the response to a backup request contains either the result or the error.
 func TestControlBackup(t *testing.T) {
 	opts := vaulttest.Options(t)
 	v := vaulttest.Open(t, opts)
@@ -48,8 +48,8 @@ func TestControlBackup(t *testing.T) {
 	}
 	rows := []struct {
 		name, body string
-		code       int // of the response
-		status     int // of the line
+		code       int // HTTP status of the response
+		status     int // status in the last line
 		wantText   string
 	}{
 		{"no destination", `{"to":""}`, 200, 422, "--to"},

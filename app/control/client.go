@@ -15,12 +15,12 @@ type Client struct {
 	http *client.Client
 }
 
-// NewClient returns a client that sends requests through rt: RoundTripper's for a running server, that of a
-// MemoryListener for one in this process.
+// NewClient returns a client that sends requests through rt. Use RoundTripper for a running server and the transport
+// of a MemoryListener for a server in this process.
 func NewClient(rt http.RoundTripper) *Client { return &Client{http: client.New(BaseURL, "", rt)} }
 
-// AsOperator returns a copy of the client whose requests name the operator for the audit log, in OperatorHeader. An empty name
-// sends no header.
+// AsOperator returns a copy of the client that sends operator in the OperatorHeader of each request. The audit log
+// contains this name. If operator is empty, no header is sent.
 func (c *Client) AsOperator(operator string) *Client {
 	if operator == "" {
 		return c
@@ -28,14 +28,14 @@ func (c *Client) AsOperator(operator string) *Client {
 	return &Client{http: c.http.WithHeader(OperatorHeader, operator)}
 }
 
-// Status returns what the vault holds, the length of its queues, and the free space.
+// Status returns the number of records in the vault, the lengths of its queues, and the free disk space.
 func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
 	var body apitypes.Status
 	err := c.http.Do(ctx, http.MethodGet, "/control/status", nil, &body)
 	return body, err
 }
 
-// Checkup returns the vault's own part of a diagnosis by the doctor.
+// Checkup returns the part of a diagnosis that only the open vault can provide. The doctor command uses it.
 func (c *Client) Checkup(ctx context.Context) (apitypes.Checkup, error) {
 	var body apitypes.Checkup
 	err := c.http.Do(ctx, http.MethodGet, "/control/doctor", nil, &body)
@@ -50,15 +50,15 @@ func (c *Client) OpenProbe(ctx context.Context) (string, error) {
 	return body.Path, err
 }
 
-// CreateBackup creates a snapshot and calls progress, unless nil, in this goroutine. When ctx ends, the backup stops
-// and leaves no snapshot. It returns a *client.Error if the server rejects or can't finish the backup, and
-// io.ErrUnexpectedEOF if the response ends early.
+// CreateBackup creates a snapshot. It calls progress in this goroutine unless progress is nil. If ctx ends, the
+// backup stops and leaves no snapshot. CreateBackup returns a *client.Error if the server rejects or can't finish the
+// backup, and io.ErrUnexpectedEOF if the response ends early.
 func (c *Client) CreateBackup(ctx context.Context, create apitypes.BackupCreate,
 	progress func(apitypes.Progress)) (apitypes.Backup, error) {
 	return followProgress[apitypes.Backup](ctx, c, "/control/backup", create, progress)
 }
 
-// BackupsPruned records in the audit log which snapshots a command removed.
+// BackupsPruned records in the audit log that a command removed snapshots.
 func (c *Client) BackupsPruned(ctx context.Context, pruned apitypes.BackupPruned) error {
 	return c.http.Do(ctx, http.MethodPost, "/control/backup/pruned", pruned, &struct{}{})
 }
@@ -76,8 +76,8 @@ func (c *Client) Repair(ctx context.Context, progress func(apitypes.Progress)) (
 	return followProgress[apitypes.Verify](ctx, c, "/control/repair", nil, progress)
 }
 
-// Reindex rebuilds the search index, waits until it is complete, and calls progress, unless nil, in this goroutine. A
-// running server continues when ctx ends.
+// Reindex rebuilds the search index and waits until it is complete. It calls progress in this goroutine unless
+// progress is nil. If ctx ends, a running server continues rebuilding.
 func (c *Client) Reindex(ctx context.Context, progress func(apitypes.Progress)) (apitypes.SearchIndex, error) {
 	return followProgress[apitypes.SearchIndex](ctx, c, "/control/reindex", nil, progress)
 }
@@ -89,8 +89,8 @@ func (c *Client) ProcessFailures(ctx context.Context) ([]apitypes.ProcessFailure
 	return body.Data, err
 }
 
-// RetryProcessing queues a file whose processing failed again, or all of them if file is 0. It returns the number of
-// queued files.
+// RetryProcessing queues a file whose processing failed again. If file is 0, it queues all failed files. It returns
+// the number of queued files.
 func (c *Client) RetryProcessing(ctx context.Context, file int64) (int, error) {
 	var body apitypes.ProcessRetried
 	err := c.http.Do(ctx, http.MethodPost, "/control/process/retry", apitypes.ProcessRetry{File: file}, &body)

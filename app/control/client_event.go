@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/client"
 )
 
-// EventFilter selects entries of the audit log. Zero fields don't restrict the selection; From and To are inclusive.
+// EventFilter selects audit log entries. Fields that are zero don't filter. From and To are inclusive.
 type EventFilter struct {
 	Actor, Kind, Record string // such as "key:7", "file.opened", and "order:" with the ID
 	From, To            *apitypes.Time
@@ -36,9 +36,9 @@ func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, e
 	return body.Data, err
 }
 
-// ExportEvents calls each for every entry of the audit log, in order, starting with number from, and damaged for every
-// entry that can't be read, until one of them returns an error. It returns io.ErrUnexpectedEOF if the response ends
-// early.
+// ExportEvents reads the audit log in order, starting with entry number from. It calls each for every entry and
+// damaged for every entry that can't be read. It stops if one of them returns an error. It returns
+// io.ErrUnexpectedEOF if the response ends early.
 func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error,
 	damaged func(apitypes.Finding) error) error {
 	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)

@@ -25,9 +25,9 @@ func TestExportEvents(t *testing.T) {
 	const damage, end = `{"damaged":{"kind":"event","subject":"2","problem":"broken"}}` + "\n", `{"end":{"entries":2}}` + "\n"
 	for _, row := range []struct {
 		name, response string
-		want           string // hashes, or "!" with the number of a damaged entry
-		wantErr        error  // in the chain of the error
-		wantText       string // in the text of the error
+		want           string // hashes; for a damaged entry, "!" and its number
+		wantErr        error  // wrapped by the error
+		wantText       string // contained in the text of the error
 	}{
 		{"complete", eventLine(1) + damage + eventLine(3) + end + eventLine(4), "h1 !2 h3", nil, ""},
 		{"no entries", end, "", nil, ""},

@@ -21,7 +21,7 @@ func (c *Client) EnsureFolder(ctx context.Context, ensure apitypes.FolderEnsure)
 // ImportFile describes a document on a disk that is to be imported.
 type ImportFile struct {
 	Folder   int64  // ID of the destination folder; 0 means none
-	Filename string // byte for byte as on the disk
+	Filename string // the exact bytes of the filename on disk
 	Size     int64
 	SHA256   string // in hex; "" if not yet known
 	DryRun   bool   // inspect the document and store nothing

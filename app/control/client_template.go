@@ -24,7 +24,7 @@ func (c *Client) ImportTemplates(ctx context.Context, drafts []apitypes.Template
 	return body, err
 }
 
-// SetDefaultTemplate sets the template of abstracts that name none.
+// SetDefaultTemplate sets the template for abstracts that are created without a template.
 func (c *Client) SetDefaultTemplate(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
 	var body apitypes.TemplateDefinitionBody
 	err := c.http.Do(ctx, http.MethodPost, fmt.Sprintf("/control/templates/%d/default", id), struct{}{}, &body)

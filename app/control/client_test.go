@@ -62,7 +62,7 @@ func newCannedClient(t *testing.T, status int, response string) (*control.Client
 		*got = request{r.Method + " " + r.RequestURI, r.Host, string(body), r.Header}
 		w.Header().Set("X-Request-Id", "req-1")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, response) // The client may have gone.
+		_, _ = io.WriteString(w, response) // the client may have disconnected
 	})), got
 }
 
@@ -223,7 +223,7 @@ func TestVerifyRejected(t *testing.T) {
 // A verification can take an hour, so canceling the context must end it immediately.
 func TestVerifyCanceled(t *testing.T) {
 	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The server notices that the client has gone only after it has read the request.
+		// The server can detect that the client disconnected only after it has read the request.
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, `{"progress":{"done":1,"total":3,"unit":"records"}}`+"\n")
 		if err := http.NewResponseController(w).Flush(); err != nil {

@@ -9,14 +9,14 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// TrashItems returns the newest records in the trash, at most limit.
+// TrashItems returns up to limit records in the trash, newest first.
 func (c *Client) TrashItems(ctx context.Context, limit int) ([]apitypes.TrashItem, error) {
 	var body apitypes.TrashList
 	err := c.http.Do(ctx, http.MethodGet, fmt.Sprintf("/control/trash?limit=%d", limit), nil, &body)
 	return body.Data, err
 }
 
-// TrashItem returns one record in the trash, whose name is like file:17.
+// TrashItem returns the record in the trash with a name like file:17.
 func (c *Client) TrashItem(ctx context.Context, record string) (item apitypes.TrashItem, err error) {
 	err = c.http.Do(ctx, http.MethodGet, "/control/trash/"+url.PathEscape(record), nil, &item)
 	return item, err

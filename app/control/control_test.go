@@ -17,7 +17,7 @@ import (
 
 func testRand() io.Reader { return rand.NewChaCha8([32]byte{1}) }
 
-// shortDir returns a directory whose path is short enough for a socket. That of t.TempDir may be too long.
+// shortDir returns a directory whose path is short enough for a socket. The path of t.TempDir may be too long.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk")
@@ -53,7 +53,7 @@ func open(t *testing.T, f transport, dir string) *Listener {
 	if err != nil {
 		t.Fatalf("listen: %v", err)
 	}
-	t.Cleanup(func() { _ = listener.Close() }) // A test may have closed it.
+	t.Cleanup(func() { _ = listener.Close() }) // a test may already have closed it
 	return listener
 }
 
@@ -75,7 +75,7 @@ func serve(t *testing.T, listener net.Listener, token string) {
 
 func echo(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Path", r.URL.Path)
-	_, _ = io.Copy(w, r.Body) // The client checks what arrives.
+	_, _ = io.Copy(w, r.Body) // the client checks the response
 }
 
 func post(t *testing.T, tripper http.RoundTripper, body string) (*http.Response, string, error) {
@@ -188,7 +188,7 @@ func TestSecondListenFails(t *testing.T) {
 	})
 }
 
-// abandon closes a listener as the end of a killed process does, so its file remains.
+// abandon closes a listener without removing its file, like a killed process.
 func abandon(t *testing.T, listener *Listener) {
 	t.Helper()
 	inner := listener.Listener

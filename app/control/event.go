@@ -23,10 +23,10 @@ func (c handler) mountEvents(mux *http.ServeMux) {
 	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
 }
 
-// maxEvents is the maximum number of entries in a list; an export has no maximum.
+// maxEvents is the maximum number of entries in a list. Exports have no maximum.
 const maxEvents = 10_000
 
-// events lists the newest entries that match, newest first.
+// events returns the newest entries that match the filter, newest first.
 func (c handler) events(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
 	limit, query, err := eventQuery(ids, r.URL.Query())
@@ -82,7 +82,7 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 	return limit, q, nil
 }
 
-// exportEvents streams the audit log from an entry on, one JSON line each.
+// exportEvents streams the audit log from a given entry to the end, with one JSON line per entry.
 func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	ids, lines := encode.NewIDCodec(c.Vault.Secrets), json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
@@ -108,7 +108,7 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		line = apitypes.EventLine{Error: err.Error()}
 	}
-	_ = lines.Encode(line) // fails if the command has ended
+	_ = lines.Encode(line) // fails if the command has disconnected
 }
 
 func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {

@@ -13,26 +13,26 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// durationBuckets range from a page in memory to a large upload over a slow connection.
+// durationBuckets are upper bounds in seconds. They range from a page served from memory to a large upload over a
+// slow connection.
 var durationBuckets = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60, 300}
 
-// errorStatuses are the statuses that are counted one by one: those that indicate a problem of a client or of the
-// machine.
+// errorStatuses are the statuses that are counted individually because they indicate a client or server problem.
 var errorStatuses = []int{
 	http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests,
 	http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusInsufficientStorage,
 }
 
-// clientGone is the status label of a server error that happened because the client had closed the connection. It
+// clientGone is the status label for a server error that occurred because the client had closed the connection. It
 // doesn't count as an error.
 const clientGone = "gone"
 
 // httpCollector collects metrics of HTTP requests.
 type httpCollector struct {
 	inFlight prometheus.Gauge
-	requests *prometheus.CounterVec   // route, method, status
-	seconds  *prometheus.HistogramVec // route, method
-	errors   *prometheus.CounterVec   // code
+	requests *prometheus.CounterVec   // labels: route, method, status
+	seconds  *prometheus.HistogramVec // labels: route, method
+	errors   *prometheus.CounterVec   // label: code
 	ignored  prometheus.Counter
 	in, out  prometheus.Counter
 }
@@ -101,7 +101,7 @@ func (m *Metrics) Instrument(next http.Handler) http.Handler {
 		completed := false
 		defer func() {
 			if !completed && rec.status == 0 {
-				rec.status = http.StatusInternalServerError // a panic before any response
+				rec.status = http.StatusInternalServerError // assume a panic before any response
 			}
 			t.record(r, rec, time.Since(start))
 		}()
@@ -155,9 +155,9 @@ func methodLabel(method string) string {
 // responseRecorder records the status and the size of a response.
 type responseRecorder struct {
 	http.ResponseWriter
-	clientErr  func() error // the error of the request's context
+	clientErr  func() error // returns the error of the request's context
 	status     int
-	clientGone bool // the client had closed the connection before a 5xx response
+	clientGone bool // the client closed the connection before a 5xx response
 	bytes      int64
 }
 

@@ -31,10 +31,11 @@ const maxAge = time.Second
 // Options configures New.
 type Options struct {
 	Vault           *instance.Instance
-	Sandbox         func() sandbox.Stats // nil: no worker processes
+	Sandbox         func() sandbox.Stats // nil means there are no worker processes
 	Version, Commit string               // of this binary
 
-	// Forwarded counts requests with forwarding headers that could not be used; nil: not counted.
+	// Forwarded returns the number of requests whose forwarding headers could not be used. If it is nil, they are not
+	// counted.
 	Forwarded func() (untrusted, unreadable uint64)
 
 	Now func() time.Time
@@ -47,7 +48,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	http     *httpCollector
 
-	lock chan struct{} // a mutex for text and at that also waits for a context; capacity 1
+	lock chan struct{} // guards text and at; unlike a sync.Mutex, waiting for it can be canceled; capacity 1
 	text []byte
 	at   time.Time
 }
@@ -71,8 +72,8 @@ func New(opts Options) *Metrics {
 	return m
 }
 
-// Text returns all metrics in the format of MediaType. The caller must not change the bytes, which are shared. Only one
-// call at a time collects the metrics; other calls wait for it until ctx ends, and then return its error.
+// Text returns all metrics in the format of MediaType. The bytes are shared, so the caller must not change them. Only
+// one call at a time collects the metrics. Other calls wait for it. If ctx ends first, they return the error of ctx.
 func (m *Metrics) Text(ctx context.Context) ([]byte, error) {
 	select {
 	case m.lock <- struct{}{}:

@@ -80,7 +80,7 @@ func sendRequests(t *testing.T, m *Metrics) {
 		{"POST", "/orders/77", "five!"}, {"POST", "/orders/77", ""}, {"GET", "/Mary-Doe", ""}, {"BREW", "/Mary-Doe", ""}, {"GET", "/panic", ""},
 	} {
 		func() {
-			defer func() { _ = recover() }() // the request of /panic panics
+			defer func() { _ = recover() }() // the handler of /panic panics
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), row.method, row.path, strings.NewReader(row.body)))
 		}()
 	}
@@ -189,7 +189,7 @@ func TestTextHasAllMetrics(t *testing.T) {
 // dependentHelp matches a help text that can't be understood without the help of another metric.
 var dependentHelp = regexp.MustCompile(`(?i)\b(if that|that index|in it|of it (is|does)|it consists|it does|these)\b`)
 
-// Every series has a help text and a type, and the text can be parsed.
+// Every series has a help text and a type, and the output of Text can be parsed.
 func TestTextCanBeParsed(t *testing.T) {
 	t.Parallel()
 	parser := expfmt.NewTextParser(prom.UTF8Validation)
@@ -214,7 +214,7 @@ func TestTextCanBeParsed(t *testing.T) {
 	}
 }
 
-// The help text and the guide explain every outcome, and the guide names only existing metrics.
+// The help text and the guide explain every outcome. All metrics named in the guide exist.
 func TestOutcomesAreExplained(t *testing.T) {
 	t.Parallel()
 	m := fixture(t)
@@ -263,7 +263,7 @@ func TestTextIsCachedForASecond(t *testing.T) {
 	}
 }
 
-// If the vault returns an error, the metrics report it, and other metrics are still present.
+// If the vault returns an error, vault_up is 0 and the other metrics are still exported.
 func TestVaultDown(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
@@ -325,7 +325,7 @@ func read(t *testing.T, m *Metrics) string {
 	return string(text)
 }
 
-// The text is cached for one second of the clock in Options.
+// The text is cached for one second, measured with the clock in Options.
 func TestTextCacheUsesTheClock(t *testing.T) {
 	t.Parallel()
 	m := fixture(t)

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/jobs"
 )
 
-// Metrics of the vault. A time is in seconds since 1970, and 0 where there is none, so
-// that a rule such as "time() - … > 172800" speaks up when it never happened.
+// Metrics of the vault. A time is in seconds since 1970, or 0 if the event has never happened. For this reason, a
+// rule such as "time() - … > 172800" also fires if the event has never happened.
 var (
 	up = gauge("vault_up", "1 if the vault could be asked; 0 if not, and then no other number of the vault is told.")
 
@@ -81,7 +81,7 @@ func (s *vaultCollector) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// collectTimeout limits how long the vault may take to return its numbers.
+// collectTimeout is the maximum time for the vault to return its metrics.
 const collectTimeout = 5 * time.Second
 
 // Collect implements prometheus.Collector. If the vault returns an error, Collect sends only up = 0.
