@@ -27,8 +27,8 @@ var abstracts = indexedTable[model.Abstract]{
 	size:    abstractSize,
 }
 
-// abstractSize returns the stored size of an abstract and its files, which are shown with
-// it.
+// abstractSize returns the stored size of an abstract plus its files, which are listed on
+// the same page.
 func abstractSize(t *Tx, a *model.Abstract) int {
 	sum := table[model.Abstract]{bucketName: bucketAbstracts}.storedSize(t, a.ID)
 	for _, id := range a.Files {
@@ -48,9 +48,9 @@ func (t *Tx) Abstract(id uint64) (model.Abstract, error) { return abstracts.getL
 // errs.NotFound if it doesn't exist.
 func (t *Tx) AbstractIncludingTrash(id uint64) (model.Abstract, error) { return abstracts.get(t, id) }
 
-// ListAbstracts returns a page of the live abstracts. It supports filters by ColumnStatus,
-// ColumnTemplate, ColumnCounty, and ColumnState, bounds of the last change, and the sort
-// orders SortCreated, SortUpdated, SortFileNumber, SortParcel, and SortAddress.
+// ListAbstracts returns a page of live abstracts. It supports filters by ColumnStatus,
+// ColumnTemplate, ColumnCounty, and ColumnState, a time range for the last change, and the
+// sort orders SortCreated, SortUpdated, SortFileNumber, SortParcel, and SortAddress.
 func (t *Tx) ListAbstracts(q Query) (Page[model.Abstract], error) { return abstracts.list(t, q) }
 
 // PutAbstract creates or updates an abstract and its index entries.
@@ -65,14 +65,15 @@ func (t *Tx) PutAbstract(a model.Abstract) error {
 	}
 	if existed && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
 		if len(a.Files) > 0 {
-			t.noteChange(typedID(FilesOfAbstract, a.ID)) // search finds files by these fields of their abstract
+			t.noteChange(typedID(FilesOfAbstract, a.ID)) // search finds files by these fields, so the files have to be reindexed
 		}
 	}
 	return nil
 }
 
-// RemoveAbstract permanently deletes an abstract, live or in the trash, but not its files.
-// The error has kind errs.NotFound if it doesn't exist.
+// RemoveAbstract permanently deletes an abstract, whether it is live or in the trash. It
+// doesn't delete the abstract's files. The error has kind errs.NotFound if the abstract
+// doesn't exist.
 func (t *Tx) RemoveAbstract(id uint64) error {
 	old, err := abstracts.get(t, id)
 	if err != nil {
@@ -82,16 +83,16 @@ func (t *Tx) RemoveAbstract(id uint64) error {
 	return abstracts.purge(t, id, &old)
 }
 
-// ListAbstractsByID returns the live abstracts with the given IDs that match a query, in the
-// order of the IDs, and how many IDs it processed: fewer than len(ids) if the page is full.
-// Of the query, only the filters, all bounds, Limit, and MaxBytes count. The page has no
-// positions.
+// ListAbstractsByID returns the live abstracts with the given IDs that match q, in the
+// order of ids. It also returns how many IDs it processed, which is fewer than len(ids) if
+// the page is full. It uses only the filters, date ranges, Limit, and MaxBytes of q. Next
+// and Prev of the page are not set.
 func (t *Tx) ListAbstractsByID(ids []uint64, q Query) (Page[model.Abstract], int, error) {
 	return abstracts.listByIDs(t, ids, q)
 }
 
-// ScanAbstracts returns up to limit abstracts, starting with ID from, including those in the
-// trash. The first damaged one is an error.
+// ScanAbstracts returns up to limit abstracts in ID order, starting with ID from and
+// including those in the trash. It stops with an error at the first damaged record.
 func (t *Tx) ScanAbstracts(from uint64, limit int) ([]model.Abstract, error) {
 	return scanTable(t, abstracts.table, from, limit)
 }

@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// The buckets that are drawn in doc.go.
+// The buckets of the database. doc.go describes their contents.
 var (
 	bucketMeta                = []byte("meta")
 	bucketCounters            = []byte("counters")
@@ -54,7 +54,7 @@ var (
 	keyOrderStatuses   = []byte("order_statuses")
 )
 
-// formatCreated formats the time of the first event for the meta bucket.
+// formatCreated formats the vault's creation time for the meta bucket.
 func formatCreated(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC3339)) }
 
 // allBuckets returns the names of all buckets of the current schema.

@@ -13,11 +13,11 @@ import (
 	"deedkeep/app/errs"
 )
 
-// After a failed write, Linux marks the page in memory as clean: the page cache then
-// contains a commit that never reached the disk. A process that builds on it overwrites
-// pages that the newest meta page on disk still uses, and the next power failure destroys
-// the database. So after every session that did not close cleanly, Open syncs vault.db,
-// drops it from the page cache, and reads it from the disk again:
+// If a write fails, Linux still marks the cached page as clean, so the page cache contains
+// a commit that never reached the disk. A process that continues from that state overwrites
+// pages that the newest meta page on disk still uses. The next power failure then destroys
+// the database. So if the last session didn't close cleanly, Open syncs vault.db, drops it
+// from the page cache, and reads it from the disk again:
 //
 //	Linux    posix_fadvise drops the pages, and mincore shows which ones remained. O_DIRECT
 //	         bypasses the cache to compare the meta pages and all remaining pages.
@@ -26,16 +26,16 @@ import (
 //	Windows  FILE_FLAG_NO_BUFFERING bypasses the cache only while no other handle or
 //	         mapping uses the file, and nothing shows which pages are cached.
 //
-// Where the check isn't possible, Open continues, and CacheCheck.SkipReason says why. On
-// those systems, restart the machine after a disk error to clear the page cache.
+// If the check isn't possible, Open continues and sets CacheCheck.SkipReason. On those
+// systems, restart the machine after a disk error to clear the page cache.
 
 // CacheCheck is the result of comparing vault.db in the page cache with the disk.
 type CacheCheck struct {
-	Clean      bool          // the last session closed cleanly or the file is new: nothing was compared
-	SkipReason string        // why the comparison wasn't possible; "" when it was
-	LostWrites error         // from syncing data of the previous session that was still cached; the data was dropped
-	WriteError error         // from a test write; the store is read-only then
-	Elapsed    time.Duration // total duration
+	Clean      bool          // the last session closed cleanly or the file is new, so nothing was compared
+	SkipReason string        // why the comparison wasn't possible; "" if it was
+	LostWrites error         // error from syncing data that the previous session left in the cache; that data was dropped
+	WriteError error         // error from the test write; if set, the store is read-only
+	Elapsed    time.Duration // duration of the check
 }
 
 // extent is a range of bytes in a file.
@@ -43,21 +43,23 @@ type extent struct{ offset, size int64 }
 
 // pageCache reads one file through the page cache and directly from the disk.
 type pageCache interface {
-	ReadAt(p []byte, at int64) (int, error) // from the page cache if cached
+	ReadAt(p []byte, at int64) (int, error) // reads from the page cache if the data is cached
 	WriteAt(p []byte, at int64) (int, error)
 	Sync() error
-	// Drop removes the file from the page cache and returns the ranges that remained.
+	// Drop removes the file from the page cache and returns the ranges that are still
+	// cached.
 	Drop() (stayed []extent, err error)
-	// ReadDisk bypasses the page cache. It reads complete pages, at most compareChunk bytes.
+	// ReadDisk reads from the disk without using the page cache. It reads only complete
+	// pages, at most compareChunk bytes.
 	ReadDisk(p []byte, at int64) (int, error)
 	Close() error
 }
 
-// errNotSupported is wrapped by errors of Drop and ReadDisk when the operating system or the
-// file system doesn't support the operation.
+// errNotSupported is wrapped by the errors of Drop and ReadDisk if the operating system or
+// the file system doesn't support the operation.
 var errNotSupported = errors.New("not supported here")
 
-// compareChunk is the number of bytes compared at a time.
+// compareChunk is the number of bytes that are compared at a time.
 const compareChunk = 1 << 20
 
 // checkPageCache verifies that the page cache and the disk contain the same database. It
@@ -65,7 +67,8 @@ const compareChunk = 1 << 20
 func checkPageCache(file pageCache, name string) (r CacheCheck, err error) {
 	start := time.Now()
 	defer func() { r.Elapsed = time.Since(start) }()
-	// Data that can't be written is dropped with the rest: no commit acknowledged it.
+	// If the sync fails, the unwritten data is dropped along with the rest of the cache. No
+	// successful commit depends on it.
 	r.LostWrites = file.Sync()
 	cached, err := file.Drop()
 	if errors.Is(err, errNotSupported) {
@@ -99,8 +102,8 @@ func checkPageCache(file pageCache, name string) (r CacheCheck, err error) {
 	return r, nil
 }
 
-// inactiveMetaOffset returns the offset of the meta page that is not current, whether it is
-// valid or not.
+// inactiveMetaOffset returns the offset of the meta page that is not the current one, even
+// if that page is invalid.
 func inactiveMetaOffset(valid []metaPage) (offset int64) {
 	if newest := newestMeta(valid); newest.offset == 0 {
 		return newest.pageSize
@@ -108,7 +111,8 @@ func inactiveMetaOffset(valid []metaPage) (offset int64) {
 	return 0
 }
 
-// compareRange compares a range of the file in the page cache with the disk.
+// compareRange returns an error if a range of the file differs between the page cache and
+// the disk.
 func compareRange(file pageCache, s extent, name string) error {
 	disk, memory := make([]byte, min(s.size, compareChunk)), make([]byte, min(s.size, compareChunk))
 	for offset := s.offset; offset < s.offset+s.size; offset += int64(len(disk)) {
@@ -137,7 +141,7 @@ func unreadableError(name string, err error) error {
 		"%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
 }
 
-// readFull reads up to the end of the file. Reaching the end is not an error.
+// readFull calls read and treats the end of the file as success.
 func readFull(read func([]byte, int64) (int, error), p []byte, at int64) (n int, err error) {
 	if n, err = read(p, at); errors.Is(err, io.EOF) {
 		return n, nil
@@ -145,12 +149,12 @@ func readFull(read func([]byte, int64) (int, error), p []byte, at int64) (n int,
 	return n, err
 }
 
-// testWrite rewrites the meta page at the given offset, which is not current, with its own
-// bytes and syncs. A full disk is not an error.
+// testWrite rewrites the inactive meta page at the given offset with its existing content
+// and syncs the file. A full disk is not an error.
 func testWrite(file pageCache, offset, size int64) error {
 	page := make([]byte, size)
 	if _, err := file.ReadAt(page, offset); errors.Is(err, io.EOF) {
-		return nil // bbolt rejects a file this short
+		return nil // too short for a database; bbolt rejects it
 	} else if err != nil {
 		return err
 	}
@@ -163,10 +167,10 @@ func testWrite(file pageCache, offset, size int64) error {
 	return file.Sync()
 }
 
-// fileOpener opens the database file for bbolt: it locks the file and compares the page
-// cache with the disk first.
+// fileOpener opens the database file for bbolt. Before bbolt reads the file, fileOpener
+// locks it and compares the page cache with the disk.
 type fileOpener struct {
-	isNew       bool // just created and synced
+	isNew       bool // the file was just created and synced
 	lockTimeout time.Duration
 	file        *os.File
 	cacheCheck  CacheCheck
@@ -187,7 +191,7 @@ func (o *fileOpener) open(path string, flag int, mode os.FileMode) (*os.File, er
 // lockAndCheck locks the file and runs the page cache check unless the last session closed
 // cleanly.
 func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
-	// Lock first: another process may be writing to the file.
+	// Lock the file first, because another process may be writing to it.
 	if err := lockFile(file, o.lockTimeout); err != nil {
 		return CacheCheck{}, err
 	}
@@ -202,17 +206,17 @@ func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
 	return r, errors.Join(err, cache.Close())
 }
 
-// cleanMarkSuffix is appended to the database's name for the clean mark: a file that says
-// that every commit of the last session was synced and none failed. Close writes and syncs
-// it. The first commit of a session removes it before it writes, so it never exists after a
-// crash or a failed sync. The mark contains the state it belongs to, so it isn't valid next
-// to another vault.db.
+// cleanMarkSuffix is appended to the database's file name to form the name of the clean
+// mark. This file says that every commit of the last session was synced and none failed.
+// Close writes and syncs it. The first commit of a session removes it before writing, so it
+// never exists after a crash or a failed sync. The mark identifies the database state it
+// belongs to, so it isn't valid for a different vault.db.
 //
 //	vault.db.clean    transaction ID and checksum of the current meta page, in hex
 const cleanMarkSuffix = ".clean"
 
 // endedCleanly reports whether the clean mark matches the current state of the file. It
-// reads only the meta pages. Read errors count as not clean.
+// reads only the meta pages of the database. It returns false if it can't read them.
 func endedCleanly(file *os.File) bool {
 	text, err := os.ReadFile(file.Name() + cleanMarkSuffix)
 	if err != nil {
@@ -222,7 +226,8 @@ func endedCleanly(file *os.File) bool {
 	return err == nil && string(text) == want
 }
 
-// cleanMarkText returns the content of a clean mark for the current state of the file.
+// cleanMarkText returns the content that a clean mark must have for the current state of
+// the file.
 func cleanMarkText(file *os.File) (string, error) {
 	valid, err := readValidMetas(file)
 	if err == nil && len(valid) == 0 {
@@ -233,7 +238,7 @@ func cleanMarkText(file *os.File) (string, error) {
 }
 
 // removeCleanMark removes the clean mark before the first write of a session. The caller
-// holds s.writeMu.
+// must hold s.writeMu.
 func (s *Store) removeCleanMark() error {
 	if s.cleanMarkRemoved {
 		return nil
@@ -246,8 +251,8 @@ func (s *Store) removeCleanMark() error {
 	return err
 }
 
-// updateCleanMark writes the clean mark after the last commit, if the session was clean. An
-// error is ignored: without a mark, the next start checks the file.
+// updateCleanMark writes the clean mark after the last commit if no commit of the session
+// failed. Errors are ignored, because without a mark the next Open just checks the file.
 func (s *Store) updateCleanMark() {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -264,13 +269,13 @@ func (s *Store) updateCleanMark() {
 		err = s.writeCleanMark(path)
 	}
 	if err != nil {
-		_ = os.Remove(path) // a truncated or outdated mark that remains is not valid
+		_ = os.Remove(path) // if this fails, the truncated or outdated mark is still invalid
 	}
 }
 
 // writeCleanMark syncs the database and writes the clean mark.
 func (s *Store) writeCleanMark(path string) error {
-	// Sync also reports earlier background write errors.
+	// Sync also reports errors of earlier background writes.
 	if err := s.db.Sync(); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile acquires the flock that bbolt acquires next on the same open file. It waits up to
-// the given time.
+// lockFile acquires the same flock that bbolt acquires afterward on the same open file. It
+// waits no longer than wait.
 func lockFile(file *os.File, wait time.Duration) error {
 	const pause = 50 * time.Millisecond
 	for end := time.Now().Add(wait); ; time.Sleep(pause) {
@@ -49,7 +49,7 @@ func newPageCache(file *os.File) (pageCache, error) {
 	return c, nil
 }
 
-// Close releases the resources and leaves the file itself open.
+// Close releases the buffer and the O_DIRECT handle but leaves the file itself open.
 func (c *linuxPageCache) Close() error { return errors.Join(unix.Munmap(c.buffer), c.closeDirect()) }
 
 func (c *linuxPageCache) closeDirect() error {
@@ -75,8 +75,8 @@ func (c *linuxPageCache) ReadDisk(p []byte, at int64) (int, error) {
 	return copy(p, c.buffer[:n]), err
 }
 
-// dropAttempts is how often Drop tries: pages that another process is reading are not
-// dropped.
+// dropAttempts is how often Drop tries to drop the file. An attempt doesn't drop pages that
+// another process is reading.
 const dropAttempts = 3
 
 func (c *linuxPageCache) Drop() (cached []extent, err error) {
@@ -98,8 +98,7 @@ func (c *linuxPageCache) Drop() (cached []extent, err error) {
 	return cached, nil
 }
 
-// residentChunk is the number of bytes that are mapped at a time to query which pages are
-// cached.
+// residentChunk is the number of bytes that are mapped at a time to find the cached pages.
 const residentChunk = 1 << 28
 
 // residentExtents returns the cached ranges of the file.
@@ -116,8 +115,7 @@ func (c *linuxPageCache) residentExtents() (list []extent, err error) {
 	return list, nil
 }
 
-// appendResident appends the cached ranges of the file between offset and offset+size to
-// list.
+// appendResident appends to list the cached ranges between offset and offset+size.
 func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (_ []extent, err error) {
 	mapped, err := unix.Mmap(int(c.Fd()), offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lockFile does nothing: bbolt locks the file itself.
+// lockFile does nothing, because bbolt locks the file itself.
 func lockFile(*os.File, time.Duration) error { return nil }
 
 // uncheckedFile implements pageCache on systems that can't drop a single file from the page
-// cache; see CacheCheck.
+// cache. See CacheCheck.
 type uncheckedFile struct{ *os.File }
 
 func newPageCache(file *os.File) (pageCache, error) { return uncheckedFile{file}, nil }

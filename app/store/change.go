@@ -10,15 +10,16 @@ import (
 )
 
 // The change feed lists the abstracts, orders, and files that were written or removed, in
-// commit order. Derived data outside of the store, such as the search index, follows it. The
-// feed doesn't say what changed, since a follower reads the record anyway. The Put and
-// Remove functions write it, once per record and commit:
+// commit order. Data derived from the records outside the store, such as the search index,
+// is updated by a follower of the feed. An entry doesn't say what changed, because the
+// follower reads the record anyway. The Put and Remove functions add at most one entry per
+// record and commit:
 //
 //	key    seq (8), from the bucket's sequence, without gaps
 //	value  type (1) as in the trash, or 4 for FilesOfAbstract | id (7) | CRC-32C (4) of bucket 0x00 key and these
 //
-// The follower trims the feed. A Rebuild empties it and leaves a gap, which makes the
-// follower start from scratch.
+// The follower trims the feed. Rebuild empties the feed and leaves a gap in it, so the
+// follower has to start from scratch.
 
 // Change is an entry of the change feed.
 type Change struct {
@@ -29,18 +30,18 @@ type Change struct {
 
 // FilesOfAbstract is the type of a change that affects all files of an abstract because its
 // county, state, or template changed. It is a single entry regardless of the number of
-// files, so a follower can process other changes first.
+// files, so the follower can process other changes before it gets through the files.
 const FilesOfAbstract = "files of"
 
-// ErrGap is wrapped by the error of Changes when requested entries are missing or damaged.
-// The follower has to start from scratch.
+// ErrGap is wrapped by the error of Changes if any of the requested entries is missing or
+// damaged. The follower then has to start from scratch.
 var ErrGap = errors.New("the feed of changes has a gap")
 
 // changeSize is the size of an encoded change in bytes.
 const changeSize = 12
 
-// noteChange adds a record to the change feed if its type can be in the trash: all but
-// events.
+// noteChange adds a record to the change feed. It does nothing for audit log entries, the
+// only type that can't be in the trash.
 func (l *indexedTable[T]) noteChange(t *Tx, id uint64) {
 	if l.trashed == nil {
 		return
@@ -48,7 +49,7 @@ func (l *indexedTable[T]) noteChange(t *Tx, id uint64) {
 	t.noteChange(typedID(l.typeName, id))
 }
 
-// noteChange adds a typed ID to the change feed, once per commit.
+// noteChange adds a typed ID to the change feed, at most once per commit.
 func (t *Tx) noteChange(key uint64) {
 	if _, known := t.changedSet[key]; known {
 		return
@@ -60,8 +61,8 @@ func (t *Tx) noteChange(key uint64) {
 	t.changedIDs = append(t.changedIDs, key)
 }
 
-// MarkDigestChanged adds up to limit files with this content digest to the change feed,
-// including files in the trash: data derived from their content changed.
+// MarkDigestChanged adds up to limit files with this content digest, including files in the
+// trash, to the change feed. Call it if data derived from the content has changed.
 func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]) && limit > 0; k, _ = c.Next() {
@@ -72,13 +73,13 @@ func (t *Tx) MarkDigestChanged(digest [32]byte, limit int) {
 	}
 }
 
-// flushChanges writes the noted changes to the end of the feed.
+// flushChanges appends the changes noted in this transaction to the feed.
 func (t *Tx) flushChanges() error {
 	if len(t.changedIDs) == 0 {
 		return nil
 	}
 	b := t.bucket(bucketChanges)
-	b.FillPercent = 1 // keys are only appended
+	b.FillPercent = 1 // keys are always appended, so pages can be full
 	seq := b.Sequence()
 	for _, record := range t.changedIDs {
 		seq++
@@ -95,16 +96,16 @@ func (t *Tx) flushChanges() error {
 	return nil
 }
 
-// MarkFileChanged adds a file, which need not exist, to the change feed.
+// MarkFileChanged adds a file to the change feed. The file doesn't have to exist.
 func (t *Tx) MarkFileChanged(id uint64) { files.noteChange(t, id) }
 
-// encodeChange returns the value of a change.
+// encodeChange returns the encoded value of a change feed entry.
 func encodeChange(key []byte, record uint64) []byte {
 	raw := binary.BigEndian.AppendUint64(make([]byte, 0, changeSize), record)
 	return binary.BigEndian.AppendUint32(raw, recordChecksum(bucketChanges, key, raw))
 }
 
-// decodeChange returns false for an invalid entry.
+// decodeChange decodes an entry of the change feed. ok is false if the entry is invalid.
 func decodeChange(key, raw []byte) (c Change, ok bool) {
 	seq, ok := decodeUint64(key)
 	if !ok || len(raw) != changeSize || binary.BigEndian.Uint32(raw[8:]) != recordChecksum(bucketChanges, key, raw[:8]) {
@@ -115,13 +116,13 @@ func decodeChange(key, raw []byte) (c Change, ok bool) {
 	return c, c.Type != ""
 }
 
-// LastChange returns the sequence number of the newest change, and 0 before the first. It
-// never decreases.
+// LastChange returns the sequence number of the newest change, or 0 if there has never been
+// one. It never decreases.
 func (t *Tx) LastChange() uint64 { return t.bucket(bucketChanges).Sequence() }
 
-// Changes returns up to limit changes in order, starting at a sequence number. The error
-// wraps ErrGap if the first one was trimmed or any is damaged or missing. There are no
-// changes and no error if from is one above LastChange.
+// Changes returns up to limit changes in order, starting with sequence number from. The
+// error wraps ErrGap if the first of them was trimmed or if any of them is damaged or
+// missing. If from is LastChange + 1, Changes returns an empty list and no error.
 func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
 	last, next := t.LastChange(), max(from, 1)
 	if next > last+1 {
@@ -167,8 +168,8 @@ func (t *Tx) FirstChange() uint64 {
 	return t.LastChange() + 1
 }
 
-// Changed returns a channel that gets a value after a commit that added to the change feed,
-// unless one is already waiting. It supports one follower.
+// Changed returns a channel that receives a value after every commit that added to the
+// change feed, unless a value is already waiting. The channel supports only one follower.
 func (s *Store) Changed() <-chan struct{} { return s.changed }
 
 // notifyChanged wakes the follower of the change feed.
@@ -179,7 +180,7 @@ func (s *Store) notifyChanged() {
 	}
 }
 
-// resetChanges empties the change feed and leaves a gap.
+// resetChanges empties the change feed and leaves a gap in the sequence numbers.
 func resetChanges(tx *bolt.Tx) error {
 	seq := tx.Bucket(bucketChanges).Sequence()
 	if err := tx.DeleteBucket(bucketChanges); err != nil {

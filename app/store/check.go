@@ -12,20 +12,21 @@ import (
 	"deedkeep/app/model"
 )
 
-// Finding is a problem that Check found: the kind of thing it is about, its name or ID, and
-// the problem.
+// Finding is a problem that Check found. Kind is the type of the affected object, and
+// Subject is its name or ID.
 type Finding struct{ Kind, Subject, Problem string }
 
 // CheckSummary counts what Check examined.
 type CheckSummary struct {
 	Records, Files, Events int
-	Corrupt                bool // the file's structure is damaged: it must not be written to
+	Corrupt                bool // the file's structure is damaged, so it must not be written to
 }
 
-// maxFindings is the max number of findings that are reported.
+// maxFindings is the maximum number of findings that are reported. Further findings are
+// only counted.
 const maxFindings = 10_000
 
-// checker is the state of one Check.
+// checker holds the state of one Check.
 type checker struct {
 	ctx          context.Context
 	t            *Tx
@@ -35,20 +36,20 @@ type checker struct {
 	counts       map[Counter]uint64
 
 	valueCounts     map[valueCountKey]uint64
-	expectedEntries map[string]int // by list index
+	expectedEntries map[string]int // expected number of entries per list index
 	keyBuf          []byte         // scratch buffer
 
 	fingerprint string
 }
 
-// Check verifies all records and indexes against their checksums and each other, the hash
-// chain of the audit log, and the structure of the file's pages. report gets each problem.
-// The error is about the check itself, never about a problem it found.
+// Check verifies the checksums of all records, the consistency of records and indexes, the
+// hash chain of the audit log, and the page structure of the file. It calls report for each
+// problem. It returns an error only if the check itself fails, not if it finds problems.
 func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, error) {
 	k := &checker{ctx: ctx, report: report, counts: map[Counter]uint64{}, valueCounts: map[valueCountKey]uint64{},
 		expectedEntries: map[string]int{}, fingerprint: c.fingerprint}
 	err := c.viewFile(ctx, func(t *Tx, file io.ReaderAt, length int64) error {
-		// This check must be first: bbolt can't safely read a file with broken pages.
+		// Check the pages first, because bbolt can't safely read a file with broken pages.
 		valid, err := checkPages(file, length, func(subject, problem string) {
 			k.addFinding("database", subject, "%s", problem)
 		})
@@ -77,7 +78,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 	return k.summary, err
 }
 
-// errWalkFailed ends a Check after a finding about the failure was reported.
+// errWalkFailed ends a Check after the failure has been reported as a finding.
 var errWalkFailed = errors.New("the records could not be walked")
 
 // checkAll runs all checks of records and indexes.
@@ -96,7 +97,8 @@ func (k *checker) checkAll() error {
 	return k.ctx.Err()
 }
 
-// missingBuckets reports the buckets that don't exist.
+// missingBuckets reports a problem for each bucket that doesn't exist. It returns true if
+// there are any.
 func (k *checker) missingBuckets() (missing bool) {
 	for _, name := range allBuckets() {
 		if k.t.bucket(name) == nil {
@@ -127,7 +129,7 @@ func (k *checker) checkMeta() {
 	k.checkKeys(bucketCounters, counterKeys()...)
 }
 
-// checkKeys reports keys in a bucket other than the given ones.
+// checkKeys reports a problem for each key in a bucket that is not in names.
 func (k *checker) checkKeys(bucket []byte, names ...[]byte) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, _ := c.First(); key != nil; key, _ = c.Next() {
@@ -137,14 +139,14 @@ func (k *checker) checkKeys(bucket []byte, names ...[]byte) {
 	}
 }
 
-// addFinding reports a problem, up to maxFindings.
+// addFinding reports a problem unless maxFindings have been reported.
 func (k *checker) addFinding(kind, subject, format string, args ...any) {
 	if k.findingCount++; k.findingCount <= maxFindings {
 		k.report(Finding{kind, subject, fmt.Sprintf(format, args...)})
 	}
 }
 
-// checkRecords verifies every record and its references to others.
+// checkRecords verifies every record and its references to other records.
 func (k *checker) checkRecords() {
 	checkTable(k, templates, func(model.Template) {})
 	checkTable(k, folders, k.checkFolder)
@@ -172,7 +174,8 @@ func (k *checker) checkRecords() {
 	}
 }
 
-// checkTable decodes all records of a table and calls fn with the intact ones.
+// checkTable decodes all records of a table, reports the damaged ones, and calls fn with
+// the others.
 func checkTable[T any](k *checker, b table[T], fn func(T)) {
 	b.each(k.t, 0, func(id uint64, v T, err error) bool {
 		k.summary.Records++
@@ -190,14 +193,15 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 	}
 }
 
-// checkReference reports a reference to a missing record.
+// checkReference reports a problem if exists is false, that is, if a record refers to a
+// missing one.
 func (k *checker) checkReference(typeName string, id uint64, other string, exists bool, otherID uint64) {
 	if !exists {
 		k.addFinding(typeName, fmt.Sprint(id), "names %s %d, which is missing", other, otherID)
 	}
 }
 
-// checkIndexed reports a missing index entry.
+// checkIndexed reports a problem if an index has no entry with this key.
 func (k *checker) checkIndexed(typeName string, id uint64, bucket, key []byte) {
 	if k.t.bucket(bucket).Get(key) == nil {
 		k.addFinding(typeName, fmt.Sprint(id), "is missing in the index %s", bucket)
@@ -265,8 +269,8 @@ func (k *checker) checkFile(f model.File) {
 	k.checkPlacement(f)
 }
 
-// checkPlacement verifies the folder and abstract of a file. A file in the trash may refer
-// to missing ones unless it was deleted with its abstract.
+// checkPlacement verifies that the folder and the abstract of a file exist. They may be
+// missing if the file is in the trash, unless it was deleted together with its abstract.
 func (k *checker) checkPlacement(f model.File) {
 	with := f.Trashed != nil && f.Trashed.With != ""
 	if f.Trashed == nil && f.FolderID != 0 {
@@ -336,7 +340,8 @@ func (k *checker) checkIndexes() {
 	k.checkUserIndexes()
 }
 
-// checkEntries reports the entries of an index that don't match a record.
+// checkEntries reports a problem for each entry of an index for which matches returns
+// false.
 func (k *checker) checkEntries(bucket []byte, matches func(key, value []byte) bool) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, value := c.First(); key != nil && k.ctx.Err() == nil; key, value = c.Next() {
@@ -354,8 +359,8 @@ func idSuffix(key []byte) (uint64, bool) {
 	return decodeUint64(key[len(key)-8:])
 }
 
-// checkCounters compares the counters with the counted records. It skips them after other
-// findings, which may be the cause.
+// checkCounters compares the counters with the number of records that were read. If there
+// are other findings, it does nothing, because they may be the cause of a difference.
 func (k *checker) checkCounters() {
 	for _, c := range allCounters() {
 		if have := k.t.Count(c); have != k.counts[c] && k.findingCount == 0 {

@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// checkListIndexes verifies that a record has its entries in the list, sort, and trash
-// indexes, and adds it to the expected counts.
+// checkListIndexes verifies that a record has the right entries in the list, sort, and
+// trash indexes. It adds them to the expected number of entries.
 func checkListIndexes[T any](k *checker, l *indexedTable[T], id uint64, v *T) {
 	f, trashed := l.listFields(k.t, v), l.trashFields(k.t, v)
 	k.checkLayout(&l.indexLayout, l.typeName, id, &f)
@@ -73,7 +73,7 @@ func (k *checker) checkLists() {
 	})
 }
 
-// readListFields returns the fields that the list index of a record should have.
+// readListFields returns the fields that a record should have in the list index.
 func readListFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
@@ -82,7 +82,7 @@ func readListFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFiel
 	return l.listFields(k.t, &v), true
 }
 
-// readTrashFields returns the fields that the trash index of a record should have.
+// readTrashFields returns the fields that a record should have in the trash index.
 func readTrashFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
@@ -91,8 +91,8 @@ func readTrashFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFie
 	return l.trashFields(k.t, &v), true
 }
 
-// checkLayoutEntries reports the entries of an index that don't belong to a record. If all
-// expected entries exist and the index has no others, each is correct, and nothing has to be
+// checkLayoutEntries reports index entries that don't belong to a record. If all expected
+// entries exist and the index has no others, every entry is correct, so no records are
 // read.
 func checkLayoutEntries(k *checker, layout *indexLayout, read func(id uint64) (indexFields, bool)) {
 	if k.findingCount == 0 && k.expectedEntries[string(layout.indexBucket)] == k.countEntries(layout.indexBucket) {
@@ -122,7 +122,8 @@ func (k *checker) countEntries(bucket []byte) (n int) {
 	return n
 }
 
-// checkValueCounts compares the stored value counts with the counted records.
+// checkValueCounts compares the stored value counts with the number of records that were
+// read.
 func (k *checker) checkValueCounts() {
 	if k.findingCount > 0 {
 		return // the other findings may be the cause
@@ -146,7 +147,7 @@ func (k *checker) checkValueCounts() {
 // formatCountKey formats a key of the counts bucket for a finding.
 func formatCountKey(key []byte) string { return string(bytes.ReplaceAll(key, []byte{0}, []byte{' '})) }
 
-// checkStoredResponses verifies the stored responses and the index of their times.
+// checkStoredResponses verifies the stored responses and the index that sorts them by time.
 func (k *checker) checkStoredResponses() {
 	c := k.t.bucket(bucketStoredResponses).Cursor()
 	for slot, raw := c.First(); slot != nil && k.ctx.Err() == nil; slot, raw = c.Next() {
@@ -189,15 +190,15 @@ func (k *checker) checkChanges() {
 	}
 }
 
-// checkUser verifies that a user is in the index of names.
+// checkUser verifies that a user is in the index of usernames.
 func (k *checker) checkUser(u model.User) {
 	if id, ok := decodeUint64(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
 		k.addFinding("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
 	}
 }
 
-// checkUserIndexes verifies that every entry of the indexes of users and sessions matches a
-// record.
+// checkUserIndexes verifies that every entry of the indexes of usernames and sessions
+// matches a record.
 func (k *checker) checkUserIndexes() {
 	k.checkEntries(bucketUserNames, func(key, value []byte) bool {
 		id, ok := decodeUint64(value)
@@ -214,7 +215,7 @@ func (k *checker) checkUserIndexes() {
 	})
 }
 
-// checkSession verifies the hash, user, and index entry of a session.
+// checkSession verifies the hash, user, and index entry of one session.
 func (k *checker) checkSession(key []byte, s model.Session) {
 	if s.Hash != hex.EncodeToString(key) {
 		k.addFinding("session", s.ID(), "stands under another hash")

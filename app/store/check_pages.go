@@ -17,9 +17,10 @@ import (
 //	         freelist page 8 | pages 8 | transaction 8 | FNV-1a of all before 8
 //	bucket   root page 8, 0 when inline | sequence 8 | the page, when inline
 //
-// bbolt trusts every number in them. After a single flipped bit, its cursor can loop
-// forever, or its own check can access unmapped memory in a goroutine whose fault can't be
-// recovered. So the code in this file verifies the pages first, as plain bytes.
+// bbolt doesn't validate any of these numbers. A single flipped bit can make its cursor
+// loop forever. It can also make bbolt's own check access unmapped memory in a goroutine
+// whose fault can't be recovered. So the code in this file verifies the pages as plain
+// bytes before bbolt reads them.
 const (
 	pageHeader    = 16
 	elementSize   = 16
@@ -30,7 +31,7 @@ const (
 	leafPage      = 0x02
 	freelistPage  = 0x10
 	bucketElement = 0x01
-	countInPage   = 0xFFFF // count of a freelist whose real count is its first entry
+	countInPage   = 0xFFFF // if a freelist has this count, its first entry is the real count
 	minPageSize   = 1 << 10
 	maxPageSize   = 1 << 16
 )
@@ -38,10 +39,10 @@ const (
 // errBrokenPages means that the page structure of a database file is damaged.
 var errBrokenPages = errors.New("the pages of the database are damaged: put back a backup")
 
-// pageChecker reads the pages of one file, each once.
+// pageChecker reads the pages of one file, each page once.
 type pageChecker struct {
 	file      io.ReaderAt
-	pageSize  int64 // bytes
+	pageSize  int64 // in bytes
 	pageCount uint64
 	used      []bool
 	report    func(subject, problem string)
@@ -50,8 +51,9 @@ type pageChecker struct {
 }
 
 // checkPages reports problems in the page structure of a bbolt file with the given length.
-// If it is valid, bbolt can read the file safely; the order of keys is left to bbolt's own
-// check. The error is about reading the file.
+// If valid is true, bbolt can read the file safely. checkPages doesn't verify the order of
+// the keys, because bbolt's own check does. It returns an error only if the file can't be
+// read.
 func checkPages(file io.ReaderAt, length int64, report func(subject, problem string)) (valid bool, err error) {
 	r := &pageChecker{file: file, report: report, subject: "pages"}
 	root, freelist, err := r.checkMeta(length)
@@ -69,13 +71,13 @@ func checkPages(file io.ReaderAt, length int64, report func(subject, problem str
 	return !r.broken, nil
 }
 
-// addProblem reports a problem that makes the file invalid.
+// addProblem reports a problem and marks the file as broken.
 func (r *pageChecker) addProblem(format string, args ...any) {
 	r.broken = true
 	r.report(r.subject, fmt.Sprintf(format, args...))
 }
 
-// checkMeta reads the current meta page: the newest valid one of the two.
+// checkMeta reads the current meta page, which is the newer of the valid ones.
 func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error) {
 	valid, err := readValidMetas(r.file)
 	if err != nil {
@@ -96,12 +98,12 @@ func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error)
 
 // metaPage is one of the two meta pages, which contain the root of the bucket tree.
 type metaPage struct {
-	offset, pageSize          int64 // offset of the meta page in the file, and size of every page
+	offset, pageSize          int64 // offset of the meta page in the file, and size of all pages
 	root, freelist, pageCount uint64
 	transaction, checksum     uint64
 }
 
-// readValidMetas returns the meta pages that match their checksum, two at most.
+// readValidMetas returns the meta pages whose checksum is correct. There are at most two.
 func readValidMetas(file io.ReaderAt) (valid []metaPage, err error) {
 	raw := make([]byte, metaSize)
 	for offset := int64(0); offset <= maxPageSize; offset = max(minPageSize, 2*offset) {
@@ -138,8 +140,8 @@ func u32(b []byte) uint32 { return binary.NativeEndian.Uint32(b) }
 
 func u64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 
-// readPage reads a page with its overflow pages and marks them as used. It returns nil after
-// reporting a problem.
+// readPage reads a page with its overflow pages and marks them as used. If it finds a
+// problem, it reports the problem and returns nil.
 func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= r.pageCount {
 		r.addProblem("page %d is named, which the file does not have", id)
@@ -168,8 +170,8 @@ func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 	return raw, nil
 }
 
-// checkTree checks a page and the pages under it. It terminates because a page that is used
-// twice is a problem.
+// checkTree checks a page and all pages below it. It terminates because a page that is used
+// twice is reported and not followed.
 func (r *pageChecker) checkTree(id uint64) error {
 	raw, err := r.readPage(id)
 	if err != nil || raw == nil {
@@ -178,7 +180,7 @@ func (r *pageChecker) checkTree(id uint64) error {
 	return r.checkElements(raw, fmt.Sprintf("page %d", id))
 }
 
-// checkElements checks the elements of a branch or leaf, which may be an inline page.
+// checkElements checks the elements of a branch or leaf page, which may be inline.
 func (r *pageChecker) checkElements(raw []byte, name string) error {
 	kind, count := u16(raw[8:]), int(u16(raw[10:]))
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 {
@@ -214,7 +216,7 @@ func (r *pageChecker) checkBranchElement(e []byte, name string) error {
 	return r.checkTree(u64(e[8:]))
 }
 
-// checkLeafElement checks an element of a leaf page: a record or a bucket.
+// checkLeafElement checks an element of a leaf page, which is a record or a bucket.
 func (r *pageChecker) checkLeafElement(e []byte, name string) error {
 	position, key, value := uint64(u32(e[4:])), uint64(u32(e[8:])), uint64(u32(e[12:]))
 	if key == 0 || position < elementSize || position+key+value > uint64(len(e)) {
@@ -234,7 +236,7 @@ func (r *pageChecker) checkLeafElement(e []byte, name string) error {
 	return err
 }
 
-// checkBucket checks the value of a bucket. Buckets are never nested.
+// checkBucket checks the value of a bucket. Nested buckets are reported as a problem.
 func (r *pageChecker) checkBucket(value []byte, name string) error {
 	if len(value) < bucketHeader {
 		r.addProblem("%s is too short for a bucket", name)
@@ -251,7 +253,7 @@ func (r *pageChecker) checkBucket(value []byte, name string) error {
 	return r.checkElements(inline, name)
 }
 
-// checkFreelist checks that the pages of the freelist are not in use.
+// checkFreelist checks that no page in the freelist is in use.
 func (r *pageChecker) checkFreelist(id uint64) error {
 	raw, err := r.readPage(id)
 	if err != nil || raw == nil {

@@ -7,11 +7,11 @@ import (
 	"deedkeep/app/model"
 )
 
-// Column is the name of a property by which a list can be filtered. These are the names of
-// the filters of /v1, and some more.
+// Column is the name of a property by which a list can be filtered. It includes the names
+// of all filters of the /v1 API.
 type Column string
 
-// The columns. doc.go shows which list has which.
+// The columns. doc.go shows which columns each list has.
 const (
 	ColumnStatus      Column = "status"
 	ColumnTemplate    Column = "template_id"
@@ -20,21 +20,23 @@ const (
 	ColumnOrderNumber Column = "order_number"
 	ColumnFolder      Column = "folder_id"
 	ColumnAbstract    Column = "abstract_id"
-	ColumnUnassigned  Column = "nowhere" // in no folder and no abstract; the value of the filter is ignored
+	ColumnUnassigned  Column = "nowhere" // not in any folder or abstract; the value of the filter is ignored
 	ColumnProcessing  Column = "is_processing"
 	ColumnActor       Column = "actor"
-	ColumnKind        Column = "kind" // of an event; in the trash, the record's type
+	ColumnKind        Column = "kind" // kind of an audit log entry; in the trash, the record's type
 	ColumnRecord      Column = "record"
 )
 
-// columnValue is the value of a record in a column: folded text, or a number with the text
-// before it. "key:7" is {"key", 7}, and "12" is {"", 12}. The zero value means no value.
+// columnValue is the value of a record in a column. It is either folded text or a number
+// with an optional text before it. For example, "key:7" is {"key", 7}, and "12" is {"",
+// 12}. The zero value means that the record has no value.
 type columnValue struct {
 	text   string
 	number uint64
 }
 
-// parseValue parses a text. Texts that differ after folding never have equal values.
+// parseValue parses text as a column value. Texts that are different after folding always
+// have different values.
 func parseValue(text string) columnValue {
 	text = fold(text)
 	prefix, digits, found := strings.Cut(text, ":")
@@ -78,11 +80,11 @@ func fold(text string) string {
 //	number below 2^40   hash of the text before it (3 bytes) | number (5 bytes)
 //	anything else       hash of the text
 //
-// Numbers keep their order, so entries of new records are next to each other. Different
-// values can have the same hash, so matches are verified against the record.
+// Numbers keep their order, so the entries of new records are next to each other. Two
+// values can have the same hash, so each match is verified against the record.
 type valueHash uint64
 
-// numberBits is the size of a number in a valueHash.
+// numberBits is the number of bits for the number in a valueHash.
 const numberBits = 40
 
 // hashValue returns the hash that represents v in an index.
@@ -102,8 +104,8 @@ func (t *Tx) hashValue(v columnValue) valueHash {
 	return valueHash(max(hash(v.String()), 1))
 }
 
-// fnv1a returns the 64-bit FNV-1a hash of text. Someone who constructs collisions only gets
-// slow lists of those values.
+// fnv1a returns the 64-bit FNV-1a hash of text. An attacker who constructs collisions only
+// makes lists filtered by those values slow.
 func fnv1a(text string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {
@@ -112,5 +114,5 @@ func fnv1a(text string) uint64 {
 	return h
 }
 
-// hash32 returns the short form that is stored in the value of an index entry.
+// hash32 returns the short form of h that is stored in index values.
 func (h valueHash) hash32() uint32 { return uint32(h>>32) ^ uint32(h) }

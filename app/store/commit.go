@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/stats"
 )
 
-// maxBatch is the max number of updates in one commit. It limits how long each of them
+// maxBatch is the maximum number of updates in one commit. It limits how long each update
 // waits.
 const maxBatch = 256
 
@@ -27,27 +27,27 @@ var (
 	errSyncFailed  = errors.New("a sync failed")
 )
 
-// batchMember is one call of Update that waits for its commit.
+// batchMember is a call of Update that is waiting for its commit.
 type batchMember struct {
 	ctx            context.Context
 	check, write   func(*Tx) error
-	checkErr       error // error of check; final unless sawUncommitted and the commit fails
-	writeErr       error // error of write; it aborted the batch
-	sawUncommitted bool  // check ran after another member of this batch had written
+	checkErr       error // error of check; final unless sawUncommitted is set and the commit fails
+	writeErr       error // error of write, which aborted the batch
+	sawUncommitted bool  // another member of this batch had already written when check ran
 	done           chan error
 }
 
-// Update commits one change durably. It has two phases because bbolt has no savepoints:
-// check reads and may reject the change; write may fail only when something is broken.
-// Either may be nil. Concurrent calls share a commit and its fsync, but no call waits for
+// Update commits one change durably. It has two phases, because bbolt has no savepoints.
+// check reads and may reject the change. write may fail only if something is broken. Either
+// function may be nil. Concurrent calls share a commit and its fsync, but no call waits for
 // others to arrive.
 //
 // A failed check doesn't affect the other members of the batch. A failed write aborts the
-// batch, and its members run again one at a time. So both phases may run more than once, and
-// any effect they have outside the transaction must be safe to repeat.
+// batch, and then its members run again one at a time. So both phases may run more than
+// once, and any effects outside the transaction must be safe to repeat.
 //
-// When Update returns nil, the change survives a power failure. Canceling ctx has an effect
-// only until the batch starts.
+// If Update returns nil, the change survives a power failure. Canceling ctx has no effect
+// after the batch starts.
 func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error {
 	m := &batchMember{ctx: ctx, check: check, write: write, done: make(chan error, 1)}
 	s.mu.Lock()
@@ -61,7 +61,8 @@ func (s *Store) Update(ctx context.Context, check, write func(*Tx) error) error 
 	return <-m.done
 }
 
-// checkWritable returns why the store rejects updates, or nil. The caller holds s.mu.
+// checkWritable returns the reason why the store rejects updates, or nil if it accepts
+// them. The caller must hold s.mu.
 func (s *Store) checkWritable() error {
 	if errors.Is(s.failure, errReadOnlyDisk) {
 		return errReadOnlyDisk
@@ -83,7 +84,8 @@ func (s *Store) wakeWriter() {
 	}
 }
 
-// runWriter commits batches until Close. It is the only goroutine that runs updates.
+// runWriter commits batches until Close is called. It is the only goroutine that runs
+// updates.
 func (s *Store) runWriter() {
 	defer close(s.writerDone)
 	for {
@@ -113,7 +115,8 @@ func (s *Store) nextBatch() (batch []*batchMember, closing bool) {
 	return batch, s.closing
 }
 
-// commitBatch runs a batch and sends each member its result exactly once.
+// commitBatch runs a batch and sends each member its result. Each member gets exactly one
+// result.
 func (s *Store) commitBatch(batch []*batchMember) {
 	err := s.runBatch(batch)
 	if errors.Is(err, errWriteFailed) && len(batch) > 1 {
@@ -134,8 +137,8 @@ func (s *Store) commitBatch(batch []*batchMember) {
 	}
 }
 
-// runBatch runs all members in one transaction and commits it. It returns errWriteFailed if
-// a write failed, in which case nothing is committed.
+// runBatch runs all members in one transaction and commits it. If a write fails, it commits
+// nothing and returns errWriteFailed.
 func (s *Store) runBatch(batch []*batchMember) error {
 	for _, m := range batch {
 		m.checkErr, m.writeErr, m.sawUncommitted = nil, nil, false
@@ -179,10 +182,10 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	return nil
 }
 
-// commit commits tx and decides what an error means. bbolt writes data pages to free space
-// before the meta page that makes them current, so a full disk leaves the previous state
-// intact. After any other error it is unknown what reached the disk, and a later successful
-// fsync proves nothing: the store becomes read-only.
+// commit commits tx and handles errors. bbolt writes data pages to free space before it
+// writes the meta page that makes them current, so if the disk is full, the previous state
+// remains intact. After any other error, it is unknown which data reached the disk, and a
+// later successful fsync doesn't prove that it did. So the store becomes read-only.
 func (s *Store) commit(tx *bolt.Tx) error {
 	if err := s.removeCleanMark(); err != nil {
 		return errors.Join(fmt.Errorf("start of the session's writes: %w", err), rollback(tx))
@@ -195,21 +198,21 @@ func (s *Store) commit(tx *bolt.Tx) error {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
-	// A commit that panicked over a damaged page still holds bbolt's locks, which would
-	// block Close. After a commit that returned, Rollback reports ErrTxClosed: ignored.
+	// If Commit panicked because of a damaged page, bbolt's locks are still held and would
+	// block Close. If Commit returned, Rollback returns ErrTxClosed, which is ignored.
 	_ = recoverPanic(tx.Rollback)
 	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
 }
 
-// isDiskFull reports whether a write failed because the disk is full. A sync that fails with
-// the same error doesn't count: the data it should have made durable may be lost, including
-// the current meta page.
+// isDiskFull reports whether a write failed because the disk is full. It returns false if a
+// sync failed with that error. In this case, the data that should have been synced may be
+// lost, including the current meta page.
 func isDiskFull(err error) bool {
 	var at *fs.PathError
 	return errors.As(err, &at) && at.Op == "write" && durable.IsDiskFull(err)
 }
 
-// rollback rolls tx back and adds context to the error.
+// rollback rolls tx back and adds context to any error.
 func rollback(tx *bolt.Tx) error {
 	if err := tx.Rollback(); err != nil {
 		return fmt.Errorf("roll back: %w", err)
@@ -228,8 +231,9 @@ func runPhase(ctx context.Context, fn func(*Tx) error, t *Tx) error {
 	return recoverPanic(func() error { return fn(t) })
 }
 
-// recoverPanic runs fn and turns a panic into an error. That includes memory faults: a
-// damaged page can point outside the mapped file, which must not crash the process.
+// recoverPanic runs fn and converts a panic into an error. It also converts memory faults,
+// because a damaged page can point outside the mapped file, which must not crash the
+// process.
 func recoverPanic(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -240,7 +244,7 @@ func recoverPanic(fn func() error) (err error) {
 	return fn()
 }
 
-// panicError is a recovered panic with its stack trace for the log.
+// panicError is a recovered panic. It contains the stack trace for the log.
 type panicError struct {
 	reason any
 	stack  []byte
@@ -250,7 +254,7 @@ func (p *panicError) Error() string {
 	return fmt.Sprintf("panic in a transaction: %v\n%s", p.reason, p.stack)
 }
 
-// The bounds of the histograms in CommitStats.
+// The bucket bounds of the histograms in CommitStats.
 var (
 	batchSizeBounds     = []float64{1, 2, 4, 8, 16, 32, 64, 128, maxBatch}
 	commitSecondsBounds = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10}
@@ -259,7 +263,7 @@ var (
 // CommitStats describes the successful commits since the store was opened.
 type CommitStats struct {
 	Changes stats.Read // updates per commit
-	Seconds stats.Read // duration of write and fsync
+	Seconds stats.Read // duration of each commit, from the first write to the end of the fsync
 }
 
 // CommitStats returns the current statistics. It doesn't wait for a transaction.

@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Copy is a consistent private copy of a store's file, or the live file itself (LiveCopy).
-// Reading it never blocks the store's writers.
+// Copy is a consistent private copy of a store's file, or the live file itself (see
+// LiveCopy). Reading it never blocks writers of the store.
 type Copy struct {
 	db          *bolt.DB
 	live        *Store // nil for a private copy
@@ -25,9 +25,9 @@ type Copy struct {
 	brokenPages bool                // set by Check
 }
 
-// Snapshot writes a Copy to path, which must not exist, and opens it. The Copy has complete
-// indexes: Snapshot waits for a Rebuild in progress. The error has kind
-// errs.InsufficientStorage if the disk is full. No file remains after an error.
+// Snapshot writes a Copy to path, which must not exist, and opens it. If a Rebuild is in
+// progress, Snapshot waits for it, so the Copy has complete indexes. The error has kind
+// errs.InsufficientStorage if the disk is full. If there is an error, the file is removed.
 func (s *Store) Snapshot(ctx context.Context, path string) (c *Copy, err error) {
 	err = s.withCompleteIndexes(ctx, func(complete func(*Tx) bool) error {
 		c, err = s.writeSnapshot(ctx, path, complete)
@@ -36,8 +36,8 @@ func (s *Store) Snapshot(ctx context.Context, path string) (c *Copy, err error) 
 	return c, err
 }
 
-// writeSnapshot writes and opens one Copy. complete reports whether a transaction sees
-// complete indexes.
+// writeSnapshot writes and opens one Copy. complete reports whether the indexes that a
+// transaction sees are complete.
 func (s *Store) writeSnapshot(ctx context.Context, path string, complete func(*Tx) bool) (*Copy, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Store) writeSnapshot(ctx context.Context, path string, complete func(*T
 	return c, nil
 }
 
-// openCopy opens the file read-only, so bbolt doesn't load the freelist: Check reports it if
-// it is damaged.
+// openCopy opens a copy read-only so that bbolt doesn't load the freelist. If the freelist
+// is damaged, Check reports that.
 func openCopy(path string) (*Copy, error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
 	if err != nil {
@@ -75,7 +75,7 @@ func openCopy(path string) (*Copy, error) {
 	return &Copy{db: db, path: path}, nil
 }
 
-// Close closes the copy and removes its file. For a LiveCopy it does nothing.
+// Close closes the copy and removes its file. It does nothing for a LiveCopy.
 func (c *Copy) Close() error {
 	if c.live != nil {
 		return nil
@@ -90,19 +90,19 @@ func (c *Copy) view(fn func(*Tx) error) error {
 	})
 }
 
-// digestBatch is about how many files EachDigest reads per transaction.
+// digestBatch is the approximate number of files that EachDigest reads per transaction.
 const digestBatch = 256
 
-// digestFiles is a content digest with the files that have it.
+// digestFiles contains a content digest and all files with that content.
 type digestFiles struct {
 	digest [32]byte
 	files  []model.File
 }
 
 // EachDigest calls fn once for each content digest, in order, with the files that have it,
-// until fn returns an error. A file whose record is damaged has only its ID and a size of
-// -1; Check reports it. fn runs outside of the transactions, which are short. If Check found
-// broken pages, EachDigest returns an error.
+// until fn returns an error. If the record of a file is damaged, only the file's ID is set,
+// its size is -1, and Check reports the damage. fn runs outside the transactions, which are
+// short. If Check found broken pages, EachDigest returns an error.
 func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) error {
 	if c.brokenPages {
 		return errBrokenPages
@@ -121,8 +121,8 @@ func (c *Copy) EachDigest(fn func(digest [32]byte, files []model.File) error) er
 	return nil
 }
 
-// readDigests reads about digestBatch files in order of digest and returns the digest to
-// continue from, or nil at the end.
+// readDigests reads about digestBatch files, ordered by digest, starting with the digest
+// from. It returns the digest to continue with, or nil at the end.
 func (t *Tx) readDigests(from []byte) (list []digestFiles, next []byte) {
 	cursor, read := t.bucket(bucketFileDigests).Cursor(), 0
 	for k, _ := cursor.Seek(from); k != nil; k, _ = cursor.Next() {
@@ -162,8 +162,8 @@ func (s *ctxWriter) Write(p []byte) (n int, err error) {
 	return n, s.err
 }
 
-// OpenCopy opens a database file that no other process uses, such as one from a backup, for
-// reading. Its records have the schema they were written with. Close removes the file.
+// OpenCopy opens a database file for reading, such as one from a backup. No other process
+// may use the file. Records are not migrated to the current schema. Close removes the file.
 func OpenCopy(path string) (c *Copy, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -181,17 +181,17 @@ func (c *Copy) View(fn func(*Tx) error) error { return c.view(fn) }
 // Path returns the path of the copy's file.
 func (c *Copy) Path() string { return c.path }
 
-// LiveCopy returns a Copy that reads the store's own file, for when the disk has no space
-// for a private copy. Check reads one snapshot in one transaction while updates continue, so
-// the file may grow by the pages they replace; bbolt reuses that space later. Check waits
-// for a Rebuild in progress. EachDigest and View read the state at the time of the call. The
-// file at Path is stable only if the store is ReadOnly.
+// LiveCopy returns a Copy that reads the store's own file. Use it if the disk doesn't have
+// enough space for a private copy. Check reads one snapshot in one transaction while
+// updates continue, so the file may grow by the pages that the updates replace. bbolt
+// reuses that space later. Check waits for a Rebuild in progress. EachDigest and View read
+// the current state. The file at Path doesn't change only if the store is ReadOnly.
 func (s *Store) LiveCopy() *Copy {
 	return &Copy{db: s.db, live: s, path: s.db.Path(), fingerprint: s.fingerprint, hash: s.hash}
 }
 
-// viewFile runs fn in a read transaction with the bytes of the file at the same point in
-// time.
+// viewFile runs fn in a read transaction. The file content that fn gets is consistent with
+// the transaction.
 func (c *Copy) viewFile(ctx context.Context, fn func(t *Tx, file io.ReaderAt, length int64) error) error {
 	if c.live == nil {
 		return c.viewFileOnce(func(*Tx) bool { return true }, fn)
@@ -199,7 +199,7 @@ func (c *Copy) viewFile(ctx context.Context, fn func(t *Tx, file io.ReaderAt, le
 	return c.live.withCompleteIndexes(ctx, func(complete func(*Tx) bool) error { return c.viewFileOnce(complete, fn) })
 }
 
-// viewFileOnce is viewFile without waiting for a Rebuild: it returns errRebuilding if
+// viewFileOnce is like viewFile but doesn't wait for a Rebuild. It returns errRebuilding if
 // complete returns false.
 func (c *Copy) viewFileOnce(complete func(*Tx) bool, fn func(t *Tx, file io.ReaderAt, length int64) error) (err error) {
 	file, err := os.Open(c.path)
@@ -225,8 +225,9 @@ func (c *Copy) viewFileOnce(complete func(*Tx) bool, fn func(t *Tx, file io.Read
 	return fn(t, contents, length)
 }
 
-// beginView starts a read transaction. Commits write only pages that the transaction doesn't
-// use, except the two meta pages: it copies those while no commit can run.
+// beginView starts a read transaction. Later commits don't overwrite the pages that the
+// transaction uses, except for the two meta pages. beginView copies those while no commit
+// can run.
 func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, contents io.ReaderAt, length int64, err error) {
 	if c.live != nil {
 		c.live.writeMu.Lock()
@@ -245,7 +246,8 @@ func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, contents io.ReaderAt, leng
 	return tx, &headCachedFile{head: head[:n], rest: file}, info.Size(), err
 }
 
-// headCachedFile is a file whose first bytes were read earlier.
+// headCachedFile is a file whose first bytes were read earlier and are returned from
+// memory.
 type headCachedFile struct {
 	head []byte
 	rest io.ReaderAt
@@ -259,7 +261,7 @@ func (f *headCachedFile) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// checkStructure runs bbolt's own check. No commit may change the file during that time.
+// checkStructure runs bbolt's own check. No commit may change the file during the check.
 func (c *Copy) checkStructure(report func(error)) error {
 	if c.live != nil {
 		c.live.writeMu.Lock()

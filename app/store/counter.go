@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Counter is the name of a counter that is maintained with the records.
+// Counter is the name of a counter that is updated together with the records.
 type Counter string
 
-// The counters. Only those that say so include the trash.
+// The counters. They don't include the trash unless a comment says so.
 const (
-	CountAbstracts   Counter = "abstracts" // live records, as the next two
+	CountAbstracts   Counter = "abstracts" // live records; the same is true of the next two counters
 	CountOrders      Counter = "orders"
 	CountFiles       Counter = "files"
 	CountFolders     Counter = "folders"
@@ -22,8 +22,8 @@ const (
 	CountBytes       Counter = "bytes"        // total size of the live files; duplicates count each time
 	CountTrashed     Counter = "trashed"      // entries in the trash
 	CountFileRecords Counter = "file_records" // all files, including the trash
-	CountTextChecked Counter = "text_known"   // live files whose pages with text were counted
-	CountWithoutText Counter = "textless"     // live files that have no text on any page
+	CountTextChecked Counter = "text_known"   // live files that were checked for pages with text
+	CountWithoutText Counter = "textless"     // live files without text on any page
 )
 
 // allCounters returns all counters.
@@ -40,28 +40,28 @@ func counterKeys() (keys [][]byte) {
 	return keys
 }
 
-// valueCountKey identifies the count of live records with a value in a column.
+// valueCountKey identifies the number of live records that have a value in a column.
 type valueCountKey struct {
 	typeName string
 	column   Column
 	value    columnValue
 }
 
-// encode returns the key in the counts bucket. A type name, column, or value never contains
-// NUL.
+// encode returns the key for the counts bucket. Type names, columns, and values never
+// contain NUL.
 func (c valueCountKey) encode() []byte {
 	return fmt.Appendf(nil, "%s\x00%s\x00%s", c.typeName, c.column, c.value)
 }
 
-// Count returns the value of a counter, including the changes of this transaction.
+// Count returns the value of a counter. It includes changes made in this transaction.
 func (t *Tx) Count(c Counter) uint64 {
 	n, _ := decodeUint64(t.bucket(bucketCounters).Get([]byte(c))) // 0 if missing
 	return addClamped(n, t.counterDeltas[c])
 }
 
-// CountBy returns the number of live records with a value in a column, ignoring case. It
-// supports ColumnStatus of abstracts and orders, and ColumnFolder of files; for others it
-// returns 0.
+// CountBy returns the number of live records that have a value in a column, ignoring case.
+// It supports ColumnStatus of abstracts and orders, and ColumnFolder of files. For other
+// columns it returns 0.
 func (t *Tx) CountBy(typeName string, column Column, value string) uint64 {
 	c := valueCountKey{typeName, column, parseValue(value)}
 	n, _ := decodeUint64(t.bucket(bucketCounts).Get(c.encode())) // 0 if missing
@@ -74,8 +74,8 @@ type ValueCount struct {
 	Count uint64
 }
 
-// ValueCounts returns the counts of all values of a column that CountBy supports, sorted by
-// value, including the changes of this transaction.
+// ValueCounts returns the number of live records for each value of a column that CountBy
+// supports, sorted by value. It includes changes made in this transaction.
 func (t *Tx) ValueCounts(typeName string, column Column) (list []ValueCount) {
 	prefix := valueCountKey{typeName: typeName, column: column}.encode()
 	c := t.bucket(bucketCounts).Cursor()
@@ -95,11 +95,12 @@ func (t *Tx) ValueCounts(typeName string, column Column) (list []ValueCount) {
 	return list
 }
 
-// addClamped adds delta to n and returns at least 0. Only damage leads to a negative count,
-// and Check reports it.
+// addClamped returns n + delta, or 0 if the sum is negative. The sum is negative only if
+// the database is damaged, and Check reports that.
 func addClamped(n uint64, delta int64) uint64 { return uint64(max(int64(n)+delta, 0)) }
 
-// addCount changes a counter. Counters change often, so flush writes them once per commit.
+// addCount adds delta to a counter. Counters change often, so flush writes them only once
+// per commit.
 func (t *Tx) addCount(c Counter, delta int64) {
 	if t.counterDeltas == nil {
 		t.counterDeltas = map[Counter]int64{}
@@ -107,8 +108,8 @@ func (t *Tx) addCount(c Counter, delta int64) {
 	t.counterDeltas[c] += delta
 }
 
-// countTransition adjusts a counter for a record that did or didn't count before and now
-// does or doesn't.
+// countTransition updates a counter after a record changed. before and after say whether
+// the counter includes the record before and after the change.
 func (t *Tx) countTransition(c Counter, before, after bool) {
 	switch {
 	case after && !before:
@@ -118,7 +119,7 @@ func (t *Tx) countTransition(c Counter, before, after bool) {
 	}
 }
 
-// addValueCount changes the count of a value; flush writes it.
+// addValueCount adds delta to the count of a value. flush writes it.
 func (t *Tx) addValueCount(typeName string, column Column, v columnValue, delta int64) {
 	if t.valueDeltas == nil {
 		t.valueDeltas = map[valueCountKey]int64{}
@@ -126,7 +127,7 @@ func (t *Tx) addValueCount(typeName string, column Column, v columnValue, delta 
 	t.valueDeltas[valueCountKey{typeName, column, v}] += delta
 }
 
-// flush writes the changed counters and the change feed. It runs once before each commit.
+// flush writes the changed counters and the change feed. It runs once, before the commit.
 func (t *Tx) flush() error {
 	for c, delta := range t.counterDeltas {
 		if delta == 0 {

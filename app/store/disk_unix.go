@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 )
 
-// initialMmap is large so that writers don't wait for open readers whenever the file grows:
-// bbolt remaps the file then.
+// initialMmap is the initial size of the memory map. It is large because bbolt has to remap
+// the file when the file outgrows the map, and writers then wait for all open readers.
 const initialMmap = 1 << 30
 
-// removeDurably removes a file, if it exists, so that it stays removed after a power
-// failure. The error wraps errSyncFailed when the file was removed but the sync failed.
+// removeDurably removes a file, if it exists, and syncs its directory so that a power
+// failure can't bring it back. The error wraps errSyncFailed if the file was removed but
+// the sync failed.
 func removeDurably(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"os"
 )
 
-// initialMmap is small on Windows, where bbolt grows the file to this size.
+// initialMmap is the initial size of the memory map. It is small on Windows because bbolt
+// extends the file to this size.
 const initialMmap = 16 << 20
 
 // removeDurably removes a file if it exists.

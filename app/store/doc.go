@@ -1,12 +1,12 @@
-// Package store is the repository of a vault: it keeps all records in one bbolt file.
-// It has typed reads and writes in transactions, secondary indexes, paged lists,
-// migrations, check and rebuild, snapshots, and a group commit.
+// Package store is the repository of a vault. It keeps all records in one bbolt file. It
+// provides typed reads and writes in transactions, secondary indexes, paged lists,
+// migrations, check and rebuild, snapshots, and group commits.
 //
 // # The bucket tree
 //
 // Numbers are 8 bytes, big endian, so keys sort numerically. fold(s) is model.Fold.
-// The encoding of a record is drawn in record.go. Index entries have no value unless
-// one is shown.
+// record.go shows the encoding of a record. Index entries have no value unless one is
+// shown.
 //
 //	meta/
 //	    schema            number    version of this tree; see migrate.go
@@ -52,8 +52,8 @@
 //
 // # Lists
 //
-// A list index has several entries for each record of a type. All of them have the
-// record's columns as their value, so that a scan can filter without reading records:
+// A list index has several entries for each record of a type. The value of each entry
+// contains the record's columns, so that a scan can apply filters without reading records:
 //
 //	key    tag (1) | filter or sort value | created (8) | id (8)
 //	value  columns, each as 4 bytes, in the order drawn above
@@ -69,42 +69,42 @@
 //	tag o  days (8), 0xFF… without a due date              every open order (model.IsOpenStatus)
 //	tag u  updated (8)                                     every record
 //
-// File numbers and parcels are normalized with model.NormalizeNumber, and addresses, which
-// include city and state, with model.NormalizeText. Sort indexes also serve searches by prefix
-// (find.go).
+// File numbers and parcels are normalized with model.NormalizeNumber. Addresses, including
+// the city and state, are normalized with model.NormalizeText. Sort indexes are also used
+// to search by prefix (find.go).
 //
-// Times are microseconds since 1970 and days are days since 1970, both with the sign
-// bit flipped so that they sort. The hash of a value is described in column.go. Two
-// values can have the same hash, so every match is verified against the record.
+// Times are microseconds since 1970, and days are days since 1970. Both have the sign bit
+// flipped so that they sort. column.go describes how values are hashed. Two values can have
+// the same hash, so each match is verified against the record.
 //
-// A record in the trash (Trashed is set) is only in the list of the trash. A file that
-// was deleted along with its abstract isn't in that list either.
+// A record in the trash (Trashed is set) is only in the trash list. A file that was deleted
+// along with its abstract isn't in that list either.
 //
-// The position of a page is the part of a key after its tag in the index of the sort
-// order. Pages don't shift when records are added or removed. A query uses the smallest
-// range of the index that contains all matches: scanned if it has the requested order,
-// loaded and sorted in memory if it doesn't and is small. Otherwise it scans the index
-// in the requested order. It reads a limited number of entries and returns a position
-// to continue from.
+// The position of a page is the part of a key after its tag, in the index that has the
+// requested sort order. Pages don't shift when records are added or removed. A query uses
+// the smallest range of an index that contains all matches. If the range has the requested
+// order, it is scanned. If it doesn't and is small, its records are loaded and sorted in
+// memory. Otherwise, the query scans the index that has the requested order. It reads a
+// limited number of entries and returns a position to continue from.
 //
-// IDs come from the sequence of the bucket and are never reused.
+// IDs come from the bucket's sequence and are never reused.
 //
 // # Rules
 //
-// A change of the bucket tree is a new schema: append a migration to the list in
-// migrate.go and add a fixture of the previous schema, which is kept permanently.
+// A change to the bucket tree requires a new schema: append a migration to the list in
+// migrate.go and add a fixture of the previous schema. Fixtures are kept permanently.
 //
-// The Put function of a type writes the record, its index entries, and its entry in
-// the change feed in one transaction. Counters are written once per commit, and
-// unchanged entries are not written at all. Rebuild regenerates all of them. The store
-// has no business rules: rules within a type are in app/model, and rules between types
-// are in the services above the store.
+// The Put function of a type writes the record, its index entries, and its change feed
+// entry in one transaction. Counters are written once per commit. Unchanged entries are not
+// written at all. Rebuild regenerates all of them. The store has no business rules. Rules
+// within a type are in app/model, and rules between types are in the services that use the
+// store.
 //
 // # Guarantees
 //
 // Update returns nil only after the commit was synced to the disk. After a disk error
-// during a commit, the store becomes read-only (see Store.Failure), except when the
-// disk is full, which bbolt survives. After a session that didn't close cleanly, Open
-// reads the file from the disk again and returns an error if the page cache differs.
-// cache_check.go describes the limits of this check on Windows and macOS.
+// during a commit, the store becomes read-only (see Store.Failure). The exception is a full
+// disk, which bbolt handles safely. If the last session didn't close cleanly, Open reads
+// the file from the disk again and returns an error if the page cache differs from the
+// disk. cache_check.go describes the limits of this check on Windows and macOS.
 package store

@@ -20,7 +20,8 @@ var events = indexedTable[model.Event]{
 	fields: func(e *model.Event) indexFields { return indexFields{created: sortableMicros(e.At), id: e.Seq} },
 }
 
-// actorValue returns parseValue(e.Actor.Record()) without formatting the text.
+// actorValue returns the same as parseValue(e.Actor.Record()) but usually doesn't format
+// the text.
 func actorValue(e *model.Event) columnValue {
 	v := parseValue(e.Actor.Kind)
 	if e.Actor.ID == 0 {
@@ -33,8 +34,8 @@ func actorValue(e *model.Event) columnValue {
 }
 
 // ListEvents returns a page of the audit log. It supports filters by ColumnActor,
-// ColumnKind, and ColumnRecord, and the sort orders SortCreated and, ascending only,
-// SortSequence.
+// ColumnKind, and ColumnRecord, and the sort orders SortCreated and SortSequence.
+// SortSequence supports ascending order only.
 func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
 	if q.Sort == SortSequence {
 		return t.listEventsInSequence(q)
@@ -42,8 +43,9 @@ func (t *Tx) ListEvents(q Query) (Page[model.Event], error) {
 	return events.list(t, q)
 }
 
-// maxSequenceScan is the max number of entries read for a page with SortSequence. It is low
-// because each entry is decoded: no index has that order.
+// maxSequenceScan is the maximum number of entries that are read for a page with
+// SortSequence. It is low because there is no index in that order, so each entry has to be
+// decoded.
 const maxSequenceScan = 2_000
 
 // listEventsInSequence returns a page of the audit log sorted by sequence number. It skips
@@ -81,15 +83,15 @@ func (t *Tx) listEventsInSequence(q Query) (page Page[model.Event], err error) {
 	return page, t.canceled()
 }
 
-// matchesInSequence reports whether a record matches the filters and the bounds of its
-// creation.
+// matchesInSequence reports whether a record matches the filters and the range of creation
+// times.
 func (l *indexedTable[T]) matchesInSequence(v *T, pred *predicate) bool {
 	created := l.fields(v).created
 	return created >= pred.createdFrom && created <= pred.createdTo && l.matches(v, pred)
 }
 
-// AddEvent appends an entry to the audit log, chained by hash to the previous one. It sets
-// Seq, Prev, and Hash.
+// AddEvent appends an entry to the audit log and links it to the previous entry by hash. It
+// sets Seq, Prev, and Hash.
 func (t *Tx) AddEvent(e model.Event) error {
 	last, err := t.LastEvent()
 	if err != nil {
@@ -127,7 +129,7 @@ func (t *Tx) LastEvent() (e model.Event, err error) {
 }
 
 // ScanEvents returns up to limit entries of the audit log, starting with sequence number
-// from. The first damaged one is an error.
+// from. It stops with an error at the first damaged entry.
 func (t *Tx) ScanEvents(from uint64, limit int) ([]model.Event, error) {
 	return scanTable(t, events.table, from, limit)
 }
@@ -142,23 +144,23 @@ func (t *Tx) EventHash(seq uint64) string {
 	return e.Hash
 }
 
-// LogEntry is an entry of the audit log as it is stored, damaged or not.
+// LogEntry is an audit log entry as stored. It may be damaged.
 type LogEntry struct {
-	Seq   uint64 // sequence number in the key; 0 if the key is not valid
+	Seq   uint64 // sequence number in the key; 0 if the key is invalid
 	Event model.Event
-	Err   error // why the entry can't be decoded; wraps ErrDamaged
+	Err   error // reason why the entry can't be decoded; wraps ErrDamaged
 }
 
 // LogPage is a part of the audit log.
 type LogPage struct {
 	Entries []LogEntry
 	Next    []byte // position of the next page; nil at the end
-	Total   uint64 // number of entries ever written
+	Total   uint64 // number of entries that have ever been written
 }
 
-// ScanLog returns up to limit stored entries of the audit log, starting at a position:
-// LogPosition, LogPage.Next, or nil for the start. It includes entries with invalid keys,
-// which may be before the first valid one.
+// ScanLog returns up to limit stored entries of the audit log, starting at position, which
+// is LogPosition, LogPage.Next, or nil for the start. The result includes entries with
+// invalid keys. These may come before the first valid entry.
 func (t *Tx) ScanLog(position []byte, limit int) LogPage {
 	bucket := t.bucket(bucketEvents)
 	log := LogPage{Total: bucket.Sequence()}
@@ -183,12 +185,12 @@ func (t *Tx) ScanLog(position []byte, limit int) LogPage {
 	return log
 }
 
-// LogPosition returns the position of an entry for ScanLog, and for Query.Position with
-// SortSequence the position after it.
+// LogPosition returns the position of an audit log entry. ScanLog starts with that entry.
+// As Query.Position with SortSequence, it makes the page start after that entry.
 func LogPosition(seq uint64) []byte { return encodeUint64(seq) }
 
-// putEvent writes an entry as the JSON from which its hash was computed. Encoding the event
-// again would double the cost.
+// putEvent writes an entry as the same JSON from which its hash was computed. Encoding the
+// event a second time would double the cost.
 func putEvent(t *Tx, seq uint64, sealed []byte) error {
 	key := encodeUint64(seq)
 	raw := make([]byte, recordHeaderSize, recordHeaderSize+len(sealed))

@@ -34,12 +34,12 @@ func (t *Tx) File(id uint64) (model.File, error) { return files.getLive(t, id) }
 // errs.NotFound if it doesn't exist.
 func (t *Tx) FileIncludingTrash(id uint64) (model.File, error) { return files.get(t, id) }
 
-// ListFiles returns a page of the live files. It supports filters by ColumnFolder,
+// ListFiles returns a page of live files. It supports filters by ColumnFolder,
 // ColumnAbstract, ColumnUnassigned, and ColumnProcessing, and the sort order SortCreated.
 func (t *Tx) ListFiles(q Query) (Page[model.File], error) { return files.list(t, q) }
 
-// PutFile creates or updates a file. The content of a file never changes: another digest or
-// size is an error.
+// PutFile creates or updates a file. It returns an error if the digest or the size of an
+// existing file is different, because the content of a file never changes.
 func (t *Tx) PutFile(f model.File) error {
 	old, existed, err := files.find(t, f.ID)
 	switch {
@@ -63,9 +63,9 @@ func (t *Tx) PutFile(f model.File) error {
 	return files.save(t, f.ID, &old, existed, &f)
 }
 
-// RemoveFile permanently deletes a file, live or in the trash, with its tasks. The error has
-// kind errs.NotFound if it doesn't exist. The abstract that lists it and the file's content
-// are not changed.
+// RemoveFile permanently deletes a file, live or in the trash, along with its tasks. The
+// error has kind errs.NotFound if the file doesn't exist. RemoveFile doesn't change the
+// abstract that lists the file, nor does it delete the file's content.
 func (t *Tx) RemoveFile(id uint64) error {
 	old, err := files.get(t, id)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Tx) RemoveFile(id uint64) error {
 		return fmt.Errorf("index file %d: %w", id, err)
 	}
 	t.bumpFolderVersions(&old, &model.File{}, true, false)
-	if old.Processing { // otherwise it has no tasks
+	if old.Processing { // a file that isn't Processing has no tasks
 		if err := t.removeTasksOfFile(id); err != nil {
 			return err
 		}
@@ -88,14 +88,15 @@ func (t *Tx) RemoveFile(id uint64) error {
 	return files.purge(t, id, &old)
 }
 
-// decodeDigest returns the digest in binary, with capacity for an ID after it.
+// decodeDigest returns the content digest in binary form. The slice has enough capacity to
+// append an ID.
 func decodeDigest(f *model.File) (digest []byte, ok bool) {
 	digest, err := hex.AppendDecode(make([]byte, 0, 40), []byte(f.Digest))
 	return digest, err == nil && len(digest) == 32 && hex.EncodeToString(digest) == f.Digest
 }
 
-// updateFileCounters updates the counters and the index of failed files. existed and exists
-// tell whether the file existed before and exists now.
+// updateFileCounters updates the counters and the index of failed files. existed says
+// whether the file existed before the change, and exists says whether it exists after it.
 func (t *Tx) updateFileCounters(old, f *model.File, existed, exists bool) error {
 	t.countTransition(CountFileRecords, existed, exists)
 	existed, exists = existed && old.Trashed == nil, exists && f.Trashed == nil
@@ -122,8 +123,8 @@ func (t *Tx) updateFileCounters(old, f *model.File, existed, exists bool) error 
 // hasNoText reports whether the pages of a file were checked and none has text.
 func hasNoText(f *model.File) bool { return f.TextPages != nil && *f.TextPages == 0 }
 
-// FailedFiles returns up to limit live files whose processing failed, starting with ID from.
-// It skips damaged records.
+// FailedFiles returns up to limit live files whose processing failed, in ID order, starting
+// with ID from. It skips damaged records.
 func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) {
 	c := t.bucket(bucketFailed).Cursor()
 	for k, _ := c.Seek(encodeUint64(from)); k != nil && len(list) < limit; k, _ = c.Next() {
@@ -131,7 +132,7 @@ func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) 
 		file, err := files.get(t, id)
 		switch {
 		case errors.Is(err, ErrDamaged), errs.KindOf(err) == errs.NotFound:
-			// Skip it so that later files are not blocked; Check reports it.
+			// Skip the file so that it doesn't hide the ones after it. Check reports it.
 		case err != nil:
 			return list, err
 		default:
@@ -141,8 +142,8 @@ func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) 
 	return list, nil
 }
 
-// ScanFiles returns up to limit files, starting with ID from, including those in the trash.
-// The first damaged one is an error.
+// ScanFiles returns up to limit files in ID order, starting with ID from and including
+// those in the trash. It stops with an error at the first damaged record.
 func (t *Tx) ScanFiles(from uint64, limit int) (list []model.File, err error) {
 	files.each(t, from, func(_ uint64, f model.File, e error) bool {
 		if e != nil {
@@ -161,15 +162,16 @@ func (t *Tx) DigestInUse(digest [32]byte) bool {
 	return bytes.HasPrefix(k, digest[:])
 }
 
-// maxFilesPerDigest is the max number of files with the same content that FileByDigest
+// maxFilesPerDigest is the maximum number of files with the same content that FileByDigest
 // reads.
 const maxFilesPerDigest = 16
 
-// NextDigest returns the first content digest after the given one (nil for the very first)
-// and a file with it, as FileByDigest returns it. ok is false if there are no more.
+// NextDigest returns the first content digest after the given one, or the very first one if
+// after is nil. It also returns a file with that content, chosen like in FileByDigest. ok
+// is false if there are no more digests.
 func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool) {
 	if after != nil {
-		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // no file has such a high ID
+		after = append(bytes.Clone(after), bytes.Repeat([]byte{0xff}, 8)...) // file IDs are never this high
 	}
 	c := t.bucket(bucketFileDigests).Cursor()
 	k, _ := c.Seek(after)
@@ -183,9 +185,10 @@ func (t *Tx) NextDigest(after []byte) (digest [32]byte, file model.File, ok bool
 	return [32]byte(k), file, ok
 }
 
-// FileByDigest returns a file with this content digest, a live one if there is any among the
-// first few. If none of their records can be read or matches the digest, the result has only
-// an ID and a size of -1. ok is false if there is no such file.
+// FileByDigest returns a file with this content digest, preferably a live one. It reads
+// only the first maxFilesPerDigest files. If none of their records can be read or has this
+// digest, the returned file has only an ID and a size of -1. ok is false if there is no
+// file with this digest.
 func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	count := 0
@@ -194,7 +197,7 @@ func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {
 		id, _ := decodeUint64(k[32:])
 		candidate, err := files.get(t, id)
 		if err != nil || candidate.Digest != hex.EncodeToString(digest[:]) {
-			candidate = model.File{ID: id, Size: -1} // Check reports invalid keys
+			candidate = model.File{ID: id, Size: -1} // Check reports damaged records and wrong index entries
 		}
 		if candidate.Size >= 0 && candidate.Trashed == nil {
 			return candidate, true
@@ -206,8 +209,8 @@ func (t *Tx) FileByDigest(digest [32]byte) (file model.File, ok bool) {
 	return file, ok
 }
 
-// FileRecordCount counts the records of files, including damaged ones, without using the
-// counter.
+// FileRecordCount counts the file records, including damaged ones. It doesn't use the
+// stored counter.
 func (t *Tx) FileRecordCount() (n uint64) {
 	c := t.bucket(bucketFiles).Cursor()
 	for k, _ := c.First(); k != nil; k, _ = c.Next() {
@@ -216,13 +219,13 @@ func (t *Tx) FileRecordCount() (n uint64) {
 	return n
 }
 
-// ListFilesByID is ListAbstractsByID for files.
+// ListFilesByID is like ListAbstractsByID but for files.
 func (t *Tx) ListFilesByID(ids []uint64, q Query) (Page[model.File], int, error) {
 	return files.listByIDs(t, ids, q)
 }
 
-// FindFileByDigest returns the first live file with this content digest for which matches
-// returns true.
+// FindFileByDigest returns the first live file that has this content digest and for which
+// matches returns true.
 func (t *Tx) FindFileByDigest(digest [32]byte, matches func(model.File) bool) (file model.File, found bool, err error) {
 	c := t.bucket(bucketFileDigests).Cursor()
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {

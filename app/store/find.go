@@ -12,14 +12,16 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxFindScan is the max number of entries per source that are read to find matches.
+// maxFindScan is the maximum number of entries that are read from each source to find
+// matches.
 const maxFindScan = 200
 
-// maxFilteredFindScan replaces maxFindScan when filters may exclude most records.
+// maxFilteredFindScan is used instead of maxFindScan if there are filters, which may
+// exclude most records.
 const maxFilteredFindScan = 2_000
 
-// Match is a record with a number, parcel, or address that equals the text searched for or
-// starts with it.
+// Match is a record whose number, parcel, or address equals the search text or starts with
+// it.
 type Match[T any] struct {
 	Record T
 	By     Sort // SortOrderNumber, SortFileNumber, SortParcel, or SortAddress
@@ -27,37 +29,38 @@ type Match[T any] struct {
 }
 
 // FindAbstracts returns up to limit live abstracts whose file number, parcel, or address
-// equals text or starts with it, exact matches first. more reports whether there may be
-// others. A text without a letter or digit matches nothing.
+// equals text or starts with it. Exact matches come first. more reports whether there may
+// be more matches. If text doesn't contain a letter or digit, there are no matches.
 func (t *Tx) FindAbstracts(text string, limit int) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.findMatches(t, text, Query{Limit: limit})
 }
 
-// FindAbstractsWhere is FindAbstracts for the abstracts that a query selects. Only the
-// filters and the Limit of the query count.
+// FindAbstractsWhere is like FindAbstracts but returns only abstracts that match q. It uses
+// only the filters, date ranges, and Limit of q.
 func (t *Tx) FindAbstractsWhere(text string, q Query) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.findMatches(t, text, q)
 }
 
-// FindOrders is FindAbstracts for the order number, parcel, and address of orders.
-// Punctuation in an order number must match.
+// FindOrders is like FindAbstracts but searches for the order number, parcel, or address of
+// an order. The punctuation of an order number must match.
 func (t *Tx) FindOrders(text string, limit int) (list []Match[model.Order], more bool, err error) {
 	return orders.findMatches(t, text, Query{Limit: limit})
 }
 
-// FindOrdersWhere is FindAbstractsWhere for orders, with the filters of ListOrders.
+// FindOrdersWhere is like FindAbstractsWhere but for orders. It supports the filters of
+// ListOrders.
 func (t *Tx) FindOrdersWhere(text string, q Query) (list []Match[model.Order], more bool, err error) {
 	return orders.findMatches(t, text, q)
 }
 
-// matchSource is a range of an index in which a text can match.
+// matchSource is a range of an index that may contain matches for a text.
 type matchSource[T any] struct {
 	by            Sort
 	bucket        *bolt.Bucket
 	tag           byte
-	prefix        string // normalized text, cut to the length of a text in a key
+	prefix        string // normalized text, cut to the maximum length of a text in a key
 	matches       func(*T) (begins, exact bool)
-	hasExactForms bool // several texts count as exact, so exact matches aren't always first
+	hasExactForms bool // a record has several texts that count as exact matches, so exact matches don't always come first in the index
 }
 
 // findMatches implements FindAbstractsWhere for any type.
@@ -83,17 +86,17 @@ func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match
 	return list[:min(len(list), q.Limit)], c.more || len(list) > q.Limit, nil
 }
 
-// matchCollector collects the matches of several sources.
+// matchCollector collects the matches from several sources.
 type matchCollector[T any] struct {
 	limit, maxScan  int
 	predicate       *predicate
 	exact, prefixed []Match[T]
-	seen            map[uint64]bool // by ID; true if the match is exact
+	seen            map[uint64]bool // IDs of the records found; the value is true if the match is exact
 	more            bool
 }
 
-// collect adds the records of a source whose text starts with the prefix, in order. Exact
-// matches come first unless the source has exact forms.
+// collect adds the records whose text in the source's index starts with the prefix, in
+// index order. Exact matches come first in the index unless the source has exact forms.
 func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSource[T]) error {
 	prefix := append([]byte{source.tag}, source.prefix...)
 	cursor, found := source.bucket.Cursor(), 0
@@ -104,7 +107,7 @@ func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSour
 			return nil
 		}
 		if len(k) <= keySuffixSize {
-			continue // Check reports invalid keys
+			continue // invalid key; Check reports it
 		}
 		id := binary.BigEndian.Uint64(k[len(k)-8:])
 		v, ok, err := l.find(t, id)
@@ -113,7 +116,7 @@ func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSour
 		}
 		hasPrefix, isExact := source.matches(&v)
 		if !ok || !hasPrefix {
-			continue // missing (Check reports it), or only the part in the key matches
+			continue // the record is missing (Check reports it) or matches only in the part that is in the key
 		}
 		if created := l.fields(&v).created; created < m.predicate.createdFrom || created > m.predicate.createdTo || !l.matches(&v, m.predicate) {
 			continue
@@ -134,7 +137,7 @@ func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSour
 	return nil
 }
 
-// matchSources returns the sources in which text can match.
+// matchSources returns the index ranges that may contain matches for text.
 func (l *indexedTable[T]) matchSources(t *Tx, text string) (sources []matchSource[T]) {
 	if want := fold(text); want != "" && strings.IndexByte(l.columnTags, tagNumber) >= 0 {
 		sources = append(sources, matchSource[T]{SortOrderNumber, t.bucket(l.indexBucket), tagNumber, want, func(v *T) (bool, bool) {

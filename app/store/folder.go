@@ -20,14 +20,14 @@ func (t *Tx) HasFolder(id uint64) bool { return folders.has(t, id) }
 // Folders returns all folders, sorted by ID.
 func (t *Tx) Folders() ([]model.Folder, error) { return folders.all(t) }
 
-// FolderNameTaken reports whether a folder with this name exists in the parent folder,
+// FolderNameTaken reports whether the parent folder contains a folder with this name,
 // ignoring case.
 func (t *Tx) FolderNameTaken(parent uint64, name string) bool {
 	return t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)) != nil
 }
 
-// PutFolder creates or updates a folder. A name that another folder in the same parent has
-// is an error (see FolderNameTaken).
+// PutFolder creates or updates a folder. It returns an error if another folder with the
+// same parent has the same name (see FolderNameTaken).
 func (t *Tx) PutFolder(f model.Folder) error {
 	old, existed, err := folders.find(t, f.ID)
 	if err != nil {
@@ -48,8 +48,8 @@ func (t *Tx) PutFolder(f model.Folder) error {
 	return folders.put(t, f.ID, f)
 }
 
-// RemoveFolder permanently deletes a folder, which must not be in use (see FolderInUse). The
-// error has kind errs.NotFound if it doesn't exist.
+// RemoveFolder permanently deletes a folder. The folder must not be in use (see
+// FolderInUse). The error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) RemoveFolder(id uint64) error {
 	old, err := folders.get(t, id)
 	if err != nil {
@@ -69,35 +69,38 @@ func (t *Tx) FolderInUse(id uint64) bool {
 	return bytes.HasPrefix(k, prefix) || t.CountBy(files.typeName, ColumnFolder, fmt.Sprint(id)) > 0
 }
 
-// folderNameKey returns the key of a folder in the index of names.
+// folderNameKey returns the key of a folder in the index of folder names.
 func folderNameKey(parent uint64, name string) []byte {
 	return append(encodeUint64(parent), model.Fold(name)...)
 }
 
-// FolderByName returns the ID of the folder with this name in a parent folder (0 for the
-// root), ignoring case.
+// FolderByName returns the ID of the folder with this name in a parent folder, ignoring
+// case. The parent of top-level folders is 0.
 func (t *Tx) FolderByName(parent uint64, name string) (id uint64, found bool) {
 	return decodeUint64(t.bucket(bucketFolderNames).Get(folderNameKey(parent, name)))
 }
 
-// folderVersions counts, for this process, the changes that affect the list of a folder's
-// files: additions, removals, and renames. A cached sort of a large folder is valid as long
-// as the version is the same. Folder 0 has the files without a folder and an abstract.
+// folderVersions counts the changes made by this process that affect the file list of a
+// folder: additions, removals, and renames. A cached sort order of a large folder remains
+// valid as long as the folder's version doesn't change. Folder 0 contains the files that
+// are not in any folder or abstract.
 type folderVersions struct {
 	mu       sync.Mutex
 	versions map[uint64]uint64
 }
 
-// FolderVersion returns the number of such changes committed to a folder. A version read
-// before a View is never newer than the data in the View.
+// FolderVersion returns how many committed changes have affected the file list of a folder
+// since the process started. If you read the version before a View, it is never newer than
+// the data in the View.
 func (s *Store) FolderVersion(folder uint64) uint64 {
 	s.caches.folderVersions.mu.Lock()
 	defer s.caches.folderVersions.mu.Unlock()
 	return s.caches.folderVersions.versions[folder]
 }
 
-// bumpFolderVersions increases the versions of the folders that a change of a file affects,
-// after the commit. existed and exists tell whether the file existed before and exists now.
+// bumpFolderVersions increments the versions of all folders affected by a change to a file.
+// It does so after the commit. existed says whether the file existed before the change, and
+// exists says whether it exists after it.
 func (t *Tx) bumpFolderVersions(old, f *model.File, existed, exists bool) {
 	existed, exists = existed && old.Trashed == nil && old.AbstractID == 0, exists && f.Trashed == nil && f.AbstractID == 0
 	same := existed == exists && old.FolderID == f.FolderID && old.Filename == f.Filename

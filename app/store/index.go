@@ -21,16 +21,16 @@ import (
 //	tag d, due        days (8)                 every order
 //	tag n, number     fold(number), 0x00       every order
 //
-// A sort index has the other entries, with the same values, in a bucket of its own. Its keys
-// arrive in random order, unlike most keys of a list index, and need a different fill
-// percentage:
+// A sort index has the remaining entries, with the same values, in a separate bucket. Its
+// keys arrive in random order, unlike most keys of a list index, so it needs a different
+// fill percentage:
 //
 //	tag of a text     textKey, 0x00            every record
 //	tag o, open       days (8)                 every open order
 //	tag u, updated    last change (8)          every record
 //
-// Times are microseconds since 1970 and days are days since 1970, both big endian with the
-// sign bit flipped so that they sort. A missing due date sorts last.
+// Times are microseconds since 1970 and days are days since 1970. Both are big endian with
+// the sign bit flipped so that they sort. Orders without a due date sort last.
 const (
 	tagCreated = 'c'
 	tagDue     = 'd'
@@ -40,17 +40,17 @@ const (
 
 	maxColumns    = 4
 	maxTextSorts  = 3
-	maxTextKey    = 64 // bytes of a text in a key
+	maxTextKey    = 64 // maximum number of bytes of a text in a key
 	keySuffixSize = 16
 	noDueDate     = math.MaxUint64
 	signBit       = 1 << 63
 )
 
-// indexFields holds the values of one record from which its index keys and values are built.
+// indexFields holds the values of a record from which its index keys and values are built.
 type indexFields struct {
-	listed      bool // false if the record has no entries
+	listed      bool // false if the record has no entries in the index
 	created, id uint64
-	updated     uint64 // only for lists that sort by it
+	updated     uint64 // set only if the list can be sorted by it
 	hashes      [maxColumns]valueHash
 	due         uint64
 	orderNumber string               // folded, see fold
@@ -58,14 +58,14 @@ type indexFields struct {
 	open        bool
 }
 
-// sortableMicros encodes a time so that encoded times sort.
+// sortableMicros encodes a time so that the encoded values sort by time.
 func sortableMicros(at time.Time) uint64 { return uint64(at.UnixMicro()) ^ signBit }
 
-// timeFromMicros decodes a time that sortableMicros encoded.
+// timeFromMicros decodes a time encoded by sortableMicros.
 func timeFromMicros(created uint64) time.Time { return time.UnixMicro(int64(created ^ signBit)).UTC() }
 
-// sortableDays encodes a date in the form YYYY-MM-DD so that dates sort. Any other text
-// becomes noDueDate.
+// sortableDays encodes a date in the form YYYY-MM-DD so that the encoded values sort by
+// date. It returns noDueDate for any other text.
 func sortableDays(date string) uint64 {
 	at, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -74,9 +74,9 @@ func sortableDays(date string) uint64 {
 	return uint64(at.Unix()/86400) ^ signBit
 }
 
-// textKey returns a normalized text as it appears in a key, cut to maxTextKey bytes.
-// Normalized texts don't contain the bytes 0x00 and 0xFF; 0xFF makes records without a text
-// sort last.
+// textKey returns a normalized text in the form used in keys, cut to maxTextKey bytes.
+// Normalized texts don't contain the bytes 0x00 and 0xFF. Empty texts become 0xFF so that
+// they sort last.
 func textKey(normalized string) string {
 	if normalized == "" {
 		return "\xff"
@@ -89,10 +89,10 @@ type indexLayout struct {
 	indexBucket []byte
 	columnTags  string // one tag per column
 	hasDue      bool
-	sortTags    string // only for a sort index: one tag per entry
+	sortTags    string // one tag per entry; set only for a sort index
 }
 
-// maxEntries returns the max number of entries of a record.
+// maxEntries returns the maximum number of entries per record.
 func (layout *indexLayout) maxEntries() int {
 	if layout.sortTags != "" {
 		return len(layout.sortTags)
@@ -103,8 +103,8 @@ func (layout *indexLayout) maxEntries() int {
 	return len(layout.columnTags) + 1
 }
 
-// appendKey replaces buf with the key of the record's i-th entry. The result is empty if the
-// record doesn't have that entry.
+// appendKey returns the key of the record's i-th entry, using the memory of buf. The result
+// is empty if the record doesn't have that entry.
 func (layout *indexLayout) appendKey(buf []byte, f *indexFields, i int) []byte {
 	buf = buf[:0]
 	switch {
@@ -133,7 +133,7 @@ func (layout *indexLayout) appendKey(buf []byte, f *indexFields, i int) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(buf, f.created), f.id)
 }
 
-// encodeColumns returns the value that all entries of a record have.
+// encodeColumns returns the value that is stored in all entries of a record.
 func (layout *indexLayout) encodeColumns(f *indexFields) []byte {
 	raw := make([]byte, 0, 4*maxColumns)
 	for i := range len(layout.columnTags) {
@@ -142,15 +142,15 @@ func (layout *indexLayout) encodeColumns(f *indexFields) []byte {
 	return raw
 }
 
-// updateEntries replaces the index entries of a record's old state with those of the new
-// one. Unchanged entries are not written.
+// updateEntries replaces the index entries for the old state of a record with those for the
+// new state. It doesn't write unchanged entries.
 func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) error {
 	if *before == *after {
 		return nil
 	}
 	b := t.bucket(layout.indexBucket)
 	// Most keys of a list index are appended, so pages can be nearly full. Keys of a sort
-	// index are inserted at random, and a full page would be split by the next one.
+	// index are inserted in random places, and full pages would have to be split at once.
 	b.FillPercent = 0.9
 	if layout.sortTags != "" {
 		b.FillPercent = 0.6
@@ -178,33 +178,33 @@ func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) erro
 type indexColumn[T any] struct {
 	name    Column
 	value   func(*T) columnValue
-	counted bool // the records of each value are counted; see Tx.CountBy
+	counted bool // records are counted by their value in this column; see Tx.CountBy
 }
 
 // indexedTable is a table with list indexes.
 type indexedTable[T any] struct {
 	table[T]
 	indexLayout
-	sortLayout indexLayout // of the sort index; zero if there is none
+	sortLayout indexLayout // layout of the sort index; zero if there is none
 	textSorts  []textSort[T]
 	columns    []indexColumn[T]
 	fields     func(*T) indexFields // sets all fields except listed, hashes, and texts
 	trashed    func(*T) *model.Trashed
 	loadEntry  func(t *Tx, id, created uint64) (v T, ok bool, err error)
-	size       func(t *Tx, v *T) int // bytes read to show a record; nil means those of the record itself
+	size       func(t *Tx, v *T) int // returns how many bytes are read to show a record; nil if only the record itself is read
 }
 
-// textSort is a text by which records are sorted and found. Its tag has the same index in
-// sortLayout.sortTags.
+// textSort is a text by which records can be sorted and found. Its tag has the same
+// position in sortLayout.sortTags.
 type textSort[T any] struct {
 	sort       Sort
 	normalize  func(string) string
 	text       func(*T) string
-	exactForms func(*T) []string // texts that count as an exact match; nil means only text itself
+	exactForms func(*T) []string // returns the texts that count as an exact match; nil if only text itself does
 }
 
-// listFields returns the values for the list and sort indexes; zero for a record in the
-// trash.
+// listFields returns the values for the list and sort indexes. It returns the zero value
+// for a record in the trash.
 func (l *indexedTable[T]) listFields(t *Tx, v *T) indexFields {
 	f := l.fields(v)
 	if l.trashed != nil && l.trashed(v) != nil {
@@ -216,7 +216,7 @@ func (l *indexedTable[T]) listFields(t *Tx, v *T) indexFields {
 	return l.addTexts(f, v)
 }
 
-// addTexts adds the sort texts and marks the record as listed.
+// addTexts returns f with the sort texts and marked as listed.
 func (l *indexedTable[T]) addTexts(f indexFields, v *T) indexFields {
 	f.listed = true
 	for i := range l.textSorts {
@@ -225,8 +225,8 @@ func (l *indexedTable[T]) addTexts(f indexFields, v *T) indexFields {
 	return f
 }
 
-// trashFields returns the values for the trash index; zero for a record that isn't listed
-// there.
+// trashFields returns the values for the trash index. It returns the zero value for a
+// record that isn't in that index.
 func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 	if l.trashed == nil {
 		return indexFields{}
@@ -239,8 +239,8 @@ func (l *indexedTable[T]) trashFields(t *Tx, v *T) indexFields {
 		hashes: [maxColumns]valueHash{t.hashValue(columnValue{text: l.typeName})}}
 }
 
-// reindex updates all index entries and value counts after a change. before is nil for a new
-// record, after for a removed one.
+// reindex updates all index entries and value counts after a change. before is nil for a
+// new record, and after is nil for a removed record.
 func (l *indexedTable[T]) reindex(t *Tx, before, after *T) error {
 	var oldFields, newFields, oldTrash, newTrash indexFields
 	if before != nil {
@@ -279,7 +279,8 @@ func (l *indexedTable[T]) updateSorts(t *Tx, before, after *indexFields) error {
 	return t.updateEntries(&l.sortLayout, before, after)
 }
 
-// getLive returns a record that is not in the trash.
+// getLive returns a record that is not in the trash. The error has kind errs.NotFound if
+// there is none.
 func (l *indexedTable[T]) getLive(t *Tx, id uint64) (T, error) {
 	v, err := l.get(t, id)
 	if err == nil && l.trashed(&v) != nil {
@@ -289,8 +290,8 @@ func (l *indexedTable[T]) getLive(t *Tx, id uint64) (T, error) {
 	return v, err
 }
 
-// save writes a record, its index entries, and an entry of the change feed. old is the
-// previous state if existed is true.
+// save writes a record and its index entries and adds an entry to the change feed. old is
+// the previous state of the record if existed is true.
 func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, existed bool, v *T) error {
 	if !existed {
 		old = nil

@@ -14,7 +14,7 @@ func (t *Tx) NewKeyID() (uint64, error) { return keys.nextID(t) }
 // Key returns an API key. The error has kind errs.NotFound if it doesn't exist.
 func (t *Tx) Key(id uint64) (model.Key, error) { return keys.getCached(t, &t.caches.keys, id) }
 
-// Keys returns all API keys sorted by ID, including revoked ones.
+// Keys returns all API keys, including revoked ones, sorted by ID.
 func (t *Tx) Keys() ([]model.Key, error) { return keys.all(t) }
 
 // KeyByHash returns the API key whose token has this SHA-256 hash.
@@ -30,7 +30,7 @@ func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
 	return key, err == nil, err
 }
 
-// PutKey creates or updates an API key. Its hash must be unique and must never change.
+// PutKey creates or updates an API key. The hash must be unique and can't be changed later.
 func (t *Tx) PutKey(k model.Key) error {
 	hash, ok := hashOfKey(&k)
 	if !ok {
@@ -49,7 +49,7 @@ func (t *Tx) PutKey(k model.Key) error {
 	return keys.put(t, k.ID, k)
 }
 
-// hashOfKey returns the hash in binary, and false if it is not a SHA-256 hash.
+// hashOfKey returns the hash in binary form. ok is false if it is not a SHA-256 hash.
 func hashOfKey(k *model.Key) (hash []byte, ok bool) {
 	hash, err := hex.DecodeString(k.Hash)
 	return hash, err == nil && len(hash) == 32

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Sort is the name of a sort order of a list. Records that are equal in it are sorted by
-// time of creation, then by ID.
+// Sort is the name of a sort order for a list. Records with equal values are sorted by
+// creation time, then by ID.
 type Sort string
 
-// The sort orders. Each list function says which ones it accepts. The last three compare the
-// first 64 bytes of normalized texts (model.NormalizeNumber, model.NormalizeText); records without a text
-// come last.
+// The sort orders. The doc comment of each list function says which ones it supports. The
+// last three compare the first 64 bytes of normalized texts (model.NormalizeNumber,
+// model.NormalizeText), and records without a text come last.
 const (
 	SortCreated     Sort = "created_at"
 	SortUpdated     Sort = "updated_at"
@@ -28,9 +28,9 @@ const (
 	SortSequence Sort = "sequence"
 )
 
-// Filter selects the records whose column has a value, ignoring case. A number is written in
-// decimal, and ColumnProcessing takes "true" or "false". An empty value selects records
-// without a value.
+// Filter selects the records that have a value in a column, ignoring case. Numbers are in
+// decimal form, and ColumnProcessing supports "true" and "false". An empty value selects
+// records without a value.
 type Filter struct {
 	Column Column
 	Value  string
@@ -39,56 +39,56 @@ type Filter struct {
 // Query selects a page of a list.
 type Query struct {
 	Sort                   Sort // "" means SortCreated
-	Descending             bool // reverses the complete order
+	Descending             bool // reverses the complete order, including ties
 	Filters                []Filter
-	CreatedFrom, CreatedTo time.Time // inclusive, in microseconds; zero means unbounded
-	UpdatedFrom            time.Time // bounds of the last change of an abstract or order,
+	CreatedFrom, CreatedTo time.Time // inclusive, with microsecond precision; zero means unbounded
+	UpdatedFrom            time.Time // time range for the last change of an abstract or order,
 	UpdatedTo              time.Time // like CreatedFrom and CreatedTo
 	DueFrom                string    // orders due on this day (YYYY-MM-DD) or later; "" means unbounded
-	DueTo                  string    // orders due on this day or earlier; a bound excludes orders without a due date
+	DueTo                  string    // orders due on this day or earlier; DueFrom and DueTo exclude orders without a due date
 	OpenOnly               bool      // only orders with an open status (model.IsOpenStatus)
-	Position               []byte    // the page starts after it; nil means the start of the list
-	Backward               bool      // the page ends before Position; nil means the last page
-	Limit                  int       // max records on the page, at least one
-	MaxBytes               int       // max stored size of the records, if there are several; 0 means 4 MB
-	MaxScanned             int       // max index entries read; 0 means 10,000
+	Position               []byte    // the page starts after this position; nil means the start of the list
+	Backward               bool      // the page ends before Position; if that is nil, it is the last page
+	Limit                  int       // maximum number of records on the page, at least 1
+	MaxBytes               int       // maximum total stored size of the records; a single record may be larger; 0 means 4 MB
+	MaxScanned             int       // maximum number of index entries read; 0 means 10,000
 
-	sortLimit int // max entries sorted in memory; 0 means maxSorted. Tests set it
+	sortLimit int // maximum number of entries sorted in memory, set by tests; 0 means maxSorted
 }
 
-// Page is a part of a list in the order of the query. Next and Prev are the positions for
-// the next page (Query.Position) and the previous page (with Query.Backward); nil means that
-// there isn't one.
+// Page is a part of a list in the order of the query. Next is the position of the next page
+// (for Query.Position), and Prev is the position of the previous page (for Query.Position
+// with Query.Backward). They are nil if there is no such page.
 //
-// A page that reached MaxScanned or MaxBytes has fewer records than Limit, perhaps none, and
-// a position to continue from. A client that follows the positions to the end gets every
-// record that was in the list all that time exactly once, no matter which records are added
-// or removed between the pages.
+// If a page reaches MaxScanned or MaxBytes, it has fewer records than Limit or none at all,
+// and a position to continue from. A client that follows the positions to the end gets
+// every record that was in the list the entire time exactly once, even if other records are
+// added or removed between requests.
 type Page[T any] struct {
 	Items      []T
 	Next, Prev []byte
-	End        []byte // only for SortSequence: position after the last entry read, even on the last page
-	Bytes      int    // stored size of the records; an abstract includes its files' records
-	Truncated  bool   // the page has fewer records than Limit because of Query.MaxBytes
+	End        []byte // set only for SortSequence: position after the last entry read, even on the last page
+	Bytes      int    // stored size of the records; the size of an abstract includes its files' records
+	Truncated  bool   // the page has fewer records than Limit because it reached Query.MaxBytes
 }
 
 // The limits of a page.
 const (
 	defaultMaxScanned = 10_000
 	defaultMaxBytes   = 4 << 20
-	missCost          = 16    // counted against MaxScanned for each record that was read but didn't match
-	maxLookback       = 1_000 // entries read to find out whether there is a previous page
+	missCost          = 16    // number of entries counted toward MaxScanned for each record that was read but didn't match
+	maxLookback       = 1_000 // maximum number of entries read to find out whether there is a previous page
 )
 
-// A scanFunc gets the ID and time of creation of a candidate, and its position in the sort
-// order. It returns false to end the scan.
+// A scanFunc is called with the ID, creation time, and position of a candidate. It returns
+// false to end the scan.
 type scanFunc func(id, created uint64, position []byte) bool
 
-// candidateSource returns the candidates for a page in one sort order.
+// candidateSource provides the candidates for a page in a certain sort order.
 type candidateSource interface {
-	// scan calls fn with the candidates after a position, or with all if it is nil, until
-	// fn returns false, the range ends, or the budget is used up. It returns the position
-	// of the last entry read and whether the range ended.
+	// scan calls fn with the candidates after position from, or with all candidates if from
+	// is nil. It stops if fn returns false, the range ends, or the budget is used up. It
+	// returns the position of the last entry read and whether the range ended.
 	scan(from []byte, descending bool, budget *int, fn scanFunc) (last []byte, ended bool)
 }
 
@@ -161,8 +161,8 @@ func (p *pageBuilder[T]) build() (Page[T], error) {
 	return Page[T]{Items: items, Next: next, Prev: prev, Bytes: p.bytes, Truncated: p.truncated}, p.err
 }
 
-// isFull reports whether the record doesn't fit on the page anymore. If it fits, its size is
-// added.
+// isFull reports whether the record no longer fits on the page. If it fits, isFull adds its
+// size to the size of the page.
 func (p *pageBuilder[T]) isFull(items int, id uint64, v *T) bool {
 	if items >= max(p.query.Limit, 1) {
 		return true
@@ -174,8 +174,8 @@ func (p *pageBuilder[T]) isFull(items int, id uint64, v *T) bool {
 	return p.truncated
 }
 
-// positionBefore returns the position for the page on the other side of first, the start of
-// this page, or nil if no record is there.
+// positionBefore returns the position for the page before this one in scan direction, or
+// nil if there are no records before it. first is the start of this page.
 func (p *pageBuilder[T]) positionBefore(first []byte, descending bool) []byte {
 	if p.query.Position == nil || p.err != nil {
 		return nil
@@ -195,11 +195,11 @@ func (p *pageBuilder[T]) positionBefore(first []byte, descending bool) []byte {
 	return first
 }
 
-// adjacentPosition returns a position next to another one, so that a scan from it in the
-// opposite direction finds that one first.
+// adjacentPosition returns a position next to the given one. A scan from it in the opposite
+// direction finds the given position first.
 func adjacentPosition(position []byte, descending bool) []byte {
 	position = bytes.Clone(position)
-	if descending { // the scan in the opposite direction ascends and starts below the position
+	if descending { // the opposite scan is ascending, so it has to start below the position
 		for i := len(position) - 1; i >= 0; i-- {
 			if position[i]--; position[i] != 0xFF {
 				break
@@ -210,8 +210,8 @@ func adjacentPosition(position []byte, descending bool) []byte {
 	return append(position, 0)
 }
 
-// load reads a candidate and verifies the filters, since hashes may collide. It skips
-// damaged and missing records, which Check reports.
+// load reads a candidate and checks it against the filters, because hashes may collide. It
+// skips damaged and missing records, which Check reports.
 func (p *pageBuilder[T]) load(id, created uint64) (v T, ok bool) {
 	if p.err = p.tx.canceled(); p.err != nil {
 		return v, false
@@ -235,7 +235,7 @@ func (l *indexedTable[T]) recordSize(t *Tx, id uint64, v *T) int {
 	return l.storedSize(t, id)
 }
 
-// readCandidate reads the record of an index entry.
+// readCandidate reads the record that an index entry refers to.
 func (l *indexedTable[T]) readCandidate(t *Tx, id, created uint64) (T, bool, error) {
 	if l.loadEntry != nil {
 		return l.loadEntry(t, id, created)

@@ -13,26 +13,28 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// maxSorted is the max number of entries that are loaded and sorted in memory.
-// maxSortedByDate is the limit for entries within bounds of the due date or of the last
-// change: entries in another order don't contain these dates, so a scan of them would read
-// every record outside of the bounds for nothing. It isn't needed for open orders, whose
-// entries contain the status and which are few.
+// maxSorted is the maximum number of entries that are loaded and sorted in memory.
+// maxSortedByDate is the maximum if the entries were selected by a range of due dates or
+// last changes. It is higher because entries in a different order don't contain these
+// dates, so a scan in that order would also read all records outside the range. Open orders
+// don't need the higher limit, because there are few of them and all entries contain the
+// status.
 const (
 	maxSorted       = 500
 	maxSortedByDate = 4_000
 )
 
-// keyRange is a range of keys of an index: from low inclusive to high exclusive; a nil high
-// means the end. A position is the part of a key after prefix.
+// keyRange is a range of keys in an index, from low (inclusive) to high (exclusive). If
+// high is nil, the range extends to the end of the index. A position is the part of a key
+// after prefix.
 type keyRange struct {
 	bucket            *bolt.Bucket
 	prefix, low, high []byte
-	restricted        bool // false if it is all entries with the prefix
+	restricted        bool // false if the range contains all entries with the prefix
 }
 
-// rangeUnder returns the range of entries that have a prefix followed by the time of
-// creation, within the bounds of that time.
+// rangeUnder returns the range of entries that have the prefix followed by a creation time
+// within the bounds of the query.
 func (pred *predicate) rangeUnder(b *bolt.Bucket, prefix []byte) keyRange {
 	r := keyRange{bucket: b, prefix: prefix, low: prefix, high: prefixEnd(prefix)}
 	if pred.createdFrom > 0 {
@@ -46,8 +48,8 @@ func (pred *predicate) rangeUnder(b *bolt.Bucket, prefix []byte) keyRange {
 	return r
 }
 
-// prefixEnd returns the first key after all keys with the prefix, or nil if there can't be
-// one.
+// prefixEnd returns the first key after all keys with the prefix, or nil if there is no
+// such key.
 func prefixEnd(prefix []byte) []byte {
 	key := bytes.Clone(prefix)
 	for i := len(key) - 1; i >= 0; i-- {
@@ -58,9 +60,10 @@ func prefixEnd(prefix []byte) []byte {
 	return nil
 }
 
-// chooseSource chooses the source of a page. It prefers the smallest range of the index:
-// scanned if its entries are in the requested order, loaded and sorted if they aren't and
-// are few. Otherwise it scans the index in the requested order.
+// chooseSource chooses the source of a page. It prefers the smallest range of the index. If
+// the entries of this range are in the requested order, the source scans them. If they
+// aren't but there are few, it loads and sorts them. Otherwise, it scans the index that has
+// the requested order.
 func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candidateSource, error) {
 	ordered, tag, err := l.sortRange(t, q, pred)
 	if err != nil {
@@ -74,7 +77,7 @@ func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candida
 		}
 		ranges = nil
 	} else if tag == tagNumber && pred.filtered[strings.IndexByte(l.columnTags, tag)] {
-		return &rangeScan{pred, ordered}, nil // no range is smaller
+		return &rangeScan{pred, ordered}, nil // there is no smaller range
 	}
 	due, bounded := l.dueRange(t, pred)
 	if bounded && tag != tagDue {
@@ -102,8 +105,9 @@ func (l *indexedTable[T]) chooseSource(t *Tx, q Query, pred *predicate) (candida
 	return &rangeScan{pred, ordered}, nil
 }
 
-// sortRange returns the range whose entries are in the requested order, and their tag. For
-// the order of creation it returns only the tag, since several ranges have that order.
+// sortRange returns the range whose entries are in the requested order, and the tag of
+// these entries. For SortCreated it returns only the tag, because several ranges have that
+// order.
 func (l *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange, tag byte, err error) {
 	main := t.bucket(l.indexBucket)
 	if i := slices.IndexFunc(l.textSorts, func(x textSort[T]) bool { return x.sort == q.Sort }); i >= 0 {
@@ -130,7 +134,8 @@ func (l *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange
 	return r, 0, fmt.Errorf("list of %ss: it is not sorted by %q", l.typeName, q.Sort)
 }
 
-// dueRange returns the range of entries in order of due date that contains all matches.
+// dueRange returns a range that contains all matches and is sorted by due date. restricted
+// is false if it contains all entries with its tag.
 func (l *indexedTable[T]) dueRange(t *Tx, pred *predicate) (r keyRange, restricted bool) {
 	prefix := []byte{tagDue}
 	r = keyRange{prefix: prefix, low: prefix, high: prefixEnd(prefix), restricted: pred.hasDue || pred.openOnly}
@@ -150,8 +155,7 @@ func (l *indexedTable[T]) sortsByUpdated() bool {
 	return strings.IndexByte(l.sortLayout.sortTags, tagUpdated) >= 0
 }
 
-// updatedRange returns the range of entries in order of the last change that contains all
-// matches.
+// updatedRange returns a range that contains all matches and is sorted by the last change.
 func (l *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
 	if !l.sortsByUpdated() {
 		return keyRange{}
@@ -166,7 +170,7 @@ func (l *indexedTable[T]) updatedRange(t *Tx, pred *predicate) keyRange {
 	return r
 }
 
-// filterRanges returns the ranges in order of creation of which each contains all matches.
+// filterRanges returns the ranges that are sorted by creation time and contain all matches.
 func (l *indexedTable[T]) filterRanges(t *Tx, pred *predicate) (ranges []keyRange) {
 	b := t.bucket(l.indexBucket)
 	for i := range l.columns {
@@ -181,8 +185,8 @@ func (l *indexedTable[T]) filterRanges(t *Tx, pred *predicate) (ranges []keyRang
 	return ranges
 }
 
-// smallestRange returns the range with the fewest entries and their number. If all have more
-// than limit entries, the number is greater than limit.
+// smallestRange returns the range with the fewest entries and the number of its entries. If
+// all ranges have more than limit entries, the number is greater than limit.
 func smallestRange(ranges []keyRange, limit int) (smallest keyRange, n int) {
 	smallest, n = ranges[0], math.MaxInt
 	for _, r := range ranges {
@@ -193,7 +197,7 @@ func smallestRange(ranges []keyRange, limit int) (smallest keyRange, n int) {
 	return smallest, n
 }
 
-// columnPrefix returns the prefix of entries with the filtered value in column i.
+// columnPrefix returns the prefix of the entries that have the filter's value in column i.
 func (l *indexedTable[T]) columnPrefix(i int, pred *predicate) []byte {
 	if l.columnTags[i] == tagNumber {
 		return append(append([]byte{tagNumber}, pred.values[i].String()...), 0)
@@ -201,7 +205,7 @@ func (l *indexedTable[T]) columnPrefix(i int, pred *predicate) []byte {
 	return binary.BigEndian.AppendUint64([]byte{l.columnTags[i]}, uint64(pred.hashes[i]))
 }
 
-// countKeys counts the entries of a range, up to limit.
+// countKeys counts the entries of a range but stops at limit.
 func countKeys(r keyRange, limit int) (n int) {
 	c := r.bucket.Cursor()
 	for k, _ := c.Seek(r.low); k != nil && n < limit && (r.high == nil || bytes.Compare(k, r.high) < 0); k, _ = c.Next() {
@@ -230,7 +234,7 @@ func (s *rangeScan) scan(from []byte, descending bool, budget *int, fn scanFunc)
 		*budget--
 		last = append(last[:0], k[len(s.keys.prefix):]...)
 		if len(k) < 1+keySuffixSize {
-			continue // Check reports invalid keys
+			continue // invalid key; Check reports it
 		}
 		created := binary.BigEndian.Uint64(k[len(k)-keySuffixSize:])
 		if s.predicate.matchesEntry(created, columns) && !fn(binary.BigEndian.Uint64(k[len(k)-8:]), created, k[len(s.keys.prefix):]) {
@@ -275,10 +279,11 @@ func (s *rangeScan) next(c *bolt.Cursor, descending bool) (k, v []byte) {
 	return c.Next()
 }
 
-// sortedCandidates is a candidateSource of a few candidates sorted in memory.
+// sortedCandidates is a candidateSource for a small number of candidates that are sorted in
+// memory.
 type sortedCandidates []candidate
 
-// candidate is a record with its position in the requested order.
+// candidate identifies a record and its position in the requested order.
 type candidate struct {
 	position    []byte
 	id, created uint64
@@ -292,7 +297,7 @@ func (l *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCa
 	from.scan(nil, false, &budget, func(id, created uint64, _ []byte) bool {
 		v, ok, e := l.find(t, id)
 		if !ok || errors.Is(e, ErrDamaged) {
-			return true // Check reports missing and damaged records
+			return true // skip it; Check reports missing and damaged records
 		}
 		err = e
 		list = append(list, candidate{l.positionOf(&v, tag), id, created})
@@ -302,7 +307,8 @@ func (l *indexedTable[T]) loadSorted(t *Tx, from *rangeScan, tag byte) (sortedCa
 	return list, err
 }
 
-// positionOf returns the part after the tag in a record's key with that tag.
+// positionOf returns the record's position in the order of tag, which is the part of its
+// key after the tag.
 func (l *indexedTable[T]) positionOf(v *T, tag byte) []byte {
 	f := l.fields(v)
 	var position []byte

@@ -9,22 +9,23 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// Schema is the version of the bucket tree in doc.go.
+// Schema is the version of the bucket tree described in doc.go.
 const Schema = 6
 
 // migration migrates a file from the previous schema to its own.
 type migration struct {
 	schema uint64
-	// build does the long work in separate transactions before the final one. It may
-	// write only to buckets that the previous schema doesn't have, so that a file in
-	// which it was interrupted is still valid for that schema. It is then run again from
-	// the start. Nil if there is no long work.
+	// build does the long-running work in separate transactions before the final one. It
+	// may write only to buckets that don't exist in the previous schema. If it is
+	// interrupted, the file remains valid for the previous schema, and build runs again
+	// from the start. It is nil if there is no long-running work.
 	build func(*rebuilder) error
 	run   func(*bolt.Tx) error
 }
 
-// migrations are in order. The schema of each is one higher than the previous one, and the
-// last is Schema. Each has a test with a fixture of the previous schema.
+// migrations are in schema order. Each one's schema is one higher than that of the previous
+// one. The last one's schema is Schema. Each migration has a test with a fixture of the
+// previous schema.
 var migrations = []migration{
 	{schema: 2, run: func(tx *bolt.Tx) error {
 		_, err := tx.CreateBucket(bucketFailed)
@@ -35,7 +36,7 @@ var migrations = []migration{
 		files, _ := decodeUint64(counters.Get([]byte(CountFiles))) // 0 if missing
 		return errors.Join(tx.DeleteBucket([]byte("order_numbers")), counters.Put([]byte(CountFileRecords), encodeUint64(files)))
 	}},
-	{schema: 4, run: func(*bolt.Tx) error { return nil }}, // replaced by schema 6, whose migration builds the sort indexes
+	{schema: 4, run: func(*bolt.Tx) error { return nil }}, // empty because the migration to schema 6 builds the sort indexes
 	{schema: 5, run: func(tx *bolt.Tx) error {
 		_, err := tx.CreateBucket(bucketChanges)
 		return err
@@ -50,8 +51,8 @@ var migrations = []migration{
 	}},
 }
 
-// obsoleteSortBuckets returns the sort indexes of schemas 4 and 5, which lack the time of
-// the last change.
+// obsoleteSortBuckets returns the sort indexes of schemas 4 and 5, which don't contain the
+// time of the last change.
 func obsoleteSortBuckets() [][]byte { return [][]byte{[]byte("abstract_sorts"), []byte("order_sorts")} }
 
 // buildSortIndexes fills the sort indexes of schema 6.
@@ -74,7 +75,8 @@ func rebuildSorts[T any](r *rebuilder, l *indexedTable[T]) error {
 	})
 }
 
-// buildListIndexes creates the buckets that are new in schema 3 and fills the list indexes.
+// buildListIndexes creates the buckets that were added in schema 3 and fills the list
+// indexes.
 func buildListIndexes(r *rebuilder) error {
 	err := r.update(func(t *Tx) error {
 		return errors.Join(t.recreateBuckets(listIndexBuckets()),
@@ -97,8 +99,8 @@ func buildListIndexes(r *rebuilder) error {
 	return nil
 }
 
-// upgrade migrates the file to Schema and completes an interrupted Rebuild. Damaged records
-// are left for Check to report.
+// upgrade migrates the file to the current schema and completes an interrupted Rebuild. It
+// leaves damaged records unchanged, and Check reports them.
 func (s *Store) upgrade(ctx context.Context) error {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -123,7 +125,7 @@ func (s *Store) upgrade(ctx context.Context) error {
 		}
 	}
 	if current == Schema && !unfinished {
-		return nil // writes nothing: the database opens even if the disk rejects writes
+		return nil // return without a write, so the database can be opened even if writes fail
 	}
 	err = s.updateLocked(func(t *Tx) error { return applyMigrations(t.tx, s.fingerprint, Schema, migrations) })
 	if err != nil && !errors.Is(err, errUpToDate) {
@@ -135,11 +137,12 @@ func (s *Store) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// errUpToDate ends the final transaction of upgrade without a commit and its fsync.
+// errUpToDate ends the final transaction of upgrade without a commit, which avoids an
+// fsync.
 var errUpToDate = errors.New("nothing to migrate")
 
-// checkSchema returns the schema of the file, and an error if this program doesn't know it
-// or if the file belongs to another secret.key.
+// checkSchema returns the schema of the file. It returns an error if this version of
+// deedkeep doesn't support the schema or if the file belongs to a different secret.key.
 func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, err error) {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
@@ -158,7 +161,7 @@ func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, e
 	return schema, nil
 }
 
-// applyMigrations runs the final transaction of the migrations to the wanted schema.
+// applyMigrations runs the final transaction, which migrates the file to the wanted schema.
 func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migration) error {
 	schema, err := checkSchema(tx, fingerprint, want)
 	switch {

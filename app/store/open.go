@@ -19,18 +19,18 @@ import (
 	"deedkeep/app/stats"
 )
 
-// Options are the parameters of Open and OpenReadOnly.
+// Options contains the parameters of Open and OpenReadOnly.
 type Options struct {
 	Now         func() time.Time
-	Fingerprint string        // fingerprint of the secret.key of this vault
-	LockTimeout time.Duration // how long to wait for another process; 0 means one second
+	Fingerprint string        // fingerprint of the vault's secret.key
+	LockTimeout time.Duration // how long to wait if another process has the database locked; 0 means one second
 	Workspace   model.Workspace
 }
 
-// Open opens the database at path and migrates it to the current schema. If the file doesn't
-// exist, Open creates it with opts.Workspace. The error has kind errs.Locked when another
-// process has the database open. Errors about a newer schema or the secret.key of another
-// vault say what to do.
+// Open opens the database at path and migrates it to the current schema. If the file
+// doesn't exist, Open creates it with opts.Workspace. The error has kind errs.Locked if
+// another process has the database open. If the schema is too new or the database belongs
+// to a different secret.key, the error says what to do.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout == 0 {
 		opts.LockTimeout = time.Second
@@ -55,13 +55,13 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := s.upgrade(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	// From here on, a process that wants to create a vault finds this one.
+	// From this point on, a process that tries to create a vault finds this one.
 	removeUnfinished(path)
 	go s.runWriter()
 	return s, nil
 }
 
-// newStore returns a store whose writer isn't running yet.
+// newStore returns a store. The caller has to start its writer.
 func newStore(db *bolt.DB, opts Options) *Store {
 	return &Store{
 		db:            db,
@@ -76,8 +76,8 @@ func newStore(db *bolt.DB, opts Options) *Store {
 	}
 }
 
-// openFile opens the database with bbolt. A panic of bbolt over damaged pages becomes an
-// error.
+// openFile opens the database with bbolt. If bbolt panics because of damaged pages,
+// openFile returns an error.
 func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
 	err = recoverPanic(func() (err error) {
 		db, err = bolt.Open(path, 0o600, &bolt.Options{
@@ -89,7 +89,8 @@ func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
 		return err
 	})
 	if p := new(panicError); errors.As(err, &p) {
-		// bbolt panicked and didn't release the file lock, which is held until the process ends.
+		// The panic kept bbolt from releasing the file lock, so it is held until the
+		// process exits.
 		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
 	}
 	if errors.Is(err, berrors.ErrTimeout) {
@@ -105,8 +106,9 @@ var errReadOnlyDisk = &errs.Error{Kind: errs.Unavailable,
 	Message: "The data directory can't be written to (read-only disk, or permissions). " +
 		"You can read, verify, and back up the vault, but not change it."}
 
-// OpenReadOnly opens the database at path in a directory that can't be written to. The store
-// rejects every update. A database with an older schema can't be migrated and is an error.
+// OpenReadOnly opens the database at path for the case that its directory isn't writable.
+// The store rejects all updates. If the database has an older schema, OpenReadOnly returns
+// an error, because it can't migrate it.
 func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.LockTimeout == 0 {
 		opts.LockTimeout = time.Second
@@ -126,7 +128,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	}
 	s := newStore(db, opts)
 	s.failure = errReadOnlyDisk
-	close(s.writerDone) // no writer runs
+	close(s.writerDone) // there is no writer to wait for
 	err = s.View(ctx, func(t *Tx) error {
 		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
 		if err == nil && have != Schema {
@@ -145,9 +147,10 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 // unfinishedSuffix is appended to the name of a database that is still being created.
 const unfinishedSuffix = ".new"
 
-// createIfMissing creates the database at path if there is none and reports whether it did.
-// The file is written and synced under a temporary name first, so a crash leaves either no
-// vault.db or a complete one. If two processes create it at the same time, the first wins.
+// createIfMissing creates the database at path if there is none. It reports whether the
+// database is new. It writes and syncs the file under a temporary name first, so after a
+// crash, vault.db is either missing or complete. If two processes create it at the same
+// time, the first one wins.
 func createIfMissing(path string, opts Options) (isNew bool, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -183,21 +186,21 @@ func writeNewFile(path string, opts Options) error {
 	return errors.Join(err, db.Close())
 }
 
-// publish links the new database to its final name unless another process was faster: a
-// rename would replace the vault that process may already be writing to.
+// publish links the new database to its final name unless another process has already
+// created one. A rename would replace that process's database while it may be in use.
 func publish(newPath, path string) error {
 	err := os.Link(newPath, path)
 	if _, statErr := os.Stat(path); err == nil || statErr == nil {
-		_ = os.Remove(newPath) // if this fails, a later Open removes the file
+		_ = os.Remove(newPath) // if this fails, the next Open removes the file
 		return nil
 	}
-	// The file system has no hard links (exFAT, for example).
+	// The file system doesn't support hard links (for example, exFAT).
 	return os.Rename(newPath, path)
 }
 
-// removeUnfinished deletes files that were left by crashes while a database was created.
-// Files that can't be removed are harmless; on Windows, the open database can have such a
-// second name.
+// removeUnfinished deletes files left behind by crashes during the creation of a database.
+// Files that can't be deleted are harmless. On Windows, such a file can be a second name of
+// the open database.
 func removeUnfinished(path string) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
@@ -211,7 +214,7 @@ func removeUnfinished(path string) {
 	}
 }
 
-// fileIdentity identifies the opened database file, whatever its current name.
+// fileIdentity identifies the opened database file even if it was moved or replaced.
 type fileIdentity struct {
 	path string
 	info os.FileInfo
@@ -223,14 +226,14 @@ func statFile(path string) (*fileIdentity, error) {
 	if err != nil {
 		return nil, err
 	}
-	os.SameFile(info, info) // Windows reads the file's identity lazily, at the first comparison
+	os.SameFile(info, info) // force Windows to read the file's identity now instead of at the first comparison
 	return &fileIdentity{path, info}, nil
 }
 
-// CheckFile returns nil if the opened database is still at its path, and an error of kind
-// errs.Unavailable otherwise: its directory was moved, or its disk was unmounted. The open
-// file remains writable then, but the files next to it can't be found. The error disappears
-// when the same file is back.
+// CheckFile returns nil if the opened database is still at its path. Otherwise, the error
+// has kind errs.Unavailable. Possible reasons are that the directory was moved or the disk
+// was unmounted. The open file would still be writable, but the files next to it can't be
+// found. Once the same file is back, CheckFile returns nil again.
 func (s *Store) CheckFile() error {
 	if s.identity == nil {
 		return nil
@@ -246,11 +249,11 @@ func (s *Store) CheckFile() error {
 	return nil
 }
 
-// errNotVault is wrapped by Open's error when the file lacks something that every vault has.
+// errNotVault is wrapped by Open's error if the file lacks something that every vault has.
 var errNotVault = errors.New("this file is no vault")
 
-// DescribeDamage returns the message for an error that a damaged database file caused. For
-// every other error, damaged is false.
+// DescribeDamage returns the message for an error that was caused by a damaged database
+// file. damaged is false for all other errors.
 func DescribeDamage(err error) (message string, damaged bool) {
 	if caught, ok := errors.AsType[*panicError](err); ok {
 		return fmt.Sprint(caught.reason), true
@@ -266,7 +269,8 @@ func DescribeDamage(err error) (message string, damaged bool) {
 	return "", false
 }
 
-// describeProblem returns the text of err for a Finding, without the stack trace of a panic.
+// describeProblem returns the text of err for a Finding. If err is a panicError, it omits
+// the stack trace.
 func describeProblem(err error) string {
 	if message, damaged := DescribeDamage(err); damaged {
 		return message

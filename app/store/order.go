@@ -39,14 +39,14 @@ func (t *Tx) Order(id uint64) (model.Order, error) { return orders.getLive(t, id
 // errs.NotFound if it doesn't exist.
 func (t *Tx) OrderIncludingTrash(id uint64) (model.Order, error) { return orders.get(t, id) }
 
-// ListOrders returns a page of the live orders. It supports filters by ColumnStatus,
-// ColumnCounty, ColumnState, and ColumnOrderNumber, Query.OpenOnly, bounds of the due date
-// and of the last change, and every sort order except SortFileNumber and SortSequence.
+// ListOrders returns a page of live orders. It supports filters by ColumnStatus,
+// ColumnCounty, ColumnState, and ColumnOrderNumber, Query.OpenOnly, ranges for the due date
+// and the last change, and all sort orders except SortFileNumber and SortSequence.
 func (t *Tx) ListOrders(q Query) (Page[model.Order], error) { return orders.list(t, q) }
 
-// CountOpenOrders counts the live orders with an open status (model.IsOpenStatus) that are due
-// from one day to another, inclusive, up to limit. Days have the form YYYY-MM-DD; "" means
-// unbounded.
+// CountOpenOrders returns the number of live orders with an open status
+// (model.IsOpenStatus) and a due date between from and to, inclusive. It stops counting at
+// limit. Dates have the form YYYY-MM-DD, and "" means unbounded.
 func (t *Tx) CountOpenOrders(from, to string, limit int) int {
 	var pred predicate
 	orders.setDueFilter(t, Query{DueFrom: from, DueTo: to, OpenOnly: true}, &pred)
@@ -82,12 +82,12 @@ func (t *Tx) OrderNumberTaken(number string) bool {
 	return bytes.HasPrefix(k, prefix)
 }
 
-// ListOrdersByID is ListAbstractsByID for orders.
+// ListOrdersByID is like ListAbstractsByID but for orders.
 func (t *Tx) ListOrdersByID(ids []uint64, q Query) (Page[model.Order], int, error) {
 	return orders.listByIDs(t, ids, q)
 }
 
-// ScanOrders is ScanAbstracts for orders.
+// ScanOrders is like ScanAbstracts but for orders.
 func (t *Tx) ScanOrders(from uint64, limit int) ([]model.Order, error) {
 	return scanTable(t, orders.table, from, limit)
 }

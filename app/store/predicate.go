@@ -18,19 +18,19 @@ type predicate struct {
 	values                 [maxColumns]columnValue
 	hashes                 [maxColumns]valueHash
 
-	hasUpdated             bool // there is a bound of the last change
+	hasUpdated             bool // the query has a range for the last change
 	updatedFrom, updatedTo uint64
 
-	hasDue         bool // there is a bound of the due date
+	hasDue         bool // the query has a range for the due date
 	dueFrom, dueTo uint64
 	openOnly       bool
 	statusColumn   int      // index of ColumnStatus
 	openStatuses   []uint32 // hash32 of the open statuses
 }
 
-// matchesEntry reports whether the entry of a list index may match. Bounds of the last
-// change and of the due date aren't checked, and hashes may collide: see
-// indexedTable.matches.
+// matchesEntry reports whether the record of a list index entry may match. It doesn't check
+// the ranges for the last change and the due date, and hashes may collide. Use
+// indexedTable.matches to check the record.
 func (pred *predicate) matchesEntry(created uint64, columns []byte) bool {
 	if created < pred.createdFrom || created > pred.createdTo {
 		return false
@@ -45,7 +45,7 @@ func (pred *predicate) matchesEntry(created uint64, columns []byte) bool {
 }
 
 // newPredicate returns the predicate for the filters of a query. possible is false if two
-// filters contradict each other.
+// filters contradict each other, so that nothing can match.
 func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible bool, err error) {
 	possible = true
 	pred.createdFrom, pred.createdTo = timeBounds(q.CreatedFrom, q.CreatedTo)
@@ -74,7 +74,7 @@ func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible
 	return pred, possible, nil
 }
 
-// timeBounds encodes the bounds of a time range. A zero time means unbounded.
+// timeBounds returns the encoded bounds of a time range. A zero time means unbounded.
 func timeBounds(from, to time.Time) (low, high uint64) {
 	high = math.MaxUint64
 	if !from.IsZero() {
@@ -86,8 +86,8 @@ func timeBounds(from, to time.Time) (low, high uint64) {
 	return low, high
 }
 
-// setDueFilter adds the due date and OpenOnly to a predicate. The open statuses are taken
-// from the counted values, since no others occur.
+// setDueFilter adds the due date range and OpenOnly to a predicate. It finds the open
+// statuses among the statuses that have a count, because no others are in use.
 func (l *indexedTable[T]) setDueFilter(t *Tx, q Query, pred *predicate) {
 	pred.hasDue, pred.dueTo = q.DueFrom != "" || q.DueTo != "", noDueDate-1
 	if q.DueFrom != "" {
@@ -119,7 +119,7 @@ func filterValue(filter Filter) columnValue {
 	return v
 }
 
-// boolValue returns the column value for a boolean: false has no value.
+// boolValue returns the column value for a boolean. It returns the zero value for false.
 func boolValue(b bool) columnValue {
 	if b {
 		return columnValue{text: "true"}
@@ -127,8 +127,8 @@ func boolValue(b bool) columnValue {
 	return columnValue{}
 }
 
-// matches reports whether a record matches the filters and the bounds of its last change and
-// due date.
+// matches reports whether a record matches the filters and the ranges for the last change
+// and the due date.
 func (l *indexedTable[T]) matches(v *T, pred *predicate) bool {
 	for i := range l.columns {
 		if pred.filtered[i] && l.columns[i].value(v) != pred.values[i] {

@@ -11,22 +11,23 @@ import (
 	"deedkeep/app/errs"
 )
 
-// defaultRebuildBatch is the max number of records per transaction of a rebuild. It limits
-// memory use.
+// defaultRebuildBatch is the maximum number of records per transaction during a rebuild. It
+// limits memory use.
 const defaultRebuildBatch = 4_096
 
 var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The indexes of the vault are being made anew; try again soon."}
 
-// isRebuilding reports whether a rebuild is in progress, so that the indexes are incomplete.
+// isRebuilding reports whether a rebuild is in progress. The indexes are incomplete during
+// a rebuild.
 func (t *Tx) isRebuilding() bool { return t.bucket(bucketMeta).Get(keyRebuilding) != nil }
 
-// Rebuild regenerates every index and counter from the records. It reports damaged records,
-// which it leaves unchanged, and conflicts such as duplicate names. Until it returns,
-// updates wait, and lists fail with kind errs.Unavailable.
+// Rebuild regenerates all indexes and counters from the records. It reports damaged
+// records, which it leaves unchanged, and conflicts such as duplicate names. Until it
+// returns, updates wait, and lists fail with kind errs.Unavailable.
 //
-// Rebuild uses many transactions. Canceling ctx has an effect only until it starts. If the
-// process ends during a Rebuild, the next Open completes it. After any other error the store
-// is read-only.
+// Rebuild uses many transactions. Canceling ctx has no effect after it has started. If the
+// process exits during a Rebuild, the next Open completes it. After any other error, the
+// store is read-only.
 func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -42,7 +43,8 @@ func (s *Store) Rebuild(ctx context.Context, report func(Finding)) error {
 	return err
 }
 
-// beginRebuild records that a Rebuild is in progress until end is called.
+// beginRebuild records that a Rebuild is in progress. The caller must call end when the
+// Rebuild has ended.
 func (s *Store) beginRebuild() (end func()) {
 	ended := make(chan struct{})
 	s.mu.Lock()
@@ -56,18 +58,18 @@ func (s *Store) beginRebuild() (end func()) {
 	}
 }
 
-// rebuildState returns the number of Rebuilds so far. idle is false if one is in progress or
-// a disk error ended it.
+// rebuildState returns how many Rebuilds have been started. idle is false if one is in
+// progress or was ended by a disk error.
 func (s *Store) rebuildState() (rebuilds int, idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rebuildCount, s.rebuildDone == nil && s.failure == nil
 }
 
-// withCompleteIndexes runs read, and runs it again after a Rebuild in progress if read
-// returned errRebuilding. read must return that error when complete reports that a
-// transaction doesn't see complete indexes. The error is returned only if a disk error ended
-// the Rebuild.
+// withCompleteIndexes calls read. If read returns errRebuilding, withCompleteIndexes waits
+// for the Rebuild to end and calls read again. read must return errRebuilding if complete
+// returns false, which means that the transaction sees incomplete indexes.
+// withCompleteIndexes itself returns errRebuilding only if a disk error ended the Rebuild.
 func (s *Store) withCompleteIndexes(ctx context.Context, read func(complete func(*Tx) bool) error) error {
 	for {
 		before, idle := s.rebuildState()
@@ -75,7 +77,8 @@ func (s *Store) withCompleteIndexes(ctx context.Context, read func(complete func
 			if !t.isRebuilding() {
 				return true
 			}
-			// If no Rebuild of this process wrote the entry, it is damage that Check reports.
+			// If no Rebuild in this process wrote the entry, the entry is damage that Check
+			// reports.
 			after, stillIdle := s.rebuildState()
 			return idle && stillIdle && before == after
 		})
@@ -89,7 +92,7 @@ func (s *Store) withCompleteIndexes(ctx context.Context, read func(complete func
 			return err
 		}
 		if done == nil {
-			continue // the Rebuild ended after the read began
+			continue // the Rebuild ended after read was called
 		}
 		select {
 		case <-ctx.Done():
@@ -99,8 +102,8 @@ func (s *Store) withCompleteIndexes(ctx context.Context, read func(complete func
 	}
 }
 
-// rebuilder regenerates indexes with a limited number of records per transaction. Its
-// methods need writeMu.
+// rebuilder regenerates indexes with a limited number of records per transaction. The
+// caller of its methods must hold writeMu.
 type rebuilder struct {
 	ctx    context.Context
 	store  *Store
@@ -115,7 +118,7 @@ func (r *rebuilder) update(fn func(*Tx) error) error {
 	return r.store.updateLocked(fn)
 }
 
-// updateLocked runs fn in one transaction and commits it. The caller holds writeMu.
+// updateLocked runs fn in one transaction and commits it. The caller must hold writeMu.
 func (s *Store) updateLocked(fn func(*Tx) error) error {
 	s.mu.Lock()
 	err := s.checkWritable()
@@ -143,8 +146,8 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 	return s.commit(tx)
 }
 
-// rebuildAll does the work of Rebuild. The unique indexes stay usable and are only
-// corrected: users and API keys can sign in, and no digest is ever missing.
+// rebuildAll does the work of Rebuild. It only corrects the unique indexes, so they remain
+// usable: users can sign in, API keys are accepted, and no digest is ever missing.
 func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
 		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}),
@@ -162,8 +165,8 @@ func (r *rebuilder) rebuildAll() error {
 	return r.update(func(t *Tx) error { return t.bucket(bucketMeta).Delete(keyRebuilding) })
 }
 
-// listIndexBuckets returns the buckets that a rebuild empties: list, sort, and trash
-// indexes.
+// listIndexBuckets returns the list, sort, and trash indexes, which a rebuild empties
+// before it fills them.
 func listIndexBuckets() [][]byte {
 	return append(sortIndexBuckets(), bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash)
 }
@@ -171,7 +174,7 @@ func listIndexBuckets() [][]byte {
 // sortIndexBuckets returns the buckets of the sort indexes.
 func sortIndexBuckets() [][]byte { return [][]byte{bucketAbstractSorts, bucketOrderSorts} }
 
-// recreateBuckets creates empty buckets and deletes existing ones.
+// recreateBuckets creates the buckets as empty ones. If they exist, it deletes them first.
 func (t *Tx) recreateBuckets(names [][]byte) error {
 	for _, name := range names {
 		if err := t.tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
@@ -189,7 +192,7 @@ func (r *rebuilder) addFinding(typeName string, id any, format string, args ...a
 	r.report(Finding{typeName, fmt.Sprint(id), fmt.Sprintf(format, args...)})
 }
 
-// eachRecord calls fn with every intact record of a table and reports the damaged ones.
+// eachRecord calls fn with each intact record of a table and reports the damaged ones.
 func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T) error) error {
 	return r.eachEntry(b.bucketName, func(t *Tx, key, raw []byte) error {
 		var v T
@@ -206,7 +209,7 @@ func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T)
 	})
 }
 
-// eachEntry calls fn with every entry of a bucket. fn may write to other buckets.
+// eachEntry calls fn with each entry of a bucket. fn may write only to other buckets.
 func (r *rebuilder) eachEntry(bucket []byte, fn func(t *Tx, key, value []byte) error) error {
 	for from, done := []byte(nil), false; !done; {
 		err := r.update(func(t *Tx) error {
@@ -231,8 +234,8 @@ func (r *rebuilder) eachEntry(bucket []byte, fn func(t *Tx, key, value []byte) e
 	return nil
 }
 
-// removeStale removes the stale entries of an index. Entries of damaged records are not
-// stale: they may be all that remains of them.
+// removeStale removes the entries of an index for which stale returns true. An entry of a
+// damaged record must not count as stale, because it may be all that is left of the record.
 func (r *rebuilder) removeStale(index []byte, stale func(t *Tx, key, value []byte) bool) error {
 	var list [][]byte
 	remove := func(t *Tx) error {

@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// rebuildLists regenerates the list indexes of a table. count, if not nil, is called for
-// each record to count it.
+// rebuildLists regenerates the list indexes of a table. If count is not nil, it is called
+// for each record to update the counters.
 func rebuildLists[T any](r *rebuilder, l *indexedTable[T], count func(t *Tx, id uint64, v *T) error) error {
 	return eachRecord(r, l.table, func(t *Tx, id uint64, v *T) error {
 		if count != nil {
@@ -141,7 +141,8 @@ func (r *rebuilder) rebuildStoredResponses() error {
 	})
 }
 
-// rebuildUsers corrects the index of usernames, which stays usable for signing in.
+// rebuildUsers corrects the index of usernames, which remains usable so that users can sign
+// in.
 func (r *rebuilder) rebuildUsers() error {
 	err := eachRecord(r, users, func(t *Tx, id uint64, u *model.User) error {
 		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)

@@ -12,8 +12,9 @@ import (
 	"deedkeep/app/model"
 )
 
-// A record is stored as a value with a checksum. The checksum covers the bucket and the key
-// too, so it detects both flipped bits and a value under the wrong key:
+// A record is stored with a version and a checksum. The checksum also covers the names of
+// the bucket and the key, so it detects both flipped bits and a value stored under the
+// wrong key:
 //
 //	0      1                5
 //	+------+----------------+------------------ - -
@@ -29,11 +30,11 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged is wrapped by every error about a record that doesn't match its checksum or
-// can't be decoded.
+// ErrDamaged is wrapped by the error for a record that doesn't match its checksum or can't
+// be decoded.
 var ErrDamaged = errors.New("record is damaged")
 
-// encodeRecord encodes v as a record that is stored under key in bucket.
+// encodeRecord returns v encoded as a record of the given bucket and key.
 func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
 	var b bytes.Buffer
 	b.Write(make([]byte, recordHeaderSize))
@@ -48,7 +49,7 @@ func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
 	return raw, nil
 }
 
-// decodeRecord verifies and decodes a record into v.
+// decodeRecord verifies a record and decodes it into v.
 func decodeRecord(bucket, key, raw []byte, v any) error {
 	if len(raw) < recordHeaderSize || raw[0] != recordVersion ||
 		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
@@ -68,10 +69,10 @@ func recordChecksum(bucket, key, payload []byte) uint32 {
 	return crc32.Update(sum, castagnoli, payload)
 }
 
-// encodeUint64 returns n in 8 bytes, big endian.
+// encodeUint64 returns n as 8 bytes, big endian.
 func encodeUint64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// decodeUint64 decodes a number. It returns false if b doesn't have 8 bytes.
+// decodeUint64 decodes a number. It returns false if b is not 8 bytes long.
 func decodeUint64(b []byte) (uint64, bool) {
 	if len(b) != 8 {
 		return 0, false
@@ -79,10 +80,10 @@ func decodeUint64(b []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(b), true
 }
 
-// cache holds decoded records of small tables that nearly every request reads and that
-// rarely change: templates, order fields, API keys. A lookup passes the encoded record from
-// the current transaction and hits only if the bytes are equal, so a result is never stale.
-// Callers share the results and must not modify them.
+// cache contains decoded records of small tables that nearly every request reads and that
+// rarely change, such as templates, order fields, and API keys. A lookup takes the encoded
+// record from the current transaction and uses the cached value only if the bytes are
+// equal, so the result is never stale. Callers share the results and must not modify them.
 type cache[T any] struct {
 	mu      sync.RWMutex
 	records map[string]cachedRecord[T]
@@ -115,7 +116,7 @@ func (m *cache[T]) decode(bucket, key, raw []byte) (T, error) {
 	return v, nil
 }
 
-// caches are the caches of one store.
+// caches contains the caches of a store.
 type caches struct {
 	templates       cache[model.Template]
 	defaultTemplate cache[uint64] // ID of the default template

@@ -41,7 +41,7 @@ func (t *Tx) PutSession(s model.Session) error {
 	return nil
 }
 
-// RemoveSession deletes a session, so that its token is no longer valid.
+// RemoveSession deletes a session. Its token is no longer valid after that.
 func (t *Tx) RemoveSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *Tx) RemoveSession(s model.Session) error {
 }
 
 // SessionsOfUser returns the sessions of a user in no particular order. It skips damaged
-// ones, which can't be used to sign in.
+// sessions, because they can't be used to sign in.
 func (t *Tx) SessionsOfUser(user uint64) (list []model.Session) {
 	prefix := encodeUint64(user)
 	c := t.bucket(bucketSessionUsers).Cursor()
@@ -69,8 +69,8 @@ func (t *Tx) SessionsOfUser(user uint64) (list []model.Session) {
 	return list
 }
 
-// EachSession calls fn with every session until fn returns false. It skips damaged ones,
-// which can't be used to sign in.
+// EachSession calls fn with every session until fn returns false. It skips damaged
+// sessions, because they can't be used to sign in.
 func (t *Tx) EachSession(fn func(s model.Session) bool) {
 	c := t.bucket(bucketSessions).Cursor()
 	for k, raw := c.First(); k != nil; k, raw = c.Next() {

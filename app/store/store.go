@@ -13,38 +13,38 @@ import (
 	"deedkeep/app/stats"
 )
 
-// Store is an open vault.db. Its methods are safe for concurrent use.
+// Store is an open vault.db file. Its methods are safe for concurrent use.
 type Store struct {
 	db            *bolt.DB
-	identity      *fileIdentity // nil when CheckFile has nothing to compare (OpenReadOnly)
+	identity      *fileIdentity // nil if CheckFile has nothing to compare, as after OpenReadOnly
 	caches        caches
 	fingerprint   string
-	commitTx      func(*bolt.Tx) error // (*bolt.Tx).Commit; tests replace it to simulate a failing disk
+	commitTx      func(*bolt.Tx) error // (*bolt.Tx).Commit; tests replace it to simulate disk errors
 	hash          func(string) uint64  // hashes column values; nil means fnv1a. Tests replace it to force collisions
 	writeMu       sync.Mutex           // held while a write transaction is open
-	rebuildBatch  int                  // max records per transaction of a rebuild
+	rebuildBatch  int                  // maximum number of records per transaction during a rebuild
 	batchSizes    *stats.Histogram     // updates per commit
 	commitSeconds *stats.Histogram     // duration of each commit
 
-	file             *os.File // opened for bbolt, which closes it
-	isNew            bool     // created by this Open
+	file             *os.File // file that bbolt uses and closes
+	isNew            bool     // this Open created the file
 	cacheCheck       CacheCheck
 	cleanMarkRemoved bool // guarded by writeMu
-	cleanMarkWritten bool // guarded by writeMu; Close has tried to write the mark
+	cleanMarkWritten bool // guarded by writeMu; Close already tried to write the mark
 
 	mu           sync.Mutex
 	queue        []*batchMember
 	closing      bool
 	failure      error
-	rebuildDone  chan struct{} // closed when the Rebuild in progress ends; nil when none is in progress
-	rebuildCount int           // rebuilds started so far
+	rebuildDone  chan struct{} // closed when the Rebuild in progress ends; nil if none is in progress
+	rebuildCount int           // number of rebuilds started
 	wake         chan struct{}
 	writerDone   chan struct{}
 	changed      chan struct{}
 }
 
-// View runs fn on a consistent snapshot of the database. fn must be fast: while a read
-// transaction is open, bbolt can't reuse freed pages, and the file grows.
+// View runs fn on a consistent snapshot of the database. fn must return quickly, because
+// bbolt can't reuse freed pages while a read transaction is open, so the file grows.
 func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -60,18 +60,18 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
-// CacheCheck returns the result of the comparison of page cache and disk that Open ran.
+// CacheCheck returns the result of Open's comparison of the page cache with the disk.
 func (s *Store) CacheCheck() CacheCheck { return s.cacheCheck }
 
-// Failure returns the disk error after which the store became read-only, or nil.
+// Failure returns the disk error that made the store read-only, or nil.
 func (s *Store) Failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failure
 }
 
-// Fail makes the store read-only because a caller saw the disk fail to sync. Only the first
-// error is kept.
+// Fail makes the store read-only. A caller uses it to report that a sync to the disk
+// failed. Only the first error is kept.
 func (s *Store) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,16 +80,16 @@ func (s *Store) Fail(err error) {
 	}
 }
 
-// Size returns the size of the database file in bytes, and 0 after Close.
+// Size returns the size of the database file in bytes, or 0 after Close.
 func (s *Store) Size() int64 {
 	var n int64
-	// The only possible error is that the database is closed.
+	// View fails only if the database is closed.
 	_ = s.db.View(func(tx *bolt.Tx) error { n = tx.Size(); return nil })
 	return n
 }
 
 // Close commits the queued updates, rejects later ones, and closes the file after all open
-// views have ended. A second call also waits for the commits.
+// views have ended. If it is called again, it also waits for these commits.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closing = true
@@ -100,25 +100,26 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Tx is a transaction with typed reads and writes. It is valid only inside the function it
-// is passed to. The values it returns are decoded copies and remain valid afterward.
+// Tx is a transaction with typed reads and writes. It is valid only inside the function
+// that it is passed to. The values it returns are decoded copies, so they remain valid
+// afterward.
 type Tx struct {
 	tx        *bolt.Tx
 	caches    *caches
-	lastEntry *model.Event        // newest audit entry; nil until this transaction reads or writes it
+	lastEntry *model.Event        // newest audit log entry; nil until this transaction reads or writes it
 	hash      func(string) uint64 // see Store.hash
 
-	counterDeltas  map[Counter]int64 // not flushed yet
+	counterDeltas  map[Counter]int64 // changes that flush has not written yet
 	valueDeltas    map[valueCountKey]int64
-	tasksByFile    map[uint64][]uint64 // task numbers by file; nil until loaded
-	changedSet     map[uint64]struct{} // records for the change feed
-	changedIDs     []uint64            // the same records in order
-	notify         func()              // wakes the follower of the feed; nil for a Copy
+	tasksByFile    map[uint64][]uint64 // task sequence numbers by file ID; nil until loaded
+	changedSet     map[uint64]struct{} // typed IDs for the change feed
+	changedIDs     []uint64            // the same IDs in order
+	notify         func()              // wakes the follower of the change feed; nil for a Copy
 	oldKey, newKey []byte              // scratch buffers of updateEntries
-	ctxErr         func() error        // ctx.Err of a View; nil for a write
+	ctxErr         func() error        // ctx.Err of a View; nil in a write transaction
 }
 
-// canceled returns the context error of a View that was canceled, or nil.
+// canceled returns the context's error if this is a View whose context was canceled.
 func (t *Tx) canceled() error {
 	if t.ctxErr == nil {
 		return nil
@@ -132,6 +133,6 @@ func (s *Store) newTx(tx *bolt.Tx) *Tx {
 
 func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }
 
-// ReadOnly reports whether the store was opened by OpenReadOnly, so that nothing changes the
+// ReadOnly reports whether the store was opened by OpenReadOnly. If so, nothing changes the
 // file.
 func (s *Store) ReadOnly() bool { return errors.Is(s.Failure(), errReadOnlyDisk) }

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// StoredResponse returns the response stored for an idempotency key. slot is the hash of the
-// key.
+// StoredResponse returns the response stored for an idempotency key. slot is the key's
+// hash.
 func (t *Tx) StoredResponse(slot [32]byte) (r model.StoredResponse, found bool, err error) {
 	raw := t.bucket(bucketStoredResponses).Get(slot[:])
 	if raw == nil {
@@ -31,7 +31,7 @@ func (t *Tx) StoredResponse(slot [32]byte) (r model.StoredResponse, found bool, 
 	return r, true, nil
 }
 
-// PutStoredResponse stores a response and replaces a previous one.
+// PutStoredResponse stores a response. It replaces any previous response for the same slot.
 func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	old, found, err := t.StoredResponse(slot)
 	if err != nil {
@@ -64,14 +64,15 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	return nil
 }
 
-// HasStoredResponsesBefore reports whether PruneStoredResponses would remove anything.
+// HasStoredResponsesBefore reports whether any responses were stored before this time, so
+// that PruneStoredResponses would remove them.
 func (t *Tx) HasStoredResponsesBefore(before time.Time) bool {
 	oldest, _ := t.bucket(bucketStoredResponseTimes).Cursor().First()
 	return oldest != nil && bytes.Compare(oldest, binary.BigEndian.AppendUint64(nil, sortableMicros(before))) < 0
 }
 
-// PruneStoredResponses removes up to limit responses that were stored before a time, oldest
-// first, and returns how many.
+// PruneStoredResponses removes up to limit responses that were stored before this time,
+// oldest first. It returns how many it removed.
 func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error) {
 	end := binary.BigEndian.AppendUint64(nil, sortableMicros(before))
 	var old [][]byte
@@ -92,16 +93,16 @@ func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error
 	return len(old), nil
 }
 
-// responseRecord is a response as it is stored. Long bodies are compressed: a response that
-// lists many files is very repetitive.
+// responseRecord is a response in stored form. Long bodies are compressed, because a
+// response that lists many files is very repetitive.
 type responseRecord struct {
 	model.StoredResponse
-	Packed []byte `json:"packed,omitempty"` // the body compressed with gzip (RFC 1952), instead of Body
+	Packed []byte `json:"packed,omitempty"` // gzip-compressed body (RFC 1952); replaces Body
 }
 
 const (
 	minCompressSize     = 1 << 10   // bytes
-	maxDecompressedSize = 256 << 20 // far larger than any response
+	maxDecompressedSize = 256 << 20 // bytes, much more than any response has
 )
 
 // compress returns body compressed with gzip.
@@ -128,7 +129,7 @@ func decompress(packed []byte) ([]byte, error) {
 
 const responseTimeKeySize = 8 + 32
 
-// responseTimeKey returns the key of a response in the index of times.
+// responseTimeKey returns the key of a response in the index that sorts responses by time.
 func responseTimeKey(at time.Time, slot []byte) []byte {
 	return append(binary.BigEndian.AppendUint64(make([]byte, 0, responseTimeKeySize), sortableMicros(at)), slot...)
 }

@@ -9,7 +9,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// table is a bucket with records of one type, keyed by ID.
+// table is a bucket that contains records of one type, keyed by ID.
 type table[T any] struct {
 	bucketName []byte
 	typeName   string
@@ -33,8 +33,8 @@ func (b table[T]) nextID(t *Tx) (uint64, error) {
 	return id, nil
 }
 
-// get returns a record. The error has kind errs.NotFound if there is no record, and wraps
-// ErrDamaged if it can't be decoded.
+// get returns a record. The error has kind errs.NotFound if the record doesn't exist and
+// wraps ErrDamaged if it can't be decoded.
 func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	v, ok, err := b.find(t, id)
 	if err == nil && !ok {
@@ -43,7 +43,7 @@ func (b table[T]) get(t *Tx, id uint64) (T, error) {
 	return v, err
 }
 
-// find is get without an error for a missing record.
+// find is like get, but if the record doesn't exist, ok is false and err is nil.
 func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
 	key := encodeUint64(id)
 	raw := t.bucket(b.bucketName).Get(key)
@@ -54,7 +54,7 @@ func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
 	return v, err == nil, err
 }
 
-// getCached is get with a cache, for tables that are read very often.
+// getCached is like get but uses a cache. It is meant for tables that are read very often.
 func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 	key := encodeUint64(id)
 	raw := t.bucket(b.bucketName).Get(key)
@@ -64,12 +64,12 @@ func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 	return m.decode(b.bucketName, key, raw)
 }
 
-// has reports whether there is a record, damaged or not.
+// has reports whether a record exists, even if it is damaged.
 func (b table[T]) has(t *Tx, id uint64) bool {
 	return t.bucket(b.bucketName).Get(encodeUint64(id)) != nil
 }
 
-// storedSize returns the encoded size of a record in bytes, or 0 if there is no record.
+// storedSize returns the size of the encoded record in bytes, or 0 if it doesn't exist.
 func (b table[T]) storedSize(t *Tx, id uint64) int {
 	return len(t.bucket(b.bucketName).Get(encodeUint64(id)))
 }
@@ -82,7 +82,7 @@ func (b table[T]) put(t *Tx, id uint64, v T) error {
 		return err
 	}
 	bucket := t.bucket(b.bucketName)
-	// IDs only grow, so free space in full pages would never be used.
+	// New keys are always appended, so free space in full pages would never be used.
 	bucket.FillPercent = 0.9
 	if err := bucket.Put(key, raw); err != nil {
 		return fmt.Errorf("put %s %d: %w", b.typeName, id, err)
@@ -98,13 +98,13 @@ func (b table[T]) remove(t *Tx, id uint64) error {
 	return nil
 }
 
-// each calls fn with the records in order, starting with ID from, until fn returns false.
-// For a damaged record, fn gets an error, and the scan continues.
+// each calls fn with the records in ID order, starting with ID from, until fn returns
+// false. If a record is damaged, each passes the error to fn and continues.
 func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bool) {
 	c := t.bucket(b.bucketName).Cursor()
 	first := func() ([]byte, []byte) { return c.Seek(encodeUint64(from)) }
 	if from == 0 {
-		first = c.First // a truncated key sorts before every ID
+		first = c.First // includes truncated keys, which sort before all IDs
 	}
 	for k, raw := first(); k != nil; k, raw = c.Next() {
 		var v T
@@ -121,7 +121,8 @@ func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bo
 	}
 }
 
-// all returns all records of a small table, or the error of the first damaged one.
+// all returns all records of a small table. If any are damaged, it returns the error of the
+// first one.
 func (b table[T]) all(t *Tx) (list []T, err error) {
 	b.each(t, 0, func(_ uint64, v T, e error) bool {
 		if e != nil {
@@ -137,8 +138,8 @@ func (b table[T]) all(t *Tx) (list []T, err error) {
 // putKeyOnly writes an index entry without a value.
 func putKeyOnly(b *bolt.Bucket, key []byte) error { return b.Put(key, []byte{}) }
 
-// scanTable returns up to limit records, starting with ID from. The first damaged one is an
-// error.
+// scanTable returns up to limit records in ID order, starting with ID from. It stops with
+// an error at the first damaged record.
 func scanTable[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err error) {
 	b.each(t, from, func(_ uint64, v T, e error) bool {
 		if e != nil {
@@ -151,9 +152,9 @@ func scanTable[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err 
 	return list, err
 }
 
-// ScanIDs returns up to limit IDs of abstracts, orders, or files in order, starting with ID
-// from. It includes records that are in the trash and damaged ones. typeName is a value of
-// Change.Type other than FilesOfAbstract.
+// ScanIDs returns up to limit IDs of abstracts, orders, or files in ascending order,
+// starting with ID from. It includes records that are damaged or in the trash. typeName is
+// a value of Change.Type except FilesOfAbstract.
 func (t *Tx) ScanIDs(typeName string, from uint64, limit int) (list []uint64) {
 	bucket := map[string][]byte{abstracts.typeName: bucketAbstracts, orders.typeName: bucketOrders, files.typeName: bucketFiles}[typeName]
 	c := t.bucket(bucket).Cursor()

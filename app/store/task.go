@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// AddTask adds a task to the processing queue and sets its Seq. A file is Processing as long
-// as it has a task.
+// AddTask adds a task to the processing queue and sets its Seq. A file's Processing field
+// is true as long as it has a task.
 func (t *Tx) AddTask(task model.ProcessingTask) error {
 	var err error
 	if task.Seq, err = tasks.nextID(t); err != nil {
@@ -21,17 +21,17 @@ func (t *Tx) AddTask(task model.ProcessingTask) error {
 	return tasks.put(t, task.Seq, task)
 }
 
-// Tasks returns up to limit tasks, oldest first, without damaged ones.
+// Tasks returns up to limit tasks, oldest first. It skips damaged ones.
 func (t *Tx) Tasks(limit int) ([]model.ProcessingTask, error) { return t.TasksAfter(0, limit) }
 
-// TasksAfter is Tasks for the tasks with a higher sequence number.
+// TasksAfter is like Tasks but returns only tasks with a sequence number greater than seq.
 func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.ProcessingTask, err error) {
 	if seq > 0 {
 		seq++
 	}
 	tasks.each(t, seq, func(_ uint64, task model.ProcessingTask, e error) bool {
 		if e != nil {
-			return true // skip damaged tasks so that later ones are not blocked; Check reports them
+			return true // skip damaged tasks so that they don't block later ones; Check reports them
 		}
 		list = append(list, task)
 		return len(list) < limit
@@ -39,7 +39,7 @@ func (t *Tx) TasksAfter(seq uint64, limit int) (list []model.ProcessingTask, err
 	return list, err
 }
 
-// Task returns a task. The error has kind errs.NotFound if the task was removed, and wraps
+// Task returns a task. The error has kind errs.NotFound if the task doesn't exist and wraps
 // ErrDamaged if it can't be decoded.
 func (t *Tx) Task(seq uint64) (model.ProcessingTask, error) { return tasks.get(t, seq) }
 
@@ -52,9 +52,8 @@ func (t *Tx) RemoveTask(seq uint64) error {
 	return tasks.remove(t, seq)
 }
 
-// removeTasksOfFile removes the tasks of a file that is Processing. Reading the queue blocks
-// other writers, so it is read only once per transaction and never for files that aren't
-// Processing.
+// removeTasksOfFile removes the tasks of a file. Reading the queue blocks other writers, so
+// it is read only once per transaction, and never for files that aren't Processing.
 func (t *Tx) removeTasksOfFile(file uint64) error {
 	t.loadTasksByFile()
 	for _, seq := range t.tasksByFile[file] {
@@ -66,7 +65,7 @@ func (t *Tx) removeTasksOfFile(file uint64) error {
 	return nil
 }
 
-// loadTasksByFile reads the queue once per transaction.
+// loadTasksByFile reads the queue unless this transaction has already read it.
 func (t *Tx) loadTasksByFile() {
 	if t.tasksByFile != nil {
 		return
@@ -86,8 +85,9 @@ func (t *Tx) HasTask(file uint64) bool {
 	return len(t.tasksByFile[file]) > 0
 }
 
-// FilesWithoutTask returns up to limit IDs of files that are Processing but have no task,
-// starting with ID from, including files in the trash. It skips damaged records.
+// FilesWithoutTask returns up to limit IDs of files, starting with ID from, whose
+// Processing field is true but that have no task. It includes files in the trash and skips
+// damaged records.
 func (t *Tx) FilesWithoutTask(from uint64, limit int) (list []uint64) {
 	files.each(t, from, func(id uint64, f model.File, err error) bool {
 		if err == nil && f.Processing && !t.HasTask(id) {
@@ -98,9 +98,9 @@ func (t *Tx) FilesWithoutTask(from uint64, limit int) (list []uint64) {
 	return list
 }
 
-// RemoveOrphanTasks removes up to limit tasks that can't be processed and returns how many:
-// tasks of missing files, and damaged ones, whose content is also in the file's record. Call
-// it after a Rebuild, which doesn't count damaged tasks.
+// RemoveOrphanTasks removes up to limit tasks that can't be processed and returns how many
+// it removed. These are tasks of missing files and damaged tasks, whose content is also in
+// the file's record. Call it after a Rebuild, which doesn't count damaged tasks.
 func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	var orphans [][]byte
 	c := t.bucket(bucketTasks).Cursor()

@@ -21,7 +21,7 @@ func (t *Tx) Template(id uint64) (model.Template, error) {
 	return template, err
 }
 
-// DefaultTemplate returns the default template, if there is one.
+// DefaultTemplate returns the default template. found is false if there is none.
 func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) {
 	id, err := t.defaultTemplate()
 	if err != nil || id == 0 {
@@ -35,7 +35,7 @@ func (t *Tx) DefaultTemplate() (template model.Template, found bool, err error) 
 	return template, err == nil, err
 }
 
-// Templates returns all templates sorted by ID, including retired ones.
+// Templates returns all templates, including retired ones, sorted by ID.
 func (t *Tx) Templates() ([]model.Template, error) {
 	list, err := templates.all(t)
 	if err != nil {
@@ -53,7 +53,7 @@ func (t *Tx) PutTemplate(template model.Template) error {
 	return templates.put(t, template.ID, template)
 }
 
-// SetDefaultTemplate makes a template the default one.
+// SetDefaultTemplate makes a template the default template.
 func (t *Tx) SetDefaultTemplate(id uint64) error {
 	return t.putSetting(keyDefaultTemplate, id)
 }

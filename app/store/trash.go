@@ -7,15 +7,17 @@ import (
 	"deedkeep/app/model"
 )
 
-// TrashEntry is a record in the trash with the time it was deleted, in microseconds.
+// TrashEntry identifies a record in the trash. At is the time it was deleted, with
+// microsecond precision.
 type TrashEntry struct {
 	Type string // "abstract", "order" or "file"
 	ID   uint64
 	At   time.Time
 }
 
-// trash is the list of the trash, without files that were deleted along with their abstract.
-// It has no records of its own: the index contains all it needs.
+// trash is the list of records in the trash, without files that were deleted along with
+// their abstract. It has no bucket for records, because the index contains everything it
+// needs.
 var trash = indexedTable[TrashEntry]{
 	table:       table[TrashEntry]{typeName: "trash entry"},
 	indexLayout: indexLayout{indexBucket: bucketTrash, columnTags: "w"},
@@ -30,7 +32,8 @@ var trash = indexedTable[TrashEntry]{
 	size: trashEntrySize,
 }
 
-// trashEntrySize returns the stored size of the record, whose title is shown.
+// trashEntrySize returns the stored size of the deleted record, which is read to show its
+// title.
 func trashEntrySize(t *Tx, e *TrashEntry) int {
 	switch e.Type {
 	case "abstract":
@@ -41,15 +44,15 @@ func trashEntrySize(t *Tx, e *TrashEntry) int {
 	return files.storedSize(t, e.ID)
 }
 
-// A typed ID has the record type in its highest byte. The trash index and the change feed
-// use it.
+// A typed ID has the record type in its highest byte. Typed IDs are used by the trash index
+// and the change feed.
 const typeShift = 56
 
-// typeNames are the record types by their number in a typed ID. FilesOfAbstract occurs only
-// in the change feed.
+// typeNames contains the record types by their number in a typed ID. FilesOfAbstract occurs
+// only in the change feed.
 var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract}
 
-// typedID returns the ID of a record with its type.
+// typedID returns a record's ID combined with its type.
 func typedID(typeName string, id uint64) uint64 {
 	for i, known := range typeNames {
 		if known == typeName {
@@ -59,7 +62,7 @@ func typedID(typeName string, id uint64) uint64 {
 	return id
 }
 
-// typeNameOf returns the record type of a typed ID, or "" if it is not valid.
+// typeNameOf returns the record type in a typed ID, or "" if it is invalid.
 func typeNameOf(id uint64) string {
 	if i := int(id >> typeShift); i < len(typeNames) {
 		return typeNames[i]
@@ -67,13 +70,14 @@ func typeNameOf(id uint64) string {
 	return ""
 }
 
-// ListTrash returns a page of the trash in order of deletion. It doesn't contain files that
-// were deleted along with their abstract. It supports a filter by ColumnKind, the record
-// type, and the sort order SortCreated, the time of deletion.
+// ListTrash returns a page of the records in the trash, sorted by time of deletion. It
+// doesn't include files that were deleted along with their abstract. It supports a filter
+// by ColumnKind, which is the record type, and the sort order SortCreated, which is the
+// time of deletion.
 func (t *Tx) ListTrash(q Query) (Page[TrashEntry], error) { return trash.list(t, q) }
 
-// TrashedBefore returns up to limit entries that were deleted before a time, oldest first,
-// starting after an entry. The zero entry means from the start.
+// TrashedBefore returns up to limit records that were deleted before a time, oldest first.
+// It starts after the given entry, or at the beginning if that is the zero entry.
 func (t *Tx) TrashedBefore(at time.Time, after TrashEntry, limit int) (list []TrashEntry, err error) {
 	if t.isRebuilding() {
 		return nil, errRebuilding
@@ -87,7 +91,7 @@ func (t *Tx) TrashedBefore(at time.Time, after TrashEntry, limit int) (list []Tr
 	c := t.bucket(bucketTrash).Cursor()
 	for k, _ := c.Seek(from); k != nil && string(k) < string(end) && len(list) < limit; k, _ = c.Next() {
 		if len(k) != 1+keySuffixSize {
-			continue // Check reports invalid keys
+			continue // invalid key; Check reports it
 		}
 		id, created := binary.BigEndian.Uint64(k[9:]), binary.BigEndian.Uint64(k[1:])
 		if e, ok, _ := trash.loadEntry(t, id, created); ok {
@@ -97,7 +101,8 @@ func (t *Tx) TrashedBefore(at time.Time, after TrashEntry, limit int) (list []Tr
 	return list, nil
 }
 
-// parseTrashedWith parses Trashed.With, the record that a file was deleted along with.
+// parseTrashedWith parses Trashed.With, which identifies the record that a file was deleted
+// along with.
 func parseTrashedWith(with string) (typeName string, id uint64) {
 	v := parseValue(with)
 	return v.text, v.number

@@ -14,7 +14,7 @@ func (t *Tx) NewUserID() (uint64, error) { return users.nextID(t) }
 // User returns a user. The error has kind errs.NotFound if there is none.
 func (t *Tx) User(id uint64) (model.User, error) { return users.getCached(t, &t.caches.users, id) }
 
-// Users returns all users sorted by ID, including disabled ones.
+// Users returns all users, including disabled ones, sorted by ID.
 func (t *Tx) Users() ([]model.User, error) { return users.all(t) }
 
 // UserByName returns the user with this username, ignoring case.
@@ -30,7 +30,8 @@ func (t *Tx) UserByName(name string) (user model.User, found bool, err error) {
 	return user, err == nil, err
 }
 
-// PutUser creates or updates a user. A username that belongs to another user is an error.
+// PutUser creates or updates a user. It returns an error if another user has the same
+// username.
 func (t *Tx) PutUser(u model.User) error {
 	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
 	owner, taken := decodeUint64(names.Get(key))

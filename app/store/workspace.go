@@ -6,8 +6,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Generation returns the random text that identifies the last start of the server with this
-// database, or "" before the first start.
+// Generation returns the random text that was generated when the server last started with
+// this database, or "" before the first start.
 func (t *Tx) Generation() (generation string, err error) {
 	raw := t.bucket(bucketWorkspace).Get(keyGeneration)
 	if raw == nil {
@@ -28,7 +28,7 @@ func (t *Tx) OrderFields() (fields []model.Field, err error) {
 // PutOrderFields replaces the custom fields of orders.
 func (t *Tx) PutOrderFields(fields []model.Field) error { return t.putSetting(keyOrderFields, fields) }
 
-// OrderStatuses returns the statuses of orders. The first is the status of a new order.
+// OrderStatuses returns the order statuses. The first one is the status of new orders.
 func (t *Tx) OrderStatuses() (statuses []string, err error) {
 	return getSetting(t, &t.caches.orderStatuses, keyOrderStatuses)
 }
@@ -38,7 +38,7 @@ func (t *Tx) PutOrderStatuses(statuses []string) error {
 	return t.putSetting(keyOrderStatuses, statuses)
 }
 
-// getSetting returns a value of the workspace bucket, which must exist.
+// getSetting returns a value from the workspace bucket. The value must exist.
 func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
 	raw := t.bucket(bucketWorkspace).Get(key)
 	if raw == nil {
@@ -47,7 +47,7 @@ func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
 	return m.decode(bucketWorkspace, key, raw)
 }
 
-// putSetting writes a value of the workspace bucket.
+// putSetting writes a value to the workspace bucket.
 func (t *Tx) putSetting(key []byte, v any) error {
 	raw, err := encodeRecord(bucketWorkspace, key, v)
 	if err != nil {
