@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// auditBuffer holds views and downloads until the next commit. Repeated views are counted
-// instead of queued.
+// auditBuffer holds views and downloads until the next commit. Repeated views are combined
+// into one entry with a count.
 type auditBuffer struct {
 	db   *txn.DB
 	wake chan struct{}
@@ -22,11 +22,11 @@ type auditBuffer struct {
 	lost           int
 	lossReason     error
 	lossReportedAt time.Time
-	readCounters   map[string]*minuteCounter // by user record
+	readCounters   map[string]*minuteCounter // by the user's record name
 }
 
 // viewKey identifies views that are counted together. The address is empty for users,
-// because one user may have thousands of addresses.
+// because a user may have thousands of addresses.
 type viewKey struct{ kind, as, record, actor, address string }
 
 func viewKeyOf(e model.Event) viewKey {
@@ -37,27 +37,29 @@ func viewKeyOf(e model.Event) viewKey {
 	return v
 }
 
-// minuteCounter counts the entries that a user caused by reading in the minute from start.
+// minuteCounter counts the audit entries that a user's views and downloads added in the
+// minute after start.
 type minuteCounter struct {
 	start time.Time
 	count int
 }
 
-// viewState is the state of a view since it was last written.
+// viewState is what is known about a view since its last entry was written.
 type viewState struct {
-	actor     model.Actor // of the last view
-	writtenAt time.Time   // zero if the next view is to be written
+	actor     model.Actor // actor of the last view
+	writtenAt time.Time   // time of the last entry; zero if the next view must be logged
 	lastAt    time.Time
-	repeats   int // since writtenAt
+	repeats   int // number of views since writtenAt
 }
 
 const (
-	maxBuffered        = 4096             // limit of queued events, and of views in memory
-	viewWindow         = time.Minute      // repeats within it are counted as one entry
-	viewLifetime       = 10 * time.Minute // later ranges within it belong to the view; it is longer than the lifetime of links
+	maxBuffered        = 4096             // maximum number of queued events, and of views in memory
+	viewWindow         = time.Minute      // repeats within this time are counted as one entry
+	viewLifetime       = 10 * time.Minute // ranges requested within this time belong to the same view; longer than the lifetime of links
 	lossReportInterval = time.Minute
-	// maxReadsPerMinute is how many entries a user may cause by reading in a minute: more
-	// than people read, and too few to fill the disk.
+	// maxReadsPerMinute is the maximum number of audit entries per minute that a user can
+	// add by viewing or downloading documents. It is more than a person needs but not
+	// enough to fill the disk.
 	maxReadsPerMinute = 600
 )
 
@@ -65,21 +67,22 @@ func newAuditBuffer(db *txn.DB) *auditBuffer {
 	return &auditBuffer{db: db, wake: make(chan struct{}, 1), views: map[viewKey]*viewState{}, readCounters: map[string]*minuteCounter{}}
 }
 
-// Kinds of events whose repeats within a minute are counted: views, searches, and
-// downloads by users. Downloads with an API key are logged one by one.
+// Events whose repeats within a minute are combined: views, searches, and downloads by
+// users. Downloads with an API key are logged individually.
 const (
 	Opened     = "file.opened"
 	Downloaded = "file.downloaded"
 	searched   = "search.asked"
 )
 
-// coalesces reports whether repeats of an event within a minute are counted as one.
+// coalesces reports whether repeats of an event within a minute are combined into one
+// entry.
 func coalesces(e model.Event) bool {
 	return e.Kind == Opened || e.Kind == searched || e.Kind == Downloaded && e.Actor.Kind == model.ActorUser
 }
 
-// record queues an event, or counts it if it repeats an earlier one. With continued set,
-// the event is the later part of a view and counts only if no view began before.
+// record queues an event or, if it repeats an earlier one, counts it. If continued is set,
+// the event is a later part of a view and is logged only if the start of the view wasn't.
 func (b *auditBuffer) record(e model.Event, continued bool) {
 	e.At = b.db.Now()
 	b.mu.Lock()
@@ -93,7 +96,7 @@ func (b *auditBuffer) record(e model.Event, continued bool) {
 	b.add(e)
 }
 
-// readCounter returns the counter of a user for the current minute.
+// readCounter returns a user's counter for the current minute.
 func (b *auditBuffer) readCounter(user string, now time.Time) *minuteCounter {
 	counter := b.readCounters[user]
 	if counter == nil || !txn.Within(counter.start, now, time.Minute) {
@@ -112,7 +115,7 @@ func (b *auditBuffer) rateLimited(user string) bool {
 	return counter != nil && txn.Within(counter.start, now, time.Minute) && counter.count >= maxReadsPerMinute
 }
 
-// add queues an event; it drops the event if the queue is full.
+// add queues an event. If the queue is full, it drops the event and counts it as lost.
 func (b *auditBuffer) add(e model.Event) {
 	if len(b.queued) >= maxBuffered {
 		b.lost++
@@ -127,7 +130,8 @@ func (b *auditBuffer) add(e model.Event) {
 	}
 }
 
-// coalesce reports whether an event repeats one that is already logged, and counts it.
+// coalesce reports whether an event belongs to a view that is already logged. If the event
+// is a repeat, coalesce counts it.
 func (b *auditBuffer) coalesce(e model.Event, continued bool) bool {
 	key := viewKeyOf(e)
 	view, exists := b.views[key]
@@ -153,8 +157,8 @@ func (b *auditBuffer) coalesce(e model.Event, continued bool) bool {
 	return false
 }
 
-// evict drops the oldest of a sample of views. If the view continues later, it is logged
-// again.
+// evict drops the oldest view in a random sample. If that view continues later, it is
+// logged again.
 func (b *auditBuffer) evict() {
 	if len(b.views) < maxBuffered {
 		return
@@ -175,7 +179,8 @@ func (b *auditBuffer) evict() {
 	delete(b.views, oldest)
 }
 
-// evictionSample is how many views evict compares; it bounds the time under the lock.
+// evictionSample is the number of views that evict compares. It limits how long evict holds
+// the lock.
 const evictionSample = 32
 
 // summaryEvent returns the entry for the repeats of a view and resets their count.
@@ -205,8 +210,8 @@ func (b *auditBuffer) due() bool {
 	return false
 }
 
-// drain empties the queue and returns it with the counts of views whose minute is over, or
-// of all views.
+// drain empties the queue and returns its events. It adds an entry for the repeats of each
+// view whose minute is over, or of every view if all is set.
 func (b *auditBuffer) drain(all bool) []model.Event {
 	now := b.db.Now()
 	b.mu.Lock()
@@ -229,8 +234,8 @@ func (b *auditBuffer) drain(all bool) []model.Event {
 	return events
 }
 
-// write appends events to the log. An event older than the last entry gets the time of
-// that entry, so that the log is sorted by time unless the clock was set back.
+// write appends events to the audit log. If an event is older than the last entry, it gets
+// the time of that entry. This keeps the log sorted by time unless the clock was set back.
 func (b *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) error {
 	for _, e := range batch {
 		if head.After(e.At) && head.Sub(e.At) < 2*viewWindow {
@@ -244,8 +249,8 @@ func (b *auditBuffer) write(t *store.Tx, head time.Time, batch []model.Event) er
 	return nil
 }
 
-// requeue puts events back that could not be written. It drops them if the vault accepts
-// no writes.
+// requeue puts events back into the queue after a write failed. It drops them if the vault
+// is not writable.
 func (b *auditBuffer) requeue(batch []model.Event, err error) {
 	if txn.NotWritable(err) {
 		b.drop(len(batch), err)
@@ -259,7 +264,7 @@ func (b *auditBuffer) requeue(batch []model.Event, err error) {
 	b.drop(over, err)
 }
 
-// drop counts lost events and reports them.
+// drop counts lost events and logs the loss.
 func (b *auditBuffer) drop(count int, err error) {
 	b.mu.Lock()
 	b.lost += count

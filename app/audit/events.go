@@ -1,6 +1,6 @@
-// Package audit writes and verifies the audit log: who changed, viewed, or downloaded a
-// record. Changes are logged in their own transaction; views and downloads are buffered
-// and written together.
+// Package audit writes and verifies the audit log, which says who changed, viewed, or
+// downloaded a record. Changes are logged in the same transaction. Views and downloads are
+// buffered and written together.
 package audit
 
 import (
@@ -22,34 +22,34 @@ type Events struct {
 	verification txn.Task[LogReport]
 }
 
-// NewEvents returns the audit log of a database.
+// NewEvents returns the audit log in a database.
 func NewEvents(db *txn.DB) *Events {
 	buffer := newAuditBuffer(db)
 	return &Events{db: db, buffer: buffer, writer: &auditWriter{db: db, buffer: buffer}, verification: txn.Task[LogReport]{DB: db}}
 }
 
-// A Pending is written in the same commits as the buffered audit entries.
+// Pending is data that is written in the same commits as the buffered audit entries.
 type Pending interface {
-	// Drain returns the function that writes what is pending now, nil for nothing, and
-	// the function that puts it back after an error.
+	// Drain removes the pending data. It returns write, which writes this data and is nil
+	// if there is none, and undo, which makes the data pending again after an error.
 	Drain() (write func(*store.Tx) error, undo func())
 }
 
-// WriteWith makes Flush also write p, in the same commit as the buffered entries. Call it
-// before Run.
+// WriteWith makes Flush also write p, in the same commit as the buffered entries. It must
+// be called before Run.
 func (e *Events) WriteWith(p Pending) { e.writer.pending = p }
 
-// RecordSearch records that a user searched. It omits the search text, which contains
-// names of people.
+// RecordSearch records that a user searched. It omits the search text because it may
+// contain names of people.
 func (e *Events) RecordSearch(actor model.Actor) {
 	e.buffer.record(model.Event{Actor: actor, Kind: searched}, false)
 }
 
-// Flush writes the buffered entries. It returns an error if the database accepts no writes.
+// Flush writes the buffered entries. It returns an error if the database is not writable.
 func (e *Events) Flush(ctx context.Context) error { return e.writer.flush(ctx, false) }
 
-// FlushViews writes the buffered entries if views are due. It returns no error if the
-// database accepts no writes, so that the audit log can still be read.
+// FlushViews writes the buffered entries if any are due. If the database is not writable,
+// it returns nil, so that the audit log can still be read.
 func (e *Events) FlushViews(ctx context.Context) error {
 	if err := e.writer.flushViews(ctx); err != nil && !txn.NotWritable(err) {
 		return err
@@ -57,42 +57,42 @@ func (e *Events) FlushViews(ctx context.Context) error {
 	return nil
 }
 
-// Run writes buffered entries every second until ctx ends.
+// Run writes the buffered entries every second until ctx ends.
 func (e *Events) Run(ctx context.Context) { e.writer.run(ctx) }
 
-// End writes the remaining entries. It is called once, after Run has returned.
+// End writes the remaining entries. Call it once, after Run has returned.
 func (e *Events) End() error { return e.writer.end() }
 
-// scanPageSize is the number of entries read in one read transaction. A long read
-// transaction delays writers when the database file must grow.
+// scanPageSize is the number of entries read per read transaction. A long read transaction
+// delays writers if the database file has to grow.
 const scanPageSize = 500
 
-// RecordAccess records a view or a download. It never blocks and never fails: the entry is
-// buffered, written with others within a second, and may be lost in a crash. Repeated
-// views of a document within a minute, and repeated downloads by a user, are counted and
-// written as one entry.
+// RecordAccess records a view or a download. It never blocks or fails. The entry is
+// buffered, is written with others within a second, and may be lost in a crash. Repeated
+// views of a document within a minute are combined into one entry with a count. The same
+// applies to repeated downloads by a user.
 //
-// On a full disk documents stay readable although the log cannot be written. The number of
-// lost entries is reported in the server log.
+// If the disk is full, documents can be read even though the audit log can't be written.
+// The server log reports the number of lost entries.
 func (e *Events) RecordAccess(actor model.Actor, kind, record string, detail map[string]string) {
 	e.buffer.record(model.Event{Actor: actor, Kind: kind, Record: record, Detail: detail}, false)
 }
 
-// ContinueView records the later part of a view, such as another range of a document. It
-// adds an entry only if no view of the same document began within ten minutes.
+// ContinueView records a later part of a view, such as another range of a document. It adds
+// an entry only if no view of the document was recorded in the last ten minutes.
 func (e *Events) ContinueView(actor model.Actor, kind, record string) {
 	e.buffer.record(model.Event{Actor: actor, Kind: kind, Record: record}, true)
 }
 
-// RateLimited reports whether a user reached the limit of entries caused by reading
-// documents in the last minute, so that the request should be delayed. Zip downloads do
-// not count.
+// RateLimited reports whether a user reached the limit of audit entries for reading
+// documents in the last minute. If so, the request should be delayed. Zip downloads don't
+// count toward the limit.
 func (e *Events) RateLimited(actor model.Actor) bool {
 	return actor.Kind == model.ActorUser && e.buffer.rateLimited(actor.Record())
 }
 
-// List returns a page of the log, sorted by creation or sequence number and filtered by
-// actor, kind, and record.
+// List returns a page of the audit log, sorted by creation time or sequence number and
+// filtered by actor, kind, and record.
 func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model.Event], err error) {
 	if err := e.FlushViews(ctx); err != nil {
 		return page, err
@@ -104,9 +104,9 @@ func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model
 	return page, err
 }
 
-// Each calls fn for every entry that exists at the time of the call, from number from on,
-// in order, until fn returns an error. For a damaged entry, fn gets its number and the
-// read error. No transaction is open while fn runs.
+// Each calls fn for each entry that exists when Each is called, in order, starting with
+// sequence number from, until fn returns an error. If an entry is damaged, fn gets its
+// sequence number and the read error. No transaction is open while fn runs.
 func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, error) error) error {
 	if err := e.FlushViews(ctx); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (e *Events) Each(ctx context.Context, from uint64, fn func(model.Event, err
 	})
 }
 
-// scan reads the log in short read transactions and passes each page to fn outside of
-// them.
+// scan reads the audit log in short read transactions. It passes each page to fn outside of
+// the transaction.
 func (e *Events) scan(ctx context.Context, position []byte, fn func(store.LogPage) error) error {
 	for {
 		var log store.LogPage
@@ -147,29 +147,29 @@ func (e *Events) scan(ctx context.Context, position []byte, fn func(store.LogPag
 			return txn.IgnoreStop(err)
 		}
 		if bytes.Compare(log.Next, position) <= 0 {
-			return errPageCycle // a damaged page points backward
+			return errPageCycle // a damaged database page points backward
 		}
 		position = log.Next
 	}
 }
 
-// LogReport is the result of a verification. Head is the hash of the last entry; an
-// administrator who keeps a copy of it can detect a rewritten log.
+// LogReport is the result of a verification. Head is the hash of the last entry.
+// Administrators who keep a copy of it can tell if the audit log is rewritten.
 type LogReport struct {
 	Entries, Last uint64 // number of entries; sequence number of the last one
 	Head          string
-	Findings      []store.Finding // Kind is a kind of model.ChainDefect, or "database"
+	Findings      []store.Finding // Kind is a kind of model.ChainDefect or "database"
 	More          int             // number of findings beyond maxFindings
 }
 
-// OK reports whether no entry was changed, removed, or inserted.
+// OK reports whether the verification found no changed, removed, or inserted entries.
 func (r LogReport) OK() bool { return len(r.Findings) == 0 }
 
-// maxFindings limits the findings listed in a LogReport.
+// maxFindings is the maximum number of findings listed in a LogReport.
 const maxFindings = 1000
 
-// Verify checks the hash of every entry and its link to the previous entry. Damage is
-// reported as findings; the error is for a verification that could not finish.
+// Verify checks the hash of each entry and its link to the previous entry. It reports
+// damage as findings. It returns an error only if it could not finish.
 func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) (LogReport, error) {
 	var r LogReport
 	find := func(f store.Finding) {
@@ -203,7 +203,7 @@ func (e *Events) Verify(ctx context.Context, progress func(done, total uint64)) 
 }
 
 // StartVerify starts Verify in the background. It returns a Locked error if a verification
-// is running.
+// is already running.
 func (e *Events) StartVerify(ctx context.Context, actor model.Actor) error {
 	if err := e.db.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (e *Events) StartVerify(ctx context.Context, actor model.Actor) error {
 	})
 }
 
-// VerifyProgress returns the progress of the verification in entries, and the result of
+// VerifyProgress returns the progress of the verification, in entries, and the result of
 // the last one since the vault was opened.
 func (e *Events) VerifyProgress() txn.Progress[LogReport] { return e.verification.Progress() }
 

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// auditWriter writes buffered views and key uses in one commit, at most a second after
-// they happened, so that no request waits for an fsync.
+// auditWriter writes buffered views and uses of API keys in one commit within about a
+// second, so that requests don't have to wait for an fsync.
 type auditWriter struct {
 	db      *txn.DB
 	buffer  *auditBuffer
@@ -19,13 +19,15 @@ type auditWriter struct {
 	mu      sync.Mutex // held during a write; a second flush waits for the first
 }
 
-// flushInterval is the time between two writes.
+// flushInterval is the time between two periodic writes.
 const flushInterval = time.Second
 
-// maxEventsPerCommit limits the length of one commit, which delays other writers.
+// maxEventsPerCommit is the maximum number of entries in one commit. A long commit delays
+// other writers.
 const maxEventsPerCommit = 512
 
-// run writes at each tick, or when the buffer is half full, until ctx ends.
+// run writes the buffered entries every flushInterval and whenever the buffer is half full,
+// until ctx ends.
 func (w *auditWriter) run(ctx context.Context) {
 	tick := time.NewTicker(flushInterval)
 	defer tick.Stop()
@@ -42,16 +44,16 @@ func (w *auditWriter) run(ctx context.Context) {
 	}
 }
 
-// flush writes the buffered entries; after an error they are retried later. With last set
-// it also writes the counts of the current minute.
+// flush writes the buffered entries. After an error, it keeps them so that they can be
+// written later. If last is set, it also writes the counts of the current minute.
 func (w *auditWriter) flush(ctx context.Context, last bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.write(ctx, last)
 }
 
-// flushViews writes the buffered entries if views are due. Key uses alone are not worth an
-// fsync.
+// flushViews writes the buffered entries if any views are due. If only key uses are
+// pending, it does nothing, because they aren't worth an fsync.
 func (w *auditWriter) flushViews(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,13 +63,13 @@ func (w *auditWriter) flushViews(ctx context.Context) error {
 	return w.write(ctx, false)
 }
 
-// write writes the key uses and the views, in several commits if there are many.
+// write writes the key uses and the views. If there are many, it uses several commits.
 func (w *auditWriter) write(ctx context.Context, last bool) error {
 	writeUses, undoUses := w.pending.Drain()
 	views := w.buffer.drain(last)
 	for writeUses != nil || len(views) > 0 {
 		batch := views[:min(len(views), maxEventsPerCommit)]
-		var damage error // the log is damaged; key uses are still written
+		var damage error // the audit log is damaged; key uses are still written
 		err := w.db.Store.Update(ctx, nil, func(t *store.Tx) error {
 			if writeUses != nil {
 				if err := writeUses(t); err != nil {
@@ -95,7 +97,7 @@ func (w *auditWriter) write(ctx context.Context, last bool) error {
 	return nil
 }
 
-// end writes the remaining entries.
+// end writes all remaining entries, including the counts of the current minute.
 func (w *auditWriter) end() error {
 	err := w.flush(context.Background(), true)
 	if txn.NotWritable(err) {
