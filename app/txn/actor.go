@@ -17,8 +17,9 @@ var (
 	ErrKeyNotAllowed   = &errs.Error{Kind: errs.Forbidden, Message: "An API key does not allow this."}
 )
 
-// CheckActor returns an error if the key of an actor has expired or was revoked, or if
-// the user of its session may not write. Commands and the server itself may write.
+// CheckActor returns an error if the actor's API key has expired or was revoked, or if the
+// user of the actor's session isn't allowed to make changes. CLI commands and the server
+// itself are always allowed.
 func (db *DB) CheckActor(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
 	case model.ActorKey:
@@ -35,8 +36,8 @@ func (db *DB) CheckActor(t *store.Tx, actor model.Actor) error {
 }
 
 // Authorize returns an error unless the user has the permission according to the records in
-// this transaction: since the request began, the session may have ended, the user may have
-// been disabled, or the role may have changed.
+// this transaction. Since the request started, the session may have ended, the user may
+// have been disabled, or the role may have changed.
 func (db *DB) Authorize(t *store.Tx, actor model.Actor, permission model.Permission) error {
 	user, err := db.CurrentUser(t, actor)
 	switch {
@@ -50,8 +51,8 @@ func (db *DB) Authorize(t *store.Tx, actor model.Actor, permission model.Permiss
 	return nil
 }
 
-// CurrentUser returns the user who acts, or ErrUnauthenticated if the actor has no live
-// session.
+// CurrentUser returns the user of the actor's session, or ErrUnauthenticated if the session
+// isn't valid.
 func (db *DB) CurrentUser(t *store.Tx, actor model.Actor) (user model.User, err error) {
 	hash, err := hex.DecodeString(actor.Session)
 	if err != nil || actor.Kind != model.ActorUser {
@@ -64,8 +65,8 @@ func (db *DB) CurrentUser(t *store.Tx, actor model.Actor) (user model.User, err 
 	return user, err
 }
 
-// LiveSession returns the session with a token's hash and its user, or
-// ErrUnauthenticated if the session has expired or the user may not sign in.
+// LiveSession returns the session whose token has this hash, and its user. It returns
+// ErrUnauthenticated if the session has expired or the user isn't allowed to sign in.
 func (db *DB) LiveSession(t *store.Tx, hash []byte) (user model.User, session model.Session, err error) {
 	session, found, err := t.Session(hash)
 	if err != nil {
@@ -85,14 +86,14 @@ func (db *DB) LiveSession(t *store.Tx, hash []byte) (user model.User, session mo
 	return user, session, err
 }
 
-// MustEnroll reports whether the settings require two-factor authentication that the
-// user has not set up.
+// MustEnroll reports whether the user must set up two-factor authentication because the
+// configuration requires it and the user hasn't set it up yet.
 func (db *DB) MustEnroll(user model.User) bool {
 	return db.RequireTwoFactor && user.TwoFactor == nil
 }
 
-// AuthorizeAdmin returns an error unless the actor may administer the vault. Commands, the
-// server itself, and users with that permission may.
+// AuthorizeAdmin returns an error unless the actor is allowed to administer the vault. CLI
+// commands, the server itself, and users with that permission are.
 func (db *DB) AuthorizeAdmin(t *store.Tx, actor model.Actor) error {
 	switch actor.Kind {
 	case model.ActorUser:
@@ -103,7 +104,8 @@ func (db *DB) AuthorizeAdmin(t *store.Tx, actor model.Actor) error {
 	return nil
 }
 
-// UpdateAsAdmin is like Update, but requires an actor who may administer the vault.
+// UpdateAsAdmin is like Update but returns an error unless the actor is allowed to
+// administer the vault.
 func (db *DB) UpdateAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	return db.Store.Update(ctx, func(t *store.Tx) error {
 		if err := db.AuthorizeAdmin(t, actor); err != nil || check == nil {
@@ -113,7 +115,8 @@ func (db *DB) UpdateAsAdmin(ctx context.Context, actor model.Actor, check, write
 	}, write)
 }
 
-// WriteAsAdmin is like Write, but requires an actor who may administer the vault.
+// WriteAsAdmin is like Write but returns an error unless the actor is allowed to administer
+// the vault.
 func (db *DB) WriteAsAdmin(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	if err := db.CheckSpace(); err != nil {
 		return err
@@ -121,8 +124,8 @@ func (db *DB) WriteAsAdmin(ctx context.Context, actor model.Actor, check, write 
 	return db.UpdateAsAdmin(ctx, actor, check, write)
 }
 
-// ViewAsAdmin runs read in a read transaction. It requires an actor who may administer the
-// vault.
+// ViewAsAdmin runs read in a read transaction. It returns an error unless the actor is
+// allowed to administer the vault.
 func (db *DB) ViewAsAdmin(ctx context.Context, actor model.Actor, read func(*store.Tx) error) error {
 	return db.Store.View(ctx, func(t *store.Tx) error {
 		if err := db.AuthorizeAdmin(t, actor); err != nil || read == nil {

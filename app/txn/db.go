@@ -1,5 +1,5 @@
-// Package txn runs transactions on the database of a vault: it checks the actor in the
-// same transaction, requires free disk space, and adds audit entries. It also starts and
+// Package txn runs transactions on a vault's database. It checks the actor in the same
+// transaction, requires free disk space, and adds audit log entries. It also starts and
 // stops background tasks and slows them down during uploads.
 package txn
 
@@ -19,22 +19,23 @@ import (
 )
 
 // DB is the database of a vault. Its methods check the actor within the transaction, check
-// the free disk space, and add audit entries.
+// the free disk space, and add audit log entries.
 type DB struct {
 	Store   *store.Store
-	Dir     string           // data directory, absolute
+	Dir     string           // absolute path of the data directory
 	Now     func() time.Time // in UTC, truncated to microseconds
 	Rand    io.Reader
 	Log     *slog.Logger
-	MinFree uint64 // bytes; with less free disk space nothing is written
+	MinFree uint64 // minimum free disk space in bytes; nothing is written if there is less
 
-	Reserve  *Reserve  // disk space for deletes on a full disk
-	Activity *Activity // uploads in progress, to which background work yields
+	Reserve  *Reserve  // disk space for deletions when the disk is full
+	Activity *Activity // uploads in progress, which have priority over background work
 	Tasks    *Tasks    // long-running tasks, which Close stops
 
 	SessionLimits    model.SessionLimits
 	RequireTwoFactor bool
-	// LastSeen returns when a session was last seen, which may not be written yet.
+	// LastSeen returns when a session was last used. This time may not have been written to
+	// the database yet.
 	LastSeen func(model.Session) time.Time
 
 	Queued      Signal // a document was queued for processing
@@ -42,8 +43,9 @@ type DB struct {
 	MissingText Signal // the text of a document is missing from the search index
 }
 
-// NewDB returns a copy of db with its tasks, signals, and reserve. The caller sets the other
-// fields. reserveFile is the size of the reserve file in bytes; 0 disables it.
+// NewDB returns a copy of db with its tasks, signals, and disk space reserve. The caller
+// sets the other fields. reserveFile is the size of the reserve file in bytes; 0 disables
+// it.
 func NewDB(db DB, reserveFile int64) *DB {
 	db.Activity, db.Tasks = &Activity{}, NewTasks()
 	db.Reserve = &Reserve{path: filepath.Join(db.Dir, ReserveFile), Size: reserveFile, rand: db.Rand}
@@ -52,13 +54,14 @@ func NewDB(db DB, reserveFile int64) *DB {
 	return &db
 }
 
-// Signal wakes one goroutine. Notifications sent before the receiver reads count as one.
+// Signal wakes one goroutine. Notifications that are sent before the receiver reads are
+// combined into one.
 type Signal chan struct{}
 
 // NewSignal returns a signal without a notification.
 func NewSignal() Signal { return make(Signal, 1) }
 
-// Notify wakes the receiver; it never blocks.
+// Notify wakes the receiver. It never blocks.
 func (s Signal) Notify() {
 	select {
 	case s <- struct{}{}:
@@ -66,7 +69,7 @@ func (s Signal) Notify() {
 	}
 }
 
-// Ready returns nil if records can be written, else the reason why not.
+// Ready returns nil if records can be written. Otherwise, the error says why they can't.
 func (db *DB) Ready(ctx context.Context) error {
 	if err := db.Store.Failure(); err != nil {
 		return ReadOnlyError(err)
@@ -80,12 +83,14 @@ func (db *DB) Ready(ctx context.Context) error {
 	return db.CheckSpace()
 }
 
-// ReadOnlyError returns the Unavailable error of a vault whose disk failed to sync.
+// ReadOnlyError returns the Unavailable error for a vault that became read-only because its
+// disk failed to sync.
 func ReadOnlyError(err error) error {
 	return &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
 }
 
-// CheckSpace returns an InsufficientStorage error if the disk has less than MinFree.
+// CheckSpace returns an InsufficientStorage error if the disk has less than MinFree bytes
+// of free space.
 func (db *DB) CheckSpace() error {
 	if db.Store.ReadOnly() {
 		return db.Store.Failure()
@@ -103,7 +108,7 @@ func (db *DB) CheckSpace() error {
 	return nil
 }
 
-// Write is like Update, but first calls CheckSpace. Changes that need disk space use it.
+// Write is like Update but calls CheckSpace first. Use it for changes that need disk space.
 func (db *DB) Write(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	if err := db.CheckSpace(); err != nil {
 		return err
@@ -111,9 +116,10 @@ func (db *DB) Write(ctx context.Context, actor model.Actor, check, write func(*s
 	return db.Update(ctx, actor, check, write)
 }
 
-// Update runs check and write in one transaction, as store.Store.Update does. It checks the
-// key or session of the actor in the same transaction, because it may have expired while
-// documents were uploaded. It ignores MinFree, so that deletes work on a full disk.
+// Update runs check and write in one transaction, like store.Store.Update. In the same
+// transaction, it checks the actor's API key or session, which may have expired while
+// documents were uploaded. It ignores MinFree, so that records can be deleted if the disk
+// is full.
 func (db *DB) Update(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	return db.Store.Update(ctx, func(t *store.Tx) error {
 		if err := db.CheckActor(t, actor); err != nil || check == nil {
@@ -123,8 +129,8 @@ func (db *DB) Update(ctx context.Context, actor model.Actor, check, write func(*
 	}, write)
 }
 
-// UpdateFromReserve is like Update, but uses the space of the reserve file on a full disk.
-// It is for changes that free disk space or need very little.
+// UpdateFromReserve is like Update but uses the space of the reserve file if the disk is
+// full. Use it for changes that free disk space or need very little.
 func (db *DB) UpdateFromReserve(ctx context.Context, actor model.Actor, check, write func(*store.Tx) error) error {
 	err := db.Update(ctx, actor, check, write)
 	if errs.KindOf(err) != errs.InsufficientStorage || db.Reserve.Size == 0 {
@@ -133,17 +139,17 @@ func (db *DB) UpdateFromReserve(ctx context.Context, actor model.Actor, check, w
 	return db.Reserve.Lend(db.Log, func() error { return db.Update(ctx, actor, check, write) })
 }
 
-// AddEvent adds an audit entry to the transaction.
+// AddEvent adds an audit log entry in the transaction.
 func (db *DB) AddEvent(t *store.Tx, at time.Time, actor model.Actor, kind, record string, detail map[string]string) error {
 	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: record, Detail: detail})
 }
 
-// RecordRef returns the name of a record in the audit log: "order:7".
+// RecordRef returns the name of a record in the audit log, such as "order:7".
 func RecordRef(recordType string, id uint64) string { return fmt.Sprintf("%s:%d", recordType, id) }
 
-// ShouldContinue logs the error of one run of a background job and reports whether the
-// job may run again: it may not once the store is read-only until a restart. Errors that
-// mean a full disk or a closing vault are not logged.
+// ShouldContinue logs the error of one run of a background job and reports whether the job
+// may run again. If the store is read-only, the job must not run again until the server is
+// restarted. Errors that mean that the disk is full or the vault is closing are not logged.
 func (db *DB) ShouldContinue(ctx context.Context, job string, err error) bool {
 	if err != nil && !NotWritable(err) && ctx.Err() == nil {
 		db.Log.Error(job, "error", err)
@@ -151,14 +157,15 @@ func (db *DB) ShouldContinue(ctx context.Context, job string, err error) bool {
 	return db.Store.Failure() == nil
 }
 
-// NotWritable reports whether an error means that the vault accepts no writes, for now
-// or until a restart: the disk is full, or the vault is closing or read-only.
+// NotWritable reports whether err means that the vault can't be written to, either
+// temporarily or until a restart, because the disk is full or the vault is closing or
+// read-only.
 func NotWritable(err error) bool {
 	kind := errs.KindOf(err)
 	return kind == errs.Unavailable || kind == errs.InsufficientStorage
 }
 
-// ProblemText returns the text of an error for an integrity finding.
+// ProblemText returns the text of err for an integrity finding.
 func ProblemText(err error) string {
 	if message, damaged := store.DescribeDamage(err); damaged {
 		return message
@@ -166,8 +173,8 @@ func ProblemText(err error) string {
 	return err.Error()
 }
 
-// UserMessage returns the message of an error for users: the Message of an *errs.Error,
-// else the error text.
+// UserMessage returns the text of err that users see. This is the Message of an *errs.Error
+// or the error text of any other error.
 func UserMessage(err error) string {
 	if e, ok := errors.AsType[*errs.Error](err); ok {
 		return e.Message
@@ -175,20 +182,20 @@ func UserMessage(err error) string {
 	return err.Error()
 }
 
-// IsMissingOrDamaged reports whether err means that a record does not exist or cannot be
-// decoded. Batch jobs skip such records so that they do not block the others.
+// IsMissingOrDamaged reports whether err means that a record doesn't exist or can't be
+// decoded. Batch jobs skip such records so that they don't block the others.
 func IsMissingOrDamaged(err error) bool {
 	return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 }
 
-// Within reports whether now is less than period after from. It returns false if the clock
-// was set back, so that now is before from.
+// Within reports whether now is less than period after from. It returns false if now is
+// before from because the clock was set back.
 func Within(from, now time.Time, period time.Duration) bool {
 	passed := now.Sub(from)
 	return passed >= 0 && passed < period
 }
 
-// IgnoreStop returns nil for ErrStop and any other error unchanged.
+// IgnoreStop returns nil if err is ErrStop. It returns any other error unchanged.
 func IgnoreStop(err error) error {
 	if errors.Is(err, ErrStop) {
 		return nil
@@ -196,7 +203,7 @@ func IgnoreStop(err error) error {
 	return err
 }
 
-// ErrStop ends an iteration early; it is not a failure.
+// ErrStop ends an iteration early. It doesn't mean that anything failed.
 var ErrStop = errors.New("that is enough")
 
 // ErrNoChange ends a transaction that has nothing to write.

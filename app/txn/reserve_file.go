@@ -12,22 +12,22 @@ import (
 	"deedkeep/app/durable"
 )
 
-// ReserveFile is the name of a file that reserves disk space. bbolt writes new pages even
-// to delete a record, so that nothing could be deleted on a full disk without it. Its
-// content has no meaning.
+// ReserveFile is the name of the file that reserves disk space. Without it, no record could
+// be deleted if the disk is full, because bbolt writes new pages even for that. The content
+// of the file has no meaning.
 const ReserveFile = "spare"
 
-// Reserve lends the space of the reserve file to deletes on a full disk and reclaims what
-// is left.
+// Reserve lends the space of the reserve file to deletions if the disk is full, and then
+// reclaims what is left.
 type Reserve struct {
 	path string
-	Size int64 // bytes; 0 disables the reserve
+	Size int64 // in bytes; 0 disables the reserve
 	rand io.Reader
 	mu   sync.Mutex
 }
 
-// Lend frees the reserved space, calls do, and refills the file with the space that is
-// left. Concurrent calls run one at a time.
+// Lend frees the reserved space, calls do, and refills the file with the remaining space.
+// Concurrent calls run one at a time.
 func (r *Reserve) Lend(log *slog.Logger, do func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,8 +40,8 @@ func (r *Reserve) Lend(log *slog.Logger, do func() error) error {
 	return err
 }
 
-// Fill grows the file to its configured size, if at least as much disk space stays free.
-// It removes the file if the size is 0.
+// Fill extends the file to its configured size if at least the same amount of disk space
+// remains free. If the configured size is 0, it removes the file.
 func (r *Reserve) Fill(log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,8 +54,8 @@ func (r *Reserve) Fill(log *slog.Logger) {
 	}
 }
 
-// release truncates the file. The sync commits the file system transaction that frees the
-// blocks; before that they cannot be used.
+// release truncates the file. The freed blocks can't be used until the file system commits
+// its transaction, so release also syncs the file.
 func (r *Reserve) release() error {
 	f, err := os.OpenFile(r.path, os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -67,17 +67,18 @@ func (r *Reserve) release() error {
 	return errors.Join(f.Truncate(0), f.Sync(), f.Close())
 }
 
-// refill grows the file up to its size and leaves keepFree bytes of the disk free.
+// refill extends the file toward its configured size but leaves keepFree bytes of disk
+// space free.
 func (r *Reserve) refill(log *slog.Logger, keepFree int64) {
 	err := r.grow(keepFree)
-	// On a full disk the file keeps the size it has reached.
+	// If the disk is full, the file keeps the size it has reached.
 	if err != nil && !durable.IsDiskFull(err) {
 		log.Warn("the spare file cannot be written", "error", err)
 	}
 }
 
-// grow resizes the file. It does nothing if the file cannot reach its full size while
-// keepFree bytes of the disk stay free. If keepFree is 0, it uses all free space.
+// grow resizes the file. If the file can't reach its configured size with keepFree bytes of
+// disk space left, it does nothing. If keepFree is 0, it uses all free space.
 func (r *Reserve) grow(keepFree int64) (err error) {
 	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -99,13 +100,13 @@ func (r *Reserve) grow(keepFree int64) (err error) {
 	available := int64(min(free, 1<<62)) - keepFree
 	growth := min(r.Size-size, available)
 	if growth <= 0 || keepFree > 0 && growth < r.Size-size {
-		return nil // a partial reserve is only useful on a full disk
+		return nil // a partial reserve helps only if the disk is full
 	}
 	return errors.Join(r.writeBlocks(f, size, growth), f.Sync())
 }
 
-// writeBlocks allocates n bytes at an offset. If the file system cannot allocate, it
-// writes random data, which no file system can compress or deduplicate.
+// writeBlocks allocates n bytes at an offset. If the file system doesn't support
+// allocation, it writes random data, which the file system can't compress or deduplicate.
 func (r *Reserve) writeBlocks(f *os.File, at, n int64) error {
 	if err := allocate(f, at, n); err == nil || durable.IsDiskFull(err) {
 		return err

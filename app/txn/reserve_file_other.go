@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// allocate always fails: other systems have no call that reserves blocks on every file
-// system. The caller writes the blocks instead.
+// allocate always fails, because other operating systems have no call that reserves blocks
+// on every file system. The caller writes the blocks instead.
 func allocate(*os.File, int64, int64) error { return errors.ErrUnsupported }

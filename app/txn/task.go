@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Tasks runs background work that continues after the request that started it. Close
-// cancels it and waits for it to finish.
+// Tasks runs background work that continues after the request that started it has ended.
+// Close cancels the work and waits for it to finish.
 type Tasks struct {
 	mu      sync.Mutex
 	closed  bool
@@ -25,8 +25,8 @@ func NewTasks() *Tasks {
 	return &Tasks{ctx: ctx, cancel: cancel}
 }
 
-// Start runs fn in a new goroutine. The context of fn is canceled by Close. Start returns
-// ErrClosing after Close.
+// Start runs fn in a new goroutine. Close cancels the context that is passed to fn. After
+// Close, Start returns ErrClosing.
 func (t *Tasks) Start(fn func(ctx context.Context)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,28 +46,29 @@ func (t *Tasks) Close() {
 	t.running.Wait()
 }
 
-// ErrClosing is returned for a task that is started while the vault is closing.
+// ErrClosing is returned if a task is started while the vault is closing.
 var ErrClosing = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
 
-// Progress is the state of a long-running task and the result of its last run. Done and
-// Total are in units of the task; they are 0 until known.
+// Progress is the state of a long-running task and the result of its last run. The unit of
+// Done and Total depends on the task. They are 0 until they are known.
 type Progress[T any] struct {
 	Running      bool
 	By           model.Actor
-	Begun, Ended time.Time // of the current or last run; zero if there was none
+	Begun, Ended time.Time // times of the current or last run; zero if there was none
 	Done, Total  int64
-	Result       T     // of a run that succeeded
-	Err          error // why the last run failed
+	Result       T     // result of the last successful run
+	Err          error // error of the last run, if it failed
 }
 
-// Task is one kind of long-running work. Only one run is active at a time.
+// Task is a type of long-running work. Only one run can be active at a time.
 type Task[T any] struct {
 	DB       *DB
 	mu       sync.Mutex
 	progress Progress[T]
 }
 
-// Start starts work in the background. It returns a Locked error if a run is active.
+// Start starts work in the background. It returns a Locked error if a run is already
+// active.
 func (t *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,7 +93,7 @@ func (t *Task[T]) report(done, total int64) {
 	t.progress.Done, t.progress.Total = done, total
 }
 
-// Progress returns the state of the current run, or of the last one.
+// Progress returns the state of the current run or, if none is active, of the last one.
 func (t *Task[T]) Progress() Progress[T] {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Activity counts the uploads in progress, so that background work can yield the CPU to
+// Activity counts the uploads in progress so that background work can leave the CPU to
 // them.
 type Activity struct {
 	mu            sync.Mutex
-	activeUploads int       // in progress
+	activeUploads int       // number of uploads in progress
 	lastEnded     time.Time // when the last upload ended
 }
 
 const (
-	// quietPeriod is the time without uploads after which the server counts as idle. It is
-	// longer than the gap between two uploads of one client.
+	// quietPeriod is the time after the last upload until the server counts as idle. It is
+	// longer than the time between two uploads of the same client.
 	quietPeriod = 250 * time.Millisecond
-	// maxYield limits how long one piece of background work waits for uploads, so that it
-	// makes progress under a constant load.
+	// maxYield is the maximum time that one piece of background work waits for uploads. It
+	// ensures that background work makes progress under constant load.
 	maxYield = time.Second
 )
 
@@ -38,8 +38,8 @@ func (a *Activity) End() {
 	a.lastEnded = time.Now()
 }
 
-// IdleDelay returns how long to wait before checking again for uploads; 0 if the server is
-// idle.
+// IdleDelay returns 0 if the server is idle. Otherwise, it returns how long to wait before
+// calling it again.
 func (a *Activity) IdleDelay(now time.Time) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,10 +49,10 @@ func (a *Activity) IdleDelay(now time.Time) time.Duration {
 	return max(0, quietPeriod-now.Sub(a.lastEnded))
 }
 
-// WaitIdle waits until the server is idle, at most maxYield or until ctx ends.
+// WaitIdle waits until the server is idle, ctx ends, or maxYield has passed.
 func (a *Activity) WaitIdle(ctx context.Context) { a.WaitIdleMax(ctx, maxYield) }
 
-// WaitIdleMax waits until the server is idle, at most limit or until ctx ends.
+// WaitIdleMax waits until the server is idle, ctx ends, or limit has passed.
 func (a *Activity) WaitIdleMax(ctx context.Context, limit time.Duration) {
 	for end := time.Now().Add(limit); ; {
 		now := time.Now()
@@ -68,19 +68,19 @@ func (a *Activity) WaitIdleMax(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// maxPause limits one pause of a Throttle, so that a slow step on a slow disk does not
-// cause a long one.
+// maxPause is the maximum duration of one pause of a Throttle. Without it, a slow step on a
+// slow disk would cause a very long pause.
 const maxPause = time.Second
 
-// Throttle slows background work down during uploads: after each step, it pauses three times
-// as long as the step took.
+// Throttle slows down background work during uploads. After each step, it pauses three
+// times as long as the step took.
 type Throttle struct {
 	Activity *Activity
 	last     time.Time
 }
 
-// Pause is called after each step of the work. It returns immediately if no upload is
-// active, and early if ctx ends.
+// Pause must be called after each step of the work. It returns immediately if there are no
+// uploads, and early if ctx ends.
 func (t *Throttle) Pause(ctx context.Context) {
 	now := time.Now()
 	if !t.last.IsZero() && t.Activity.IdleDelay(now) > 0 {

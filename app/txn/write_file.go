@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/durable"
 )
 
-// WriteFileAtomic writes a small file of the data directory and syncs it. After a crash
+// WriteFileAtomic writes a small file in the data directory and syncs it. After a crash,
 // the file has either its old or its new content.
 func WriteFileAtomic(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
