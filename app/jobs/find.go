@@ -19,15 +19,15 @@ import (
 	"deedkeep/app/txn"
 )
 
-// keyedLock is a set of locks by key. It ensures that an image is generated only once,
-// however many requests wait for it.
+// keyedLock is a set of locks by key. It ensures that an image is generated only once even
+// if several requests wait for it.
 type keyedLock struct {
 	mu   sync.Mutex
 	held map[string]chan struct{} // by key; closed when the lock is released
 }
 
-// acquire waits for the lock of a key; the caller calls end to release it. It returns the
-// error of ctx if ctx ends first.
+// acquire waits for the lock of a key. The caller must call end to release it. If ctx ends
+// first, acquire returns the error of ctx.
 func (m *keyedLock) acquire(ctx context.Context, key string) (end func(), err error) {
 	for {
 		m.mu.Lock()
@@ -55,8 +55,8 @@ func (m *keyedLock) acquire(ctx context.Context, key string) (end func(), err er
 	}
 }
 
-// PageSizes returns the size of every page of a document, in order. Sizes are cached after
-// the first read. It returns NotFound if there is no such document or it has no page
+// PageSizes returns the size of each page of a document, in order. Sizes are cached after
+// the first read. It returns NotFound if the document doesn't exist or doesn't have page
 // images.
 func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) ([]document.PageSize, error) {
 	file, err := p.vault.Files.Get(ctx, id)
@@ -108,36 +108,37 @@ func (p *Previews) storedSizes(file model.File) (sizes []document.PageSize) {
 	return sizes
 }
 
-// Hit is one occurrence of a phrase in a document, with the words around it on one line.
+// Hit is an occurrence of a phrase in a document, with the words around it on one line.
 type Hit struct {
 	Page                 int
 	Before, Match, After string
 }
 
-// MaxHits limits the number of hits that Find returns.
+// MaxHits is the maximum number of hits that Find returns.
 const MaxHits = 1000
 
-// snippetContext is how many characters of text are shown on each side of a hit.
+// snippetContext is the number of characters of text shown on each side of a hit.
 const snippetContext = 60
 
-// findLockPrefix is the prefix of lock keys for searches within documents. Each user runs
-// one such search at a time.
+// findLockPrefix is the prefix of the lock keys for searches within documents. Each user
+// can run one such search at a time.
 const findLockPrefix = "find in a document: "
 
 var errFindTimeout = &errs.Error{Kind: errs.Unavailable,
 	Message: "To look through this document took too long; look for something else, or try again."}
 
-// Find returns the occurrences of a phrase in the text of a document, in order, and
-// whether there may be more: it stops at MaxHits and at the deadline. It ignores case,
-// accents, and line breaks (phrase.Phrase), and runs one search per actor at a time. It
-// returns NotFound if there is no such document or the document cannot have text, and
-// Unavailable if the deadline passes before the first hit.
+// Find returns the occurrences of a phrase in the text of a document, in order. more
+// reports whether there may be further ones, because Find stops at MaxHits and at the
+// deadline. It ignores case, accents, and line breaks (phrase.Phrase) and runs one search
+// per actor at a time. It returns NotFound if the document doesn't exist or can't have
+// text, and Unavailable if the deadline passes before the first hit.
 func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Hit, more bool, err error) {
 	return p.find(ctx, actor, id, newFinder(typed, nil))
 }
 
-// FindWords is Find for several phrases from phrase.Split. If the given page contains all
-// of them, it returns only the hits on pages that do. Page 0 means any page.
+// FindWords is like Find but searches for several phrases from phrase.Split. If the given
+// page contains all of them, it returns only the hits on pages that contain all of them.
+// Page 0 means any page.
 func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, phrases []string, page int) (hits []Hit,
 	more bool, err error) {
 	s := newFinder(strings.Join(phrases, " "), phrases)
@@ -148,11 +149,11 @@ func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, 
 // finder collects the hits of a search within a document.
 type finder struct {
 	phrase         phrase.Phrase
-	required       []phrase.Phrase // phrases that a complete page contains; empty if pages are not compared
+	required       []phrase.Phrase // phrases that a complete page contains; empty if completeness doesn't matter
 	hits           []Hit           // at most MaxHits+1
 	completeHits   []Hit           // hits on complete pages, at most MaxHits+1
-	requiredPage   int             // completeHits are used only if this page is complete; 0: if any page is
-	preferComplete bool            // whether completeHits are used
+	requiredPage   int             // completeHits are used only if this page is complete; 0 means if any page is complete
+	preferComplete bool            // completeHits are used
 }
 
 func newFinder(typed string, phrases []string) *finder {
@@ -165,9 +166,9 @@ func newFinder(typed string, phrases []string) *finder {
 	return s
 }
 
-// scanPage adds the hits of a page, and reports whether no further page is needed. If ctx
-// ends, it drops the page and returns the error of ctx: a page can have a megabyte of text
-// and is scanned once for each phrase.
+// scanPage adds the hits on a page and reports whether no further pages are needed. If ctx
+// ends, it discards the page and returns the error of ctx, because a page can have a
+// megabyte of text and is scanned once for each phrase.
 func (s *finder) scanPage(ctx context.Context, page int, text string) (enough bool, err error) {
 	limit := MaxHits + 1 - len(s.hits)
 	if len(s.required) > 0 {
@@ -194,7 +195,7 @@ func (s *finder) scanPage(ctx context.Context, page int, text string) (enough bo
 	return s.preferComplete && len(s.completeHits) > MaxHits || len(s.required) == 0 && len(s.hits) > MaxHits, nil
 }
 
-// results returns the hits, and whether there are more than MaxHits.
+// results returns at most MaxHits hits and reports whether there are more.
 func (s *finder) results() (hits []Hit, more bool) {
 	if hits = s.hits; s.preferComplete {
 		hits = s.completeHits
@@ -207,7 +208,8 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *fi
 		_, err := p.vault.Files.Get(ctx, id)
 		return nil, false, err
 	}
-	// The deadline starts with the first page, because the text may have to be regenerated first.
+	// Start the deadline with the first page, because the text may have to be regenerated
+	// first.
 	release, findCtx := func() {}, context.Context(nil)
 	defer func() { release() }()
 	err = p.Text(ctx, actor, id, func(page int, text string) (err error) {
@@ -235,8 +237,9 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *fi
 	return hits, more, txn.IgnoreStop(err)
 }
 
-// TextPages returns how many pages of a document have text. It reads the text if
-// processing did not count them. It returns NotFound if there is no such document.
+// TextPages returns the number of pages of a document that have text. If they weren't
+// counted during processing, it reads the text. It returns NotFound if the document doesn't
+// exist.
 func (p *Previews) TextPages(ctx context.Context, actor model.Actor, id uint64) (n int, err error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil || file.TextPages != nil {
@@ -252,13 +255,14 @@ func (p *Previews) TextPages(ctx context.Context, actor model.Actor, id uint64) 
 		return nil
 	})
 	if errs.KindOf(err) == errs.NotFound {
-		return 0, nil // this document type has no text
+		return 0, nil // this document type never has text
 	}
 	return n, err
 }
 
-// Unsearchable returns how many documents have no searchable text, and whether that count
-// is complete. It does not include documents from before these were counted.
+// Unsearchable returns the number of documents that don't have searchable text. all is
+// false if some documents were processed before such documents were counted, so that the
+// number may be too low.
 func (p *Previews) Unsearchable(ctx context.Context) (n uint64, all bool, err error) {
 	err = p.Store.View(ctx, func(t *store.Tx) error {
 		n = t.Count(store.CountWithoutText)
@@ -269,7 +273,7 @@ func (p *Previews) Unsearchable(ctx context.Context) (n uint64, all bool, err er
 }
 
 // acquireFind waits for the actor's search lock. It returns a context that ends at the
-// deadline, which includes the wait, and a function that releases both.
+// deadline, which includes the wait, and a function that releases the lock and the context.
 func (p *Previews) acquireFind(ctx context.Context, actor model.Actor) (findCtx context.Context, release func(), err error) {
 	findCtx, cancel := context.WithTimeout(ctx, p.deadline)
 	end, err := p.locks.acquire(findCtx, findLockPrefix+actor.Record())
@@ -279,7 +283,7 @@ func (p *Previews) acquireFind(ctx context.Context, actor model.Actor) (findCtx 
 	return findCtx, func() { end(); cancel() }, nil
 }
 
-// newHit returns a hit with the text around it, cut at spaces.
+// newHit returns a hit with the surrounding text, which is cut at spaces.
 func newHit(page int, text []rune, s phrase.Span) Hit {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
 	h := Hit{Page: page, Match: line(s.Start, s.End)}
@@ -310,9 +314,10 @@ func newHit(page int, text []rune, s phrase.Span) Hit {
 
 func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 
-// Marks returns the rectangles to highlight for each hit of a phrase on a page, in the
-// order of Find, as fractions of the page. Pages count from 1. It returns NotFound if
-// there is no such document or page, or if the document is not a PDF.
+// Marks returns the rectangles to highlight for each hit of a phrase on a page, in the same
+// order as Find. The coordinates are fractions of the page size. Page numbers start at 1.
+// Marks returns NotFound if the document or page doesn't exist, or if the document is not a
+// PDF.
 func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]document.Rect, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
@@ -331,7 +336,7 @@ func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page
 	return marks, err
 }
 
-// ensureImage generates an image unless it is stored already. Concurrent requests for the
+// ensureImage generates an image unless it is already stored. Concurrent requests for the
 // same image wait for the first one.
 func (p *Previews) ensureImage(ctx context.Context, actor model.Actor, file model.File, name string, page, width int) error {
 	end, err := p.locks.acquire(ctx, file.Digest+name)
@@ -340,7 +345,7 @@ func (p *Previews) ensureImage(ctx context.Context, actor model.Actor, file mode
 	}
 	defer end()
 	if p.previews.Has(file.Digest, name) {
-		return nil // generated by another request
+		return nil // another request generated it
 	}
 	return p.generateImage(ctx, file, actor.Record(), sandbox.View, name, page, width)
 }

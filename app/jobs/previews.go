@@ -1,6 +1,6 @@
-// Package jobs processes uploaded documents: it extracts their text, renders thumbnails
-// and page images, retries failures, and rebuilds missing text. It also serves previews,
-// text, and searches within one document.
+// Package jobs processes uploaded documents. It extracts their text, renders thumbnails and
+// page images, retries failures, and rebuilds missing text. It also serves previews, text,
+// and searches within a document.
 package jobs
 
 import (
@@ -34,18 +34,19 @@ type Previews struct {
 	previews *blobstore.Previews
 	reader   vault.Reader
 	limits   document.ExtractLimits
-	deadline time.Duration // for a search within a document, including the wait for it
+	deadline time.Duration // time limit for a search within a document, including the wait for the lock
 	locks    keyedLock     // one per image being generated and per user searching in a document
 }
 
-// NewPreviews returns the previews of a vault. The deadline limits a search within a
-// document.
+// NewPreviews returns the previews of a vault. deadline is the time limit for a search
+// within a document.
 func NewPreviews(v *vault.Vault, limits document.ExtractLimits, deadline time.Duration) *Previews {
 	return &Previews{DB: v.DB, vault: v, previews: v.Previews, reader: v.Reader, limits: limits, deadline: deadline}
 }
 
-// documentFailures maps permanent errors of a document to the sentence that users see. An
-// empty sentence means that the document type has no such part, which is not a failure.
+// documentFailures maps permanent errors of a document to the sentences that users see. If
+// the sentence is empty, the document type doesn't have such a part, which is not a
+// failure.
 var documentFailures = []struct {
 	err      error
 	sentence string
@@ -58,8 +59,8 @@ var documentFailures = []struct {
 	{sandbox.ErrMemory, model.FailureTooMuchMemory},
 }
 
-// failureMessage returns the sentence for a part that could not be generated. It is not
-// final for a server error, which may be temporary.
+// failureMessage returns the sentence for a part that couldn't be generated. final is false
+// for a server error, because it may be temporary.
 func failureMessage(label string, err error) (sentence string, final bool) {
 	if err == nil {
 		return "", true
@@ -76,9 +77,9 @@ func failureMessage(label string, err error) (sentence string, final bool) {
 	return "", false
 }
 
-// generate creates the text, thumbnail, and page sizes of a file that are not stored yet.
-// It returns a failure if the document is at fault, and an error if a later attempt may
-// succeed.
+// generate creates the text, thumbnail, and page sizes of a file unless they are already
+// stored. failure says what is wrong with the document, if anything. If there is an error
+// instead, a later attempt may succeed.
 func (p *Previews) generate(ctx context.Context, file model.File, owner string) (failure string, err error) {
 	var failures []string
 	for _, part := range []struct {
@@ -106,7 +107,7 @@ func (p *Previews) generate(ctx context.Context, file model.File, owner string) 
 	return strings.Join(failures, " "), nil
 }
 
-// isIntact reports whether a part is stored. It also verifies the checksum of text.
+// isIntact reports whether a part is stored. For text, it also verifies the checksum.
 func (p *Previews) isIntact(digest, name string) bool {
 	if name != blobstore.TextFile {
 		return p.previews.Has(digest, name)
@@ -114,8 +115,8 @@ func (p *Previews) isIntact(digest, name string) bool {
 	return p.previews.CheckText(digest) == nil
 }
 
-// textPages counts the pages of a file that have text in its stored text. It returns nil
-// if the text cannot be read.
+// textPages returns how many pages in the stored text of a file have text, or nil if the
+// text can't be read.
 func (p *Previews) textPages(file model.File, failure string) *int {
 	n := 0
 	err := p.previews.ReadText(file.Digest, func(_ int, text string) error {
@@ -132,18 +133,18 @@ func (p *Previews) textPages(file model.File, failure string) *int {
 	return &n
 }
 
-// openRequest opens a file for the sandbox; the caller calls done to close it. Views of a
-// document that is known to be damaged fail. Background processing reads it anyway,
-// because it is retried later.
+// openRequest opens a file for the sandbox. The caller must call done to close it. For
+// views, openRequest returns an error if the document is known to be damaged. Background
+// processing reads it anyway, because it is retried later.
 func (p *Previews) openRequest(ctx context.Context, file model.File, owner string, class sandbox.Class) (r sandbox.Request,
 	done func(), err error) {
 	doc, err := p.openBytes(ctx, file, class)
 	if err != nil {
 		return r, nil, err
 	}
-	ext, _ := document.Extension(file.Filename) // the upload checked the extension
+	ext, _ := document.Extension(file.Filename) // the extension was checked during the upload
 	r = sandbox.Request{Doc: doc, Size: file.Size, MIME: file.MIME, Ext: ext, Owner: owner, Class: class}
-	return r, func() { _ = doc.Close() }, nil // it was only read
+	return r, func() { _ = doc.Close() }, nil // the document was only read
 }
 
 func (p *Previews) openBytes(ctx context.Context, file model.File, class sandbox.Class) (*os.File, error) {
@@ -171,23 +172,23 @@ func (p *Previews) generateText(ctx context.Context, file model.File, owner stri
 		return errors.Join(p.reader.Text(ctx, r, p.limits, text.Page), text.Close())
 	})
 	if errors.Is(err, document.ErrUnsupported) {
-		// Without this marker the missing text would be looked up again and again.
+		// Without this marker, every request for the text would try to extract it again.
 		markErr := p.storePreview(ctx, file.Digest, blobstore.NoTextFile, func(w io.Writer) error {
 			_, err := io.WriteString(w, "none\n")
 			return err
 		})
 		if markErr != nil {
-			return markErr // a server error, so it is retried
+			return markErr // a server error, so the file is retried
 		}
 	}
 	return err
 }
 
 // markTextChanged makes the search index read the rebuilt text of a file. If this fails,
-// the next rebuild of the index reads it.
+// the text is read when the search index is rebuilt.
 func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 	digest, err := blobstore.ParseDigest(file.Digest)
-	if err == nil && !file.Processing { // the end of processing marks it
+	if err == nil && !file.Processing { // the end of processing marks the file as changed anyway
 		err = p.Store.Update(context.WithoutCancel(ctx), nil, func(t *store.Tx) error {
 			t.MarkDigestChanged(digest, MaxDuplicatesMarked)
 			return nil
@@ -198,8 +199,8 @@ func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 	}
 }
 
-// MaxDuplicatesMarked limits how many documents with the same bytes one commit marks as
-// changed.
+// MaxDuplicatesMarked is the maximum number of documents with the same content that are
+// marked as changed in one commit.
 const MaxDuplicatesMarked = 1000
 
 func (p *Previews) generateSizes(ctx context.Context, file model.File, owner string, class sandbox.Class) error {
@@ -218,8 +219,8 @@ func (p *Previews) generateImage(ctx context.Context, file model.File, owner str
 		return err
 	}
 	defer done()
-	// A reader who pages quickly cancels requests; the next reader gets the finished
-	// image.
+	// A user who pages quickly cancels requests. Finish the image anyway for the next one
+	// who views the page.
 	r.RunToCompletion = class == sandbox.View
 	image, err := p.reader.Picture(ctx, r, page, width, p.limits)
 	if err != nil {
@@ -231,12 +232,12 @@ func (p *Previews) generateImage(ctx context.Context, file model.File, owner str
 	})
 }
 
-// storePreview writes a derived file of a document. It removes the file again if the last
-// record with that digest was purged in the meantime, since the sweeper may have passed
-// already.
+// storePreview writes a derived file of a document. If the last record with that digest was
+// purged in the meantime, it removes the file again, because the sweeper may already have
+// run.
 func (p *Previews) storePreview(ctx context.Context, digest, name string, write func(io.Writer) error) error {
 	if err := p.Store.CheckFile(); err != nil {
-		return err // do not create the folder on another disk if the data directory is gone
+		return err // if the data directory is gone, don't create the folder on another disk
 	}
 	if err := p.previews.Put(digest, name, write); err != nil {
 		return err
@@ -256,16 +257,17 @@ func (p *Previews) storePreview(ctx context.Context, digest, name string, write 
 	return errors.Join(errs.RecordNotFound("document", digest), p.previews.Remove(digest))
 }
 
-// Thumbnail opens the thumbnail of a file's first page, PNG or JPEG, and generates it if
-// needed. The caller closes it. It returns NotFound if there is no such file or the file
-// has no thumbnail.
+// Thumbnail opens the thumbnail of a file's first page, which is a PNG or JPEG, and
+// generates it if needed. The caller must close it. Thumbnail returns NotFound if the file
+// doesn't exist or doesn't have a thumbnail.
 func (p *Previews) Thumbnail(ctx context.Context, actor model.Actor, id uint64) (*blobstore.PreviewFile, error) {
 	return p.image(ctx, actor, id, blobstore.ThumbnailFile, 1, ThumbnailWidth)
 }
 
-// PageImage opens the image of a page, PNG or JPEG. Pages count from 1, and width is the
-// maximum width in pixels. The image is generated on the first request and then cached. It
-// returns NotFound if the file, the page, or its image does not exist.
+// PageImage opens the image of a page, which is a PNG or JPEG. Page numbers start at 1.
+// width is the maximum width in pixels. The image is generated on the first request and
+// then cached. PageImage returns NotFound if the file, the page, or its image doesn't
+// exist.
 func (p *Previews) PageImage(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
 	width = min(max(width, 1), p.maxWidth())
 	return p.image(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
@@ -294,7 +296,7 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	case err != nil:
 		return nil, err
 	}
-	// Open it before the eviction, which may remove it.
+	// Open the image before the eviction, which may remove it.
 	image, err = p.previews.Open(file.Digest, name)
 	if err := p.previews.Evict(ctx); err != nil {
 		p.Log.Warn("pictures of pages are not trimmed", "error", err)
@@ -302,9 +304,9 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	return image, err
 }
 
-// Text calls fn for each page of a file that has text, in order, until fn returns an
-// error. It regenerates text that is missing or damaged. It returns NotFound if there is
-// no such file or the file cannot have text.
+// Text calls fn for each page of a file that has text, in order, until fn returns an error.
+// If the text is missing or damaged, Text regenerates it. It returns NotFound if the file
+// doesn't exist or can't have text.
 func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn func(page int, text string) error) error {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
@@ -313,7 +315,7 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 	last := 0
 	skipSeen := func(page int, text string) error {
 		if page <= last {
-			return nil // passed to fn before the damage was found
+			return nil // this page was passed to fn before the damage was found
 		}
 		last = page
 		return fn(page, text)

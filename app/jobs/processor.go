@@ -13,16 +13,17 @@ import (
 	"deedkeep/app/txn"
 )
 
-// Processor processes files after the upload: it generates their text and thumbnails. Its
-// queue is in the database and is written together with the file's record, so it survives
-// a restart. Every file leaves the queue as processed or with the reason why not.
+// Processor generates the text and thumbnails of files after they were uploaded. Its queue
+// is in the database and is written together with the file's record, so it survives a
+// restart. Every file eventually leaves the queue, either processed or with the reason why
+// it couldn't be.
 type Processor struct {
 	*txn.DB
 	previews *Previews
 
 	queue      fairQueue
 	outcomes   stats.Counters
-	unreadable uint64 // number of damaged tasks, as last logged
+	unreadable uint64 // number of damaged tasks when it was last logged
 }
 
 // NewProcessor returns a processor that stores its results in p.
@@ -32,22 +33,22 @@ func NewProcessor(p *Previews) *Processor {
 }
 
 const (
-	// taskBatchSize is how many tasks one transaction reads.
+	// taskBatchSize is the number of tasks read per transaction.
 	taskBatchSize = 4096
-	// maxRunning limits how many tasks run at the same time, and maxRunningPerOwner how
-	// many of them belong to one owner, so that other owners never wait for long tasks.
-	// The sandbox runs fewer at a time; the others wait in its queue, which is fair to
-	// owners as well.
+	// maxRunning is the maximum number of tasks that run at the same time.
+	// maxRunningPerOwner is the maximum per owner, so that other owners never have to wait
+	// for long tasks. The sandbox runs fewer tasks at a time. The others wait in its queue,
+	// which is also fair to owners.
 	maxRunning         = 128
 	maxRunningPerOwner = 8
-	// retryDelay is the pause after a disk error, and the first delay before a file is
-	// retried. The latter doubles with each attempt.
+	// retryDelay is the pause after a disk error. It is also the delay before the first
+	// retry of a file. That delay doubles with each attempt.
 	retryDelay = 10 * time.Second
-	// maxAttempts limits automatic retries of a file.
+	// maxAttempts is the maximum number of times that a file is processed automatically.
 	maxAttempts = 5
 )
 
-// Run processes tasks until ctx ends, and waits for the running ones.
+// Run processes tasks until ctx ends. It then waits for the running ones.
 func (p *Processor) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -71,8 +72,8 @@ func (p *Processor) Run(ctx context.Context) {
 	}
 }
 
-// loadTasks reads the tasks that were added since the last call. It returns how long until
-// the next delayed task is due, or 0 if only a new task can be next.
+// loadTasks reads the tasks that were added since the last call. It returns the time until
+// the next delayed task is due, or 0 if no tasks are delayed.
 func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err error) {
 	idle := p.queue.empty()
 	for more := true; more && err == nil; {
@@ -95,8 +96,8 @@ func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err erro
 	return next, err
 }
 
-// logUnreadable logs the number of damaged tasks once, when no other task is left. They
-// stay in the queue so that a verification can report them.
+// logUnreadable logs the number of damaged tasks once, when only these are left. They
+// remain in the queue so that a verification can report them.
 func (p *Processor) logUnreadable(stuck uint64) {
 	if stuck > p.unreadable {
 		p.Log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
@@ -104,8 +105,8 @@ func (p *Processor) logUnreadable(stuck uint64) {
 	p.unreadable = stuck
 }
 
-// wait blocks until a task is queued or, if next is not 0, until that time has passed. It
-// returns false once ctx ends.
+// wait blocks until a task is queued or, if next is not 0, until next has passed. It
+// returns false after ctx ends.
 func (p *Processor) wait(ctx context.Context, next time.Duration) bool {
 	var timer <-chan time.Time
 	if next > 0 {
@@ -120,14 +121,14 @@ func (p *Processor) wait(ctx context.Context, next time.Duration) bool {
 	return true
 }
 
-// process runs one task and stores the result. It reports whether the task was removed
-// from the queue or postponed.
+// process runs a task and stores the result. done reports whether the task was removed from
+// the queue or postponed.
 func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
-	// Files in the trash are processed too, since they may be restored.
+	// Files in the trash are also processed, because they may be restored.
 	task, file, err := p.task(ctx, seq)
 	if task.Seq == 0 {
-		// The task is gone with its file, or it is damaged and a verification reports it.
-		// Other errors are temporary.
+		// Either the task was deleted along with its file or it is damaged. A verification
+		// reports damaged tasks. All other errors are temporary.
 		return errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	}
 	var failure string
@@ -138,7 +139,7 @@ func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
 		}
 	}
 	if ctx.Err() != nil {
-		return false // the task stays for the next start
+		return false // the task remains queued until the server starts again
 	}
 	missing := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !missing {
@@ -161,7 +162,7 @@ func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
 	return err == nil
 }
 
-// task reads a task and its file. The task's Seq is 0 if the task cannot be read.
+// task reads a task and its file. If the task can't be read, its Seq is 0.
 func (p *Processor) task(ctx context.Context, seq uint64) (task model.ProcessingTask, file model.File, err error) {
 	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 		if task, err = t.Task(seq); err != nil {
@@ -174,8 +175,8 @@ func (p *Processor) task(ctx context.Context, seq uint64) (task model.Processing
 	return task, file, err
 }
 
-// postpone moves a task to the end of the queue with a longer delay. It drops the task if
-// the file was purged in the meantime.
+// postpone moves a task to the end of the queue with a longer delay. If the file was purged
+// in the meantime, it removes the task.
 func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 	if err := t.RemoveTask(task.Seq); err != nil {
 		return err
@@ -188,8 +189,8 @@ func (p *Processor) postpone(t *store.Tx, task model.ProcessingTask) error {
 	return t.AddTask(task)
 }
 
-// finish marks a file as processed and removes its task in one transaction. A damaged
-// record is left unmarked.
+// finish marks a file as processed and removes its task, in one transaction. If the file's
+// record is damaged, it only removes the task.
 func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure string, textPages *int) error {
 	file, err := t.FileIncludingTrash(task.FileID)
 	switch {
@@ -208,8 +209,8 @@ func (p *Processor) finish(t *store.Tx, task model.ProcessingTask, failure strin
 	return t.RemoveTask(task.Seq)
 }
 
-// Outcomes are the values of the processing counter: the document was processed, it
-// can't be processed, it is retried later, or it was deleted during processing.
+// Outcomes are the label values of the processing counter. They mean that the document was
+// processed, can't be processed, will be retried, or was deleted during processing.
 var Outcomes = []string{outcomeDone, outcomeFailed, outcomePostponed, outcomeGone}
 
 const (
@@ -219,7 +220,7 @@ const (
 	outcomeGone      = "gone"
 )
 
-// OutcomeCounts returns how many processing runs had each of Outcomes.
+// OutcomeCounts returns the number of processing runs for each of the Outcomes.
 func (p *Processor) OutcomeCounts() map[string]uint64 { return p.outcomes.Read() }
 
 func (p *Processor) count(postponed, missing bool, failure string) {

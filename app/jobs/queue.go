@@ -8,23 +8,23 @@ import (
 	"deedkeep/app/model"
 )
 
-// fairQueue selects the next task: the oldest one of the owner with the fewest running
-// tasks. It knows every task in the database, so that one owner's backlog cannot hide the
-// task of another.
+// fairQueue selects the task to run next, which is the oldest task of the owner with the
+// fewest running tasks. It contains all tasks in the database, so that one owner's backlog
+// can't hide another owner's task.
 type fairQueue struct {
 	mu      sync.Mutex
-	lastSeq uint64              // number of the last task that was added
-	ready   map[string][]uint64 // numbers of the tasks that are due, by owner, oldest first
-	delayed delayedTasks        // tasks that are not due yet, a heap
-	running map[string]int      // number of running tasks, by owner
+	lastSeq uint64              // sequence number of the last task that was added
+	ready   map[string][]uint64 // sequence numbers of the tasks that are due, by owner, oldest first
+	delayed delayedTasks        // heap of tasks that are not due yet
+	running map[string]int      // number of running tasks by owner
 	total   int                 // number of running tasks
 }
 
-// queuedTask is one task of the queue.
+// queuedTask is a task in the queue.
 type queuedTask struct {
 	seq   uint64
 	owner string
-	dueAt time.Time // when it may run
+	dueAt time.Time // earliest time to run the task
 }
 
 // add adds a task that was read from the database.
@@ -35,8 +35,8 @@ func (t *fairQueue) add(task model.ProcessingTask) {
 	heap.Push(&t.delayed, queuedTask{task.Seq, task.Owner, task.DueAt})
 }
 
-// promoteDue makes the tasks that are due ready. It returns how long until the next one is
-// due, or 0 if none is delayed.
+// promoteDue moves the delayed tasks that are due to the ready tasks. It returns the time
+// until the next delayed task is due, or 0 if there are no delayed tasks.
 func (t *fairQueue) promoteDue(now time.Time) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,8 +50,8 @@ func (t *fairQueue) promoteDue(now time.Time) time.Duration {
 	return 0
 }
 
-// next removes the next task from the queue and counts it as running. It returns false if
-// no task is ready or a limit is reached.
+// next removes the next task from the queue and counts it as running. ok is false if no
+// task is ready or all ready tasks have to wait because of a limit.
 func (t *fairQueue) next() (task queuedTask, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,8 +77,8 @@ func (t *fairQueue) next() (task queuedTask, ok bool) {
 	return task, true
 }
 
-// release ends a running task. A task that is not done is still in the database and may
-// run again at the given time.
+// release ends a running task. If the task isn't done, it is still in the database and can
+// run again at retryAt.
 func (t *fairQueue) release(task queuedTask, done bool, retryAt time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,14 +92,14 @@ func (t *fairQueue) release(task queuedTask, done bool, retryAt time.Time) {
 	}
 }
 
-// empty reports whether no task is queued or running.
+// empty reports whether there are no queued or running tasks.
 func (t *fairQueue) empty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.total == 0 && len(t.ready) == 0 && len(t.delayed) == 0
 }
 
-// delayedTasks is a heap of tasks, ordered by due time, then by number.
+// delayedTasks is a heap of tasks ordered by due time, then by sequence number.
 type delayedTasks []queuedTask
 
 func (l delayedTasks) Len() int { return len(l) }

@@ -10,9 +10,9 @@ import (
 	"deedkeep/app/txn"
 )
 
-const retryBatchSize = 256 // files in one transaction
+const retryBatchSize = 256 // files per transaction
 
-// Failed returns at most limit files whose processing failed, with IDs of at least from.
+// Failed returns up to limit files whose processing failed, starting with ID from.
 func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
 	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
 		list, err = t.FailedFiles(from, limit)
@@ -21,16 +21,16 @@ func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []
 	return list, err
 }
 
-// Retry queues files whose processing failed again: one file, or all of them if id is 0.
-// It returns how many were queued. It returns NotFound if there is no such file, and
-// Conflict if its processing did not fail.
+// Retry queues files again whose processing failed. It queues the file with the given ID,
+// or all of them if id is 0, and returns how many. It returns NotFound if the file doesn't
+// exist, and Conflict if its processing didn't fail.
 func (p *Processor) Retry(ctx context.Context, actor model.Actor, id uint64) (count int, err error) {
 	defer p.Queued.Notify()
 	for from := max(id, 1); ; {
 		var done int
 		var next uint64
 		err := p.Update(ctx, actor, func(t *store.Tx) error { return checkRetryable(t, id) }, func(t *store.Tx) (err error) {
-			done, next, err = p.retry(t, actor, id, from) // a transaction may run twice, so from must not change in it
+			done, next, err = p.retry(t, actor, id, from) // a transaction may run twice, so it must not change from
 			return err
 		})
 		if err != nil {

@@ -12,26 +12,29 @@ import (
 	"deedkeep/app/txn"
 )
 
-// TextRebuilder regenerates text that the search indexer did not find. Text is not part of
-// backups and may be deleted at any time. The rebuilder queues a few of those documents at
-// a time, so that new uploads do not wait for them. The others stay in the list of the
-// indexer (Indexer.MissingText), which survives a crash. A document whose text cannot be
-// generated leaves the queue with the reason and is not retried.
+// TextRebuilder regenerates text that was missing when the search indexer needed it. Text
+// is not part of backups and may be deleted at any time. The rebuilder queues only a few of
+// these documents at a time, so that new uploads don't have to wait for them. The others
+// remain in the indexer's list (Indexer.MissingText), which survives a crash. If the text
+// of a document can't be generated, the document leaves the queue with the reason and is
+// not retried.
 type TextRebuilder struct {
 	*txn.DB
 	Index      *search.Indexer
-	minChange  uint64 // the index must have reached this change, or it would list the same documents again
-	rebuilding bool   // the log says that a rebuild has started
+	minChange  uint64 // the search index must have processed this change, or it would list the same documents again
+	rebuilding bool   // the start of a rebuild was logged, but not its end
 }
 
 const (
-	// RebuildBatchSize is how many documents are queued at a time, and maxQueuedTasks how
-	// many tasks may be left in the queue at that point.
+	// RebuildBatchSize is the number of documents queued at a time. More are queued when no
+	// more than maxQueuedTasks tasks are left in the queue.
 	RebuildBatchSize = 64
 	maxQueuedTasks   = 32
-	// rebuildPollInterval is the poll interval while text is missing.
+	// rebuildPollInterval is how often the rebuilder checks the queue while text is
+	// missing.
 	rebuildPollInterval = 250 * time.Millisecond
-	// rebuildOwner is the owner of these tasks, which shares the queue like any user.
+	// rebuildOwner is the owner of the rebuilder's tasks. It shares the queue like any
+	// user.
 	rebuildOwner = "texts"
 )
 
@@ -65,13 +68,14 @@ func (r *TextRebuilder) Run(ctx context.Context) {
 	}
 }
 
-// updateMinChange makes the next query wait until the index has reached the newest change.
+// updateMinChange makes the next query wait until the search index has processed the newest
+// change.
 func (r *TextRebuilder) updateMinChange(ctx context.Context) error {
 	return r.Store.View(ctx, func(t *store.Tx) error { r.minChange = t.LastChange(); return nil })
 }
 
-// enqueueBatch queues the next documents if the queue is short. It reports whether more
-// documents may follow.
+// enqueueBatch queues the next documents if the queue is short. more reports whether there
+// may be further documents.
 func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error) {
 	var queued uint64
 	if err := r.Store.View(ctx, func(t *store.Tx) error { queued = t.Count(store.CountTasks); return nil }); err != nil {
@@ -82,7 +86,7 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	}
 	ids := r.Index.MissingText(r.minChange, RebuildBatchSize)
 	if err := r.logProgress(ctx, len(ids) > 0); err != nil || len(ids) == 0 {
-		return r.rebuilding, err // the indexer sends a signal if it finds more
+		return r.rebuilding, err // the indexer sends a signal if it finds more missing text
 	}
 	if err := r.CheckSpace(); err != nil {
 		return true, err
@@ -103,8 +107,8 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	return true, r.updateMinChange(ctx)
 }
 
-// logProgress logs one line when a rebuild starts and one when it ends. A line for each
-// document would flood the log after an update.
+// logProgress logs one line when a rebuild starts and one when it ends. Logging a line for
+// each document would flood the log after an update.
 func (r *TextRebuilder) logProgress(ctx context.Context, missing bool) error {
 	if r.rebuilding == missing {
 		return nil
@@ -121,8 +125,8 @@ func (r *TextRebuilder) logProgress(ctx context.Context, missing bool) error {
 	return nil
 }
 
-// enqueue queues a document for processing, or marks it as changed if its text cannot be
-// rebuilt or processing is pending.
+// enqueue queues a document for processing. If its text can't be rebuilt or the document is
+// already queued, enqueue marks it as changed instead.
 func (r *TextRebuilder) enqueue(t *store.Tx, id uint64) error {
 	file, err := t.File(id)
 	switch {
