@@ -1,6 +1,6 @@
-// Package integrity checks stored data. It verifies records and documents, repairs what
-// can be derived from records, scrubs documents in the background, and checks that a
-// directory is a valid data directory.
+// Package integrity checks stored data. It verifies records and documents, repairs data
+// that can be derived from records, scrubs documents in the background, and checks whether
+// a directory is a valid data directory.
 package integrity
 
 import (
@@ -17,19 +17,20 @@ import (
 	"deedkeep/app/vault"
 )
 
-// The names of files and directories in a data directory (package instance lists what they
-// are for). A file has the suffix ".new" while it is being written.
+// The names of the files and directories in a data directory. Package instance describes
+// their purpose. While a file is being written, its name has the suffix ".new".
 var (
 	knownDirs  = []string{"blobs", "tmp", "uploads", "previews", search.DirName, "cache", "tls", "drill"}
 	knownFiles = []string{"config.yaml", "vault.db", "vault.db.clean", "secret.key", vault.GenerationFile, txn.ReserveFile,
 		BackupStateFile, RestoreMarkerFile, scrubStateFile, vault.ServerStateFile, "control.sock", "control.json"}
-	// ignoredFiles may also be present; the server does not use them.
+	// ignoredFiles may also be present. The server doesn't use them.
 	ignoredFiles = []string{"README.md", "lost+found"}
 )
 
-// CheckDataDir checks a directory before anything in it is created, emptied, or removed.
-// The directories of a vault must not be links or files. A new vault is created neither
-// among other files nor next to documents whose database is missing.
+// CheckDataDir checks a directory before anything in it is created, emptied, or removed. It
+// returns an error if a directory of the vault is a link or a file. If the directory
+// doesn't have a vault yet, it must not contain other files or documents whose database is
+// missing.
 func CheckDataDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,8 +45,8 @@ func CheckDataDir(dir string) error {
 		name := e.Name()
 		switch {
 		case slices.Contains(knownDirs, name):
-			// The indexer checks the search directory and reports anything that is not its
-			// own.
+			// The indexer checks the search directory and reports anything in it that is
+			// not its own.
 			if !e.IsDir() && name != search.DirName {
 				return fmt.Errorf("%s must be a directory of its own, no link and no file", filepath.Join(dir, name))
 			}
@@ -70,7 +71,8 @@ func isKnownFile(name string) bool {
 		strings.HasPrefix(name, "secret.key")
 }
 
-// checkNoDocuments returns an error if a directory without a database has documents.
+// checkNoDocuments returns an error if there are documents in a directory that doesn't have
+// a database.
 func checkNoDocuments(dir string) error {
 	err := filepath.WalkDir(filepath.Join(dir, "blobs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -89,15 +91,16 @@ func checkNoDocuments(dir string) error {
 
 var errHasDocuments = errors.New("there are documents")
 
-// BackupStateFile stores the outcome of the last backups, for display and for the
-// schedule. It belongs to this machine and is not part of any backup. A failure is removed
-// by the next backup that succeeds.
+// BackupStateFile contains the results of the last backups. The server shows them and uses
+// them for the schedule. The file belongs to this machine and is not included in backups.
+// The next successful backup removes a failure from it.
 //
 //	backup.json    {"good":{…},"failed":{…},"plan":{"good":{…},"failed":{…}},"archives":{"/mnt/nas/deedkeep":"<its id>"}}
 const BackupStateFile = "backup.json"
 
-// RestoreMarkerFile marks a data directory whose restore is not finished. No server or
-// command opens such a directory; running the same restore again resumes it.
+// RestoreMarkerFile marks a data directory whose restore has not finished. The server and
+// the CLI commands don't open such a directory. Running the same restore command again
+// resumes the restore.
 //
 //	restore.json    {"archive":"…","snapshot":"…","from":"…"}
 const RestoreMarkerFile = "restore.json"

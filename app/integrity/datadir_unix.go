@@ -15,7 +15,7 @@ func CreatePrivateDir(dir string) error {
 	return os.Chmod(dir, 0o700) // #nosec G302 -- a directory needs its x bit
 }
 
-// Writable reports whether this process may write to a directory.
+// Writable reports whether this process is allowed to write to a directory.
 func Writable(dir string) bool {
 	const write = 2
 	return syscall.Access(dir, write) == nil

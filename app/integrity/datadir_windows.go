@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// CreatePrivateDir creates the data directory with its own access list: the current
-// account, SYSTEM, and Administrators. It inherits nothing from the parent. An existing
-// directory keeps its access list.
+// CreatePrivateDir creates the data directory with its own access control list: the current
+// account, SYSTEM, and Administrators. It inherits nothing from the parent directory. If
+// the directory exists, its access control list is not changed.
 func CreatePrivateDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -23,8 +23,8 @@ func CreatePrivateDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("who owns %s: %w", dir, err)
 	}
-	// Full access (FA) for the account, SYSTEM (SY), and Administrators (BA), inherited by
-	// new files and directories (OICI), and protected from the parent's list (P).
+	// Full access (FA) for the account, SYSTEM (SY), and Administrators (BA). New files and
+	// directories inherit it (OICI). It is protected from the parent directory's list (P).
 	sddl := fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", user.User.Sid)
 	descriptor, err := windows.SecurityDescriptorFromString(sddl)
 	if err != nil {
@@ -38,6 +38,6 @@ func CreatePrivateDir(dir string) error {
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)
 }
 
-// Writable returns true, because Windows reports missing permission only when a file is
-// written.
+// Writable always returns true, because Windows reports a missing permission only when a
+// file is written.
 func Writable(string) bool { return true }

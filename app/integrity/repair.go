@@ -13,25 +13,26 @@ import (
 	"deedkeep/app/txn"
 )
 
-// RepairResult is the outcome of a Repair, with the verification that follows it.
+// RepairResult is the result of Repair. Report is the result of the verification after the
+// repair.
 type RepairResult struct {
 	Report         Report
-	Applied        bool // false: the database is too damaged to repair, and nothing was changed
+	Applied        bool // false if the database is too damaged to repair, so nothing was changed
 	FindingsBefore int  // number of findings about records and indexes before the repair
-	TasksAdded     int  // missing tasks of files that wait for processing
-	TasksRemoved   int  // tasks that were damaged or had no file
-	Leftovers      int  // files removed from tmp
-	Orphans        int  // documents without a record that were removed
+	TasksAdded     int  // number of tasks added for files that were waiting for processing without one
+	TasksRemoved   int  // number of tasks removed because they were damaged or had no file
+	Leftovers      int  // number of files removed from tmp
+	Orphans        int  // number of documents removed because they had no record
 }
 
-const repairBatchSize = 256 // tasks in one transaction
+const repairBatchSize = 256 // tasks per transaction
 
-// Repair rebuilds what can be derived from records: indexes, counters, and the processing
-// queue. It removes leftovers and orphans, and then verifies the vault. It never changes
-// damaged records or documents: they remain findings, and need a backup. Writes wait
-// during the repair, and lists fail. It changes nothing if the database file is damaged,
-// or if only an index still refers to a document; the findings then say so. It returns
-// Unavailable if the vault is read-only.
+// Repair rebuilds data that can be derived from records: the indexes, the counters, and the
+// processing queue. It removes leftovers and orphans, and then verifies the vault. It never
+// changes damaged records or documents. They remain as findings and have to be restored
+// from a backup. During the repair, writes wait and lists fail. Repair changes nothing if
+// the database file is damaged or if only an index still refers to a document. In these
+// cases, the findings say so. It returns Unavailable if the vault is read-only.
 func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(done, total int)) (r RepairResult, err error) {
 	if err := c.Store.Failure(); err != nil {
 		return r, txn.ReadOnlyError(err)
@@ -54,8 +55,8 @@ func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(d
 	return r, err
 }
 
-// checkRepairable counts the findings about records and indexes, and returns the findings
-// that prevent a repair.
+// checkRepairable returns the number of findings about records and indexes, and the
+// findings that prevent a repair.
 func (c *Checker) checkRepairable(ctx context.Context) (findings int, blockers []store.Finding, err error) {
 	damagedFile := store.Finding{Kind: "database", Subject: "repair",
 		Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
@@ -81,9 +82,9 @@ func (c *Checker) checkRepairable(ctx context.Context) (findings int, blockers [
 	return findings, blockers, err
 }
 
-// findUncountedLoss returns a finding if there are fewer file records than the counter
-// says and some documents have no record. These may belong to the lost records, and a
-// rebuilt counter would let the sweeper delete them.
+// findUncountedLoss returns a finding if there are fewer file records than the counter says
+// and some documents have no record. These documents may belong to the lost records. If the
+// counter were rebuilt, the sweeper would delete them.
 func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]store.Finding, error) {
 	var found, counted uint64
 	err := copied.View(func(t *store.Tx) error {
@@ -110,9 +111,9 @@ func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]
 		found, counted, orphans)}}, nil
 }
 
-// findLostRecords returns a finding for each stored document whose records are missing and
-// which only the index of digests still names. A rebuilt index would let the sweeper
-// delete it.
+// findLostRecords returns a finding for each stored document whose records are missing but
+// whose digest is still in the index. If the index were rebuilt, the sweeper would delete
+// the document.
 func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err error) {
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		missing := 0
@@ -138,7 +139,7 @@ func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err
 }
 
 func (c *Checker) repair(ctx context.Context, actor model.Actor, r *RepairResult) (err error) {
-	// Repair ignores these findings, because the verification reports them again.
+	// Ignore these findings, because the verification reports them again.
 	if err := c.Store.Rebuild(ctx, func(store.Finding) {}); err != nil {
 		return err
 	}
@@ -159,8 +160,8 @@ func (c *Checker) repair(ctx context.Context, actor model.Actor, r *RepairResult
 	})
 }
 
-// repairQueue adds missing tasks for files that wait for processing, and removes tasks
-// without a file.
+// repairQueue adds missing tasks for files that are waiting for processing and removes
+// tasks without a file.
 func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *RepairResult) error {
 	defer c.Queued.Notify()
 	for done := repairBatchSize; done == repairBatchSize; r.TasksRemoved += done {
@@ -193,8 +194,8 @@ func (c *Checker) repairQueue(ctx context.Context, actor model.Actor, r *RepairR
 	}
 }
 
-// requeue checks each file again, because it may have been processed or purged in the
-// meantime.
+// requeue adds tasks for the given files. It checks each file again, because it may have
+// been processed or purged in the meantime.
 func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added int, err error) {
 	for _, id := range files {
 		file, err := t.FileIncludingTrash(id)
@@ -212,8 +213,8 @@ func (c *Checker) requeue(t *store.Tx, actor model.Actor, files []uint64) (added
 	return added, nil
 }
 
-// sweepOrphans removes documents without a record if that is safe. Otherwise they are
-// kept.
+// sweepOrphans removes documents without a record if that is safe. Otherwise, it keeps
+// them.
 func (c *Checker) sweepOrphans(ctx context.Context, r *RepairResult) error {
 	_, current, err := c.Vault.CheckGeneration(ctx)
 	if err != nil {

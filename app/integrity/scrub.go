@@ -19,27 +19,27 @@ import (
 	"deedkeep/app/vault"
 )
 
-// scrubStateFile stores the progress of the scrub and the known damage. It belongs to this
-// machine and is not part of any backup. If it is missing or can't be read, the scrub
+// scrubStateFile contains the progress of the scrub and the known damage. It belongs to
+// this machine and is not included in backups. If it is missing or can't be read, the scrub
 // starts over.
 //
 //	scrub.json    {"started_at":"…","after":"<the digest read last>","completed_at":"…","damaged":[…]}
 const scrubStateFile = "scrub.json"
 
-// ScrubSettings are the settings scrub.* of config.example.yaml.
+// ScrubSettings contains the scrub settings of the configuration. See config.example.yaml.
 type ScrubSettings struct {
-	Every       time.Duration // period in which every document is read once; 0: never
-	VerifiedFor time.Duration // how long a verification of a document is valid; 0: 24 hours
-	VerifyFirst int64         // maximum size in bytes of documents that are verified before they are sent; 0: 1 MB
+	Every       time.Duration // period in which every document is read once; 0 means never
+	VerifiedFor time.Duration // how long the verification of a document remains valid; 0 means 24 hours
+	VerifyFirst int64         // maximum size in bytes of documents that are verified before they are sent; 0 means 1 MB
 }
 
 // ScrubState is the progress of the scrub.
 type ScrubState struct {
-	Every     time.Duration // 0: off
-	Started   time.Time     // start of the current round; zero: none has started
-	Completed time.Time     // end of the last round; zero: none has completed
-	Progress  float64       // of the current round, 0 to 1
-	Age       time.Duration // since the last round completed or, before that, since the first round started
+	Every     time.Duration // period of the scrub; 0 means it is off
+	Started   time.Time     // start of the current round; zero if none has started
+	Completed time.Time     // end of the last round; zero if none has completed
+	Progress  float64       // progress of the current round, 0 to 1
+	Age       time.Duration // time since the last round completed or, before that, since the first round started
 	Overdue   bool          // Age is greater than Every
 }
 
@@ -51,11 +51,11 @@ type scrubRecord struct {
 	Damaged   []vault.Damage    `json:"damaged,omitempty"`
 }
 
-// Scrubber verifies every document once per period, in the order of digests. Digests are
-// evenly distributed, so the last one tells how much of a round is done, and the next one
-// when it is due. The scrubber waits at most for the time between two digests and rests
-// three times as long as it reads, so a changed clock can neither stop it nor make it read
-// without pause.
+// Scrubber verifies every document once per period, in digest order. Digests are evenly
+// distributed, so the last digest read shows how much of a round is done, and the next
+// digest determines when it is due. The scrubber never waits longer than the time between
+// two digests, and it rests three times as long as it reads. So a clock change can neither
+// stop it nor make it read without a pause.
 type Scrubber struct {
 	vault  *vault.Vault
 	period time.Duration
@@ -70,26 +70,26 @@ type Scrubber struct {
 }
 
 const (
-	// A round takes two thirds of the period, so that a machine that is off for a third
-	// of the time still reads everything within it.
+	// A round takes two thirds of the period, so that every document is read within the
+	// period even if the machine is off a third of the time.
 	roundNumerator, roundDenominator = 2, 3
 	// restFactor is how many times longer the scrub rests than it reads.
 	restFactor = 3
 	// saveInterval is the minimum time between writes of the progress, so that the scrub
-	// does not sync a file for each document.
+	// doesn't sync a file for each document.
 	saveInterval = 10 * time.Minute
-	// maxScrubWait is the longest wait before the scrub looks for the next document again,
-	// since new documents may have been added.
+	// maxScrubWait is the maximum wait before the scrub looks for the next document again,
+	// because new documents may have been added.
 	maxScrubWait = time.Hour
 	// scrubErrorDelay is the delay after an error.
 	scrubErrorDelay = time.Minute
-	// maxQueued limits how many documents wait for verification after a part of them was
-	// sent. Others are queued again by their next request.
+	// maxQueued is the maximum number of documents queued for verification because a part
+	// of them was sent. If the queue is full, a document is queued by its next request.
 	maxQueued = 256
 )
 
-// NewScrubber returns the scrubber of a vault and loads its progress. If every is 0, only
-// documents that are queued are verified.
+// NewScrubber returns the scrubber of a vault and loads its progress. If every is 0, the
+// scrubber verifies only queued documents.
 func NewScrubber(v *vault.Vault, every time.Duration) *Scrubber {
 	s := &Scrubber{vault: v, period: every, queue: make(chan blobstore.Digest, maxQueued), queued: map[blobstore.Digest]bool{}}
 	s.load()
@@ -119,10 +119,10 @@ func (s *Scrubber) load() {
 	s.vault.DamagedBlobs.ByDigest = damaged
 }
 
-// Save writes scrubStateFile. If that fails, it only logs the error.
+// Save writes scrubStateFile. If that fails, it logs the error.
 func (s *Scrubber) Save() {
 	if s.vault.Store.CheckFile() != nil {
-		return // do not create a file where the data directory is gone
+		return // if the data directory is gone, don't create a file in its place
 	}
 	s.saveMu.Lock()
 	defer s.saveMu.Unlock()
@@ -140,7 +140,8 @@ func (s *Scrubber) Save() {
 	}
 }
 
-// saveIfDue saves changed progress if the last save is long ago or the next wait is long.
+// saveIfDue saves the progress if it has changed and either the last save was long ago or
+// the next wait is long.
 func (s *Scrubber) saveIfDue(wait time.Duration) {
 	s.mu.Lock()
 	due := s.dirty && (wait > scrubErrorDelay || time.Since(s.savedAt) > saveInterval)
@@ -166,7 +167,8 @@ func (s *Scrubber) State() ScrubState {
 	return state
 }
 
-// roundFraction returns the fraction of a round, 0 to 1, that lies before a digest.
+// roundFraction returns the fraction of a round, 0 to 1, that is done when the given digest
+// has been read.
 func roundFraction(digest *blobstore.Digest) float64 {
 	if digest == nil {
 		return 0
@@ -174,7 +176,7 @@ func roundFraction(digest *blobstore.Digest) float64 {
 	return float64(binary.BigEndian.Uint64(digest[:8])) / math.MaxUint64
 }
 
-// Enqueue schedules the verification of a document. It does nothing if the queue is full.
+// Enqueue schedules a document for verification. It does nothing if the queue is full.
 func (s *Scrubber) Enqueue(digest blobstore.Digest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +199,7 @@ func (s *Scrubber) recheckDamaged(ctx context.Context) {
 	}
 }
 
-// RunQueue verifies queued documents one after another until ctx ends.
+// RunQueue verifies the queued documents one by one until ctx ends.
 func (s *Scrubber) RunQueue(ctx context.Context) {
 	s.recheckDamaged(ctx)
 	for {
@@ -218,7 +220,7 @@ func (s *Scrubber) verifyQueued(ctx context.Context, digest blobstore.Digest) {
 	delete(s.queued, digest)
 }
 
-// verify reads one document, unless its last record was deleted.
+// verify reads and checks a document unless its last record was deleted.
 func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
 	err := s.vault.WithFileOfBlob(ctx, digest, func(file model.File) {
 		if err := s.vault.VerifyBlob(ctx, digest, file); err != nil && ctx.Err() == nil {
@@ -231,7 +233,8 @@ func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
 	}
 }
 
-// Run reads all documents, round after round, until ctx ends.
+// Run reads all documents, round after round, until ctx ends. It returns immediately if the
+// period is 0.
 func (s *Scrubber) Run(ctx context.Context) {
 	if s.period <= 0 {
 		return
@@ -271,7 +274,7 @@ type scrubItem struct {
 	endOfRound bool
 }
 
-// nextItem returns the next document and how long to wait before reading it. took is the
+// nextItem returns the next document and the time to wait before reading it. took is the
 // duration of the last read.
 func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrubItem, wait time.Duration, err error) {
 	now := s.vault.Now()
@@ -280,7 +283,7 @@ func (s *Scrubber) nextItem(ctx context.Context, took time.Duration) (next scrub
 		s.record.Started, s.dirty = now, true
 	}
 	after := s.record.After
-	// If the clock was set back, the start is computed from the progress.
+	// If the clock was set back, calculate the start of the round from the progress.
 	round := s.period * roundNumerator / roundDenominator
 	if s.record.Started.After(now) {
 		s.record.Started = now.Add(-time.Duration(roundFraction(after) * float64(round)))
@@ -325,7 +328,7 @@ func (s *Scrubber) step(ctx context.Context, next scrubItem) {
 	}
 	err := s.vault.VerifyBlob(ctx, next.digest, next.file)
 	if ctx.Err() != nil {
-		return // the next start reads it
+		return // after a restart, the document is read again
 	}
 	if err != nil {
 		s.vault.Log.Warn("a document is not verified", "file", next.file.ID, "error", err)

@@ -30,17 +30,17 @@ type Checker struct {
 	Search *search.Service
 }
 
-// Report is the result of Verify. Findings are damage. Orphans (documents without a
-// record) and leftovers in tmp are not damage: a crash leaves them behind, and the sweeper
+// Report is the result of Verify. Findings are damage. Orphans (documents without a record)
+// and leftovers in tmp are not damage, because crashes leave them behind, and the sweeper
 // or the next start removes them. Text and previews that have to be rebuilt are not damage
 // either, because no data is lost.
 type Report struct {
 	Records, Files, Events, Blobs int
 	Bytes                         int64
 	Orphans, Leftovers            int
-	IndexBytes                    int64  // bytes of the search index that were read; 0: there is no index
-	Texts                         uint64 // documents whose text for searches is still missing
-	OtherVersion, DamagedPreviews int    // text and previews to rebuild: from another version, and damaged
+	IndexBytes                    int64  // number of bytes of the search index that were read; 0 if there is no search index
+	Texts                         uint64 // number of documents whose text is still missing in the search index
+	OtherVersion, DamagedPreviews int    // number of texts and previews to rebuild because they are from another version or damaged
 	Findings                      []store.Finding
 
 	rebuild []blobstore.Digest // documents whose text has to be rebuilt
@@ -49,10 +49,10 @@ type Report struct {
 // OK reports whether the verification found no damage.
 func (r Report) OK() bool { return len(r.Findings) == 0 }
 
-// Verify checks every record, index, and document of the vault while it is in use. It
-// reads a snapshot of the records. It changes no data, but schedules the rebuild of
-// unusable text and reports damaged documents to a running server. It returns an error
-// only if the verification itself fails; damage is in the report.
+// Verify checks every record, index, and document of the vault while it is in use. It reads
+// the records from a snapshot. It doesn't change any data, but it schedules the rebuild of
+// unusable text and reports damaged documents to the running server. It reports damage as
+// findings and returns an error only if the verification itself fails.
 func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (Report, error) {
 	var r Report
 	addFinding := func(f store.Finding) { r.Findings = append(r.Findings, f) }
@@ -74,9 +74,10 @@ func (c *Checker) Verify(ctx context.Context, progress func(done, total int)) (R
 	return r, errors.Join(err, done())
 }
 
-// snapshot returns a consistent copy of the database, in tmp or in the temporary directory
-// of the system. If neither disk is writable or has enough space above the reserve, it
-// returns the live database, so that a full or read-only disk can still be verified.
+// snapshot returns a consistent copy of the database in tmp or in the system's temporary
+// directory. If neither disk is writable or has enough space in addition to the reserve, it
+// returns the live database, so that a vault on a full or read-only disk can still be
+// verified.
 func (c *Checker) snapshot(ctx context.Context, prefix string) (copied *store.Copy, done func() error, err error) {
 	copied, done, err = c.CopyDatabase(ctx, prefix, os.TempDir())
 	if isUnwritable(err) {
@@ -86,10 +87,10 @@ func (c *Checker) snapshot(ctx context.Context, prefix string) (copied *store.Co
 	return copied, done, err
 }
 
-// CopyDatabase copies the database into tmp, or into the first of the other directories
-// whose disk is writable and has enough space above the reserve. Otherwise it returns
-// InsufficientStorage. The caller calls done to remove the copy. A read-only database is
-// used without a copy.
+// CopyDatabase copies the database to tmp. If that disk is not writable or doesn't have
+// enough space in addition to the reserve, it uses the first of fallbackDirs whose disk
+// does. If there is none, it returns InsufficientStorage. The caller must call done to
+// remove the copy. A read-only database is used without making a copy.
 func (c *Checker) CopyDatabase(ctx context.Context, prefix string, fallbackDirs ...string) (copied *store.Copy, done func() error,
 	err error) {
 	if c.Store.ReadOnly() {
@@ -132,15 +133,15 @@ func (c *Checker) CopyDatabase(ctx context.Context, prefix string, fallbackDirs 
 	return nil, nil, err
 }
 
-// isUnwritable reports whether a disk is full or not writable, or the directory is
-// missing.
+// isUnwritable reports whether err means that the disk is full or not writable or that the
+// directory is missing.
 func isUnwritable(err error) bool {
 	return errs.KindOf(err) == errs.InsufficientStorage || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) ||
 		errors.Is(err, fs.ErrNotExist)
 }
 
 // checkSpaceForCopy returns InsufficientStorage if a copy of the database would use the
-// disk reserve: a backup must not cause uploads to fail.
+// disk reserve, because a backup must not make uploads fail.
 func (c *Checker) checkSpaceForCopy(dir string) error {
 	free, err := blobstore.FreeSpace(dir)
 	if err != nil {
@@ -155,8 +156,8 @@ func (c *Checker) checkSpaceForCopy(dir string) error {
 
 func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, addFinding func(store.Finding),
 	progress func(done, total int)) error {
-	// Count leftovers before reading the records, so that uploads that finish during the
-	// verification are not counted.
+	// Count the leftovers before reading the records, so that uploads that finish during
+	// the verification are not counted.
 	leftovers, _, err := c.Vault.Blobs.StaleTmp()
 	if err != nil {
 		return fmt.Errorf("read tmp: %w", err)
@@ -174,11 +175,11 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 			return ctx.Err()
 		}
 		addFinding(store.Finding{Kind: "database", Subject: "file_digests", Problem: txn.ProblemText(err)})
-		return nil // without the digests, orphans are unknown
+		return nil // without the digests, orphans can't be detected
 	}
 	err = copied.EachDigest(func(d [32]byte, files []model.File) error {
 		r.Blobs++
-		progress(r.Blobs, max(r.Blobs, len(known))) // documents may be added during the check
+		progress(r.Blobs, max(r.Blobs, len(known))) // documents may be added during the verification
 		return c.verifyBlob(ctx, d, files, r, addFinding)
 	})
 	if err != nil {
@@ -192,8 +193,8 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 	return err
 }
 
-// verifyBlob reads a document and compares it with its digest, and with the recorded size
-// of all files that have it.
+// verifyBlob reads a document and compares it with its digest and with the size in the
+// records of all files that have it.
 func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []model.File, r *Report, addFinding func(store.Finding)) error {
 	damage := c.Vault.Blobs.Check(ctx, d)
 	var size int64
@@ -227,7 +228,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 	return nil
 }
 
-// recordVerification updates the damage that a running server knows.
+// recordVerification updates the list of damaged documents in the running server.
 func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, files []model.File, size int64, damage error) {
 	switch {
 	case !c.Vault.ServerStarted || len(files) == 0:
@@ -238,16 +239,16 @@ func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, fi
 	}
 }
 
-// purged reports whether no record refers to a digest any longer, since its documents were
+// purged reports whether no record refers to a digest anymore because its documents were
 // deleted permanently after the records were read.
 func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (purged bool, err error) {
 	err = c.Store.View(ctx, func(t *store.Tx) error { purged = !t.DigestInUse(d); return nil })
 	return purged, err
 }
 
-// verifyPreviews reads the text and previews of a document. Damaged ones, and those from
-// another version, are rebuilt. A file that can't be read is a finding, because its disk
-// also holds the documents.
+// verifyPreviews checks the text and previews of a document. It schedules a rebuild if they
+// are damaged or from another version. If a file can't be read, that is a finding, because
+// the documents are on the same disk.
 func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Report, addFinding func(store.Finding)) {
 	health, err := c.Vault.Previews.Check(d.String())
 	r.OtherVersion += health.OtherVersion
@@ -261,8 +262,8 @@ func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Repo
 	}
 }
 
-// rebuildTexts marks documents as changed, so that the indexer looks for their text again
-// and the TextRebuilder of this or the next server regenerates it.
+// rebuildTexts marks documents as changed. The indexer then looks for their text again, and
+// the TextRebuilder of this server process or the next regenerates it.
 func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) error {
 	for chunk := range slices.Chunk(list, jobs.RebuildBatchSize) {
 		err := c.Store.Update(ctx, nil, func(t *store.Tx) error {
@@ -281,8 +282,8 @@ func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) err
 	return nil
 }
 
-// countOrphans counts documents that had no record when the copy was made and still have
-// none.
+// countOrphans counts the documents that had no record when the copy was made and still
+// don't have one.
 func (c *Checker) countOrphans(ctx context.Context, known map[blobstore.Digest]bool, r *Report) error {
 	return c.Vault.Blobs.Walk(ctx, func(e blobstore.Entry) error {
 		if known[e.Digest] {

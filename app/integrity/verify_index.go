@@ -9,12 +9,12 @@ import (
 	"deedkeep/app/store"
 )
 
-// verifyIndex verifies the checksums of the live search index. The index can be rebuilt,
-// so damage loses no data. It is a finding because the disk that damaged it also holds the
-// documents. An index that is missing, incomplete, or from another version is not a
-// finding.
+// verifyIndex verifies the checksums of the live search index. Damage to it doesn't lose
+// any data, because it can be rebuilt. It is still a finding, because the documents are on
+// the same disk. If the search index is missing, incomplete, or from another version, that
+// is not a finding.
 func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(store.Finding)) error {
-	// If State fails, the check of the records has reported the reason.
+	// If State fails, the check of the records has already reported the reason.
 	if state, err := c.Search.Index.State(ctx); err == nil {
 		r.Texts = state.MissingText
 		if state.Ready {
