@@ -1,10 +1,10 @@
-// Package durable holds the file-system steps that survive a power failure: sync of a
-// directory, atomic rename, and replacement of a small file. It also recognizes the
-// errors of a full disk.
+// Package durable provides file system operations that survive a power failure: syncing a
+// directory, atomic renames, and replacing a small file. It also detects errors caused by a
+// full disk.
 //
-// A new or renamed file survives a power failure after three steps: its content is
-// synced, it is renamed, and its directory is synced. On Windows a directory can't be
-// synced, so Rename writes the move through to the disk.
+// A new or renamed file survives a power failure after three steps: its content is synced,
+// it is renamed, and its directory is synced. On Windows, directories can't be synced, so
+// Rename makes Windows write the move to the disk before it returns.
 package durable
 
 import (
@@ -13,9 +13,10 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a small file with the given mode, or replaces it. Readers see either
-// the old or the new content, also after a crash. A crash can leave a temporary file
-// named ".NAME-*" beside it. The directory is synced where its file system supports that.
+// WriteFile creates or replaces a small file with the given mode. Readers see either the
+// old or the new content, even after a crash. A crash can leave behind a temporary file
+// named ".NAME-*" in the same directory. WriteFile syncs the directory if the file system
+// supports it.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+"-*") // mode 0600

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Rename moves a closed file and replaces the file at to. The new name is durable after
-// SyncDir.
+// Rename moves a closed file to the path to and replaces any file there. The new name is
+// durable only after SyncDir.
 func Rename(from, to string) error { return os.Rename(from, to) }
 
 // SyncDir makes the entries of a directory durable.
@@ -21,8 +21,8 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// SyncDirIfSupported syncs a directory and ignores a file system that can't, as some
-// network shares.
+// SyncDirIfSupported is like SyncDir but does nothing if the file system can't sync
+// directories, as is the case for some network shares.
 func SyncDirIfSupported(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

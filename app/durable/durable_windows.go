@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Rename moves a closed file and replaces the file at to. It returns after the move was
-// written to the disk. A read-only file can't be replaced.
+// Rename moves a closed file to the path to and replaces any file there, unless that file
+// is read-only. It returns after the move has been written to the disk.
 func Rename(from, to string) error {
 	f, err := windows.UTF16PtrFromString(from)
 	if err != nil {
@@ -25,7 +25,7 @@ func Rename(from, to string) error {
 	return nil
 }
 
-// SyncDir does nothing: Windows can't sync a directory, and NTFS journals names.
+// SyncDir does nothing, because Windows can't sync a directory. NTFS journals file names.
 func SyncDir(string) error { return nil }
 
 // SyncDirIfSupported does nothing, like SyncDir.

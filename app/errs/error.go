@@ -1,5 +1,5 @@
-// Package errs defines the errors that transports show: a kind, a message, and
-// field errors.
+// Package errs defines the errors that the web pages, the API, and the CLI show. An error
+// has a kind, a message, and field errors.
 package errs
 
 import (
@@ -7,26 +7,26 @@ import (
 	"fmt"
 )
 
-// Kind is the kind of an Error; each transport maps it to a status, a page, or an
-// exit code. Any error that is not an *Error is Internal.
+// Kind is the kind of an Error. The API maps it to a status, the web interface to a page,
+// and the CLI to an exit code. Errors that are not an *Error have kind Internal.
 type Kind int
 
-// The kinds of failure.
+// The kinds of errors.
 const (
 	Internal            Kind = iota // a server error; its details are only logged
-	Invalid                         // field values break rules; see Error.Fields
-	Unauthenticated                 // no credential, or one that is unknown, expired or revoked
-	Forbidden                       // a valid credential without the scope or role
-	NotFound                        // no such record
-	Conflict                        // the state of the record does not allow it
+	Invalid                         // field values are invalid; see Error.Fields
+	Unauthenticated                 // the credential is missing, unknown, expired, or revoked
+	Forbidden                       // the credential is valid but doesn't have the required scope or role
+	NotFound                        // the record doesn't exist
+	Conflict                        // the state of the record doesn't allow the request
 	InsufficientStorage             // the disk is full
-	Unavailable                     // the vault is stopping, or went read-only after a failed sync
-	Locked                          // another process holds the vault
+	Unavailable                     // the vault is closing or became read-only after a failed sync
+	Locked                          // another process has the vault open
 	PreconditionFailed              // the record has changed since the caller read it
 )
 
-// Error is a failure that callers may act on. Message is one sentence for people;
-// Err is the cause, if any, and is only logged.
+// Error is an error that callers can handle. Message is one sentence that users see. Err is
+// the cause, if any, and is only logged.
 type Error struct {
 	Kind    Kind
 	Message string
@@ -37,7 +37,7 @@ type Error struct {
 func (e *Error) Error() string {
 	if e.Err != nil {
 		cause := e.Err.Error()
-		if cause == e.Message { // the message is a copy of it
+		if cause == e.Message { // Message is a copy of the cause's text
 			return cause
 		}
 		return e.Message + ": " + cause
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, which is only logged.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of the first *Error in err's chain, else Internal.
+// KindOf returns the kind of the first *Error in err's chain, or Internal if there is none.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -57,23 +57,24 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// RecordNotFound returns the NotFound error for a record of a type: "order", 7.
+// RecordNotFound returns the NotFound error for a record, given its type and ID, such as
+// "order" and 7.
 func RecordNotFound(recordType string, id any) error {
 	return &Error{Kind: NotFound, Message: "Not found.", Err: fmt.Errorf("no %s %v", recordType, id)}
 }
 
-// Fields are the field errors of a draft: core fields in the order of the API's
-// tables, then custom fields in the order of their definitions.
+// Fields contains the field errors of a draft. Core fields are in the order of the API's
+// tables. Custom fields come after them, in the order of their definitions.
 type Fields []FieldError
 
-// FieldError lists why one field is invalid, one sentence per reason.
+// FieldError contains the reasons why a field is invalid, one sentence per reason.
 type FieldError struct {
 	Field     string
 	Sentences []string
 }
 
-// Add appends a sentence to a field. Fields stay in the order in which each was
-// first added.
+// Add appends a sentence to the errors of a field. Fields remain in the order in which they
+// were first added.
 func (f *Fields) Add(field, sentence string) {
 	for i := range *f {
 		if (*f)[i].Field == field {
@@ -84,8 +85,8 @@ func (f *Fields) Add(field, sentence string) {
 	*f = append(*f, FieldError{field, []string{sentence}})
 }
 
-// Err returns nil when there are no field errors, else an *Error of kind Invalid
-// whose message is the first sentence and the number of the others.
+// Err returns nil if there are no field errors. Otherwise, it returns an *Error of kind
+// Invalid whose message is the first sentence and the number of further sentences.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil
@@ -108,7 +109,7 @@ func (f Fields) summary() string {
 	}
 }
 
-// InvalidField returns the Invalid error for a single field.
+// InvalidField returns an error of kind Invalid for a single field.
 func InvalidField(field, sentence string) error {
 	return Fields{{field, []string{sentence}}}.Err()
 }

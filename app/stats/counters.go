@@ -2,10 +2,10 @@ package stats
 
 import "sync/atomic"
 
-// Counters count events by the values of one label.
+// Counters counts events separately for each value of a label.
 type Counters map[string]*atomic.Uint64
 
-// NewCounters returns a counter at zero for each value.
+// NewCounters returns counters for the given values. They start at zero.
 func NewCounters(values ...string) Counters {
 	c := make(Counters, len(values))
 	for _, value := range values {
@@ -14,10 +14,10 @@ func NewCounters(values ...string) Counters {
 	return c
 }
 
-// Add adds one to the counter of a value, which NewCounters must have named.
+// Add adds one to the counter of a value. The value must have been passed to NewCounters.
 func (c Counters) Add(value string) { c[value].Add(1) }
 
-// Read returns the counts by value.
+// Read returns the current count of each value.
 func (c Counters) Read() map[string]uint64 {
 	counts := make(map[string]uint64, len(c))
 	for value, n := range c {

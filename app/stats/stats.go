@@ -1,7 +1,8 @@
-// Package stats counts events in a running program.
+// Package stats counts events in a running process.
 //
-// Observing a value costs a few atomic additions and never blocks, and a snapshot never has more values in a bucket
-// than in total. There are no labels: use one Histogram for each label value.
+// Recording a value takes a few atomic additions and never blocks. In a snapshot, the
+// buckets never contain more values than the total count. There are no labels, so use a
+// separate Histogram for each label value.
 package stats
 
 import (
@@ -10,19 +11,21 @@ import (
 	"sync/atomic"
 )
 
-// Histogram counts values by size. It is safe for concurrent use; a nil one ignores all values.
+// Histogram counts values by size. It is safe for concurrent use. A nil Histogram ignores
+// all values.
 type Histogram struct {
-	bounds []float64       // upper bounds, inclusive, ascending
-	counts []atomic.Uint64 // for each bound, and for values above the last
+	bounds []float64       // inclusive upper bounds, ascending
+	counts []atomic.Uint64 // number of values per bound, and of values above the last bound
 	sum    atomic.Uint64   // bits of a float64
 }
 
-// NewHistogram returns a histogram with a bucket for each upper bound, which must ascend, and one for larger values.
+// NewHistogram returns a histogram with a bucket for each upper bound and one for larger
+// values. The bounds must be in ascending order.
 func NewHistogram(bounds ...float64) *Histogram {
 	return &Histogram{bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
 }
 
-// Note counts a value.
+// Note adds a value to the histogram.
 func (h *Histogram) Note(value float64) {
 	if h == nil {
 		return
@@ -41,10 +44,10 @@ func (h *Histogram) Note(value float64) {
 type Read struct {
 	Count   uint64
 	Sum     float64
-	Buckets map[float64]uint64 // by upper bound, the number of values up to it; without the last bucket
+	Buckets map[float64]uint64 // number of values less than or equal to each upper bound; doesn't include the last bucket
 }
 
-// Read returns a snapshot.
+// Read returns a snapshot of the histogram.
 func (h *Histogram) Read() Read {
 	if h == nil {
 		return Read{}

@@ -1,6 +1,7 @@
 // Package tus reads and writes the headers of tus 1.0.0, the protocol for resumable uploads
-// (https://tus.io/protocols/resumable-upload): core, creation, termination, and expiration. Web pages use it with the
-// session cookie, API clients with their key.
+// (https://tus.io/protocols/resumable-upload). It supports the core protocol and the
+// creation, termination, and expiration extensions. Web pages authenticate with the session
+// cookie, and API clients with their API key.
 package tus
 
 import (
@@ -15,10 +16,10 @@ import (
 const (
 	Version    = "1.0.0"
 	Extensions = "creation,termination,expiration"
-	MediaType  = "application/offset+octet-stream" // Content-Type of a PATCH
+	MediaType  = "application/offset+octet-stream" // Content-Type of a PATCH request
 )
 
-// Error is a violation of the protocol by a request.
+// Error is returned for a request that violates the protocol.
 type Error struct {
 	Status  int
 	Message string
@@ -26,7 +27,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// SetOptions sets the headers that describe what the server supports. maxSize is in bytes.
+// SetOptions sets the headers that describe what the server supports. maxSize is the
+// maximum upload size in bytes.
 func SetOptions(h http.Header, maxSize int64) {
 	h.Set("Tus-Resumable", Version)
 	h.Set("Tus-Version", Version)
@@ -34,7 +36,8 @@ func SetOptions(h http.Header, maxSize int64) {
 	h.Set("Tus-Max-Size", strconv.FormatInt(maxSize, 10))
 }
 
-// CheckVersion returns an error unless the request has this version of tus. GET is not part of tus and needs none.
+// CheckVersion returns an error unless the request has the supported version of tus. It
+// ignores GET requests, which are not part of tus.
 func CheckVersion(method string, h http.Header) error {
 	if method != http.MethodGet && h.Get("Tus-Resumable") != Version {
 		return &Error{http.StatusPreconditionFailed, "The Tus-Resumable header must be " + Version + ", the version of tus that the server supports."}
@@ -42,7 +45,7 @@ func CheckVersion(method string, h http.Header) error {
 	return nil
 }
 
-// ParseLength returns the size of the document to upload in bytes.
+// ParseLength returns the size in bytes of the document to be uploaded.
 func ParseLength(h http.Header) (int64, error) {
 	n, ok := number(h, "Upload-Length")
 	if !ok {
@@ -51,7 +54,8 @@ func ParseLength(h http.Header) (int64, error) {
 	return n, nil
 }
 
-// ParseOffset returns the offset at which the bytes of a PATCH begin.
+// ParseOffset returns the offset in the document at which the body of a PATCH request
+// starts.
 func ParseOffset(h http.Header) (int64, error) {
 	if media, _, _ := strings.Cut(h.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), MediaType) {
 		return 0, &Error{http.StatusUnsupportedMediaType, "The Content-Type must be " + MediaType + "."}
@@ -68,7 +72,8 @@ func number(h http.Header, name string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// ParseMetadata parses Upload-Metadata: "name base64,name base64,…".
+// ParseMetadata parses the Upload-Metadata header, which has the form "name base64,name
+// base64,…".
 func ParseMetadata(h http.Header) (map[string]string, error) {
 	meta := map[string]string{}
 	for pair := range strings.SplitSeq(strings.Join(h.Values("Upload-Metadata"), ","), ",") {
@@ -84,13 +89,15 @@ func ParseMetadata(h http.Header) (map[string]string, error) {
 	return meta, nil
 }
 
-// ProgressHeaders returns the headers that say how many bytes have arrived and when the upload expires.
+// ProgressHeaders returns the headers that say how many bytes have been received and when
+// the upload expires.
 func ProgressHeaders(offset int64, until time.Time) map[string]string {
 	return map[string]string{"Upload-Offset": strconv.FormatInt(offset, 10), "Upload-Expires": until.UTC().Format(http.TimeFormat)}
 }
 
-// InterruptReads makes reads of the request body fail once stopping is closed, until stop is called. It repeats the
-// deadline because a read that starts at that moment may extend it once.
+// InterruptReads makes reads of the request body fail after stopping is closed, until stop
+// is called. It sets the deadline repeatedly, because a read that starts at the same moment
+// may extend it once.
 func InterruptReads(w http.ResponseWriter, stopping <-chan struct{}) (stop func()) {
 	control := http.NewResponseController(w)
 	ended, done := make(chan struct{}), make(chan struct{})
@@ -104,7 +111,8 @@ func InterruptReads(w http.ResponseWriter, stopping <-chan struct{}) (stop func(
 		repeat := time.NewTicker(100 * time.Millisecond)
 		defer repeat.Stop()
 		for {
-			// Errors mean that deadlines aren't supported: then there is no network connection.
+			// An error means that deadlines aren't supported, so there is no network
+			// connection.
 			_ = control.SetReadDeadline(time.Unix(1, 0))
 			select {
 			case <-ended:
