@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// After Drop, no page of a file that was just written is cached, or Drop returns
+// After Drop, no page of a file that was just written is cached, unless Drop returns
 // errNotSupported.
 func TestDropFromPageCache(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
@@ -42,7 +42,7 @@ func TestDropFromPageCache(t *testing.T) {
 	if err != nil || len(cached) != 0 {
 		t.Errorf("got %v, %v, want nothing cached", cached, err)
 	}
-	// Reading the end caches it again, with the bytes of the disk.
+	// Reading the end of the file caches it again with the content from the disk.
 	if err := compareRange(cache, extent{1 << 20, int64(os.Getpagesize())}, path); err != nil && !errors.Is(err, errNotSupported) {
 		t.Errorf("compare the end of the file: %v", err)
 	}

@@ -15,9 +15,9 @@ import (
 	"deedkeep/app/vaulttest/blockdev"
 )
 
-// The disk fails every write of a meta page, and the server is restarted each time. Whenever
-// the power fails, the disk has every acknowledged commit and is intact. Without the check
-// in Open, it would be damaged.
+// The disk fails every write of a meta page, and the server is restarted repeatedly. Whenever the
+// power fails, the database on the disk is intact and has every acknowledged commit. Without the
+// check in Open, it would be damaged.
 //
 // Run as root: go test -tags root ./app/store -run MetaPage
 func TestFailingMetaPageWrites(t *testing.T) {
@@ -112,7 +112,7 @@ func TestFailingMetaPageWrites(t *testing.T) {
 	}
 }
 
-// hasMeta reports whether a write contains a meta page of bbolt.
+// hasMeta reports whether a write to the disk contains a meta page of bbolt.
 func hasMeta(data []byte) bool {
 	for ; len(data) >= minPageSize; data = data[minPageSize:] {
 		if binary.NativeEndian.Uint32(data[pageHeader:]) == metaMagic {
@@ -122,7 +122,7 @@ func hasMeta(data []byte) bool {
 	return false
 }
 
-// forgeCleanMark writes the clean mark for the current state in memory.
+// forgeCleanMark writes a clean mark for the database state in memory.
 func forgeCleanMark(t *testing.T, path, mark string) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -138,10 +138,11 @@ func forgeCleanMark(t *testing.T, path, mark string) {
 	}
 }
 
-// openAfterPowerCut opens the current content of the disk and verifies its number of orders.
+// openAfterPowerCut opens a copy of the database in its current state on disk. It returns an error
+// if the database can't be opened, is inconsistent, or doesn't have want orders.
 func openAfterPowerCut(t *testing.T, disk *blockdev.Disk, want int) error {
 	t.Helper()
-	// Open a copy of the file: after a panic, bbolt doesn't close it.
+	// Open a copy of the file, because bbolt doesn't close the file if it panics.
 	image, path := disk.Copy(t), filepath.Join(t.TempDir(), "vault.db")
 	file, err := os.ReadFile(filepath.Join(image.Mount(t), "vault.db"))
 	if err := errors.Join(err, os.WriteFile(path, file, 0o600)); err != nil {

@@ -19,10 +19,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// fakePageCache is a file with different bytes in memory and on disk.
+// fakePageCache simulates a file whose content in the page cache and on disk can differ.
 type fakePageCache struct {
 	memory, disk       []byte
-	remaining          []extent // cached after Drop
+	remaining          []extent // ranges that are still cached after Drop
 	dropErr, directErr error
 	writeErr           error
 	syncErrs           []error // results of successive calls of Sync
@@ -56,7 +56,7 @@ func (c *fakePageCache) Sync() error {
 	return err
 }
 
-// Drop replaces the memory with the disk, except for the remaining ranges.
+// Drop replaces the content in memory with the content on disk, except for the remaining ranges.
 func (c *fakePageCache) Drop() ([]extent, error) {
 	c.log = append(c.log, "drop")
 	if c.dropErr != nil {
@@ -72,8 +72,8 @@ func (c *fakePageCache) Drop() ([]extent, error) {
 
 func (c *fakePageCache) Close() error { return nil }
 
-// metaPagesFile returns a file of eight pages with the given transaction IDs in its meta
-// pages. A negative ID makes the checksum invalid.
+// metaPagesFile returns a file of eight pages. Its meta pages have the given transaction IDs. If an
+// ID is negative, the checksum of its page is invalid.
 func metaPagesFile(size int, first, second int64) []byte {
 	file := make([]byte, 8*size)
 	for i := range file {
@@ -97,8 +97,8 @@ func metaPagesFile(size int, first, second int64) []byte {
 	return file
 }
 
-// After an unclean stop, data that is in memory but not on disk is dropped, or the check
-// fails. Only the meta page that isn't current is written.
+// After an unclean stop, data that is in memory but not on disk is dropped, or the check fails. The
+// only page that the check writes is the meta page that isn't current.
 func TestCheckPageCache(t *testing.T) {
 	const page = 4096
 	lostCommit := metaPagesFile(page, 8, 7) // transaction 8 didn't reach the disk
@@ -111,7 +111,7 @@ func TestCheckPageCache(t *testing.T) {
 		file       *fakePageCache
 		change     func(*fakePageCache)
 		log        []string
-		want       string // in the error
+		want       string // substring of the error
 		skipped    bool
 		lostWrites error
 		writeErr   error
@@ -177,8 +177,8 @@ func TestCheckPageCache(t *testing.T) {
 	}
 }
 
-// A range longer than one chunk is compared to its end, and a range may end after the end of
-// the file.
+// compareRange compares ranges longer than one chunk completely. A range may extend beyond the end
+// of the file.
 func TestCompareRangeInChunks(t *testing.T) {
 	const size = 2*compareChunk + 8192
 	for _, row := range []struct {
@@ -206,7 +206,7 @@ func TestCompareRangeInChunks(t *testing.T) {
 	}
 }
 
-// A session ended cleanly only if everything it wrote was synced.
+// A session ended cleanly only if everything that it wrote was synced.
 func TestCleanMarkAfterSession(t *testing.T) {
 	marked := func(path string) bool {
 		_, err := os.Stat(path + cleanMarkSuffix)
@@ -294,7 +294,7 @@ func TestCleanMarkAfterSession(t *testing.T) {
 	}
 }
 
-// The clean mark of another vault.db, or a truncated one, is not valid.
+// A clean mark is invalid if it is truncated or belongs to a different vault.db.
 func TestCleanMarkOfOtherState(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one", "vault.db"), filepath.Join(dir, "two", "vault.db")
@@ -352,7 +352,7 @@ func TestCleanMarkOfOtherState(t *testing.T) {
 	}
 }
 
-// A database that another process has open is neither read nor written.
+// If another process has the database open, it is neither read nor written.
 func TestCacheCheckRequiresTheLock(t *testing.T) {
 	s := openNew(t)
 	update(t, s, putAbstract)

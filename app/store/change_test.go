@@ -14,7 +14,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// changesFrom returns the change feed as "type id", starting at a sequence number.
+// changesFrom returns up to limit entries of the change feed, starting with sequence number from,
+// in the form "type id".
 func changesFrom(t testing.TB, s *Store, from uint64, limit int) (list []string, err error) {
 	t.Helper()
 	view(t, s, func(tx *Tx) error {
@@ -89,8 +90,8 @@ func TestPutAndRemoveAddOneChangePerCommit(t *testing.T) {
 	}
 }
 
-// The files of an abstract get one change, and only if its county, state, or template
-// changes.
+// If the county, state, or template of an abstract changes, there is a single change for all of its
+// files. Other changes to the abstract don't affect the files.
 func TestMovedAbstractAddsChangeForItsFiles(t *testing.T) {
 	s := openNew(t)
 	a := model.Abstract{ID: 1, CreatedAt: testTime, Status: "Open"}
@@ -125,7 +126,7 @@ func TestMovedAbstractAddsChangeForItsFiles(t *testing.T) {
 	}
 }
 
-// A failed write discards its own changes and keeps those of other members.
+// A failed update adds nothing to the change feed. Later updates are not affected.
 func TestFailedUpdateAddsNoChange(t *testing.T) {
 	s := openNew(t)
 	broken := errors.New("broken")
@@ -188,8 +189,8 @@ func TestReadAndTrimChanges(t *testing.T) {
 	})
 }
 
-// Any damage of the feed is a gap for the follower and a finding of Check. A rebuild repairs
-// it, and the follower has to start from scratch.
+// If the change feed is damaged in any way, the follower gets ErrGap and Check reports the damage.
+// A rebuild repairs the feed, and the follower has to start from scratch.
 func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
 	entry := func(seq uint64, change func(key, value []byte) []byte) func(*bolt.Bucket) error {
 		return func(b *bolt.Bucket) error {
@@ -199,7 +200,7 @@ func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		damage func(*bolt.Bucket) error
-		want   string // in the finding
+		want   string // substring of the finding
 	}{
 		{"a missing change", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "follows change 2"},
 		{"the last change is missing", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
@@ -244,7 +245,7 @@ func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
 	}
 }
 
-// TestChangeEncoding verifies the format drawn in change.go.
+// TestChangeEncoding verifies the format described in change.go.
 func TestChangeEncoding(t *testing.T) {
 	key := encodeUint64(7)
 	raw := encodeChange(key, typedID("file", 0x1234))

@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// -flips=N sets the number of bits to flip in each test of damage; 0 flips every bit, which
-// takes minutes.
+// -flips=N sets the number of bits that each damage test flips. With 0, the tests flip every bit,
+// which takes minutes.
 var flips = flag.Int("flips", 400, "bits to flip in each test of damage; 0 for all")
 
 // byteRange is a labeled part of a database file.
@@ -27,7 +27,7 @@ type byteRange struct {
 	from, to int
 }
 
-// fileLayout lists the parts of a valid file: its records, page headers, and page elements.
+// fileLayout lists the parts of an intact file: its records, page headers, and page elements.
 type fileLayout struct{ records, headers, elements []byteRange }
 
 // parseLayout returns the layout of a database file.
@@ -67,7 +67,7 @@ func (a *fileLayout) walk(content []byte, at, size int, bucket, kind string) {
 	}
 }
 
-// snapshotBytes fills a store and returns the bytes of its snapshot.
+// snapshotBytes fills a store with n records of each type and returns the content of its snapshot.
 func snapshotBytes(t *testing.T, n int) []byte {
 	t.Helper()
 	s := openNew(t)
@@ -84,7 +84,7 @@ func snapshotBytes(t *testing.T, n int) []byte {
 	return content
 }
 
-// checkBytes opens a copy with this content and checks it.
+// checkBytes writes content to path, opens it as a copy, and checks it.
 func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, err error) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -102,7 +102,8 @@ func checkBytes(t *testing.T, path string, content []byte) (findings []Finding, 
 	return findings, errors.Join(err, c.Close())
 }
 
-// eachFlippedBit calls fn with bits of the ranges flipped in content, one at a time.
+// eachFlippedBit calls fn for up to limit bits in the ranges. During each call, one bit of content
+// is flipped.
 func eachFlippedBit(t *testing.T, content []byte, ranges []byteRange, limit int, fn func(where string)) {
 	t.Helper()
 	bits := 0
@@ -156,13 +157,13 @@ func TestCheckFindsFlippedBitsInRecords(t *testing.T) {
 	t.Logf("%d flips, %d findings name a record", count, located)
 }
 
-// A flipped bit in the numbers that lead to records is found or harmless, and never crashes
-// the process.
+// If a bit is flipped in one of the numbers that bbolt follows to find records, Check either finds
+// the damage or isn't affected by it. The process never crashes.
 func TestCheckSurvivesFlippedBitsInPages(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		fill  int
-		share int // divides the number of flips: a larger file takes longer
+		share int // divides the number of flips, because checking a larger file takes longer
 	}{{"small", 1, 1}, {"with branches", 60, 5}} {
 		t.Run(row.name, func(t *testing.T) {
 			content := snapshotBytes(t, row.fill)
@@ -197,7 +198,7 @@ func TestCheckSurvivesFlippedBitsInPages(t *testing.T) {
 	}
 }
 
-// bbolt's own check doesn't survive this damage.
+// Check finds damage that makes bbolt's own check crash.
 func TestCheckPagesFindsDamageThatCrashesBbolt(t *testing.T) {
 	content := snapshotBytes(t, 60)
 	a := parseLayout(t, content)
@@ -258,7 +259,7 @@ func put32(b []byte, n uint32) { binary.NativeEndian.PutUint32(b, n) }
 
 func put64(b []byte, n uint64) { binary.NativeEndian.PutUint64(b, n) }
 
-// findElement returns the offset of the page element of a record.
+// findElement returns the offset of the page element that refers to a record.
 func findElement(t *testing.T, a fileLayout, content []byte, record byteRange) int {
 	t.Helper()
 	for _, e := range a.elements {

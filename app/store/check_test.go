@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// Each row damages a store in a way that the store itself never does.
+// Each row damages a store in a way that the store itself never would.
 func TestCheckReportsDamage(t *testing.T) {
 	put := func(bucket []byte, key, value []byte) func(*bolt.Tx) error {
 		return func(tx *bolt.Tx) error { return tx.Bucket(bucket).Put(key, value) }
@@ -38,7 +38,7 @@ func TestCheckReportsDamage(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(*bolt.Tx) error
-		want   Finding // Problem is a substring
+		want   Finding // Problem is a substring of the actual problem
 	}{
 		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }),
 			Finding{"event", "2", "changed: it does not hold to its hash"}},
@@ -166,7 +166,7 @@ func TestCheckReportsEventAfterLostTail(t *testing.T) {
 	}
 }
 
-// A name that isn't UTF-8 once made the hash chain look damaged.
+// The hash chain is valid even if an entry contains a name that isn't valid UTF-8.
 func TestEventWithInvalidUTF8KeepsItsHash(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) error {

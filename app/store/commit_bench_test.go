@@ -21,7 +21,7 @@ func benchmarkUpdate(b *testing.B, goroutines int) {
 	b.ReportMetric(float64(commits.Load())/b.Elapsed().Seconds(), "commits/s")
 }
 
-// BenchmarkUpdate1 measures a single writer.
+// BenchmarkUpdate1 measures updates by a single writer.
 func BenchmarkUpdate1(b *testing.B) {
 	s := open(b, b.TempDir()+"/vault.db")
 	for b.Loop() {
@@ -30,5 +30,5 @@ func BenchmarkUpdate1(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
 
-// BenchmarkUpdate64 measures 64 concurrent writers.
+// BenchmarkUpdate64 measures updates by 64 concurrent writers.
 func BenchmarkUpdate64(b *testing.B) { benchmarkUpdate(b, 64) }

@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// TestFullDisk uses a file system of one megabyte. Run as root: go test -tags root
+// TestFullDisk uses a file system with a size of one megabyte. Run it as root: go test -tags root
 // ./app/store
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()

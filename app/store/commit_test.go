@@ -17,8 +17,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// interceptCommits counts the commits of a store. A commit for which fail returns an error
-// is rolled back and fails.
+// interceptCommits counts the commits of a store. It calls fail with the number of each commit. If
+// fail returns an error, the commit is rolled back and returns that error.
 func interceptCommits(s *Store, fail func(n int64) error) *atomic.Int64 {
 	var n atomic.Int64
 	s.commitTx = func(tx *bolt.Tx) error {
@@ -30,10 +30,10 @@ func interceptCommits(s *Store, fail func(n int64) error) *atomic.Int64 {
 	return &n
 }
 
-// neverFail is an argument of interceptCommits.
+// neverFail is passed to interceptCommits to count commits without failing any.
 func neverFail(int64) error { return nil }
 
-// pausedWriter blocks the writer inside a first Update until release, so that all updates
+// pausedWriter blocks the writer inside a first Update until release is called, so that all updates
 // added before then form one batch, in order.
 type pausedWriter struct {
 	t       *testing.T
@@ -43,7 +43,7 @@ type pausedWriter struct {
 	results []chan error
 }
 
-// pauseWriter returns when the writer is blocked.
+// pauseWriter blocks the writer of s and returns after it is blocked.
 func pauseWriter(t *testing.T, s *Store) *pausedWriter {
 	t.Helper()
 	q := &pausedWriter{t: t, s: s, resume: make(chan struct{}), first: make(chan error, 1)}
@@ -71,7 +71,7 @@ func (q *pausedWriter) add(ctx context.Context, check, write func(*Tx) error) {
 	}
 }
 
-// release lets the batch run and returns its results in the order in which they were added.
+// release lets the batch run. It returns the results in the order in which the updates were added.
 func (q *pausedWriter) release() (results []error) {
 	close(q.resume)
 	if err := <-q.first; err != nil {
@@ -173,7 +173,7 @@ func TestBatchSizeIsLimited(t *testing.T) {
 	}
 }
 
-// In each row, one member of a batch fails.
+// In each row, one member of a batch fails. The results of the others are not affected.
 func TestFailedMemberDoesNotAffectOthers(t *testing.T) {
 	rejected, broken := errors.New("rejected"), errors.New("broken")
 	reject := func(*Tx) error { return rejected }
@@ -181,7 +181,7 @@ func TestFailedMemberDoesNotAffectOthers(t *testing.T) {
 	for _, row := range []struct {
 		name         string
 		check, write func(*Tx) error
-		want         string // in the error
+		want         string // substring of the error
 		commits      int64
 	}{
 		{"check rejects", reject, putAbstract, "rejected", 1},
@@ -290,7 +290,7 @@ func TestCloseCommitsQueuedUpdates(t *testing.T) {
 	if err := errors.Join(q.release()...); err != nil {
 		t.Errorf("queued updates: %v", err)
 	}
-	if err := errors.Join(<-closed, <-closed); err != nil { // both calls
+	if err := errors.Join(<-closed, <-closed); err != nil { // both calls of Close
 		t.Errorf("close store: %v", err)
 	}
 	if err := s.Update(t.Context(), nil, putAbstract); errs.KindOf(err) != errs.Unavailable {
@@ -313,7 +313,7 @@ func TestCloseCommitsQueuedUpdates(t *testing.T) {
 func TestViewRecoversPanic(t *testing.T) {
 	s := openNew(t)
 	if err := s.View(t.Context(), func(*Tx) error { panic("bad view") }); err == nil ||
-		!strings.Contains(err.Error(), "bad view") { // the panic is an error
+		!strings.Contains(err.Error(), "bad view") { // the panic is returned as an error
 		t.Errorf("got %v, want the panic as an error", err)
 	}
 	update(t, s, putAbstract)
@@ -380,8 +380,8 @@ func TestCommitErrors(t *testing.T) {
 	}
 }
 
-// A check may return an error because of what another member wrote. If that is lost, so is
-// the error.
+// If a check fails because of what another batch member wrote, and that write isn't committed, the
+// check's error isn't returned.
 func TestCheckErrorIsNotFinalIfCommitFails(t *testing.T) {
 	s := openNew(t)
 	interceptCommits(s, func(int64) error { return &fs.PathError{Op: "write", Err: syscall.ENOSPC} })
@@ -397,7 +397,7 @@ func TestCheckErrorIsNotFinalIfCommitFails(t *testing.T) {
 	}
 }
 
-// The result of the first run of a batch doesn't count if the second run can't start.
+// If a batch has to run a second time but can't start, the results of its first run don't count.
 func TestFailureBeforeBatchRunsAgain(t *testing.T) {
 	s := openNew(t)
 	q := pauseWriter(t, s)

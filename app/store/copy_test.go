@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// A LiveCopy reads a consistent snapshot while commits continue, although both meta pages
+// A LiveCopy reads a consistent snapshot while commits continue, even though both meta pages
 // change.
 func TestLiveCopyDuringCommits(t *testing.T) {
 	s := openNew(t)
@@ -46,10 +46,10 @@ func TestLiveCopyDuringCommits(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatalf("close copy: %v", err)
 	}
-	view(t, s, func(*Tx) error { return nil }) // the store is still open
+	view(t, s, func(*Tx) error { return nil }) // closing the copy didn't close the store
 }
 
-// EachDigest reads files in batches and passes all files of a digest together.
+// EachDigest reads files in batches but passes all files with the same digest together.
 func TestEachDigestInBatches(t *testing.T) {
 	s := openNew(t)
 	want := map[int]int{0: 1, 1: digestBatch + 7, 2: 1, 3: 3}

@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// BenchmarkBatchOfOrders measures what an audit entry adds to the cost of an order in a full
-// batch.
+// BenchmarkBatchOfOrders measures how much an audit log entry, with or without changes, adds to the
+// cost of an order in a full batch.
 func BenchmarkBatchOfOrders(b *testing.B) {
 	for _, row := range []struct {
 		name    string
@@ -34,7 +34,8 @@ func BenchmarkBatchOfOrders(b *testing.B) {
 	}
 }
 
-// putOrder writes an order, optionally with an audit entry and its changes.
+// putOrder writes an order. If event is set, it adds an audit log entry. If changes is also set,
+// the entry contains three changes.
 func putOrder(tx *Tx, event, changes bool) error {
 	id, err := tx.NewOrderID()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// scanChain verifies the complete audit log, limit entries at a time.
+// scanChain verifies the complete audit log, reading limit entries at a time.
 func scanChain(t *testing.T, s *Store, limit int) (c model.ChainVerifier, flaws []model.ChainDefect) {
 	t.Helper()
 	c.Report = func(f model.ChainDefect) { flaws = append(flaws, f) }
@@ -33,7 +33,7 @@ func scanChain(t *testing.T, s *Store, limit int) (c model.ChainVerifier, flaws 
 	}
 }
 
-// Entries without the field Changes, which old schemas wrote, keep valid hashes.
+// Old schemas wrote entries without the field Changes. Their hashes remain valid.
 func TestHashChainOfEveryPastSchemaIsValid(t *testing.T) {
 	for schema := 1; schema <= Schema; schema++ {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestScanLog(t *testing.T) {
 		}
 		return nil
 	})
-	// Entries with invalid keys are returned, too.
+	// Entries with invalid keys are also returned.
 	invalidKeys := [][]byte{{0}, append(encodeUint64(3), 0), append(encodeUint64(5), 'x'), []byte("zzz")}
 	alter := func(change func(*bolt.Bucket) error) {
 		if err := s.db.Update(func(tx *bolt.Tx) error { return change(tx.Bucket(bucketEvents)) }); err != nil {
@@ -107,14 +107,14 @@ func TestScanLog(t *testing.T) {
 	})
 }
 
-// The pages of the audit log in sequence contain every match once, whether they end because
-// of Limit, MaxBytes, or MaxScanned, and whatever the times of the entries.
+// With SortSequence, the pages of the audit log contain each match exactly once, whether a page
+// ends because of Limit, MaxBytes, or MaxScanned, and regardless of the times of the entries.
 func TestListEventsInSequence(t *testing.T) {
 	s := openNew(t)
 	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	update(t, s, func(tx *Tx) error {
 		for i := range 60 {
-			// The clock runs backward, which doesn't matter.
+			// The clock runs backward, which must not affect the order.
 			e := model.Event{At: at.Add(-time.Duration(i) * time.Second), Actor: model.SystemActor(), Kind: "a.b", Record: "order:1"}
 			if i%20 == 19 {
 				e.Kind, e.Record = "c.d", "order:2"
@@ -125,7 +125,7 @@ func TestListEventsInSequence(t *testing.T) {
 		}
 		return nil
 	})
-	// One entry is damaged and skipped.
+	// One damaged entry is skipped.
 	var intact []byte
 	update(t, s, func(tx *Tx) error {
 		b := tx.bucket(bucketEvents)
@@ -134,7 +134,7 @@ func TestListEventsInSequence(t *testing.T) {
 	})
 	defer update(t, s, func(tx *Tx) error { return tx.bucket(bucketEvents).Put(encodeUint64(31), intact) })
 	var all []uint64
-	for seq := uint64(1); seq <= 61; seq++ { // entry 1 is from the creation of the vault
+	for seq := uint64(1); seq <= 61; seq++ { // entry 1 was written when the vault was created
 		if seq != 31 {
 			all = append(all, seq)
 		}
@@ -185,7 +185,7 @@ func TestListEventsInSequence(t *testing.T) {
 	}
 }
 
-// seqOf returns the sequence number of a position.
+// seqOf returns the sequence number in a position.
 func seqOf(position []byte) uint64 {
 	n, _ := decodeUint64(position)
 	return n

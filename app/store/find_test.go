@@ -11,10 +11,11 @@ import (
 	"deedkeep/app/model"
 )
 
-// The found records match the oracle for every kind of text, complete and truncated.
+// FindAbstracts and FindOrders return the same records as the oracle for complete and truncated
+// texts of every type.
 func TestFindMatchesOracle(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // speed: no power failure is simulated
+	s.db.NoSync = true // for speed; no power failure is simulated
 	o := newOracle(t, s)
 	for range 8 {
 		update(t, s, func(tx *Tx) (err error) {
@@ -74,8 +75,8 @@ func TestFindMatchesOracle(t *testing.T) {
 	}
 }
 
-// matchesText reports whether a text is a prefix of one of the numbers or the address, or
-// equals one.
+// matchesText reports whether text is a prefix of one of the numbers or the address, and whether it
+// equals one of them.
 func matchesText(text string, numbers []string, p model.Property) (prefix, exact bool) {
 	squeezed, plain := model.NormalizeNumber(text), model.NormalizeText(text)
 	if squeezed == "" {
@@ -94,10 +95,11 @@ func matchesText(text string, numbers []string, p model.Property) (prefix, exact
 	return prefix, exact
 }
 
-// The number of records read is limited, however many match, and an exact match is first.
+// The number of records read is limited, even if more records match. An exact match still comes
+// first.
 func TestFindIsBounded(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // speed: no power failure is simulated
+	s.db.NoSync = true // for speed; no power failure is simulated
 	update(t, s, func(tx *Tx) (err error) {
 		for i := range 3 * maxFindScan {
 			id, e := tx.NewOrderID()

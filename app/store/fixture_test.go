@@ -20,8 +20,8 @@ import (
 //
 //	go test ./app/store -run TestMakeFixture -fixture
 //
-// A fixture is written once, before the first release of its schema, and never changed: it
-// contains what databases in the field contain.
+// A fixture is written once, before the first release of its schema, and is never changed, so that
+// it matches the databases that customers have.
 var makeFixture = flag.Bool("fixture", false, "write testdata/schema-N.db.gz for the current schema if it doesn't exist")
 
 // fixtureFile returns the path of the fixture of a schema.
@@ -67,7 +67,7 @@ func TestMakeFixture(t *testing.T) {
 	}
 }
 
-// Every schema there ever was can be opened, is intact, and takes writes.
+// A database of any past schema can be opened, is intact, and can be written to.
 func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 	for schema := 1; schema <= Schema; schema++ {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 	}
 }
 
-// checkSortIndexes verifies the sort indexes, which schema 4 introduced.
+// checkSortIndexes verifies the sort indexes, which were introduced in schema 4.
 func checkSortIndexes(t *testing.T, tx *Tx) {
 	t.Helper()
 	if list, more, err := tx.FindAbstracts("26 0017", 9); err != nil || more || len(list) != 1 || list[0].Record.ID != 2 || !list[0].Exact {
@@ -168,7 +168,7 @@ func checkSortIndexes(t *testing.T, tx *Tx) {
 	}
 }
 
-// addMoreRecords writes records of all types to an old database.
+// addMoreRecords writes records of all types to a migrated database.
 func addMoreRecords(t *testing.T, s *Store) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {

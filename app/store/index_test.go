@@ -82,12 +82,13 @@ func TestTimesAndDaysSort(t *testing.T) {
 	}
 }
 
-// A change of a field that no list uses doesn't write to an index.
+// Changing a field that isn't part of any list doesn't write to an index.
 func TestUnchangedIndexIsNotWritten(t *testing.T) {
 	s := openNew(t)
 	fillAll(t, s)
 	fillMany(t, s)
-	// bbolt writes a changed page and all pages above it to new places.
+	// bbolt writes a changed page and all of its parent pages to new places, so the root page of a
+	// changed bucket is different.
 	roots := func() (all [4]uint64) {
 		view(t, s, func(tx *Tx) error {
 			for i, name := range [][]byte{bucketOrderIndex, bucketOrders, bucketCounters, bucketCounts} {
@@ -117,8 +118,8 @@ func TestUnchangedIndexIsNotWritten(t *testing.T) {
 	}
 }
 
-// Counts are visible immediately, also to later members of a batch, and are stored only if
-// the batch is committed.
+// Counts include uncommitted changes immediately, even for later members of the batch. They are
+// stored only if the batch is committed.
 func TestCountsWithinCommit(t *testing.T) {
 	s := openNew(t)
 	counts := func(want uint64) func(*Tx) error {
@@ -158,7 +159,7 @@ func TestCountsWithinCommit(t *testing.T) {
 	})
 }
 
-// Whatever the position contains, the pages are in order and the list ends.
+// With any position, valid or not, the pages are in order and the list ends.
 func FuzzPosition(f *testing.F) {
 	s, err := Open(context.Background(), filepath.Join(f.TempDir(), "vault.db"), testOptions())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// recordGenerator writes records like those of a real firm: in order of time, from about
-// sixty counties, with a handful of statuses.
+// recordGenerator writes records like those of a real title firm: in chronological order, from
+// about sixty counties, and with a few statuses.
 type recordGenerator struct {
 	rng *rand.Rand
 	at  time.Time
@@ -93,8 +93,8 @@ func insertMany(b *testing.B, s *Store, n int, put func(*Tx) error) {
 
 const manyOrders = 200_000
 
-// BenchmarkPut measures writes, alone and in full batches, to an empty and to a large
-// database, without fsync, which costs the same for both.
+// BenchmarkPut measures individual and batched writes to an empty and a large database. It doesn't
+// include the fsync, whose cost doesn't depend on the size.
 func BenchmarkPut(b *testing.B) {
 	for _, size := range []int{0, manyOrders} {
 		s := open(b, filepath.Join(b.TempDir(), "vault.db"))
@@ -133,7 +133,7 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// BenchmarkList reads pages from the middle of a list, for every filter.
+// BenchmarkList reads pages from the middle of a list with each filter.
 func BenchmarkList(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "vault.db"))
 	g := newRecordGenerator()

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// listModel describes a list of the store and computes its expected content.
+// listModel describes a list of the store and determines its expected content.
 type listModel[T any] struct {
 	list    func(*Tx, Query) (Page[T], error)
 	records func(*oracle) []T
@@ -24,10 +24,10 @@ type listModel[T any] struct {
 	due     func(T) string
 	number  func(T) string
 	open    func(T) bool
-	texts   map[Sort]func(T) string // normalized
+	texts   map[Sort]func(T) string // return the normalized text to sort by
 }
 
-// truncateKey returns the part of a normalized text that lists sort by. Records without a
+// truncateKey returns the part of a normalized text that lists are sorted by. Records without a
 // text come last.
 func truncateKey(normalized string) string {
 	if normalized == "" {
@@ -139,7 +139,7 @@ var trashModel = listModel[TrashEntry]{
 	has:     func(e TrashEntry, filter Filter) bool { return e.Type == filter.Value },
 }
 
-// appendTrashed adds a record that the list of the trash contains.
+// appendTrashed appends the trash entry of a record to list if the trash list contains the record.
 func appendTrashed(list []TrashEntry, typeName string, id uint64, t *model.Trashed) []TrashEntry {
 	if t == nil || t.With != "" {
 		return list
@@ -152,7 +152,7 @@ func matchesFilter(columns map[Column]string, filter Filter) bool {
 	return model.Fold(columns[filter.Column]) == model.Fold(filter.Value)
 }
 
-// expectedIDs returns the complete list for a query according to the oracle.
+// expectedIDs returns the IDs of the complete list for a query according to the oracle.
 func (l listModel[T]) expectedIDs(o *oracle, q Query) (ids []uint64) {
 	list := slices.DeleteFunc(l.records(o), func(v T) bool {
 		at := l.created(v).UnixMicro()
@@ -192,7 +192,7 @@ func (l listModel[T]) expectedIDs(o *oracle, q Query) (ids []uint64) {
 	return ids
 }
 
-// readPages reads a complete list page by page and returns an error for invalid pages.
+// readPages reads a complete list page by page. It returns an error if a page is invalid.
 func (l listModel[T]) readPages(tx *Tx, q Query) (ids []uint64, err error) {
 	for pages := 0; ; pages++ {
 		page, err := l.list(tx, q)
@@ -223,7 +223,7 @@ func (l listModel[T]) readPages(tx *Tx, q Query) (ids []uint64, err error) {
 	}
 }
 
-// check compares a list with the oracle, in both directions.
+// check compares a list with the oracle, paging forward and backward.
 func (l listModel[T]) check(t *testing.T, o *oracle, q Query) {
 	t.Helper()
 	want := l.expectedIDs(o, q)
@@ -239,7 +239,8 @@ func (l listModel[T]) check(t *testing.T, o *oracle, q Query) {
 	})
 }
 
-// checkBackward verifies on every page that the page before the next one is this page.
+// checkBackward verifies for each page that paging forward and then backward returns to the same
+// page.
 func (l listModel[T]) checkBackward(t *testing.T, o *oracle, q Query) {
 	t.Helper()
 	view(t, o.store, func(tx *Tx) error {
@@ -264,8 +265,8 @@ func (l listModel[T]) checkBackward(t *testing.T, o *oracle, q Query) {
 	})
 }
 
-// queries returns queries with the given filters and without, in every sort order and
-// direction, with and without bounds of creation.
+// queries returns queries with each of the given filters and without a filter, in each sort order
+// and direction, with and without a range of creation times.
 func queries(sorts []Sort, filters ...[]Filter) (list []Query) {
 	filters = append(filters, nil)
 	for _, filter := range filters {
@@ -285,8 +286,7 @@ func queries(sorts []Sort, filters ...[]Filter) (list []Query) {
 	return list
 }
 
-// dueQueries appends variants of some queries with bounds of the due date, OpenOnly, or
-// both.
+// dueQueries appends variants of some queries with a due date range, OpenOnly, or both.
 func dueQueries(list []Query) []Query {
 	for i, q := range list {
 		switch i % 8 {
@@ -308,7 +308,7 @@ func dueQueries(list []Query) []Query {
 	return list
 }
 
-// updatedQueries appends variants of some queries with bounds of the last change.
+// updatedQueries appends variants of some queries with a range for the last change.
 func updatedQueries(list []Query) []Query {
 	for i, q := range list {
 		switch i % 30 {
@@ -350,7 +350,7 @@ var (
 	trashQueries = queries(created, []Filter{{ColumnKind, "file"}}, []Filter{{ColumnKind, "abstract"}}, []Filter{{ColumnKind, "order"}})
 )
 
-// sampleQueries returns a random sample of 1/part of the queries with random limits.
+// sampleQueries returns a random fraction (1/part) of the queries, with random limits.
 func sampleQueries(o *oracle, list []Query, part int) (chosen []Query) {
 	for _, q := range list {
 		if o.rng.IntN(part) == 0 {
@@ -363,7 +363,7 @@ func sampleQueries(o *oracle, list []Query, part int) (chosen []Query) {
 	return chosen
 }
 
-// checkLists compares a sample of queries of all lists with the oracle.
+// checkLists compares the results of sample queries of all lists with the oracle.
 func (o *oracle) checkLists(t *testing.T, part int) {
 	t.Helper()
 	for _, q := range sampleQueries(o, abstractQueries, part) {

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// The lists match the oracle after thousands of random steps, for every filter, sort order,
-// direction, and page size, and for every way to choose a source.
+// After thousands of random steps, the lists match the oracle for each filter, sort order,
+// direction, page size, and type of source.
 func TestListsMatchOracle(t *testing.T) {
 	for name, hash := range map[string]func(string) uint64{
 		"real hash":           nil,
@@ -24,9 +24,9 @@ func TestListsMatchOracle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openNew(t)
-			s.db.NoSync = true // speed: no power failure is simulated
+			s.db.NoSync = true // for speed; no power failure is simulated
 			s.hash = hash
-			// The first event was written without the hash of this test.
+			// The first audit log entry was indexed before the hash function was replaced.
 			if err := s.Rebuild(t.Context(), func(f Finding) { t.Errorf("%+v", f) }); err != nil {
 				t.Fatalf("rebuild: %v", err)
 			}
@@ -60,8 +60,8 @@ func TestListsMatchOracle(t *testing.T) {
 	}
 }
 
-// Between two pages, a hundred orders are added and a hundred others removed. Those that
-// stay are seen exactly once, and no order is returned twice.
+// Between two pages, a hundred orders are added and a hundred others are removed. The remaining
+// orders are each returned exactly once, and no order is returned twice.
 func TestPagesWhileRecordsChange(t *testing.T) {
 	for _, q := range []Query{
 		{Limit: 20},
@@ -72,7 +72,7 @@ func TestPagesWhileRecordsChange(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", q), func(t *testing.T) {
 			s := openNew(t)
-			s.db.NoSync = true // speed: no power failure is simulated
+			s.db.NoSync = true // for speed; no power failure is simulated
 			o := newOracle(t, s)
 			order := func(tx *Tx, id uint64) error {
 				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(o.rng.IntN(90)), Status: "active",
@@ -205,9 +205,9 @@ func TestListsRejectUnsupportedQueries(t *testing.T) {
 	}
 }
 
-// A damaged record doesn't block the list that contains it.
+// A list that contains a damaged record still returns the other records.
 func TestListSkipsDamagedRecords(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew, because the store remains damaged
 	fill(t, s, 3)
 	update(t, s, func(tx *Tx) error {
 		return errors.Join(tx.bucket(bucketOrders).Put(encodeUint64(1), []byte("x")), tx.bucket(bucketOrders).Delete(encodeUint64(3)),
@@ -226,8 +226,8 @@ func TestListSkipsDamagedRecords(t *testing.T) {
 	})
 }
 
-// A page ends before its records exceed MaxBytes. Following the positions, forward or
-// backward, returns each record once.
+// If a page has several records, their total size doesn't exceed MaxBytes. Following the positions
+// forward or backward returns each record once.
 func TestMaxBytes(t *testing.T) {
 	s := openNew(t)
 	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
@@ -236,7 +236,7 @@ func TestMaxBytes(t *testing.T) {
 		err = errors.Join(tx.bucket(bucketFiles).SetSequence(100), tx.bucket(bucketAbstracts).SetSequence(count))
 		for id := uint64(1); id <= count; id++ {
 			a := model.Abstract{ID: id, CreatedAt: at.Add(time.Duration(id) * time.Minute)}
-			if id%2 == 0 { // the size is mostly its own, or that of its files
+			if id%2 == 0 { // the abstract itself is large; the others have large files
 				a.Address = strings.Repeat("x", 4000)
 			} else {
 				for n := range uint64(4) {
@@ -286,7 +286,7 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
-// A list reads nothing more after its context is canceled.
+// After its context is canceled, a list doesn't read any more records.
 func TestListStopsWhenContextIsCanceled(t *testing.T) {
 	s := openNew(t)
 	update(t, s, func(tx *Tx) (err error) {

@@ -27,7 +27,7 @@ func TestMigrations(t *testing.T) {
 		name  string
 		want  uint64
 		list  []migration
-		err   string // in the error
+		err   string // substring of the error
 		trail string
 	}{
 		{"up to date", 1, nil, errUpToDate.Error(), ""},
@@ -75,7 +75,7 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// downgrade turns a database of schema 6 into one of schema 5, 4, 3, or 2.
+// downgrade converts a database with schema 6 to schema 5, 4, 3, or 2.
 func downgrade(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -136,7 +136,7 @@ func isSortIndex(name []byte) bool {
 	return slices.ContainsFunc(sortIndexBuckets(), func(other []byte) bool { return bytes.Equal(name, other) })
 }
 
-// readAll returns all entries of a file by bucket and key.
+// readAll returns all entries of a database file by bucket and key.
 func readAll(t *testing.T, path string) map[string]string {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
@@ -155,17 +155,17 @@ func readAll(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// A migration that needs several transactions is interrupted after any of them. The file is
-// still valid for the previous schema, and the next Open completes the migration with the
-// same indexes as a database that always had them.
+// If a migration that needs several transactions is interrupted after any of them, the file is
+// still valid for the previous schema. The next Open completes the migration, and then the indexes
+// are the same as in a database that always had them.
 func TestInterruptedMigration(t *testing.T) {
 	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }
 
-// interruptMigration interrupts the migration from a schema after each number of commits in
-// cuts; 99 means not at all.
+// interruptMigration interrupts the migration from a schema after each number of commits in cuts. A
+// cut of 99 means that the migration isn't interrupted.
 func interruptMigration(t *testing.T, schema uint64, cuts []int) {
 	original := filepath.Join(t.TempDir(), "vault.db")
 	s := open(t, original)

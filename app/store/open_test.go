@@ -29,7 +29,7 @@ func testOptions() Options {
 		LockTimeout: 50 * time.Millisecond}
 }
 
-// open opens a store that is closed when the test ends.
+// open opens a store and closes it when the test ends.
 func open(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), path, testOptions())
@@ -44,7 +44,7 @@ func open(t testing.TB, path string) *Store {
 	return s
 }
 
-// openNew opens a new store, which is checked when the test ends.
+// openNew creates a store and checks it when the test ends.
 func openNew(t testing.TB) *Store {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -88,7 +88,7 @@ func check(t testing.TB, s *Store) (findings []Finding) {
 	return findings
 }
 
-// digest returns a SHA-256 digest that contains n.
+// digest returns a text in the form of a SHA-256 digest that contains n.
 func digest(n int) string { return fmt.Sprintf("%064x", n) }
 
 // fill writes n records of most types.
@@ -205,8 +205,8 @@ func TestOpenAfterCrashDuringCreation(t *testing.T) {
 	}
 }
 
-// Several processes create a vault at the same time: one creates it, and all writes end up
-// in it.
+// If several processes try to create a vault at the same time, one of them creates it, and the
+// writes of all processes are in that vault.
 func TestConcurrentOpenCreatesOneVault(t *testing.T) {
 	for range 5 {
 		path := filepath.Join(t.TempDir(), "vault.db")
@@ -269,7 +269,7 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		damage func(*testing.T, string)
-		want   string // in the error
+		want   string // substring of the error
 	}{
 		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }),
 			fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
@@ -303,7 +303,7 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 			if !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "goroutine") {
 				t.Errorf("got %v, want %q without a stack trace", err, row.want)
 			}
-			if !bytes.HasPrefix(readFile(t, path), before) { // bbolt extends it on Windows
+			if !bytes.HasPrefix(readFile(t, path), before) { // bbolt extends the file on Windows
 				t.Error("the file changed, want it unchanged")
 			}
 			if _, again := Open(t.Context(), path, testOptions()); again == nil || again.Error() != err.Error() {
@@ -364,7 +364,7 @@ func TestOpenWithDamagedFreelist(t *testing.T) {
 	if err != nil {
 		t.Fatalf("open fixture: %v", err)
 	}
-	content[int(freelist)*os.Getpagesize()+8] ^= 0x01 // its flags
+	content[int(freelist)*os.Getpagesize()+8] ^= 0x01 // flags of the freelist page
 	overwrite(content)(t, path)
 	if _, err := Open(t.Context(), path, testOptions()); !errors.Is(err, errBrokenPages) || strings.Contains(err.Error(), "goroutine") {
 		t.Errorf("got %v, want %v without a stack trace", err, errBrokenPages)

@@ -13,7 +13,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// oracle keeps in maps what was written to a store, to compute what its lists should
+// oracle records what was written to a store and determines what the lists of the store should
 // contain.
 type oracle struct {
 	store     *Store
@@ -21,7 +21,7 @@ type oracle struct {
 	abstracts map[uint64]model.Abstract
 	orders    map[uint64]model.Order
 	files     map[uint64]model.File
-	hasTask   map[uint64]bool // by file; files with a task are Processing
+	hasTask   map[uint64]bool // by file ID; files with a task are Processing
 	events    []model.Event
 	digests   int
 }
@@ -32,18 +32,18 @@ func newOracle(t *testing.T, s *Store) *oracle {
 	o := &oracle{store: s, rng: rand.New(rand.NewPCG(1, 2)), abstracts: map[uint64]model.Abstract{}, orders: map[uint64]model.Order{},
 		files: map[uint64]model.File{}, hasTask: map[uint64]bool{}}
 	view(t, s, func(tx *Tx) error {
-		e, err := events.get(tx, 1) // from the creation of the store
+		e, err := events.get(tx, 1) // written when the store was created
 		o.events = append(o.events, e)
 		return err
 	})
 	return o
 }
 
-// pick returns a random element.
+// pick returns a random element of list.
 func pick[T any](rng *rand.Rand, list ...T) T { return list[rng.IntN(len(list))] }
 
-// randomTime returns one of few times, so that many are equal and their order isn't that of
-// the IDs.
+// randomTime returns one of a small number of times, so that many are equal and their order differs
+// from the order of the IDs.
 func (o *oracle) randomTime() time.Time {
 	return testTime.Add(time.Duration(o.rng.IntN(40)-20) * time.Hour).Add(time.Duration(o.rng.IntN(2)) * time.Microsecond)
 }
@@ -54,8 +54,8 @@ func (o *oracle) randomProperty() model.Property {
 			"DOÑA ANA"), State: pick(o.rng, "NY", "ny", "NM", "")}
 }
 
-// randomFields returns custom fields, some of which differ only after the part of a text
-// that is in a key.
+// randomFields returns custom field values. Some of them differ only after the part of a text that
+// is stored in a key.
 func (o *oracle) randomFields(keys ...string) model.Values {
 	v := model.Values{}
 	for _, key := range keys {
@@ -73,7 +73,7 @@ func (o *oracle) randomTrashed(with string) *model.Trashed {
 	return &model.Trashed{At: o.randomTime(), By: model.SystemActor(), With: with}
 }
 
-// randomID returns the ID of a record, or 0 if there is none.
+// randomID returns the ID of a random record in m, or 0 if m is empty.
 func randomID[T any](o *oracle, m map[uint64]T) uint64 {
 	ids := make([]uint64, 0, len(m))
 	for id := range m {

@@ -55,7 +55,7 @@ func derivedBuckets() [][]byte {
 		bucketStoredResponseTimes)
 }
 
-// derivedContents returns all entries of the derived buckets, without counters of 0.
+// derivedContents returns all entries of the derived buckets except counters that are 0.
 func derivedContents(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -76,11 +76,11 @@ func derivedContents(t testing.TB, s *Store) map[string]string {
 	return all
 }
 
-// Check finds a missing, changed, moved, or additional entry of every index and every
-// counter, and a rebuild repairs it.
+// Check finds any missing, changed, moved, or additional entry in an index and any wrong counter. A
+// rebuild repairs them.
 func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 	s := openNew(t)
-	s.db.NoSync = true // speed: no power failure is simulated
+	s.db.NoSync = true // for speed; no power failure is simulated
 	fillAll(t, s)
 	if findings := check(t, s); len(findings) > 0 {
 		t.Fatalf("got findings %+v, want none", findings)
@@ -154,7 +154,7 @@ func TestDamagedIndexesAreFoundAndRebuilt(t *testing.T) {
 }
 
 func TestRebuildKeepsDamagedRecords(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew, because the store remains damaged
 	fillAll(t, s)
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for _, name := range [][]byte{bucketAbstracts, bucketOrders, bucketFiles, bucketFolders, bucketTasks, bucketKeys} {
@@ -195,7 +195,7 @@ func TestRebuildKeepsDamagedRecords(t *testing.T) {
 }
 
 func TestRebuildReportsDuplicateFolderName(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew, because the store remains damaged
 	update(t, s, func(tx *Tx) error { return folders.put(tx, 2, model.Folder{ID: 2, Name: "INBOX"}) })
 	var reported []Finding
 	if err := s.Rebuild(t.Context(), func(f Finding) { reported = append(reported, f) }); err != nil {
@@ -206,10 +206,10 @@ func TestRebuildReportsDuplicateFolderName(t *testing.T) {
 	}
 }
 
-// smallBatch is the number of records per transaction of a rebuild in tests.
+// smallBatch is the number of records per rebuild transaction in tests.
 const smallBatch = 60
 
-// fillMany writes more orders than a transaction of a rebuild covers.
+// fillMany writes more orders than a rebuild processes in one transaction.
 func fillMany(t testing.TB, s *Store) {
 	t.Helper()
 	s.rebuildBatch = smallBatch
@@ -227,7 +227,7 @@ func TestRebuildInManyTransactions(t *testing.T) {
 	fillAll(t, s)
 	fillMany(t, s)
 	want := derivedContents(t, s)
-	update(t, s, func(tx *Tx) (err error) { // more stale entries than fit in one transaction
+	update(t, s, func(tx *Tx) (err error) { // more stale entries than a rebuild removes in one transaction
 		for i := range 2*smallBatch + 30 {
 			err = errors.Join(err, putKeyOnly(tx.bucket(bucketFailed), encodeUint64(uint64(i+10))))
 		}
@@ -241,13 +241,13 @@ func TestRebuildInManyTransactions(t *testing.T) {
 	}
 }
 
-// After a rebuild is interrupted, lists fail instead of returning incomplete results, and
-// the next Open completes it.
+// After an interrupted rebuild, lists return an error instead of incomplete results. The next Open
+// completes the rebuild.
 func TestInterruptedRebuild(t *testing.T) {
 	for after := int64(1); ; after++ {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		s := open(t, path)
-		s.db.NoSync = true // the process ends, but the machine doesn't
+		s.db.NoSync = true // only the process stops, not the machine, so syncs aren't needed
 		fillAll(t, s)
 		want := derivedContents(t, s)
 		commits := int64(0)
@@ -312,7 +312,7 @@ func TestRebuildAfterClose(t *testing.T) {
 	}
 }
 
-// signalingContext is a context that signals when Done is called first.
+// signalingContext is a context that signals the first call of Done.
 type signalingContext struct {
 	context.Context
 	waiting chan struct{}
@@ -324,12 +324,12 @@ func (w signalingContext) Done() <-chan struct{} {
 	return w.Context.Done()
 }
 
-// A snapshot that starts at any commit of a rebuild waits for its end, so that the indexes
-// of the copy are complete.
+// If a snapshot is requested during a rebuild, it waits until the rebuild has ended, so that the
+// indexes of the copy are complete. This is tested for each commit of the rebuild.
 func TestSnapshotWaitsForRebuild(t *testing.T) {
 	for at, done := 1, false; !done; at++ {
 		s := openNew(t)
-		s.db.NoSync = true // speed: no power failure is simulated
+		s.db.NoSync = true // for speed; no power failure is simulated
 		fillAll(t, s)
 		ctx := signalingContext{t.Context(), make(chan struct{}), new(sync.Once)}
 		findings, copied, started := []Finding(nil), make(chan error, 1), false
@@ -371,8 +371,8 @@ func TestSnapshotWaitsForRebuild(t *testing.T) {
 	}
 }
 
-// If a disk error ended a rebuild, Snapshot returns an error: the copy would lack index
-// entries.
+// If a disk error ended a rebuild, Snapshot returns an error, because index entries would be
+// missing in the copy.
 func TestSnapshotAfterFailedRebuild(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	defer func() {

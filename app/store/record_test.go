@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// TestRecordEncoding verifies the format drawn in record.go.
+// TestRecordEncoding verifies the format described in record.go.
 func TestRecordEncoding(t *testing.T) {
 	raw, err := encodeRecord(bucketFolders, encodeUint64(7), model.Folder{ID: 7, Name: "A & B"})
 	want := "01" + "9e3f2ac6" + `{"id":7,"name":"A & B"}`
@@ -28,7 +28,7 @@ func TestRecordEncoding(t *testing.T) {
 	}
 }
 
-// hexHead returns a record with its header in hex.
+// hexHead returns an encoded record with its header converted to hex.
 func hexHead(raw []byte) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
@@ -103,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Each row is one transaction on a filled store.
+// Each row is one transaction in a store that already contains records.
 func TestIndexesAndCountersMatchRecords(t *testing.T) {
 	count := func(c Counter, want uint64) func(*Tx) string {
 		return func(tx *Tx) string {
@@ -133,7 +133,7 @@ func TestIndexesAndCountersMatchRecords(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		write func(*Tx) error
-		want  string // in the error; "" for none
+		want  string // substring of the error; "" if there must not be one
 		tests []func(*Tx) string
 	}{
 		{"no change", func(*Tx) error { return nil }, "",
@@ -180,7 +180,7 @@ func TestIndexesAndCountersMatchRecords(t *testing.T) {
 		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: "zz"}) }, "no SHA-256", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			s := openNew(t) // checks all indexes at the end
+			s := openNew(t) // checks all indexes when the test ends
 			fill(t, s, 2)
 			err := s.Update(t.Context(), nil, row.write)
 			if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
@@ -238,7 +238,7 @@ func TestKeysDigestsAndTasks(t *testing.T) {
 		if !tx.DigestInUse(bytes) {
 			t.Error("DigestInUse = false, want true")
 		}
-		if list, err := tx.Tasks(2); err != nil || len(list) != 2 || list[0].Seq != 1 || list[1].FileID != 2 { // the first two of three
+		if list, err := tx.Tasks(2); err != nil || len(list) != 2 || list[0].Seq != 1 || list[1].FileID != 2 { // the first two
 			t.Errorf("Tasks(2) = %+v, %v, want the first two of three", list, err)
 		}
 		if list, err := tx.Keys(); err != nil || len(list) != 3 {
@@ -304,9 +304,9 @@ func TestDamagedRecordsAreErrors(t *testing.T) {
 	}
 }
 
-// A damaged task must not block later ones.
+// A damaged task doesn't block later ones.
 func TestDamagedTaskIsSkipped(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew: stays damaged
+	s := open(t, filepath.Join(t.TempDir(), "vault.db")) // not openNew, because the store remains damaged
 	fill(t, s, 3)
 	err := s.Update(t.Context(), nil, func(tx *Tx) error {
 		b := tx.bucket(bucketTasks)
@@ -398,7 +398,7 @@ func TestSnapshotErrors(t *testing.T) {
 	if _, err := (&ctxWriter{ctx: ctx, w: &bytes.Buffer{}}).Write([]byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("write with a canceled context: got %v, want %v", err, context.Canceled)
 	}
-	c, err := s.Snapshot(t.Context(), path) // the canceled one left no file
+	c, err := s.Snapshot(t.Context(), path) // the canceled snapshot didn't leave a file
 	if err != nil {
 		t.Fatalf("snapshot: %v", err)
 	}

@@ -21,7 +21,7 @@ func TestStoredResponses(t *testing.T) {
 		for n := range byte(5) {
 			err = errors.Join(err, tx.PutStoredResponse(slot(n), response(int(n))))
 		}
-		return errors.Join(err, tx.PutStoredResponse(slot(1), response(7))) // replaces another
+		return errors.Join(err, tx.PutStoredResponse(slot(1), response(7))) // replaces the previous one
 	})
 	checkRemaining := func(want ...byte) {
 		t.Helper()
@@ -82,7 +82,7 @@ func TestStoredResponsesAreCompressed(t *testing.T) {
 		}
 		return err
 	})
-	update(t, s, func(tx *Tx) error { // uncompressed, as older versions wrote it
+	update(t, s, func(tx *Tx) error { // not compressed, as older versions wrote it
 		raw, err := encodeRecord(bucketStoredResponses, slot[:], long)
 		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))
 	})

@@ -10,7 +10,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// trashedAt returns the value of Trashed for a deletion some hours after testTime.
+// trashedAt returns the value of Trashed for a record deleted the given number of hours after
+// testTime.
 func trashedAt(hours int, with string) *model.Trashed {
 	return &model.Trashed{At: testTime.Add(time.Duration(hours) * time.Hour), By: model.SystemActor(), With: with}
 }
@@ -57,7 +58,7 @@ func TestTrash(t *testing.T) {
 		if list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), TrashEntry{}, 1); err != nil || !slices.Equal(list, entries[:1]) {
 			t.Errorf("oldest entry: got %+v, %v; want %+v", list, err, entries[:1])
 		}
-		for i, e := range entries { // the entries after each
+		for i, e := range entries { // check the entries that come after each one
 			list, err := tx.TrashedBefore(testTime.Add(9*time.Hour), e, 9)
 			if err != nil || len(list) != 1-i || i == 0 && list[0] != entries[1] {
 				t.Errorf("entries after %+v: got %+v, %v; want %+v", e, list, err, entries[i+1:])
@@ -69,7 +70,7 @@ func TestTrash(t *testing.T) {
 		}
 		return nil
 	})
-	update(t, s, func(tx *Tx) error { // the file has two tasks, one from this transaction
+	update(t, s, func(tx *Tx) error { // the file has two tasks, one of them added in this transaction
 		return errors.Join(tx.AddTask(model.ProcessingTask{FileID: 1}), tx.RemoveFile(1), tx.RemoveAbstract(1), tx.RemoveOrder(2))
 	})
 	view(t, s, func(tx *Tx) error {
@@ -118,7 +119,7 @@ func TestRemoveFileRemovesItsTasks(t *testing.T) {
 
 func TestFolderInUse(t *testing.T) {
 	s := openNew(t)
-	fill(t, s, 2) // folders 5 and 6 are in 1
+	fill(t, s, 2) // folders 5 and 6 are in folder 1
 	file := model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 1, FolderID: 2, CreatedAt: testTime}
 	checkUsed := func(want string) {
 		t.Helper()
@@ -155,7 +156,7 @@ func TestFolderInUse(t *testing.T) {
 	})
 }
 
-// The queue may be long, so RemoveFile reads it only for a file that may have a task.
+// RemoveFile reads the queue, which may be long, only for a file that may have a task.
 func TestRemoveFileDoesNotReadQueue(t *testing.T) {
 	s := openNew(t)
 	fill(t, s, 2)

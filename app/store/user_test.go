@@ -16,7 +16,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// addUsersAndSessions adds two users, one of them with two sessions.
+// addUsersAndSessions adds two users. One of them has two sessions.
 func addUsersAndSessions(t *testing.T, s *Store) {
 	t.Helper()
 	update(t, s, func(tx *Tx) error {
@@ -112,7 +112,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Check finds damage of users and sessions, and Rebuild repairs their indexes.
+// Check finds damage to users and sessions, and Rebuild repairs their indexes.
 func TestCheckAndRebuildOfUsers(t *testing.T) {
 	hash := func(n int) []byte {
 		raw, err := hex.DecodeString(digest(n))
@@ -136,7 +136,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 	for _, row := range []struct {
 		name     string
 		change   func(*bolt.Tx) error
-		want     Finding // Problem is a substring
+		want     Finding // Problem is a substring of the actual problem
 		repaired bool
 	}{
 		{"a user without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
@@ -185,7 +185,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 	}
 }
 
-// An index is rebuilt completely in more than one transaction.
+// An index whose rebuild takes more than one transaction is rebuilt completely.
 func TestRebuildOfManySessions(t *testing.T) {
 	s := openNew(t)
 	addUsersAndSessions(t, s)
