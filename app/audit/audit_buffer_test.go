@@ -19,7 +19,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// accessEntries returns the entries after the first, as "record address count".
+// accessEntries returns the audit log entries after the first one in the form "record
+// address count".
 func accessEntries(t *testing.T, v *instance.Instance) (list []string) {
 	t.Helper()
 	for _, e := range entriesFrom(t, v, 2) {
@@ -64,14 +65,15 @@ func TestRepeatedViewsAreCountedPerMinute(t *testing.T) {
 	view(1, "a")
 	wantNew("clock set back", "file:1 a 1", "file:1 a")
 
-	// Downloads by an operator are logged one by one.
+	// Downloads by an operator are logged individually.
 	for range 3 {
 		v.Events.RecordAccess(vaulttest.Operator, "file.downloaded", "file:1", map[string]string{"x": "y"})
 	}
 	wantNew("downloads", "file:1", "file:1", "file:1")
 }
 
-// A range request continues an earlier view. Without one, it counts as a view.
+// A range request continues an earlier view. If there is no earlier view, it is logged as a
+// new one.
 func TestContinueView(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -92,7 +94,8 @@ func TestContinueView(t *testing.T) {
 	}
 }
 
-// The log is sorted by time, although other entries are written while views are buffered.
+// The audit log is sorted by time even if other entries are written while views are
+// buffered.
 func TestBufferedViewsAreSortedByTime(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -108,7 +111,7 @@ func TestBufferedViewsAreSortedByTime(t *testing.T) {
 	}
 }
 
-// logBuffer holds the server log.
+// logBuffer collects the server log.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -132,8 +135,8 @@ func (l *logBuffer) linesWith(text string) (list []string) {
 	return list
 }
 
-// Recording never blocks. Entries beyond the limit of the buffer are dropped, and the server
-// log says how many.
+// Recording never blocks. If the buffer is full, further entries are dropped, and the
+// server log says how many.
 func TestBufferIsLimited(t *testing.T) {
 	t.Parallel()
 	var log logBuffer
@@ -158,7 +161,7 @@ func TestBufferIsLimited(t *testing.T) {
 	}
 }
 
-// A buffer that is half full is written immediately, without waiting for the timer.
+// A buffer that is half full is written immediately instead of at the next timer tick.
 func TestHalfFullBufferIsWritten(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -194,8 +197,8 @@ func TestBufferIsWrittenInBackgroundAndOnClose(t *testing.T) {
 	}
 }
 
-// If the database accepts no writes, views are dropped, the server log says so, and the server
-// continues to run.
+// If the database is not writable, views are dropped, the server log says so, and the
+// server continues to run.
 func TestViewsAreDroppedIfDatabaseIsNotWritable(t *testing.T) {
 	t.Parallel()
 	var log logBuffer
@@ -220,7 +223,7 @@ func TestViewsAreDroppedIfDatabaseIsNotWritable(t *testing.T) {
 	}
 }
 
-// The entries of a canceled flush are written by the next one.
+// If a flush is canceled, the next flush writes its entries.
 func TestCanceledFlushIsRetried(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -236,7 +239,7 @@ func TestCanceledFlushIsRetried(t *testing.T) {
 	}
 }
 
-// If the last entry of the log is damaged, views are dropped, but key uses are written.
+// If the last audit log entry is damaged, views are dropped, but key uses are written.
 func TestViewsAreDroppedIfLogIsDamaged(t *testing.T) {
 	t.Parallel()
 	l := newClosedLog(t, 3)
@@ -287,7 +290,9 @@ func TestEvictedViewIsLoggedAgain(t *testing.T) {
 	}
 }
 
-// Views and downloads of a user are counted per minute, from any address.
+// A user's first view or download of a document is logged individually. Repeats are
+// combined into one entry per minute with a count, even if they come from different IP
+// addresses.
 func TestUserReadsAreCountedPerMinute(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)
@@ -312,8 +317,8 @@ func TestUserReadsAreCountedPerMinute(t *testing.T) {
 	}
 }
 
-// A user who causes too many entries by reading is rate limited for a minute. Other users are
-// not affected.
+// A user whose views and downloads add too many audit log entries is rate limited for a
+// minute. Other users are not affected.
 func TestReadRateLimit(t *testing.T) {
 	t.Parallel()
 	v, _, clock := vaulttest.OpenWithClock(t)

@@ -24,13 +24,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// closedLog is the audit log of a closed instance, whose database a test alters.
+// closedLog is the audit log of a closed instance. Tests modify its database.
 type closedLog struct {
 	t    *testing.T
 	opts instance.Options
 }
 
-// newClosedLog creates a log of n entries.
+// newClosedLog creates an audit log with n entries.
 func newClosedLog(t *testing.T, n int) closedLog {
 	t.Helper()
 	opts := vaulttest.Options(t)
@@ -59,7 +59,7 @@ func newClosedLog(t *testing.T, n int) closedLog {
 	return closedLog{t, opts}
 }
 
-// alter changes the closed database with a tool other than deedkeep.
+// alter changes the closed database directly with bbolt, without using deedkeep.
 func (l closedLog) alter(change func(*bolt.Bucket)) {
 	l.t.Helper()
 	db, err := bolt.Open(filepath.Join(l.opts.Dir, "vault.db"), 0o600, &bolt.Options{Timeout: time.Second})
@@ -97,7 +97,8 @@ func (l closedLog) put(b *bolt.Bucket, seq uint64, e model.Event) {
 	}
 }
 
-// rehash returns the entry with the hash that follows prev.
+// rehash returns the entry with the hash that it must have if prev is the previous entry's
+// hash.
 func (l closedLog) rehash(e model.Event, prev string) model.Event {
 	l.t.Helper()
 	e, err := e.WithHash(prev)
@@ -107,8 +108,8 @@ func (l closedLog) rehash(e model.Event, prev string) model.Event {
 	return e
 }
 
-// verify opens the instance, verifies its log, and returns the report and its findings as
-// "kind subject".
+// verify opens the instance and verifies its audit log. It returns the report and its
+// findings in the form "kind subject".
 func (l closedLog) verify() (r audit.LogReport, findings []string) {
 	l.t.Helper()
 	v, err := instance.Open(l.t.Context(), l.opts)
@@ -132,8 +133,8 @@ func (l closedLog) verify() (r audit.LogReport, findings []string) {
 	return r, findings
 }
 
-// Verify finds single changed, missing, and added entries in a long log, also if their
-// checksums and hashes were updated.
+// Verify finds a single changed, missing, or added entry in a long log, even if its
+// checksum and hash were updated.
 func TestEventsVerifyLongLog(t *testing.T) {
 	t.Parallel()
 	const n = longLogEntries
@@ -186,8 +187,9 @@ func TestEventsVerifyLongLog(t *testing.T) {
 	}
 }
 
-// Verify finds a removed or inserted entry also if all later entries were renumbered. A log
-// that was rehashed to its end has no findings, but another head hash.
+// Verify finds a removed or inserted entry even if all later entries were renumbered. If
+// all later entries were also rehashed, there are no findings, but the head hash is
+// different.
 func TestEventsVerifyRewrittenLog(t *testing.T) {
 	t.Parallel()
 	const n = 1200
@@ -206,7 +208,7 @@ func TestEventsVerifyRewrittenLog(t *testing.T) {
 		name   string
 		change func(l closedLog, b *bolt.Bucket)
 		want   []string
-		more   int // findings beyond the limit of a report; their text is not compared
+		more   int // findings beyond the limit of a report, whose text is not compared
 	}{
 		{name: "removed", change: func(l closedLog, b *bolt.Bucket) {
 			renumber(l, b, 1001, n+1, -1)
@@ -266,7 +268,7 @@ func TestEventsVerifyRewrittenLog(t *testing.T) {
 	}
 }
 
-// entriesFrom returns the entries of the log from a sequence number on.
+// entriesFrom returns the audit log entries starting with a sequence number.
 func entriesFrom(t *testing.T, v *instance.Instance, from uint64) (list []model.Event) {
 	t.Helper()
 	err := v.Events.Each(t.Context(), from, func(e model.Event, err error) error {
@@ -302,7 +304,7 @@ func TestEventsEach(t *testing.T) {
 				if err != nil {
 					damaged++
 				}
-				if next++; from == 1 { // a write must not wait until the log is read
+				if next++; from == 1 { // a write must not have to wait until the entire log has been read
 					return v.Store.Update(t.Context(), nil, func(tx *store.Tx) error { return nil })
 				}
 				return nil
@@ -319,7 +321,7 @@ func TestEventsEach(t *testing.T) {
 	}
 }
 
-// Each ends although new entries are added while it runs.
+// Each terminates even if new entries are added while it runs.
 func TestEventsEachSkipsNewEntries(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -350,8 +352,8 @@ func TestEventsList(t *testing.T) {
 	}
 }
 
-// Listing the log commits nothing if only the use of a key is buffered, because every request
-// with a key has such a use.
+// Listing the audit log doesn't commit anything if only key uses are buffered. Otherwise,
+// every request with an API key would cause a commit.
 func TestEventsListDoesNotCommitKeyUse(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -374,7 +376,7 @@ func TestEventsListDoesNotCommitKeyUse(t *testing.T) {
 	}
 }
 
-// Entries state the name or number of a new record, and the backups that were pruned.
+// Entries contain the name or number of a new record, and the backups that were pruned.
 func TestEventDetails(t *testing.T) {
 	v := vaulttest.Open(t, vaulttest.Options(t))
 	ctx, operator := t.Context(), model.Actor{Kind: "operator", Name: "Kim"}

@@ -2,6 +2,6 @@
 
 package audit_test
 
-// The race detector slows the test down about ten times. It needs no long log, because one
-// goroutine reads it.
+// The race detector makes the test about ten times slower. A short log is sufficient,
+// because only one goroutine reads it.
 const longLogEntries = 3_000

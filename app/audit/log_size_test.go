@@ -2,5 +2,6 @@
 
 package audit_test
 
-// longLogEntries is the length of the log in which Verify must find a single altered entry.
+// longLogEntries is the number of entries in the log in which Verify must find a single
+// altered entry.
 const longLogEntries = 100_000
