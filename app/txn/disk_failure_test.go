@@ -23,7 +23,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// An upload never succeeds if a disk operation failed. After a failed sync the vault is
+// An upload never succeeds if a disk operation failed. After a failed sync, the vault is
 // read-only.
 func TestUploadOnFailingDisk(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,8 @@ func TestUploadOnFailingDisk(t *testing.T) {
 	}
 }
 
-// wantReadOnly checks that a vault whose disk failed to sync rejects writes and serves reads.
+// wantReadOnly checks that a vault whose disk failed to sync rejects writes but can be
+// read.
 func wantReadOnly(t *testing.T, v *instance.Instance, dir string) {
 	t.Helper()
 	vaulttest.WantKind(t, "ready", v.Ready(t.Context()), errs.Unavailable)
@@ -111,11 +112,11 @@ func wantReadOnly(t *testing.T, v *instance.Instance, dir string) {
 	if paths := vaulttest.FilesUnder(t, dir, filepath.Join("blobs", filepath.Base(filepath.Dir(path)))); len(paths) == 0 {
 		t.Error("the sweep removed an orphan blob of a read-only vault, want it kept")
 	}
-	v.Start(time.Hour) // background jobs must not keep Close from returning
+	v.Start(time.Hour) // check that running background jobs don't keep Close from returning
 }
 
-// With less free space than the disk reserve, requests that need space fail, and all others
-// work.
+// If there is less free space than the disk reserve, requests that need disk space fail and
+// all others work.
 func TestDiskReserve(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -165,7 +166,8 @@ func TestDiskReserve(t *testing.T) {
 	vaulttest.WantKind(t, "status", s.Denied, errs.InsufficientStorage)
 }
 
-// The free space is checked again for each document of a request and at its commit.
+// During an upload request, the free space is checked again for each document and before
+// the commit.
 func TestDiskReserveReachedDuringRequest(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -180,8 +182,8 @@ func TestDiskReserveReachedDuringRequest(t *testing.T) {
 	}
 }
 
-// Errors that mean the vault is temporarily not writable are not logged, because background
-// jobs would repeat them every second. The jobs stop only after a failed sync.
+// Errors that mean that the vault is temporarily not writable are not logged, because
+// background jobs would log them every second. The jobs stop only after a failed sync.
 func TestShouldContinue(t *testing.T) {
 	t.Parallel()
 	log := new(bytes.Buffer)
@@ -212,8 +214,8 @@ func TestShouldContinue(t *testing.T) {
 	}
 }
 
-// After several failed uploads in a row, the health check fails. Uploads are still attempted,
-// and the first one that succeeds makes the health check pass.
+// After several consecutive uploads failed, the health check fails. Uploads are still
+// attempted, and the first successful one makes the health check pass again.
 func TestHealthyAfterDiskFailures(t *testing.T) {
 	t.Parallel()
 	var failing atomic.Bool

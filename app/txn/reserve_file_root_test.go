@@ -25,7 +25,7 @@ type fullDisk struct {
 	mount string
 }
 
-// fill writes to a file beside the data directory until no block is free.
+// fill writes to a file next to the data directory until there are no free blocks.
 func (d *fullDisk) fill(t *testing.T) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(d.mount, "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -52,9 +52,9 @@ func (d *fullDisk) wantUploadsRejected(t *testing.T) {
 	vaulttest.WantKind(t, "stage an upload", err, errs.InsufficientStorage)
 }
 
-// On a real disk without a free byte, uploads are rejected, but documents can be trashed,
-// restored, and purged. A purge frees space, and uploads work again without a restart. The same
-// holds for a server that starts on the full disk.
+// On a real disk without a free byte, uploads are rejected, but documents can be moved to
+// the trash, restored, and purged. A purge frees space, and then uploads work again without
+// a restart. The same is true if the server starts when the disk is full.
 //
 // Run this test as root: go test -tags root ./app/txn
 func TestPurgeOnFullDisk(t *testing.T) {
@@ -81,13 +81,13 @@ func TestPurgeOnFullDisk(t *testing.T) {
 			}
 			files := vaulttest.UploadDocs(t, d.Instance, largeDoc("1.txt"), largeDoc("2.txt"))
 			abstract := vaulttest.CreateAbstract(t, d.Instance, largeDoc("3.txt"))
-			for n := range 200 { // enough records that a change needs new pages in the database
+			for n := range 200 { // so many records that a change needs new pages in the database
 				vaulttest.CreateOrder(t, d.Instance, fmt.Sprintf("%d %s", n, strings.Repeat("n", 100)))
 			}
 			d.fill(t)
 			if restart {
 				vaulttest.Close(t, d.Instance)
-				d.fill(t) // closing the search index freed some space
+				d.fill(t) // fill the space that was freed by closing the search index
 				d.Instance, err = instance.Open(t.Context(), opts)
 				vaulttest.NoError(t, err)
 				d.Start(1 << 40)
@@ -98,12 +98,12 @@ func TestPurgeOnFullDisk(t *testing.T) {
 	}
 }
 
-// testPurge trashes, restores, and purges files, orders, and the abstract with the file
-// attached.
+// testPurge moves files, orders, and the abstract of the attached file to the trash,
+// restores them, and purges them.
 func (d *fullDisk) testPurge(t *testing.T, files []model.File, attached model.File) {
 	t.Helper()
 	d.wantUploadsRejected(t)
-	for range 20 { // the disk is full again before each step
+	for range 20 { // the disk is filled again before each step
 		vaulttest.NoError(t, d.Files.Trash(t.Context(), vaulttest.Operator, files[0].ID, vault.Match{}))
 		d.fill(t)
 		_, err := d.Files.Restore(t.Context(), vaulttest.Operator, files[0].ID, vault.Idempotency[model.File]{})

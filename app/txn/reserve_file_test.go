@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// The reserve file has the configured size while the server runs. The subtests change the
-// setting of one data directory, one after the other.
+// The reserve file has the configured size while the server runs. The subtests run one
+// after the other and change the configured size for the same data directory.
 func TestReserveFileSize(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -29,7 +29,7 @@ func TestReserveFileSize(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		size int64
-		want int64 // -1 for no file
+		want int64 // -1 if there must be no file
 	}{
 		{"disabled", 0, -1},
 		{"created", 300_000, 300_000},
@@ -51,14 +51,15 @@ func TestReserveFileSize(t *testing.T) {
 	}
 }
 
-// On a full disk, UpdateFromReserve frees the reserve file, tries again, and refills the file.
+// If the disk is full, UpdateFromReserve truncates the reserve file, tries again, and
+// refills the file.
 func TestUpdateFromReserve(t *testing.T) {
 	t.Parallel()
 	full := &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	for _, tt := range []struct {
 		name     string
 		reserve  int64
-		err      error // of the first attempt
+		err      error // error of the first attempt
 		attempts int
 		fails    bool
 	}{

@@ -12,8 +12,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// A backup and a verification that are started from a page run in the background, one at a
-// time.
+// Backups and verifications that are started in the web interface run in the background,
+// one at a time.
 func TestTaskRunsInBackground(t *testing.T) {
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup = backup.Settings{To: filepath.Join(t.TempDir(), "nas")}
@@ -85,7 +85,7 @@ func TestTaskIsDeniedForKeys(t *testing.T) {
 	}
 }
 
-// Close stops the running tasks and waits for them.
+// Close cancels the running tasks and waits for them to return.
 func TestTaskEndsOnClose(t *testing.T) {
 	opts := vaulttest.Options(t)
 	opts.Settings.Backup = backup.Settings{To: filepath.Join(t.TempDir(), "nas")}
