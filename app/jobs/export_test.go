@@ -8,7 +8,7 @@ import (
 	"deedkeep/app/model"
 )
 
-// WithFindLock calls do while the actor holds the lock of a search within a document.
+// WithFindLock calls do while the actor holds the lock for searches within documents.
 func (p *Previews) WithFindLock(ctx context.Context, actor model.Actor, do func()) error {
 	_, release, err := p.acquireFind(ctx, actor)
 	defer release()

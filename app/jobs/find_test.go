@@ -111,8 +111,8 @@ func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ document.Extra
 	return nil
 }
 
-// If some pages have all of the typed words, FindWords returns only hits on those pages. The context of a hit is cut
-// between words.
+// If some pages contain all of the typed words, FindWords returns only hits on those pages.
+// The text around a hit is cut between words.
 func TestFindWords(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Reader = pagedReader{pages: 600} })
@@ -121,7 +121,7 @@ func TestFindWords(t *testing.T) {
 		typed    string
 		fromPage int
 		want     int // number of hits
-		page     int // of all hits; 0: several pages
+		page     int // page of all hits; 0 if they are on several pages
 		more     bool
 	}{
 		{"page 311 of 600", 0, 2, 311, false},
@@ -150,7 +150,7 @@ func TestFindWords(t *testing.T) {
 	}
 }
 
-// Find returns Unavailable once the search deadline has passed.
+// Find returns Unavailable if the search deadline has passed.
 func TestFindStopsAtDeadline(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.Search.Deadline = time.Nanosecond })
@@ -159,7 +159,8 @@ func TestFindStopsAtDeadline(t *testing.T) {
 	vaulttest.WantKind(t, "deadline exceeded", err, errs.Unavailable)
 }
 
-// An actor can run one search within a document at a time. The searches of other actors don't wait for it.
+// An actor can run only one search within a document at a time. The searches of other
+// actors don't have to wait for it.
 func TestFindRunsOncePerActor(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.Search.Deadline = time.Second })

@@ -11,7 +11,8 @@ import (
 	"deedkeep/app/document/phrase"
 )
 
-// expiringContext is a context whose deadline passes after maxCalls calls of Err.
+// expiringContext is a context whose Err method returns an error after maxCalls calls, as
+// if its deadline had passed.
 type expiringContext struct {
 	context.Context
 	calls, maxCalls int
@@ -24,7 +25,8 @@ func (c *expiringContext) Err() error {
 	return nil
 }
 
-// scanPage checks the deadline before each phrase. If the deadline passes, it drops the page's hits.
+// scanPage checks the deadline before each phrase. If the deadline has passed, it discards
+// the page's hits.
 func TestScanPageStopsAtDeadline(t *testing.T) {
 	t.Parallel()
 	phrases := phrase.Split("grantor of the parish ")

@@ -32,7 +32,7 @@ func TestDeletedPreviewsAreRegenerated(t *testing.T) {
 	v, opts := vaulttest.StartWithFakeReader(t, f)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	vaulttest.WaitProcessed(t, v)
-	vaulttest.WaitIndexed(t, v) // the search index requests missing texts, too
+	vaulttest.WaitIndexed(t, v) // because the search index also requests missing text
 	if err := os.RemoveAll(filepath.Join(opts.Dir, "previews")); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestDamagedTextIsRegenerated(t *testing.T) {
 	v, opts := vaulttest.StartWithFakeReader(t, f)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", strings.Repeat("deed ", 2000)))[0]
 	vaulttest.WaitProcessed(t, v)
-	vaulttest.WaitIndexed(t, v) // the search index requests damaged texts, too
+	vaulttest.WaitIndexed(t, v) // because the search index also requests damaged text
 	want, err := vaulttest.PageTexts(t, v, file.ID)
 	if err != nil || !strings.HasPrefix(want, "1:1 of ") {
 		t.Fatalf("text = %.100q, %v; want page 1 first", want, err)
@@ -100,7 +100,7 @@ func TestDamagedTextIsRegenerated(t *testing.T) {
 	}
 }
 
-// Text stops at the first error of its callback.
+// Text stops at the first error returned by its callback.
 func TestTextStopsAtError(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.StartWithFakeReader(t, &vaulttest.FakeReader{})
@@ -127,7 +127,7 @@ func TestPageImageIsRenderedOnce(t *testing.T) {
 		name        string
 		page, width int
 		want        string
-		calls       int // of the reader in total
+		calls       int // total number of calls of the reader
 	}{
 		{"rendered", 3, 1200, "page 3 at 1200 of ", 1},
 		{"stored", 3, 1200, "page 3 at 1200 of ", 1},
@@ -165,8 +165,8 @@ func TestPageImageIsRenderedOnce(t *testing.T) {
 	}
 }
 
-// When the previews exceed their maximum size, the least recently used images are evicted. An image that alone exceeds the
-// size is still returned.
+// If the previews exceed their maximum size, the least recently used images are evicted. An
+// image that exceeds the maximum size by itself is still returned.
 func TestLeastRecentlyUsedImagesAreEvicted(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -187,7 +187,7 @@ func TestLeastRecentlyUsedImagesAreEvicted(t *testing.T) {
 	for page := 1; page <= 5; page++ {
 		get(page)
 	}
-	get(1) // used again
+	get(1) // now page 1 is not the least recently used one
 	for page := 6; page <= 8; page++ {
 		get(page)
 	}
@@ -214,7 +214,8 @@ func TestLeastRecentlyUsedImagesAreEvicted(t *testing.T) {
 	}
 }
 
-// The sweep deletes the text and images of orphaned documents and keeps those of stored files.
+// The sweeper deletes the text and images of orphaned documents and keeps those of stored
+// files.
 func TestSweepDeletesPreviews(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.StartWithFakeReader(t, &vaulttest.FakeReader{})
@@ -244,7 +245,8 @@ func TestSweepDeletesPreviews(t *testing.T) {
 	}
 }
 
-// Concurrent requests for the same image render it once. A canceled request doesn't affect the others.
+// If several requests for the same image run at the same time, it is rendered only once.
+// Canceling one of them doesn't affect the others.
 func TestConcurrentRequestsShareImage(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -334,7 +336,7 @@ func readAll(t *testing.T, f *blobstore.PreviewFile, err error) string {
 		t.Errorf("preview: %v", err)
 		return ""
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close() //nolint:errcheck // the file was only read
 	b := make([]byte, f.Size())
 	if _, err := f.ReadAt(b, 0); err != nil {
 		t.Fatalf("read: %v", err)

@@ -31,7 +31,7 @@ func TestProcessingEmptiesQueue(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	var files []model.File
-	for n := range 5 { // uploads don't wait for the processor, which isn't running yet
+	for n := range 5 { // uploads don't need the processor, which isn't running yet
 		files = append(files, vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", fmt.Sprint(n)))...)
 	}
 	if q := vaulttest.Status(t, v).Queue; q != 5 {
@@ -48,7 +48,8 @@ func TestProcessingEmptiesQueue(t *testing.T) {
 	}
 }
 
-// The processor continues with the next batch without another notification.
+// The processor continues with the next batch of tasks without waiting for another
+// notification.
 func TestProcessingOfManyBatches(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerRequest = 1000 })
@@ -81,8 +82,8 @@ func TestTasksSurviveRestart(t *testing.T) {
 	}
 }
 
-// Damaged records don't block the other tasks. A damaged task stays in the queue until a verification reports it. The task
-// of a damaged file is removed.
+// Damaged records don't block other tasks. A damaged task remains in the queue so that a
+// verification can report it. The task of a file with a damaged record is removed.
 func TestProcessingSkipsDamagedRecords(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -123,7 +124,7 @@ func TestProcessingSkipsDamagedRecords(t *testing.T) {
 	}
 }
 
-// The task of a deleted file is removed.
+// If a file is deleted, its task is removed.
 func TestProcessingOfDeletedFile(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -135,7 +136,7 @@ func TestProcessingOfDeletedFile(t *testing.T) {
 	vaulttest.Eventually(t, "an empty queue", func() bool { return vaulttest.Status(t, v).Queue == 0 })
 }
 
-// blockingReader blocks on the documents of one owner until its context is canceled.
+// blockingReader blocks on every document of one owner until the context is canceled.
 type blockingReader struct {
 	vaulttest.Reader
 	owner string
@@ -149,7 +150,8 @@ func (s blockingReader) Text(ctx context.Context, r sandbox.Request, lim documen
 	return s.Reader.Text(ctx, r, lim, emit)
 }
 
-// Slow documents of one owner don't delay those of others, even if there are more of them than the processor reads at once.
+// One owner's slow documents don't delay those of others, even if there are more slow
+// documents than the processor reads at a time.
 func TestSlowOwnerDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Reader = blockingReader{owner: "key:7"} })
@@ -185,13 +187,13 @@ func TestProcessingStoresTextAndThumbnail(t *testing.T) {
 	if got := readAll(t, image, err); !strings.HasPrefix(got, "page 1 at 400 of %PDF") {
 		t.Errorf("thumbnail = %q, want page 1 at 400", got)
 	}
-	// All calls are of class Background, with the uploader as their owner.
+	// All calls are of class Background and have the uploader as their owner.
 	if n := f.Count(func(c vaulttest.ReaderCall) bool {
 		return c.Class == sandbox.Background && c.Owner == vaulttest.Operator.Record()
 	}); n != 2 || len(f.Calls) != 2 {
 		t.Errorf("calls = %+v, want 2 of class Background by the operator", f.Calls)
 	}
-	// Another upload of the same content needs no further calls.
+	// If the same content is uploaded again, no further calls are needed.
 	again := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Copy.pdf", "a"))[0]
 	if failure := vaulttest.ProcessingFailure(t, v, again.ID); failure != "" || len(f.Calls) != 2 {
 		t.Errorf("second upload: failure %q, %d calls; want none, 2", failure, len(f.Calls))
@@ -264,10 +266,10 @@ func TestProcessingFailures(t *testing.T) {
 
 var errReader = errors.New("reader failed")
 
-// failRead is a handler of a fake reader that fails each call.
+// failRead is a handler for a fake reader. It makes every call fail.
 func failRead(context.Context, vaulttest.ReaderCall) error { return errReader }
 
-// A task that fails is retried with exponential backoff, five attempts in all.
+// A failed task is retried with exponential backoff, for a total of five attempts.
 func TestFailedTaskIsRetried(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -288,7 +290,8 @@ func TestFailedTaskIsRetried(t *testing.T) {
 		if task.DueAt.Sub(start) != due || isProcessed(t, v, file.ID) || f.Count(isCallForFile) != attempt {
 			t.Fatalf("after attempt %d: due after %v, want %v; %d calls", attempt, task.DueAt.Sub(start), due, f.Count(isCallForFile))
 		}
-		// Just before the task is due, another file is processed first.
+		// Process another file just before the task is due. This must not start the task
+		// early.
 		clock.Advance(task.DueAt.Sub(clock.Now()) - time.Millisecond)
 		f.SetHandler(func(_ context.Context, c vaulttest.ReaderCall) error {
 			if strings.Contains(c.Body, "other") {
@@ -316,7 +319,7 @@ func TestFailedTaskIsRetried(t *testing.T) {
 	if s := vaulttest.Status(t, v); s.Failed != 1 || s.Queue != 0 {
 		t.Errorf("Status() = %+v, want 1 failed and an empty queue", s)
 	}
-	// A manual retry starts again with the first attempt.
+	// After a manual retry, the attempts are counted from the start.
 	f.SetHandler(nil)
 	if n, err := v.Processing.Retry(t.Context(), vaulttest.Operator, file.ID); n != 1 || err != nil {
 		t.Errorf("Retry() = %d, %v; want 1", n, err)
@@ -326,7 +329,7 @@ func TestFailedTaskIsRetried(t *testing.T) {
 	}
 }
 
-// singleTask returns the task in the queue if there is exactly one.
+// singleTask returns the task in the queue. It fails the test unless there is exactly one.
 func singleTask(t *testing.T, v *instance.Instance) (task model.ProcessingTask) {
 	t.Helper()
 	err := v.Store.View(t.Context(), func(tx *store.Tx) error {

@@ -15,7 +15,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// An instance that is closed during processing continues where it stopped. It neither loses nor repeats work.
+// If an instance is closed during processing, it resumes after the next start without
+// losing or repeating any work.
 func TestProcessingContinuesAfterClose(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -71,7 +72,8 @@ func TestProcessingContinuesAfterClose(t *testing.T) {
 	}
 }
 
-// A task that waits for its next attempt keeps its due time and its number of attempts over a restart.
+// If a task is waiting for its next attempt, its due time and number of attempts survive a
+// restart.
 func TestAttemptsSurviveRestart(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -126,7 +128,8 @@ func TestSlowDocumentsDoNotDelayOthers(t *testing.T) {
 	vaulttest.WaitProcessed(t, v)
 }
 
-// The documents of two owners are processed in turn, even if one of them has uploaded many.
+// The documents of two owners are processed alternately, even if one owner has uploaded
+// many.
 func TestQueueIsFairToOwners(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -159,13 +162,14 @@ func TestQueueIsFairToOwners(t *testing.T) {
 			position = n
 		}
 	}
-	// The document is among the first in the queue. On a busy machine, the running tasks and a few others may finish first.
+	// The document must be among the first ones in the queue. On a busy machine, the
+	// running tasks and a few others may finish before it.
 	if position < 0 || position > 24 {
 		t.Errorf("position of the other owner's document = %d of %d, want at most 24", position, len(owners))
 	}
 }
 
-// When the store has become read-only, a failed task isn't retried immediately.
+// If the store has become read-only, a failed task isn't retried immediately.
 func TestReadOnlyStorePausesProcessing(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -192,7 +196,7 @@ func TestReadOnlyStorePausesProcessing(t *testing.T) {
 	select {
 	case <-entered:
 		t.Error("the task was retried immediately")
-	case <-time.After(50 * time.Millisecond): // nothing shows that no retry follows
+	case <-time.After(50 * time.Millisecond): // there is no event to wait for if no retry happens
 	}
 	f.SetHandler(nil)
 }

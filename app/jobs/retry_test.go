@@ -50,7 +50,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// If one change in a group commit fails, the others run again. Retry must not count or skip files then.
+// If one update in a group commit fails, the others run a second time. Retry must not count
+// files twice or skip any.
 func TestRetryInGroupCommit(t *testing.T) {
 	t.Parallel()
 	for range 3 {
@@ -63,7 +64,7 @@ func TestRetryInGroupCommit(t *testing.T) {
 		failing := func(*store.Tx) error { return errReader }
 		entered, release := make(chan struct{}), make(chan struct{})
 		var updates sync.WaitGroup
-		updates.Go(func() { // blocks the writer, so that the next updates share a commit
+		updates.Go(func() { // blocks the writer so that the next updates share a commit
 			err := v.Store.Update(context.Background(), func(*store.Tx) error { close(entered); <-release; return nil }, nil)
 			if err != nil {
 				t.Errorf("update store: %v", err)
@@ -75,7 +76,8 @@ func TestRetryInGroupCommit(t *testing.T) {
 				t.Errorf("Retry() = %d, %v; want 1", n, err)
 			}
 		})
-		// Nothing shows that an update is queued. If the delays are too short, the test only covers less.
+		// The test can't detect when an update is queued. If these delays are too short, it
+		// tests less but doesn't fail.
 		time.Sleep(10 * time.Millisecond)
 		updates.Go(func() {
 			if err := v.Store.Update(context.Background(), nil, failing); !errors.Is(err, errReader) {
@@ -94,7 +96,7 @@ func TestRetryInGroupCommit(t *testing.T) {
 
 func TestRetryOfManyCommits(t *testing.T) {
 	t.Parallel()
-	const count = 300 // more than one commit changes
+	const count = 300 // more files than one commit changes
 	f := &vaulttest.FakeReader{}
 	f.SetHandler(vaulttest.DamagedDocument)
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { vaulttest.WithFakeReader(f)(o); o.Settings.FilesPerRequest = count })

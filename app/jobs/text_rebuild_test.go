@@ -23,8 +23,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// withTexts creates an instance with count text files and waits until they are searchable. All have the word "walrus", and
-// file i+1 has the word "alone" followed by i. It closes the instance and returns its options.
+// withTexts creates an instance with count text files, waits until they are searchable, and
+// closes the instance. All files contain the word "walrus", and file i+1 contains "alone"
+// followed by i. withTexts returns the options of the instance.
 func withTexts(t *testing.T, f *vaulttest.FakeReader, count int) instance.Options {
 	t.Helper()
 	opts := vaulttest.Options(t)
@@ -45,7 +46,7 @@ func withTexts(t *testing.T, f *vaulttest.FakeReader, count int) instance.Option
 	return opts
 }
 
-// start opens and starts an instance. The test must close it.
+// start opens and starts an instance. The caller must close it.
 func start(t *testing.T, opts instance.Options) *instance.Instance {
 	t.Helper()
 	v, err := instance.Open(t.Context(), opts)
@@ -56,7 +57,8 @@ func start(t *testing.T, opts instance.Options) *instance.Instance {
 	return v
 }
 
-// hitCount returns the number of files that a search finds, 0 while the search is unavailable.
+// hitCount returns the number of files that a search finds, or 0 if the search is
+// unavailable.
 func hitCount(t *testing.T, v *instance.Instance, text string) int {
 	t.Helper()
 	page, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: text, Limit: 1})
@@ -66,7 +68,8 @@ func hitCount(t *testing.T, v *instance.Instance, text string) int {
 	return page.Counts["file"]
 }
 
-// Backups don't have the texts. After a restore, the server extracts them in small batches, and searches find them.
+// Backups don't contain the extracted text. After a restore, the server extracts it again
+// in small batches, and then searches find it.
 func TestRestoredTextsAreRebuilt(t *testing.T) {
 	t.Parallel()
 	const count = 100
@@ -80,7 +83,7 @@ func TestRestoredTextsAreRebuilt(t *testing.T) {
 		t.Fatalf("restore: %v", err)
 	}
 	v = vaulttest.Open(t, opts.Vault)
-	// Before the instance starts, the state reports the missing texts.
+	// The state reports the missing text even before the instance is started.
 	s, err := v.Search.Await(t.Context(), func(uint64, uint64) {})
 	if err != nil || !s.Ready || s.MissingText != count {
 		t.Errorf("before the start: State() = %+v, %v; want ready, %d missing texts", s, err, count)
@@ -113,7 +116,7 @@ func TestRestoredTextsAreRebuilt(t *testing.T) {
 	}
 }
 
-// Missing and damaged texts are rebuilt when the search index is rebuilt.
+// When the search index is rebuilt, missing and damaged text is extracted again.
 func TestLostTextsAreRebuilt(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(t *testing.T, dir string){
@@ -148,7 +151,8 @@ func TestLostTextsAreRebuilt(t *testing.T) {
 	}
 }
 
-// The text of a document that can't be read is extracted once, no matter how often the search index is rebuilt.
+// If a document can't be read, extraction is attempted only once, even if the search index
+// is rebuilt repeatedly.
 func TestUnreadableTextsAreNotRetried(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
@@ -176,7 +180,7 @@ func TestUnreadableTextsAreNotRetried(t *testing.T) {
 		vaulttest.WaitIndexed(t, v)
 		vaulttest.WaitTextsRebuilt(t, v)
 	}
-	if got := f.Count(vaulttest.IsTextCall) - before; got != 2 { // the failure of the damaged document is stored
+	if got := f.Count(vaulttest.IsTextCall) - before; got != 2 { // the failure of the damaged document is stored, so it isn't read again
 		t.Errorf("text calls = %d, want 2", got)
 	}
 	if failure := vaulttest.ProcessingFailure(t, v, 2); !strings.Contains(failure, "damaged") {
@@ -184,7 +188,7 @@ func TestUnreadableTextsAreNotRetried(t *testing.T) {
 	}
 }
 
-// logLines stores the lines of a log. It is safe for concurrent use.
+// logLines collects the lines of a log. It is safe for concurrent use.
 type logLines struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -196,7 +200,7 @@ func (l *logLines) Write(p []byte) (int, error) {
 	return l.buf.Write(p)
 }
 
-// lines returns the lines that contain a text.
+// lines returns the log lines that contain text.
 func (l *logLines) lines(text string) (list []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,7 +212,8 @@ func (l *logLines) lines(text string) (list []string) {
 	return list
 }
 
-// derivedFiles returns the sorted paths of the previews with a file name. There must be some.
+// derivedFiles returns the sorted paths of the preview files with this name. It fails the
+// test if there are none.
 func derivedFiles(t *testing.T, opts instance.Options, name string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(opts.Dir, "previews", "*", "*", name))
@@ -219,8 +224,9 @@ func derivedFiles(t *testing.T, opts instance.Options, name string) []string {
 	return list
 }
 
-// Texts and previews of an older version are not damage, with or without the search index of that version. Neither a
-// verification before the first start nor a repair reports them. The server rebuilds the texts and logs one line for them.
+// Text and previews of an older version don't count as damage, whether or not the search
+// index is also from that version. Neither a verification before the first start nor a
+// repair reports them. The server rebuilds the text and logs a single line about it.
 func TestPreviewsOfOlderVersion(t *testing.T) {
 	t.Parallel()
 	for name, changeIndex := range map[string]func(dir string) error{
@@ -235,7 +241,7 @@ func TestPreviewsOfOlderVersion(t *testing.T) {
 			err = errors.Join(err, changeIndex(opts.Dir),
 				os.WriteFile(texts[0], vaulttest.OldText(t, 1, "walrus"), 0o600),
 				os.WriteFile(texts[1], vaulttest.OldText(t, 2, "walrus"), 0o600),
-				os.WriteFile(texts[2], append(intact[:10:10], make([]byte, 200)...), 0o600), // as after a power failure
+				os.WriteFile(texts[2], append(intact[:10:10], make([]byte, 200)...), 0o600), // as it can happen after a power failure
 				os.WriteFile(thumbnails[3], []byte("\x89PNG\r\n\x1a\n of an earlier version"), 0o600),
 				vaulttest.FlipByte(0.9)(thumbnails[0]))
 			if err != nil {
@@ -253,7 +259,7 @@ func TestPreviewsOfOlderVersion(t *testing.T) {
 			v := vaulttest.OpenUnchecked(t, opts)
 			r, err := v.Integrity.Verify(t.Context(), noProgress)
 			check("verify before the first start", r, err, 3, 2)
-			if name == "missing index" { // which a repair rebuilds in any case
+			if name == "missing index" { // a repair rebuilds it in any case
 				repaired, err := v.Integrity.Repair(t.Context(), vaulttest.Operator, noProgress)
 				check("repair", repaired.Report, err, 3, 2)
 			}
