@@ -24,8 +24,8 @@ func blobPath(dir string, file model.File) string {
 	return filepath.Join(dir, "blobs", file.Digest[:2], file.Digest)
 }
 
-// changeBlob changes a document on disk. It also sets another modification time, so that the
-// change is detected even if the test runs within one tick of the file system's clock.
+// changeBlob changes a document on disk. It also changes the modification time, so that the
+// change is detected even if the file system's clock hasn't advanced since the upload.
 func changeBlob(t *testing.T, dir string, file model.File, change func([]byte) []byte) {
 	t.Helper()
 	path := blobPath(dir, file)
@@ -45,7 +45,7 @@ func changeBlob(t *testing.T, dir string, file model.File, change func([]byte) [
 	}
 }
 
-// flipBit returns a copy of content in which one bit is flipped.
+// flipBit returns a copy of content with one bit flipped.
 func flipBit(content []byte) []byte {
 	content = bytes.Clone(content)
 	content[len(content)/2] ^= 4
@@ -58,7 +58,7 @@ func largeDoc(text string) vaulttest.Doc {
 	return vaulttest.NewDoc("large "+text[:1]+".txt", body)
 }
 
-// damagedRecords returns the records for which the audit log has an entry about damage.
+// damagedRecords returns the records that have an audit log entry about damage.
 func damagedRecords(t *testing.T, v *instance.Instance) (records []string) {
 	t.Helper()
 	page, err := v.Events.List(t.Context(), store.Query{Limit: 1000})
@@ -73,7 +73,7 @@ func damagedRecords(t *testing.T, v *instance.Instance) (records []string) {
 	return records
 }
 
-// wantDamagedRecords checks for which records the audit log has an entry about damage.
+// wantDamagedRecords checks which records have an audit log entry about damage.
 func wantDamagedRecords(t *testing.T, v *instance.Instance, want ...string) {
 	t.Helper()
 	if got := damagedRecords(t, v); !slices.Equal(got, want) {
@@ -81,7 +81,7 @@ func wantDamagedRecords(t *testing.T, v *instance.Instance, want ...string) {
 	}
 }
 
-// wantDamageCount checks the number of damaged documents in the status.
+// wantDamageCount checks the number of damaged documents in the vault's status.
 func wantDamageCount(t *testing.T, v *instance.Instance, want int) {
 	t.Helper()
 	if got := int(vaulttest.Status(t, v).Damaged); got != want {
@@ -94,14 +94,15 @@ func isDamaged(err error) bool {
 	return ok
 }
 
-// Damage is logged once, also if the document is opened again or the server restarts. An upload
-// of the same bytes repairs the document, and new damage is logged again.
+// Damage is logged once, even if the document is opened again or the server is restarted.
+// Uploading the same content repairs the document. If it is damaged again, that is logged
+// again.
 func TestDamageIsLoggedOnceUntilRepaired(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		doc            vaulttest.Doc
 		change         func([]byte) []byte
-		foundWhileRead bool // the first Open succeeds, and reading fails
+		foundWhileRead bool // the first Open succeeds, but reading fails
 	}{
 		{"small, bit flipped", vaulttest.PDFDoc("a.pdf", "small"), flipBit, false},
 		{"small, empty", vaulttest.PDFDoc("a.pdf", "small"), func([]byte) []byte { return nil }, false},
@@ -136,7 +137,7 @@ func TestDamageIsLoggedOnceUntilRepaired(t *testing.T) {
 			}
 			wantDamagedRecords(t, v, "file:1")
 
-			vaulttest.UploadDocs(t, v, tt.doc) // the same bytes
+			vaulttest.UploadDocs(t, v, tt.doc) // same content
 			wantDamageCount(t, v, 0)
 			if got := vaulttest.Content(t, v, file.ID); !bytes.Equal(got, tt.doc.Body) {
 				t.Errorf("content after the upload: got %d bytes, want the %d original bytes", len(got), len(tt.doc.Body))
@@ -149,7 +150,7 @@ func TestDamageIsLoggedOnceUntilRepaired(t *testing.T) {
 	}
 }
 
-// wantReadError opens a damaged document and checks that reading it fails before its end.
+// wantReadError opens a damaged document and checks that reading it fails before the end.
 func wantReadError(t *testing.T, v *instance.Instance, file model.File, size int) {
 	t.Helper()
 	_, body, err := v.Files.Open(t.Context(), file.ID)
@@ -165,7 +166,7 @@ func wantReadError(t *testing.T, v *instance.Instance, file model.File, size int
 	}
 }
 
-// A document that an administrator restored on disk is found intact at the next read.
+// If an administrator restores a damaged document on disk, the next read finds it intact.
 func TestDamageIsClearedAfterManualRestore(t *testing.T) {
 	for name, doc := range map[string]vaulttest.Doc{"small": vaulttest.PDFDoc("a.pdf", "small"), "large": largeDoc("deed ")} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +219,8 @@ func TestPurgeClearsDamage(t *testing.T) {
 	wantDamageCount(t, v, 0)
 }
 
-// A backup that keeps an older, intact copy of a damaged document names the document.
+// If a document is damaged but the destination has an intact copy from an earlier backup,
+// the backup keeps that copy and lists the document as damaged.
 func TestBackupListsDamagedFiles(t *testing.T) {
 	v, opts, _ := openWithScrub(t)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))[0]
@@ -241,7 +243,7 @@ func TestBackupListsDamagedFiles(t *testing.T) {
 	vaulttest.WantKind(t, "first backup to a destination with a damaged document", err, errs.Conflict)
 }
 
-// No text is extracted from a damaged document.
+// The text of a damaged document is not extracted.
 func TestTextOfDamagedDocument(t *testing.T) {
 	v, opts, _ := openWithScrub(t)
 	file := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("a.txt", []byte("a deed of trust")))[0]

@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// listedNames returns the sorted top-level names in a listing of the data directory, whose lines
-// start with indent.
+// listedNames returns the sorted top-level names from a listing of the data directory. The
+// lines of the listing start with indent.
 func listedNames(listing, indent string) (names []string) {
 	for _, match := range regexp.MustCompile(`(?m)^`+indent+`([a-z.]+)(?:/\S*)?  `).FindAllStringSubmatch(listing, -1) {
 		names = append(names, match[1])
@@ -23,8 +23,8 @@ func listedNames(listing, indent string) (names []string) {
 	return names
 }
 
-// The comment of package instance and data/README.md list exactly the names that CheckDataDir
-// accepts.
+// The doc comment of package instance and data/README.md list exactly the names that
+// CheckDataDir accepts.
 func TestDataDirIsDocumented(t *testing.T) {
 	t.Parallel()
 	want := slices.Sorted(slices.Values(integrity.KnownNames()))
@@ -46,7 +46,8 @@ func TestDataDirIsDocumented(t *testing.T) {
 	}
 }
 
-// Files that a restore test or a killed server left don't prevent a new vault.
+// A vault can be created in a directory that contains files left behind by a restore test
+// or a killed server.
 func TestCheckDataDirAcceptsOwnLeftovers(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)

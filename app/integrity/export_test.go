@@ -8,7 +8,7 @@ import (
 )
 
 // ScrubStep runs the next step of the scrub without waiting. It returns how long the scrub
-// would have waited, and whether the step ended the round.
+// would have waited and whether the step ended the round.
 func (s *Scrubber) ScrubStep(ctx context.Context) (wait time.Duration, ended bool, err error) {
 	next, wait, err := s.nextItem(ctx, 0)
 	if err == nil {
@@ -31,8 +31,9 @@ func (s *Scrubber) ScrubQueued(ctx context.Context) (n int) {
 	}
 }
 
-// Recheck verifies the documents that are known to be damaged, as a server does at start.
+// Recheck verifies the documents that are known to be damaged, as a server does when it
+// starts.
 func (s *Scrubber) Recheck(ctx context.Context) { s.recheckDamaged(ctx) }
 
-// KnownNames returns the names that CheckDataDir accepts in a data directory.
+// KnownNames returns the names that CheckDataDir accepts.
 func KnownNames() []string { return append(append([]string{}, knownDirs...), knownFiles...) }

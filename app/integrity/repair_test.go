@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// openDamaged returns a vault with some records of each type, whose database was damaged while
-// the vault was closed.
+// openDamaged creates a vault with some records of each type, closes it, calls damage with
+// the path of its database, and opens it again.
 func openDamaged(t *testing.T, damage func(database string)) (*instance.Instance, instance.Options) {
 	t.Helper()
 	opts := vaulttest.Options(t)
@@ -44,7 +44,7 @@ func repair(t *testing.T, v *instance.Instance) integrity.RepairResult {
 	return r
 }
 
-// Repair rebuilds every index, the counters, and the processing queue.
+// Repair rebuilds all indexes, the counters, and the processing queue.
 func TestRepairRebuildsDerivedData(t *testing.T) {
 	t.Parallel()
 	type test struct {
@@ -91,14 +91,15 @@ func TestRepairRebuildsDerivedData(t *testing.T) {
 	}
 }
 
-// Repair neither changes damaged records nor deletes documents whose records may be lost.
+// Repair doesn't change damaged records and doesn't delete documents whose records may be
+// lost.
 func TestRepairKeepsDamagedRecords(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		damage      func(database string)
 		applied     bool
-		want        string // part of the findings
-		orphanSwept bool   // all file records are intact, so that an orphan can be removed
+		want        string // substring of the findings
+		orphanSwept bool   // true if all file records are intact, so that an orphan can be removed
 	}{
 		"damaged file": {
 			damage:  func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) },
@@ -142,7 +143,8 @@ func TestRepairKeepsDamagedRecords(t *testing.T) {
 	}
 }
 
-// Repair removes leftovers of a crash, but no files of uploads and backups in progress.
+// Repair removes files left behind by a crash, but no files that belong to uploads or
+// backups in progress.
 func TestRepairRemovesLeftovers(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -176,8 +178,8 @@ func TestRepairRemovesLeftovers(t *testing.T) {
 	}
 }
 
-// Repair keeps orphans if the database is older than the documents, because the database may
-// lack their records.
+// If the database is older than the documents, Repair keeps orphans, because their records
+// may be missing from that database.
 func TestRepairKeepsOrphansForOlderDatabase(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -193,8 +195,8 @@ func TestRepairKeepsOrphansForOlderDatabase(t *testing.T) {
 	}
 }
 
-// A repair, a verification, and a backup can run at the same time. None of them takes an index
-// that is being rebuilt for a damaged one.
+// A repair, a verification, and a backup can run at the same time. None of them reports an
+// index as damaged while it is being rebuilt.
 func TestRepairConcurrentWithVerifyAndBackup(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

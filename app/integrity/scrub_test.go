@@ -15,7 +15,7 @@ import (
 
 const day = 24 * time.Hour
 
-// openWithScrub opens a vault whose documents are scrubbed in 30 days. The test runs the scrub
+// openWithScrub opens a vault with a scrub period of 30 days. The test has to run the scrub
 // with scrubStep and may close the vault.
 func openWithScrub(t *testing.T) (*instance.Instance, instance.Options, *vaulttest.Clock) {
 	t.Helper()
@@ -37,7 +37,7 @@ func scrubStep(t *testing.T, v *instance.Instance) (wait time.Duration, endOfRou
 	return wait, endOfRound
 }
 
-// A document of which a part was sent is verified once, in the background.
+// If only a part of a document was sent, the document is verified once in the background.
 func TestPartialReadIsVerifiedInBackground(t *testing.T) {
 	v, opts, clock := openWithScrub(t)
 	file := vaulttest.UploadDocs(t, v, largeDoc("deed "))[0]
@@ -90,7 +90,8 @@ func TestPartialReadIsVerifiedInBackground(t *testing.T) {
 	wantVerified("an hour later", 1)
 }
 
-// The scrub reads each document once, in two thirds of its period, and resumes after a restart.
+// The scrub reads each document once in two thirds of its period and resumes after a
+// restart.
 func TestScrubReadsEveryDocument(t *testing.T) {
 	v, opts, clock := openWithScrub(t)
 	var docs []vaulttest.Doc
@@ -98,7 +99,7 @@ func TestScrubReadsEveryDocument(t *testing.T) {
 		docs = append(docs, vaulttest.PDFDoc(salt+".pdf", salt))
 	}
 	files := vaulttest.UploadDocs(t, v, docs...)
-	vaulttest.UploadDocs(t, v, docs[0]) // a duplicate, which is not read again
+	vaulttest.UploadDocs(t, v, docs[0]) // a duplicate, which must not be read again
 	for _, file := range files {
 		changeBlob(t, opts.Dir, file, flipBit)
 	}
@@ -147,8 +148,8 @@ func TestScrubReadsEveryDocument(t *testing.T) {
 	}
 }
 
-// If the system clock is set, the scrub neither stops nor waits longer than usual, and the
-// times in its state stay valid.
+// If the system clock is changed, the scrub neither stops nor waits longer than usual, and
+// the times in its state remain valid.
 func TestScrubAfterClockChange(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -182,7 +183,7 @@ func TestScrubAfterClockChange(t *testing.T) {
 	}
 }
 
-// If scrub.json is not valid, the scrub starts over.
+// If scrub.json is invalid, the scrub starts over.
 func TestScrubStateFileIsInvalid(t *testing.T) {
 	v, opts, _ := openWithScrub(t)
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "a"))[0]

@@ -13,7 +13,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// replaceBlob replaces a blob, which is read-only, by a changed copy.
+// replaceBlob replaces a blob with a changed copy. It can't just write to the blob, which
+// is read-only.
 func replaceBlob(path string, change func([]byte) []byte) error {
 	body, err := os.ReadFile(path)
 	if err == nil {
@@ -81,7 +82,7 @@ func TestVerifyFindsDamagedDocument(t *testing.T) {
 					if !found {
 						t.Errorf("finding = %+v, want file %s with %q", f, tt.wantFile, tt.wantProblem)
 					}
-				case "counter": // the counter of bytes differs if a record has a wrong size
+				case "counter": // if the size in a record is wrong, the counter of bytes differs
 				default:
 					t.Errorf("finding = %+v, want only findings about files", f)
 				}
@@ -93,7 +94,7 @@ func TestVerifyFindsDamagedDocument(t *testing.T) {
 	}
 }
 
-// Verify counts orphans and leftovers of a crash. They are not damage.
+// Verify counts orphans and files left behind by a crash. They don't count as damage.
 func TestVerifyCountsLeftovers(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -104,7 +105,7 @@ func TestVerifyCountsLeftovers(t *testing.T) {
 			t.Fatalf("write a leftover: %v", err)
 		}
 	}
-	vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Arriving.pdf", "b")) // an upload in progress is not a leftover
+	vaulttest.StageDocs(t, v, vaulttest.PDFDoc("Arriving.pdf", "b")) // files of an upload in progress are not leftovers
 	r := vaulttest.VerifyReport(t, v)
 	if !r.OK() || r.Orphans != 1 || r.Leftovers != 3 || r.Blobs != 1 {
 		t.Errorf("Verify() = %+v, want 1 orphan, 3 leftovers, 1 document, and no findings", r)
@@ -114,8 +115,9 @@ func TestVerifyCountsLeftovers(t *testing.T) {
 	}
 }
 
-// If no disk has space for a copy of the database, Verify reads the live database. A document
-// that is purged during the verification is not a finding; a missing one is.
+// If none of the disks has space for a copy of the database, Verify reads the live
+// database. A document that is purged during the verification is not a finding, but a
+// missing document is.
 func TestVerifyWithoutSpaceForCopy(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
