@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A message that repeats its cause is written to the log once.
+// If the message equals the cause's text, Error returns it only once.
 func TestErrorText(t *testing.T) {
 	for _, row := range []struct {
 		name string
@@ -24,7 +24,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// sentences lists field errors as "field: sentence", in order.
+// sentences returns the field errors in the form "field: sentence", in order.
 func sentences(f Fields) []string {
 	var lines []string
 	for _, field := range f {
