@@ -166,7 +166,7 @@ func TestPageImageIsRenderedOnce(t *testing.T) {
 }
 
 // If the previews exceed their maximum size, the least recently used images are evicted. An
-// image that exceeds the maximum size by itself is still returned.
+// image that is larger than the maximum size is still returned.
 func TestLeastRecentlyUsedImagesAreEvicted(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
