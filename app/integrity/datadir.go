@@ -40,7 +40,7 @@ func CheckDataDir(dir string) error {
 		return err
 	}
 	database := false
-	foreign := ""
+	unknownName := ""
 	for _, e := range entries {
 		name := e.Name()
 		switch {
@@ -52,15 +52,15 @@ func CheckDataDir(dir string) error {
 			}
 		case name == "vault.db":
 			database = true
-		case !isKnownFile(name) && foreign == "":
-			foreign = name
+		case !isKnownFile(name) && unknownName == "":
+			unknownName = name
 		}
 	}
 	switch {
 	case database:
 		return nil
-	case foreign != "":
-		return fmt.Errorf("%s is no vault and not empty (it holds %q): choose an empty directory", dir, foreign)
+	case unknownName != "":
+		return fmt.Errorf("%s is no vault and not empty (it holds %q): choose an empty directory", dir, unknownName)
 	}
 	return checkNoDocuments(dir)
 }

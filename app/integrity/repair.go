@@ -68,11 +68,11 @@ func (c *Checker) checkRepairable(ctx context.Context) (findings int, blockers [
 		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	census, err := copied.Check(ctx, func(store.Finding) { findings++ })
+	summary, err := copied.Check(ctx, func(store.Finding) { findings++ })
 	switch {
 	case err != nil:
 		return 0, nil, err
-	case census.Corrupt:
+	case summary.Corrupt:
 		return findings, []store.Finding{damagedFile}, nil
 	}
 	if blockers, err = c.findLostRecords(copied); err != nil || len(blockers) > 0 {
@@ -224,8 +224,8 @@ func (c *Checker) sweepOrphans(ctx context.Context, r *RepairResult) error {
 		c.Log.Warn("orphans stay: vault.db is not the one that was last used here")
 		return nil
 	}
-	swept, err := c.Vault.Sweeper.SweepBlobs(ctx)
-	r.Orphans = swept.Removed
+	result, err := c.Vault.Sweeper.SweepBlobs(ctx)
+	r.Orphans = result.Removed
 	if err != nil && ctx.Err() == nil && errs.KindOf(err) != errs.Unavailable {
 		c.Log.Warn("orphans stay", "error", err) // a damaged record may refer to any of them
 		return nil

@@ -96,10 +96,10 @@ func TestRepairRebuildsDerivedData(t *testing.T) {
 func TestRepairKeepsDamagedRecords(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		damage      func(database string)
-		applied     bool
-		want        string // substring of the findings
-		orphanSwept bool   // true if all file records are intact, so that an orphan can be removed
+		damage        func(database string)
+		applied       bool
+		want          string // substring of the findings
+		orphanRemoved bool   // true if all file records are intact, so that an orphan can be removed
 	}{
 		"damaged file": {
 			damage:  func(db string) { vaulttest.FlipBit(t, db, "files", 200, false) },
@@ -118,7 +118,7 @@ func TestRepairKeepsDamagedRecords(t *testing.T) {
 		},
 		"damaged order": {
 			damage:  func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) },
-			applied: true, want: "order 1: ", orphanSwept: true,
+			applied: true, want: "order 1: ", orphanRemoved: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,11 +133,11 @@ func TestRepairKeepsDamagedRecords(t *testing.T) {
 			if r.Applied != tt.applied || r.Report.OK() || !strings.Contains(got, tt.want) {
 				t.Errorf("Repair(): applied %v, findings %q; want applied %v and %q", r.Applied, got, tt.applied, tt.want)
 			}
-			if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 4 && !tt.orphanSwept {
+			if n := len(vaulttest.FilesUnder(t, opts.Dir, "blobs")); n != 4 && !tt.orphanRemoved {
 				t.Errorf("stored documents = %d, want 4", n)
 			}
-			if _, err := os.Stat(orphan); (err != nil) != tt.orphanSwept {
-				t.Errorf("stat the orphan: %v, want it removed: %v", err, tt.orphanSwept)
+			if _, err := os.Stat(orphan); (err != nil) != tt.orphanRemoved {
+				t.Errorf("stat the orphan: %v, want it removed: %v", err, tt.orphanRemoved)
 			}
 		})
 	}

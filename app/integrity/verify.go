@@ -163,8 +163,8 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 		return fmt.Errorf("read tmp: %w", err)
 	}
 	r.Leftovers = leftovers
-	census, err := copied.Check(ctx, addFinding)
-	r.Records, r.Files, r.Events = census.Records, census.Files, census.Events
+	summary, err := copied.Check(ctx, addFinding)
+	r.Records, r.Files, r.Events = summary.Records, summary.Files, summary.Events
 	if err != nil {
 		return err
 	}

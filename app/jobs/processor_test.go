@@ -194,8 +194,8 @@ func TestProcessingStoresTextAndThumbnail(t *testing.T) {
 		t.Errorf("calls = %+v, want 2 of class Background by the operator", f.Calls)
 	}
 	// If the same content is uploaded again, no further calls are needed.
-	again := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Copy.pdf", "a"))[0]
-	if failure := vaulttest.ProcessingFailure(t, v, again.ID); failure != "" || len(f.Calls) != 2 {
+	duplicate := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Copy.pdf", "a"))[0]
+	if failure := vaulttest.ProcessingFailure(t, v, duplicate.ID); failure != "" || len(f.Calls) != 2 {
 		t.Errorf("second upload: failure %q, %d calls; want none, 2", failure, len(f.Calls))
 	}
 }

@@ -18,12 +18,12 @@ func TestRetry(t *testing.T) {
 	t.Parallel()
 	f := &vaulttest.FakeReader{}
 	v, _ := vaulttest.StartWithFakeReader(t, f)
-	good := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Good.pdf", "good"))[0]
+	processed := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Good.pdf", "good"))[0]
 	vaulttest.WaitProcessed(t, v)
 	f.SetHandler(vaulttest.DamagedDocument)
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	vaulttest.WaitProcessed(t, v)
-	_, err := v.Processing.Retry(t.Context(), vaulttest.Operator, good.ID)
+	_, err := v.Processing.Retry(t.Context(), vaulttest.Operator, processed.ID)
 	vaulttest.WantKind(t, "file that did not fail", err, errs.Conflict)
 	_, err = v.Processing.Retry(t.Context(), vaulttest.Operator, 99)
 	vaulttest.WantKind(t, "unknown file", err, errs.NotFound)

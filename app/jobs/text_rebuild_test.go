@@ -91,8 +91,8 @@ func TestRestoredTextsAreRebuilt(t *testing.T) {
 	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Texts != count {
 		t.Errorf("Verify() = %d texts, findings %v, %v; want %d, none", r.Texts, r.Findings, err, count)
 	}
-	before, gate := f.Count(vaulttest.IsTextCall), make(chan struct{})
-	f.SetHandler(func(context.Context, vaulttest.ReaderCall) error { <-gate; return nil })
+	before, unblock := f.Count(vaulttest.IsTextCall), make(chan struct{})
+	f.SetHandler(func(context.Context, vaulttest.ReaderCall) error { <-unblock; return nil })
 	v.Start(time.Hour)
 	vaulttest.Eventually(t, "queued documents in the state of the search index", func() bool {
 		s, err := v.Search.State(t.Context())
@@ -101,7 +101,7 @@ func TestRestoredTextsAreRebuilt(t *testing.T) {
 	if s, err := v.Search.State(t.Context()); err != nil || s.Complete() || s.WithoutText() != count {
 		t.Errorf("during the rebuild: State() = %+v, %v; want incomplete, %d files without text", s, err, count)
 	}
-	close(gate)
+	close(unblock)
 	maxQueue := uint64(0)
 	vaulttest.Eventually(t, "all documents in the search index", func() bool {
 		maxQueue = max(maxQueue, vaulttest.Status(t, v).Queue)

@@ -48,7 +48,7 @@ type pageCache interface {
 	Sync() error
 	// Drop removes the file from the page cache and returns the ranges that are still
 	// cached.
-	Drop() (stayed []extent, err error)
+	Drop() (remaining []extent, err error)
 	// ReadDisk reads from the disk without using the page cache. It reads only complete
 	// pages, at most compareChunk bytes.
 	ReadDisk(p []byte, at int64) (int, error)

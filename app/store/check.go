@@ -58,9 +58,9 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 			return err
 		}
 		k.t = t
-		if walked := recoverPanic(k.checkAll); walked != nil && ctx.Err() == nil {
+		if walkErr := recoverPanic(k.checkAll); walkErr != nil && ctx.Err() == nil {
 			k.summary.Corrupt = true
-			k.addFinding("database", "pages", "%s", describeProblem(walked))
+			k.addFinding("database", "pages", "%s", describeProblem(walkErr))
 			return errWalkFailed
 		}
 		return ctx.Err()

@@ -140,7 +140,7 @@ func TestCheckFindsFlippedBitsInRecords(t *testing.T) {
 	if findings, err := checkBytes(t, path, content); len(findings) > 0 || err != nil {
 		t.Fatalf("intact file: got %v, %v; want no findings", findings, err)
 	}
-	count, located := 0, 0
+	count, withRecord := 0, 0
 	eachFlippedBit(t, content, parseLayout(t, content).records, *flips, func(where string) {
 		count++
 		findings, err := checkBytes(t, path, content)
@@ -149,12 +149,12 @@ func TestCheckFindsFlippedBitsInRecords(t *testing.T) {
 		}
 		for _, f := range findings {
 			if f.Kind != "database" {
-				located++
+				withRecord++
 				break
 			}
 		}
 	})
-	t.Logf("%d flips, %d findings name a record", count, located)
+	t.Logf("%d flips, %d findings name a record", count, withRecord)
 }
 
 // If a bit is flipped in one of the numbers that bbolt follows to find records, Check either finds
@@ -182,8 +182,8 @@ func TestCheckSurvivesFlippedBitsInPages(t *testing.T) {
 			})
 			found, harmless := 0, 0
 			size := os.Getpagesize()
-			rest := append(a.elements, byteRange{"meta", 0, pageHeader + metaSize}, byteRange{"second meta", size, size + pageHeader + metaSize})
-			eachFlippedBit(t, content, rest, *flips/row.share, func(string) {
+			ranges := append(a.elements, byteRange{"meta", 0, pageHeader + metaSize}, byteRange{"second meta", size, size + pageHeader + metaSize})
+			eachFlippedBit(t, content, ranges, *flips/row.share, func(string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
 					harmless++
 				} else {

@@ -108,7 +108,7 @@ func TestSingleWriterCommitsOncePerUpdate(t *testing.T) {
 		}
 	}
 	after := s.db.Stats().TxStats
-	if spent := after.Sub(&before); spent.GetWrite() == 0 {
+	if stats := after.Sub(&before); stats.GetWrite() == 0 {
 		t.Error("got no page writes, want some")
 	}
 }
@@ -177,7 +177,7 @@ func TestBatchSizeIsLimited(t *testing.T) {
 func TestFailedMemberDoesNotAffectOthers(t *testing.T) {
 	rejected, broken := errors.New("rejected"), errors.New("broken")
 	reject := func(*Tx) error { return rejected }
-	breaks := func(tx *Tx) error { return errors.Join(putAbstract(tx), broken) }
+	failingWrite := func(tx *Tx) error { return errors.Join(putAbstract(tx), broken) }
 	for _, row := range []struct {
 		name         string
 		check, write func(*Tx) error
@@ -187,7 +187,7 @@ func TestFailedMemberDoesNotAffectOthers(t *testing.T) {
 		{"check rejects", reject, putAbstract, "rejected", 1},
 		{"check panics", func(*Tx) error { panic("bad check") }, putAbstract, "panic in a transaction: bad check", 1},
 		{"check dereferences nil", func(*Tx) error { var s *Store; return s.failure }, putAbstract, "nil pointer", 1},
-		{"write fails", nil, breaks, "broken", 4},
+		{"write fails", nil, failingWrite, "broken", 4},
 		{"write panics", nil, func(tx *Tx) error { panic(errors.Join(putAbstract(tx), broken)) }, "panic in a transaction: broken", 4},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ type matchSource[T any] struct {
 	bucket        *bolt.Bucket
 	tag           byte
 	prefix        string // normalized text, cut to the maximum length of a text in a key
-	matches       func(*T) (begins, exact bool)
+	matches       func(*T) (hasPrefix, exact bool)
 	hasExactForms bool // a record has several texts that count as exact matches, so exact matches don't always come first in the index
 }
 
@@ -72,7 +72,7 @@ func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match
 	if err != nil || !possible {
 		return nil, false, err
 	}
-	c := matchCollector[T]{limit: q.Limit, maxScan: maxFindScan, predicate: &pred, seen: map[uint64]bool{}}
+	c := matchCollector[T]{limit: q.Limit, maxScan: maxFindScan, predicate: &pred, exactByID: map[uint64]bool{}}
 	if len(q.Filters) > 0 || pred.hasDue || pred.openOnly || !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero() {
 		c.maxScan = maxFilteredFindScan
 	}
@@ -81,7 +81,7 @@ func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match
 			return nil, false, err
 		}
 	}
-	c.prefixed = slices.DeleteFunc(c.prefixed, func(k Match[T]) bool { return c.seen[l.fields(&k.Record).id] })
+	c.prefixed = slices.DeleteFunc(c.prefixed, func(k Match[T]) bool { return c.exactByID[l.fields(&k.Record).id] })
 	list = slices.Concat(c.exact, c.prefixed)
 	return list[:min(len(list), q.Limit)], c.more || len(list) > q.Limit, nil
 }
@@ -91,7 +91,7 @@ type matchCollector[T any] struct {
 	limit, maxScan  int
 	predicate       *predicate
 	exact, prefixed []Match[T]
-	seen            map[uint64]bool // IDs of the records found; the value is true if the match is exact
+	exactByID       map[uint64]bool // IDs of the records found; the value is true if the match is exact
 	more            bool
 }
 
@@ -122,14 +122,14 @@ func (m *matchCollector[T]) collect(t *Tx, l *indexedTable[T], source *matchSour
 			continue
 		}
 		found++
-		wasExact, wasSeen := m.seen[id]
+		wasExact, wasFound := m.exactByID[id]
 		switch {
 		case isExact && !wasExact:
 			m.exact = append(m.exact, Match[T]{v, source.by, true})
-		case !isExact && !wasSeen:
+		case !isExact && !wasFound:
 			m.prefixed = append(m.prefixed, Match[T]{v, source.by, false})
 		}
-		m.seen[id] = wasExact || isExact
+		m.exactByID[id] = wasExact || isExact
 		if err := t.canceled(); err != nil {
 			return err
 		}

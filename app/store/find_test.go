@@ -49,14 +49,14 @@ func TestFindMatchesOracle(t *testing.T) {
 		var wantOrders, wantAbstracts []string
 		for _, order := range orderModel.records(o) {
 			number, want := model.Fold(order.Number), model.Fold(text)
-			begins, exact := matchesText(text, []string{order.ParcelID()}, order.Property)
-			begins, exact = begins || want != "" && strings.HasPrefix(number, want), exact || want != "" && number == want
-			if begins {
+			hasPrefix, exact := matchesText(text, []string{order.ParcelID()}, order.Property)
+			hasPrefix, exact = hasPrefix || want != "" && strings.HasPrefix(number, want), exact || want != "" && number == want
+			if hasPrefix {
 				wantOrders = append(wantOrders, fmt.Sprint(order.ID, " ", exact))
 			}
 		}
 		for _, a := range abstractModel.records(o) {
-			if begins, exact := matchesText(text, []string{a.ParcelID(), a.FileNumber()}, a.Property); begins {
+			if hasPrefix, exact := matchesText(text, []string{a.ParcelID(), a.FileNumber()}, a.Property); hasPrefix {
 				wantAbstracts = append(wantAbstracts, fmt.Sprint(a.ID, " ", exact))
 			}
 		}
@@ -78,18 +78,18 @@ func TestFindMatchesOracle(t *testing.T) {
 // matchesText reports whether text is a prefix of one of the numbers or the address, and whether it
 // equals one of them.
 func matchesText(text string, numbers []string, p model.Property) (prefix, exact bool) {
-	squeezed, plain := model.NormalizeNumber(text), model.NormalizeText(text)
-	if squeezed == "" {
+	wantNumber, normalized := model.NormalizeNumber(text), model.NormalizeText(text)
+	if wantNumber == "" {
 		return false, false
 	}
 	for _, n := range numbers {
 		n = model.NormalizeNumber(n)
-		prefix, exact = prefix || strings.HasPrefix(n, squeezed), exact || n == squeezed
+		prefix, exact = prefix || strings.HasPrefix(n, wantNumber), exact || n == wantNumber
 	}
-	prefix = prefix || strings.HasPrefix(model.NormalizeText(p.LookupAddress()), plain)
+	prefix = prefix || strings.HasPrefix(model.NormalizeText(p.LookupAddress()), normalized)
 	if p.Address != "" {
 		for _, address := range p.LookupAddresses() {
-			exact = exact || model.NormalizeText(address) == plain
+			exact = exact || model.NormalizeText(address) == normalized
 		}
 	}
 	return prefix, exact

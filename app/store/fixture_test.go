@@ -71,8 +71,8 @@ func TestMakeFixture(t *testing.T) {
 func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 	for schema := 1; schema <= Schema; schema++ {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) {
-			packed := readFile(t, fixtureFile(schema))
-			z, err := gzip.NewReader(bytes.NewReader(packed))
+			compressed := readFile(t, fixtureFile(schema))
+			z, err := gzip.NewReader(bytes.NewReader(compressed))
 			if err != nil {
 				t.Fatalf("open fixture: %v", err)
 			}

@@ -114,15 +114,15 @@ func (t *Tx) bumpFolderVersions(old, f *model.File, existed, exists bool) {
 	if exists {
 		affected[f.FolderID] = true
 	}
-	shelves := &t.caches.folderVersions
+	fv := &t.caches.folderVersions
 	t.tx.OnCommit(func() {
-		shelves.mu.Lock()
-		defer shelves.mu.Unlock()
-		if shelves.versions == nil {
-			shelves.versions = map[uint64]uint64{}
+		fv.mu.Lock()
+		defer fv.mu.Unlock()
+		if fv.versions == nil {
+			fv.versions = map[uint64]uint64{}
 		}
 		for folder := range affected {
-			shelves.versions[folder]++
+			fv.versions[folder]++
 		}
 	})
 }

@@ -48,14 +48,14 @@ func TestFoldIsFold(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	tx := &Tx{}
-	seen := map[valueHash]columnValue{}
+	byHash := map[valueHash]columnValue{}
 	for _, v := range []columnValue{{}, {text: "new"}, {number: 1}, {number: 2}, {"key", 1}, {"user", 1}, {number: 1<<40 - 1},
 		{number: 1 << 40}, {"key", 1 << 50}} {
 		w := tx.hashValue(v)
-		if other, known := seen[w]; known || (w == 0) != (v == columnValue{}) {
+		if other, known := byHash[w]; known || (w == 0) != (v == columnValue{}) {
 			t.Errorf("hashValue(%+v) = %x, the same as of %+v, want a unique one", v, w, other)
 		}
-		seen[w] = v
+		byHash[w] = v
 	}
 	if a, b := tx.hashValue(columnValue{"order", 255}), tx.hashValue(columnValue{"order", 256}); a+1 != b {
 		t.Errorf("got hashes %x and %x, want consecutive ones", a, b)

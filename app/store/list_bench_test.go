@@ -123,10 +123,10 @@ func BenchmarkPut(b *testing.B) {
 						}
 						n++
 					}
-					spent := s.db.Stats()
-					spent = spent.Sub(&before)
+					stats := s.db.Stats()
+					stats = stats.Sub(&before)
 					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(n*batch), "µs/record")
-					b.ReportMetric(float64(spent.TxStats.GetWrite())/float64(n), "pages/commit")
+					b.ReportMetric(float64(stats.TxStats.GetWrite())/float64(n), "pages/commit")
 				})
 			}
 		}

@@ -87,13 +87,13 @@ func TestPagesWhileRecordsChange(t *testing.T) {
 				}
 				return err
 			})
-			seen := map[uint64]int{}
+			returned := map[uint64]int{}
 			last, temporary := uint64(stable), []uint64(nil)
 			for first := true; first || q.Position != nil; first = false {
 				var page Page[model.Order]
 				view(t, s, func(tx *Tx) (err error) { page, err = tx.ListOrders(q); return err })
 				for _, o := range page.Items {
-					seen[o.ID]++
+					returned[o.ID]++
 				}
 				if q.Position = page.Next; q.Backward {
 					q.Position = page.Prev
@@ -110,16 +110,16 @@ func TestPagesWhileRecordsChange(t *testing.T) {
 					}
 					return err
 				})
-				if len(seen) > 100_000 {
-					t.Fatalf("read %d entries of the list, want its end", len(seen))
+				if len(returned) > 100_000 {
+					t.Fatalf("read %d entries of the list, want its end", len(returned))
 				}
 			}
 			for id := range uint64(stable) {
-				if seen[id+1] != 1 {
-					t.Errorf("got order %d %d times, want once", id+1, seen[id+1])
+				if returned[id+1] != 1 {
+					t.Errorf("got order %d %d times, want once", id+1, returned[id+1])
 				}
 			}
-			for id, n := range seen {
+			for id, n := range returned {
 				if n > 1 {
 					t.Errorf("got order %d %d times, want at most once", id, n)
 				}
@@ -255,7 +255,7 @@ func TestMaxBytes(t *testing.T) {
 		for _, backward := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%+v back %v", row, backward), func(t *testing.T) {
 				q := Query{Limit: row.limit, MaxBytes: row.bytes, Backward: backward}
-				var seen []uint64
+				var returned []uint64
 				for first := true; first || q.Position != nil; first = false {
 					var page Page[model.Abstract]
 					view(t, s, func(tx *Tx) (err error) { page, err = tx.ListAbstracts(q); return err })
@@ -270,16 +270,16 @@ func TestMaxBytes(t *testing.T) {
 						ids = append(ids, a.ID)
 					}
 					if q.Position = page.Next; backward {
-						q.Position, seen = page.Prev, append(ids, seen...)
+						q.Position, returned = page.Prev, append(ids, returned...)
 					} else {
-						seen = append(seen, ids...)
+						returned = append(returned, ids...)
 					}
 					if page.Truncated != (row.bytes > 0 && row.limit == 100 && q.Position != nil) {
 						t.Errorf("Truncated = %v at position %x, want it only at a byte limit", page.Truncated, q.Position)
 					}
 				}
-				if want := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(seen, want) {
-					t.Errorf("got %v, want %v", seen, want)
+				if want := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9}; !slices.Equal(returned, want) {
+					t.Errorf("got %v, want %v", returned, want)
 				}
 			})
 		}

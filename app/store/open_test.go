@@ -306,8 +306,8 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 			if !bytes.HasPrefix(readFile(t, path), before) { // bbolt extends the file on Windows
 				t.Error("the file changed, want it unchanged")
 			}
-			if _, again := Open(t.Context(), path, testOptions()); again == nil || again.Error() != err.Error() {
-				t.Errorf("second Open: got %v, want %v", again, err)
+			if _, secondErr := Open(t.Context(), path, testOptions()); secondErr == nil || secondErr.Error() != err.Error() {
+				t.Errorf("second Open: got %v, want %v", secondErr, err)
 			}
 		})
 	}

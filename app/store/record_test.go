@@ -96,8 +96,8 @@ func FuzzDecode(f *testing.F) {
 		if !bytes.Equal(raw, before) {
 			t.Errorf("decodeRecord changed its input to %x, want %x", raw, before)
 		}
-		again, encodeErr := encodeRecord(bucketFolders, encodeUint64(id), folder)
-		if encodeErr != nil || err == nil && decodeRecord(bucketFolders, encodeUint64(id), again, &folder) != nil {
+		reencoded, encodeErr := encodeRecord(bucketFolders, encodeUint64(id), folder)
+		if encodeErr != nil || err == nil && decodeRecord(bucketFolders, encodeUint64(id), reencoded, &folder) != nil {
 			t.Errorf("encode and decode the record again: %v", encodeErr)
 		}
 	})
@@ -250,10 +250,10 @@ func TestKeysDigestsAndTasks(t *testing.T) {
 	if err != nil {
 		t.Fatalf("snapshot: %v", err)
 	}
-	var seen []uint64
-	err = c.EachDigest(func(_ [32]byte, f []model.File) error { seen = append(seen, f[0].ID); return nil })
-	if err != nil || len(seen) != 3 {
-		t.Errorf("got digests of files %v, %v; want 3", seen, err)
+	var fileIDs []uint64
+	err = c.EachDigest(func(_ [32]byte, f []model.File) error { fileIDs = append(fileIDs, f[0].ID); return nil })
+	if err != nil || len(fileIDs) != 3 {
+		t.Errorf("got digests of files %v, %v; want 3", fileIDs, err)
 	}
 	stop := errors.New("stop")
 	if err := c.EachDigest(func([32]byte, []model.File) error { return stop }); !errors.Is(err, stop) {

@@ -23,8 +23,8 @@ func (t *Tx) StoredResponse(slot [32]byte) (r model.StoredResponse, found bool, 
 	if err := decodeRecord(bucketStoredResponses, slot[:], raw, &record); err != nil {
 		return r, false, err
 	}
-	if r = record.StoredResponse; len(record.Packed) > 0 {
-		if r.Body, err = decompress(record.Packed); err != nil {
+	if r = record.StoredResponse; len(record.Compressed) > 0 {
+		if r.Body, err = decompress(record.Compressed); err != nil {
 			return model.StoredResponse{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
 		}
 	}
@@ -47,7 +47,7 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	record := responseRecord{StoredResponse: r}
 	if len(r.Body) >= minCompressSize {
 		record.Body = nil
-		if record.Packed, err = compress(r.Body); err != nil {
+		if record.Compressed, err = compress(r.Body); err != nil {
 			return fmt.Errorf("pack replay: %w", err)
 		}
 	}
@@ -97,7 +97,7 @@ func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error
 // response that lists many files is very repetitive.
 type responseRecord struct {
 	model.StoredResponse
-	Packed []byte `json:"packed,omitempty"` // gzip-compressed body (RFC 1952); replaces Body
+	Compressed []byte `json:"packed,omitempty"` // gzip-compressed body (RFC 1952); replaces Body
 }
 
 const (
@@ -115,8 +115,8 @@ func compress(body []byte) ([]byte, error) {
 }
 
 // decompress returns the uncompressed body.
-func decompress(packed []byte) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+func decompress(compressed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func TestStoredResponsesAreCompressed(t *testing.T) {
 		return err
 	})
 	damaged := responseRecord{StoredResponse: model.StoredResponse{RequestHash: digest(1), Status: 201, At: testTime},
-		Packed: []byte("no gzip")}
+		Compressed: []byte("no gzip")}
 	update(t, s, func(tx *Tx) error {
 		raw, err := encodeRecord(bucketStoredResponses, slot[:], damaged)
 		return errors.Join(err, tx.bucket(bucketStoredResponses).Put(slot[:], raw))

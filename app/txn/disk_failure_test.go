@@ -126,7 +126,7 @@ func TestDiskReserve(t *testing.T) {
 	}
 	f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"))[0]
 	text, key := vaulttest.CreateKey(t, v, model.KeyDraft{})
-	_, leaked := vaulttest.CreateKey(t, v, model.KeyDraft{})
+	_, rotatedKey := vaulttest.CreateKey(t, v, model.KeyDraft{})
 	vaulttest.Close(t, v)
 	opts.Settings.DiskReserve = math.MaxUint64
 	v = vaulttest.Open(t, opts)
@@ -152,7 +152,7 @@ func TestDiskReserve(t *testing.T) {
 	if _, err := v.Folders.List(t.Context()); err != nil {
 		t.Errorf("list folders: %v", err)
 	}
-	if _, _, err := v.Keys.Rotate(t.Context(), vaulttest.Operator, leaked.ID, 0); err != nil {
+	if _, _, err := v.Keys.Rotate(t.Context(), vaulttest.Operator, rotatedKey.ID, 0); err != nil {
 		t.Errorf("rotate key: %v", err)
 	}
 	if _, err := v.Keys.Revoke(t.Context(), vaulttest.Operator, key.ID); err != nil {
