@@ -5,16 +5,17 @@ import (
 	"fmt"
 )
 
-// The posting list of a term with more than one document is written in blocks. Numbers are unsigned
-// varints. A gap is the difference to the previous number minus one; the number before the first is
-// -1. A list with only one block has no skip entries.
+// The posting list of a term that is in more than one document is written in blocks. Numbers are
+// unsigned varints. A gap is the difference from the previous number, minus one. The number before
+// the first is -1. A list with only one block has no skip entries.
 //
 //	postings := block* skip*
 //	block    := gap of every document, [term frequency in every document]
 //	skip     := last document of the block u32, end of the block u32, end of its positions u64
 //
-// Ends are relative to the start of the term's postings and positions. Only terms with positions
-// have frequencies; a document that was added without a position has frequency 0.
+// Ends are relative to the start of the postings and the positions of the term. Only terms with
+// positions have frequencies. In a document to which the term was added without a position, its
+// frequency is 0.
 //
 //	positions := for every document: the first position, then the differences between
 //	             consecutive positions, up to MaxPositions positions
@@ -24,7 +25,7 @@ const (
 	maxBlockBytes = blockSize * (5 + 5) // upper bound
 )
 
-// skip is a skip entry: the last document and the end of a block.
+// skip is a skip entry: the last document of a block and the end of the block.
 type skip struct {
 	lastDoc      uint32
 	postingsEnd  uint32
@@ -41,7 +42,7 @@ func parseSkip(p []byte) skip {
 	return skip{binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint32(p[4:]), binary.LittleEndian.Uint64(p[8:])}
 }
 
-// appendGaps appends the gaps of docs, which are ascending and greater than prev.
+// appendGaps appends the gaps of docs to p. docs must be ascending and greater than prev.
 func appendGaps(p []byte, prev uint32, docs []uint32) []byte {
 	for _, d := range docs {
 		p = binary.AppendUvarint(p, uint64(d-prev-1))
@@ -59,15 +60,15 @@ func appendUvarints(p []byte, numbers []uint32) []byte {
 
 const continuationBits = 0x8080808080808080
 
-// decodeGaps fills docs with the documents that follow prev (^0 stands for -1) and returns the rest
-// of p. All documents must be below limit.
+// decodeGaps decodes the documents that follow prev into docs and returns the rest of p. ^0 as prev
+// stands for -1. All documents must be below limit.
 func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, error) {
 	at, i := uint64(prev)+1, 0
 	if prev == ^uint32(0) {
 		at = 0
 	}
 	for i < len(docs) {
-		// Fast path: eight gaps of one byte each, which is usual for frequent terms.
+		// Fast path: decode eight gaps of one byte each. Frequent terms usually have such gaps.
 		if len(docs)-i >= 8 && len(p) >= 8 {
 			if v := binary.LittleEndian.Uint64(p); v&continuationBits == 0 {
 				eight := docs[i : i+8 : i+8]
@@ -96,7 +97,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, err
 	return p, nil
 }
 
-// decodeUvarints fills numbers from p and returns the rest of p.
+// decodeUvarints decodes varints into numbers and returns the rest of p.
 func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	for i := range numbers {
 		v, n := readUvarint32(p)
@@ -108,7 +109,8 @@ func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	return p, nil
 }
 
-// readUvarint32 reads a varint of at limit 32 bits and returns its size, or 0 if there is none.
+// readUvarint32 reads a varint of up to 32 bits. It returns the value and the number of bytes read,
+// or 0 bytes if there is no valid one.
 func readUvarint32(p []byte) (uint32, int) {
 	if len(p) > 0 && p[0] < 0x80 {
 		return uint32(p[0]), 1

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Budget limits the work of a search. It stops when its context ends, when its limit is reached, or
-// when damage is found. Cursors then read nothing more and the search returns the error.
+// Budget limits the work of a search. Work stops when the context ends, the limit is reached, or
+// damage is found. Cursors then stop reading, and the search returns the error of the budget.
 type Budget struct {
 	ctx             context.Context
 	blocks          int
-	stepsSinceCheck int // non-block steps since the last Check
+	stepsSinceCheck int // steps counted by Spend since the last Check
 	err             error
 
-	limited   bool // Limit was called; it sets the next two
-	stepsLeft int  // work left
+	limited   bool // Limit was called and has set the next two fields
+	stepsLeft int  // number of steps left
 	deadline  time.Time
 }
 
-// ErrBudgetSpent is the error of a Budget that reached its Limit. The work it covers is optional.
+// ErrBudgetSpent is the error of a Budget that reached its limit. Such a budget covers only
+// optional work.
 var ErrBudgetSpent = errors.New("enough was done")
 
 // NewBudget returns a budget that ends with ctx.
 func NewBudget(ctx context.Context) Budget { return Budget{ctx: ctx} }
 
 // Limit limits the budget to a number of steps and, unless deadline is zero, to a point in time.
-// When one of them is exceeded the error of the budget is ErrBudgetSpent.
+// When either limit is exceeded, the error of the budget is ErrBudgetSpent.
 func (b *Budget) Limit(steps int, deadline time.Time) {
 	b.limited, b.stepsLeft, b.deadline = true, steps, deadline
 }
@@ -34,10 +35,10 @@ func (b *Budget) Limit(steps int, deadline time.Time) {
 // Err returns the error that stopped the budget, or nil.
 func (b *Budget) Err() error { return b.err }
 
-// blocksPerCheck is how many blocks are read between two checks: about 4,000 documents.
+// blocksPerCheck is the number of blocks that are read between two checks: about 4,000 documents.
 const blocksPerCheck = 32
 
-// spendBlock counts a block to be read and reports whether work may continue.
+// spendBlock counts a block that is about to be read. It reports whether work may continue.
 func (b *Budget) spendBlock() bool {
 	if b.blocks++; b.blocks%blocksPerCheck == 0 {
 		b.Check()
@@ -48,7 +49,7 @@ func (b *Budget) spendBlock() bool {
 // stepsPerCheck is the number of steps between two checks: about 0.01 ms of work.
 const stepsPerCheck = 1 << 13
 
-// Spend counts steps that read no block and reports whether work may continue.
+// Spend counts steps that do not read a block. It reports whether work may continue.
 func (b *Budget) Spend(steps int) bool {
 	if b.stepsSinceCheck += steps; b.stepsSinceCheck >= stepsPerCheck {
 		b.stepsLeft -= b.stepsSinceCheck
@@ -68,7 +69,7 @@ func (b *Budget) Check() {
 	}
 }
 
-// Fail stops the budget with err unless it has stopped already.
+// Fail stops the budget with err unless it has already stopped.
 func (b *Budget) Fail(err error) {
 	if b.err == nil {
 		b.err = err

@@ -7,8 +7,8 @@ import (
 
 const cacheShards = 16
 
-// Cache keeps verified pages up to a fixed size. Buffers are allocated once and reused. The
-// eviction policy is CLOCK (second chance).
+// Cache keeps verified pages in memory, up to a fixed size. Buffers are allocated once and reused.
+// The eviction policy is CLOCK (second chance).
 type Cache struct {
 	files  atomic.Uint64
 	shards [cacheShards]cacheShard
@@ -16,7 +16,7 @@ type Cache struct {
 
 type cacheShard struct {
 	mu       sync.Mutex
-	slotOf   map[uint64]int // page → slot
+	slotOf   map[uint64]int // slot of each cached page
 	slots    []cacheSlot
 	hand     int
 	maxSlots int
@@ -24,12 +24,12 @@ type cacheShard struct {
 
 type cacheSlot struct {
 	key        uint64
-	page       []byte // nil while it is being read
+	page       []byte // nil while the page is being read
 	buf        []byte
 	referenced bool
 }
 
-// NewCache returns a cache of the given size, at least 64 pages.
+// NewCache returns a cache of the given size, but with at least 64 pages.
 func NewCache(bytes int64) *Cache {
 	c := &Cache{}
 	for i := range c.shards {
@@ -39,10 +39,10 @@ func NewCache(bytes int64) *Cache {
 	return c
 }
 
-// newFileID returns an unused file number for cache keys.
+// newFileID returns an unused file ID for cache keys.
 func (c *Cache) newFileID() uint64 { return c.files.Add(1) }
 
-// read copies bytes of a page to p, starting at offset at in the page.
+// read copies len(p) bytes of a page to p, starting at offset at of the page.
 func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	key := f.id<<32 | uint64(page)
 	s := &c.shards[(key*0x9e3779b97f4a7c15)>>60]
@@ -56,7 +56,7 @@ func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	}
 	slot, buf := s.claimSlot()
 	s.mu.Unlock()
-	// Read without the lock, so that other readers don't wait for the disk.
+	// Read the page without holding the lock, so that other readers don't wait for the disk.
 	if buf == nil {
 		buf = make([]byte, pageSize)
 	}
@@ -70,8 +70,8 @@ func (c *Cache) read(f *pageFile, page uint32, at int, p []byte) error {
 	return err
 }
 
-// claimSlot evicts a page and returns its slot and buffer. The buffer may be nil. The slot is -1 if
-// all slots are being read into.
+// claimSlot evicts a page and returns its slot and buffer. The buffer may be nil. If pages are
+// being read into all slots, the slot is -1.
 func (s *cacheShard) claimSlot() (int, []byte) {
 	if len(s.slots) < s.maxSlots {
 		s.slots = append(s.slots, cacheSlot{})
@@ -97,8 +97,8 @@ func (s *cacheShard) claimSlot() (int, []byte) {
 	return -1, nil
 }
 
-// fillSlot returns the buffer to a slot, together with the page unless reading failed or another
-// reader cached the same page first.
+// fillSlot returns the buffer to a slot. It also stores the page, unless the read failed or another
+// reader has cached the same page in the meantime.
 func (s *cacheShard) fillSlot(slot int, key uint64, buf, page []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

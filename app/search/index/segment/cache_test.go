@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// The cache stays within its size and returns correct data when it evicts.
+// The cache stays within its size and returns correct data after it evicts pages.
 func TestCacheStaysWithinSize(t *testing.T) {
 	docs := make([]document, 300_000)
 	for i := range docs {

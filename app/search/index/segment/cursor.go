@@ -8,12 +8,12 @@ import (
 // NoMoreDocs is the document number after the last document.
 const NoMoreDocs = ^uint32(0)
 
-// Cursor iterates over the posting list of one term in one segment, from the newest document to the
-// oldest, block by block. It has no current document before the first Next or Advance.
+// Cursor iterates over the posting list of one term in one segment, block by block, from the newest
+// document to the oldest. Before the first Next or Advance, it has no current document.
 type Cursor struct {
 	docs     [blockSize]uint32
 	blockLen int // number of docs
-	index    int // of the current document in docs
+	index    int // index of the current document in docs
 	doc      uint32
 
 	postings   byteReader
@@ -21,16 +21,16 @@ type Cursor struct {
 	entry      Entry
 	maxDoc     uint32 // number of documents in the segment
 	numBlocks  int
-	block      int  // the block in docs, or -1
+	block      int  // number of the block in docs, or -1
 	blockStart skip // its start offsets, and the last document of the previous block
 	blockEnd   skip
 	skips      [maxSkips * skipSize]byte
-	firstSkip  int // block of the first entry in skips
+	firstSkip  int // number of the block of the first entry in skips
 	numSkips   int
 	probe      [4]byte
 
 	raw          [maxBlockBytes]byte
-	rawFreqs     []byte // part of raw with the encoded frequencies
+	rawFreqs     []byte // the part of raw that contains the encoded frequencies
 	freqsDecoded bool   // whether freqs is filled
 	freqs        [blockSize]uint32
 }
@@ -54,7 +54,7 @@ func (c *Cursor) open(postings byteReader, e Entry, docs uint32, b *Budget) {
 	}
 }
 
-// Next moves to the next document and returns it, or NoMoreDocs.
+// Next moves to the next document and returns it. At the end of the list, it returns NoMoreDocs.
 func (c *Cursor) Next() uint32 {
 	if c.index++; c.index < c.blockLen {
 		c.doc = c.docs[c.index]
@@ -63,7 +63,8 @@ func (c *Cursor) Next() uint32 {
 	return c.openBlock(c.block + 1)
 }
 
-// Advance moves to the first document that is not less than d and returns it, or NoMoreDocs.
+// Advance moves to the first document that is not less than d and returns it. If there is none, it
+// returns NoMoreDocs.
 func (c *Cursor) Advance(d uint32) uint32 {
 	if c.blockLen > 0 && c.doc >= d {
 		return c.doc
@@ -72,7 +73,7 @@ func (c *Cursor) Advance(d uint32) uint32 {
 		if c.openBlock(c.seekBlock(d)) == NoMoreDocs {
 			return NoMoreDocs
 		}
-		if c.docs[c.blockLen-1] < d { // a list of one block has no skip entry to tell
+		if c.docs[c.blockLen-1] < d { // needed because a list of one block has no skip entry with its last document
 			return c.exhaust()
 		}
 	}
@@ -100,7 +101,7 @@ func (c *Cursor) Doc() uint32 { return c.doc }
 // DocFreq returns the length of the posting list, including deleted documents.
 func (c *Cursor) DocFreq() int { return int(c.entry.DocFreq) }
 
-// exhaust moves behind the last document.
+// exhaust moves past the last document.
 func (c *Cursor) exhaust() uint32 {
 	c.blockLen, c.index, c.doc, c.block = 1, 0, NoMoreDocs, c.numBlocks
 	c.docs[0] = NoMoreDocs
@@ -145,7 +146,7 @@ func (c *Cursor) readBlock(block int) error {
 	return err
 }
 
-// locateBlock finds the start and the end of a block.
+// locateBlock finds the start and the end of a block in the postings.
 func (c *Cursor) locateBlock(block int) error {
 	if c.numBlocks == 1 {
 		c.blockStart = skip{lastDoc: NoMoreDocs}
@@ -202,7 +203,7 @@ func (c *Cursor) seekBlock(d uint32) int {
 	if c.numBlocks < 2 || low >= c.numBlocks {
 		return low
 	}
-	// The target is usually near: gallop, then search binarily.
+	// The target is usually near, so gallop first and then use a binary search.
 	high, step := low, 1
 	for high < c.numBlocks && c.lastDoc(high) < d {
 		low = high + 1

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// The dictionary stores the terms of a segment in ascending byte order, in leaves. The posting of a
-// term with only one document is stored in the dictionary itself.
+// The dictionary stores the terms of a segment in leaves, in ascending byte order. If a term is in
+// only one document, its posting is stored in the dictionary itself.
 //
 //	terms := leaf*
 //	leaf  := offset of its first term's postings, offset of its first term's positions,
@@ -16,15 +16,16 @@ import (
 //	         one document:   its number, [term frequency, length of its positions]
 //	         more documents: length of the postings, [length of the positions]
 //
-// All other numbers are varints. Postings and positions are stored contiguously in term order.
+// All numbers without a type are varints. Postings and positions are stored contiguously, in the
+// order of their terms.
 const (
-	targetLeafBytes = 512  // a leaf ends with the term that makes it this long
+	targetLeafBytes = 512  // a leaf ends when it reaches this length
 	maxLeafBytes    = 1024 // upper bound: a term takes at most 2 + 64 + 5*10 bytes
 )
 
 // Entry is the dictionary entry of a term.
 type Entry struct {
-	DocFreq      uint32 // documents with the term, including deleted ones
+	DocFreq      uint32 // number of documents with the term, including deleted ones
 	HasPositions bool   // whether positions and frequencies are stored
 
 	doc       uint32 // if DocFreq is 1
@@ -35,12 +36,12 @@ type Entry struct {
 
 type span struct{ off, length int64 }
 
-// leaf decodes a leaf term by term.
+// leaf decodes the terms of a leaf one by one.
 type leaf struct {
 	term      []byte
 	entry     Entry
 	rest      []byte
-	remaining uint64 // terms left in rest
+	remaining uint64 // number of terms left in rest
 	offsets   struct{ postings, positions int64 }
 	err       error
 	termBuf   [MaxTermBytes]byte
@@ -89,7 +90,7 @@ func (l *leaf) uvarint32() uint32 {
 	return uint32(v)
 }
 
-// next decodes the next term. It returns false at the end of the leaf and after an error.
+// next decodes the next term. It returns false at the end of the leaf or after an error.
 func (l *leaf) next() bool {
 	if l.remaining == 0 || l.err != nil {
 		return false
@@ -151,8 +152,8 @@ func (l *leaf) readSpan(next *int64) span {
 // dictionaryWriter writes terms in ascending order.
 type dictionaryWriter struct {
 	pages         *pageWriter
-	body          []byte // of the current leaf, without its header
-	numTerms      uint64 // in body
+	body          []byte // the current leaf without its header
+	numTerms      uint64 // number of terms in body
 	lastTerm      []byte
 	separator     []byte // separator of the current leaf
 	start         struct{ postings, positions int64 }
@@ -160,7 +161,8 @@ type dictionaryWriter struct {
 	header        []byte
 }
 
-// add writes a term. Its postings and positions must already be the last bytes of their streams.
+// add writes a term. Its postings and positions must already have been written and must be the last
+// bytes of their streams.
 func (d *dictionaryWriter) add(term []byte, e Entry) {
 	if d.numTerms == 0 {
 		d.start.postings = d.pages.lengths[streamPostings] - e.postings.length
@@ -195,7 +197,7 @@ func (d *dictionaryWriter) add(term []byte, e Entry) {
 	}
 }
 
-// flush writes the current leaf and its entry in the sparse index.
+// flush writes the current leaf and adds an entry for it to the sparse index.
 func (d *dictionaryWriter) flush() {
 	if d.numTerms == 0 {
 		return

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzBlock checks that decoded blocks are valid and survive another round trip.
+// FuzzBlock checks that decoded blocks are valid and that encoding and decoding them again does not
+// change them.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0}, uint8(9), uint32(100))
 	f.Add([]byte{0x81, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, uint8(10), uint32(1<<20))
@@ -39,8 +40,9 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzTombstones checks that decoded tombstones survive another round trip, and that decoding
-// allocates memory in proportion to the input, plus a bit per document if the input is valid.
+// FuzzTombstones checks that encoding and decoding tombstones again does not change them. It also
+// checks that the memory allocated for decoding is in proportion to the input, plus one bit per
+// document if the input is valid.
 func FuzzTombstones(f *testing.F) {
 	var few, many *Tombstones
 	few = few.With(100, []uint32{7, 99})
@@ -83,7 +85,8 @@ func FuzzTombstones(f *testing.F) {
 	})
 }
 
-// allocatedBytes returns the number of bytes that do allocates, whether freed or not.
+// allocatedBytes returns the number of bytes that do allocates, including those that are freed
+// again.
 func allocatedBytes(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -92,8 +95,8 @@ func allocatedBytes(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// FuzzSegment changes bytes of a segment and fixes the checksums. Reading it may return ErrDamaged
-// or any contents, but must terminate and must not panic.
+// FuzzSegment changes bytes of a segment and fixes the checksums. Reading the segment may return
+// ErrDamaged or any contents, but must terminate and must not panic.
 func FuzzSegment(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "7")
 	writeSegment(f, path, randomDocs(1, 400))
@@ -138,14 +141,14 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// discardFile is a File that discards what is written.
+// discardFile is a File that discards everything written to it.
 type discardFile struct{}
 
 func (discardFile) Write(p []byte) (int, error) { return len(p), nil }
 func (discardFile) Sync() error                 { return nil }
 
-// fixChecksums recomputes the checksums of a segment file. It returns false if the file cannot have
-// the stream lengths in the footer.
+// fixChecksums recomputes the checksums of a segment file. It returns false if the file cannot
+// contain streams of the lengths in the footer.
 func fixChecksums(raw []byte) (Meta, bool) {
 	var p pageFile
 	end := len(raw) - footerSize

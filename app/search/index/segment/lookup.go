@@ -6,19 +6,19 @@ import "bytes"
 type TermIterator struct {
 	leaf
 	terms      byteReader
-	leafOffset int64 // of the current leaf
+	leafOffset int64 // offset of the current leaf
 	size       int64 // number of bytes in buf
 	buf        [maxLeafBytes]byte
 }
 
-// seek moves to the leaf at offset off. The following next returns its first term.
+// seek moves to the leaf at offset off. The next call of next moves to its first term.
 func (it *TermIterator) seek(terms byteReader, off int64) {
 	it.terms, it.leafOffset, it.size = terms, off, 0
 	it.remaining, it.err, it.rest, it.term = 0, nil, nil, it.termBuf[:0]
 }
 
-// next moves to the next term, across leaves. It returns false at the end of the dictionary and
-// after an error, which is in it.err.
+// next moves to the next term, which may be in the next leaf. It returns false at the end of the
+// dictionary or after an error, which is in it.err.
 func (it *TermIterator) next() bool {
 	for it.err == nil {
 		if it.leaf.next() {
@@ -48,7 +48,8 @@ func (it *TermIterator) nextLeaf() bool {
 	return it.err == nil
 }
 
-// Find returns the dictionary entry of a term. The iterator is scratch space that callers can reuse.
+// Find returns the dictionary entry of a term, and whether the term exists. The iterator is scratch
+// space that callers can reuse.
 func (s *Segment) Find(term []byte, it *TermIterator) (Entry, bool, error) {
 	off, end, ok := s.sparse.find(term)
 	if !ok {
@@ -69,14 +70,14 @@ func (s *Segment) Find(term []byte, it *TermIterator) (Entry, bool, error) {
 	return Entry{}, false, it.err
 }
 
-// Lookup finds terms of a segment one after another. If a term is greater than the previous one and
-// below limit, the search continues from there.
+// Lookup finds terms of a segment, one after another. If a term is greater than the previous one
+// and less than limit, the lookup continues from the previous term.
 type Lookup struct {
 	segment  *Segment
 	terms    TermIterator
 	started  bool
-	done     bool   // no more terms before limit
-	lastTerm []byte // previous term; terms is at the first term that is not less
+	done     bool   // there are no more terms before limit
+	lastTerm []byte // previous term; terms is at the first term that is not less than this one
 	limit    []byte // next separator in the sparse index; nil if there is none
 	end      int64  // offset in the dictionary at which the terms below limit end
 }
@@ -105,7 +106,7 @@ func (l *Lookup) Find(term []byte) (Entry, bool, error) {
 	return Entry{}, false, l.terms.err
 }
 
-// seek moves to the start of the leaf that can contain term.
+// seek moves to the start of the leaf that can contain the term. It returns false if there is none.
 func (l *Lookup) seek(term []byte) bool {
 	x := l.segment.sparse
 	n := x.leafAfter(term)
@@ -126,7 +127,8 @@ func (l *Lookup) step() {
 	l.done = atEnd || !it.next()
 }
 
-// Terms appends the first terms with the prefix to all, in ascending order, at most limit of them.
+// Terms appends the first terms with the prefix to all, in ascending order. It appends up to limit
+// terms.
 func (s *Segment) Terms(prefix []byte, limit int, all []string) ([]string, error) {
 	off, _, ok := s.sparse.find(prefix)
 	if !ok {

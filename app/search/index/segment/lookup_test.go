@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Lookup finds exactly the existing terms, whatever the sequence of the lookups.
+// Lookup finds existing terms and no others, regardless of the order of the lookups.
 func TestLookup(t *testing.T) {
 	const terms = 1500
 	s := openDocs(t, 1<<20, singleTermDocs(terms, func(i int) string { return fmt.Sprintf("m%05d", i*3) }))
@@ -41,7 +41,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Terms may contain any bytes and have any length up to the maximum.
+// Terms may contain any bytes and may have any length up to the maximum.
 func TestTermsWithAnyBytes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	terms := make([][]byte, 3000)

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Source is a segment to be merged and its deleted documents, which are omitted.
+// Source is a segment to be merged and the set of its deleted documents, which the merge omits.
 type Source struct {
 	Segment    *Segment
 	Tombstones *Tombstones
 }
 
-// Merge writes several segments as one, term by term. It needs a few pages of memory per segment
+// Merge merges several segments into one, term by term. It needs memory for a few pages per segment
 // and two bits per document.
 type Merge struct {
-	sources  []*source // newest first, as documents are numbered
+	sources  []*source // newest first, like the documents in a segment
 	liveDocs int
 	budget   Budget
 }
@@ -27,7 +27,7 @@ type source struct {
 	tombstones *Tombstones
 	docMap
 	terms          TermIterator
-	active         bool // terms is at a term
+	active         bool // whether terms is at a term
 	postings       *sequentialReader
 	positions      *sequentialReader
 	cursor         Cursor
@@ -35,8 +35,8 @@ type source struct {
 	raw            []byte
 }
 
-// NewMerge prepares a merge of adjacent segments, oldest first. The caller must keep them open
-// until Write returns.
+// NewMerge prepares a merge of adjacent segments. list contains the oldest segment first. The
+// caller must keep the segments open until Write returns.
 func NewMerge(ctx context.Context, list []Source) *Merge {
 	m := &Merge{budget: Budget{ctx: ctx}}
 	for _, v := range slices.Backward(list) {
@@ -47,11 +47,12 @@ func NewMerge(ctx context.Context, list []Source) *Merge {
 	return m
 }
 
-// LiveDocs returns the number of documents in the merged segment. If it is zero, don't call Write.
+// LiveDocs returns the number of documents that the merged segment will contain. If it is zero,
+// don't call Write.
 func (m *Merge) LiveDocs() int { return m.liveDocs }
 
-// TombstonesSince returns the documents of the merged segment that were deleted while the merge
-// ran. current holds the current tombstones of the sources, in the order passed to NewMerge.
+// TombstonesSince returns the documents of the merged segment that were deleted during the merge.
+// current holds the current tombstones of the sources, in the order passed to NewMerge.
 func (m *Merge) TombstonesSince(current []*Tombstones) *Tombstones {
 	var docs []uint32
 	for i, tombstones := range current {
@@ -69,8 +70,8 @@ func (m *Merge) TombstonesSince(current []*Tombstones) *Tombstones {
 	return none.With(uint32(m.liveDocs), docs)
 }
 
-// Write writes the merged segment; Writer.Finish completes it. It returns ErrDamaged, the error of
-// the context, and errors of the operating system.
+// Write writes the merged segment. The caller then completes it with Writer.Finish. Write returns
+// ErrDamaged, the error of the context, or errors of the operating system.
 func (m *Merge) Write(w *Writer) error {
 	m.writeDocuments(w)
 	if m.budget.err == nil {
@@ -83,7 +84,7 @@ func (m *Merge) Write(w *Writer) error {
 	return m.budget.err
 }
 
-// writeDocuments writes the columns.
+// writeDocuments writes the columns of all live documents.
 func (m *Merge) writeDocuments(w *Writer) {
 	for _, s := range m.sources {
 		open := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &m.budget) }
@@ -122,7 +123,7 @@ func (k *keyIterator) next() bool {
 	return false
 }
 
-// writeKeys merges the sorted keys.
+// writeKeys merges the sorted keys of the sources.
 func (m *Merge) writeKeys(w *Writer) {
 	var iters []*keyIterator
 	for _, s := range m.sources {
@@ -145,7 +146,7 @@ func (m *Merge) writeKeys(w *Writer) {
 	}
 }
 
-// writeTerms merges the dictionaries and posting lists.
+// writeTerms merges the dictionaries and posting lists of the sources.
 func (m *Merge) writeTerms(w *Writer) {
 	for _, s := range m.sources {
 		open := func(stream int) *sequentialReader { return newSequentialReader(&s.segment.streams[stream]) }
@@ -174,15 +175,15 @@ func (m *Merge) writeTerms(w *Writer) {
 	}
 }
 
-// advance moves to the next term of a source.
+// advance moves a source to its next term.
 func (m *Merge) advance(s *source) {
 	if s.active = s.terms.next(); s.terms.err != nil {
 		m.budget.Fail(s.terms.err)
 	}
 }
 
-// minTerm returns a source that is at the smallest term, or nil, and whether any source has
-// positions for that term.
+// minTerm returns a source that is at the smallest term, or nil if there are no more terms.
+// hasPositions reports whether any source has positions for that term.
 func (m *Merge) minTerm() (first *source, hasPositions bool) {
 	for _, s := range m.sources {
 		if !s.active {
@@ -202,7 +203,7 @@ func (m *Merge) minTerm() (first *source, hasPositions bool) {
 	return first, hasPositions
 }
 
-// copyPostings copies the live postings of the source's current term.
+// copyPostings copies the live postings of the current term of the source.
 func (s *source) copyPostings(w *Writer, budget *Budget) {
 	c, e := &s.cursor, s.terms.entry
 	c.open(s.postings, e, s.segment.docs, budget)
@@ -223,11 +224,11 @@ func (s *source) copyPostings(w *Writer, budget *Budget) {
 	}
 }
 
-// docMap maps document numbers of a source to those of the merged segment.
+// docMap maps document numbers of a source to document numbers of the merged segment.
 type docMap struct {
 	base          uint32
 	deleted       *Tombstones
-	deletedBefore []uint32 // number of documents deleted before each word of the bitmap
+	deletedBefore []uint32 // number of documents that are deleted before each 64-bit word of the bitmap
 }
 
 func newDocMap(t *Tombstones, base uint32) docMap {

@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// pageFile is a segment file open for reading. Everything it returns is verified.
+// pageFile is a segment file that is open for reading. All data that it returns has been verified.
 type pageFile struct {
 	file  *os.File
-	id    uint64 // unique in the process; part of the cache key
+	id    uint64 // unique within the process; part of the cache key
 	cache *Cache
 	footer
 	size      int64
 	fullPages int      // number of full pages
-	sums      []uint32 // checksums of the full pages, then of the tails
+	sums      []uint32 // checksums of the full pages, followed by those of the tails
 	tails     []tail
 	streams   [streams]stream
 }
@@ -29,8 +29,8 @@ type tail struct {
 	size int
 }
 
-// openPages opens a segment file and compares it with the number, size, and checksum in the
-// manifest.
+// openPages opens a segment file. It checks that its number, size, and footer checksum match those
+// in the manifest.
 func openPages(path string, number uint64, size int64, sum uint32, c *Cache) (*pageFile, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -68,7 +68,8 @@ func (p *pageFile) readFooter(number uint64, sum uint32) error {
 	return p.readTable()
 }
 
-// parse decodes a footer whose checksum was verified.
+// parse decodes a footer whose checksum has been verified. It returns false if the footer is not
+// valid.
 func (p *pageFile) parse(raw []byte) bool {
 	if string(raw[:8]) != footerMagic || binary.LittleEndian.Uint32(raw[8:]) != footerFormat {
 		return false
@@ -83,7 +84,7 @@ func (p *pageFile) parse(raw []byte) bool {
 	return true
 }
 
-// readTable reads the pages of each stream and their checksums.
+// readTable reads the table, which assigns the pages to streams and contains their checksums.
 func (p *pageFile) readTable() error {
 	full, tails, bytes, ok := p.layout(p.size)
 	if !ok {
@@ -105,7 +106,7 @@ func (p *pageFile) readTable() error {
 	return p.assignPages(table[:full])
 }
 
-// assignPages distributes the pages and tails of the file to the streams.
+// assignPages assigns the pages and tails of the file to the streams.
 func (p *pageFile) assignPages(owners []byte) error {
 	off := int64(p.fullPages) << pageBits
 	for i := range p.streams {
@@ -133,7 +134,8 @@ func (p *pageFile) assignPages(owners []byte) error {
 	return nil
 }
 
-// read reads a page into buf, which must have the size of a page, and returns the part of buf used.
+// read reads a page into buf, which must have the size of a page. It returns the part of buf that
+// contains data.
 func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	off, size := int64(page)<<pageBits, pageSize
 	if t := int(page) - p.fullPages; t >= 0 {
@@ -149,8 +151,8 @@ func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// readAt fills buf. A file that is too short is damaged; a read error of the disk is not, because
-// the next attempt may succeed.
+// readAt fills buf. If the file is too short, it returns ErrDamaged. A read error of the disk does
+// not count as damage because the next attempt may succeed.
 func (p *pageFile) readAt(buf []byte, off int64) error {
 	_, err := p.file.ReadAt(buf, off)
 	if errors.Is(err, io.EOF) {
@@ -159,7 +161,7 @@ func (p *pageFile) readAt(buf []byte, off int64) error {
 	return err
 }
 
-// Check verifies the checksum of every page. It returns ErrDamaged and the error of ctx.
+// Check verifies the checksum of every page. It returns ErrDamaged or the error of ctx.
 func (p *pageFile) Check(ctx context.Context) error {
 	buf := make([]byte, pageSize)
 	for n := range p.sums {

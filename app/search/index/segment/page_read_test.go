@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A read error of the disk is not reported as damage, because damage makes the caller delete the
-// index.
+// A read error of the disk is not reported as damage because callers delete a damaged index.
 func TestReadErrorIsNotDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	if err := os.WriteFile(path, make([]byte, 4*footerSize), 0o600); err != nil {

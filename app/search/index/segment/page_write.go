@@ -6,9 +6,9 @@ import (
 	"hash/crc32"
 )
 
-// A segment file contains several streams. All streams grow while the file is written once from
-// start to end: each is cut into pages, and a page is written to the file when it is full. All
-// numbers are little-endian, all checksums CRC-32C.
+// A segment file contains several streams. The streams grow at the same time, but the file is
+// written only once, from start to end. So each stream is split into pages, and a page is written
+// to the file when it is full. All numbers are little-endian, and all checksums are CRC-32C.
 //
 //	file   := page* tail* table footer
 //	page   := 16384 bytes of one stream
@@ -18,10 +18,11 @@ import (
 //	          words u64, length u64 of every stream, sum u32 of the table,
 //	          sum u32 of the footer up to here
 //
-// The manifest stores the size of the file and the checksum of the footer, the footer stores the
-// checksum of the table, and the table those of all pages. So a changed byte and a swapped page or
-// file are both detected. Increment manifestFormat (app/search/index) together with footerFormat:
-// only the manifest tells an index of another program version from a damaged one.
+// The manifest stores the size of the file and the checksum of the footer. The footer stores the
+// checksum of the table, and the table stores the checksums of all pages. This detects both changed
+// bytes and swapped pages or files. When you increment footerFormat, also increment manifestFormat
+// (app/search/index). Only the manifest format distinguishes an index of another version from a
+// damaged one.
 const (
 	pageBits = 14
 	pageSize = 1 << pageBits
@@ -32,18 +33,18 @@ const (
 	footerSize   = 8 + 4 + 8 + 4 + 8 + 8*streams + 4 + 4
 )
 
-// The streams of a segment. The file named next to a stream describes its contents.
+// Streams of a segment. The file named next to a stream describes its contents.
 const (
 	streamTerms     = iota // dictionary.go
 	streamIndex            // sparse.go
 	streamPostings         // block.go
 	streamPositions        // block.go
-	streamKeys             // u64 per document
-	streamGroups           // u8 per document
-	streamDates            // i32 per document
-	streamLengths          // number of words, u16 per document, at most 65,535
+	streamKeys             // key of each document, u64
+	streamGroups           // group of each document, u8
+	streamDates            // date of each document, i32
+	streamLengths          // number of words of each document, u16, up to 65,535
 	streamSorted           // all keys in ascending order, u64
-	streamNumbers          // the documents of the sorted keys, u32
+	streamNumbers          // document numbers in the order of the sorted keys, u32
 	streams
 )
 
@@ -56,7 +57,7 @@ func Checksum(p []byte) uint32 { return crc32.Checksum(p, castagnoli) }
 type footer struct {
 	number   uint64
 	docs     uint32
-	words    uint64 // in all documents
+	words    uint64 // number of words in all documents
 	lengths  [streams]int64
 	tableSum uint32 // checksum of the table
 }
@@ -75,8 +76,8 @@ func (f *footer) append(p []byte) []byte {
 	return binary.LittleEndian.AppendUint32(p, Checksum(p[start:]))
 }
 
-// layout returns the number of full pages and of tails and the total size of the tails, and whether
-// a file of the given size can have these stream lengths.
+// layout returns the number of full pages, the number of tails, and the total size of the tails. ok
+// reports whether a file of the given size can contain streams of these lengths.
 func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
 	var full int64
 	for _, n := range f.lengths {
@@ -92,11 +93,11 @@ func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
 	return int(full), tails, bytes, full*(pageSize+5)+bytes+4*int64(tails)+footerSize == size
 }
 
-// pagesPerSync limits how much of a segment waits in the page cache of the operating system. One
-// large sync at the end of a merge would delay the syncs of other writers.
+// pagesPerSync is the number of pages after which the file is synced. One large sync at the end of
+// a merge would delay the syncs of other writers.
 const pagesPerSync = 32 << 20 >> pageBits
 
-// pageWriter writes the streams of a segment. It keeps the first error, and finish returns it.
+// pageWriter writes the streams of a segment. finish returns the first error.
 type pageWriter struct {
 	file        File
 	pending     [streams][]byte
@@ -143,7 +144,7 @@ func (w *pageWriter) writeRaw(p []byte) {
 }
 
 // finish writes the tails, the table, and the footer. It returns the size of the file and the
-// checksum of the footer. It does not sync.
+// checksum of the footer. It does not sync the file.
 func (w *pageWriter) finish(number uint64, docs uint32, words uint64) (size int64, sum uint32, err error) {
 	f := footer{number: number, docs: docs, words: words, lengths: w.lengths}
 	for stream := range streams {

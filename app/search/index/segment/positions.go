@@ -6,26 +6,27 @@ import (
 	"math/bits"
 )
 
-// Positions reads the positions of a term in the current document of a cursor. The positions of
-// skipped documents are not decoded.
+// Positions reads the positions of a term in the current document of a cursor. It does not decode
+// the positions of skipped documents.
 type Positions struct {
 	cursor   *Cursor
 	stream   byteReader
-	block    int   // of the cursor; docIndex belongs to it
-	docIndex int   // index in the block of the document whose positions start at rest
-	offset   int64 // end of rest in the stream
+	block    int   // the block of the cursor to which docIndex refers
+	docIndex int   // index of the document in the block whose positions start at rest
+	offset   int64 // offset of the end of rest in the stream
 	end      int64
-	rest     []byte // part of buf that was not consumed yet
+	rest     []byte // the part of buf that has not been consumed yet
 	buf      [positionsChunk]byte
 }
 
 const positionsChunk = 1 << 12
 
-// MaxPositions is the maximum number of positions stored per term and document. It limits the cost
-// of a phrase query on a text that repeats one word.
+// MaxPositions is the maximum number of positions stored for a term in one document. It limits the
+// cost of a phrase query for a text that repeats one word.
 const MaxPositions = 1 << 12
 
-// storedPositions returns how many positions are stored for a term frequency.
+// storedPositions returns the number of positions that are stored for a term with the given
+// frequency.
 func storedPositions(freq uint32) int { return int(min(freq, MaxPositions)) }
 
 // Open attaches p to a cursor over a term with positions.
@@ -36,8 +37,8 @@ func (p *Positions) open(stream byteReader, c *Cursor) {
 	p.end = c.entry.positions.off + c.entry.positions.length
 }
 
-// Read appends the positions in the current document to out, in ascending order. Call it at most
-// once per document.
+// Read appends the positions in the current document to out, in ascending order. Call it no more
+// than once per document.
 func (p *Positions) Read(out []uint32) []uint32 {
 	if p.seekDoc() {
 		out = p.decode(storedPositions(p.cursor.freqs[p.cursor.index]), out)
@@ -45,7 +46,8 @@ func (p *Positions) Read(out []uint32) []uint32 {
 	return out
 }
 
-// appendRaw appends the encoded positions to out. Don't mix it with Read.
+// appendRaw appends the encoded positions in the current document to out. Don't use it together
+// with Read.
 func (p *Positions) appendRaw(out []byte) []byte {
 	if p.seekDoc() {
 		out = p.advance(storedPositions(p.cursor.freqs[p.cursor.index]), out, true)
@@ -53,15 +55,15 @@ func (p *Positions) appendRaw(out []byte) []byte {
 	return out
 }
 
-// seekDoc moves to the positions of the current document. It returns false if they were read
-// already.
+// seekDoc moves to the positions of the current document. It returns false if they have already
+// been read.
 func (p *Positions) seekDoc() bool {
 	c := p.cursor
 	if c.block != p.block {
 		p.block, p.docIndex, p.rest = c.block, 0, nil
 		p.offset = c.entry.positions.off + int64(c.blockStart.positionsEnd)
 	}
-	c.Freq() // decodes the frequencies of the block
+	c.Freq() // decode the frequencies of the block
 	if p.docIndex == c.index+1 {
 		return false
 	}
@@ -74,7 +76,7 @@ func (p *Positions) seekDoc() bool {
 	return true
 }
 
-// fill reads more bytes after rest. It returns false at the end.
+// fill reads more bytes of the stream and appends them to rest. It returns false if there are none.
 func (p *Positions) fill() bool {
 	kept := copy(p.buf[:], p.rest)
 	n := min(int64(len(p.buf)-kept), p.end-p.offset)
@@ -91,8 +93,8 @@ func (p *Positions) fill() bool {
 	return true
 }
 
-// advance skips n numbers, or appends their bytes to out if keep is set. The last byte of a varint
-// is the one below 128.
+// advance skips n numbers. If keep is set, it also appends their bytes to out. The last byte of a
+// varint is less than 128.
 func (p *Positions) advance(n int, out []byte, keep bool) []byte {
 	for n > 0 {
 		if len(p.rest) == 0 && !p.fill() {
@@ -116,7 +118,7 @@ func (p *Positions) advance(n int, out []byte, keep bool) []byte {
 	return out
 }
 
-// decode appends n positions to out.
+// decode decodes n positions and appends them to out.
 func (p *Positions) decode(n int, out []uint32) []uint32 {
 	at := uint32(0)
 	rest := p.rest

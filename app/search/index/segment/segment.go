@@ -1,24 +1,26 @@
 // Package segment reads and writes the segment files of an inverted index. A segment file is
 // written once and never changed. It stores a term dictionary and, for each term, a posting list:
-// the documents that contain the term, how often, and at which positions.
+// the documents that contain the term, how often, and at which positions. Only the first
+// MaxPositions positions of a term in each document are stored.
 //
-//	page_write.go   the file format: streams cut into pages, each page with a checksum
-//	dictionary.go   the term dictionary; sparse.go: the index that finds a leaf of it
+//	page_write.go   the file format: streams split into pages, each with a checksum
+//	dictionary.go   the term dictionary
+//	sparse.go       the sparse index that locates a dictionary leaf
 //	block.go        posting lists and positions
-//	tombstones.go   the set of deleted documents, which the manifest of the index stores
+//	tombstones.go   the set of deleted documents, stored in the index manifest
 //
-// Writer writes a segment from documents and terms in order; Merge writes one from several others.
-// Segment reads: Find and Lookup find a term, Cursor iterates over its posting list, Positions
-// reads its positions, and Column reads per-document values.
+// Writer writes a segment from documents and terms that are added in order. Merge writes a segment
+// from several others. Segment reads a segment: Find and Lookup find a term, Cursor iterates over
+// its posting list, Positions reads its positions, and Column reads per-document values.
 //
 // Documents are numbered from the newest, which is 0, to the oldest.
 //
-// Guarantees: every byte is verified against a checksum before use, and a mismatch is returned as
-// ErrDamaged. An open segment keeps a few bytes per page and at most 4 MiB of its dictionary in
-// memory. Reading terminates and stays within bounds whatever the file contains.
+// Guarantees: Every byte is verified by a checksum before it is used, and a mismatch is returned as
+// ErrDamaged. An open segment keeps a few bytes per page and up to 4 MiB of its dictionary in
+// memory. Reading terminates and stays within bounds for any file contents.
 //
 // Out of scope: which segments exist, when they are merged, and how queries are evaluated
-// (app/search/index). Of a term in one document, only the first MaxPositions positions are stored.
+// (app/search/index).
 package segment
 
 import (
@@ -28,7 +30,7 @@ import (
 	"path/filepath"
 )
 
-// ErrDamaged reports that the file on disk differs from what was written.
+// ErrDamaged means that the file on disk differs from what was written.
 var ErrDamaged = errors.New("index damaged")
 
 // MaxDocs is the maximum number of documents in a segment. It keeps document numbers within 32
@@ -46,10 +48,10 @@ type Meta struct {
 	Docs   uint32 // documents, including deleted ones
 }
 
-// minDocBytes is the number of bytes that the columns of one document take (page_write.go).
+// minDocBytes is the number of bytes that one document takes in the columns (page_write.go).
 const minDocBytes = 8 + 1 + 4 + 2 + 8 + 4
 
-// Plausible reports whether a file of Size bytes can hold Docs documents.
+// Plausible reports whether a file of Size bytes can contain Docs documents.
 func (s Meta) Plausible() bool {
 	return s.Docs > 0 && s.Docs <= MaxDocs && s.Size >= footerSize+minDocBytes*int64(s.Docs)
 }
@@ -62,7 +64,7 @@ type Segment struct {
 	maxKey uint64 // largest document key
 }
 
-// Open opens the segment at path. Its pages are read through the cache. It returns ErrDamaged and
+// Open opens the segment at path. Its pages are read through the cache. Open returns ErrDamaged or
 // errors of the operating system.
 func Open(path string, meta Meta, c *Cache) (*Segment, error) {
 	p, err := openPages(path, meta.Number, meta.Size, meta.Sum, c)
@@ -88,7 +90,7 @@ func (s *Segment) Words() uint64 { return s.words }
 // Key returns the key of a document.
 func (s *Segment) Key(doc uint32) (uint64, error) { return s.u64(streamKeys, doc) }
 
-// load checks the stream lengths and reads the parts that stay in memory.
+// load checks the stream lengths and reads the parts of the segment that stay in memory.
 func (s *Segment) load(docs uint32) error {
 	n := int64(s.docs)
 	l := &s.lengths
@@ -119,8 +121,8 @@ func (s *Segment) u32(stream int, n uint32) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// FindKey finds the document with the given key. To look up keys in ascending order, pass the
-// previous call's next as from; pass 0 for the first.
+// FindKey finds the document with the given key. For several keys in ascending order, pass 0 as
+// from for the first key, and then the value of next from the previous call.
 func (s *Segment) FindKey(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
 	if key < s.minKey || key > s.maxKey {
 		return 0, false, from, nil

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// document is the test's own form of a document. A term with a nil list has no positions.
+// document is a document in a form that tests can compare. If the list of a term is nil, the term
+// has no positions.
 type document struct {
 	key   uint64
 	group uint8
@@ -23,7 +24,7 @@ type document struct {
 	terms map[string][]uint32
 }
 
-// writeSegment writes a segment file. The newest document is first.
+// writeSegment writes documents, newest first, to a segment file.
 func writeSegment(t testing.TB, path string, docs []document) Meta {
 	t.Helper()
 	return writeFile(t, path, func(w *Writer) error {
@@ -55,10 +56,10 @@ func writeSegment(t testing.TB, path string, docs []document) Meta {
 	})
 }
 
-// bigEndian encodes a key.
+// bigEndian returns the big-endian encoding of a key.
 func bigEndian(key uint64) []byte { return binary.BigEndian.AppendUint64(nil, key) }
 
-// encodeGaps encodes the positions that a segment stores.
+// encodeGaps encodes the positions that a segment stores for a document.
 func encodeGaps(positions []uint32) (p []byte) {
 	prev := uint32(0)
 	for _, at := range positions[:min(len(positions), MaxPositions)] {
@@ -68,7 +69,7 @@ func encodeGaps(positions []uint32) (p []byte) {
 	return p
 }
 
-// writeFile writes a segment file that fill adds the content to.
+// writeFile writes a segment file whose contents are added by fill.
 func writeFile(t testing.TB, path string, fill func(w *Writer) error) Meta {
 	t.Helper()
 	f, err := os.Create(path)
@@ -91,14 +92,14 @@ type noSyncFile struct{ *os.File }
 
 func (noSyncFile) Sync() error { return nil }
 
-// openDocs writes documents to a segment and opens it. The newest document is first.
+// openDocs writes documents, newest first, to a segment and opens it.
 func openDocs(t testing.TB, cache int64, docs []document) *Segment {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "7")
 	return openSegment(t, path, writeSegment(t, path, docs), cache)
 }
 
-// openSegment opens a segment and closes it at the end of the test.
+// openSegment opens a segment. The segment is closed at the end of the test.
 func openSegment(t testing.TB, path string, meta Meta, cache int64) *Segment {
 	t.Helper()
 	s, err := Open(path, meta, NewCache(cache))
@@ -113,7 +114,7 @@ func openSegment(t testing.TB, path string, meta Meta, cache int64) *Segment {
 	return s
 }
 
-// singleTermDocs returns n documents with one term each, without positions.
+// singleTermDocs returns n documents. Each contains one term, without positions.
 func singleTermDocs(n int, term func(i int) string) (docs []document) {
 	for i := range n {
 		docs = append(docs, document{key: uint64(n - 1 - i), terms: map[string][]uint32{term(i): nil}})
@@ -121,7 +122,7 @@ func singleTermDocs(n int, term func(i int) string) (docs []document) {
 	return docs
 }
 
-// randomDocs returns documents with few different terms, some of them frequent.
+// randomDocs returns documents with few distinct terms, some of which are frequent.
 func randomDocs(seed uint64, n int) (docs []document) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range n {
@@ -141,7 +142,7 @@ func randomDocs(seed uint64, n int) (docs []document) {
 	return docs
 }
 
-// readDocs reads all documents of a segment that are not deleted.
+// readDocs reads all documents of a segment except deleted ones.
 func readDocs(ctx context.Context, s *Segment, deleted *Tombstones) ([]document, error) {
 	budget := NewBudget(ctx)
 	groups, dates, lengths := s.Groups(&budget), s.Dates(&budget), s.Lengths(&budget)
@@ -184,7 +185,8 @@ func readDocs(ctx context.Context, s *Segment, deleted *Tombstones) ([]document,
 	return live, budget.Err()
 }
 
-// requireSameDocs compares documents. Lengths are limited to 16 bits.
+// requireSameDocs checks that the documents are equal. Lengths are compared after limiting them to
+// 16 bits.
 func requireSameDocs(t *testing.T, got, want []document) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -198,7 +200,7 @@ func requireSameDocs(t *testing.T, got, want []document) {
 	}
 }
 
-// Documents that are written can be read and found by key.
+// Documents that were written to a segment can be read and can be found by key.
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 2, 127, 128, 129, 1000} {
 		t.Run(fmt.Sprintf("%d documents", n), func(t *testing.T) {
@@ -227,12 +229,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A merge contains the live documents of all sources, newest first. Documents deleted during the
-// merge are translated to their new numbers.
+// A merged segment contains the live documents of all sources, newest first. The numbers of
+// documents that are deleted during the merge are translated to numbers in the merged segment.
 func TestMerge(t *testing.T) {
 	var sources []Source
 	var current []*Tombstones
-	var want, later []document // oldest segment last
+	var want, later []document // the oldest segment is last
 	for i, n := range []int{300, 1, 700} {
 		docs := randomDocs(uint64(i), n)
 		s := openDocs(t, 1<<20, docs)
@@ -274,7 +276,7 @@ func TestMerge(t *testing.T) {
 	requireSameDocs(t, got, later)
 }
 
-// Advance arrives at the same document as repeated calls of Next.
+// Advance moves to the same document as repeated calls of Next.
 func TestAdvance(t *testing.T) {
 	docs := singleTermDocs(40_000, func(i int) string { return fmt.Sprint("by", i%3) })
 	s := openDocs(t, 1<<20, docs)

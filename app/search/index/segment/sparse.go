@@ -10,7 +10,7 @@ import (
 	"sort"
 )
 
-// The sparse index finds the leaf of the dictionary that can contain a term.
+// The sparse index locates the leaf of the dictionary that can contain a term.
 //
 //	index := for every leaf: bytes shared with the previous separator u8, number of further bytes u8,
 //	         these bytes, length of the leaf (a varint)
@@ -18,23 +18,25 @@ import (
 // A separator is a prefix that is greater than all terms of earlier leaves and not greater than any
 // term of its own leaf.
 
-// maxSparseBytes is the maximum size in memory of the sparse index of one segment. If the index is
-// larger, only every second leaf (or fourth, and so on) is kept, and lookups read added leaves.
+// maxSparseBytes is the maximum memory used by the sparse index of one segment. If the index is
+// larger, only every second leaf (or every fourth, and so on) is kept, and lookups read additional
+// leaves.
 const maxSparseBytes = 4 << 20
 
-const sparseEntryBytes = 4 + 8 // bytes per leaf in addition to its separator
+const sparseEntryBytes = 4 + 8 // bytes per leaf, excluding its separator
 
-// sparseIndex is the sparse index of a dictionary, in memory.
+// sparseIndex is the sparse index of a dictionary in memory.
 type sparseIndex struct {
 	separators []byte // concatenated
 	ends       []uint32
-	offsets    []int64 // of the leaves in the dictionary
+	offsets    []int64 // offsets of the leaves in the dictionary
 	length     int64   // size of the dictionary in bytes
-	stride     int     // every stride-th leaf is kept
+	stride     int     // only every stride-th leaf is kept
 	maxBytes   int
 }
 
-// find returns the range of the dictionary that can contain a term; ok is false if no leaf can.
+// find returns the range of the dictionary that can contain a term. ok is false if no leaf can
+// contain it.
 func (x *sparseIndex) find(term []byte) (from, to int64, ok bool) {
 	n := x.leafAfter(term)
 	if n == 0 {
@@ -47,7 +49,7 @@ func (x *sparseIndex) find(term []byte) (from, to int64, ok bool) {
 	return x.offsets[n-1], to, true
 }
 
-// leafAfter returns the first leaf whose terms are all greater than term.
+// leafAfter returns the index of the first leaf whose terms are all greater than term.
 func (x *sparseIndex) leafAfter(term []byte) int {
 	return sort.Search(len(x.ends), func(i int) bool { return bytes.Compare(x.separator(i), term) > 0 })
 }
@@ -68,7 +70,7 @@ func (x *sparseIndex) add(separator []byte, off int64) {
 	x.offsets = append(x.offsets, off)
 }
 
-// halve drops every second leaf.
+// halve removes every second leaf from the index.
 func (x *sparseIndex) halve() {
 	var halved sparseIndex
 	for i := 0; i < len(x.ends); i += 2 {
@@ -80,7 +82,7 @@ func (x *sparseIndex) halve() {
 	x.stride *= 2
 }
 
-// readSparse reads the sparse index of a dictionary with the given length.
+// readSparse reads the sparse index of a dictionary. length is the size of the dictionary in bytes.
 func readSparse(index byteReader, length int64, maxBytes int) (*sparseIndex, error) {
 	x := &sparseIndex{length: length, stride: 1, maxBytes: maxBytes}
 	r := bufio.NewReaderSize(io.NewSectionReader(readerAt{index}, 0, index.size()), pageSize)
@@ -129,7 +131,8 @@ func readSeparator(r *bufio.Reader, shared int, termLen *int, term *[MaxTermByte
 	return size, truncated(err)
 }
 
-// truncated turns the end of a stream into ErrDamaged.
+// truncated converts an error for the end of a stream to ErrDamaged. It returns other errors
+// unchanged.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%w: cut off", ErrDamaged)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Find finds exactly the existing terms, even if the sparse index has few leaves.
+// Find finds existing terms and no others, even if the sparse index has only a few leaves.
 func TestSparse(t *testing.T) {
 	const terms = 1500
 	spell := func(i int) string { return fmt.Sprintf("%x", i*i*7919) }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// byteReader reads a stream of a segment. Reading out of range returns ErrDamaged, because all
+// byteReader reads a stream of a segment. Reading out of range returns ErrDamaged because all
 // offsets come from the segment itself.
 type byteReader interface {
 	readAt(p []byte, off int64) error
@@ -43,11 +43,11 @@ func (s *stream) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// sequentialReader reads a stream from start to end without the cache, so that a merge does not
+// sequentialReader reads a stream from start to end. It does not use the cache, so a merge does not
 // evict the pages that searches use.
 type sequentialReader struct {
 	*stream
-	page    int // page of the stream that buf holds; -1 for none
+	page    int // number of the stream page in buf; -1 if there is none
 	buf     []byte
 	content []byte
 }
@@ -76,8 +76,8 @@ func (r *sequentialReader) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// Column reads a value of fixed size per document, in chunks. Documents should be read in ascending
-// order. Values that cannot be read are 0; the error goes to the budget.
+// Column reads a fixed-size value of each document, in chunks. Documents should be read in
+// ascending order. If a value cannot be read, it is 0, and the budget fails with the error.
 type Column struct {
 	stream  byteReader
 	budget  *Budget
@@ -97,7 +97,8 @@ func (s *Segment) Dates(b *Budget) *Column { return newColumn(&s.streams[streamD
 // Lengths returns the column with the number of words of each document (U16).
 func (s *Segment) Lengths(b *Budget) *Column { return newColumn(&s.streams[streamLengths], b) }
 
-// columnChunk is smaller than a page because a sparse posting list uses little of each chunk.
+// columnChunk is the number of bytes read at a time. It is smaller than a page because a sparse
+// posting list uses only a few bytes of each chunk.
 const columnChunk = 1 << 11
 
 // U8 returns the value of a document in a column of one byte per document.
@@ -125,7 +126,7 @@ func (c *Column) u64(doc uint32) uint64 {
 
 func (c *Column) bytesAt(off, size uint64) []byte {
 	if i := off - c.start; i < uint64(len(c.buf)) {
-		return c.buf[i : i+size] // values are aligned to their size, and so are chunks
+		return c.buf[i : i+size] // in bounds because both values and chunks are aligned
 	}
 	return c.load(off, size)
 }

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// Tombstones is the set of deleted documents of a segment; nil is the empty set. It is immutable
+// Tombstones is the set of deleted documents of a segment. nil is the empty set. It is immutable
 // once it is shared.
 type Tombstones struct {
 	bits  []uint64
@@ -15,7 +15,7 @@ type Tombstones struct {
 
 func newTombstones(docs uint32) *Tombstones { return &Tombstones{bits: make([]uint64, (docs+63)/64)} }
 
-// Has reports whether a document of the segment is deleted.
+// Has reports whether the document is deleted.
 func (t *Tombstones) Has(doc uint32) bool {
 	return t != nil && t.bits[doc>>6]&(1<<(doc&63)) != 0
 }
@@ -35,7 +35,8 @@ func (t *Tombstones) add(doc uint32) {
 	}
 }
 
-// With returns a copy of t, which may be nil, with more documents added.
+// With returns a copy of t that also contains the documents in added. t may be nil. docs is the
+// number of documents in the segment.
 func (t *Tombstones) With(docs uint32, added []uint32) *Tombstones {
 	c := newTombstones(docs)
 	if t != nil {
@@ -67,7 +68,7 @@ func (t *Tombstones) forEach(visit func(doc uint32)) {
 //
 // All numbers except the words are varints.
 //
-// dense reports which of the two is used.
+// dense reports whether the encoding with one bit per document is used.
 func dense(count, docs uint32) bool { return count > docs/10 }
 
 // Append appends the encoding of t, which may be nil. docs is the number of documents in the
@@ -94,9 +95,9 @@ func (t *Tombstones) Append(p []byte, docs uint32) []byte {
 
 var errTombstones = fmt.Errorf("%w: documents that are gone", ErrDamaged)
 
-// ParseTombstones decodes what Append wrote and returns the rest of p. It allocates memory in
-// proportion to p, plus one bit per document if p is valid. The caller must have checked that the
-// segment can have that many documents (Meta.Plausible).
+// ParseTombstones decodes tombstones encoded by Append and returns the rest of p. It allocates
+// memory in proportion to p, plus one bit per document if p is valid. The caller must have checked
+// that the segment can contain that many documents (Meta.Plausible).
 func ParseTombstones(p []byte, docs uint32) (*Tombstones, []byte, error) {
 	count, n := readUvarint32(p)
 	if n == 0 || count > docs {
@@ -135,7 +136,7 @@ func parseBitmap(p []byte, docs uint32) (*Tombstones, []byte, error) {
 }
 
 func parseGaps(p []byte, count, docs uint32) (*Tombstones, []byte, error) {
-	if uint64(count) > uint64(len(p)) { // each takes at least one byte
+	if uint64(count) > uint64(len(p)) { // each document takes at least one byte
 		return nil, nil, errTombstones
 	}
 	list := make([]uint32, count)

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// File is the destination of a segment, written sequentially.
+// File is the destination of a segment. It is written sequentially.
 type File interface {
 	io.Writer
 	Sync() error
 }
 
-// Writer writes a segment. The documents, the keys, and the terms must each be added in order;
-// these three groups may be interleaved.
+// Writer writes a segment. Documents, keys, and terms must each be added in order, but calls for
+// the three may be interleaved.
 type Writer struct {
 	pages *pageWriter
 	dict  dictionaryWriter
@@ -26,24 +26,24 @@ type Writer struct {
 	blockDocs    [blockSize]uint32
 	freqs        [blockSize]uint32
 	blockLen     int
-	postings     int64 // offset of the term's postings in their stream
+	postings     int64 // offset of the postings of the current term in their stream
 	positions    int64
 	skips        []byte
 	buf          []byte
 }
 
-// NewWriter returns a Writer for an empty file. Write errors are returned by Finish.
+// NewWriter returns a Writer that writes to an empty file. Finish returns any write error.
 func NewWriter(f File) *Writer {
 	p := newPageWriter(f)
 	return &Writer{pages: p, dict: dictionaryWriter{pages: p}}
 }
 
 // maxDocWords is the largest document length that is stored exactly. Longer documents are stored
-// with this length, because scoring a term reads two bytes per document.
+// with this length. A stored length takes only two bytes, which keeps scoring fast.
 const maxDocWords = 1<<16 - 1
 
-// AddDocument adds the next document and returns its number. A length above maxDocWords is stored
-// as maxDocWords.
+// AddDocument adds the next document and returns its number. If words is greater than maxDocWords,
+// maxDocWords is stored.
 func (w *Writer) AddDocument(key uint64, group uint8, date int32, words uint32) uint32 {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
@@ -59,7 +59,7 @@ func (w *Writer) AddDocument(key uint64, group uint8, date int32, words uint32) 
 	return w.docs - 1
 }
 
-// AddKey adds the next key in ascending order and the document that has it.
+// AddKey adds the next key, in ascending order, and the number of its document.
 func (w *Writer) AddKey(key uint64, doc uint32) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], key)
@@ -68,14 +68,16 @@ func (w *Writer) AddKey(key uint64, doc uint32) {
 	w.pages.write(streamNumbers, b[:4])
 }
 
-// StartTerm starts the posting list of the next term, with positions or without.
+// StartTerm starts the posting list of the next term. hasPositions says whether the list has
+// positions.
 func (w *Writer) StartTerm(hasPositions bool) {
 	w.hasPositions, w.docFreq, w.blockLen, w.prevLast = hasPositions, 0, 0, ^uint32(0)
 	w.postings, w.positions = w.pages.lengths[streamPostings], w.pages.lengths[streamPositions]
 	w.skips = w.skips[:0]
 }
 
-// AddPosting adds a document to the current term. The positions are already encoded.
+// AddPosting adds a document to the posting list of the current term. positions must already be
+// encoded.
 func (w *Writer) AddPosting(doc, freq uint32, positions []byte) {
 	if w.blockLen == blockSize {
 		w.flush()
@@ -125,7 +127,8 @@ func (w *Writer) EndTerm(term []byte) {
 	w.dict.add(term, e)
 }
 
-// Finish completes the segment with the given number and syncs the file. The caller closes it.
+// Finish completes the segment with the given number and syncs the file. It returns any error of
+// earlier writes. The caller closes the file.
 func (w *Writer) Finish(number uint64) (Meta, error) {
 	w.dict.flush()
 	size, sum, err := w.pages.finish(number, w.docs, w.words)
