@@ -82,7 +82,7 @@ func (s *cacheShard) claimSlot() (int, []byte) {
 		s.hand = (s.hand + 1) % len(s.slots)
 		e := &s.slots[slot]
 		switch {
-		case e.buf == nil: // being read into
+		case e.buf == nil: // a page is being read into this slot
 		case e.referenced:
 			e.referenced = false
 		default:

@@ -45,7 +45,7 @@ type Meta struct {
 	Number uint64
 	Size   int64  // file size in bytes
 	Sum    uint32 // checksum of the footer
-	Docs   uint32 // documents, including deleted ones
+	Docs   uint32 // number of documents, including deleted ones
 }
 
 // minDocBytes is the number of bytes that one document takes in the columns (page_write.go).
