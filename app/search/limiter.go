@@ -78,7 +78,7 @@ func (g *limiter) release(client string) {
 	g.admit()
 }
 
-// admit gives free slots to waiting clients in order of arrival. It skips clients that have reached
+// admit assigns free slots to waiting clients in order of arrival. It skips clients that have reached
 // their limit.
 func (g *limiter) admit() {
 	g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool {

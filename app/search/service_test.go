@@ -430,7 +430,7 @@ func TestDocumentsOfDamagedAbstractAreFound(t *testing.T) {
 	}
 }
 
-// Filters give the same results whether they are applied to the index or to the records.
+// A filter selects the same records whether it is applied to the index or to the records.
 func TestFiltersOfIndexAndRecordsAgree(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
