@@ -62,6 +62,6 @@ func (m *checkpoint) matches(t *store.Tx, foreign bool) (bool, error) {
 	if m.Change > t.LastChange() || m.Change+1 < t.FirstChange() || t.EventHash(m.Event) != m.Hash {
 		return false, nil
 	}
-	word, err := t.Generation()
-	return !foreign || word == m.Generation, err
+	current, err := t.Generation()
+	return !foreign || current == m.Generation, err
 }

@@ -142,9 +142,9 @@ func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
 }
 
 // generations returns the live index and the one being built. Either may be nil.
-func (x *Indexer) generations() (ranges [2]*generation) {
-	x.withLock(func() { ranges = [2]*generation{x.live, x.building} })
-	return ranges
+func (x *Indexer) generations() (list [2]*generation) {
+	x.withLock(func() { list = [2]*generation{x.live, x.building} })
+	return list
 }
 
 // missing returns the IDs of the documents that are indexed without their text.

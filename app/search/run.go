@@ -212,9 +212,9 @@ func (x *Indexer) rebuildWanted() bool {
 
 // fellBehind requests a rebuild because the change feed no longer contains the next change of the live
 // index. Until the new index is complete, the live one keeps returning outdated results, and State
-// reports the pending changes. asked is false if a rebuild is already in progress or was requested
+// reports the pending changes. requested is false if a rebuild is already in progress or was requested
 // recently.
-func (x *Indexer) fellBehind(gen *generation) (asked bool) {
+func (x *Indexer) fellBehind(gen *generation) (requested bool) {
 	now := x.clock()
 	if elapsed := now.Sub(gen.fellBehindAt); x.building != nil || !gen.fellBehindAt.IsZero() && elapsed >= 0 && elapsed < maxRetryDelay {
 		return false

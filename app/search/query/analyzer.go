@@ -84,8 +84,8 @@ func (a *analyzer) scan(s string, emit func(token)) {
 	a.endAlphanum()
 }
 
-// skip advances the position so that no phrase matches across two texts.
-func (a *analyzer) skip() { a.position += positionGap }
+// addGap advances the position so that no phrase matches across two texts.
+func (a *analyzer) addGap() { a.position += positionGap }
 
 // hasBlanksAround reports whether the character at i has a blank on both sides.
 func hasBlanksAround(s string, i int) bool {

@@ -124,7 +124,7 @@ func (b *Batch) addNumber(s string) {
 			b.addPrefixes(nsWordPrefix, t.text, longPrefixes) // the prefixes of the first word are added as nsNumberPrefix
 		}
 	})
-	b.fields.skip()
+	b.fields.addGap()
 	if len(parts) == 0 {
 		return
 	}
@@ -176,7 +176,7 @@ func (b *Batch) addName(s string) {
 		b.addPrefixes(nsWordPrefix, t.text, longPrefixes)
 	})
 	b.fields.joinNames = false
-	b.fields.skip()
+	b.fields.addGap()
 }
 
 // addField adds one of Document.Fields.
@@ -185,7 +185,7 @@ func (b *Batch) addField(s string) {
 		b.addWord(nsFieldWord, t)
 		b.addPrefixes(nsOtherPrefix, t.text, fieldPrefixes)
 	})
-	b.fields.skip()
+	b.fields.addGap()
 }
 
 // addPage adds one page of the document text.
@@ -204,7 +204,7 @@ func (b *Batch) addPage(text string) error {
 			b.addPrefixes(nsOtherPrefix, t.text, textPrefixes)
 		}
 	})
-	b.text.skip()
+	b.text.addGap()
 	return nil
 }
 

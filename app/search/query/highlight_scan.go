@@ -34,7 +34,7 @@ type mark struct {
 
 // partialNumber is a number whose first parts have been matched.
 type partialNumber struct {
-	numeral  int
+	pattern  int
 	matched  int // number of bytes or parts matched so far
 	start    int
 	end      int
@@ -135,7 +135,7 @@ func (w *markScan) matchNumbers(t token) {
 		if !w.h.numbers[i].mayStartWith(t.text[0]) {
 			continue
 		}
-		a := partialNumber{numeral: i, start: t.start, end: t.start, position: t.position}
+		a := partialNumber{pattern: i, start: t.start, end: t.start, position: t.position}
 		if len(w.partials) < maxPartialNumbers && w.extend(&a, t) {
 			w.partials = append(w.partials, a)
 		}
@@ -153,7 +153,7 @@ func (n *numberPattern) mayStartWith(first byte) bool {
 // extend matches the next word of the text against a partial number. It reports whether the number
 // can continue after t. A complete number becomes a mark.
 func (w *markScan) extend(a *partialNumber, t token) bool {
-	n := &w.h.numbers[a.numeral]
+	n := &w.h.numbers[a.pattern]
 	if gap := w.s[min(a.end, t.start):t.start]; len(gap) > maxNumberGap || strings.Contains(gap, "\n") {
 		return false
 	}
@@ -235,20 +235,20 @@ func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 // prefixes if the complete word occurs, stop words if there are other marks, and fallbacks if their
 // clause has another mark.
 func (w *markScan) prune() []mark {
-	const beside = 1 // maximum distance in positions between adjacent marks
-	whole := w.exactWords()
+	const maxDistance = 1 // in positions, between adjacent marks
+	complete := w.exactWords()
 	hasSignificant := slices.ContainsFunc(w.marks, func(k mark) bool {
 		t := w.h.targets[k.target]
-		return !t.stopWord && !t.needsNeighbor && (t.exactWord == 0 || !whole[t.exactWord-1])
+		return !t.stopWord && !t.needsNeighbor && (t.exactWord == 0 || !complete[t.exactWord-1])
 	})
 	keep := func(i int, k mark) bool {
 		t := w.h.targets[k.target]
-		if t.exactWord > 0 && whole[t.exactWord-1] || t.stopWord && hasSignificant {
+		if t.exactWord > 0 && complete[t.exactWord-1] || t.stopWord && hasSignificant {
 			return false
 		}
 		if t.needsNeighbor && !w.h.onlyTrivial {
-			before := i > 0 && k.position-w.marks[i-1].position <= beside
-			after := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= beside
+			before := i > 0 && k.position-w.marks[i-1].position <= maxDistance
+			after := i+1 < len(w.marks) && w.marks[i+1].position-k.position <= maxDistance
 			return before || after
 		}
 		return true
@@ -270,11 +270,11 @@ func (w *markScan) prune() []mark {
 
 // exactWords returns the typed words that occur in the text.
 func (w *markScan) exactWords() map[int]bool {
-	whole := make(map[int]bool)
+	complete := make(map[int]bool)
 	for _, k := range w.marks {
 		if t := w.h.targets[k.target]; len(t.words) == 1 && t.exactWord == 0 {
-			whole[t.words[0]] = true
+			complete[t.words[0]] = true
 		}
 	}
-	return whole
+	return complete
 }

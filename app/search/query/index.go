@@ -68,10 +68,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Apply adds a batch to the index and stores mark with it as the new checkpoint, atomically and
-// durably.
-func (x *Index) Apply(ctx context.Context, b *Batch, mark []byte) error {
-	if err := x.engine.Apply(ctx, b.engine, mark); err != nil {
+// Apply adds a batch to the index and replaces the checkpoint, atomically and durably.
+func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
+	if err := x.engine.Apply(ctx, b.engine, checkpoint); err != nil {
 		return fmt.Errorf("put a batch into the index of words: %w", err)
 	}
 	return nil

@@ -21,9 +21,9 @@ func (h *Highlighter) RequiredWords() WordSet { return WordSet(h.required) }
 // the result equals RequiredWords, the text matches the complete query. The set is empty if ctx
 // ends before the complete text was examined.
 func (h *Highlighter) MatchedWords(ctx context.Context, s string) WordSet {
-	var held uint64
+	var matched uint64
 	for _, k := range h.scan(ctx, s).marks {
-		held |= h.targets[k.target].clauses
+		matched |= h.targets[k.target].clauses
 	}
-	return WordSet(held & h.required)
+	return WordSet(matched & h.required)
 }

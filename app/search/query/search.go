@@ -125,8 +125,8 @@ func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error 
 	return nil
 }
 
-// shows reports whether at least one of the first end hits was added by the given stage.
-func (s *searchRun) shows(stage stage, end int) bool {
+// hasHitOf reports whether at least one of the first end hits was added by the given stage.
+func (s *searchRun) hasHitOf(stage stage, end int) bool {
 	return s.added[stage] > 0 && s.first[stage] < end
 }
 
@@ -138,7 +138,7 @@ func (s *searchRun) result() Result {
 	}
 	a.More = len(s.hits) > s.needed
 	end := min(len(s.hits), s.needed)
-	a.Fuzzy, a.Relaxed = s.shows(fuzzy, end), s.shows(relaxed, end)
+	a.Fuzzy, a.Relaxed = s.hasHitOf(fuzzy, end), s.hasHitOf(relaxed, end)
 	for i := min(s.offset, end); i < end; i++ {
 		h := s.hits[i]
 		a.Hits = append(a.Hits, Hit{
