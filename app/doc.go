@@ -1,8 +1,8 @@
 // Package app documents the architecture: it lists all packages, their purpose, and which
 // packages each may import. It contains no code.
 //
-// A package may import only packages of a lower rank and its own subpackages. Packages of
-// rank 0 import no other package of this module. layout_test.go checks the table. It fails
+// A package may import only packages of a lower rank and its own subpackages. A package
+// of rank 0 imports no other package of this module. layout_test.go checks the table: it fails
 // if an import violates the table, if a package has no row, or if a row has no package. A
 // package in the last column may be imported only by the packages that list it there. Tests
 // may import any package. Shipped code never imports packages of rank "test".
