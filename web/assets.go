@@ -41,9 +41,9 @@ type asset struct {
 
 // OpenAssets reads all assets. It returns ErrAssetsMissing if they haven't been generated. The
 // first call reads and compresses the embedded files; later calls return the same result.
-func OpenAssets() (*Assets, error) { return opened() }
+func OpenAssets() (*Assets, error) { return openAssetsOnce() }
 
-var opened = sync.OnceValues(openAssets)
+var openAssetsOnce = sync.OnceValues(openAssets)
 
 func openAssets() (*Assets, error) {
 	if err := readyLibrary(files); err != nil {

@@ -48,7 +48,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 	kim.post(t, 303, path, typed, "Content-Type", "text/plain")
 	h.post(t, 303, path, typed)
 
-	again := h.openBrowser(t, model.RoleStaff) // a different user
-	again.post(t, 303, path, url.Values{"group": {"property"}, "county": typed["county"]})
-	again.get(t, 200, path).has(t, "Sara&lt;toga&gt;")
+	otherUser := h.openBrowser(t, model.RoleStaff)
+	otherUser.post(t, 303, path, url.Values{"group": {"property"}, "county": typed["county"]})
+	otherUser.get(t, 200, path).has(t, "Sara&lt;toga&gt;")
 }

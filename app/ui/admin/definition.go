@@ -87,10 +87,10 @@ func (p *Pages) renderDefinitions(
 	return p.RenderPart(w, r, visitor, status, "definitions.html", "editor", ed)
 }
 
-// changeDefinitions applies a change or shows the editor with the problems. again reads the current
+// changeDefinitions applies a change or shows the editor with the problems. load reads the current
 // definitions.
-func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, again func() (definitionEditor, error)) error {
-	b, err := again()
+func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, load func() (definitionEditor, error)) error {
+	b, err := load()
 	if err != nil {
 		return err
 	}
@@ -103,24 +103,24 @@ func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visito
 		if !page.IsPartRequest(r) {
 			return p.RedirectWithNotice(w, r, b.path, said)
 		}
-		if b, err = again(); err != nil {
+		if b, err = load(); err != nil {
 			return err
 		}
 		ed := b.newPage()
 		ed.Said = said
 		return p.renderDefinitions(w, r, visitor, http.StatusOK, b, ed)
 	}
-	return p.showDefinitionErrors(w, r, visitor, again, err)
+	return p.showDefinitionErrors(w, r, visitor, load, err)
 }
 
 // showDefinitionErrors shows the editor with the current definitions, the submitted values, and the
 // problems.
-func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, visitor page.Visitor, again func() (definitionEditor, error), cause error) error {
+func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, visitor page.Visitor, load func() (definitionEditor, error), cause error) error {
 	var domainErr *errs.Error
 	if !errors.As(cause, &domainErr) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, domainErr.Kind) {
 		return cause
 	}
-	b, err := again()
+	b, err := load()
 	if err != nil {
 		return err
 	}

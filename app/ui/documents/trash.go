@@ -104,9 +104,9 @@ func trashLabel(recordType string) string {
 	return recordType
 }
 
-// maxRestored is the maximum number of records that one request can restore. Each record is
+// maxRestorePerRequest is the maximum number of records that one request can restore. Each record is
 // restored in its own transaction.
-const maxRestored = 200
+const maxRestorePerRequest = 200
 
 // restoreTrash restores the selected records one by one. If one record can't be restored, the
 // others still are. The form field "only" contains the record if the user clicked the button in its
@@ -118,8 +118,8 @@ func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor pag
 	}
 	var problems []string
 	restored := 0
-	if len(items) > maxRestored {
-		return errs.InvalidField("item", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxRestored)))
+	if len(items) > maxRestorePerRequest {
+		return errs.InvalidField("item", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxRestorePerRequest)))
 	}
 	for _, item := range items {
 		heading, err := p.restoreRecord(r.Context(), visitor.Actor, p.ParseRecordName(item))

@@ -174,11 +174,11 @@ func encodeSizes(sizes []document.PageSize) string {
 		}
 		runs = append(runs, next)
 	}
-	packed, err := json.Marshal(runs)
+	encoded, err := json.Marshal(runs)
 	if err != nil {
 		return "[]" // not reached: finite numbers can always be encoded
 	}
-	return string(packed)
+	return string(encoded)
 }
 
 func roundPoints(points float64) float64 { return max(float64(int64(points*10+0.5))/10, 0.1) }

@@ -45,8 +45,8 @@ func (p *Site) formatDay(moment time.Time) template.HTML {
 	if moment.IsZero() {
 		return ""
 	}
-	there := moment.In(p.Zone)
-	return timeElement(moment, ClockTime(there), there.Format("Jan 2, 2006"))
+	local := moment.In(p.Zone)
+	return timeElement(moment, ClockTime(local), local.Format("Jan 2, 2006"))
 }
 
 // timeElement returns an HTML time element whose datetime attribute is the machine-readable time.

@@ -120,8 +120,8 @@ func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 	if err != nil || visitor.Known() {
 		return visitor, err
 	}
-	opened, err := p.Vault.Users.HasAdmin(r.Context())
-	if err == nil && !opened {
+	hasAdmin, err := p.Vault.Users.HasAdmin(r.Context())
+	if err == nil && !hasAdmin {
 		err = errNotSetUp
 	}
 	return visitor, err

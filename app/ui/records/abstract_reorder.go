@@ -49,16 +49,16 @@ func parseMove(form url.Values) (move vault.ReorderRequest) {
 		}
 		return move
 	}
-	for _, direction := range []struct {
-		name string
-		by   int
+	for _, action := range []struct {
+		name   string
+		offset int
 	}{{"up", -1}, {"down", 1}, {"move", 0}} {
-		id, err := strconv.ParseUint(form.Get(direction.name), 10, 63)
+		id, err := strconv.ParseUint(form.Get(action.name), 10, 63)
 		if err != nil {
 			continue
 		}
-		move.File, move.Offset = id, direction.by
-		if to, err := strconv.Atoi(form.Get("to")); err == nil && direction.by == 0 {
+		move.File, move.Offset = id, action.offset
+		if to, err := strconv.Atoi(form.Get("to")); err == nil && action.offset == 0 {
 			move.Position = max(to, 1)
 		}
 		break

@@ -34,12 +34,12 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 
 // documentRowPart renders a row of a document list. If the query requests it, the row contains the
 // rename form.
-func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, uploaders page.Visitor) error {
+func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
 	file, err := p.readDocument(r)
 	if err != nil {
 		return err
 	}
-	renaming := uploaders.MayWrite() && r.URL.Query().Get("rename") != ""
+	renaming := visitor.MayWrite() && r.URL.Query().Get("rename") != ""
 	if !page.IsPartRequest(r) {
 		row := page.DocumentRow{File: file, List: p.PlacePath(page.DocumentPlace(file))}
 		if renaming {
@@ -49,39 +49,39 @@ func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, uploader
 		page.Redirect(w, r, row.Home())
 		return nil
 	}
-	return p.renderRow(w, r, uploaders, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
+	return p.renderRow(w, r, visitor, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
 }
 
-// renderRow renders the row described by said. After a change, it also renders the other parts of
+// renderRow renders the row described by state. After a change, it also renders the other parts of
 // the list that changed.
-func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, uploaders page.Visitor, status int, said page.DocumentRow) error {
+func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, state page.DocumentRow) error {
 	list := page.WithQueryValue(p.CurrentAddress(r), "rename", "")
-	rows, err := p.documentRows(r.Context(), []model.File{said.File}, list, "")
+	rows, err := p.documentRows(r.Context(), []model.File{state.File}, list, "")
 	if err != nil {
 		return err
 	}
 	row := rows[0]
-	row.Name, row.Renaming, row.Problem, row.Gone, row.Focus = said.Name, said.Renaming, said.Problem, said.Gone, said.Focus
+	row.Name, row.Renaming, row.Problem, row.Gone, row.Focus = state.Name, state.Renaming, state.Problem, state.Gone, state.Focus
 	changed := r.Method == http.MethodPost && status == http.StatusOK
 	switch {
 	case row.AbstractID != 0:
-		return p.renderAbstractRow(w, r, uploaders, status, row, changed)
+		return p.renderAbstractRow(w, r, visitor, status, row, changed)
 	case !changed:
-		return p.RenderPart(w, r, uploaders, status, "folder.html", "document-alone", row)
+		return p.RenderPart(w, r, visitor, status, "folder.html", "document-alone", row)
 	}
-	sheet := folderView{Row: &row, Again: true}
-	if sheet.FolderView, err = p.Vault.Folders.View(r.Context(), row.FolderID); err != nil {
+	view := folderView{Row: &row, Again: true}
+	if view.FolderView, err = p.Vault.Folders.View(r.Context(), row.FolderID); err != nil {
 		return err
 	}
 	if row.Processing {
 		w.Header().Set("HX-Trigger", "deedkeep:filed") // makes the list poll until processing has finished
 	}
-	return p.RenderPart(w, r, uploaders, status, "folder.html", "row", sheet)
+	return p.RenderPart(w, r, visitor, status, "folder.html", "row", view)
 }
 
 // renderAbstractRow is like renderRow, but for an abstract's list, whose rows are numbered.
 func (p *Pages) renderAbstractRow(
-	w http.ResponseWriter, r *http.Request, uploaders page.Visitor, status int, row page.DocumentRow, changed bool,
+	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, row page.DocumentRow, changed bool,
 ) error {
 	filed, err := p.Vault.Abstracts.Get(r.Context(), row.AbstractID)
 	if err != nil {
@@ -89,12 +89,12 @@ func (p *Pages) renderAbstractRow(
 	}
 	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
 	if !changed {
-		return p.RenderPart(w, r, uploaders, status, "abstract.html", "document-alone", row)
+		return p.RenderPart(w, r, visitor, status, "abstract.html", "document-alone", row)
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, uploaders, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
+	return p.RenderPart(w, r, visitor, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
 }

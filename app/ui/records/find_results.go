@@ -83,7 +83,7 @@ func (p *Pages) runFind(
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
 	state := p.SearchIndexStatus(ctx) // before the search, so that results of an outdated index don't look complete
-	answer, err := p.Search.Records(ctx, visitor.Actor, q)
+	found, err := p.Search.Records(ctx, visitor.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
 		problems["q"] = page.ErrorSentence(err)
@@ -101,15 +101,15 @@ func (p *Pages) runFind(
 	if err != nil {
 		return f, err
 	}
-	f.More, f.Counts, f.Counted = answer.More, answer.Counts, true
+	f.More, f.Counts, f.Counted = found.More, found.Counts, true
 	f.About, f.Late = !state.Complete(), state.Late()
-	if answer.Fuzzy {
+	if found.Fuzzy {
 		f.marker = f.exactMarker.Fuzzy()
 	}
-	for _, hit := range answer.Hits {
+	for _, hit := range found.Hits {
 		f.add(p, hit)
 	}
-	if answer.Relaxed && len(f.Rows) > 0 {
+	if found.Relaxed && len(f.Rows) > 0 {
 		f.Loose = looseNotice(q.Text)
 	}
 	return f, nil

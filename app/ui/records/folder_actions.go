@@ -20,16 +20,16 @@ func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, visito
 	if !errors.As(err, &domainErr) || domainErr.Kind != errs.Invalid && domainErr.Kind != errs.Conflict {
 		return err
 	}
-	sheet, viewErr := p.newFolderView(r, id, form)
+	view, viewErr := p.newFolderView(r, id, form)
 	if viewErr != nil {
 		return viewErr
 	}
-	sheet.Open, sheet.Problems = form, page.FieldProblems(domainErr.Fields)
-	if len(sheet.Problems) == 0 {
-		sheet.Problems = map[string]string{"": page.Plainly(domainErr.Message)}
+	view.Open, view.Problems = form, page.FieldProblems(domainErr.Fields)
+	if len(view.Problems) == 0 {
+		view.Problems = map[string]string{"": page.Plainly(domainErr.Message)}
 	}
-	fill(&sheet)
-	return p.renderFolder(w, r, visitor, http.StatusUnprocessableEntity, sheet)
+	fill(&view)
+	return p.renderFolder(w, r, visitor, http.StatusUnprocessableEntity, view)
 }
 
 // createFolder creates a folder in the parent folder that the form specifies.
