@@ -1,5 +1,5 @@
-// Reorders and renames the documents of an abstract. Without this script, forms and links do the
-// same. record.js handles the fields.
+// Reorders and renames the documents of an abstract. Without scripts, users can do the same with
+// forms and links. record.js handles the fields.
 (() => {
   'use strict';
 

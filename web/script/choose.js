@@ -1,5 +1,5 @@
-// [data-all] checks or clears every box of its form. Shift-click also sets all boxes since the last
-// click.
+// A [data-all] checkbox selects or clears all checkboxes in its form. Shift-click also sets all
+// checkboxes between this click and the previous one.
 // The form dispatches the event deedkeep:chosen after each change.
 (() => {
   'use strict';

@@ -1,5 +1,5 @@
-// The definition editor: drag rows to reorder them; the options field shows only for types that
-// have options. Without this script there are buttons and a hint.
+// The definition editor. Users can drag rows to reorder them, and the options field is shown only
+// for types that have options. Without scripts, there are buttons and a hint instead.
 (() => {
   'use strict';
 

@@ -1,13 +1,13 @@
-// The page /docs: Swagger UI for /openapi.json. "Try it out" sends requests to this origin only,
-// with the API key that was typed and without cookies. The key is kept in its input field only.
+// The page /docs shows /openapi.json with Swagger UI. "Try it out" sends requests to this origin
+// only, with the entered API key and without cookies. The key is stored only in its input field.
 (() => {
   "use strict";
 
   const key = document.querySelector("#key");
   key.form.addEventListener("submit", event => event.preventDefault());
 
-  // formInputs lists the fields of a request as form inputs, filled with the examples, or else empty.
-  // By default Swagger UI would send "string".
+  // formInputs returns the fields of a request as form inputs. Each input contains the example, or
+  // is empty if there is none. By default, Swagger UI would send "string".
   const formInputs = (content, schemas) => {
     const schema = schemas[content.schema.$ref.split("/").pop()];
     const example = Object.values(content.examples || {})[0]?.value || {};
@@ -56,11 +56,11 @@
   // docsPlugin customizes Swagger UI.
   const docsPlugin = ({ React: { createElement: e } }) => ({
     components: {
-      // By default this is a link inside a button.
+      // Swagger UI would render a link inside a button.
       DeepLink: ({ text }) => e("span", null, text),
       // The page asks for the key once, at the top.
       authorizeOperationBtn: () => null,
-      // Swagger UI looks this component up, so it is replaced.
+      // Swagger UI requires this component, so it is replaced instead of removed.
       JsonSchema_string_binary: () => null,
       DocsLayout: ({ getComponent, specSelectors }) =>
         e("div", { className: "swagger-ui" },
@@ -82,7 +82,7 @@
               e("pre", { tabIndex: 0 }, s.get("source"))))),
           e(Original, props));
       },
-      // An error response is one line: all have the same shape.
+      // Error responses are shown in one line because they all have the same structure.
       response: Original => props => {
         if (props.code < "400") return e(Original, props);
         const message = props.response.getIn(["content", "application/json", "examples"])?.first()?.getIn(["value", "message"]);

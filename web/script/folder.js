@@ -1,5 +1,5 @@
-// Folders: selects several documents at once, and drags documents and folders onto a folder.
-// Without this script, forms do the same.
+// Lets users select several documents in a folder, and drag documents and folders onto a folder.
+// Without scripts, users can do the same with forms.
 (() => {
   'use strict';
 

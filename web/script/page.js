@@ -7,8 +7,8 @@
   statusLine.setAttribute('role', 'status');
   document.body.append(statusLine);
 
-  // typing reports whether keys on el enter text or belong to an open menu or dialog. Other scripts
-  // ignore such keys, too.
+  // typing reports whether a key press on el enters text or belongs to an open menu or dialog. Other
+  // scripts also use it to ignore such keys.
   const typing = (el) => el instanceof Element && !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
   window.deedkeep = Object.freeze({ typing });
 
@@ -33,11 +33,11 @@
   document.addEventListener('click', (event) => closeMenus(event.target));
   document.addEventListener('focusin', (event) => closeMenus(event.target));
 
-  // Scrolls the current tab into view where the tabs don't fit.
+  // Scrolls the current tab into view if the tabs don't fit next to each other.
   const tab = document.querySelector('.tabs [aria-current]');
   if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.offsetWidth) / 2;
 
-  // On phones a button opens the filters of a list and shows how many are set.
+  // On phones, a button opens the filters of a list and shows how many filters are set.
   for (const form of document.querySelectorAll('form.filters')) {
     const fields = [...form.querySelectorAll(':scope > .field')];
     if (fields.length < 3) continue;
@@ -115,7 +115,7 @@
   // [data-copy] copies its text, or the text of the element it names ("#id").
   const copy = async (text) => {
     if (navigator.clipboard) return navigator.clipboard.writeText(text);
-    // Without TLS browsers provide only this deprecated function.
+    // Without HTTPS, browsers provide only this deprecated function.
     const area = document.createElement('textarea');
     area.value = text;
     (document.querySelector('dialog[open]') || document.body).append(area);
@@ -142,8 +142,8 @@
     }
   });
 
-  // Shows at the top of the page why a partial request failed, with the server's message if it sent
-  // one.
+  // Shows at the top of the page why a partial request failed. If the server sent a message, the
+  // message is included.
   const showProblem = (text) => {
     let problem = document.getElementById('page-problem');
     if (!problem) {
@@ -156,8 +156,8 @@
     problem.replaceChildren(...[text].flat());
     problem.scrollIntoView({ block: 'nearest' });
   };
-  // A partial request that runs while the user types must not redirect to the sign-in page: the
-  // typed text would be lost.
+  // A partial request must not redirect to the sign-in page while the user types, because the typed
+  // text would be lost.
   const isChanged = (field) => {
     if (field.type === 'hidden' || field.closest('.filters, .find')) return false;
     if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;

@@ -34,8 +34,8 @@
   // Another user of the same browser must not see the last search.
   if (!storedSearch()) forgetSearch();
 
-  // At most one request runs at a time, and responses to older ones are ignored. Until the response
-  // arrives, the list belongs to another text, so keys that act on the list wait.
+  // At most one request runs at a time, and responses to older requests are ignored. Until the
+  // response arrives, the list shows results for an older text, so keys that act on the list wait.
   let pendingRequest = null, timer = 0, shownText = '', wantedHref = '', queuedKeys = [];
   const isLoading = () => query('.palette-found').hasAttribute('aria-busy');
   const cancelRequest = () => {
@@ -217,8 +217,8 @@
     if (to) select(to);
     return Boolean(to);
   };
-  // mustWait reports whether a key must wait for the list that is being loaded. Enter alone acts on
-  // the text.
+  // mustWait reports whether a key must wait until the list has been loaded. Enter waits only
+  // if other keys are waiting already. Otherwise it acts on the text.
   const mustWait = (event) => {
     if (!isLoading()) return false;
     if (event.key === 'Enter') return queuedKeys.length > 0;

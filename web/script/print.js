@@ -1,4 +1,4 @@
-// Prints when all images are loaded.
+// Opens the print dialog when all images have been loaded.
 (async () => {
   'use strict';
 

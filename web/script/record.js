@@ -1,5 +1,5 @@
-// Edits the fields of a record (an abstract or an order) in place. Without this script, forms and
-// links do the same.
+// Lets users edit the fields of a record (abstract or order) in place. Without scripts, users can do
+// the same with forms and links.
 (() => {
   'use strict';
 

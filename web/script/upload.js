@@ -1,6 +1,6 @@
-// Uploads documents that are dropped, selected, or pasted, by tus: three at a time, each with its
-// progress. Uploads resume automatically after a lost connection. Without this script, the form of
-// the section sends them.
+// Uploads dropped, selected, or pasted documents with the tus protocol, three at a time, and shows the
+// progress of each. Uploads resume automatically after the connection is lost. Without scripts, the
+// section's form sends the documents.
 (() => {
   'use strict';
 
@@ -203,12 +203,12 @@
       storeFingerprintForResuming: true,
       removeFingerprintOnSuccess: false,
       onUploadUrlAvailable: () => {
-        // Saved, because some responses make the library discard it.
+        // Save the address, because some responses make the library discard it.
         item.upload.options.uploadUrl = item.upload.url;
       },
       onAfterResponse: (req, res) => {
         const status = res.getStatus();
-        // Without this the library would restart the upload when the server is only busy.
+        // Otherwise the library would restart the upload even if the server is only busy.
         if (req.getMethod() === 'HEAD' && (status === 401 || status === 403 || status === 429 || status >= 500)) {
           throw Object.assign(new Error('not now'), { status });
         }

@@ -1,5 +1,5 @@
-// The document viewer: a column of pages, rendered by the server in the width at which they are
-// shown. Without this script the page shows one image and links.
+// The document viewer shows a column of page images, which the server renders at the displayed
+// width. Without scripts, the viewer shows one page image and links.
 (() => {
   'use strict';
 
@@ -32,7 +32,7 @@
 
   const openSibling = (direction) => {
     const to = viewer.dataset[direction];
-    // Back leads to the page where the first document was opened, not through every document.
+    // The browser's Back button returns to the page from which the first document was opened.
     if (to) location.replace(to);
     else announce(direction === 'next' ? 'This is the last document.' : 'This is the first document.');
   };
@@ -131,7 +131,7 @@
     }
   };
 
-  // layout positions the pages; the page in the middle of the pane stays there.
+  // layout positions the pages and keeps the page that is in the middle of the pane there.
   const layout = (anchor = anchorAt()) => {
     const available = { width: Math.max(pane.clientWidth - 2 * gap, 80), height: Math.max(pane.clientHeight - 2 * gap, 80) };
     let top = gap, widest = 0;
@@ -153,7 +153,7 @@
     if (ready) draw();
   };
 
-  // anchorAt returns the position within a page at a point of the pane, by default its middle.
+  // anchorAt returns the page position at a point of the pane. The default is the pane's middle.
   const anchorAt = (x = pane.clientWidth / 2, y = pane.clientHeight / 2) => {
     if (!pages[0].h) return null;
     const n = pageAt(pane.scrollTop + y);
@@ -177,8 +177,8 @@
     return low + 1;
   };
 
-  // Image loading: pages in view first, two at a time; loads of pages that went out of view are
-  // canceled.
+  // Image loading: visible pages are loaded first, two at a time. If a page is scrolled out of view,
+  // loading its image is canceled.
 
   const images = new Map(); // address → { image, ready, pixels }
   const loading = new Map(); // address → image
@@ -190,7 +190,7 @@
   const maxPixels = 120e6;
 
   const imageWidth = (page) => {
-    // The unrotated width decides, whichever way the page is rotated.
+    // Use the width of the unrotated page, even if the page is rotated.
     const need = page.width * page.scale * Math.min(window.devicePixelRatio || 1, 3);
     const enough = page.pixels || page.width / 96 * 300;
     const want = Math.min(need * 0.92, Math.max(enough, 850));
@@ -198,8 +198,8 @@
   };
   const imageUrl = (n, width) => `${base}/pages/${n}?w=${width}`;
 
-  // Pages that failed because the session expired or the server was unreachable are loaded when
-  // that is over.
+  // If loading failed because the session expired or the server was unreachable, the pages are
+  // loaded again after the problem is resolved.
   const connection = watchConnection(query('.viewer-body'), () => {
     failed.clear();
     for (const image of strip.querySelectorAll('img')) {
@@ -217,7 +217,7 @@
       image.src = '';
     }
     for (const [i, url] of wantedUrls.entries()) {
-      // Pages in view load first, alone: rendering keeps the server busy.
+      // Load only visible pages first, because rendering keeps the server busy.
       if (loading.size >= maxLoads || i >= urgentCount && wantedUrls.slice(0, urgentCount).some((u) => loading.has(u))) return;
       if (images.has(url) || loading.has(url) || (failed.get(url) || 0) > retries) continue;
       fetchImage(url);
@@ -276,7 +276,7 @@
     return null;
   };
 
-  // Only pages in view and one on each side have an element.
+  // Only visible pages and one more page on each side have an element.
 
   const pageElements = new Map(); // n → element
   const pageElement = (n) => {
@@ -347,7 +347,7 @@
     setCurrentPage(mostVisiblePage(top, bottom, first, last));
   };
 
-  // mostVisiblePage returns the page with the largest visible area, the first if several are equal.
+  // mostVisiblePage returns the page with the largest visible area. On a tie, it returns the first.
   const mostVisiblePage = (top, bottom, first, last) => {
     let found = first, maxVisible = -1;
     for (let n = first; n <= last; n++) {
@@ -656,9 +656,9 @@
 
   const finder = query('[data-finder]');
   const panel = query('[data-hits]');
-  // The page that a search result linked to. The address changes while the user reads.
+  // The page that the search result linked to. It is saved because the address changes later.
   const linkedPage = Number(new URLSearchParams(location.search).get('page'));
-  // serverQuery is what the server searches for: the phrase, or each of its words.
+  // serverQuery is the text that the server searches for: the phrase or its separate words.
   let hits = [], hit = -1, phrase = '', serverQuery = '', marksByPage = new Map();
 
   const drawMarks = (n) => {
@@ -789,7 +789,7 @@
     hit = -1;
     viewer.classList.add('finding');
     query('[data-place]').textContent = '…';
-    // The search page found its results word by word.
+    // The search page matches separate words instead of the phrase.
     const words = 'words' in viewer.dataset && typed === viewer.dataset.find.trim() ? `&words=1${linkedPage ? `&page=${linkedPage}` : ''}` : '';
     let result;
     try {
