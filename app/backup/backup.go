@@ -1,5 +1,5 @@
 // Package backup creates, lists, schedules, verifies, and prunes backups of a vault, and
-// restores single files from them. The format on disk is in package archive.
+// restores single files from them. Package archive implements the format on disk.
 package backup
 
 import (
@@ -34,23 +34,23 @@ type Backups struct {
 
 	createMu sync.Mutex // held while a snapshot is created
 	mu       sync.Mutex
-	cancel   context.CancelFunc // of the current snapshot
+	cancel   context.CancelFunc // cancels the current snapshot
 	closed   bool
-	progress txn.Progress[Backup] // of the current snapshot, or the last one
+	progress txn.Progress[Backup] // progress of the current snapshot, or of the last one
 
-	running      sync.WaitGroup // current snapshots; Add is called only while closed is false
+	running      sync.WaitGroup // snapshots being created; Add is called only while closed is false
 	verification txn.Task[archive.VerifyReport]
 }
 
-// NewBackups returns the backups of a vault.
+// NewBackups returns a Backups for the vault v.
 func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, settings Settings) *Backups {
 	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, settings: settings,
 		verification: txn.Task[archive.VerifyReport]{DB: v.DB}}
 }
 
-// Settings are the settings backup.* of config.example.yaml.
+// Settings are the backup.* settings in config.example.yaml.
 type Settings struct {
-	To             string        // the directory; "": no scheduled backups
+	To             string        // the configured directory; "": no scheduled backups
 	Every          time.Duration // 0: no scheduled backups
 	Keep           archive.Retention
 	Recipients     []string
@@ -58,7 +58,7 @@ type Settings struct {
 	PassphraseFile string // read for each backup if Passphrase is ""
 }
 
-// Backup is a snapshot that was created.
+// Backup describes a snapshot that was created.
 type Backup struct {
 	Snapshot     string        `json:"snapshot"`
 	At           time.Time     `json:"at"`
@@ -69,17 +69,17 @@ type Backup struct {
 	Archive      string        `json:"archive"` // ID of the archive in To
 	Duration     time.Duration `json:"took"`
 	Encrypted    bool          `json:"sealed"`            // encrypted
-	Damaged      []uint64      `json:"damaged,omitempty"` // documents that are damaged in the vault but intact in the backup
+	Damaged      []uint64      `json:"damaged,omitempty"` // IDs of documents that are damaged in the vault but intact in the backup
 }
 
-// Progress is how many bytes of a backup are done.
+// Progress is the number of bytes of a backup that are done, and the total.
 type Progress struct{ Done, Total int64 }
 
-// Create adds a snapshot of the current state to the archive in directory to, or in that
-// of the settings if to is "". It creates the archive if there is none. The vault stays in
-// use, and an incomplete snapshot is never visible. It returns Invalid if no directory is
-// set, Locked while another backup is running, InsufficientStorage, or Conflict with a
-// sentence that says what prevents the backup.
+// Create adds a snapshot of the current state to the archive in the directory to, or in
+// the configured directory if to is "". If there is no archive, it creates one. The vault
+// remains usable, and an incomplete snapshot is never visible. It returns Invalid if no
+// directory is set, Locked if another backup is running, InsufficientStorage, or Conflict
+// with a message that says what prevents the backup.
 func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (Backup, error) {
 	ctx, to, done, err := b.beginCreate(ctx, actor, to)
 	if err != nil {
@@ -89,15 +89,15 @@ func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, prog
 	return b.createAndRecord(ctx, actor, to, progress)
 }
 
-// StartCreate runs Create in the background, with the directory of the settings. Progress
-// and State report the outcome. It returns the errors that Create would return before it
-// starts.
+// StartCreate runs Create in the background, with the configured directory. Progress and
+// State report the outcome. It returns the errors that Create would return before
+// creating the snapshot.
 func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
 	ctx, to, done, err := b.beginCreate(context.WithoutCancel(ctx), actor, "")
 	if err != nil {
 		return err
 	}
-	err = b.Tasks.Start(func(context.Context) { // Close cancels the context of beginCreate instead
+	err = b.Tasks.Start(func(context.Context) { // Close cancels the context from beginCreate instead
 		defer done()
 		if _, err := b.createAndRecord(ctx, actor, to, func(Progress) {}); err != nil && ctx.Err() == nil {
 			b.Log.Error("backup", "error", err)
@@ -110,16 +110,16 @@ func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
 	return err
 }
 
-// Progress returns the progress of the current snapshot in bytes, or the outcome of the
-// last one since the vault was opened.
+// Progress returns the progress of the current snapshot, in bytes. If none is being
+// created, it returns the outcome of the last one since the vault was opened.
 func (b *Backups) Progress() txn.Progress[Backup] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.progress
 }
 
-// beginCreate makes sure that only one snapshot is created at a time. The caller calls
-// done at the end.
+// beginCreate makes sure that only one snapshot is created at a time. The caller must
+// call done when it is finished.
 func (b *Backups) beginCreate(parent context.Context, actor model.Actor, requested string) (ctx context.Context, to string,
 	done func(), err error) {
 	if err := b.ViewAsAdmin(parent, actor, nil); err != nil {
@@ -140,7 +140,7 @@ func (b *Backups) beginCreate(parent context.Context, actor model.Actor, request
 	return ctx, to, func() { unregister(); b.createMu.Unlock() }, nil
 }
 
-// createAndRecord creates a snapshot and stores the outcome.
+// createAndRecord creates a snapshot and records the outcome.
 func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (created Backup, err error) {
 	started := b.Progress().Begun
 	defer func() {
@@ -165,8 +165,8 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 		return b.AddEvent(t, b.Now(), actor, "backup.created", "", map[string]string{"snapshot": created.Snapshot, "to": to})
 	})
 	if auditErr != nil {
-		// The backup counts even if the vault is read-only and cannot log it: that is when
-		// it is needed most.
+		// The backup is valid even if the vault is read-only, so that the audit event can't be
+		// stored. That is when a backup is needed most.
 		b.Log.Error("the backup was made, but the log of events does not say so", "error", auditErr)
 	}
 	return created, nil
@@ -178,7 +178,7 @@ func (b *Backups) updateProgress(change func(*txn.Progress[Backup])) {
 	change(&b.progress)
 }
 
-// register makes a snapshot known to Close, which cancels it and waits for it.
+// register registers a snapshot, so that Close cancels it and waits for it.
 func (b *Backups) register(ctx context.Context) (context.Context, func(), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -207,7 +207,8 @@ func (b *Backups) Close() {
 	b.running.Wait()
 }
 
-// target returns the absolute path of a directory for backups, after CheckTarget.
+// target returns the absolute path of the backup directory to, or of the configured
+// directory if to is "". It returns the errors of CheckTarget.
 func (b *Backups) target(to string) (string, error) {
 	if to == "" {
 		to = b.settings.To
@@ -222,8 +223,9 @@ func (b *Backups) target(to string) (string, error) {
 	return to, CheckTarget(to, b.Dir)
 }
 
-// CheckTarget returns an Invalid error if the backup directory to and the data directory
-// lie inside each other, since losing one would lose both.
+// CheckTarget returns an Invalid error if the backup directory to is inside the data
+// directory or the other way around, because losing one directory would then mean losing
+// both.
 func CheckTarget(to, data string) error {
 	to, errTo := filepath.Abs(to)
 	data, errData := filepath.Abs(data)
@@ -240,7 +242,7 @@ func CheckTarget(to, data string) error {
 	return nil
 }
 
-// resolveLinks resolves the symbolic links in the part of a path that exists.
+// resolveLinks resolves the symbolic links in the existing part of a path.
 func resolveLinks(path string) string {
 	if followed, err := filepath.EvalSymlinks(path); err == nil {
 		return followed
@@ -273,9 +275,9 @@ func (b *Backups) create(ctx context.Context, to string, progress func(Progress)
 	return created, errors.Join(err, s.Close())
 }
 
-// writeSnapshot copies the database and then every document in it. The temporary copy may
-// be in the tmp directory of the archive, unless the archive is encrypted, because the
-// copy is not.
+// writeSnapshot copies the database and then every document in it. The temporary copy of
+// the database isn't encrypted, so it may be in the archive's tmp directory only if the
+// archive isn't encrypted either.
 func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *archive.SnapshotWriter,
 	progress func(Progress)) (created Backup, err error) {
 	others := []string{os.TempDir()}
@@ -312,8 +314,8 @@ func (b *Backups) writeSnapshot(ctx context.Context, a *archive.Archive, s *arch
 	return Backup{Snapshot: info.Snapshot, At: info.CreatedAt, Files: info.Files, Bytes: info.Bytes, BytesWritten: written}, err
 }
 
-// checkCopy verifies the copied database and counts its records. A damaged database is not
-// backed up.
+// checkCopy verifies the copied database and counts its records. It returns an error if
+// the database is damaged.
 func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archive.Info, err error) {
 	var first *store.Finding
 	found := 0
@@ -342,10 +344,10 @@ func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archi
 	})
 }
 
-// maxNamedDocuments limits how many damaged documents an error message names.
+// maxNamedDocuments is the maximum number of damaged documents named in an error message.
 const maxNamedDocuments = 5
 
-// addDocuments copies all documents. It copies the others even if one is damaged, but then
+// addDocuments copies all documents. If one is damaged, it still copies the others, but
 // the snapshot is not committed.
 func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, copied *store.Copy, progress func(Progress)) error {
 	var damaged []string
@@ -376,8 +378,9 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 				`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(damaged, ", "), more)}
 }
 
-// ArchiveOptions returns the options to open an archive: the keys of the vault (nil if
-// there is none), the passphrase of the settings, and age identities.
+// ArchiveOptions returns the options for opening an archive. keys are the keys of the
+// vault, or nil if there is no vault. The passphrase comes from the settings. identities
+// are age identities.
 func ArchiveOptions(keys *secret.Keys, settings Settings, identities string) (archive.Options, error) {
 	passphrase, err := settings.passphrase()
 	if err != nil {
@@ -405,7 +408,7 @@ func (s Settings) passphrase() (string, error) {
 	return passphrase, nil
 }
 
-// ReadPassphrase reads a passphrase from a file, without the line breaks at its end.
+// ReadPassphrase reads a passphrase from a file and removes trailing line breaks.
 func ReadPassphrase(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -418,8 +421,8 @@ func ReadPassphrase(path string) (string, error) {
 	return passphrase, nil
 }
 
-// ClassifyError wraps an archive error in an *errs.Error of the right kind. Other errors
-// are returned unchanged.
+// ClassifyError wraps an archive error in an *errs.Error of the matching kind. It returns
+// other errors unchanged.
 func ClassifyError(err error) error {
 	if _, named := errors.AsType[*errs.Error](err); named || err == nil {
 		return err
@@ -432,8 +435,8 @@ func ClassifyError(err error) error {
 	return err
 }
 
-// archiveKinds maps archive errors to kinds. The first match counts: an archive that a
-// full disk cut short is also damaged.
+// archiveKinds maps archive errors to kinds. The first match applies. For example, if the
+// disk became full, the archive is incomplete and therefore also damaged.
 var archiveKinds = []struct {
 	err  error
 	kind errs.Kind

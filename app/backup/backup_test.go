@@ -44,8 +44,8 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 }
 
-// Eight clients upload during the backups. A restore has every document that was stored before its backup started, byte
-// for byte.
+// Eight clients upload documents during the backups. A restored backup contains every
+// document that was stored before the backup started, unchanged.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -58,7 +58,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	maxUploads := perRound
 	for n := range 8 {
 		clients.Go(func() {
-			ticker := time.NewTicker(50 * time.Millisecond) // limits the upload rate
+			ticker := time.NewTicker(50 * time.Millisecond) // limits the rate of uploads
 			defer ticker.Stop()
 			for i := 0; !stop.Load(); i++ {
 				<-ticker.C
@@ -107,7 +107,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 }
 
-// uploadPDF uploads a document and returns its file ID. Other goroutines than the test's may call it.
+// uploadPDF uploads a document and returns its file ID. It may be called from other
+// goroutines than the one that runs the test.
 func uploadPDF(v *instance.Instance, salt string) (id uint64, err error) {
 	staged, err := v.Files.Stage(context.Background())
 	if err != nil {
@@ -125,7 +126,7 @@ func uploadPDF(v *instance.Instance, salt string) (id uint64, err error) {
 	return uploaded.Files[0].ID, nil
 }
 
-// A sweep during a backup doesn't delete documents that the backup has yet to copy.
+// A sweep during a backup doesn't delete documents that the backup hasn't copied yet.
 func TestSweepWaitsForBackup(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -152,7 +153,8 @@ func TestSweepWaitsForBackup(t *testing.T) {
 	}
 }
 
-// A purge during a backup deletes files from the vault. The backup still has them.
+// A purge during a backup deletes files from the vault, but the backup still contains
+// them.
 func TestPurgeDuringBackup(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -190,7 +192,8 @@ func TestPurgeDuringBackup(t *testing.T) {
 	}
 }
 
-// A new archive doesn't contain a damaged document. An archive that has an intact copy keeps it.
+// A backup to a new archive doesn't include a damaged document. An archive that already
+// has an intact copy keeps it.
 func TestBackupWithDamagedDocument(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -222,7 +225,7 @@ func TestBackupWithDamagedDocument(t *testing.T) {
 	if got := vaulttest.FilesUnder(t, late, "blobs"); len(got) != 1 {
 		t.Errorf("documents in the archive = %v, want the intact one", got)
 	}
-	// The earlier backup restores it.
+	// The document can be restored from the earlier backup.
 	out := filepath.Join(t.TempDir(), "deed.pdf")
 	if _, err := backup.RestoreFile(t.Context(), early, archive.Latest, archive.Options{Now: time.Now}, files[0].ID, out); err != nil {
 		t.Fatalf("restore file: %v", err)
@@ -305,7 +308,7 @@ func TestCloseInterruptsBackup(t *testing.T) {
 		if !closing {
 			closing = true
 			go func() { closed <- v.Close() }()
-			time.Sleep(50 * time.Millisecond) // Nothing shows that Close has started.
+			time.Sleep(50 * time.Millisecond) // there is no sign that Close has started
 		}
 	})
 	if !errors.Is(err, context.Canceled) {
@@ -325,7 +328,7 @@ func TestCloseInterruptsBackup(t *testing.T) {
 	vaulttest.CreateBackup(t, again, to)
 }
 
-// ClassifyError always prefers the same one of two joined errors.
+// If an error matches two archive errors, ClassifyError always prefers the same one.
 func TestClassifyError(t *testing.T) {
 	t.Parallel()
 	for range 50 {

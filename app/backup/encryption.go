@@ -12,9 +12,9 @@ import (
 	"deedkeep/app/errs"
 )
 
-// Encryption describes how backups are encrypted, without the secret; the zero value means
-// no encryption. PassphraseFingerprint is an HMAC of the passphrase with a random salt, so
-// that it cannot be compared with later requests:
+// Encryption describes how backups are encrypted. It doesn't contain the passphrase. The
+// zero value means no encryption. PassphraseFingerprint is an HMAC of the passphrase with
+// a random salt, so it differs from request to request:
 //
 //	<32 hex digits, the salt>.<64 hex digits, HMAC-SHA-256(salt, passphrase)>
 type Encryption struct {
@@ -24,7 +24,8 @@ type Encryption struct {
 
 const saltSize = 16
 
-// Encryption returns the encryption of these settings. It reads the passphrase file.
+// Encryption returns the encryption that the settings specify. It reads the passphrase
+// file.
 func (s Settings) Encryption(rand io.Reader) (Encryption, error) {
 	passphrase, err := s.passphrase()
 	if err != nil || passphrase == "" {
@@ -43,7 +44,7 @@ func fingerprint(salt []byte, passphrase string) string {
 	return hex.EncodeToString(salt) + "." + hex.EncodeToString(mac.Sum(nil))
 }
 
-// describe returns a phrase for error messages.
+// describe returns a description for error messages.
 func (s Encryption) describe() string {
 	switch {
 	case s.PassphraseFingerprint != "":
@@ -54,9 +55,9 @@ func (s Encryption) describe() string {
 	return "not encrypted"
 }
 
-// CheckEncryption compares the encryption that a command expects with the settings of the
-// server. It returns Conflict if they differ, so that no one relies on an encryption that
-// the server does not use.
+// CheckEncryption compares the encryption that a command expects with the server's
+// settings. It returns Conflict if they differ, so that no one relies on encryption that
+// the server doesn't use.
 func (b *Backups) CheckEncryption(expected Encryption) error {
 	settings := b.settings
 	passphrase, err := settings.passphrase()

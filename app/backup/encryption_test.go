@@ -15,7 +15,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// CheckEncryption accepts only the encryption of the server's own settings.
+// CheckEncryption accepts only the encryption in the server's settings.
 func TestCheckEncryption(t *testing.T) {
 	passphrase := backup.Settings{Passphrase: "correct horse battery"}
 	recipients := backup.Settings{Recipients: []string{"age1b", "age1a"}}
@@ -57,7 +57,7 @@ func TestCheckEncryption(t *testing.T) {
 	}
 }
 
-// A server that has only the recipients' public keys writes backups that it can't read.
+// A server with only the recipients' public keys writes backups that it can't read.
 func TestBackupForRecipients(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) {

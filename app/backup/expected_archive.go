@@ -6,7 +6,7 @@ import (
 	"deedkeep/app/errs"
 )
 
-// setArchive stores which archive is in a directory.
+// setArchive records the ID of the archive in the directory to.
 func (s *State) setArchive(to, id string) {
 	s.Archives = maps.Clone(s.Archives)
 	if s.Archives == nil {
@@ -15,17 +15,17 @@ func (s *State) setArchive(to, id string) {
 	s.Archives[to] = id
 }
 
-// expectedArchive returns the ID of the archive that was last used in a directory, or "".
-// It detects a disk that is not mounted: the backup would otherwise start over in the
-// empty mount point, on the very disk it is meant to survive.
+// expectedArchive returns the ID of the archive that was last used in a directory, or ""
+// if there was none. The ID reveals that a disk isn't mounted. Otherwise, the backup
+// would start over in the empty mount point, on the same disk as the data.
 func (b *Backups) expectedArchive(to string) (string, error) {
 	s, err := b.State()
 	return s.Archives[to], err
 }
 
-// ForgetArchive removes the stored archive ID of a directory, or of that of the settings
-// if to is "". The next Create then uses the archive that it finds there, or creates one.
-// It returns Invalid if no directory is set.
+// ForgetArchive removes the recorded archive ID of the directory to, or of the configured
+// directory if to is "". The next Create then uses any archive that it finds there, or
+// creates one. It returns Invalid if no directory is set.
 func (b *Backups) ForgetArchive(to string) error {
 	to, err := b.target(to)
 	if err != nil {

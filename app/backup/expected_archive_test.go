@@ -12,8 +12,9 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// If a network share isn't mounted, its mount point is an empty directory. No backup is written to it, nor to another
-// archive of the same vault, and the state has the reason.
+// If a network share isn't mounted, its mount point is an empty directory. A backup fails
+// there, as it does if the share contains another archive of the same vault. The state
+// shows the reason.
 func TestBackupToMissingArchive(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -58,7 +59,7 @@ func TestBackupToMissingArchive(t *testing.T) {
 	if err := os.Rename(away, to); err != nil {
 		t.Fatalf("rename: %v", err)
 	}
-	vaulttest.CreateBackup(t, v, to) // the first archive again
+	vaulttest.CreateBackup(t, v, to) // with the first archive in place again
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatalf("remove directory: %v", err)
 	}
@@ -69,7 +70,7 @@ func TestBackupToMissingArchive(t *testing.T) {
 	vaulttest.CreateBackup(t, v, other)
 }
 
-// A backup doesn't use the reserved disk space of the data directory.
+// A backup doesn't use the disk space reserved for the data directory.
 func TestBackupKeepsDiskReserve(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)

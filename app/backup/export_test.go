@@ -4,5 +4,5 @@ package backup
 
 import "context"
 
-// RunIfDue checks the schedule once.
+// RunIfDue creates a backup if one is due.
 func (b *Backups) RunIfDue(ctx context.Context) { b.runIfDue(ctx) }

@@ -11,8 +11,8 @@ import (
 	"deedkeep/app/txn"
 )
 
-// SnapshotSummary is a snapshot in the directory of the settings. Problem says why it
-// cannot be read, or is "".
+// SnapshotSummary is a snapshot in the configured directory. If the snapshot can't be
+// read, Problem says why.
 type SnapshotSummary struct {
 	Snapshot string
 	At       time.Time
@@ -21,18 +21,18 @@ type SnapshotSummary struct {
 	Problem  string
 }
 
-// Destination is the directory of the settings and the snapshots in it.
+// Destination is the configured directory and the snapshots in it.
 type Destination struct {
 	To        string            // "": not set
 	Every     time.Duration     // 0: no scheduled backups
-	Encrypted bool              // whether existing snapshots are encrypted or, without any, new ones will be
+	Encrypted bool              // whether snapshots are encrypted or, if there are none, whether new ones will be
 	Snapshots []SnapshotSummary // newest first
-	More      int               // older ones that are not listed
-	Problem   string            // why the directory cannot be read; "" if it can, or does not exist yet
+	More      int               // number of older snapshots that are not listed
+	Problem   string            // why the directory can't be read; "" if it can be read or doesn't exist yet
 }
 
-// Destination returns the directory of the settings with its newest snapshots, at most
-// limit.
+// Destination returns the configured directory and up to limit snapshots in it, newest
+// first.
 func (b *Backups) Destination(ctx context.Context, actor model.Actor, limit int) (p Destination, err error) {
 	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return p, err
@@ -73,7 +73,7 @@ func (b *Backups) Destination(ctx context.Context, actor model.Actor, limit int)
 	return p, ctx.Err()
 }
 
-// open opens the archive in a directory with the keys of the vault.
+// open opens the archive in a directory with the vault's keys.
 func (b *Backups) open(to string) (*archive.Archive, error) {
 	opts, err := ArchiveOptions(b.secrets, b.settings, "")
 	if err != nil {
@@ -84,10 +84,10 @@ func (b *Backups) open(to string) (*archive.Archive, error) {
 	return a, ClassifyError(err)
 }
 
-// StartVerify starts to verify every byte of a snapshot in the directory of the settings,
-// or of all snapshots if the name is "". It runs in the background. It returns Locked
-// while another verification is running, Invalid if no directory is set, and NotFound if
-// there is no such snapshot.
+// StartVerify verifies every byte of a snapshot in the configured directory, or of all
+// snapshots if snapshot is "". It runs in the background. It returns Locked if another
+// verification is running, Invalid if no directory is set, and NotFound if there is no
+// such snapshot.
 func (b *Backups) StartVerify(ctx context.Context, actor model.Actor, snapshot string) error {
 	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
 		return err
@@ -111,8 +111,8 @@ func (b *Backups) StartVerify(ctx context.Context, actor model.Actor, snapshot s
 	})
 }
 
-// VerifyProgress returns the progress in bytes of the verification that StartVerify
-// started, or the result of the last one since the vault was opened.
+// VerifyProgress returns the progress, in bytes, of the current verification. If none is
+// running, it returns the result of the last one since the vault was opened.
 func (b *Backups) VerifyProgress() txn.Progress[archive.VerifyReport] {
 	return b.verification.Progress()
 }

@@ -16,9 +16,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// RestoreFile writes one document of a snapshot to path, which must not exist. The file
-// appears only after its digest was verified. It returns NotFound if the snapshot does not
-// have the file.
+// RestoreFile restores one document from a snapshot to path, which must not exist. The
+// file appears only after its digest has been verified. It returns NotFound if the
+// snapshot doesn't contain the document.
 func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (model.File, error) {
 	file, err := restoreFileTo(ctx, from, snapshot, opts, id, path)
 	return file, ClassifyError(err)
@@ -59,8 +59,8 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	return file, errors.Join(writeExclusive(ctx, src, path), src.Close())
 }
 
-// archivedFile reads a file's record from the database of a snapshot, which it unpacks
-// into a temporary directory.
+// archivedFile reads the record of a file from the database in a snapshot. It extracts
+// the database to a temporary directory.
 func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file model.File, err error) {
 	dir, err := os.MkdirTemp("", "deedkeep-")
 	if err != nil {
@@ -90,7 +90,7 @@ func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id
 	return file, err
 }
 
-// writeExclusive writes src to path atomically and never overwrites a file.
+// writeExclusive writes src to path atomically. It never overwrites an existing file.
 func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*.part")
 	if err != nil {
@@ -100,7 +100,8 @@ func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	// Reserve the name first, since a rename would replace a file created in the meantime.
+	// Reserve the name first, because the rename would replace a file that was created in
+	// the meantime.
 	reserved, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return errors.Join(Conflict("%s is there already: choose another name with -o", path), err, os.Remove(f.Name()))
@@ -116,7 +117,7 @@ func Conflict(format string, args ...any) error {
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// WriteSynced writes src to path, replacing any file, and syncs it.
+// WriteSynced writes src to path, replacing any existing file, and syncs the file.
 func WriteSynced(ctx context.Context, src io.Reader, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -126,7 +127,7 @@ func WriteSynced(ctx context.Context, src io.Reader, path string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// contextReader fails once its context ends.
+// contextReader is a reader that returns an error once its context ends.
 type contextReader struct {
 	ctx context.Context
 	io.Reader

@@ -19,9 +19,9 @@ import (
 	"deedkeep/app/txn"
 )
 
-// State is the outcome of the last backups in any directory, and of those in the directory
-// of the settings. Only the latter count for the schedule, whether they were scheduled or
-// not.
+// State contains the outcome of the last backups. Outcome covers backups to any
+// directory. Scheduled covers backups to the configured directory, whether they were
+// scheduled or manual. Only these affect the schedule.
 type State struct {
 	Outcome
 	Scheduled Outcome `json:"plan,omitzero"`
@@ -30,21 +30,20 @@ type State struct {
 	Next     *time.Time        `json:"-"` // when the next backup is scheduled; nil: no schedule
 }
 
-// Outcome is the last backup that succeeded and the failure since then; nil if there is
-// none.
+// Outcome contains the last successful backup and the failure since then, if any.
 type Outcome struct {
 	LastGood *Backup  `json:"good,omitempty"`
 	Failed   *Failure `json:"failed,omitempty"`
 }
 
-// Failure is a backup that failed, with the reason.
+// Failure is a failed backup and the reason.
 type Failure struct {
 	At     time.Time `json:"at"`
 	To     string    `json:"to"`
 	Reason string    `json:"reason"`
 }
 
-// State returns the outcome of the last backups.
+// State returns the outcome of the last backups, as stored in the state file.
 func (b *Backups) State() (State, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +57,7 @@ func (b *Backups) readState() (s State, err error) {
 	case err != nil:
 		return s, err
 	case json.Unmarshal(raw, &s) != nil:
-		s = State{} // an incomplete file counts as missing
+		s = State{} // treat an incomplete file as missing
 	}
 	if at, planned := b.settings.nextTime(s, b.Now()); planned {
 		s.Next = &at
@@ -66,7 +65,7 @@ func (b *Backups) readState() (s State, err error) {
 	return s, nil
 }
 
-// recordOutcome stores the outcome of a backup in a directory.
+// recordOutcome stores the outcome of a backup to a directory.
 func (b *Backups) recordOutcome(to string, change func(*Outcome)) {
 	b.updateState(func(s *State) {
 		change(&s.Outcome)
@@ -76,7 +75,7 @@ func (b *Backups) recordOutcome(to string, change func(*Outcome)) {
 	})
 }
 
-// updateState changes the state file. If that fails, it only logs the error.
+// updateState updates the state file. If that fails, it only logs the error.
 func (b *Backups) updateState(change func(*State)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,21 +95,22 @@ func (b *Backups) updateState(change func(*State)) {
 	}
 }
 
-// clockSlack is how far a backup may lie in the future before its time is ignored, to
-// allow for small clock corrections.
+// clockSlack is the tolerance for small clock corrections. Times of backups further in
+// the future than that are ignored.
 const clockSlack = 5 * time.Minute
 
 // failureDelay is the delay before a failed backup is retried.
 const failureDelay = 15 * time.Minute
 
-// nextTime returns when the next scheduled backup is due. Outcomes in other directories do
-// not count, because the settings may have changed.
+// nextTime returns when the next scheduled backup is due. planned is false if there is no
+// schedule. Outcomes in other directories are ignored, because the configured directory
+// may have changed.
 func (s Settings) nextTime(state State, now time.Time) (at time.Time, planned bool) {
 	if s.To == "" || s.Every <= 0 {
 		return at, false
 	}
 	at = now
-	// Ignore times from a clock that was ahead; otherwise the schedule would stop.
+	// Ignore times from a clock that was ahead. Otherwise, no backups would run until then.
 	latest := now.Add(clockSlack)
 	if good := state.Scheduled.LastGood; good != nil && !good.At.After(latest) && samePath(good.To, s.To) {
 		at = good.At.Add(s.Every)
@@ -132,7 +132,7 @@ func samePath(a, b string) bool {
 	return errA == nil && errB == nil && a == b
 }
 
-// scheduleInterval is how often the schedule is checked.
+// scheduleInterval is the interval between checks of the schedule.
 const scheduleInterval = 5 * time.Second
 
 // Run creates scheduled backups until ctx ends.
@@ -176,7 +176,7 @@ func (b *Backups) runIfDue(ctx context.Context) {
 	}
 }
 
-// prune removes old snapshots according to the retention settings.
+// prune removes old snapshots according to the configured retention.
 func (b *Backups) prune(ctx context.Context, to string) error {
 	if b.settings.Keep == (archive.Retention{}) {
 		return nil
@@ -200,12 +200,13 @@ func (b *Backups) prune(ctx context.Context, to string) error {
 	return err
 }
 
-// maxNamedSnapshots limits how many snapshots an audit event names; the others are
-// counted.
+// maxNamedSnapshots is the maximum number of snapshots named in an audit event. The
+// others are only counted.
 const maxNamedSnapshots = 50
 
 // LogPruned writes the audit event backup.pruned for snapshots that were removed from a
-// directory. Pruning needs no vault, and the backups may belong to another vault.
+// directory. It is separate from pruning, because pruning doesn't need a vault, and the
+// backups may belong to another vault.
 func (b *Backups) LogPruned(ctx context.Context, actor model.Actor, from string, removed []string) error {
 	if from == "" || len(removed) == 0 {
 		return errs.InvalidField("removed", "Nothing was removed.")
@@ -219,9 +220,9 @@ func (b *Backups) LogPruned(ctx context.Context, actor model.Actor, from string,
 	})
 }
 
-// ScheduleFailure returns the failure of the schedule: the one in the directory of the
-// settings since the last good backup there, or nil. Failures of manual backups elsewhere
-// were reported to their caller.
+// ScheduleFailure returns the last failure to back up to the configured directory, or nil
+// if a later backup there succeeded. Failed manual backups to other directories don't
+// count.
 func (b *Backups) ScheduleFailure(s State) *Failure {
 	to := b.settings.To
 	if f := s.Scheduled.Failed; f != nil && to != "" && samePath(f.To, to) {

@@ -14,7 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// After the clock was ahead for a while, scheduled backups run again at the usual interval.
+// If the clock was ahead for a while, scheduled backups continue at the usual interval
+// after it is corrected.
 func TestScheduleAfterClockWasAhead(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -34,8 +35,8 @@ func TestScheduleAfterClockWasAhead(t *testing.T) {
 	}
 }
 
-// The first scheduled backup runs immediately, later ones at the interval, and a retry follows a failure sooner.
-// Old snapshots are pruned.
+// The first scheduled backup runs immediately. Later ones run at the configured interval.
+// A failed backup is retried sooner. Old snapshots are pruned.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
@@ -96,7 +97,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// A started instance runs scheduled backups automatically.
+// A running instance creates scheduled backups automatically.
 func TestScheduleRuns(t *testing.T) {
 	t.Parallel()
 	to := filepath.Join(t.TempDir(), "b")
@@ -127,8 +128,8 @@ func TestStateWithoutFile(t *testing.T) {
 	}
 }
 
-// A manual backup to another directory, whether it succeeds or fails, neither delays the schedule nor hides the outcome of
-// scheduled backups.
+// A manual backup to another directory, successful or not, doesn't delay the schedule or
+// hide the outcome of scheduled backups.
 func TestManualBackupKeepsSchedule(t *testing.T) {
 	t.Parallel()
 	clock := vaulttest.NewClock()
