@@ -24,8 +24,8 @@ const (
 	apiKeyPrefixSize   = len(apiKeyStart) + 4
 )
 
-// NewAPIKey creates a key from 32 bytes of rand. It is shown once; only its hash
-// (HashAPIKey) is stored.
+// NewAPIKey creates an API key from 32 bytes of rand. The key is shown once, and only its
+// hash (HashAPIKey) is stored.
 func NewAPIKey(rand io.Reader) (key string, err error) {
 	var raw [32]byte
 	if _, err := io.ReadFull(rand, raw[:]); err != nil {
@@ -39,9 +39,9 @@ func apiKeyChecksum(body string) string {
 	return base62Uint(uint64(crc32.ChecksumIEEE([]byte(body))), apiKeyChecksumSize)
 }
 
-// HashAPIKey returns the SHA-256 of a key, which is stored and used for lookups. ok is
-// false for a text that NewAPIKey can't have created (prefix, length, characters,
-// checksum), so that a typing mistake costs no lookup.
+// HashAPIKey returns the SHA-256 of an API key, which is stored and used for lookups. ok
+// is false if NewAPIKey can't have created s, judging by its prefix, length, characters,
+// and checksum. This way, a mistyped key doesn't need a lookup.
 func HashAPIKey(s string) (hash [32]byte, ok bool) {
 	if len(s) != apiKeySize || !strings.HasPrefix(s, apiKeyStart) || !isBase62(s[len(apiKeyStart):]) {
 		return hash, false
@@ -53,8 +53,8 @@ func HashAPIKey(s string) (hash [32]byte, ok bool) {
 	return sha256.Sum256([]byte(s)), true
 }
 
-// APIKeyPrefix returns the part of a key that lists may show, `dk_live_` and four
-// characters, or "" for an invalid key.
+// APIKeyPrefix returns the part of a key that may be displayed: `dk_live_` and four
+// characters. It returns "" for an invalid key.
 func APIKeyPrefix(key string) string {
 	if _, ok := HashAPIKey(key); !ok {
 		return ""

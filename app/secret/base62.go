@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// base62Digits are in ASCII order, so that texts of equal length sort like their numbers.
+// base62Digits are in ASCII order, so encoded numbers of equal length sort like the
+// numbers.
 const base62Digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// The largest numbers of 256 and of 64 bits.
+// The largest 256-bit number and the largest 64-bit number.
 const (
 	maxBase62Bytes32 = "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1"
 	maxBase62Uint64  = "LygHa16AHYF"
 )
 
-// base62Bytes32 encodes 32 bytes, as one big-endian number, in 43 digits.
+// base62Bytes32 encodes 32 bytes as one big-endian number with 43 digits.
 func base62Bytes32(raw [32]byte) string {
 	var text [len(maxBase62Bytes32)]byte
 	number, digit, base := new(big.Int).SetBytes(raw[:]), new(big.Int), big.NewInt(int64(len(base62Digits)))
@@ -25,7 +26,7 @@ func base62Bytes32(raw [32]byte) string {
 	return string(text[:])
 }
 
-// base62Uint encodes n with leading zeros in width digits. n must fit.
+// base62Uint encodes n as width digits, with leading zeros. The number must fit.
 func base62Uint(n uint64, width int) string {
 	text := make([]byte, width)
 	for i := width - 1; i >= 0; i-- {
@@ -35,7 +36,8 @@ func base62Uint(n uint64, width int) string {
 	return string(text)
 }
 
-// parseBase62Uint64 parses eleven digits. ok is false if the number exceeds 64 bits.
+// parseBase62Uint64 parses a number of eleven digits. ok is false for any other text and
+// for numbers of more than 64 bits.
 func parseBase62Uint64(text string) (n uint64, ok bool) {
 	if len(text) != len(maxBase62Uint64) || text > maxBase62Uint64 {
 		return 0, false

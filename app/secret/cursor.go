@@ -10,17 +10,18 @@ import (
 	"strings"
 )
 
-// A cursor is a position in a list, encrypted for that list:
+// A cursor is a position in a list, encrypted so that it is valid only for that list:
 //
 //	cursor = base64url without padding of: nonce (12 bytes), AES-256-GCM of the position (with its tag of 16 bytes)
 //	nonce  = first 12 bytes of HMAC-SHA256(subkey `cursors/nonce`, length of scope (8 bytes, big-endian), scope, position)
 //
 // The key is the subkey `cursors`, and the scope is the additional data. The nonce is
-// derived from the position, so no randomness is needed, a position has one cursor, and a
-// nonce repeats only with the same plaintext.
+// derived from the scope and the position. Therefore, encryption needs no random numbers,
+// each position has exactly one cursor, and a nonce is reused only for the same
+// plaintext.
 const (
 	cursorNonceSize = 12
-	maxCursorSize   = 4096 // characters; a position is a key of the database
+	maxCursorSize   = 4096 // maximum number of characters; a position is a database key
 )
 
 // Cursors encrypts and decrypts cursors. It is safe for concurrent use.
@@ -29,7 +30,7 @@ type Cursors struct {
 	nonceKey [KeySize]byte
 }
 
-// Cursors returns the encoder and decoder of cursors.
+// Cursors returns a Cursors with keys derived from the secret.
 func (k *Keys) Cursors() *Cursors {
 	key := k.Subkey("cursors")
 	block, err := aes.NewCipher(key[:])
@@ -38,13 +39,13 @@ func (k *Keys) Cursors() *Cursors {
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // fails only for another block size
+		panic(err) // fails only for a wrong block size
 	}
 	return &Cursors{aead: aead, nonceKey: k.Subkey("cursors/nonce")}
 }
 
-// Encode returns the cursor of a position in the list that scope identifies: its type of
-// record, filters, and sort order.
+// Encode returns the cursor for a position in a list. scope identifies the list: its
+// record type, filters, and sort order.
 func (c *Cursors) Encode(scope string, position []byte) string {
 	mac := hmac.New(sha256.New, c.nonceKey[:])
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(len(scope))))
@@ -55,7 +56,7 @@ func (c *Cursors) Encode(scope string, position []byte) string {
 }
 
 // Decode returns the position that Encode encrypted for this scope. ok is false for any
-// other text: changed, of another list, or of another installation.
+// other text, such as a changed cursor or a cursor of another list or installation.
 func (c *Cursors) Decode(scope, text string) (position []byte, ok bool) {
 	if len(text) > maxCursorSize {
 		return nil, false
@@ -70,11 +71,12 @@ func (c *Cursors) Decode(scope, text string) (position []byte, ok bool) {
 
 var base64URL = base64.RawURLEncoding.Strict()
 
-// decodeBase64URL decodes base64url without padding. ok is false for all but one
-// spelling.
+// decodeBase64URL decodes base64url without padding. ok is false if text isn't the exact
+// encoding of raw.
 func decodeBase64URL(text string) (raw []byte, ok bool) { return decodeBase64(base64URL, text) }
 
-// decodeBase64 decodes raw and rejects line breaks, which the library would ignore.
+// decodeBase64 decodes text. It rejects line breaks, which the standard library would
+// ignore.
 func decodeBase64(coding *base64.Encoding, text string) (raw []byte, ok bool) {
 	if strings.ContainsAny(text, "\r\n") {
 		return nil, false

@@ -22,8 +22,8 @@ func TestCursorVectors(t *testing.T) {
 	}
 }
 
-// TestCursorDecodeRejects checks that a cursor is rejected if a character is changed, for
-// another scope, and by another installation.
+// TestCursorDecodeRejects checks that Decode rejects a cursor with a changed character, a
+// cursor for another scope, and a cursor from another installation.
 func TestCursorDecodeRejects(t *testing.T) {
 	cursors := testKeys(t).Cursors()
 	text := cursors.Encode("orders", []byte("a position"))

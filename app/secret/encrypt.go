@@ -9,7 +9,8 @@ import (
 	"io"
 )
 
-// An encrypted text is AES-256-GCM, as base64 without padding (RFC 4648, section 4):
+// An encrypted text is encrypted with AES-256-GCM and encoded as base64 without padding
+// (RFC 4648, section 4):
 //
 //	0        12                n        n+16
 //	+--------+--------- - - ---+--------+
@@ -17,12 +18,13 @@ import (
 //	+--------+--------- - - ---+--------+
 //
 // The key is the subkey `sealed/` + purpose. The owner (such as `user:7`) is the
-// additional data, so a text can't be moved to the record of another owner.
+// additional data, so an encrypted text is invalid if it is moved to the record of
+// another owner.
 var ciphertextBase64 = base64.RawStdEncoding.Strict()
 
 var errDecrypt = errors.New("the sealed text does not open")
 
-// Encrypt encrypts a text for one purpose and owner.
+// Encrypt encrypts a text for one purpose and one owner.
 func (k *Keys) Encrypt(rand io.Reader, purpose, owner, text string) (string, error) {
 	gcm := k.gcm(purpose)
 	nonce := make([]byte, gcm.NonceSize(), gcm.NonceSize()+len(text)+gcm.Overhead())
@@ -32,8 +34,8 @@ func (k *Keys) Encrypt(rand io.Reader, purpose, owner, text string) (string, err
 	return ciphertextBase64.EncodeToString(gcm.Seal(nonce, nonce, []byte(text), []byte(owner))), nil
 }
 
-// Decrypt returns the text that Encrypt encrypted for the same purpose and owner.
-// Anything else is an error.
+// Decrypt returns the text that Encrypt encrypted for the same purpose and owner. It
+// returns an error for any other input.
 func (k *Keys) Decrypt(purpose, owner, sealed string) (string, error) {
 	gcm := k.gcm(purpose)
 	raw, ok := decodeBase64(ciphertextBase64, sealed)
@@ -55,7 +57,7 @@ func (k *Keys) gcm(purpose string) cipher.AEAD {
 	}
 	gcm, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // fails only for another block size
+		panic(err) // fails only for a wrong block size
 	}
 	return gcm
 }

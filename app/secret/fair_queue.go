@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// QueueLimits bounds the queue of password checks.
+// QueueLimits limits the queue of password checks.
 type QueueLimits struct {
-	MaxLength int           // max waiting requests; 0: 512
-	MaxWait   time.Duration // max time a request waits; 0: 30 seconds
+	MaxLength int           // maximum number of waiting requests; 0: 512
+	MaxWait   time.Duration // maximum time that a request waits; 0: 30 seconds
 }
 
 func (q QueueLimits) length() int {
@@ -27,9 +27,9 @@ func (q QueueLimits) wait() time.Duration {
 	return q.MaxWait
 }
 
-// fairQueue limits concurrency fairly between owners. An owner runs at most one job at a
-// time, and waiting owners take turns (round-robin), so a burst of requests of one owner
-// delays another one by at most one job.
+// fairQueue limits the number of concurrent jobs and shares it fairly among owners. Each
+// owner runs at most one job at a time, and waiting owners are served round-robin. A
+// burst of requests from one owner delays each other owner by at most one job.
 //
 //	owners ── next one first ── each with its waiters, oldest first
 type fairQueue struct {
@@ -37,7 +37,7 @@ type fairQueue struct {
 
 	mu      sync.Mutex
 	free    int
-	waiting int             // number of waiters of all owners
+	waiting int             // total number of waiters
 	running map[string]bool // owners with a running job
 	owners  []*ownerQueue   // owners with waiters
 }
@@ -47,7 +47,7 @@ type ownerQueue struct {
 	waiters []*waiter
 }
 
-// waiter is one waiting request. ready is closed once it may run, or was evicted.
+// waiter is one waiting request. ready is closed when the request may run or was evicted.
 type waiter struct {
 	ready   chan struct{}
 	evicted bool
@@ -57,8 +57,8 @@ func newFairQueue(slots int, limits QueueLimits) *fairQueue {
 	return &fairQueue{limits: limits, free: slots, running: map[string]bool{}}
 }
 
-// acquire waits until the owner may run a job. It returns the error of ctx, or ErrBusy if
-// the queue is full or the wait exceeds the limit.
+// acquire waits until the owner may run a job. It returns a context error, or ErrBusy if
+// the queue is full or the wait takes too long.
 func (t *fairQueue) acquire(ctx context.Context, owner string) error {
 	w, err := t.enqueue(owner)
 	if err != nil || w == nil {
@@ -81,7 +81,7 @@ func (t *fairQueue) acquire(ctx context.Context, owner string) error {
 	return err
 }
 
-// enqueue adds a waiter. It returns nil if the owner may run now.
+// enqueue adds a waiter. It returns nil if the owner may run a job immediately.
 func (t *fairQueue) enqueue(owner string) (*waiter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,8 +108,10 @@ func (t *fairQueue) enqueue(owner string) (*waiter, error) {
 	return w, nil
 }
 
-// evictNewest evicts the newest waiter of the owner with the most waiters, if that owner
-// has more than the new waiter's owner would have. own is how many that owner has now.
+// evictNewest makes space for a new waiter. It evicts the newest waiter of the owner with
+// the most waiters, but only if that owner has more waiters than the new waiter's owner
+// would have. own is the current number of the latter's waiters. It reports whether it
+// evicted a waiter.
 func (t *fairQueue) evictNewest(own int) bool {
 	longest := slices.MaxFunc(t.owners, func(a, b *ownerQueue) int { return len(a.waiters) - len(b.waiters) })
 	last := len(longest.waiters) - 1
@@ -123,7 +125,8 @@ func (t *fairQueue) evictNewest(own int) bool {
 	return true
 }
 
-// cancel removes a waiter, or releases its slot if it became ready at the same moment.
+// cancel removes a waiter. If the waiter became ready at the same moment, cancel releases
+// its slot.
 func (t *fairQueue) cancel(owner string, w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,14 +145,15 @@ func (t *fairQueue) cancel(owner string, w *waiter) {
 	}
 }
 
-// release ends the job of an owner.
+// release ends an owner's job.
 func (t *fairQueue) release(owner string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.releaseLocked(owner)
 }
 
-// releaseLocked frees the slot of an owner and starts the next owners that have none.
+// releaseLocked frees an owner's slot and starts the next owners that don't have a
+// running job.
 func (t *fairQueue) releaseLocked(owner string) {
 	delete(t.running, owner)
 	t.free++

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// testCallers is a queue with callers that each run until finish is called.
+// testCallers is a queue with callers. Each caller runs its job until finish is called.
 type testCallers struct {
 	*fairQueue
-	got []string // callers in the order of their turns
+	got []string // callers, in the order in which they ran
 	end map[string]chan struct{}
 	err map[string]error
 }
@@ -23,7 +23,7 @@ func newTestCallers(slots int, limits QueueLimits) *testCallers {
 	return &testCallers{fairQueue: newFairQueue(slots, limits), end: map[string]chan struct{}{}, err: map[string]error{}}
 }
 
-// start starts a caller. The letters of its name are its owner.
+// start starts a caller. The letters in its name are the name of its owner.
 func (c *testCallers) start(ctx context.Context, name string) {
 	owner, end := strings.Trim(name, "0123456789"), make(chan struct{})
 	c.end[name] = end
@@ -39,8 +39,8 @@ func (c *testCallers) start(ctx context.Context, name string) {
 	synctest.Wait()
 }
 
-// record records the result of acquire. Two callers can get it at the same time, when
-// their wait ends.
+// record records the result of acquire. If their waits end at the same time, two callers
+// can call it concurrently.
 func (c *testCallers) record(name string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *testCallers) finish(name string) {
 	synctest.Wait()
 }
 
-// finishAll ends all jobs in the order in which they ran.
+// finishAll ends all jobs in the order in which they started.
 func (c *testCallers) finishAll() {
 	for i := 0; i < len(c.got); i++ {
 		select {
@@ -108,8 +108,8 @@ func TestFairQueueOrder(t *testing.T) {
 	}
 }
 
-// TestFairQueueWithManyOwners lets 200 owners wait before a person: the person is next
-// after one job of each, no matter how many requests one of them has.
+// TestFairQueueWithManyOwners makes a user wait while 200 other owners are waiting. The
+// user is next after one job of each, no matter how many requests the others have.
 func TestFairQueueWithManyOwners(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestCallers(2, QueueLimits{})
@@ -128,8 +128,8 @@ func TestFairQueueWithManyOwners(t *testing.T) {
 	})
 }
 
-// TestFairQueueFull checks that a full queue rejects another request of the owner with
-// the most waiters, and evicts one of those for a new owner.
+// TestFairQueueFull checks that a full queue rejects another request from the owner with
+// the most waiters. For a request from a new owner, it evicts one of those waiters.
 func TestFairQueueFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestCallers(1, QueueLimits{MaxLength: 3})
@@ -154,8 +154,8 @@ func TestFairQueueFull(t *testing.T) {
 	})
 }
 
-// TestFairQueueWaitEnds checks that a waiter is removed when the limit is reached or its
-// context is canceled.
+// TestFairQueueWaitEnds checks that a waiter is removed if it reaches the time limit or
+// its context is canceled.
 func TestFairQueueWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestCallers(1, QueueLimits{MaxWait: 5 * time.Second})
@@ -183,8 +183,8 @@ func TestFairQueueWaitEnds(t *testing.T) {
 	})
 }
 
-// TestFairQueueCancelWhenReady checks that a slot is passed on if its waiter is canceled
-// at the moment it becomes ready.
+// TestFairQueueCancelWhenReady checks that if a waiter is canceled at the moment it
+// becomes ready, the next waiter gets its slot.
 func TestFairQueueCancelWhenReady(t *testing.T) {
 	c := newFairQueue(1, QueueLimits{})
 	if err := c.acquire(t.Context(), "a"); err != nil {

@@ -6,7 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// An opaque ID is a 64-bit number after a keyed permutation, as eleven base62 digits:
+// An opaque ID is a 64-bit number that is encrypted with a keyed permutation and written
+// as eleven base62 digits:
 //
 //	number  = left 32 bits, right 32 bits
 //	ten times, round = 0…9:
@@ -15,17 +16,17 @@ import (
 //	id      = base62 (0-9A-Za-z) of left, right as one number, with leading zeros
 //
 // The AES key is the subkey `ids/` + kind. The format must not change, because other
-// systems store IDs.
+// systems store these IDs.
 const idRounds = 10
 
-// IDs converts between the numbers of one type of record and opaque IDs. It is safe for
+// IDs converts between opaque IDs and the numbers of records of one type. It is safe for
 // concurrent use.
 type IDs struct {
 	block cipher.Block
 }
 
-// IDs returns the IDs of one type of record, such as `abstract`. Each type has a
-// permutation of its own.
+// IDs returns the converter for one record type, such as `abstract`. Each type has its
+// own permutation.
 func (k *Keys) IDs(kind string) *IDs {
 	key := k.Subkey("ids/" + kind)
 	block, err := aes.NewCipher(key[:])
@@ -35,7 +36,7 @@ func (k *Keys) IDs(kind string) *IDs {
 	return &IDs{block: block}
 }
 
-// Encode returns the ID of n, 11 characters of 0-9A-Za-z.
+// Encode returns the opaque ID of n: 11 characters of 0-9A-Za-z.
 func (ids *IDs) Encode(n uint64) string {
 	left, right := uint32(n>>32), uint32(n)
 	var block [aes.BlockSize]byte
@@ -45,8 +46,9 @@ func (ids *IDs) Encode(n uint64) string {
 	return base62Uint(uint64(left)<<32|uint64(right), len(maxBase62Uint64))
 }
 
-// Decode returns the number from which Encode created s. ok is false for an invalid text.
-// An ID of another type or installation decodes to a number without a record.
+// Decode returns the number that Encode converted to s. ok is false if s is not a valid
+// ID. An ID of another type or installation decodes to a number that almost certainly has
+// no record.
 func (ids *IDs) Decode(s string) (n uint64, ok bool) {
 	n, ok = parseBase62Uint64(s)
 	if !ok {
@@ -60,7 +62,7 @@ func (ids *IDs) Decode(s string) (n uint64, ok bool) {
 	return uint64(left)<<32 | uint64(right), true
 }
 
-// mix is the round function. block is a buffer that all rounds share.
+// mix is the round function. block is a buffer shared by all rounds.
 func (ids *IDs) mix(block []byte, half uint32, round int) uint32 {
 	clear(block)
 	binary.BigEndian.PutUint32(block, half)

@@ -49,8 +49,8 @@ func TestIDsAreAPermutation(t *testing.T) {
 	}
 }
 
-// TestIDAvalanche checks that one changed bit of the number changes each bit of the ID
-// with probability 1/2.
+// TestIDAvalanche checks that changing one bit of the number changes each bit of the ID
+// with a probability of 1/2.
 func TestIDAvalanche(t *testing.T) {
 	ids, random := testKeys(t).IDs("abstract"), rand.New(rand.NewPCG(3, 4))
 	number := func(n uint64) uint64 {
@@ -65,7 +65,7 @@ func TestIDAvalanche(t *testing.T) {
 	for bit := range 64 {
 		total := 0
 		for range samples {
-			n := random.Uint64N(1 << 40) // Real numbers are small.
+			n := random.Uint64N(1 << 40) // real record numbers are small
 			difference := number(n) ^ number(n^1<<bit)
 			total += bits.OnesCount64(difference)
 			for out := range 64 {

@@ -29,13 +29,14 @@ const (
 
 var keyFileBase64 = base64.RawStdEncoding.Strict()
 
-// ErrKeyFileDamaged is returned by LoadKeys for a key file with invalid content.
+// ErrKeyFileDamaged is the error from LoadKeys for a key file with invalid content.
 var ErrKeyFileDamaged = errors.New("the key file is damaged")
 
-// LoadKeys reads the key file at path. If it doesn't exist, LoadKeys creates one from
-// rand: mode 0600 (on Windows with the access list of the directory), synced with its
-// directory, and without replacing a file that another process has created in the
-// meantime. It returns ErrKeyFileDamaged for a file with invalid content.
+// LoadKeys reads the key file at path. If the file doesn't exist, LoadKeys creates it
+// with a new secret from rand and with mode 0600 (on Windows, with the directory's access
+// list). It syncs the file and its directory. It doesn't replace a file that another
+// process has created in the meantime. It returns ErrKeyFileDamaged if the content of the
+// file is invalid.
 func LoadKeys(path string, rand io.Reader) (keys *Keys, created bool, err error) {
 	keys, err = readKeyFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -105,15 +106,15 @@ func parseKeyLine(text string) ([]byte, error) {
 	return secret, nil
 }
 
-// createKeyFile writes a temporary file first, so that a crash leaves either no key file
-// or a complete one.
+// createKeyFile creates the key file. It writes a temporary file first, so that a crash
+// leaves either no key file or a complete one.
 func createKeyFile(path, line string) error {
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*.tmp") // with mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // fails after a rename
+	defer func() { _ = os.Remove(temp.Name()) }() // fails if the file was renamed
 	if err := writeAndSync(temp, line); err != nil {
 		return err
 	}
@@ -131,8 +132,9 @@ func writeAndSync(file *os.File, line string) error {
 	return errors.Join(err, file.Close())
 }
 
-// linkOrRename uses a hard link if possible, because unlike a rename it never replaces a
-// key file that another process has just created.
+// linkOrRename moves a temporary file to path. It uses a hard link if possible, because a
+// hard link never replaces a key file that another process has just created. A rename
+// could.
 func linkOrRename(temp, path string) error {
 	err := os.Link(temp, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {

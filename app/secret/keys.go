@@ -1,13 +1,14 @@
-// Package secret derives keys from the secret of an installation, and creates and
-// verifies credentials: the key file, API keys, opaque IDs, signed download links,
-// cursors, tokens, passwords, two-factor authentication, and encrypted texts.
+// Package secret derives keys from an installation's secret. It also creates and verifies
+// credentials and similar texts: the key file, API keys, opaque IDs, signed download
+// links, cursors, tokens, passwords, two-factor authentication, and encrypted texts.
 //
-// Every format described here stays readable; the tests check it with fixed vectors.
-// Every text has exactly one accepted spelling, except codes that people type. Each
-// purpose has its own subkey, so texts of one purpose are invalid for another.
+// Every format described here must remain readable. The tests check it with fixed
+// vectors. Every text has exactly one valid form, except codes that users type. Each
+// purpose has its own subkey, so a text created for one purpose is invalid for any other
+// purpose.
 //
-// The package doesn't generate randomness (callers pass rand), read the clock, store, or
-// log anything. fmt and slog never print a secret.
+// The package doesn't generate random numbers (callers pass rand), read the clock, or
+// store or log anything. fmt and slog never print a secret.
 package secret
 
 import (
@@ -25,13 +26,13 @@ const KeySize = 32
 
 var errShortSecret = errors.New("the secret has not 32 bytes")
 
-// Keys derives the subkeys of one installation from its secret. It is immutable and safe
+// Keys derives the subkeys of an installation from its secret. It is immutable and safe
 // for concurrent use.
 type Keys struct {
 	secret [KeySize]byte
 }
 
-// NewKeys creates keys from a new secret of 32 bytes read from rand. It stores nothing on
+// NewKeys creates a Keys with a new secret of 32 bytes from rand. It doesn't write to
 // disk.
 func NewKeys(rand io.Reader) (*Keys, error) {
 	keys := new(Keys)
@@ -49,29 +50,29 @@ func keysFromSecret(secret []byte) (*Keys, error) {
 }
 
 // Subkey returns the 32-byte key for a purpose: HKDF-SHA256 (RFC 5869) of the secret,
-// without salt, with info `deedkeep/1/` + purpose. A purpose always has the same key, and
-// keys of different purposes are independent.
+// without salt, and with info `deedkeep/1/` + purpose. The key for a purpose is always
+// the same. Keys for different purposes are independent.
 func (k *Keys) Subkey(purpose string) [KeySize]byte {
 	key, err := hkdf.Key(sha256.New, k.secret[:], nil, "deedkeep/1/"+purpose, KeySize)
 	if err != nil {
-		// It fails only for invalid sizes, and the sizes are constants here.
+		// It fails only for invalid sizes, and all sizes here are constants.
 		panic(err)
 	}
 	return [KeySize]byte(key)
 }
 
-// Fingerprint returns an identifier of the secret, 16 lower-case hex digits, that doesn't
-// reveal it. It is stored with the data to detect a replaced key file.
+// Fingerprint returns 16 lower-case hex digits that identify the secret without revealing
+// it. They are stored with the data to detect a replaced key file.
 func (k *Keys) Fingerprint() string {
 	key := k.Subkey("fingerprint")
 	return hex.EncodeToString(key[:8])
 }
 
-// Format implements fmt.Formatter. It prints the fingerprint for every verb, so that %+v
-// of a struct never prints the secret.
+// Format implements fmt.Formatter. It prints the fingerprint for every verb, so the
+// secret is never printed, even if a struct is printed with %+v.
 func (k *Keys) Format(w fmt.State, _ rune) {
 	_, _ = io.WriteString(w, "secret "+k.Fingerprint()) // fmt.State ignores errors
 }
 
-// LogValue implements slog.LogValuer with the fingerprint.
+// LogValue implements slog.LogValuer. It returns the fingerprint.
 func (k *Keys) LogValue() slog.Value { return slog.StringValue("secret " + k.Fingerprint()) }

@@ -21,23 +21,24 @@ import (
 //
 //	signature = HMAC-SHA256(subkey `links`, "dl\n" file "\n" expiry "\n" filename)
 //
-// A link has one spelling: it is valid only if signing its parts produces the same bytes.
+// Each link has only one valid form: signing its parts must produce exactly the same
+// path.
 const linkPrefix = "/dl/"
 
-// linkClockSkew is how far the clock may be set back without invalidating signed links.
+// linkClockSkew is how far the clock may be set back without invalidating links that were
+// signed before.
 const linkClockSkew = time.Minute
 
 var (
-	// ErrLinkInvalid is returned for a link that was never signed, or was changed.
+	// ErrLinkInvalid means that the link was never signed or has been changed.
 	ErrLinkInvalid = errors.New("the link is not valid")
-	// ErrLinkExpired is returned for a signed link that has expired.
+	// ErrLinkExpired means that the link was signed but has expired.
 	ErrLinkExpired = errors.New("the link has expired")
 )
 
-// Link is the content of a signed link: the ID of the file (1 or more), the filename for
-// the download, and the time, in full seconds, at which it expires. The names "", ".",
-// and ".." are signed as `unnamed`, because clients and proxies remove such a path
-// segment.
+// Link is the content of a signed link: the ID of the file (1 or higher), the filename
+// for the download, and the expiry time in whole seconds. The filenames "", ".", and ".."
+// are replaced by `unnamed`, because clients and proxies remove such path segments.
 type Link struct {
 	File     int64
 	Filename string
@@ -47,17 +48,17 @@ type Link struct {
 // Links signs and verifies download links. It is safe for concurrent use.
 type Links struct {
 	key [KeySize]byte
-	ttl time.Duration // max remaining lifetime; 0: no limit
+	ttl time.Duration // maximum remaining lifetime; 0: no limit
 }
 
-// WithMaxTTL returns Links that reject links whose remaining lifetime exceeds ttl; 0
-// means no limit.
+// WithMaxTTL returns a Links that rejects links with a remaining lifetime of more than
+// ttl. If ttl is 0, there is no limit.
 func (l *Links) WithMaxTTL(ttl time.Duration) *Links { return &Links{key: l.key, ttl: ttl} }
 
-// Links returns the signer of download links.
+// Links returns a Links with a key derived from the secret.
 func (k *Keys) Links() *Links { return &Links{key: k.Subkey("links")} }
 
-// Sign returns the path of the link. A fraction of a second in the expiry is dropped.
+// Sign returns the path of the link. It drops fractions of a second from the expiry time.
 func (l *Links) Sign(link Link) string {
 	link.Filename = safeFilename(link.Filename)
 	file := strconv.FormatInt(link.File, 10)
@@ -69,9 +70,10 @@ func (l *Links) Sign(link Link) string {
 }
 
 // Parse verifies the escaped path and raw query of a request. It returns ErrLinkInvalid
-// unless the path is byte for byte a result of Sign and the query is empty. It returns
-// ErrLinkExpired unless now is before the expiry, and not further before it than the
-// maximum lifetime (WithMaxTTL): such a link was signed while the clock was wrong.
+// unless the path is exactly what Sign returns and the query is empty. It returns
+// ErrLinkExpired if the link has expired. It also returns ErrLinkExpired if the remaining
+// lifetime exceeds the maximum (WithMaxTTL), because then the clock was wrong when the
+// link was signed.
 func (l *Links) Parse(escapedPath, rawQuery string, now time.Time) (Link, error) {
 	link, ok := parseLinkPath(escapedPath)
 	if !ok || rawQuery != "" || !hmac.Equal([]byte(l.Sign(link)), []byte(escapedPath)) {
@@ -83,8 +85,8 @@ func (l *Links) Parse(escapedPath, rawQuery string, now time.Time) (Link, error)
 	return link, nil
 }
 
-// ParseURL is Parse for the URL of a request. It also rejects the empty query of a
-// trailing `?`, and a fragment.
+// ParseURL does the same as Parse for the URL of a request. It also rejects a trailing
+// `?` without a query, and a fragment.
 func (l *Links) ParseURL(address *url.URL, now time.Time) (Link, error) {
 	if address.ForceQuery || address.Fragment != "" {
 		return Link{}, ErrLinkInvalid
@@ -92,8 +94,8 @@ func (l *Links) ParseURL(address *url.URL, now time.Time) (Link, error) {
 	return l.Parse(address.EscapedPath(), address.RawQuery, now)
 }
 
-// parseLinkPath returns the parts of a path. It doesn't check their spelling: the
-// comparison in Parse does.
+// parseLinkPath splits a path into its parts. It doesn't check how they are escaped,
+// because Parse compares the path with the signed one.
 func parseLinkPath(path string) (Link, bool) {
 	rest, hasPrefix := strings.CutPrefix(path, linkPrefix)
 	parts := strings.Split(rest, "/")
@@ -116,8 +118,8 @@ func safeFilename(name string) string {
 	return name
 }
 
-// escapeSegment is stricter than url.PathEscape, so that a filename has only one
-// spelling.
+// escapeSegment escapes more characters than url.PathEscape, so that every filename has
+// only one valid form.
 func escapeSegment(name string) string {
 	const hex = "0123456789ABCDEF"
 	var out strings.Builder

@@ -16,7 +16,8 @@ var (
 	linkUpTo = linkNow.Add(5 * time.Minute)
 )
 
-// linkNames are what links are made for; those that a path cannot end in become `unnamed`.
+// linkNames are filenames to sign. Those that can't be the end of a path become
+// `unnamed`.
 var linkNames = map[string]string{
 	"plain":     "deed.pdf",
 	"blanks":    "deed of trust (1).pdf",
@@ -106,8 +107,8 @@ func TestChangedLinkIsRejected(t *testing.T) {
 	}
 }
 
-// masks returns every change of a byte for one link, and every flipped bit for the
-// others.
+// masks returns the changes to apply to each byte of a link: all possible changes for one
+// of the links, and each single-bit flip for the others.
 func masks(name string) []byte {
 	if name != "plain" {
 		return []byte{1, 2, 4, 8, 16, 32, 64, 128}
@@ -185,8 +186,8 @@ func TestLinkRejectsQuery(t *testing.T) {
 	}
 }
 
-// TestLinkThroughHTTP checks that a link passes a real client, server, and mux without a
-// redirect or change of spelling.
+// TestLinkThroughHTTP checks that a link passes through a real client, server, and mux
+// unchanged and without a redirect.
 func TestLinkThroughHTTP(t *testing.T) {
 	links := testKeys(t).Links()
 	mux := http.NewServeMux()
@@ -230,8 +231,8 @@ func FuzzLink(f *testing.F) {
 	})
 }
 
-// TestLinkSignedByWrongClock checks that a link signed by a clock that was ahead is
-// rejected until its remaining lifetime is allowed.
+// TestLinkSignedByWrongClock checks that a link signed while the clock was ahead is
+// rejected until its remaining lifetime is within the limit.
 func TestLinkSignedByWrongClock(t *testing.T) {
 	keys := testKeys(t)
 	const ttl = 5 * time.Minute

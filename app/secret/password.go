@@ -25,22 +25,22 @@ import (
 //	          version 1.3 of Argon2
 //
 // Salts of 8 to 64 bytes and hashes of 16 to 64 bytes are also accepted. Each hash has
-// one spelling: numbers have no leading zeros, and base64 has no stray bits.
+// only one valid form: numbers have no leading zeros, and base64 has no unused bits set.
 type phc struct {
 	memory, time uint32
 	lanes        uint8
 	salt, hash   []byte
 }
 
-// Argon2Params is the cost of computing a hash.
+// Argon2Params is the cost of computing a password hash.
 type Argon2Params struct {
 	Memory uint32 // KiB
 	Passes uint32
 	Lanes  uint8
 }
 
-// DefaultArgon2Params returns 19 MiB and two passes, a configuration recommended by
-// OWASP.
+// DefaultArgon2Params returns 19 MiB of memory and two passes, a configuration that OWASP
+// recommends.
 func DefaultArgon2Params() Argon2Params { return Argon2Params{Memory: 19 * 1024, Passes: 2, Lanes: 1} }
 
 const (
@@ -53,19 +53,20 @@ const (
 	maxMemory           = 64 * 1024 // KiB
 	maxPasses           = 10
 	maxLanes            = 4
-	maxConcurrentHashes = 2 // each needs maxMemory
+	maxConcurrentHashes = 2 // each needs up to maxMemory
 )
 
 var phcCoding = base64.RawStdEncoding.Strict()
 
 var errInvalidPHC = errors.New("the hash of the password is not argon2id in its PHC form")
 
-// ErrBusy is returned if the queue is full, or if the wait exceeds QueueLimits.MaxWait.
+// ErrBusy means that the queue is full, or that the wait exceeded QueueLimits.MaxWait.
 var ErrBusy = errors.New("too many passwords are being checked")
 
-// Passwords hashes and verifies passwords, two at a time: with DefaultArgon2Params each
-// takes 19 MiB and up to 100 ms. Others wait in a queue that is fair between owners. An
-// owner is the client address of a sign-in. It is safe for concurrent use.
+// Passwords hashes and verifies passwords, two at a time. With DefaultArgon2Params, each
+// takes 19 MiB and up to 100 ms. Other requests wait in a queue that is fair between
+// owners. For a sign-in, the owner is the client address. Passwords is safe for
+// concurrent use.
 type Passwords struct {
 	rand      io.Reader
 	params    Argon2Params
@@ -73,12 +74,12 @@ type Passwords struct {
 	hashCount atomic.Uint64
 }
 
-// NewPasswords returns Passwords that reads salts from rand and hashes with params.
+// NewPasswords returns a Passwords that reads salts from rand and hashes with params.
 func NewPasswords(rand io.Reader, params Argon2Params, limits QueueLimits) *Passwords {
 	return &Passwords{rand: rand, params: params, queue: newFairQueue(maxConcurrentHashes, limits)}
 }
 
-// newPHC returns a hash with the current parameters, before it is computed.
+// newPHC returns a phc with the current parameters and without a computed hash.
 func (p *Passwords) newPHC() phc {
 	return phc{
 		memory: p.params.Memory, time: p.params.Passes, lanes: p.params.Lanes,
@@ -86,12 +87,12 @@ func (p *Passwords) newPHC() phc {
 	}
 }
 
-// HashCount returns how many hashes were computed. Tests use it to check that all paths
-// take equal time.
+// HashCount returns the number of hashes computed so far. Tests use it to check that all
+// code paths take the same time.
 func (p *Passwords) HashCount() uint64 { return p.hashCount.Load() }
 
-// Hash returns the hash of a password in PHC format. The error is that of rand or ctx, or
-// ErrBusy.
+// Hash returns the hash of a password in PHC format. It returns ErrBusy, or an error from
+// rand or ctx.
 func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, error) {
 	h := p.newPHC()
 	if _, err := io.ReadFull(p.rand, h.salt); err != nil {
@@ -105,10 +106,10 @@ func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, e
 	return h.String(), nil
 }
 
-// Verify reports whether the password matches the hash, and whether the hash should be
-// replaced because the parameters have changed since. An empty hash means that the user
-// has no password or doesn't exist: it costs the same and never matches. An invalid hash
-// is an error.
+// Verify reports whether the password matches the hash. stale reports whether the hash
+// should be replaced because the parameters have changed since it was computed. An empty
+// hash means that the user doesn't exist or has no password. It takes the same time and
+// never matches. An invalid hash is an error.
 func (p *Passwords) Verify(ctx context.Context, owner, hash, password string) (matches, stale bool, err error) {
 	h := p.newPHC()
 	if hash != "" {
@@ -124,7 +125,7 @@ func (p *Passwords) Verify(ctx context.Context, owner, hash, password string) (m
 	return matches, matches && !h.hasParams(p.params), nil
 }
 
-// hash computes the hash of a password with the parameters, salt, and length of h.
+// hash computes the hash of a password with the parameters, salt, and hash length of h.
 func (p *Passwords) hash(ctx context.Context, owner string, h phc, password string) ([]byte, error) {
 	if err := p.queue.acquire(ctx, owner); err != nil {
 		return nil, err
@@ -144,8 +145,8 @@ func (h phc) String() string {
 		phcCoding.EncodeToString(h.salt), phcCoding.EncodeToString(h.hash))
 }
 
-// parsePHC parses the result of String. It bounds the parameters, so that a manipulated
-// record can't use a gigabyte of memory.
+// parsePHC parses the result of String. It limits the parameters so that a manipulated
+// record can't consume a gigabyte of memory.
 func parsePHC(text string) (h phc, err error) {
 	rest, ok := strings.CutPrefix(text, phcPrefix)
 	parts := strings.Split(rest, "$")

@@ -10,24 +10,25 @@ import (
 )
 
 const (
-	// maxJudgedBytes is the number of bytes that are rated. The time of zxcvbn grows
-	// polynomially, and a strong prefix of 32 bytes is enough.
+	// maxJudgedBytes is the number of bytes of a password that are rated. The running time
+	// of zxcvbn is polynomial in the length, and a strong prefix of 32 bytes is enough.
 	maxJudgedBytes = 32
-	// minScore is the lowest accepted score of zxcvbn, whose scale is 0 to 4. A score of 3
-	// means safely unguessable, up to 10 billion guesses.
+	// minScore is the lowest accepted zxcvbn score on a scale of 0 to 4. zxcvbn defines a
+	// score of 3 as "safely unguessable" (up to 10 billion guesses).
 	minScore = 3
-	// minNumericLength is the length from which a password needs no letters.
+	// minNumericLength is the minimum length of a password without letters.
 	minNumericLength = 16
-	// maxLeetCharacters bounds how many different leet characters (those that replace
-	// letters) are rated as such: zxcvbn tries all combinations, and common words have
-	// few.
+	// maxLeetCharacters is the maximum number of different leet characters (which replace
+	// letters) that are rated as leet. zxcvbn tries all combinations, and common words
+	// contain only a few of them.
 	leet              = "4@8({[<369!1|05$+7%2"
 	maxLeetCharacters = 6
 )
 
-// IsWeakPassword reports whether a password can be guessed quickly: common passwords,
-// names and words, adjacent keys, dates, sequences, repetitions, and the given words,
-// such as the username, also with digits, symbols, and replaced letters.
+// IsWeakPassword reports whether a password can be guessed quickly. That is the case for
+// common passwords, names, words, adjacent keys, dates, sequences, repetitions, and the
+// given words, such as the username. It detects them even with added digits or symbols,
+// or with replaced letters.
 func IsWeakPassword(password string, words ...string) bool {
 	if len(password) < minNumericLength && !strings.ContainsFunc(password, unicode.IsLetter) {
 		return true
@@ -49,7 +50,7 @@ func truncate(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxJudgedBytes)], "")
 }
 
-// countPresent returns how many of the characters occur in text.
+// countPresent returns how many of the characters are in text.
 func countPresent(text, characters string) (n int) {
 	for _, r := range characters {
 		if strings.ContainsRune(text, r) {
@@ -59,8 +60,8 @@ func countPresent(text, characters string) (n int) {
 	return n
 }
 
-// repeatedUnit returns the shortest prefix whose repetition is text, or text itself.
-// zxcvbn detects only repetitions of a single character.
+// repeatedUnit returns the shortest prefix that, repeated, gives text. That may be text
+// itself. zxcvbn detects only repetitions of a single character.
 func repeatedUnit(text string) string {
 	for n := 1; n <= len(text)/2; n++ {
 		if strings.HasPrefix(strings.Repeat(text[:n], len(text)/n+1), text) {

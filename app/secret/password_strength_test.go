@@ -60,7 +60,8 @@ func FuzzIsWeakPassword(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, password, word string) { IsWeakPassword(password, word) })
 }
 
-// The longest password of the worst kind: all characters that stand for letters.
+// BenchmarkWeak includes the passwords that could take zxcvbn the longest: long ones in
+// which many characters replace letters.
 func BenchmarkWeak(b *testing.B) {
 	for name, password := range map[string]string{
 		"phrase": "a long walk to the courthouse", "six exchanged": strings.Repeat("4@1|7!pbc", 100)[:900],

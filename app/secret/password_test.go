@@ -52,8 +52,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestPasswordsQueue checks that two hashes run at a time, and that others wait, can be
-// canceled, and get ErrBusy if the queue is full.
+// TestPasswordsQueue checks that only two hashes are computed at a time. Other requests
+// wait, can be canceled, and get ErrBusy if the queue is full.
 func TestPasswordsQueue(t *testing.T) {
 	p := NewPasswords(testRand(1), DefaultArgon2Params(), QueueLimits{MaxLength: 1})
 	for _, owner := range []string{"a", "b"} {

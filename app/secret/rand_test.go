@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// testRand returns reproducible random bytes for a seed.
+// testRand returns a reader of random bytes that are reproducible for a seed.
 func testRand(seed byte) io.Reader { return rand.NewChaCha8([32]byte{seed}) }
 
 var errRand = errors.New("no rand left")

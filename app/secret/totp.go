@@ -15,25 +15,25 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// Verification codes are those of every authenticator app: six digits every 30 seconds,
-// by HMAC-SHA-1 (RFC 6238) of a secret of 20 bytes.
+// Verification codes have the format that all authenticator apps support: six digits
+// every 30 seconds, computed by HMAC-SHA-1 (RFC 6238) from a secret of 20 bytes.
 const (
 	totpPeriod = 30
 	totpDigits = 6
 	totpSecret = 20
-	totpSkew   = 1 // tolerated clock error in steps, in both directions
+	totpSkew   = 1 // tolerated clock error, in time steps in either direction
 )
 
 var totpOptions = hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1}
 
-// NewTOTP creates a secret for two-factor authentication. It returns the secret as
-// base32, for manual entry, and as the otpauth URL of a QR code.
+// NewTOTP creates a secret for two-factor authentication. It returns the secret in
+// base32, for manual entry, and the otpauth URL to show as a QR code.
 func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, err error) {
 	raw := make([]byte, totpSecret)
 	if _, err := io.ReadFull(rand, raw); err != nil {
 		return "", "", fmt.Errorf("draw a second factor: %w", err)
 	}
-	// Apps split the label at a colon into issuer and account.
+	// Authenticator apps split the label at a colon into issuer and account.
 	clean := func(s string) string { return strings.ReplaceAll(s, ":", " ") }
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: clean(issuer), AccountName: clean(account), Period: totpPeriod, Secret: raw,
@@ -46,8 +46,9 @@ func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, er
 }
 
 // VerifyTOTP returns the time step of a code that is valid now, with a tolerance of one
-// step, and later than last, the step of the last used code: each code is accepted once.
-// It ignores spaces in the code.
+// step. The step must be later than last, the step of the last used code, so each code is
+// accepted only once. Spaces in the code are ignored. ok is false if the code is not
+// valid.
 func VerifyTOTP(secret, code string, now time.Time, last uint64) (step uint64, ok bool) {
 	code = strings.Join(strings.Fields(code), "")
 	if !IsTOTPCode(code) || now.Unix() < totpPeriod*totpSkew {
@@ -63,28 +64,28 @@ func VerifyTOTP(secret, code string, now time.Time, last uint64) (step uint64, o
 	return 0, false
 }
 
-// maxTOTPStepsAhead is how many steps after now the last used one may be.
+// maxTOTPStepsAhead is how many steps after the current step the last used step may be.
 const maxTOTPStepsAhead = 10
 
-// TOTPStepInFuture reports whether the last used step is later than any valid one. That
-// means that the clock was wrong when it was used, and every code would be rejected until
-// that step.
+// TOTPStepInFuture reports whether the last used step is too far in the future. This
+// means that the clock was wrong when the code was used. VerifyTOTP would reject every
+// code until that step.
 func TOTPStepInFuture(now time.Time, last uint64) bool {
 	return now.Unix() >= 0 && last > uint64(now.Unix())/totpPeriod+maxTOTPStepsAhead
 }
 
-// IsTOTPCode reports whether code has the format of a verification code: six digits, with
-// optional spaces.
+// IsTOTPCode reports whether code has the format of a verification code: six digits,
+// optionally with spaces.
 func IsTOTPCode(code string) bool {
 	code = strings.Join(strings.Fields(code), "")
 	return len(code) == totpDigits && strings.Trim(code, "0123456789") == ""
 }
 
-// A recovery code has 80 random bits. It is shown once and can be used once:
+// A recovery code has 80 random bits. It is shown only once and can be used only once:
 //
 //	mfqx-2jzl-6a5w-ktgd     lower-case base32 (RFC 4648, section 6) in groups of four
 //
-// Stored is its HMAC-SHA-256 with the subkey `recovery`, in hex.
+// Only its HMAC-SHA-256 with the subkey `recovery` is stored, in hex.
 const (
 	recoveryBytes = 10
 	recoveryGroup = 4
@@ -104,8 +105,8 @@ func NewRecoveryCode(rand io.Reader) (string, error) {
 	return strings.Join(groups, "-"), nil
 }
 
-// HashRecoveryCode returns the stored form of a recovery code, independent of case and
-// grouping. ok is false for an invalid code.
+// HashRecoveryCode returns the stored form of a recovery code. It ignores case and the
+// grouping of characters. ok is false if the code is invalid.
 func (k *Keys) HashRecoveryCode(code string) (hash string, ok bool) {
 	if len(code) > 64 {
 		return "", false

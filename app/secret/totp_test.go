@@ -11,7 +11,7 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// TestTOTPVectors checks the vectors of RFC 6238, appendix B, for SHA-1, shortened to the
+// TestTOTPVectors checks the SHA-1 test vectors of RFC 6238, appendix B, shortened to the
 // last six digits.
 func TestTOTPVectors(t *testing.T) {
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
@@ -193,7 +193,8 @@ func bool2int(b bool) int {
 	return 0
 }
 
-// TestTOTPStepInFuture checks that only a step that can't have been used yet is reported.
+// TestTOTPStepInFuture checks that only a step that can't have been used yet is reported
+// as too far in the future.
 func TestTOTPStepInFuture(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	current := uint64(now.Unix()) / totpPeriod

@@ -6,21 +6,21 @@ import (
 	"encoding/binary"
 )
 
-// A version tag identifies the state of a record, for an ETag (RFC 9110, section 8.8.3):
+// A version tag identifies a version of a record in an ETag (RFC 9110, section 8.8.3):
 //
 //	tag = base64url without padding (22 characters) of AES-256(number (8 bytes), version (8 bytes), big-endian)
 //
-// The key is the subkey `versions/` + kind. Clients can't count changes with it, or see
-// that two tags belong to one record.
+// The key is the subkey `versions/` + kind. Clients can't use tags to count changes, or
+// find out whether two tags belong to the same record.
 const tagSize = aes.BlockSize
 
-// VersionTags converts between the versions of one type of record and tags. It is safe
+// VersionTags converts between tags and the versions of records of one type. It is safe
 // for concurrent use.
 type VersionTags struct {
 	block cipher.Block
 }
 
-// VersionTags returns the tags of one type of record, such as `abstract`.
+// VersionTags returns the converter for one record type, such as `abstract`.
 func (k *Keys) VersionTags(kind string) *VersionTags {
 	key := k.Subkey("versions/" + kind)
 	block, err := aes.NewCipher(key[:])
@@ -30,7 +30,7 @@ func (k *Keys) VersionTags(kind string) *VersionTags {
 	return &VersionTags{block: block}
 }
 
-// Encode returns the tag of a record in a version, without quotes.
+// Encode returns the tag for a version of a record, without quotes.
 func (v *VersionTags) Encode(id, version uint64) string {
 	var b [tagSize]byte
 	binary.BigEndian.PutUint64(b[:8], id)
@@ -39,7 +39,7 @@ func (v *VersionTags) Encode(id, version uint64) string {
 	return base64URL.EncodeToString(b[:])
 }
 
-// Decode returns the version from which Encode created the tag. ok is false for any other
+// Decode returns the version for which Encode created the tag. ok is false for any other
 // text, such as the tag of another record.
 func (v *VersionTags) Decode(id uint64, tag string) (version uint64, ok bool) {
 	raw, ok := decodeBase64URL(tag)
