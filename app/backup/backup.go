@@ -90,8 +90,8 @@ func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, prog
 }
 
 // StartCreate runs Create in the background, with the configured directory. Progress and
-// State report the outcome. It returns the errors that Create would return before
-// creating the snapshot.
+// State report the outcome. It returns the errors that Create returns before it starts
+// copying.
 func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
 	ctx, to, done, err := b.beginCreate(context.WithoutCancel(ctx), actor, "")
 	if err != nil {
@@ -207,8 +207,7 @@ func (b *Backups) Close() {
 	b.running.Wait()
 }
 
-// target returns the absolute path of the backup directory to, or of the configured
-// directory if to is "". It returns the errors of CheckTarget.
+// target returns the absolute path of a backup directory that passes CheckTarget.
 func (b *Backups) target(to string) (string, error) {
 	if to == "" {
 		to = b.settings.To
@@ -224,8 +223,7 @@ func (b *Backups) target(to string) (string, error) {
 }
 
 // CheckTarget returns an Invalid error if the backup directory to is inside the data
-// directory or the other way around, because losing one directory would then mean losing
-// both.
+// directory or contains it, because losing one would then mean losing both.
 func CheckTarget(to, data string) error {
 	to, errTo := filepath.Abs(to)
 	data, errData := filepath.Abs(data)
@@ -378,9 +376,8 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 				`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(damaged, ", "), more)}
 }
 
-// ArchiveOptions returns the options for opening an archive. keys are the keys of the
-// vault, or nil if there is no vault. The passphrase comes from the settings. identities
-// are age identities.
+// ArchiveOptions returns the options for opening an archive. keys may be nil if there is
+// no vault. identities are age identities. The passphrase comes from the settings.
 func ArchiveOptions(keys *secret.Keys, settings Settings, identities string) (archive.Options, error) {
 	passphrase, err := settings.passphrase()
 	if err != nil {
