@@ -320,12 +320,12 @@ func TestCloseInterruptsBackup(t *testing.T) {
 	if left := vaulttest.FilesUnder(t, to, "tmp"); len(left) > 0 {
 		t.Errorf("files in the archive's tmp = %v, want none", left)
 	}
-	again, err := instance.Open(t.Context(), opts)
+	reopened, err := instance.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatalf("open instance: %v", err)
 	}
-	defer again.Close() //nolint:errcheck // nothing was written
-	vaulttest.CreateBackup(t, again, to)
+	defer reopened.Close() //nolint:errcheck // nothing was written
+	vaulttest.CreateBackup(t, reopened, to)
 }
 
 // If an error matches two archive errors, ClassifyError always prefers the same one.

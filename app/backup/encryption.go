@@ -70,7 +70,7 @@ func (b *Backups) CheckEncryption(expected Encryption) error {
 		salt, _ := hex.DecodeString(saltHex) // an invalid salt matches nothing
 		actual.PassphraseFingerprint = fingerprint(salt, passphrase)
 	}
-	if slices.Equal(sorted(expected.Recipients), sorted(actual.Recipients)) &&
+	if slices.Equal(sortedCopy(expected.Recipients), sortedCopy(actual.Recipients)) &&
 		hmac.Equal([]byte(expected.PassphraseFingerprint), []byte(actual.PassphraseFingerprint)) {
 		return nil
 	}
@@ -84,4 +84,4 @@ func (b *Backups) CheckEncryption(expected Encryption) error {
 			expectedText, actualText)}
 }
 
-func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+func sortedCopy(list []string) []string { return slices.Sorted(slices.Values(list)) }

@@ -66,9 +66,9 @@ func TestBackupForRecipients(t *testing.T) {
 	vaulttest.UploadDocs(t, v, vaulttest.NewDoc("Smith.txt", []byte("a deed of Smith")))
 	to := filepath.Join(t.TempDir(), "b")
 	vaulttest.CreateBackup(t, v, to)
-	again := vaulttest.CreateBackup(t, v, to)
-	if again.BytesWritten > 20<<10 {
-		t.Errorf("second backup = %+v, want at most %d bytes written", again, 20<<10)
+	second := vaulttest.CreateBackup(t, v, to)
+	if second.BytesWritten > 20<<10 {
+		t.Errorf("second backup = %+v, want at most %d bytes written", second, 20<<10)
 	}
 	opts := vaulttest.RestoreOptions(t, to)
 	_, err := instance.Restore(t.Context(), opts)

@@ -45,7 +45,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	if err != nil {
 		return file, err
 	}
-	if file, err = archivedFile(ctx, a, info, id); err != nil {
+	if file, err = readArchivedFile(ctx, a, info, id); err != nil {
 		return file, err
 	}
 	e, ok := entries[file.Digest]
@@ -59,9 +59,9 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	return file, errors.Join(writeExclusive(ctx, src, path), src.Close())
 }
 
-// archivedFile reads the record of a file from the database in a snapshot. It extracts
+// readArchivedFile reads the record of a file from the database in a snapshot. It extracts
 // the database to a temporary directory.
-func archivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file model.File, err error) {
+func readArchivedFile(ctx context.Context, a *archive.Archive, info archive.Info, id uint64) (file model.File, err error) {
 	dir, err := os.MkdirTemp("", "deedkeep-")
 	if err != nil {
 		return file, err

@@ -50,7 +50,7 @@ func sameShard(t *testing.T, s *Store) (a, b []byte) {
 // TestCommitSyncsInOrder checks the order of steps (write, sync the file, rename, sync
 // the directory), and that each directory is synced only once.
 func TestCommitSyncsInOrder(t *testing.T) {
-	goroutines(t)
+	checkGoroutines(t)
 	s, rec := newStore(t)
 	a, b := sameShard(t, s)
 	rec.forget()
@@ -103,7 +103,7 @@ func checkOrder(t *testing.T, steps []string, name string, d Digest) {
 // each type of error. No file may be reported as stored, and no temporary file may
 // remain.
 func TestFaultAtEveryStep(t *testing.T) {
-	goroutines(t)
+	checkGoroutines(t)
 	s, rec := newStore(t)
 	contents := [][]byte{sample(100, 20), sample(3*chunkSize, 21), sample(2000, 22)}
 	upload := func() error {
@@ -267,22 +267,22 @@ func TestCommitOverOpenBlob(t *testing.T) {
 		}
 		return nil
 	})
-	again := func() error {
+	commitAgain := func() error {
 		release, err := s.Commit(t.Context(), stageAll(t, s, content)...)
 		release()
 		return err
 	}
-	if err := again(); err != nil {
+	if err := commitAgain(); err != nil {
 		t.Errorf("Commit over an intact blob: %v", err)
 	}
 	damage(t, s.path(f.Digest()))
-	if err := again(); !errors.Is(err, errFileInUse) {
+	if err := commitAgain(); !errors.Is(err, errFileInUse) {
 		t.Errorf("Commit over a damaged blob = %v, want %v", err, errFileInUse)
 	}
 	if err := os.Remove(s.path(f.Digest())); err != nil {
 		t.Fatalf("remove file: %v", err)
 	}
-	if err := again(); !errors.Is(err, errFileInUse) {
+	if err := commitAgain(); !errors.Is(err, errFileInUse) {
 		t.Errorf("Commit without a blob = %v, want %v", err, errFileInUse)
 	}
 }
@@ -290,7 +290,7 @@ func TestCommitOverOpenBlob(t *testing.T) {
 // TestCommitCanceled checks that a canceled Commit returns while a sync hangs, and leaves
 // no goroutine running.
 func TestCommitCanceled(t *testing.T) {
-	goroutines(t)
+	checkGoroutines(t)
 	s, rec := newStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	rec.failWith(func(_ int, step string) error {

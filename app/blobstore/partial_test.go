@@ -16,8 +16,8 @@ import (
 
 var partialTime = time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 
-// partials opens a store and its uploads, as the server does at startup.
-func partials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Partial) {
+// openPartials opens a store and its uploads, as the server does at startup.
+func openPartials(t *testing.T, dir string, files Files) (*Store, *Partials, []*Partial) {
 	t.Helper()
 	s, err := Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"), Options{Files: files})
 	if err != nil {
@@ -43,7 +43,7 @@ func content(n int) []byte {
 func TestPartialBecomesABlob(t *testing.T) {
 	t.Parallel()
 	dir, all := t.TempDir(), content(700_000)
-	_, p, _ := partials(t, dir, nil)
+	_, p, _ := openPartials(t, dir, nil)
 	x, err := p.Create("abc", []byte("mine"))
 	if err != nil {
 		t.Fatalf("Create: %v", err)
@@ -56,7 +56,7 @@ func TestPartialBecomesABlob(t *testing.T) {
 	if !errors.Is(err, ErrSource) || !errors.Is(err, errConnection) || x.Offset() != 300_500 {
 		t.Fatalf("Append = %v, offset %d, want %v, offset 300500", err, x.Offset(), errConnection)
 	}
-	s, _, loaded := partials(t, dir, nil)
+	s, _, loaded := openPartials(t, dir, nil)
 	if len(loaded) != 1 || loaded[0].Name() != "abc" || string(loaded[0].OwnerData) != "mine" || loaded[0].Offset() != 300_500 ||
 		!loaded[0].UpdatedAt().Equal(partialTime) {
 		t.Fatalf("uploads after the restart = %+v, want one at 300500", loaded)
@@ -120,7 +120,7 @@ func TestPartialPowerCut(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			_, p, _ := partials(t, dir, nil)
+			_, p, _ := openPartials(t, dir, nil)
 			x, err := p.Create("abc", []byte("mine"))
 			if err != nil {
 				t.Fatalf("Create: %v", err)
@@ -133,7 +133,7 @@ func TestPartialPowerCut(t *testing.T) {
 			if err := row.cut(x.path(partSuffix), x.path(noteSuffix)); err != nil {
 				t.Fatalf("cut: %v", err)
 			}
-			_, _, loaded := partials(t, dir, nil)
+			_, _, loaded := openPartials(t, dir, nil)
 			if len(loaded) != row.loaded {
 				t.Fatalf("%d uploads after the restart, want %d", len(loaded), row.loaded)
 			}
@@ -178,7 +178,7 @@ func overwrite(path string, at int64, with []byte) error {
 func TestPartialSyncsInOrder(t *testing.T) {
 	t.Parallel()
 	r := &recorder{Files: OSFiles()}
-	_, p, _ := partials(t, t.TempDir(), r)
+	_, p, _ := openPartials(t, t.TempDir(), r)
 	r.forget()
 	x, err := p.Create("abc", nil)
 	if err != nil {
@@ -218,7 +218,7 @@ func TestPartialOffsetAfterDiskErrors(t *testing.T) {
 			t.Parallel()
 			r := &recorder{Files: OSFiles()}
 			dir := t.TempDir()
-			_, p, _ := partials(t, dir, r)
+			_, p, _ := openPartials(t, dir, r)
 			x, err := p.Create("abc", nil)
 			if err != nil {
 				t.Fatalf("Create: %v", err)
@@ -245,7 +245,7 @@ func TestPartialOffsetAfterDiskErrors(t *testing.T) {
 
 func TestPartialRejectsInput(t *testing.T) {
 	t.Parallel()
-	_, p, _ := partials(t, t.TempDir(), nil)
+	_, p, _ := openPartials(t, t.TempDir(), nil)
 	for _, name := range []string{"", "../x", "a.b", "A"} {
 		if _, err := p.Create(name, nil); err == nil {
 			t.Errorf("Create(%q): got no error", name)

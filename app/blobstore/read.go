@@ -44,7 +44,7 @@ func (s *Store) Check(ctx context.Context, d Digest) error { return s.CheckThrot
 func (s *Store) CheckThrottled(ctx context.Context, d Digest, throttle func(context.Context)) error {
 	f, err := s.Open(d)
 	if err != nil {
-		return missing(d, err)
+		return convertOpenError(d, err)
 	}
 	at, err := fileStampOf(f)
 	if err == nil {
@@ -54,9 +54,9 @@ func (s *Store) CheckThrottled(ctx context.Context, d Digest, throttle func(cont
 	return errors.Join(err, f.Close())
 }
 
-// missing converts an error from opening a blob. It returns ErrMissing if the blob
+// convertOpenError converts an error from opening a blob. It returns ErrMissing if the blob
 // doesn't exist, and any other error unchanged.
-func missing(d Digest, err error) error {
+func convertOpenError(d Digest, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("blob %s: %w", d, ErrMissing)
 	}

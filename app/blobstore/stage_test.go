@@ -28,8 +28,8 @@ func sample(n int, seed uint64) []byte {
 	return b
 }
 
-// goroutines makes the test fail if more goroutines are running at its end than now.
-func goroutines(t *testing.T) {
+// checkGoroutines makes the test fail if more goroutines are running at its end than now.
+func checkGoroutines(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -54,7 +54,7 @@ func TestStageAndCommitBytes(t *testing.T) {
 	for _, size := range sizes {
 		for name, wrap := range readers {
 			t.Run(fmt.Sprintf("%d %s", size, name), func(t *testing.T) {
-				goroutines(t)
+				checkGoroutines(t)
 				defer s.clean(t, rec)
 				stageAndCommit(t, s, sample(size, 1), wrap)
 			})
@@ -127,7 +127,7 @@ func TestStageLimit(t *testing.T) {
 	s, rec := newStore(t)
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			goroutines(t)
+			checkGoroutines(t)
 			defer s.clean(t, rec)
 			r := bytes.NewReader(sample(row.size, 2))
 			st, err := s.Stage(t.Context(), r, int64(row.limit))
@@ -152,7 +152,7 @@ func TestStageSourceFails(t *testing.T) {
 	for _, after := range []int{0, 10, chunkSize, chunkSize + 10, 7 * chunkSize} {
 		for _, limit := range []int64{-1, 5} {
 			t.Run(fmt.Sprintf("after %d, limit %d", after, limit), func(t *testing.T) {
-				goroutines(t)
+				checkGoroutines(t)
 				defer s.clean(t, rec)
 				r := io.MultiReader(bytes.NewReader(sample(after, 3)), iotest.ErrReader(broken))
 				_, err := s.Stage(t.Context(), r, limit)
@@ -189,7 +189,7 @@ func TestStageCanceled(t *testing.T) {
 	s, rec := newStore(t)
 	for _, at := range []int{0, chunkSize, 6 * chunkSize} {
 		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			goroutines(t)
+			checkGoroutines(t)
 			defer s.clean(t, rec)
 			ctx, cancel := context.WithCancel(t.Context())
 			_, err := s.Stage(ctx, &readFunc{f: func(n int) {
@@ -205,7 +205,7 @@ func TestStageCanceled(t *testing.T) {
 }
 
 func TestStageSourcePanics(t *testing.T) {
-	goroutines(t)
+	checkGoroutines(t)
 	s, _ := newStore(t)
 	defer func() {
 		if recover() == nil {
@@ -247,7 +247,7 @@ func TestStageBoundsMemory(t *testing.T) {
 }
 
 func TestDiscard(t *testing.T) {
-	goroutines(t)
+	checkGoroutines(t)
 	s, _ := newStore(t)
 	st, err := s.Stage(t.Context(), bytes.NewReader(sample(3*chunkSize, 4)), -1)
 	if err != nil {

@@ -189,7 +189,7 @@ func TestSweepIgnoresStrays(t *testing.T) {
 // TestConcurrentCommitAndSweep commits blobs, sweeps, and deletes records concurrently,
 // using only a few digests. A pinned or referenced blob must never be missing.
 func TestConcurrentCommitAndSweep(t *testing.T) {
-	goroutines(t)
+	checkGoroutines(t)
 	s, _ := newStore(t)
 	book := &records{named: map[Digest]int{}}
 	ctx, stop := context.WithCancel(t.Context())

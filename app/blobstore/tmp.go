@@ -19,8 +19,8 @@ func (s *Store) ReserveTmp(name string) (path string, release func()) {
 	return path, func() { s.disown(path) }
 }
 
-// owned reports whether a temporary file is in use.
-func (s *Store) owned(path string) bool {
+// isOwned reports whether a temporary file is in use.
+func (s *Store) isOwned(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, owned := s.ownedTmp[path]
@@ -45,7 +45,7 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 		// Owners register a name before they create the file. A file without an owner is
 		// therefore stale, or was removed after the directory was read.
 		path := filepath.Join(s.tmp, e.Name())
-		if !e.Type().IsRegular() || s.owned(path) {
+		if !e.Type().IsRegular() || s.isOwned(path) {
 			continue
 		}
 		switch err := s.files.Remove(path); {

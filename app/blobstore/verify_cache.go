@@ -129,7 +129,7 @@ func (s *Store) lookupVerification(d Digest, now fileStamp) (intact bool, damage
 func (s *Store) OpenVerified(ctx context.Context, d Digest, size int64) (*os.File, *VerifyingReader, error) {
 	f, err := s.Open(d)
 	if err != nil {
-		return nil, nil, missing(d, err)
+		return nil, nil, convertOpenError(d, err)
 	}
 	u, err := s.openVerified(ctx, f, d, size)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Store) openVerified(ctx context.Context, f *os.File, d Digest, size int
 	case intact:
 		return nil, nil //nolint:nilnil // already verified
 	case size > cmp.Or(s.verifyOnOpenMax, defaultVerifyOnOpenMax):
-		return newUnverified(s, f, d, at), nil
+		return newVerifyingReader(s, f, d, at), nil
 	}
 	if err := s.check(ctx, f, d, at, nil); err != nil {
 		return nil, err

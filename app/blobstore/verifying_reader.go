@@ -32,7 +32,7 @@ type VerifyingReader struct {
 	err      error
 }
 
-func newUnverified(s *Store, f *os.File, d Digest, at fileStamp) *VerifyingReader {
+func newVerifyingReader(s *Store, f *os.File, d Digest, at fileStamp) *VerifyingReader {
 	return &VerifyingReader{store: s, f: f, digest: d, stamp: at, hash: sha256.New()}
 }
 

@@ -88,7 +88,7 @@ func (s *Store) StaleTmp() (count int, bytes int64, err error) {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		if s.owned(path) {
+		if s.isOwned(path) {
 			return nil
 		}
 		info, err := e.Info()

@@ -29,19 +29,19 @@ const MaxRemovedFiles = 1_000
 
 // RemoveFile removes a document from the abstract and returns its former position, or 0 if it
 // wasn't there.
-func (a *Abstract) RemoveFile(file uint64) (place int) {
-	place = max(0, slices.Index(a.Files, file))
+func (a *Abstract) RemoveFile(file uint64) (position int) {
+	position = max(0, slices.Index(a.Files, file))
 	a.Files = slices.DeleteFunc(a.Files, func(id uint64) bool { return id == file })
 	a.RemovedFiles = append(a.RemovedFiles, file)
 	a.RemovedFiles = slices.Clone(a.RemovedFiles[max(0, len(a.RemovedFiles)-MaxRemovedFiles):])
-	return place
+	return position
 }
 
-// RestoreFile inserts a removed document at the position place, or at the end if the list is now
+// RestoreFile inserts a removed document at position, or at the end if the list is now
 // shorter than that.
-func (a *Abstract) RestoreFile(file uint64, place int) {
+func (a *Abstract) RestoreFile(file uint64, position int) {
 	a.RemovedFiles = slices.DeleteFunc(a.RemovedFiles, func(id uint64) bool { return id == file })
-	a.Files = slices.Insert(a.Files, min(place, len(a.Files)), file)
+	a.Files = slices.Insert(a.Files, min(position, len(a.Files)), file)
 }
 
 // AbstractDraft is the input for a new abstract, before validation.

@@ -72,7 +72,7 @@ func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	}
 	// JSON encodes invalid UTF-8 as \ufffd, so the decoded event would differ from this one.
 	if bytes.Contains(raw, []byte(`\ufffd`)) {
-		if e, raw, err = e.normalized(raw); err != nil {
+		if e, raw, err = e.reencode(raw); err != nil {
 			return Event{}, nil, err
 		}
 	}
@@ -82,16 +82,16 @@ func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 	return e, append(append(raw, e.Hash...), `"}`...), nil
 }
 
-// normalized decodes raw, the event's JSON, and returns the decoded event and its JSON.
-func (e Event) normalized(raw []byte) (Event, []byte, error) {
-	read := Event{}
-	if err := json.Unmarshal(raw, &read); err != nil {
+// reencode decodes raw, the event's JSON, and returns the decoded event and its JSON.
+func (e Event) reencode(raw []byte) (Event, []byte, error) {
+	decoded := Event{}
+	if err := json.Unmarshal(raw, &decoded); err != nil {
 		return Event{}, nil, fmt.Errorf("read event %s: %w", e.Kind, err)
 	}
-	read.Actor.Abilities, read.Actor.Role, read.Actor.Session = e.Actor.Abilities, e.Actor.Role, e.Actor.Session
-	encoded, err := json.Marshal(read)
+	decoded.Actor.Abilities, decoded.Actor.Role, decoded.Actor.Session = e.Actor.Abilities, e.Actor.Role, e.Actor.Session
+	encoded, err := json.Marshal(decoded)
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("encode event %s: %w", e.Kind, err)
 	}
-	return read, encoded, nil
+	return decoded, encoded, nil
 }

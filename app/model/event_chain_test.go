@@ -33,8 +33,8 @@ func TestEventJSONIsStable(t *testing.T) {
 	}
 }
 
-// chained returns n hash-chained entries.
-func chained(t *testing.T, n int) []Event {
+// chainedEvents returns n hash-chained entries.
+func chainedEvents(t *testing.T, n int) []Event {
 	t.Helper()
 	list := make([]Event, 0, n)
 	prev := ""
@@ -49,8 +49,8 @@ func chained(t *testing.T, n int) []Event {
 	return list
 }
 
-// hashed returns e with Prev set to prev and with the resulting hash.
-func hashed(t *testing.T, e Event, prev string) Event {
+// withHash returns e with Prev set to prev and with the resulting hash.
+func withHash(t *testing.T, e Event, prev string) Event {
 	t.Helper()
 	e, err := e.WithHash(prev)
 	if err != nil {
@@ -78,13 +78,13 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"changed", 9, func(p []storedEntry) []storedEntry { p[4].Record = "file:99"; return p }, []string{"changed 5"}},
 		{"changed and rehashed", 9, func(p []storedEntry) []storedEntry {
 			p[4].Record = "file:99"
-			p[4].Event = hashed(t, p[4].Event, p[4].Prev)
+			p[4].Event = withHash(t, p[4].Event, p[4].Prev)
 			return p
 		}, []string{"changed 5"}},
 		{"changed and three rehashed", 9, func(p []storedEntry) []storedEntry {
 			p[2].Record = "file:99"
 			for i := 2; i < 5; i++ {
-				p[i].Event = hashed(t, p[i].Event, p[i-1].Hash)
+				p[i].Event = withHash(t, p[i].Event, p[i-1].Hash)
 			}
 			return p
 		}, []string{"changed 5"}},
@@ -93,7 +93,7 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"only the number changed", 9, func(p []storedEntry) []storedEntry { p[4].Seq = 7; return p }, []string{"changed 5"}},
 		{"the first", 9, func(p []storedEntry) []storedEntry { p[0].Kind = "x"; return p }, []string{"changed 1"}},
 		{"the first hashed with a previous hash", 9,
-			func(p []storedEntry) []storedEntry { p[0].Event = hashed(t, p[0].Event, "ab"); return p }, []string{"changed 1"}},
+			func(p []storedEntry) []storedEntry { p[0].Event = withHash(t, p[0].Event, "ab"); return p }, []string{"changed 1"}},
 		{"the last", 9, func(p []storedEntry) []storedEntry { p[8].Kind = "x"; return p }, []string{"changed 9"}},
 		{"cannot be read", 9, func(p []storedEntry) []storedEntry { p[4].err = broken; return p }, []string{"changed 5"}},
 		{"two changed", 9, func(p []storedEntry) []storedEntry { p[2].Kind, p[6].Kind = "x", "y"; return p }, []string{"changed 3", "changed 7"}},
@@ -115,17 +115,17 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 		{"three missing, the rest renumbered", 9, func(p []storedEntry) []storedEntry { return renumber(slices.Delete(p, 4, 7), 4) },
 			[]string{"missing 5-7"}},
 		{"added at the end", 9, func(p []storedEntry) []storedEntry {
-			return append(p, storedEntry{10, hashed(t, Event{Seq: 10, Kind: "key.created"}, p[8].Hash), nil})
+			return append(p, storedEntry{10, withHash(t, Event{Seq: 10, Kind: "key.created"}, p[8].Hash), nil})
 		}, []string{"added 10"}},
 		{"added before the first", 9, func(p []storedEntry) []storedEntry {
 			return slices.Insert(p, 0,
 				storedEntry{0, Event{}, broken})
 		}, []string{"added 0"}},
 		{"added, the rest renumbered", 9, func(p []storedEntry) []storedEntry {
-			return renumber(slices.Insert(p, 4, storedEntry{5, hashed(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil}), 5)
+			return renumber(slices.Insert(p, 4, storedEntry{5, withHash(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil}), 5)
 		}, []string{"added 5"}},
 		{"added, the rest moved but not renumbered", 9, func(p []storedEntry) []storedEntry {
-			p = slices.Insert(p, 4, storedEntry{5, hashed(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil})
+			p = slices.Insert(p, 4, storedEntry{5, withHash(t, Event{Seq: 5, Kind: "key.created"}, p[3].Hash), nil})
 			for i := range p {
 				p[i].seq = uint64(i + 1)
 			}
@@ -156,7 +156,7 @@ func TestChainVerifierReportsTampering(t *testing.T) {
 }
 
 func chain30(t *testing.T) (entries []storedEntry) {
-	for _, e := range chained(t, 30) {
+	for _, e := range chainedEvents(t, 30) {
 		entries = append(entries, storedEntry{e.Seq, e, nil})
 	}
 	return entries

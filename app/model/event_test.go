@@ -48,8 +48,8 @@ func TestEventHashMatchesAfterDecoding(t *testing.T) {
 			if err := json.Unmarshal(raw, &read); err != nil {
 				t.Fatalf("decode event: %v", err)
 			}
-			if again, err := read.WithHash("p"); err != nil || again.Hash != hashed.Hash {
-				t.Errorf("hash after decoding = %s, %v; want %s", again.Hash, err, hashed.Hash)
+			if rehashed, err := read.WithHash("p"); err != nil || rehashed.Hash != hashed.Hash {
+				t.Errorf("hash after decoding = %s, %v; want %s", rehashed.Hash, err, hashed.Hash)
 			}
 		})
 	}

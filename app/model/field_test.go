@@ -30,16 +30,16 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"text, object", Text, `{}`, "", "must be a string"},
 		{"text, boolean", Text, `true`, "", "must be a string"},
 		{"text, NUL", Text, `"a\u0000"`, "", "contains invalid characters"},
-		{"text, at max", Text, quoted(2000), quoted(2000), ""},
-		{"text, too long", Text, quoted(2001), "", "must not be greater than 2000 characters"},
+		{"text, at max", Text, jsonString(2000), jsonString(2000), ""},
+		{"text, too long", Text, jsonString(2001), "", "must not be greater than 2000 characters"},
 		{"text, number too long", Text, digits(2001), "", "must not be greater than 2000 characters"},
 
 		{"paragraph is kept as sent", Paragraph, `" a\n\tb "`, `" a\n\tb "`, ""},
 		{"paragraph of blanks is kept", Paragraph, `"  "`, `"  "`, ""},
 		{"paragraph from a number", Paragraph, `-0.0e+5`, `"-0.0e+5"`, ""},
 		{"paragraph, empty", Paragraph, `""`, "", ""},
-		{"paragraph, at max", Paragraph, quoted(65535), quoted(65535), ""},
-		{"paragraph, too long", Paragraph, quoted(65536), "", "must not be greater than 65535 characters"},
+		{"paragraph, at max", Paragraph, jsonString(65535), jsonString(65535), ""},
+		{"paragraph, too long", Paragraph, jsonString(65536), "", "must not be greater than 65535 characters"},
 		{"paragraph, NUL", Paragraph, `"\u0000"`, "", "contains invalid characters"},
 		{"paragraph, object", Paragraph, `{"a":1}`, "", "must be a string"},
 
@@ -86,7 +86,7 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"number, at max", Number, digits(2000), digits(2000), ""},
 		{"number, too long", Number, digits(2001), "", "must not be greater than 2000 characters"},
 		{"number in a string, at max", Number, `"` + digits(2000) + `"`, `"` + digits(2000) + `"`, ""},
-		{"number, a long object", Number, `{"a":` + quoted(2001) + `}`, "", "must be a number"},
+		{"number, a long object", Number, `{"a":` + jsonString(2001) + `}`, "", "must be a number"},
 
 		{"checkbox, true", Checkbox, ` true `, `true`, ""},
 		{"checkbox, false is a value", Checkbox, `false`, `false`, ""},
@@ -139,7 +139,7 @@ func TestCheckCustomEachType(t *testing.T) {
 		{"email, longest parts", Email, `"` + digits(64) + `@` + digits(63) + `.com"`, `"` + digits(64) + `@` + digits(63) + `.com"`, ""},
 		{"email, part before the @ too long", Email, `"` + digits(65) + `@example.com"`, "", "must be a valid email address"},
 		{"email, part of the domain too long", Email, `"a@` + digits(64) + `.com"`, "", "must be a valid email address"},
-		{"email, too long", Email, quoted(255), "", "must not be greater than 254 characters"},
+		{"email, too long", Email, jsonString(255), "", "must not be greater than 254 characters"},
 
 		{"phone", Phone, `"(985) 555-0142"`, `"(985) 555-0142"`, ""},
 		{"phone, white space", Phone, `"  985\u00a0\t555  0142 "`, `"985 555 0142"`, ""},
@@ -209,8 +209,8 @@ func TestCheckCustomEachType(t *testing.T) {
 	}
 }
 
-// quoted returns a JSON string with n characters.
-func quoted(n int) string { return `"` + strings.Repeat("x", n) + `"` }
+// jsonString returns a JSON string with n characters.
+func jsonString(n int) string { return `"` + strings.Repeat("x", n) + `"` }
 
 func TestCheckCustomFieldSet(t *testing.T) {
 	defs := []Field{{Key: "z", Type: Text, Required: true}, {Key: "a", Type: Date, Required: true}, {Key: "m", Type: Text}}

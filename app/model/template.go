@@ -195,7 +195,7 @@ func FieldChanges(old, now []Field) []Change {
 			c.add("custom_fields."+f.Key, encodeJSON(f), null)
 		}
 	}
-	from, to := keysIn(old, after), keysIn(now, before)
+	from, to := commonKeys(old, after), commonKeys(now, before)
 	if !slices.Equal(from, to) {
 		c.add("custom_fields", encodeJSON(from), encodeJSON(to))
 	}
@@ -206,7 +206,7 @@ func sameField(a, b Field) bool {
 	return a.Label == b.Label && a.Type == b.Type && a.Required == b.Required && slices.Equal(a.Options, b.Options)
 }
 
-func keysIn(list []Field, others map[string]Field) []string {
+func commonKeys(list []Field, others map[string]Field) []string {
 	var keys []string
 	for _, f := range list {
 		if _, there := others[f.Key]; there {

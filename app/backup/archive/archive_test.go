@@ -39,14 +39,14 @@ func TestBackUpAndRestore(t *testing.T) {
 			if err := h.checkSnapshot(dir, opts, Latest); err != nil {
 				t.Errorf("checkSnapshot: %v", err)
 			}
-			if h.opened != 4 {
-				t.Errorf("the first snapshot read %d documents, want 4", h.opened)
+			if h.openCount != 4 {
+				t.Errorf("the first snapshot read %d documents, want 4", h.openCount)
 			}
 			h.addDocuments("the third deed")
 			h.now = h.now.Add(time.Hour)
 			_, second := h.backUp(t, dir, opts)
-			if h.opened != 5 {
-				t.Errorf("the second snapshot read %d documents, want 1", h.opened-4)
+			if h.openCount != 5 {
+				t.Errorf("the second snapshot read %d documents, want 1", h.openCount-4)
 			}
 			if second > first/100 {
 				t.Errorf("first snapshot wrote %d bytes, second %d, want fewer", first, second)
@@ -120,8 +120,8 @@ func TestRecipientsOnly(t *testing.T) {
 	h.backUp(t, dir, opts)
 	h.addDocuments("a third")
 	h.backUp(t, dir, opts)
-	if h.opened != 3 {
-		t.Errorf("the snapshots read %d documents, want 3", h.opened)
+	if h.openCount != 3 {
+		t.Errorf("the snapshots read %d documents, want 3", h.openCount)
 	}
 	if info, err := openArchive(t, dir, opts).Info(Latest); err != nil || info.Blobs != 3 {
 		t.Errorf("Info = %+v, %v; want 3 documents", info, err)

@@ -243,11 +243,11 @@ func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, erro
 	if len(identities) == 0 {
 		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
 	}
-	opened, err := age.Decrypt(r, identities...)
+	decrypted, err := age.Decrypt(r, identities...)
 	noMatch := new(age.NoIdentityMatchError)
 	switch {
 	case !errors.As(err, &noMatch):
-		return opened, err
+		return decrypted, err
 	case s.identity != nil: // the archive is unlocked
 		return nil, fmt.Errorf("%w: its head was changed, or it is of another backup", ErrDamaged)
 	}

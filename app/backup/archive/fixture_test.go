@@ -17,10 +17,10 @@ import (
 
 // testVault is a fake vault with documents, a database, and a clock.
 type testVault struct {
-	docs     map[Digest][]byte
-	database []byte
-	now      time.Time
-	opened   int // number of documents opened
+	docs      map[Digest][]byte
+	database  []byte
+	now       time.Time
+	openCount int // number of documents opened
 }
 
 // newTestVault returns a vault with documents.
@@ -92,7 +92,7 @@ func (h *testVault) tryBackUp(ctx context.Context, t testing.TB, dir string, opt
 	}
 	for _, d := range h.digests() {
 		err := s.Add(ctx, d, int64(len(h.docs[d])), func() (io.ReadCloser, error) {
-			h.opened++
+			h.openCount++
 			return io.NopCloser(bytes.NewReader(h.docs[d])), nil
 		})
 		if err != nil {

@@ -66,9 +66,9 @@ func TestReadFixtures(t *testing.T) {
 			if err := h.checkSnapshot(dir, opts, Latest); err != nil {
 				t.Errorf("checkSnapshot: %v", err)
 			}
-			opened := h.opened
+			before := h.openCount
 			h.backUp(t, dir, opts)
-			if h.opened != opened {
+			if h.openCount != before {
 				t.Error("documents were copied again, want existing blobs reused")
 			}
 			if r := verifyAll(t, dir, opts); len(r.Findings) != 0 || r.Snapshots != 2 || r.Blobs != 3 {

@@ -103,12 +103,12 @@ func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	backUpDaily(t, h, dir, opts, 3)
 	before := readTree(t, dir)
 	path := lastFile(t, dir, "snapshots/*.manifest")
-	rewriteFile(t, path, changes["bit in the middle"])
+	rewriteFile(t, path, fileChanges["bit in the middle"])
 	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) ||
 		!strings.Contains(err.Error(), "nothing was removed") {
 		t.Errorf("prune = %v, want ErrDamaged", err)
 	}
-	rewriteFile(t, path, changes["bit in the middle"])
+	rewriteFile(t, path, fileChanges["bit in the middle"])
 	release, err := openArchive(t, dir, opts).LockForReading()
 	if err != nil {
 		t.Fatalf("LockForReading: %v", err)

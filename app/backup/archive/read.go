@@ -40,7 +40,7 @@ func (a *Archive) manifest(name string, visit func(Entry) error) (Info, error) {
 	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != sum {
 		return Info{}, fmt.Errorf("snapshot %s: %w: its manifest is not what was written", name, ErrDamaged)
 	}
-	opened, err := a.format.newReader(bytes.NewReader(raw), true)
+	decoded, err := a.format.newReader(bytes.NewReader(raw), true)
 	if err != nil {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, asDamaged(err))
 	}
@@ -53,7 +53,7 @@ func (a *Archive) manifest(name string, visit func(Entry) error) (Info, error) {
 			return inner(e)
 		}
 	}
-	info, err := readManifest(opened, visit)
+	info, err := readManifest(decoded, visit)
 	if err != nil {
 		return info, fmt.Errorf("snapshot %s: %w", name, err)
 	}

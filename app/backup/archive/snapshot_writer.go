@@ -305,18 +305,18 @@ const (
 type syncQueue struct {
 	a        *Archive
 	throttle func(context.Context)
-	files    []queued
+	files    []queuedFile
 	bytes    int64
 	shards   map[string]bool // folders with new files that aren't synced yet
 }
 
-type queued struct {
+type queuedFile struct {
 	out  *outputFile
 	path []string
 }
 
 func (q *syncQueue) add(ctx context.Context, out *outputFile, path []string) error {
-	q.files = append(q.files, queued{out, path})
+	q.files = append(q.files, queuedFile{out, path})
 	if q.bytes += out.size; len(q.files) < maxQueuedFiles && q.bytes < maxQueuedBytes {
 		return nil
 	}

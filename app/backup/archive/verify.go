@@ -29,7 +29,7 @@ type Finding struct{ Kind, Subject, Problem string }
 // Verify reads every byte of one snapshot, or of all snapshots if name is empty. name may
 // be Latest. Damage is listed in the report and doesn't cause an error.
 func (a *Archive) Verify(ctx context.Context, name string, progress func(done, total int64)) (VerifyReport, error) {
-	v := &verifier{a: a, ctx: ctx, progress: progress, named: map[string]bool{}, seen: map[string]bool{}}
+	v := &verifier{a: a, ctx: ctx, progress: progress, referenced: map[string]bool{}, planned: map[string]bool{}}
 	release, err := a.LockForReading()
 	if err != nil {
 		return v.r, err
@@ -71,13 +71,13 @@ func (a *Archive) snapshotNames(name string) ([]string, error) {
 }
 
 type verifier struct {
-	a           *Archive
-	ctx         context.Context
-	progress    func(done, total int64)
-	r           VerifyReport
-	plan        []func()
-	named, seen map[string]bool // names of blob files
-	done, total int64
+	a                   *Archive
+	ctx                 context.Context
+	progress            func(done, total int64)
+	r                   VerifyReport
+	plan                []func()
+	referenced, planned map[string]bool // names of blob files
+	done, total         int64
 }
 
 func (v *verifier) addFinding(kind, subject string, err error) {
@@ -101,9 +101,9 @@ func (v *verifier) manifests(names []string) (complete bool, err error) {
 	for _, name := range names {
 		v.r.Snapshots++
 		info, err := v.a.Manifest(name, func(e Entry) error {
-			v.named[e.File] = true
-			if !v.seen[e.File] {
-				v.seen[e.File] = true
+			v.referenced[e.File] = true
+			if !v.planned[e.File] {
+				v.planned[e.File] = true
 				v.total += e.Stored
 				v.plan = append(v.plan, func() { v.blob(name, e) })
 			}
@@ -188,7 +188,7 @@ func (s *contextReader) Read(p []byte) (int, error) {
 
 func (v *verifier) countOrphans() error {
 	err := v.a.walkBlobs(v.ctx, func(b blobFile, _ int64) error {
-		if !v.named[b.fileName()] {
+		if !v.referenced[b.fileName()] {
 			v.r.Orphans++
 		}
 		return nil

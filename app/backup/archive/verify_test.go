@@ -75,8 +75,8 @@ func flipBit(at func(n int) int) func([]byte) []byte {
 	}
 }
 
-// changes are ways to damage a single file.
-var changes = map[string]func([]byte) []byte{
+// fileChanges are ways to damage a single file.
+var fileChanges = map[string]func([]byte) []byte{
 	"first byte":             flipBit(func(int) int { return 0 }),
 	"bit in the first half":  flipBit(func(n int) int { return n / 4 }),
 	"bit in the middle":      flipBit(func(n int) int { return n / 2 }),
@@ -103,9 +103,9 @@ func allDamage(encrypted bool) (list []damage) {
 				t.Fatalf("remove file: %v", err)
 			}
 		}})
-		for _, label := range slices.Sorted(maps.Keys(changes)) {
+		for _, label := range slices.Sorted(maps.Keys(fileChanges)) {
 			list = append(list, damage{kind + ": " + label,
-				func(t *testing.T, dir string) { rewriteFile(t, firstFile(t, dir, pattern), changes[label]) }})
+				func(t *testing.T, dir string) { rewriteFile(t, firstFile(t, dir, pattern), fileChanges[label]) }})
 		}
 	}
 	swap := func(pattern string) func(t *testing.T, dir string) {
