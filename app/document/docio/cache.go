@@ -1,7 +1,7 @@
 package docio
 
 const (
-	blockSize  = 16 << 10 // divides the 64 KiB that a worker fetches from its parent in one round trip
+	blockSize  = 16 << 10 // a worker fetches 64 KiB, a multiple of this, from its parent in one round trip
 	blockSlots = 8
 )
 
@@ -9,16 +9,16 @@ const (
 type cache struct {
 	slots   [blockSlots]slot
 	clock   int64 // counts lookups
-	fetches int64 // how many more blocks may be read from the document
+	fetches int64 // number of blocks that may still be read from the document
 }
 
 type slot struct {
 	block    int64 // number of the block, valid if lastUsed > 0
-	lastUsed int64 // clock of the last lookup
+	lastUsed int64 // value of clock at the last lookup
 	data     []byte
 }
 
-// readBlocks fills p from cached blocks, up to the end of the document.
+// readBlocks fills p with bytes from cached blocks. It stops at the end of the document.
 func (r *Reader) readBlocks(p []byte, off int64) (n int, err error) {
 	for n < len(p) && off < r.size {
 		data, err := r.block(off / blockSize)
@@ -32,8 +32,8 @@ func (r *Reader) readBlocks(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// block returns the block of that number, which begins within the document. It evicts the
-// least recently used one.
+// block returns the block with the given number, which must start within the document. If the block
+// isn't cached, it replaces the least recently used one.
 func (r *Reader) block(number int64) ([]byte, error) {
 	c := r.cache
 	c.clock++

@@ -1,7 +1,6 @@
-// Package docio reads the bytes of one untrusted document on behalf of the parsers in
-// package document and its subpackages. It keeps two failures apart: a document that is
-// damaged, which is a result, and a read that failed or a context that ended, which is an
-// error of this machine or of the caller.
+// Package docio reads the bytes of one untrusted document for the parsers in package document and
+// its subpackages. It distinguishes two failures. A damaged document is a result. A failed read or
+// an ended context is an error of the server or the caller.
 package docio
 
 import (
@@ -11,18 +10,18 @@ import (
 	"unicode/utf16"
 )
 
-// Findings about a document. Every other error is the machine's or the caller's.
+// Errors that a document causes. Any other error is caused by the server or the caller.
 var (
-	// ErrUnsupported reports that this type of document, or this variant of it, can't
-	// provide what the caller asked for.
+	// ErrUnsupported reports that this document type, or this variant of it, doesn't support the
+	// operation.
 	ErrUnsupported = errors.New("not supported for this document")
-	// ErrTooLarge reports that the work would exceed the limits.
+	// ErrTooLarge reports that the operation would exceed the limits.
 	ErrTooLarge = errors.New("document is beyond the limits")
-	// ErrDamaged reports that the document doesn't follow its format.
+	// ErrDamaged reports that the document violates its format.
 	ErrDamaged = errors.New("document is damaged")
 )
 
-// errTooManyReads ends parsing that reads far more than the size of the document justifies.
+// errTooManyReads stops a parser that reads far more than the size of the document justifies.
 var errTooManyReads = Damaged("more reads than its size warrants")
 
 // Damaged returns an error that wraps ErrDamaged.
@@ -30,8 +29,8 @@ func Damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// DecodeUTF16 returns b as UTF-8. Unpaired surrogates become U+FFFD, and an odd byte at
-// the end is dropped.
+// DecodeUTF16 converts b to UTF-8. Unpaired surrogates become U+FFFD. If the number of bytes is
+// odd, the last one is dropped.
 func DecodeUTF16(b []byte, order binary.ByteOrder) string {
 	units := make([]uint16, len(b)/2)
 	for i := range units {

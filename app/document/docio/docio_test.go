@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// failingReader fails for bytes at or after an offset.
+// failingReader fails to read bytes at or after a given offset.
 type failingReader struct {
 	io.ReaderAt
 	from int64

@@ -8,27 +8,27 @@ import (
 	"io"
 )
 
-// bufferSize is the buffer, in bytes, of a sequential read.
+// bufferSize is the size of the buffer for sequential reads, in bytes.
 const bufferSize = 32 << 10
 
-// Reader reads a document within its size. Parsers may treat any failed read as damage:
-// Err then says whether the machine or the caller was the cause.
+// Reader reads a document and never reads beyond its end. Parsers may treat any failed read as
+// damage because Err tells whether the server or the caller caused the failure.
 type Reader struct {
-	ctx   context.Context // of the one call the Reader serves: io.ReaderAt has no parameter for it
+	ctx   context.Context // context of the call that uses the Reader; io.ReaderAt has no parameter for it
 	doc   io.ReaderAt
 	size  int64
-	err   error  // first failure of doc or ctx
-	cache *cache // nil: reads go to doc directly
+	err   error  // first error of doc or ctx
+	cache *cache // nil if reads go directly to doc
 }
 
-// NewReader returns a Reader of the first size bytes of doc that doesn't cache.
+// NewReader returns a Reader without a cache. It reads the first size bytes of doc.
 func NewReader(ctx context.Context, doc io.ReaderAt, size int64) *Reader {
 	return &Reader{ctx: ctx, doc: doc, size: size}
 }
 
-// NewCachedReader returns a Reader that keeps 128 KiB of recently read blocks, for parsers
-// that jump around and read a few bytes at a time. It reads each document a few times over
-// at most, then every read fails as damage.
+// NewCachedReader returns a Reader that caches 128 KiB of recently read blocks. It is for parsers
+// that jump around and read a few bytes at a time. The total of its reads is limited to a few times
+// the size of the document. After that, every read fails because the document counts as damaged.
 func NewCachedReader(ctx context.Context, doc io.ReaderAt, size int64) *Reader {
 	r := NewReader(ctx, doc, size)
 	r.cache = &cache{fetches: 4*(size/blockSize) + 4096}
@@ -38,15 +38,15 @@ func NewCachedReader(ctx context.Context, doc io.ReaderAt, size int64) *Reader {
 // Size returns the size of the document in bytes.
 func (r *Reader) Size() int64 { return r.size }
 
-// Context returns the context of the call that the Reader serves.
+// Context returns the context of the call that uses the Reader.
 func (r *Reader) Context() context.Context { return r.ctx }
 
-// Err returns the first error of the underlying reader or of the context, nil if every
-// failed read so far was the document's fault.
+// Err returns the first error of the underlying reader or of the context. It returns nil if the
+// document caused all failed reads so far.
 func (r *Reader) Err() error { return r.err }
 
-// CheckContext returns Err, and records the context's error first if it has ended. Parsers
-// that work for long between two reads call it.
+// CheckContext returns Err. If the context has ended, it first records the context's error. Parsers
+// call it if they work for a long time between two reads.
 func (r *Reader) CheckContext() error {
 	if err := r.ctx.Err(); err != nil {
 		r.err = err
@@ -54,7 +54,7 @@ func (r *Reader) CheckContext() error {
 	return r.err
 }
 
-// ReadAt implements io.ReaderAt within the document's size.
+// ReadAt implements io.ReaderAt. It doesn't read beyond the document's size.
 func (r *Reader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
 		return 0, errors.New("negative offset")
@@ -70,13 +70,14 @@ func (r *Reader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadFull fills p from off without using the cache. Its errors are those that Err returns.
+// ReadFull fills p with the bytes at off without using the cache. It returns the same errors as
+// Err.
 func (r *Reader) ReadFull(p []byte, off int64) error {
 	_, err := r.read(p, off)
 	return err
 }
 
-// read fills p from doc and records a failure: the document has that many bytes there.
+// read fills p with bytes of doc and records an error. All bytes must be within the document.
 func (r *Reader) read(p []byte, off int64) (int, error) {
 	if r.err != nil {
 		return 0, r.err
@@ -95,7 +96,7 @@ func (r *Reader) read(p []byte, off int64) (int, error) {
 	return n, r.err
 }
 
-// Fill fills p from off and reports whether the document has len(p) bytes there.
+// Fill fills p with the bytes at off. It reports whether the document has len(p) bytes there.
 func (r *Reader) Fill(p []byte, off int64) bool {
 	if off < 0 || off > r.size-int64(len(p)) {
 		return false
@@ -104,7 +105,7 @@ func (r *Reader) Fill(p []byte, off int64) bool {
 	return err == nil
 }
 
-// Bytes returns the n bytes at off and reports whether the document has them.
+// Bytes returns the n bytes at off. ok reports whether the document has them.
 func (r *Reader) Bytes(off, n int64) (p []byte, ok bool) {
 	if off < 0 || n < 0 || off > r.size || n > r.size-off {
 		return nil, false
@@ -114,7 +115,8 @@ func (r *Reader) Bytes(off, n int64) (p []byte, ok bool) {
 	return p, err == nil
 }
 
-// Head returns the first n bytes, fewer if the document is shorter, nil if they can't be read.
+// Head returns the first n bytes, or fewer if the document is shorter. It returns nil if they can't
+// be read.
 func (r *Reader) Head(n int) []byte {
 	p := make([]byte, min(int64(n), r.size))
 	if !r.Fill(p, 0) {
@@ -123,22 +125,22 @@ func (r *Reader) Head(n int) []byte {
 	return p
 }
 
-// Section returns a buffered stream of the n bytes at off, or of as many as the document has.
+// Section returns a buffered reader for the n bytes at off, or for as many as the document has.
 func (r *Reader) Section(off, n int64) *bufio.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(r, off, n), bufferSize)
 }
 
-// All returns a buffered stream of the complete document.
+// All returns a buffered reader for the complete document.
 func (r *Reader) All() *bufio.Reader { return r.Section(0, r.size) }
 
-// Budget is an io.ReaderAt for a library that keeps what it reads in memory: Left, in
-// bytes, bounds how much it may read and so how much it may hold.
+// Budget is an io.ReaderAt for a library that keeps everything it reads in memory. Left is the
+// number of bytes that the library may still read, which limits its memory.
 type Budget struct {
 	io.ReaderAt
 	Left int64
 }
 
-// ReadAt implements io.ReaderAt. It fails as damage once the budget is used up.
+// ReadAt implements io.ReaderAt. If the budget is used up, it returns ErrDamaged.
 func (b *Budget) ReadAt(p []byte, off int64) (int, error) {
 	if b.Left -= int64(len(p)); b.Left < 0 {
 		return 0, errTooManyReads

@@ -1,5 +1,5 @@
-// Package ole reads the streams of OLE compound files ([MS-CFB]), the container of Word,
-// Excel, and PowerPoint files before 2007 and of encrypted newer ones.
+// Package ole reads the streams of OLE compound files ([MS-CFB]). Word, Excel, and PowerPoint used
+// this container before 2007 and still use it for encrypted files.
 package ole
 
 import (
@@ -15,32 +15,33 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// Signature is how a compound file begins ([MS-CFB] 2.2).
+// Signature is the start of every compound file ([MS-CFB] 2.2).
 const Signature = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 const (
-	// maxDirectoryBytes bounds what the library may read to open a file, and with it the
-	// memory it takes: a directory entry of 128 bytes becomes some 300 bytes in memory.
+	// maxDirectoryBytes is the maximum number of bytes that the library may read to open a file. It
+	// also limits the library's memory: a directory entry of 128 bytes takes about 300 bytes in
+	// memory.
 	maxDirectoryBytes = 4 << 20
-	// chunkSize is how many bytes of a stream are read in one call: the library's work is
-	// quadratic in it.
+	// chunkSize is the number of bytes of a stream to read in one call. The library's work grows
+	// with the square of this number.
 	chunkSize = 32 << 10
 )
 
-// File is an open compound file. It knows the streams of the root storage only: what is in
-// a storage below it belongs to an embedded document.
+// File is an open compound file. It contains only the streams of the root storage. Storages below
+// it belong to embedded documents.
 type File struct {
-	streams map[string]*mscfb.File // by name in lower case
+	streams map[string]*mscfb.File // by name in lowercase
 }
 
-// Open reads the directory. streamBytes is how many bytes of doc may be read later, for the
-// contents of streams; without them the rest of what the directory may take has to do. It
+// Open reads the directory. streamBytes is the number of bytes of doc that may be read later for
+// the contents of streams, in addition to the unused part of the limit for the directory. Open
 // returns docio.ErrDamaged if doc isn't a compound file.
 func Open(doc *docio.Reader, streamBytes int64) (file *File, err error) {
 	if err := checkHeader(doc); err != nil {
 		return nil, err
 	}
-	// The library checks what it reads, but a panic in it must not end the process.
+	// The library checks its input, but if it panics anyway, the process must not end.
 	defer func() {
 		if p := recover(); p != nil {
 			file, err = nil, docio.Damaged("decoder: %v", p)
@@ -54,7 +55,7 @@ func Open(doc *docio.Reader, streamBytes int64) (file *File, err error) {
 	reads.Left = max(reads.Left, streamBytes)
 	file = &File{streams: make(map[string]*mscfb.File)}
 	for _, entry := range compound.File {
-		// The library cuts a leading control character off a name and keeps it in Initial.
+		// The library removes a leading control character from a name and stores it in Initial.
 		if len(entry.Path) == 0 && !entry.FileInfo().IsDir() && unicode.IsPrint(rune(entry.Initial)) {
 			file.streams[strings.ToLower(entry.Name)] = entry
 		}
@@ -62,12 +63,12 @@ func Open(doc *docio.Reader, streamBytes int64) (file *File, err error) {
 	return file, nil
 }
 
-// StreamBytes returns what Open needs as streamBytes to read the streams of a document of
-// size bytes: every sector once, and its number in the sector tables.
+// StreamBytes returns the value of streamBytes that Open needs to read the streams of a document of
+// size bytes. It allows for reading every sector once, and its number in the sector tables.
 func StreamBytes(size int64) int64 { return 4*size + maxDirectoryBytes }
 
-// checkHeader compares the header's counts of sectors with the size of the file: the
-// library allocates memory by them.
+// checkHeader compares the sector counts in the header with the size of the file, because the
+// library uses them to allocate memory.
 func checkHeader(doc *docio.Reader) error {
 	h, ok := doc.Bytes(0, 512)
 	if !ok || string(h[:8]) != Signature {
@@ -85,7 +86,8 @@ func checkHeader(doc *docio.Reader) error {
 	return nil
 }
 
-// padded returns zeros for the missing end of the last sector, which some writers cut short.
+// padded is a Reader that returns zeros for the missing end of the last sector. Some applications
+// omit it.
 type padded struct{ *docio.Reader }
 
 func (p padded) ReadAt(b []byte, off int64) (int, error) {
@@ -97,27 +99,26 @@ func (p padded) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Has reports whether the root storage has a stream of that name, which is in lower case.
+// Has reports whether the root storage has a stream with the given name. name must be lowercase.
 func (f *File) Has(name string) bool {
 	_, ok := f.streams[name]
 	return ok
 }
 
-// Head returns the first n bytes of a stream, or as many as can be read. The name is in
-// lower case.
+// Head returns the first n bytes of a stream, or as many as can be read. name must be lowercase.
 func (f *File) Head(name string, n int) []byte {
 	stream := f.streams[name]
 	if stream == nil {
 		return nil
 	}
 	p := make([]byte, n)
-	n, _ = stream.Read(p) // a damaged stream is as long as what can be read of it
+	n, _ = stream.Read(p) // return as much of a damaged stream as can be read
 	return p[:n]
 }
 
-// Read returns up to maxBytes of the first stream that exists among names, which are in
-// lower case. Of a damaged stream it returns what comes before the damage. It returns
-// docio.ErrDamaged if there is no such stream.
+// Read returns up to maxBytes of the first stream in names that exists. The names must be
+// lowercase. If the stream is damaged, Read returns the content before the damage. It returns
+// docio.ErrDamaged if none of the streams exists.
 func (f *File) Read(maxBytes int64, names ...string) ([]byte, error) {
 	for _, name := range names {
 		stream := f.streams[name]

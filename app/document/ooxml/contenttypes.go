@@ -11,27 +11,27 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// Bounds of reading a zip directory: each entry has a header of 46 bytes and a name of some
-// 80 (APPNOTE.TXT, 4.3.12).
+// Limits on reading a zip directory. Each entry has a header of 46 bytes and a name of about 80
+// (APPNOTE.TXT, 4.3.12).
 const (
-	zipSlackBytes = 256 << 10 // besides the entries
-	zipEntryBytes = 256       // average of an entry, at most
+	zipSlackBytes = 256 << 10 // in addition to the entries
+	zipEntryBytes = 256       // maximum average size of an entry
 )
 
-// Bounds of reading [Content_Types].xml.
+// Limits on reading [Content_Types].xml.
 const (
-	maxContentTypesBytes = 8 << 20  // packed or unpacked; 10,000 parts take 1.5 MB
-	maxContentTypesToken = 64 << 10 // one element with its attributes
-	maxContentTypesDepth = 8        // two by the schema
-	maxContentTypesRatio = 100      // unpacked to packed after the first MB; a real one has some 30
+	maxContentTypesBytes = 8 << 20  // compressed and uncompressed; 10,000 parts take 1.5 MB
+	maxContentTypesToken = 64 << 10 // maximum size of an element with its attributes
+	maxContentTypesDepth = 8        // the schema needs two levels
+	maxContentTypesRatio = 100      // maximum compression ratio after the first MB; it is about 30 in real documents
 )
 
-// MainContentTypes returns the content types of the main parts that a package declares in
-// its [Content_Types].xml, in lower case. A proper package has one. It returns nil if doc
-// isn't a package that can be read, has more than maxEntries zip entries, or declares its
-// types twice: then two readers could see two documents.
+// MainContentTypes returns the content types of the main parts that a package declares in its
+// [Content_Types].xml, in lowercase. A valid package has one main part. MainContentTypes returns
+// nil if doc isn't a readable package, has more than maxEntries zip entries, or declares its types
+// twice. In the last case, two applications could display different documents.
 //
-// The zip may have other bytes before and after it.
+// There may be other bytes before and after the zip data.
 func MainContentTypes(doc *docio.Reader, maxEntries int) []string {
 	archive, reads, err := openZip(doc, zipSlackBytes+int64(maxEntries)*zipEntryBytes)
 	if err != nil || len(archive.File) > maxEntries {
@@ -56,20 +56,22 @@ func MainContentTypes(doc *docio.Reader, maxEntries int) []string {
 	return mainTypes(types, parts)
 }
 
-// isMain reports whether a content type is that of a main part. They all end alike, also
-// those of macro documents, templates, shows, add-ins, binary workbooks, and drawings.
+// isMain reports whether a content type is the type of a main part. All these types end in the same
+// way, including those of macro-enabled documents, templates, slide shows, add-ins, binary
+// workbooks, and drawings.
 func isMain(contentType string) bool {
 	return strings.HasSuffix(contentType, ".main+xml") || strings.HasSuffix(contentType, ".main")
 }
 
-// mainTypes reads [Content_Types].xml (ISO/IEC 29500-2, 7.2.3). A part's type is declared
-// under its name or, if no main part is declared so, under its extension.
+// mainTypes returns the types of the main parts in [Content_Types].xml (ISO/IEC 29500-2, 7.2.3).
+// The type of a part is declared for its name. If no main part has such a declaration, mainTypes
+// uses the declarations for extensions.
 func mainTypes(file *zip.File, parts map[string]bool) []string {
 	unpacked, err := file.Open()
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = unpacked.Close() }() // only frees the decompressor
+	defer func() { _ = unpacked.Close() }() // Close only frees the decompressor
 	extensions := make(map[string]bool)
 	for name := range parts {
 		extensions[path.Ext(name)] = true
@@ -99,8 +101,8 @@ func mainTypes(file *zip.File, parts map[string]bool) []string {
 	return list
 }
 
-// readTypes calls visit with every Override (key is a part name) and Default (key is an
-// extension), and its content type in lower case without parameters.
+// readTypes calls visit for each Override and Default element. key is the part name of an Override
+// or the extension of a Default. contentType is in lowercase and has no parameters.
 func readTypes(input *tokenReader, visit func(element, key, contentType string)) error {
 	decoder := xml.NewDecoder(input)
 	decoder.CharsetReader = asASCII

@@ -1,6 +1,6 @@
-// Package ooxml reads the parts of Office Open XML packages: the zip files of Word, Excel,
-// and PowerPoint since 2007 (ISO/IEC 29500-2). It reads parts as streams of XML tokens,
-// never to a file, and bounds what it unpacks.
+// Package ooxml reads the parts of Office Open XML packages, the zip files of Word, Excel, and
+// PowerPoint since 2007 (ISO/IEC 29500-2). It reads parts as streams of XML tokens, never writes
+// them to a file, and limits how much it unpacks.
 package ooxml
 
 import (
@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	maxDirectoryBytes = 4 << 20 // read to open a package: some 10,000 parts
-	unpackedFactor    = 2       // all parts together may unpack to this many times the limit of one
+	maxDirectoryBytes = 4 << 20 // limit on reads while opening a package; enough for about 10,000 parts
+	unpackedFactor    = 2       // limit on the unpacked size of all parts, as a multiple of the limit of one part
 )
 
-// MaxRelationships is how many relationships of one part are read.
+// MaxRelationships is the maximum number of relationships to read from one part.
 const MaxRelationships = 10_000
 
-// ErrStop ends Walk early when visit returns it. Walk then returns nil.
+// ErrStop makes Walk stop early if visit returns it. Walk then returns nil.
 var ErrStop = errors.New("enough")
 
 // Package is an open Office document.
 type Package struct {
 	doc          *docio.Reader
 	parts        map[string]*zip.File // by partName
-	maxPartBytes int64                // unpacked, of one part
-	left         int64                // bytes that may still be unpacked, of all parts
+	maxPartBytes int64                // maximum unpacked size of one part
+	left         int64                // number of bytes that may still be unpacked from all parts
 }
 
-// Open reads the zip directory. maxPartBytes bounds the unpacked size of one part. It
-// returns docio.ErrDamaged.
+// Open reads the zip directory. maxPartBytes is the maximum unpacked size of one part. Open returns
+// docio.ErrDamaged if it can't read the directory.
 func Open(doc *docio.Reader, maxPartBytes int64) (*Package, error) {
 	archive, reads, err := openZip(doc, maxDirectoryBytes)
 	if err != nil {
@@ -52,20 +52,20 @@ func Open(doc *docio.Reader, maxPartBytes int64) (*Package, error) {
 	return p, nil
 }
 
-// openZip reads the directory of a zip file, for which it may read directoryBytes. The
-// caller sets the budget of later reads of parts.
+// openZip reads the directory of a zip file. It reads up to directoryBytes bytes. Before reading
+// parts, the caller must set the budget for them.
 func openZip(doc *docio.Reader, directoryBytes int64) (*zip.Reader, *docio.Budget, error) {
 	reads := &docio.Budget{ReaderAt: doc, Left: directoryBytes}
 	archive, err := zip.NewReader(reads, doc.Size())
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // parts are never unpacked to a path
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // parts are never written to a file, so their paths don't matter
 		return nil, nil, fmt.Errorf("%w: %w", docio.ErrDamaged, err)
 	}
 	return archive, reads, nil
 }
 
-// partName normalizes names of zip entries and of parts so that they can be compared: case,
-// a leading slash, and escapes don't matter (ISO/IEC 29500-2, 7.3). Some writers use
-// backslashes.
+// partName normalizes the names of zip entries and parts for comparison. It ignores case, a leading
+// slash, and escapes (ISO/IEC 29500-2, 7.3). It accepts backslashes because some applications write
+// them.
 func partName(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if plain, err := url.PathUnescape(name); err == nil {
@@ -74,9 +74,9 @@ func partName(name string) string {
 	return strings.ToLower(strings.TrimPrefix(path.Clean("/"+name), "/"))
 }
 
-// Walk calls visit with the tags and texts of a part. A missing part has none. It returns
-// docio.ErrTooLarge, docio.ErrDamaged, the error of the Reader, or what visit returns
-// except ErrStop.
+// Walk calls visit for each tag and text of a part. It never calls visit if the part doesn't exist.
+// Walk returns docio.ErrTooLarge, docio.ErrDamaged, the error of the Reader, or the error of visit
+// unless that is ErrStop.
 func (p *Package) Walk(part string, visit func(Element) error) error {
 	file := p.parts[part]
 	if file == nil {
@@ -86,7 +86,7 @@ func (p *Package) Walk(part string, visit func(Element) error) error {
 	if err != nil {
 		return fmt.Errorf("%w: part %s: %w", docio.ErrDamaged, part, err)
 	}
-	defer func() { _ = unpacked.Close() }() // only frees the decompressor
+	defer func() { _ = unpacked.Close() }() // Close only frees the decompressor
 	limited := &io.LimitedReader{R: unpacked, N: min(p.left, p.maxPartBytes)}
 	before := limited.N
 	err = walkXML(p.doc, limited, visit)
@@ -94,21 +94,21 @@ func (p *Package) Walk(part string, visit func(Element) error) error {
 	switch {
 	case errors.Is(err, ErrStop):
 		return nil
-	case limited.N <= 0: // even if what was read looks complete
+	case limited.N <= 0: // even if the part seems to be complete
 		return fmt.Errorf("%w: part %s", docio.ErrTooLarge, part)
 	}
 	return err
 }
 
-// Relationship leads from a part to another one (ISO/IEC 29500-2, 6.5).
+// Relationship refers from one part to another (ISO/IEC 29500-2, 6.5).
 type Relationship struct {
 	ID   string
-	Type string // last element of the type's URI, equal in both variants of the standard
+	Type string // last element of the type's URI, which is the same in both variants of the standard
 	Part string
 }
 
-// Relationships returns the relationships of a part to parts of the package, in order. The
-// relationships of the package itself are those of part "".
+// Relationships returns the relationships of a part to other parts in the package, in order. If
+// part is "", it returns the relationships of the package itself.
 func (p *Package) Relationships(part string) ([]Relationship, error) {
 	folder, base := path.Split(part)
 	var list []Relationship
@@ -129,8 +129,8 @@ func (p *Package) Relationships(part string) ([]Relationship, error) {
 	return list, err
 }
 
-// Main returns the main part and its relationships. Without a relationship that leads to
-// it, the main part is the one named fallback.
+// Main returns the main part and its relationships. If no relationship refers to a main part, it
+// uses the part named fallback.
 func (p *Package) Main(fallback string) (string, []Relationship, error) {
 	list, err := p.Relationships("")
 	if err != nil {
@@ -150,7 +150,8 @@ func (p *Package) Main(fallback string) (string, []Relationship, error) {
 	return main, list, err
 }
 
-// Parts returns the parts that relationships of a type lead to, each once, in order.
+// Parts returns the targets of the relationships that have the given type. It returns each part
+// once, in order.
 func Parts(list []Relationship, relationshipType string) []string {
 	var parts []string
 	seen := make(map[string]bool)
@@ -163,9 +164,9 @@ func Parts(list []Relationship, relationshipType string) []string {
 	return parts
 }
 
-// WalkReferences calls visit for each element of that name in a part, in order, with the
-// part that its relationship ID leads to, "" if there is none. It stops after
-// MaxRelationships elements.
+// WalkReferences calls visit for each element with the given name in a part, in order. The second
+// argument of visit is the part that the element's relationship ID refers to, or "" if there is
+// none. WalkReferences stops after MaxRelationships elements.
 func (p *Package) WalkReferences(part, element string, list []Relationship, visit func(e Element, part string)) error {
 	byID := make(map[string]string)
 	for _, r := range list {

@@ -12,19 +12,19 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// MaxTokenBytes is how long an element with its attributes, or a text, may be in a part.
+// MaxTokenBytes is the maximum size of an element with its attributes, or of a text, in a part.
 const MaxTokenBytes = 4 << 20
 
 // Element is a start tag with its attributes, an end tag, or a text.
 type Element struct {
-	Name  string // without its prefix
+	Name  string // without the prefix
 	Start bool
 	End   bool
 	Attrs []xml.Attr
 	Text  []byte // valid until the next element
 }
 
-// Attr returns the value of the attribute of that name that has no prefix.
+// Attr returns the value of the attribute that has the given name and no prefix.
 func (e Element) Attr(name string) string {
 	for _, a := range e.Attrs {
 		if a.Name.Local == name && a.Name.Space == "" {
@@ -34,7 +34,7 @@ func (e Element) Attr(name string) string {
 	return ""
 }
 
-// RelationshipID returns the value of the attribute "id" that has a prefix.
+// RelationshipID returns the value of the attribute that is named "id" and has a prefix.
 func (e Element) RelationshipID() string {
 	for _, a := range e.Attrs {
 		if a.Name.Local == "id" && a.Name.Space != "" {
@@ -44,8 +44,8 @@ func (e Element) RelationshipID() string {
 	return ""
 }
 
-// walkXML calls visit with the elements of an XML stream. It tolerates what browsers
-// tolerate: unclosed and mismatched tags.
+// walkXML calls visit for each element of an XML stream. Like browsers, it tolerates unclosed and
+// mismatched tags.
 func walkXML(doc *docio.Reader, r io.Reader, visit func(Element) error) error {
 	input, err := utf8Input(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func walkXML(doc *docio.Reader, r io.Reader, visit func(Element) error) error {
 	}
 	decoder := xml.NewDecoder(input)
 	decoder.Strict = false
-	decoder.Entity = nil // only the five entities of XML itself
+	decoder.Entity = nil // only the five predefined entities of XML
 	decoder.CharsetReader = asASCII
 	for {
 		input.left = MaxTokenBytes
@@ -84,15 +84,15 @@ func walkXML(doc *docio.Reader, r io.Reader, visit func(Element) error) error {
 	}
 }
 
-// asASCII ignores the declared encoding: names are ASCII, and any encoding that contains
-// ASCII will do. utf8Input has decoded UTF-16 before.
+// asASCII ignores the declared encoding. Names are ASCII, so any encoding that includes ASCII
+// works. utf8Input has already decoded UTF-16.
 func asASCII(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 
-// tokenReader bounds how much the XML decoder holds at a time.
+// tokenReader limits how much data the XML decoder keeps in memory at a time.
 type tokenReader struct {
 	*bufio.Reader
-	max  int // bytes of one token
-	left int // of the token that is being read
+	max  int // maximum size of a token in bytes
+	left int // number of bytes that the current token may still have
 }
 
 func newTokenReader(r *bufio.Reader, maxBytes int) *tokenReader {
@@ -107,10 +107,11 @@ func (t *tokenReader) ReadByte() (byte, error) {
 	return t.Reader.ReadByte()
 }
 
-// utf8Input decodes XML in UTF-16, which its byte order mark tells.
+// utf8Input decodes XML in UTF-16, which it recognizes by the byte order mark. It returns other XML
+// unchanged.
 func utf8Input(r io.Reader) (*tokenReader, error) {
 	input := bufio.NewReaderSize(r, 32<<10)
-	mark, _ := input.Peek(2) // a shorter part fails later
+	mark, _ := input.Peek(2) // a part of fewer than two bytes fails later
 	var order binary.ByteOrder
 	switch {
 	case bytes.Equal(mark, []byte{0xFF, 0xFE}):

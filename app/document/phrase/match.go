@@ -1,4 +1,4 @@
-// Package phrase finds what a user typed in the text of a document, for find-in-page and for
+// Package phrase finds the text that a user typed in a document, for find-in-page and for
 // highlights.
 package phrase
 
@@ -10,27 +10,27 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxLength is how many characters of what was typed count.
+// MaxLength is the maximum number of characters in a phrase. Additional characters are ignored.
 const MaxLength = 200
 
-// Phrase is what a user searches for in a text. Case, accents, and the kind of quotes and
-// dashes don't matter, nor where the text breaks its lines: all white space is alike, and a
-// word may be split by a hyphen at the end of a line.
+// Phrase is the text that a user searches for. The search ignores case, accents, and the styles of
+// quotes and dashes. It also ignores line breaks: all whitespace is the same, and a hyphen at the
+// end of a line may split a word.
 //
-// If all of it is in quotes, as in `"smith" "bk 1022"`, each quoted item is searched for as
-// complete words and numbers, however they are punctuated. A star after a quoted item makes it
-// a prefix. Adjacent matches are merged into one.
+// If all of the text is in quotes, as in `"smith" "bk 1022"`, the search looks for each quoted item
+// as complete words and numbers and ignores their punctuation. If a star follows a quoted item, the
+// item is a prefix. Adjacent matches are merged into one.
 //
 // The zero Phrase matches nothing.
 type Phrase struct {
 	pattern []rune
-	words   *wordTree // nil unless all of it is in quotes
+	words   *wordTree // nil unless all of the text is in quotes
 }
 
-// Span is a range of characters (not bytes), without the one at End.
+// Span is a range of characters (not bytes). It does not include the character at End.
 type Span struct{ Start, End int }
 
-// New returns a Phrase of what was typed, up to MaxLength characters.
+// New returns a Phrase for the text that a user typed. It uses up to MaxLength characters.
 func New(typed string) Phrase {
 	runes := []rune(strings.TrimSpace(strings.ToValidUTF8(typed, "")))
 	runes = runes[:min(len(runes), MaxLength)]
@@ -56,7 +56,7 @@ func (p Phrase) Find(text []rune, n int) []Span {
 	var spans []Span
 	for i := 0; i+len(p.pattern) <= len(folded) && len(spans) < n; {
 		end := p.match(folded, i)
-		// Two folded characters may come from one, as of a ligature.
+		// One character, such as a ligature, may have been folded into two.
 		if last := len(spans) - 1; end < 0 || last >= 0 && origin[i] < spans[last].End {
 			i++
 			continue
@@ -67,19 +67,19 @@ func (p Phrase) Find(text []rune, n int) []Span {
 	return spans
 }
 
-// lineHyphen represents a hyphen at the end of a line and the white space after it in folded
-// text. It matches a dash or nothing.
+// lineHyphen stands for a hyphen at the end of a line and the whitespace after it in folded text.
+// It matches a dash or nothing.
 const lineHyphen = '\u00AD'
 
-// ContainsAll reports whether text matches each of the phrases.
+// ContainsAll reports whether text contains a match of every phrase.
 func ContainsAll(text []rune, phrases []Phrase) bool {
 	return !slices.ContainsFunc(phrases, func(p Phrase) bool { return len(p.Find(text, 1)) == 0 })
 }
 
-// match returns the end of a match that begins at i, -1 if there is none.
+// match returns the end of a match that starts at i, or -1 if there is none.
 func (p Phrase) match(text []rune, i int) int {
 	if text[i] == lineHyphen {
-		return -1 // a match can't begin with it
+		return -1 // a match can't start with a line hyphen
 	}
 	for k := 0; k < len(p.pattern); i++ {
 		switch {
@@ -99,8 +99,8 @@ func (p Phrase) match(text []rune, i int) int {
 	return i
 }
 
-// fold normalizes text for comparison and returns, for each resulting character, the position
-// of the character it came from.
+// fold normalizes text for comparison. For each character of the result, origin contains the
+// position of the original character in text.
 func fold(text []rune) (folded []rune, origin []int) {
 	folded, origin = make([]rune, 0, len(text)), make([]int, 0, len(text))
 	add := func(r rune, i int) { folded, origin = append(folded, r), append(origin, i) }
@@ -129,7 +129,7 @@ func fold(text []rune) (folded []rune, origin []int) {
 	return folded, origin
 }
 
-// endsLine reports whether text[i], a dash, is at the end of a word and of a line.
+// endsLine reports whether the dash text[i] is at the end of a word and at the end of a line.
 func endsLine(text []rune, i int) bool {
 	if i == 0 || unicode.IsSpace(text[i-1]) {
 		return false

@@ -8,7 +8,7 @@ import (
 func TestPhrase(t *testing.T) {
 	for _, c := range []struct {
 		name, typed, text string
-		want              string // matches, separated by bars
+		want              string // expected matches, separated by vertical bars
 	}{
 		{"plain", "deed", "A deed in a Deed box", "deed|Deed"},
 		{"across lines", "warranty deed", "GENERAL WARRANTY\r\n  DEED", "WARRANTY\r\n  DEED"},

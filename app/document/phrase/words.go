@@ -8,22 +8,22 @@ import (
 	"deedkeep/app/model"
 )
 
-// word is an item in quotes: its letters and digits. A match prefix and ends at word
+// word contains the letters and digits of a quoted item. A match must start and end at word
 // boundaries of the text.
 type word struct {
 	runes  []rune
-	gap    []bool // there was punctuation or a space before this character
-	number bool   // has a digit; the text may group it differently, 12-3-045 as 123045
+	gap    []bool // whether punctuation or a space precedes this character
+	number bool   // contains a digit; the text may group it differently, such as 12-3-045 and 123045
 	prefix bool   // the word in the text may be longer
 }
 
-// maxWords is how many items in quotes are searched for.
+// maxWords is the maximum number of quoted items in a search. Additional items are ignored.
 const maxWords = 32
 
-// Split splits a search query into phrases: each word is one, and so is each text in quotes.
-// `smith "warranty deed" 12-3` becomes `"smith"`, `"warranty deed"`, and `"12-3"*`: the last
-// word is a prefix, as in the search box. Joined with spaces they are one Phrase. Stop words
-// are omitted if there are others.
+// Split splits a search query into phrases. Each word and each quoted text is a phrase. For
+// example, `smith "warranty deed" 12-3` becomes `"smith"`, `"warranty deed"`, and `"12-3"*`. The
+// last word is a prefix, as in the search box. Joined with spaces, the phrases form one Phrase.
+// Stop words are omitted unless there are only stop words.
 func Split(typed string) (phrases []string) {
 	var stopPhrases []string
 	typed = strings.Join(strings.Fields(plainQuotes(typed)), " ")
@@ -56,13 +56,13 @@ func Split(typed string) (phrases []string) {
 	return phrases
 }
 
-// stopWords are words that every page of a deed has many times.
+// stopWords contains words that occur many times on every page of a deed.
 var stopWords = map[string]bool{
 	"a": true, "an": true, "and": true, "at": true, "by": true, "for": true, "from": true, "in": true, "of": true,
 	"on": true, "or": true, "the": true, "to": true, "with": true,
 }
 
-// plainQuotes replaces every kind of double quotes with ASCII ones.
+// plainQuotes replaces all types of double quotes with ASCII quotes.
 func plainQuotes(text string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(model.QuoteMarks, r) {
@@ -72,7 +72,7 @@ func plainQuotes(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-// quotedWords returns the items of a text that consists of items in quotes only, else nil.
+// quotedWords returns the items of a text if all of the text is in quotes, else nil.
 func quotedWords(typed string) (list []word) {
 	rest := strings.TrimSpace(plainQuotes(typed))
 	for rest != "" && len(list) < maxWords {
@@ -119,7 +119,7 @@ func newWord(text string) (w word) {
 	return w
 }
 
-// isWordCharacter reports whether a character is part of words.
+// isWordCharacter reports whether a character is part of a word.
 func isWordCharacter(r rune) bool {
 	if r < 0x80 {
 		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
@@ -127,11 +127,11 @@ func isWordCharacter(r rune) bool {
 	return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Number)
 }
 
-// isIgnored reports whether a character doesn't separate words: O'Neil is the same as ONeil,
-// and a word may be split at the end of a line.
+// isIgnored reports whether a character doesn't separate words. O'Neil is the same as ONeil, and a
+// word may be split at the end of a line.
 func isIgnored(r rune) bool { return r == '\'' || r == lineHyphen }
 
-// isBoundary reports whether a word may end before text[i] and another one begin there.
+// isBoundary reports whether a word may end before text[i] and another word may start there.
 func isBoundary(text []rune, i int) bool {
 	if i == 0 || i >= len(text) || !isWordCharacter(text[i-1]) || !isWordCharacter(text[i]) {
 		return true
@@ -139,8 +139,8 @@ func isBoundary(text []rune, i int) bool {
 	return unicode.IsDigit(text[i-1]) != unicode.IsDigit(text[i])
 }
 
-// adjacent reports whether two words with these characters between them are next to each
-// other.
+// adjacent reports whether two words are next to each other. between contains the characters
+// between them.
 func adjacent(between []rune) bool {
 	return len(between) <= 3 && !slices.ContainsFunc(between, isWordCharacter)
 }

@@ -33,7 +33,7 @@ func TestSplit(t *testing.T) {
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		name, typed, text string
-		want              string // matches, separated by bars
+		want              string // expected matches, separated by vertical bars
 	}{
 		{"each word", "smith jones", "Jones and SMITH, Smithson, Jonesboro", "Jones|SMITH|Jonesboro"},
 		{"complete words except the last", "ann lot", "Annual Ann lots", "Ann lots"},
@@ -74,8 +74,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestManyWordsMatchLikeEach checks that several words match wherever one of them does, and
-// that the longest one wins.
+// TestManyWordsMatchLikeEach checks that a search for several words matches wherever one of them
+// matches, and that the longest word wins.
 func TestManyWordsMatchLikeEach(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	random := func(pieces []string, n int) string {
@@ -105,8 +105,8 @@ func TestManyWordsMatchLikeEach(t *testing.T) {
 	}
 }
 
-// matchOne returns the end of a match of one word that begins at i, computed in the simplest
-// way.
+// matchOne returns the end of a match of one word that starts at i, or -1. Its implementation is as
+// simple as possible.
 func matchOne(w word, text []rune, i int) int {
 	if text[i] != w.runes[0] || !isBoundary(text, i) {
 		return -1
@@ -124,13 +124,14 @@ func matchOne(w word, text []rune, i int) int {
 	return i
 }
 
-// slowQueries take the most work to search for in slowTexts, which don't contain them.
+// slowQueries require as much work as possible to search for in slowTexts, which don't contain
+// matches.
 var (
 	slowQueries = map[string]string{"one word": `"zebra"`, "max words": distinct(maxWords), "prefixes": longPrefixes()}
 	slowTexts   = map[string]string{"short words": "aa ab ", "one long word": "a", "numbers": "1-a2.b"}
 )
 
-// longPrefixes returns prefixes of one long word, as many as fit into a phrase.
+// longPrefixes returns as many prefixes of one long word as fit into a phrase.
 func longPrefixes() string {
 	var b strings.Builder
 	for n := 12; n > 0; n-- {
@@ -139,8 +140,8 @@ func longPrefixes() string {
 	return b.String()
 }
 
-// TestManyWordsAreFast checks that a search for many words in a page takes about as long as
-// one for a single word.
+// TestManyWordsAreFast checks that searching a page for many words takes about as long as searching
+// it for one word.
 func TestManyWordsAreFast(t *testing.T) {
 	for name, piece := range slowTexts {
 		text := []rune(strings.Repeat(piece, 200_000/len(piece)))
@@ -176,7 +177,7 @@ func BenchmarkManyWords(b *testing.B) {
 	}
 }
 
-// distinct returns n different quoted words with the same first letter.
+// distinct returns n different quoted words that start with the same letter.
 func distinct(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -5,18 +5,19 @@ import (
 	"unicode"
 )
 
-// wordTree is a prefix tree of the words in quotes. Each position of a text is compared with
-// all words at the same time, however many they are.
+// wordTree is a prefix tree of the quoted words. It compares a position of a text with all words at
+// the same time.
 type wordTree struct {
-	plain, numbers wordNode // words with a digit may be grouped differently in the text
+	plain, numbers wordNode // a word is in numbers if it has a digit, because the text may group it differently
 }
 
-// wordNode is reached by the characters that several words begin with.
+// wordNode is a node of the tree. The path to it consists of the characters with which one or more
+// words start.
 type wordNode struct {
-	r      rune           // last of these characters
+	r      rune           // last character of the path
 	end    bool           // a word ends here
-	prefix bool           // a prefix ends here: the word in the text may be longer
-	next   [4][]*wordNode // by how many separators may come before the next character in the text
+	prefix bool           // a prefix ends here, so the word in the text may be longer
+	next   [4][]*wordNode // by the number of separators that may precede the next character in the text
 }
 
 func newWordTree(list []word) *wordTree {
@@ -34,7 +35,8 @@ func newWordTree(list []word) *wordTree {
 	return t
 }
 
-// maxSeparators returns how many separators the text may have before character k of the word.
+// maxSeparators returns the maximum number of separators that may precede character k of the word
+// in the text.
 func (w *word) maxSeparators(k int) int {
 	switch {
 	case k == 0:
@@ -49,7 +51,7 @@ func (w *word) maxSeparators(k int) int {
 	return 0
 }
 
-// child returns the node that r leads to, which it adds if necessary.
+// child returns the child for r. If there is none, it adds one.
 func (n *wordNode) child(r rune, separators int) *wordNode {
 	for _, c := range n.next[separators] {
 		if c.r == r {
@@ -61,7 +63,7 @@ func (n *wordNode) child(r rune, separators int) *wordNode {
 	return c
 }
 
-// longest returns the end of the longest match that begins at i, -1 if there is none.
+// longest returns the end of the longest match that starts at i, or -1 if there is none.
 func (t *wordTree) longest(text []rune, i int, run *wordRun) int {
 	end := -1
 	if !isWordCharacter(text[i]) || !isBoundary(text, i) {
@@ -77,7 +79,7 @@ func (t *wordTree) longest(text []rune, i int, run *wordRun) int {
 	return end
 }
 
-// match returns the end of the longest match that continues from this node at text[i], -1 if
+// match returns the end of the longest match that continues from this node at text[i], or -1 if
 // there is none.
 func (n *wordNode) match(text []rune, i int, run *wordRun) int {
 	end := -1
@@ -104,9 +106,8 @@ func (n *wordNode) match(text []rune, i int, run *wordRun) int {
 	return end
 }
 
-// skipSeparators returns the position after up to n separators that the text may have between
-// two characters of a word, or i if there are more. A single separator must be one that
-// numbers have.
+// skipSeparators returns the position after the separators at i. If there are more than n
+// separators, it returns i. If n is 1, the separator must be one that occurs in numbers.
 func skipSeparators(text []rune, i, n int) int {
 	from := i
 	for found := 0; i < len(text) && !isWordCharacter(text[i]); i++ {
@@ -120,11 +121,11 @@ func skipSeparators(text []rune, i, n int) int {
 	return i
 }
 
-// wordRun is the word of the text, or the end of it, that was scanned last.
+// wordRun is the part of a word in the text that endAt scanned last.
 type wordRun struct{ from, to int }
 
-// endAt returns the end of the word that contains text[i]. A long word that many prefixes
-// match is scanned only once.
+// endAt returns the end of the word that contains text[i]. It scans a long word only once, even if
+// many prefixes match it.
 func (s *wordRun) endAt(text []rune, i int) int {
 	if i < s.from || i > s.to {
 		s.from, s.to = i, i
@@ -139,7 +140,7 @@ func (s *wordRun) endAt(text []rune, i int) int {
 func (t *wordTree) find(text []rune, n int) []Span {
 	folded, origin := fold(text)
 	var spans []Span
-	lastEnd := 0 // of the previous match, in folded
+	lastEnd := 0 // end of the previous match in folded
 	run := wordRun{-1, -1}
 	for i := 0; i < len(folded); {
 		end := t.longest(folded, i, &run)

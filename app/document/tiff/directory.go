@@ -2,7 +2,7 @@ package tiff
 
 import "encoding/binary"
 
-// Tags of entries (TIFF 6.0; TagJPEGTables: TIFF Technical Note 2).
+// Tags of entries (TIFF 6.0; for TagJPEGTables, TIFF Technical Note 2).
 const (
 	TagWidth          = 256
 	TagHeight         = 257
@@ -41,10 +41,10 @@ type Directory struct {
 type entry struct {
 	valueType uint16
 	count     uint64
-	at        int64 // where the values are
+	at        int64 // offset of the values
 }
 
-// valueSize returns the bytes of a value of a type, 0 for unknown types.
+// valueSize returns the size of a value in bytes. It returns 0 for unknown types.
 func valueSize(valueType uint16) int64 {
 	switch valueType {
 	case 1, 2, 6, 7: // BYTE, ASCII, SBYTE, UNDEFINED
@@ -62,7 +62,7 @@ func valueSize(valueType uint16) int64 {
 // Order returns the byte order of the file.
 func (d *Directory) Order() binary.ByteOrder { return d.file.order }
 
-// Bytes returns up to n values of an entry as they are stored, nil if they can't be read.
+// Bytes returns up to n values of an entry as they are stored, or nil if they can't be read.
 func (d *Directory) Bytes(tag uint16, n uint64) []byte {
 	e, ok := d.entries[tag]
 	if !ok {
@@ -72,7 +72,8 @@ func (d *Directory) Bytes(tag uint16, n uint64) []byte {
 	return b
 }
 
-// Numbers returns up to n values of an entry of unsigned numbers, MaxValues at most.
+// Numbers returns up to n values of an entry with unsigned numbers. It returns at most MaxValues
+// values.
 func (d *Directory) Numbers(tag uint16, n uint64) []uint64 {
 	b := d.Bytes(tag, min(n, MaxValues))
 	size := int(valueSize(d.entries[tag].valueType))
@@ -91,7 +92,7 @@ func (d *Directory) Number(tag uint16, fallback uint64) uint64 {
 	return fallback
 }
 
-// Rational returns the first value of an entry of fractions, 0 if there is none.
+// Rational returns the first value of an entry with fractions, or 0 if there is none.
 func (d *Directory) Rational(tag uint16) float64 {
 	b := d.Bytes(tag, 1)
 	if len(b) != 8 {
@@ -104,8 +105,8 @@ func (d *Directory) Rational(tag uint16) float64 {
 	return float64(numerator) / float64(denominator)
 }
 
-// Orientation returns the value of the tag, 1 to 8, or 9 for anything above, and 1 if there
-// is none.
+// Orientation returns the value of the Orientation tag: 1 to 8, or 9 if the value is higher. It
+// returns 1 if the tag is missing.
 func (d *Directory) Orientation() int {
 	return int(min(d.Number(TagOrientation, 1), 9))
 }

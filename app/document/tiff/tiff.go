@@ -1,8 +1,8 @@
-// Package tiff reads the structure of TIFF files: the header, the chain of directories, and
-// the values of their entries. It decodes no pixels.
+// Package tiff reads the structure of TIFF files: the header, the chain of directories, and the
+// values of their entries. It doesn't decode pixels.
 //
-// A file is a header that points to a chain of directories, one for each image (TIFF 6.0,
-// section 2; BigTIFF):
+// The header of a file points to a chain of directories, one for each image (TIFF 6.0, section 2;
+// BigTIFF):
 //
 //	TIFF        "II*\0" | "MM\0*"   offset:4
 //	BigTIFF     "II+\0" | "MM\0+"   8:2 0:2   offset:8
@@ -17,21 +17,22 @@ import (
 	"deedkeep/app/document/docio"
 )
 
-// maxEntries is how many entries a directory may have; no writer comes near.
+// maxEntries is the maximum number of entries in a directory. Real files have far fewer.
 const maxEntries = 4096
 
-// MaxDirectories is how many directories libtiff counts, and Count too.
+// MaxDirectories is the maximum number of directories that Count counts. libtiff has the same
+// limit.
 const MaxDirectories = 65535
 
-// MaxValues is how many values of an entry are read at most: strips or tiles of an image.
+// MaxValues is the maximum number of values of an entry, such as the strips or tiles of an image.
 const MaxValues = 1 << 20
 
 // File is a TIFF whose header has been read.
 type File struct {
 	doc        *docio.Reader
 	order      binary.ByteOrder
-	firstAt    int64 // where the offset of the first directory is
-	countSize  int64 // bytes of a directory's count
+	firstAt    int64 // position of the offset of the first directory
+	countSize  int64 // size of a directory's count in bytes
 	entrySize  int64
 	offsetSize int64
 }
@@ -60,7 +61,7 @@ func Open(doc *docio.Reader) (*File, error) {
 	return nil, docio.Damaged("no TIFF header")
 }
 
-// offset returns the offset stored at a position, 0 if it can't be read.
+// offset returns the offset stored at the position at, or 0 if it can't be read.
 func (f *File) offset(at int64) int64 {
 	b, ok := f.doc.Bytes(at, f.offsetSize)
 	if !ok {
@@ -69,7 +70,7 @@ func (f *File) offset(at int64) int64 {
 	return int64(min(f.number(b), math.MaxInt64))
 }
 
-// number returns the unsigned number that fills b: 1, 2, 4, or 8 bytes.
+// number decodes b, which contains an unsigned number of 1, 2, 4, or 8 bytes.
 func (f *File) number(b []byte) uint64 {
 	switch len(b) {
 	case 1:
@@ -82,9 +83,9 @@ func (f *File) number(b []byte) uint64 {
 	return f.order.Uint64(b)
 }
 
-// Count returns how many directories the chain has, up to MaxDirectories. It reads no
-// entries, but each directory must have some and lie within the file. A chain that breaks
-// or turns back has ended.
+// Count returns the number of directories in the chain, up to MaxDirectories. It doesn't read
+// entries, but each directory must have entries and be completely within the file. The chain ends
+// where it is broken or forms a loop.
 func (f *File) Count() int {
 	n := 0
 	seen := make(map[int64]bool)
@@ -99,8 +100,8 @@ func (f *File) Count() int {
 	return n
 }
 
-// skip returns the offset of the directory after the one at off, 0 if there is none, and
-// reports whether the one at off has entries and contains them all.
+// skip returns the offset of the directory after the one at off, or 0 if there is none. ok reports
+// whether the directory at off has entries and is completely within the file.
 func (f *File) skip(off int64) (next int64, ok bool) {
 	b, ok := f.doc.Bytes(off, f.countSize)
 	if !ok {
@@ -117,8 +118,8 @@ func (f *File) skip(off int64) (next int64, ok bool) {
 	return f.offset(end), true
 }
 
-// Each calls visit with up to n directories in order. A chain that breaks or turns back
-// after the first directory has ended. It returns docio.ErrDamaged if there is no first one.
+// Each calls visit for up to n directories in order. The chain ends where it is broken or forms a
+// loop. Each returns docio.ErrDamaged if there is no first directory.
 func (f *File) Each(n int, visit func(*Directory)) error {
 	seen := make(map[int64]bool)
 	for off := f.offset(f.firstAt); off > 0 && !seen[off] && len(seen) < n; {
