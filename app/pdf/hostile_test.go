@@ -65,8 +65,8 @@ func deepTree(n int) []byte {
 // blanks returns n spaces in compressed form.
 func blanks(t *testing.T, n int) string {
 	t.Helper()
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
+	var compressed bytes.Buffer
+	z := zlib.NewWriter(&compressed)
 	chunk := bytes.Repeat([]byte{' '}, 1<<20)
 	for ; n > 0; n -= len(chunk) {
 		if _, err := z.Write(chunk); err != nil {
@@ -76,7 +76,7 @@ func blanks(t *testing.T, n int) string {
 	if err := z.Close(); err != nil {
 		t.Fatalf("Close: %v", err)
 	}
-	return packed.String()
+	return compressed.String()
 }
 
 func TestHostile(t *testing.T) {

@@ -55,10 +55,10 @@ func (l *classQueue) add(t *waiter) {
 // remove removes t from its owner's queue.
 func (l *classQueue) remove(t *waiter) {
 	e := l.byOwner[t.owner]
-	tickets := e.Value.(*ownerQueue).waiters
-	tickets.Remove(t.element)
+	waiters := e.Value.(*ownerQueue).waiters
+	waiters.Remove(t.element)
 	l.waiting--
-	if tickets.Len() == 0 {
+	if waiters.Len() == 0 {
 		l.owners.Remove(e)
 		delete(l.byOwner, t.owner)
 	}
@@ -105,8 +105,8 @@ func (l *classQueue) dropFromLongest(owner string) bool {
 	}
 	var longest *list.List
 	for e := l.owners.Front(); e != nil; e = e.Next() {
-		if tickets := e.Value.(*ownerQueue).waiters; longest == nil || tickets.Len() > longest.Len() {
-			longest = tickets
+		if waiters := e.Value.(*ownerQueue).waiters; longest == nil || waiters.Len() > longest.Len() {
+			longest = waiters
 		}
 	}
 	if longest == nil || longest.Len() <= own+1 {
