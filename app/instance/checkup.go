@@ -7,9 +7,9 @@ import (
 	"deedkeep/app/store"
 )
 
-// Checkup is data for the doctor command that Status does not have.
+// Checkup contains data for the doctor command that Status doesn't include.
 type Checkup struct {
-	NewestEvent   time.Time // time of the newest audit event; zero: there is none
+	NewestEvent   time.Time // time of the newest audit entry; zero if there is none
 	MonthBytes    uint64    // bytes uploaded in the last 30 days
 	UncleanStopAt time.Time // when an unclean stop of a server was last detected; zero: never
 	CacheCheck    store.CacheCheck
@@ -17,13 +17,14 @@ type Checkup struct {
 
 const (
 	month = 30 * 24 * time.Hour
-	// checkupPages limits how many pages of files are read to compute MonthBytes. If there
-	// are more, it is extrapolated.
+	// checkupPages is the maximum number of pages of files to read to compute MonthBytes.
+	// If there are more, MonthBytes is extrapolated.
 	checkupPages = 20
 	checkupPage  = 1000
 )
 
-// Checkup reads some of the newest records in short transactions.
+// Checkup returns data computed from the newest records. It reads them in short
+// transactions.
 func (in *Instance) Checkup(ctx context.Context) (Checkup, error) {
 	c := Checkup{UncleanStopAt: in.UncleanStopAt(), CacheCheck: in.Store.CacheCheck()}
 	err := in.Store.View(ctx, func(t *store.Tx) error {

@@ -15,7 +15,7 @@ import (
 
 // Dashboard is the data of the start page.
 type Dashboard struct {
-	Today, DueTo      string    // the requested day and the day DueDays later, YYYY-MM-DD
+	Today, DueTo      string    // the given day and the day DueDays later, YYYY-MM-DD
 	Overdue           DueOrders // open orders that were due before Today
 	Due               DueOrders // open orders due from Today to DueTo
 	Orders, Abstracts []vault.StatusCount
@@ -27,15 +27,17 @@ type Dashboard struct {
 }
 
 const (
-	// DueDays is how many days ahead due orders are shown.
+	// DueDays is how many days ahead the dashboard lists due orders.
 	DueDays = 7
-	// MaxCounted is the highest count of due orders.
+	// MaxCounted is the maximum value of DueOrders.Count.
 	MaxCounted = 100
 
 	dashboardItems = 10 // maximum length of each list
-	// failedScanLimit limits how many failed documents are read to find recent ones.
+	// failedScanLimit is the maximum number of failed documents to read when looking for
+	// recent ones.
 	failedScanLimit = 500
-	// lowDiskFiles is how many files of the maximum size the disk should have space for.
+	// The dashboard warns if the disk has no space for lowDiskFiles files of the maximum
+	// size.
 	lowDiskFiles = 10
 )
 
@@ -46,17 +48,18 @@ type DueOrders struct {
 	More   bool // whether there are more than Count
 }
 
-// BackupHealth is the state of the backups.
+// BackupHealth describes whether backups are working.
 type BackupHealth struct {
 	LastGood *backup.Backup  // nil: there is no backup yet
-	Failed   *backup.Failure // the failure since then, or nil
+	Failed   *backup.Failure // failure after LastGood; nil if there is none
 	Next     *time.Time      // when the next backup is scheduled; nil: no schedule
-	Missing  bool            // there are records but no backup
-	TooOld   bool            // LastGood is older than two backup intervals, or a week without a schedule
+	Missing  bool            // whether there are records but no backup
+	TooOld   bool            // whether LastGood is older than two backup intervals, or than a week if there is no schedule
 }
 
-// Dashboard returns the dashboard for a day in the user's time zone, YYYY-MM-DD. Its cost
-// does not depend on how much is stored. It returns Invalid for anything but a date.
+// Dashboard returns the dashboard for a day in the user's time zone (YYYY-MM-DD). It
+// takes the same time no matter how many records are stored. It returns Invalid if today
+// is not a valid date.
 func (in *Instance) Dashboard(ctx context.Context, today string) (Dashboard, error) {
 	d := Dashboard{Today: today}
 	day, err := time.Parse(time.DateOnly, today)
@@ -95,7 +98,7 @@ func dueOrders(t *store.Tx, from, to string) (w DueOrders, err error) {
 	return w, err
 }
 
-// LatestDocuments returns the newest documents of the dashboard, newest first.
+// LatestDocuments returns the newest documents for the dashboard, newest first.
 func (in *Instance) LatestDocuments(ctx context.Context) (list []vault.Document, err error) {
 	err = in.Store.View(ctx, func(t *store.Tx) error {
 		list, err = in.latestDocuments(t)
@@ -117,8 +120,8 @@ func (in *Instance) failedDocuments(t *store.Tx) ([]vault.Document, error) {
 	return in.WithLocations(t, files[:min(len(files), dashboardItems)]), err
 }
 
-// maxManualBackupAge is how old a backup may be without a schedule. The doctor command
-// uses the same limit.
+// maxManualBackupAge is the maximum age of the last backup if no schedule is configured.
+// The doctor command warns at the same age.
 const maxManualBackupAge = 7 * 24 * time.Hour
 
 func (in *Instance) backupHealth(s Status) (h BackupHealth, err error) {
@@ -128,7 +131,7 @@ func (in *Instance) backupHealth(s Status) (h BackupHealth, err error) {
 	}
 	h.LastGood, h.Failed, h.Next = state.LastGood, state.Failed, state.Next
 	if state.Next != nil && state.Scheduled.Failed != nil {
-		h.Failed = state.Scheduled.Failed // a backup in another directory does not fix the schedule
+		h.Failed = state.Scheduled.Failed // a backup to another directory doesn't fix the scheduled one
 	}
 	h.Missing = h.LastGood == nil && s.Abstracts+s.Orders+s.Files > 0
 	maxAge := maxManualBackupAge

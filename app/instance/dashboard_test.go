@@ -16,7 +16,7 @@ import (
 
 const today = "2026-05-29"
 
-// dashboard returns the dashboard of today.
+// dashboard returns the dashboard for today.
 func dashboard(t *testing.T, v *instance.Instance) instance.Dashboard {
 	t.Helper()
 	d, err := v.Dashboard(t.Context(), today)
@@ -222,8 +222,8 @@ func BenchmarkDashboard(b *testing.B) {
 	})
 }
 
-// The statuses of abstracts are those of the active templates, followed by other statuses that abstracts have, spelled
-// as they were entered.
+// The statuses of abstracts are those of the active templates, followed by any other statuses in use, spelled as they
+// were entered.
 func TestAbstractStatuses(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)

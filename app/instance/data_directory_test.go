@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// While the data directory is missing from its path, nothing is written, and nothing is created in its place. Once it is
-// back, everything works again.
+// While the data directory is missing from its path, nothing is written or created in its place. Once it is back,
+// everything works again.
 func TestDataDirectoryMissing(t *testing.T) {
 	t.Parallel()
 	for name, mountPoint := range map[string]bool{"moved": false, "unmounted": true} {

@@ -57,42 +57,42 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Settings are the limits and rules of an instance; see config.example.yaml.
+// Settings contains the limits and rules of an instance (see config.example.yaml).
 type Settings struct {
 	FileSize          int64 // bytes
 	FilesPerRequest   int
 	FilesPerAbstract  int // 0: 2,000
 	Inspect           document.InspectLimits
 	Extract           document.ExtractLimits
-	PreviewSize       int64 // bytes of page images that are stored
+	PreviewSize       int64 // maximum total size of stored page images, in bytes
 	Rules             model.Rules
 	UniqueOrderNumber bool
-	DiskReserve       uint64 // bytes; with less free disk space nothing is written
+	DiskReserve       uint64 // in bytes; if less disk space is free, nothing is written
 	Backup            backup.Settings
 	TrashKeep         time.Duration
 	Retention         vault.Retention
-	Spare             int64         // bytes of the reserve file for a full disk; 0: none
-	ReplayKeep        time.Duration // how long responses under an Idempotency-Key are stored
+	Spare             int64         // size of the reserve file for a full disk, in bytes; 0: no file
+	ReplayKeep        time.Duration // how long responses to requests with an Idempotency-Key are stored
 	Users             auth.UserRules
 	Uploads           upload.Settings
 	Search            search.Settings
 	Scrub             integrity.ScrubSettings
 }
 
-// Options of Open.
+// Options contains the options of Open.
 type Options struct {
 	Dir       string
-	Create    bool // create what is missing; otherwise NotFound if there is no vault
-	Existing  bool // with Create: create only what is missing of an existing vault, otherwise NotFound
+	Create    bool // create whatever is missing; if false and there is no vault, Open returns NotFound
+	Existing  bool // with Create: if there is no vault, Open still returns NotFound
 	Settings  Settings
 	Reader    vault.Reader
 	Now       func() time.Time
 	Rand      io.Reader
-	Passwords secret.Argon2Params // of password hashes; zero: secret.DefaultArgon2Params
+	Passwords secret.Argon2Params // parameters of password hashes; zero: secret.DefaultArgon2Params
 	Log       *slog.Logger
-	Disk      blobstore.Files // file operations on documents; nil: those of the operating system
+	Disk      blobstore.Files // file operations on documents; nil: the operating system's
 
-	restoring bool // set by Restore, which alone may open an incomplete vault
+	restoring bool // set by Restore, because only Restore may open an incomplete vault
 }
 
 // Instance is an open data directory with all its services. It is safe for concurrent
@@ -121,11 +121,10 @@ type Instance struct {
 	workers sync.WaitGroup
 }
 
-// ErrNoVault is in the chain of Open's error if there is no vault and none was to be
-// created.
+// ErrNoVault is wrapped in Open's error if there is no vault and Open was not asked to create one.
 var ErrNoVault = errors.New("there is no vault here")
 
-// ErrDamaged is in the chain of Open's error if the database cannot be read.
+// ErrDamaged is wrapped in Open's error if the database can't be read.
 var ErrDamaged = errors.New("the database is damaged")
 
 // Open opens the vault in a data directory. It returns an *errs.Error of kind Locked if
@@ -145,7 +144,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	if err := integrity.CheckDataDir(dir); err != nil {
 		return nil, err
 	}
-	readOnly := false // opened by a command that only reads
+	readOnly := false // whether a command opens the vault only to read it
 	if err := integrity.CreatePrivateDir(dir); err != nil {
 		if readOnly = !opts.Create && !integrity.Writable(dir); !readOnly {
 			return nil, fmt.Errorf("data directory: %w", err)
@@ -161,8 +160,8 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	// After the database is locked: opening the blobs empties tmp, which belongs to the
-	// process that serves.
+	// Open the blob store only after locking the database. Opening it empties tmp, which may belong to a running
+	// server.
 	blobs, err := blobstore.Open(filepath.Join(dir, "blobs"), filepath.Join(dir, "tmp"),
 		blobstore.Options{Files: opts.Disk, Log: opts.Log, KeepTmp: !opts.Create,
 			ReadOnly: readOnly, Now: clock, VerifiedTTL: opts.Settings.Scrub.VerifiedFor, VerifyOnOpenMax: opts.Settings.Scrub.VerifyFirst})
@@ -185,7 +184,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	return in, nil
 }
 
-// openDatabase opens vault.db. If the file is damaged, the error says so.
+// openDatabase opens vault.db. It returns ErrDamaged if the file is damaged.
 func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Options) (*store.Store, error) {
 	open := store.Open
 	if readOnly {
@@ -200,7 +199,7 @@ func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Op
 	return db, err
 }
 
-// assemble creates the services in dependency order.
+// assemble creates the services in the order of their dependencies.
 func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blobstore.Previews) {
 	set := opts.Settings
 	in.Events = audit.NewEvents(in.DB)
@@ -224,7 +223,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Backups = backup.NewBackups(in.Vault, in.Integrity, in.Secrets, set.Backup)
 }
 
-// logReread logs what the store found when it compared vault.db in memory and on disk.
+// logReread logs the result of comparing vault.db in the page cache with the disk when the store was opened.
 func (in *Instance) logReread() {
 	r := in.Store.CacheCheck()
 	if r.LostWrites != nil {
@@ -244,14 +243,14 @@ func (in *Instance) logReread() {
 	}
 }
 
-// Exists reports whether a directory holds, or may hold, the database of a vault.
+// Exists reports whether a directory contains a vault's database. It also reports true if this can't be determined.
 func Exists(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "vault.db"))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// openKeys reads the secret key, or creates it if there is no database yet: a lost key
-// of an existing database must be restored, not replaced.
+// openKeys reads the secret key. If there is no database yet, it creates the key. If only the key is missing, it
+// returns an error, because the key must be restored from a backup.
 func openKeys(dir, database string, rand io.Reader) (*secret.Keys, error) {
 	path := filepath.Join(dir, "secret.key")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -264,8 +263,7 @@ func openKeys(dir, database string, rand io.Reader) (*secret.Keys, error) {
 	return keys, err
 }
 
-// Start starts the background work, which Close stops. Blobs are swept at start and
-// then at this interval.
+// Start starts the background work, which Close stops. Blobs are swept when Start is called and then every sweepEvery.
 func (in *Instance) Start(sweepEvery time.Duration) {
 	in.RecordServerStart()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -288,7 +286,7 @@ func (in *Instance) Start(sweepEvery time.Duration) {
 	}
 }
 
-// Close stops the background work, writes what is buffered, and closes the files.
+// Close stops the background work, writes buffered data, and closes the files.
 func (in *Instance) Close() error {
 	in.stop()
 	in.Uploads.Close()

@@ -66,7 +66,7 @@ func TestOpenMissingDirectory(t *testing.T) {
 func TestOpenDirectoryIsPrivate(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		return // Windows has access control lists instead of modes
+		return // Windows has access control lists instead of file modes
 	}
 	opts := vaulttest.Options(t)
 	if err := os.Chmod(opts.Dir, 0o755); err != nil {
@@ -131,7 +131,7 @@ func TestOpenSecret(t *testing.T) {
 	}
 }
 
-// Opening a data directory a second time fails before it empties the tmp directory of the first instance.
+// Opening a data directory that is already open fails before the tmp directory of the open instance is emptied.
 func TestOpenTwice(t *testing.T) {
 	t.Parallel()
 	v, opts := vaulttest.OpenVerified(t, nil)
@@ -158,7 +158,7 @@ func TestOpenEmptiesTmp(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(opts.Dir, "tmp", "left"), []byte("half a deed"), 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
-	opts.Create = false // as a command opens it, which keeps the file
+	opts.Create = false // commands open the vault like this, which keeps the file
 	v, err = instance.Open(t.Context(), opts)
 	if err != nil {
 		t.Fatalf("open instance: %v", err)
@@ -188,8 +188,8 @@ func TestClosedInstanceReturnsUnavailable(t *testing.T) {
 	vaulttest.WantKind(t, "list folders", err, errs.Unavailable)
 }
 
-// A new vault is not created in a directory with other files or with documents whose database is missing, and neither is
-// changed.
+// Open doesn't create a vault in a directory that contains other files, or documents without a database. It leaves the
+// directory unchanged.
 func TestOpenRejectsUsedDirectory(t *testing.T) {
 	t.Parallel()
 	linked := t.TempDir()
@@ -242,7 +242,8 @@ func TestOpenRejectsUsedDirectory(t *testing.T) {
 	}
 }
 
-// An older vault.db that replaces the current one lacks the documents uploaded since. The sweep must not delete them.
+// If an older copy of vault.db replaces the current one, it lacks the documents uploaded since. The sweep must not
+// delete their blobs.
 func TestOlderDatabaseDisablesSweep(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)
@@ -285,7 +286,7 @@ func TestOlderDatabaseDisablesSweep(t *testing.T) {
 	vaulttest.Close(t, v)
 }
 
-// An API key that is revoked while documents are staged can't upload them.
+// If an API key is revoked while documents are staged, it can't upload them.
 func TestRevokedKeyCannotUpload(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
@@ -308,7 +309,7 @@ func TestRevokedKeyCannotUpload(t *testing.T) {
 	}
 }
 
-// A missing secret is not replaced, and the error names the command that restores it.
+// A missing secret key is not replaced. The error names the command that restores it.
 func TestOpenWithMissingSecret(t *testing.T) {
 	t.Parallel()
 	opts := vaulttest.Options(t)

@@ -10,25 +10,27 @@ import (
 	"deedkeep/app/store"
 )
 
-// Metrics are the values for monitoring. Counters start at 0 when the instance is opened.
+// Metrics contains the values for monitoring. Counters start at 0 when the instance is
+// opened.
 type Metrics struct {
 	Health
 	DatabaseBytes   int64
 	OldestTask      time.Time         // when the first task in the processing queue was due; zero: the queue is empty
-	Uploaded        uint64            // documents
-	UploadedBytes   uint64            // their size
-	Rejected        uint64            // rejected documents, by reason
-	Processed       map[string]uint64 // finished processing runs, by jobs.Outcomes
-	SignIns         map[string]uint64 // by SignInOutcomes
-	BackupsVerified time.Time         // when the last verification that StartVerify started ended; zero: none
-	BackupsIntact   bool              // whether it found no damage
+	Uploaded        uint64            // number of uploaded documents
+	UploadedBytes   uint64            // total size of the uploaded documents
+	Rejected        uint64            // number of rejected documents
+	Processed       map[string]uint64 // number of finished processing runs, by jobs.Outcomes
+	SignIns         map[string]uint64 // number of sign-in attempts, by auth.SignInOutcomes
+	BackupsVerified time.Time         // when the last verification started by StartVerify ended; zero: never
+	BackupsIntact   bool              // whether that verification found no damage
 	Commits         store.CommitStats
 	Search          search.State
-	Searches        map[string]uint64 // by search.Outcomes
-	SearchSeconds   stats.Read        // of completed searches
+	Searches        map[string]uint64 // number of searches, by search.Outcomes
+	SearchSeconds   stats.Read        // duration of completed searches
 }
 
-// Metrics returns the current values. Its cost does not depend on how much is stored.
+// Metrics returns the current values. It takes the same time no matter how many records
+// are stored.
 func (in *Instance) Metrics(ctx context.Context) (n Metrics, err error) {
 	if n.Health, err = in.Health(ctx); err != nil {
 		return n, err

@@ -24,7 +24,8 @@ func metrics(t *testing.T, v *instance.Instance) instance.Metrics {
 	return n
 }
 
-// Uploaded and rejected documents are counted, whichever limit rejected them.
+// Uploaded and rejected documents are counted, no matter which limit caused the
+// rejection.
 func TestMetricsOfDocuments(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
@@ -40,7 +41,7 @@ func TestMetricsOfDocuments(t *testing.T) {
 	if n := metrics(t, v); n.Uploaded != 2 || n.UploadedBytes != 12 || n.Rejected != 2 {
 		t.Errorf("got %d uploaded of %d bytes, %d rejected; want 2 of 12 bytes, 2", n.Uploaded, n.UploadedBytes, n.Rejected)
 	}
-	// A rejected request counts no documents.
+	// If a request is rejected, its documents are not counted.
 	draft := model.AbstractDraft{TemplateID: model.IDInput{Present: true, Valid: true, Value: 99}}
 	_, err = v.Abstracts.Create(t.Context(), vaulttest.Operator, draft, vaulttest.StageDocs(t, v, doc(4)),
 		vault.Idempotency[vault.AbstractWithFiles]{})

@@ -16,14 +16,14 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// randomClient calls random operations of an instance.
+// randomClient calls random operations on an instance.
 type randomClient struct {
 	*testing.T
 	v      *instance.Instance
 	clock  *vaulttest.Clock
 	r      *rand.Rand
 	counts map[string]int      // number of successful calls by operation
-	staged *vault.StagedUpload // by the current operation, or nil
+	staged *vault.StagedUpload // upload staged by the current operation; nil if none
 }
 
 // TestRandomOperations calls all operations in random order. Errors must be of the expected kinds, and the data must stay
@@ -102,7 +102,7 @@ type operation struct {
 	do   func(p *randomClient) error
 }
 
-// onlyError drops the result of an operation.
+// onlyError returns only the error of an operation.
 func onlyError[T any](_ T, err error) error { return err }
 
 func operations() []operation {
@@ -206,8 +206,8 @@ func otherOperations() []operation {
 	}
 }
 
-// removeAll checks that after a sweep the disk has exactly the documents of the records, including the trash. Then it moves
-// all records to the trash and purges them.
+// removeAll checks that after a sweep, the disk contains exactly the documents that records refer to, including records
+// in the trash. Then it moves all records to the trash and purges them.
 func (p *randomClient) removeAll(dir string) {
 	vaulttest.NoError(p.T, p.v.Sweeper.Sweep(p.Context()))
 	digests := map[string]bool{}
@@ -222,7 +222,7 @@ func (p *randomClient) removeAll(dir string) {
 	if n := len(vaulttest.FilesUnder(p.T, dir, "blobs")); n != len(digests) {
 		p.Errorf("documents on disk = %d, want %d", n, len(digests))
 	}
-	for n := range uint64(1000) { // more than were created
+	for n := range uint64(1000) { // more than the test creates
 		for _, err := range []error{p.v.Abstracts.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
 			p.v.Orders.Trash(p.Context(), vaulttest.Operator, n, vault.Match{}),
 			p.v.Files.Trash(p.Context(), vaulttest.Operator, n, vault.Match{})} {

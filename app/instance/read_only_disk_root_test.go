@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// mountSmallDisk mounts a file system of 4 MB at dir.
+// mountSmallDisk mounts a 4 MB file system at dir.
 func mountSmallDisk(t *testing.T, dir string) {
 	t.Helper()
 	vaulttest.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m"))
@@ -29,8 +29,7 @@ func mountSmallDisk(t *testing.T, dir string) {
 	})
 }
 
-// readAll checks the operations that must work on a disk without free space: a verification without findings, and a
-// backup to another disk.
+// readAll checks that a full disk can be verified without findings and backed up to another disk.
 func readAll(t *testing.T, v *instance.Instance, to string) {
 	t.Helper()
 	if r, err := v.Integrity.Verify(t.Context(), func(int, int) {}); err != nil || !r.OK() || r.Blobs != 1 {
@@ -74,7 +73,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	vaulttest.WantKind(t, "create an order", err, errs.Unavailable)
 }
 
-// fillDisk fills the disk until it has no free space.
+// fillDisk writes to the disk until it is full.
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	ballast, err := os.OpenFile(filepath.Join(dir, "tmp", "ballast"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -101,7 +100,7 @@ func TestFullDiskIsReadable(t *testing.T) {
 	aside := filepath.Join(opts.Dir, "aside")
 	vaulttest.NoError(t, os.Mkdir(aside, 0o700))
 	t.Setenv("TMPDIR", aside)
-	to := t.TempDir() // below TMPDIR: another disk of 64 MB
+	to := t.TempDir() // below TMPDIR, which is on another disk (64 MB)
 	vaulttest.NoError(t, syscall.Mount("tmpfs", to, "tmpfs", 0, "size=64m"))
 	t.Cleanup(func() { vaulttest.NoError(t, syscall.Unmount(to, syscall.MNT_DETACH)) })
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"))
@@ -116,7 +115,7 @@ func TestFullDiskIsReadable(t *testing.T) {
 	}
 	readAll(t, v, filepath.Join(to, "command"))
 	vaulttest.Close(t, v)
-	// For an encrypted archive, the database isn't copied in plain text to the archive's disk.
+	// Even for an encrypted archive, the database isn't copied unencrypted to the archive's disk.
 	opts.Settings.Backup.Passphrase = "a passphrase of some length"
 	v, err = instance.Open(t.Context(), opts)
 	if err != nil {

@@ -26,18 +26,18 @@ import (
 	"deedkeep/app/txn"
 )
 
-// restoreMarker is the content of integrity.RestoreMarkerFile.
+// restoreMarker is the JSON content of integrity.RestoreMarkerFile.
 type restoreMarker struct {
 	Archive  string `json:"archive"`
 	Snapshot string `json:"snapshot"`
 	From     string `json:"from"`
 }
 
-// RestoreOptions are the options of Restore. Vault holds the options to open the restored
-// vault; its Dir is the target.
+// RestoreOptions contains the options of Restore. Vault contains the options for opening
+// the restored vault. Vault.Dir is the directory to restore into.
 type RestoreOptions struct {
 	From     string // the archive's directory
-	Snapshot string // its name, or archive.Latest
+	Snapshot string // name of the snapshot, or archive.Latest
 	Archive  archive.Options
 	Vault    Options
 	Progress func(done, total int64) // bytes
@@ -47,14 +47,14 @@ type RestoreOptions struct {
 type RestoreResult struct {
 	Info   archive.Info
 	Report integrity.Report // verification of the restored vault
-	Copied int64            // bytes of documents that were not restored before
+	Copied int64            // bytes of documents restored in this run
 }
 
 // Restore restores a snapshot into a data directory. The directory must not exist, be
-// empty, or hold an interrupted restore of the same snapshot, which it resumes. It
-// succeeds only after it has opened the vault and verified every byte. It returns Conflict
-// for any other directory or a damaged backup, InsufficientStorage, Locked, or NotFound.
-// The archive is not changed.
+// empty, or contain an interrupted restore of the same snapshot, which Restore resumes.
+// Restore succeeds only after it has opened the vault and verified every byte. It returns
+// Conflict for any other directory or if the backup is damaged. It may also return
+// InsufficientStorage, Locked, or NotFound. It never changes the archive.
 func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err error) {
 	a, err := archive.Open(opts.From, opts.Archive)
 	if err != nil {
@@ -73,7 +73,7 @@ func Restore(ctx context.Context, opts RestoreOptions) (r RestoreResult, err err
 		return r, err
 	}
 	w.opts.Vault.Dir = w.dir
-	// Read the complete manifest before the directory is changed.
+	// Read the complete manifest before changing the directory.
 	w.info, err = a.Manifest(opts.Snapshot, func(e archive.Entry) error { w.entries = append(w.entries, e); return ctx.Err() })
 	if err != nil {
 		return r, backup.ClassifyError(err)
@@ -101,7 +101,7 @@ type restorer struct {
 	copied  int64
 }
 
-// lockDir writes the restore marker, or accepts the marker of the same restore.
+// lockDir writes the restore marker. It accepts an existing marker of the same restore.
 func (w *restorer) lockDir() (unlock func(), err error) {
 	marker := restoreMarker{w.a.ID(), w.info.Snapshot, w.a.Dir()}
 	if err := checkRestorable(w.dir, marker); err != nil {
@@ -123,7 +123,7 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 		err = txn.WriteFileAtomic(w.dir, integrity.RestoreMarkerFile, raw)
 	}
 	unlock = func() {
-		_ = os.Remove(lock.Path()) // Windows cannot remove an open file; an empty lock file is harmless.
+		_ = os.Remove(lock.Path()) // Windows can't remove an open file; an empty lock file does no harm
 		_ = lock.Close()
 	}
 	if err != nil {
@@ -133,12 +133,12 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// ignoredFiles may be present in a directory that counts as empty.
+// ignoredFiles lists files that may be present in a directory that counts as empty.
 var ignoredFiles = []string{"config.yaml", "README.md", "lost+found", "cache", integrity.RestoreMarkerFile + ".new",
 	integrity.RestoreMarkerFile + ".lock"}
 
-// checkRestorable returns Conflict unless a directory is absent, empty, or marked by the
-// same restore.
+// checkRestorable returns Conflict unless the directory doesn't exist, is empty, or
+// contains the marker of the same restore.
 func checkRestorable(dir string, marker restoreMarker) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +173,8 @@ func readMarker(dir string) (marker restoreMarker, err error) {
 	return marker, err
 }
 
-// checkNotRestoring returns Conflict for a directory whose restore is not finished.
+// checkNotRestoring returns Conflict if a restore into the directory was started but not
+// finished.
 func checkNotRestoring(dir string, restoring bool) error {
 	if restoring {
 		return nil
@@ -190,7 +191,7 @@ func checkNotRestoring(dir string, restoring bool) error {
 		dir, marker.Snapshot, marker.From)
 }
 
-// copyAll writes the secret key, the documents, and finally the database.
+// copyAll restores the secret key, then the documents, and finally the database.
 func (w *restorer) copyAll(ctx context.Context) error {
 	blobs, err := blobstore.Open(filepath.Join(w.dir, "blobs"), filepath.Join(w.dir, "tmp"),
 		blobstore.Options{Files: w.opts.Vault.Disk, Log: w.opts.Vault.Log})
@@ -231,7 +232,7 @@ func (w *restorer) checkSpace(blobs *blobstore.Store) error {
 	return nil
 }
 
-// saturatingAdd adds without overflow.
+// saturatingAdd returns a+b, or the maximum uint64 if the sum would overflow.
 func saturatingAdd(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64
@@ -239,8 +240,8 @@ func saturatingAdd(a, b uint64) uint64 {
 	return a + b
 }
 
-// Documents are synced in batches. They are sorted by digest, so a batch shares
-// directories.
+// Documents are synced in batches of at most batchFiles files and about batchBytes bytes.
+// They are sorted by digest, so documents in a batch share directories.
 const (
 	batchFiles = 256
 	batchBytes = 64 << 20
@@ -248,7 +249,7 @@ const (
 
 func (w *restorer) documents(ctx context.Context, blobs *blobstore.Store) (err error) {
 	var batch []*blobstore.Staged
-	defer func() { err = errors.Join(err, discardAll(batch)) }() // empty after success
+	defer func() { err = errors.Join(err, discardAll(batch)) }() // the batch is empty after success
 	var bytes, done int64
 	flush := func() error {
 		release, err := blobs.Commit(ctx, batch...)
@@ -289,7 +290,8 @@ func discardAll(batch []*blobstore.Staged) (err error) {
 	return err
 }
 
-// alreadyRestored reports whether an earlier run has restored the document intact.
+// alreadyRestored reports whether an earlier run has restored the document and it is
+// intact.
 func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (bool, error) {
 	d, err := blobstore.ParseDigest(e.Digest)
 	if err != nil {
@@ -313,8 +315,8 @@ func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.
 	return staged, nil
 }
 
-// database writes vault.db under a temporary name, syncs it, and renames it. It replaces a
-// database from an earlier run, which may have been opened and changed since.
+// database writes vault.db under a temporary name, syncs it, and renames it. It replaces
+// a database from an earlier run, because that database may have been opened and changed.
 func (w *restorer) database(ctx context.Context) error {
 	path := filepath.Join(w.dir, "vault.db")
 	src, err := w.a.Database(w.info)
@@ -331,8 +333,8 @@ func (w *restorer) database(ctx context.Context) error {
 	return durable.SyncDir(w.dir)
 }
 
-// openAndVerify opens the vault, which upgrades the database to the current schema,
-// verifies every byte, and removes the restore marker.
+// openAndVerify opens the vault, verifies every byte, and removes the restore marker.
+// Opening the vault upgrades the database to the current schema.
 func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, err error) {
 	w.opts.Vault.restoring, w.opts.Vault.Create = true, true
 	v, err := Open(ctx, w.opts.Vault)
@@ -363,9 +365,9 @@ func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, 
 	return report, durable.SyncDir(w.dir)
 }
 
-// removeSessionsAndResponses removes all sessions, because the backup may contain sessions
-// that were ended later. It also removes the stored responses of idempotent requests,
-// because this vault may reuse the IDs of records in them.
+// removeSessionsAndResponses removes all sessions, because the backup may contain
+// sessions that were ended after it was created. It also removes the stored responses of
+// idempotent requests, because the restored vault may reuse the record IDs in them.
 func removeSessionsAndResponses(t *store.Tx) error {
 	var open []model.Session
 	t.EachSession(func(s model.Session) bool { open = append(open, s); return true })
@@ -378,7 +380,8 @@ func removeSessionsAndResponses(t *store.Tx) error {
 	return err
 }
 
-// difference describes how the restored vault differs from its snapshot, or returns "".
+// difference describes how the restored vault differs from the snapshot. It returns "" if
+// there is no difference.
 func difference(info archive.Info, r integrity.Report) string {
 	switch {
 	case len(r.Findings) > 0:

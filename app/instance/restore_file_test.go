@@ -35,7 +35,7 @@ func TestRestoreFileKeepsOtherFiles(t *testing.T) {
 	vaulttest.WantKind(t, "restore over a file", err, errs.Conflict)
 }
 
-// A disk reserve near the maximum number doesn't overflow the computation of the free space.
+// A disk reserve near the maximum value doesn't cause an overflow in the free space check.
 func TestRestoreFreeSpaceDoesNotOverflow(t *testing.T) {
 	t.Parallel()
 	_, _, to := backedUp(t, 2)

@@ -26,7 +26,7 @@ import (
 //	go test ./app/instance -run TestWriteBackupFixture -fixture
 var writeFixture = flag.Bool("fixture", false, "write testdata/backup-schema-N if it doesn't exist")
 
-// fixtureDir returns the directory of the backup of a schema.
+// fixtureDir returns the directory that contains the backup with the given schema.
 func fixtureDir(schema int) string {
 	return filepath.Join("testdata", fmt.Sprintf("backup-schema-%d", schema))
 }
@@ -54,7 +54,7 @@ func TestWriteBackupFixture(t *testing.T) {
 	}
 }
 
-// convertToSchema1 writes an archive with schema 1 from one with schema 2.
+// convertToSchema1 converts the archive in from, which has schema 2, to an archive with schema 1 in to.
 func convertToSchema1(t *testing.T, from, to string) {
 	t.Helper()
 	opts := archive.Options{Now: vaulttest.NewClock().Now, Rand: vaulttest.Rand()}

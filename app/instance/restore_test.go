@@ -20,7 +20,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// backedUp returns an instance with count documents, the documents, and the directory of a backup.
+// backedUp creates an instance with count documents and backs it up. It returns the instance, the documents, and the
+// backup directory.
 func backedUp(t *testing.T, count int) (v *instance.Instance, files []model.File, to string) {
 	t.Helper()
 	v, _ = vaulttest.OpenVerified(t, nil)
@@ -32,7 +33,8 @@ func backedUp(t *testing.T, count int) (v *instance.Instance, files []model.File
 	return v, files, to
 }
 
-// A restore can be interrupted at any point. Nothing opens the unfinished data directory, and the same restore resumes.
+// A restore can be interrupted at any point. The unfinished data directory can't be opened, and repeating the restore
+// resumes it.
 func TestRestoreResumes(t *testing.T) {
 	t.Parallel()
 	_, files, to := backedUp(t, 12)
@@ -71,12 +73,12 @@ func TestRestoreResumes(t *testing.T) {
 			t.Errorf("file %d differs", f.ID)
 		}
 	}
-	// A completed restore is live data.
+	// Once a restore is complete, the directory can't be restored into again.
 	_, err = instance.Restore(t.Context(), opts)
 	vaulttest.WantKind(t, "restore over live data", err, errs.Conflict)
 }
 
-// A document that an earlier run left damaged is restored again, and its database is replaced.
+// If an earlier run left a damaged document, the document is restored again. The database of that run is replaced.
 func TestRestoreReplacesDamagedFiles(t *testing.T) {
 	t.Parallel()
 	_, files, to := backedUp(t, 3)
@@ -157,7 +159,7 @@ func TestRestoreRejects(t *testing.T) {
 	}
 }
 
-// A directory that has only settings, a README, and hidden files counts as empty.
+// A directory that contains only settings, a README, and hidden files counts as empty.
 func TestRestoreKeepsSettings(t *testing.T) {
 	t.Parallel()
 	_, _, to := backedUp(t, 1)
@@ -178,7 +180,7 @@ func TestRestoreKeepsSettings(t *testing.T) {
 	}
 }
 
-// Restoring a damaged archive fails and leaves no database.
+// Restoring from a damaged archive fails and doesn't leave a database.
 func TestRestoreDamagedArchive(t *testing.T) {
 	t.Parallel()
 	_, _, intact := backedUp(t, 3)
@@ -228,7 +230,7 @@ func TestRestoreTest(t *testing.T) {
 		if _, err := os.Stat(scratch); !os.IsNotExist(err) {
 			t.Error("the scratch directory still exists")
 		}
-		// The next restore test removes what a killed one left.
+		// The next restore test removes the files that a killed restore test left behind.
 		err = errors.Join(os.MkdirAll(filepath.Join(scratch, "data", "blobs"), 0o700),
 			os.WriteFile(filepath.Join(scratch, "deedkeep-drill"), nil, 0o600))
 		if err != nil {
@@ -246,7 +248,7 @@ func TestRestoreTest(t *testing.T) {
 	}
 }
 
-// Neither the data directory nor the archive contains paths of this machine.
+// Neither the data directory nor the archive contains paths of this computer.
 func TestArchiveContainsNoPaths(t *testing.T) {
 	t.Parallel()
 	v, _, to := backedUp(t, 1)
@@ -260,7 +262,7 @@ func TestArchiveContainsNoPaths(t *testing.T) {
 	}
 }
 
-// A restore that is interrupted between two documents leaves no staged files.
+// A restore that is interrupted between two documents doesn't leave any staged files.
 func TestInterruptedRestoreLeavesNoStagedFiles(t *testing.T) {
 	t.Parallel()
 	_, _, to := backedUp(t, 5)

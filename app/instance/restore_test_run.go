@@ -15,7 +15,7 @@ import (
 )
 
 // RestoreTestResult is the outcome of a restore test. Problem is a sentence, or "" if the
-// backup can be restored. Report is the verification of the restored vault.
+// backup can be restored. Report is the verification report of the restored vault.
 type RestoreTestResult struct {
 	Problem  string
 	Info     archive.Info
@@ -26,10 +26,10 @@ type RestoreTestResult struct {
 // OK reports whether the backup can be restored.
 func (d RestoreTestResult) OK() bool { return d.Problem == "" }
 
-// TestRestore restores a snapshot into the directory scratch, opens and verifies the vault
-// there, compares it with the backup, and removes it. The directory must not exist, be
-// empty, or come from an earlier restore test. An unusable backup is a Problem in the
-// result; an error means that the test could not be run.
+// TestRestore restores a snapshot into the directory scratch, opens and verifies the
+// vault, compares it with the backup, and removes it. The directory must not exist, be
+// empty, or be left over from an earlier restore test. If the backup can't be used, the
+// result contains a Problem. An error means that the test could not be run.
 func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d RestoreTestResult, err error) {
 	if err := removeStaleTest(scratch); err != nil {
 		return d, err
@@ -60,8 +60,8 @@ func TestRestore(ctx context.Context, scratch string, opts RestoreOptions) (d Re
 
 const restoreTestMarker = "deedkeep-drill"
 
-// removeStaleTest removes what an interrupted restore test left behind. It returns
-// Conflict for any other directory that is not empty.
+// removeStaleTest removes the files that an interrupted restore test left behind. It
+// returns Conflict if the directory contains anything else.
 func removeStaleTest(scratch string) error {
 	entries, err := os.ReadDir(scratch)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {

@@ -8,21 +8,22 @@ import (
 	"deedkeep/app/store"
 )
 
-// Status is how much is stored, and the state of the server.
+// Status contains record counts and the state of the server.
 type Status struct {
 	Abstracts, Orders, Files, Folders uint64
-	Trashed                           uint64 // records in the trash, without the documents of abstracts in it
-	Bytes                             uint64 // size of all files, duplicates included
-	Queue                             uint64 // files that wait for processing
-	Failed                            uint64 // files whose processing failed
+	Trashed                           uint64 // records in the trash, not counting documents trashed with their abstract
+	Bytes                             uint64 // total size of all documents, including duplicates
+	Queue                             uint64 // documents waiting for processing
+	Failed                            uint64 // documents whose processing failed
 	DiskFree, DiskReserve             uint64
 	ReadOnly                          bool
-	Denied                            error  // why nothing can be added now (see Ready); nil: uploads are possible
-	Damaged                           uint64 // documents known to be damaged, duplicates counted once
+	Denied                            error  // why nothing can be added now (see Ready); nil: uploads are accepted
+	Damaged                           uint64 // documents known to be damaged; duplicates count once
 	Scrub                             integrity.ScrubState
 }
 
-// Status returns the counters, which are stored with the records, and the free disk space.
+// Status returns the record counts, which are stored in the database, and the free disk
+// space.
 func (in *Instance) Status(ctx context.Context) (Status, error) {
 	s := Status{DiskReserve: in.MinFree, ReadOnly: in.Store.Failure() != nil, Damaged: uint64(in.DamagedBlobs.Count()),
 		Scrub: in.scrubber.State()}
@@ -38,13 +39,14 @@ func (in *Instance) Status(ctx context.Context) (Status, error) {
 	s.Denied = in.Ready(ctx)
 	s.DiskFree, err = blobstore.FreeSpace(in.Dir)
 	if s.Denied != nil {
-		err = nil // the data directory is gone, and Denied says so
+		err = nil // the data directory is missing; Denied contains that error
 	}
 	return s, err
 }
 
-// Healthy returns the error of Ready, or else an error while the disk keeps failing.
-// Uploads are still accepted then, and the first one that succeeds clears the error.
+// Healthy returns the error of Ready. If Ready succeeds, it returns an error if writes to
+// the disk have repeatedly failed. Uploads are still accepted then, and the first
+// successful one clears the error.
 func (in *Instance) Healthy(ctx context.Context) error {
 	if err := in.Ready(ctx); err != nil {
 		return err
@@ -52,15 +54,15 @@ func (in *Instance) Healthy(ctx context.Context) error {
 	return in.StorageHealth.Err(in.Now())
 }
 
-// Health is what an administrator must see first.
+// Health contains the most important information for an administrator.
 type Health struct {
 	Status  Status
 	Backup  BackupHealth
 	LowDisk bool // there is little free space above the reserve
 }
 
-// Health reads the counters, the state of the backups, and the free disk space, which is
-// cheap.
+// Health reads the record counts, the state of the backups, and the free disk space. It
+// is cheap to call.
 func (in *Instance) Health(ctx context.Context) (h Health, err error) {
 	if h.Status, err = in.Status(ctx); err != nil {
 		return h, err
