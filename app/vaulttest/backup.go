@@ -10,10 +10,10 @@ import (
 	"deedkeep/app/instance"
 )
 
-// NoProgress ignores the progress of a restore.
+// NoProgress is a progress function for Restore that does nothing.
 func NoProgress(int64, int64) {}
 
-// CreateBackup creates a backup in directory to.
+// CreateBackup creates a backup in the directory to.
 func CreateBackup(t *testing.T, v *instance.Instance, to string) backup.Backup {
 	t.Helper()
 	created, err := v.Backups.Create(t.Context(), Operator, to, func(backup.Progress) {})
@@ -23,7 +23,7 @@ func CreateBackup(t *testing.T, v *instance.Instance, to string) backup.Backup {
 	return created
 }
 
-// RestoreOptions returns the options to restore the latest backup in directory from to a new data directory.
+// RestoreOptions returns the options for restoring the latest backup in the directory from to a new data directory.
 func RestoreOptions(t *testing.T, from string) instance.RestoreOptions {
 	t.Helper()
 	opts := Options(t)
@@ -32,7 +32,7 @@ func RestoreOptions(t *testing.T, from string) instance.RestoreOptions {
 		Progress: NoProgress}
 }
 
-// RestoreLatest restores the latest backup in directory from and opens the vault.
+// RestoreLatest restores the latest backup in the directory from and opens the restored vault.
 func RestoreLatest(t *testing.T, from string) *instance.Instance {
 	t.Helper()
 	opts := RestoreOptions(t, from)

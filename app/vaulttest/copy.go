@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// CopyRecords copies a data directory as a restore does: without derived data, which an idle server still changes.
+// CopyRecords copies a data directory without derived data, as a restore does. Even an idle server changes derived
+// data.
 func CopyRecords(to, from string) error { return os.CopyFS(to, recordsFS{os.DirFS(from)}) }
 
 // recordsFS hides the derived data of a data directory.

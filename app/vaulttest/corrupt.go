@@ -12,7 +12,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// FlipBit flips one bit of the first key or value of a bucket in a closed vault.db, as a failing disk would.
+// FlipBit flips one bit in the first key or value of a bucket, as a failing disk might. vault.db must be closed.
 func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
@@ -30,7 +30,7 @@ func FlipBit(t testing.TB, path, bucket string, bit int, inKey bool) {
 	})
 }
 
-// DeleteFirst deletes the first entry of a bucket in a closed vault.db.
+// DeleteFirst deletes the first entry of a bucket. vault.db must be closed.
 func DeleteFirst(t testing.TB, path, bucket string) {
 	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
@@ -39,7 +39,7 @@ func DeleteFirst(t testing.TB, path, bucket string) {
 	})
 }
 
-// DeleteBySuffix deletes the first entry whose key has a suffix from a bucket in a closed vault.db.
+// DeleteBySuffix deletes the first entry of a bucket whose key has the given suffix. vault.db must be closed.
 func DeleteBySuffix(t testing.TB, path, bucket string, suffix []byte) {
 	t.Helper()
 	updateBucket(t, path, bucket, func(b *bolt.Bucket) error {
@@ -98,7 +98,8 @@ func AddOrphan(t *testing.T, dir string, body []byte) string {
 	return path
 }
 
-// FlipByte returns a function that changes one byte of a file. at is its position as a fraction of the size, 0 to 1.
+// FlipByte returns a function that changes one byte of a file. at is the position of the byte as a fraction (0 to 1) of
+// the file size.
 func FlipByte(at float64) func(path string) error {
 	return func(path string) error {
 		raw, err := os.ReadFile(path)

@@ -14,13 +14,13 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// ReaderCall is a call of a FakeReader.
+// ReaderCall is a recorded call of a FakeReader method.
 type ReaderCall struct {
 	Kind        string // "text" or "picture"
 	Body        string // content of the document
 	Owner       string
 	Class       sandbox.Class
-	Page, width int // of a page image
+	Page, width int // only for page images
 }
 
 // IsTextCall reports whether a call extracts text.
@@ -29,7 +29,7 @@ func IsTextCall(c ReaderCall) bool { return c.Kind == "text" }
 // IsImageCall reports whether a call renders a page image.
 func IsImageCall(c ReaderCall) bool { return c.Kind == "picture" }
 
-// FakeReader returns texts and page images that contain the content of the document. It records the calls.
+// FakeReader returns text and page images that contain the content of the document. It records its calls.
 type FakeReader struct {
 	Reader
 	mu      sync.Mutex
@@ -44,7 +44,7 @@ func (f *FakeReader) SetHandler(handler func(context.Context, ReaderCall) error)
 	f.handler = handler
 }
 
-// OnFirstCall returns a handler that runs do on the first call only. The later calls wait for it and succeed.
+// OnFirstCall returns a handler that runs do only on the first call. Other calls wait for it to finish and succeed.
 func OnFirstCall(do func() error) func(context.Context, ReaderCall) error {
 	var once sync.Once
 	return func(context.Context, ReaderCall) (err error) {
@@ -53,7 +53,7 @@ func OnFirstCall(do func() error) func(context.Context, ReaderCall) error {
 	}
 }
 
-// DamagedDocument is a handler with which all calls fail.
+// DamagedDocument is a handler that makes every call fail.
 func DamagedDocument(context.Context, ReaderCall) error { return document.ErrDamaged }
 
 // Count returns the number of recorded calls that match.
@@ -68,7 +68,7 @@ func (f *FakeReader) Count(match func(ReaderCall) bool) (n int) {
 	return n
 }
 
-// record completes c with the request, records it, and runs the handler.
+// record fills in c from the request, records it, and runs the handler.
 func (f *FakeReader) record(ctx context.Context, r sandbox.Request, c ReaderCall) (ReaderCall, error) {
 	body, err := io.ReadAll(io.NewSectionReader(r.Doc, 0, r.Size))
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *FakeReader) record(ctx context.Context, r sandbox.Request, c ReaderCall
 	return c, handler(ctx, c)
 }
 
-// Picture returns a page image whose bytes name the page, the width, and the content of the document.
+// Picture returns a page image. Its bytes contain the page number, the width, and the content of the document.
 func (f *FakeReader) Picture(ctx context.Context, r sandbox.Request, page, width int, _ document.ExtractLimits) (document.Image, error) {
 	c, err := f.record(ctx, r, ReaderCall{Kind: "picture", Page: page, width: width})
 	if err != nil {
@@ -113,7 +113,7 @@ func FakeText(body []byte) string {
 	return fmt.Sprintf("1:1 of %[1]s\n2:2 of %[1]s\n3:3 of %[1]s\n", body)
 }
 
-// PageTexts returns the text of a file, one line "number:text" per page.
+// PageTexts returns the text of a document, with one line "number:text" per page.
 func PageTexts(t *testing.T, v *instance.Instance, id uint64) (string, error) {
 	t.Helper()
 	var all bytes.Buffer
@@ -124,7 +124,7 @@ func PageTexts(t *testing.T, v *instance.Instance, id uint64) (string, error) {
 	return all.String(), err
 }
 
-// WithFakeReader returns a change of options that uses f to process documents.
+// WithFakeReader returns a function that changes options so that documents are processed with f.
 func WithFakeReader(f *FakeReader) func(*instance.Options) {
 	return func(o *instance.Options) {
 		o.Reader = f
@@ -146,7 +146,7 @@ func WaitProcessed(t *testing.T, v *instance.Instance) {
 	Eventually(t, "an empty queue", func() bool { return Status(t, v).Queue == 0 })
 }
 
-// ProcessingFailure waits until a file is processed and returns its failure, "" if processing succeeded.
+// ProcessingFailure waits until a document is processed. It returns the failure message, or "" if processing succeeded.
 func ProcessingFailure(t *testing.T, v *instance.Instance, id uint64) string {
 	t.Helper()
 	var file model.File

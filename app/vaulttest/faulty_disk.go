@@ -2,15 +2,15 @@ package vaulttest
 
 import "deedkeep/app/blobstore"
 
-// FaultyDisk is the file system of the document store with a hook for every operation.
+// FaultyDisk is a file system for the document store that calls a hook for every operation.
 type FaultyDisk struct {
 	blobstore.Files
 	hook func(operation, path string) error
 }
 
-// NewFaultyDisk returns a disk that calls hook for each "create", "write", "sync", "syncdir", and "rename". An error
-// from hook is the error of the operation. For "rename" the hook runs after the rename, and for the others before the
-// operation, which an error prevents.
+// NewFaultyDisk returns a disk that calls hook for each "create", "write", "sync", "syncdir", and "rename" operation.
+// If hook returns an error, the operation fails with it. The hook is called before the operation, so that an error
+// prevents it. Only for "rename", it is called afterward.
 func NewFaultyDisk(files blobstore.Files, hook func(operation, path string) error) FaultyDisk {
 	return FaultyDisk{files, hook}
 }

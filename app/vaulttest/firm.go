@@ -19,11 +19,11 @@ import (
 	"deedkeep/app/store"
 )
 
-// Firm is the size of a generated vault, for example that of a title firm after ten years. Equal values generate equal
-// records.
+// Firm contains the size of a generated vault, such as that of a title firm after ten years. The same values always
+// generate the same records.
 type Firm struct {
 	Abstracts, Orders, Files int
-	Documents                int       // distinct contents that the files share
+	Documents                int       // number of different contents that the files share
 	Until                    time.Time // the time of the last record
 }
 
@@ -33,9 +33,9 @@ const firmYears = 10
 // firmBatch is the number of records per transaction.
 const firmBatch = 2000
 
-// Fill creates a vault in an empty directory and writes the firm's records and their events in chronological sequence.
-// It writes records through the store, as the product does, and marks the documents as processed. It calls progress
-// with the number of records.
+// Fill creates a vault in an empty directory and writes the firm's records and audit entries in chronological sequence.
+// Like the server, it writes records through the store. It marks the documents as processed. It calls progress with the
+// number of records written so far.
 func (f Firm) Fill(ctx context.Context, dir string, progress func(done, total int)) (err error) {
 	if err := createVault(ctx, dir); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (g *firm) fill(ctx context.Context, progress func(done, total int)) error {
 	}
 	total := max(g.Abstracts, g.Orders, g.Files)
 	for from := 0; from < total; from += firmBatch {
-		// The function of a transaction may run twice and must generate the same records.
+		// A transaction function may run twice and must generate the same records both times.
 		seed := [32]byte{}
 		copy(seed[:], strconv.Itoa(from))
 		fileCount := g.fileCount
@@ -225,7 +225,8 @@ func (g *firm) event(t *store.Tx, at time.Time, kind, recordKind string, id uint
 	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: kind, Record: fmt.Sprintf("%s:%d", recordKind, id)})
 }
 
-// status returns a random index below of for a recent record, and mostly the second to last for an old record.
+// status returns a random status index below of if the record is recent. For an old record, it mostly returns the
+// second to last index.
 func (g *firm) status(of int, at time.Time) int {
 	if g.Until.Sub(at) > 60*24*time.Hour && g.rand.IntN(50) > 0 {
 		return max(of-2, 0)

@@ -23,7 +23,7 @@ func CreateKey(t *testing.T, v *instance.Instance, draft model.KeyDraft) (string
 	return text, key
 }
 
-// WantKeyValid checks whether a request with an API key is authenticated.
+// WantKeyValid checks that a request with an API key is authenticated, or that it is rejected if want is false.
 func WantKeyValid(t *testing.T, v *instance.Instance, text string, want bool) {
 	t.Helper()
 	actor, err := v.Keys.Authenticate(t.Context(), text)
@@ -35,7 +35,8 @@ func WantKeyValid(t *testing.T, v *instance.Instance, text string, want bool) {
 	}
 }
 
-// ListedKey returns key id from the list of keys, which includes uses that are not stored yet. No key may be removed.
+// ListedKey returns a key from the list of keys, which includes uses that are still buffered. It requires that no key
+// was removed.
 func ListedKey(t *testing.T, v *instance.Instance, id uint64) model.Key {
 	t.Helper()
 	list, err := v.Keys.List(t.Context())
@@ -45,7 +46,7 @@ func ListedKey(t *testing.T, v *instance.Instance, id uint64) model.Key {
 	return list[id-1]
 }
 
-// StoredKey returns the stored record of a key, which lacks uses that are not stored yet.
+// StoredKey returns the stored record of a key, which doesn't include uses that are still buffered.
 func StoredKey(v *instance.Instance, id uint64) (key model.Key, err error) {
 	err = v.Store.View(context.Background(), func(tx *store.Tx) (err error) {
 		key, err = tx.Key(id)

@@ -9,8 +9,8 @@ import (
 	"deedkeep/web"
 )
 
-// Main runs the tests of m. Every package whose tests open documents calls it in TestMain, because the tests start
-// their own binary again as a worker process.
+// Main runs the tests of m. Packages whose tests open documents must call it in TestMain, because the tests run their
+// own binary as a worker process.
 func Main(m *testing.M) {
 	if sandbox.IsWorker(os.Args) {
 		os.Exit(sandbox.RunWorker(web.PDFium))

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// MixUntil is the time of the last record in a mix that tests generate once and use in several runs.
+// MixUntil is the time of the last record in mixes that are generated once and used by several test runs.
 var MixUntil = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Mix generates the records of a title firm with realistic numbers, parcels, names, and counties. Each record depends
-// only on its number, so that tests of searches know the expected results.
+// Mix generates the records of a title firm with realistic numbers, Parcel IDs, names, and counties. Each record
+// depends only on its number, so that search tests can compute the expected results.
 type Mix struct {
 	Until  time.Time // the time of the last record
 	Orders int       // number of orders; each has an abstract and FilesPerOrder files
@@ -27,9 +27,9 @@ type MixRecord struct {
 	County, State, City string
 	Address             string
 	Owner, Borrower     string // first and last name
-	Client              string // of an order
+	Client              string // only for orders
 	Book, Page          int    // of the vesting deed
-	Commercial          bool   // whether the abstract has the second template
+	Commercial          bool   // whether the abstract uses the second template
 }
 
 // MixCounties is the number of counties. Most records are in a few of them.
@@ -55,7 +55,7 @@ func (m Mix) Order(n int) MixRecord {
 	return s
 }
 
-// File returns the values for the name of file k.
+// File returns the values used in the filename of file k.
 func (m Mix) File(k int) MixRecord { return m.record(k/FilesPerOrder, 3+uint64(k%FilesPerOrder)) } // #nosec G115 -- not negative
 
 // Filename returns a realistic file name for file n.
@@ -64,7 +64,7 @@ func (s MixRecord) Filename(n int) string {
 		lastName(s.Borrower))
 }
 
-// lastName returns the part of name after the last blank.
+// lastName returns the part of name after the last space.
 func lastName(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
 
 // record returns the random content of a record of order n. kind distinguishes its order, its abstract, and its files.

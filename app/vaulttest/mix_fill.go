@@ -17,7 +17,7 @@ import (
 // FilesPerOrder is the number of files of each order in the mix.
 const FilesPerOrder = 2
 
-// TextNumber returns the number of the text of file k; has is false if the file has no text.
+// TextNumber returns the number of file k's text. has is false if the file has no text.
 func (m Mix) TextNumber(k int) (n int, has bool) {
 	files := m.Orders * FilesPerOrder
 	n = k * m.Texts / files
@@ -36,7 +36,7 @@ func (m Mix) FileWithText(n int) int {
 	}
 }
 
-// InFolder reports whether file k is in a folder. The other files belong to the abstract of their order.
+// InFolder reports whether file k is in a folder. All other files belong to the abstract of their order.
 func (m Mix) InFolder(k int) bool { return k%9 == 0 }
 
 // Fill creates a vault in an empty directory and writes the records of the mix and their events through the store, as
@@ -87,7 +87,7 @@ type storedPDF struct {
 	size   int64
 }
 
-// writeRecords writes the records of orders from to until-1. It writes the same records if it runs twice.
+// writeRecords writes the records of orders from to until-1. If it runs twice, it writes the same records both times.
 func (g *mixFiller) writeRecords(t *store.Tx, from, until int) error {
 	g.rand = mathrand.New(mathrand.NewPCG(uint64(from), 23)) // #nosec G115 -- not negative
 	for n := from; n < until; n++ {

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Fill must write the records that the mix describes.
+// Fill writes exactly the records that the mix describes.
 func TestMixFill(t *testing.T) {
 	m := vaulttest.Mix{Until: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC), Orders: 60, Texts: 6}
 	opts := vaulttest.Options(t)
@@ -51,7 +51,7 @@ func TestMixFill(t *testing.T) {
 	}
 }
 
-// appendText appends the texts of the pages of a file to pages.
+// appendText appends the text of each page of a file to pages.
 func appendText(ctx context.Context, v *instance.Instance, id uint64, pages *[]string) error {
 	return v.Previews.Text(ctx, model.Actor{Kind: model.ActorKey, ID: 1}, id, func(_ int, text string) error {
 		*pages = append(*pages, text)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// OldText returns the stored text of a one-page document in an older version of the format of package blobstore.
+// OldText returns the text of a one-page document as an older version of package blobstore stored it.
 func OldText(t testing.TB, version int, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// Mutation is a defect that a test adds to the program: code that is inserted before a line of a source file.
+// Mutation is a defect that a test adds to the binary. It consists of code to insert before a line of a source file.
 type Mutation struct {
-	File   string // relative to the module
-	Line   string // occurs once in the file
-	Before string // the inserted code
-	Import string // package that the code needs
+	File   string // path relative to the module root
+	Line   string // must occur exactly once in the file
+	Before string // code to insert
+	Import string // package that the code imports
 }
 
-// BuildProgram builds the program as it is released, except for the mutations, and returns its path.
+// BuildProgram builds the release binary with the given mutations and returns its path.
 func BuildProgram(t testing.TB, mutations ...Mutation) string {
 	t.Helper()
 	dir, replace := t.TempDir(), map[string]string{}

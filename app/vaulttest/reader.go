@@ -14,8 +14,8 @@ import (
 	"deedkeep/app/sandbox"
 )
 
-// Reader inspects documents in the test process. Instead of PDFium it uses a fake engine that reads only documents from
-// the function PDF. It renders no pages, and extracts text only from text files.
+// Reader inspects documents in the test process. Instead of PDFium, it uses a fake engine that only supports documents
+// created by the function PDF. It doesn't render pages, and it extracts text only from text files.
 type Reader struct{}
 
 // Picture returns ErrUnsupported.
@@ -23,7 +23,7 @@ func (Reader) Picture(context.Context, sandbox.Request, int, int, document.Extra
 	return document.Image{}, document.ErrUnsupported
 }
 
-// Sizes returns the letter size for every page of a document from the function PDF.
+// Sizes returns the letter size for every page of a document created by the function PDF.
 func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimits) ([]document.PageSize, error) {
 	head := make([]byte, min(r.Size, 1024))
 	if _, err := r.Doc.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -59,14 +59,14 @@ func (Reader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext stri
 	return document.Inspect(ctx, doc, size, ext, fakePDFium{}, lim)
 }
 
-// HookedReader is a Reader with a hook for inspections.
+// HookedReader is a Reader that calls a hook before each inspection.
 type HookedReader struct {
 	Reader
 	hook func(ctx context.Context, ext string) error
 }
 
-// NewHookedReader returns a reader that calls hook before each inspection, with the extension of the file name. An
-// error from hook is the error of the inspection.
+// NewHookedReader returns a reader that calls hook with the filename extension before each inspection. If hook returns
+// an error, the inspection fails with it.
 func NewHookedReader(hook func(ctx context.Context, ext string) error) HookedReader {
 	return HookedReader{hook: hook}
 }
@@ -80,14 +80,15 @@ func (h HookedReader) Inspect(ctx context.Context, doc io.ReaderAt, size int64, 
 	return h.Reader.Inspect(ctx, doc, size, ext, lim)
 }
 
-// PDF returns a document with a number of pages that Reader can inspect. Different salts result in different contents.
+// PDF returns a document with the given number of pages that Reader can inspect. Different salts result in different
+// contents.
 func PDF(pages int, salt string) []byte {
 	return []byte("%PDF-1.7\n%toy pages=" + strconv.Itoa(pages) + " " + salt + "\n%%EOF\n")
 }
 
 var fakePages = regexp.MustCompile(`%toy pages=(\d+)`)
 
-// fakePDFium is a PDF engine for documents from the function PDF.
+// fakePDFium is a PDF engine for documents created by the function PDF.
 type fakePDFium struct{}
 
 func (fakePDFium) Open(_ context.Context, doc io.ReaderAt, size int64) (document.PDF, error) {
@@ -110,7 +111,7 @@ func (fakePDFium) Open(_ context.Context, doc io.ReaderAt, size int64) (document
 }
 
 type fakeDocument struct {
-	document.PDF // not called: nil
+	document.PDF // nil, because its methods are not called
 	pages        int
 }
 

@@ -11,10 +11,10 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Operator is the actor of changes whose actor doesn't matter.
+// Operator is the actor for changes in tests where the actor doesn't matter.
 var Operator = model.Actor{Kind: "operator", ID: 7, Name: "intake"}
 
-// LinkActor returns a visitor of a shared link.
+// LinkActor returns the actor for a visitor of a shared link.
 func LinkActor(address string) model.Actor {
 	return model.Actor{Kind: model.ActorLink, Address: address, RequestID: "r"}
 }
@@ -30,7 +30,7 @@ func CreateAbstract(t *testing.T, v *instance.Instance, docs ...Doc) vault.Abstr
 	return created
 }
 
-// CreateAbstractFromTemplate creates an abstract with a template and custom fields, whose values are JSON.
+// CreateAbstractFromTemplate creates an abstract with a template and custom fields. The field values are JSON.
 func CreateAbstractFromTemplate(t *testing.T, v *instance.Instance, template int64, custom map[string]string) model.Abstract {
 	t.Helper()
 	values := map[string]json.RawMessage{}
@@ -56,7 +56,7 @@ func CreateOrder(t *testing.T, v *instance.Instance, number string) model.Order 
 	return order
 }
 
-// CreateOrderForProperty creates an order with a due date and a property. parcel is its Parcel ID, "" for none.
+// CreateOrderForProperty creates an order with a due date and a property. parcel is the Parcel ID, or "" for none.
 func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, parcel string, property model.PropertyDraft) model.Order {
 	t.Helper()
 	draft := model.OrderDraft{Number: model.StringInput(number), DueDate: model.StringInput(due), PropertyDraft: property}
@@ -70,7 +70,7 @@ func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, par
 	return order
 }
 
-// CreateFolder creates a folder in another folder, 0 for the root.
+// CreateFolder creates a folder in the folder parent (0: the root).
 func CreateFolder(t *testing.T, v *instance.Instance, name string, parent uint64) model.Folder {
 	t.Helper()
 	draft := model.FolderDraft{Name: model.StringInput(name)}
@@ -84,7 +84,7 @@ func CreateFolder(t *testing.T, v *instance.Instance, name string, parent uint64
 	return folder
 }
 
-// AuditEntries returns the last entries of the audit log, newest first.
+// AuditEntries returns the newest entries of the audit log, newest first.
 func AuditEntries(t *testing.T, v *instance.Instance, limit int) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]
@@ -111,7 +111,7 @@ func IDInput(n uint64) model.IDInput {
 // SomeText returns value as a field of a patch.
 func SomeText(value string) model.Optional[model.Input] { return model.Some(model.StringInput(value)) }
 
-// MatchVersions returns the precondition that a record has one of the versions.
+// MatchVersions returns a precondition that accepts the given versions.
 func MatchVersions(versions ...uint64) vault.Match {
 	return vault.Match{Given: true, Versions: versions}
 }
@@ -119,7 +119,7 @@ func MatchVersions(versions ...uint64) vault.Match {
 // KeyHash returns the hash of idempotency key n.
 func KeyHash(n byte) [32]byte { return [32]byte{n} }
 
-// IdempotencyKey returns idempotency key n, for a request that stores its result as the response.
+// IdempotencyKey returns an Idempotency with key n that stores the result of the request as the response.
 func IdempotencyKey[T any](n byte) vault.Idempotency[T] {
 	return vault.Idempotency[T]{KeyHash: KeyHash(n), RequestHash: fmt.Sprintf("request %d", n),
 		Render: func(created T) (int, map[string]string, []byte, error) {

@@ -32,8 +32,8 @@ type Sample struct {
 	sha256    string
 }
 
-// Samples returns the sample documents of this repository (in testdata/documents, with the script that generates them),
-// followed by other documents in SampleFolder.
+// Samples returns the sample documents in this repository, followed by those in SampleFolder. The repository's
+// documents are in testdata/documents, together with the script that generates them.
 func Samples(t testing.TB) []Sample {
 	t.Helper()
 	own := readManifest(t, filepath.Join(moduleRoot(t), "app", "vaulttest", "testdata", "documents"))
@@ -66,7 +66,7 @@ func SampleFolder(t testing.TB) string {
 	return folder
 }
 
-// unpack decompresses a document that the repository stores as .gz.
+// unpack decompresses a sample document that is stored as .gz in the repository.
 func unpack(t testing.TB, s *Sample, to string) {
 	t.Helper()
 	packed, err := os.ReadFile(s.File + ".gz")
@@ -119,21 +119,21 @@ func readManifest(t testing.TB, folder string) []Sample {
 	return samples
 }
 
-// CacheDir returns the directory of compiled engines, which all tests share so that each engine is compiled only once:
-// DEEDKEEP_TEST_CACHE, or deedkeep-test in the user's cache directory.
+// CacheDir returns the cache directory for compiled engines: DEEDKEEP_TEST_CACHE, or deedkeep-test in the user's cache
+// directory. All tests share it, so that each engine is compiled only once.
 func CacheDir() string {
 	if folder := os.Getenv("DEEDKEEP_TEST_CACHE"); folder != "" {
 		return folder
 	}
 	folder, err := os.UserCacheDir()
 	if err != nil {
-		// Without a home directory, use the shared one for temporary files.
+		// If there is no home directory, use the system's temporary directory.
 		folder = os.TempDir()
 	}
 	return filepath.Join(folder, "deedkeep-test")
 }
 
-// moduleRoot returns the directory of go.mod, which is above the working directory of the test.
+// moduleRoot returns the directory that contains go.mod. It searches upward from the working directory of the test.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -22,7 +22,8 @@ func SearchHits(t testing.TB, v *instance.Instance, text string) (hits []string,
 	return hits, err
 }
 
-// WaitSearchHits repeats a search until it returns the wanted hits, for at most 20 seconds, and returns how long that took.
+// WaitSearchHits repeats a search until it returns the wanted hits, for up to 20 seconds. It returns how long that
+// took.
 func WaitSearchHits(t testing.TB, v *instance.Instance, text string, want ...string) time.Duration {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -40,7 +41,7 @@ func WaitSearchHits(t testing.TB, v *instance.Instance, text string, want ...str
 func WaitIndexed(t testing.TB, v *instance.Instance) search.State {
 	t.Helper()
 	s, err := v.Search.Await(t.Context(), func(uint64, uint64) {})
-	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // processed documents may have added changes
+	for n := 0; err == nil && s.PendingChanges > 0 && n < 100; n++ { // processing documents may have added changes
 		s, err = v.Search.Await(t.Context(), func(uint64, uint64) {})
 	}
 	if err != nil || !s.Ready || s.Building || s.PendingChanges != 0 || s.Failure != "" {
@@ -61,7 +62,7 @@ func WaitTextsRebuilt(t *testing.T, v *instance.Instance) {
 	})
 }
 
-// FormatFindResult returns each hit as "kind id field match|rest", followed by " exactly" for an exact match.
+// FormatFindResult formats each hit as "kind id field match|rest". For an exact match, " exactly" follows.
 func FormatFindResult(f search.FindResult) (list []string) {
 	for _, g := range f.Groups {
 		for _, h := range g.Hits {

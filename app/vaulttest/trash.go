@@ -26,7 +26,7 @@ func TrashList(t *testing.T, v *instance.Instance) (list []string) {
 	return list
 }
 
-// WantTrash checks the records in the trash, each as "kind id heading", and their number in the status.
+// WantTrash checks which records are in the trash (each as "kind id heading") and that the status reports their number.
 func WantTrash(t *testing.T, v *instance.Instance, want ...string) {
 	t.Helper()
 	if got := TrashList(t, v); !slices.Equal(got, want) {

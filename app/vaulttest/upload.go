@@ -31,7 +31,7 @@ func TextDoc(name, text string) Doc { return Doc{name, []byte(text + "\n")} }
 // TextOfSize returns n bytes of text.
 func TextOfSize(n int) []byte { return bytes.Repeat([]byte("a"), n) }
 
-// StageDocs stages documents for an upload. The end of the test discards them.
+// StageDocs stages documents for an upload. They are discarded at the end of the test.
 func StageDocs(t *testing.T, v *instance.Instance, docs ...Doc) *vault.StagedUpload {
 	t.Helper()
 	staged, err := v.Files.Stage(t.Context())
@@ -47,7 +47,7 @@ func StageDocs(t *testing.T, v *instance.Instance, docs ...Doc) *vault.StagedUpl
 	return staged
 }
 
-// UploadDocs uploads documents that belong to no abstract and no folder. The vault must accept all of them.
+// UploadDocs uploads documents without an abstract or folder. The vault must accept all of them.
 func UploadDocs(t *testing.T, v *instance.Instance, docs ...Doc) []model.File {
 	t.Helper()
 	uploaded, err := v.Files.Upload(t.Context(), Operator, model.UploadDraft{}, StageDocs(t, v, docs...),

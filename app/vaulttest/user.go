@@ -23,7 +23,7 @@ type UserFixture struct {
 	Clock *Clock
 }
 
-// NewUserFixture opens a vault with test options that change modifies; it may be nil.
+// NewUserFixture opens a vault with test options. If change is not nil, it may modify the options first.
 func NewUserFixture(t *testing.T, change func(*instance.Options)) *UserFixture {
 	t.Helper()
 	clock := NewClock()
@@ -55,14 +55,14 @@ func (p *UserFixture) PutUser(t *testing.T, user model.User) {
 	}
 }
 
-// TrySignIn signs a user in and returns the error.
+// TrySignIn tries to sign a user in and returns the session or the error.
 func (p *UserFixture) TrySignIn(t *testing.T, name, password, code, address string) (auth.SignedIn, error) {
 	t.Helper()
 	return p.Users.SignIn(t.Context(), auth.SignInDraft{Name: name, Password: password, Code: code, Address: address,
 		Device: "Firefox on Windows"})
 }
 
-// SignIn signs a user in.
+// SignIn signs a user in and fails the test if an error occurs.
 func (p *UserFixture) SignIn(t *testing.T, name string) auth.SignedIn {
 	t.Helper()
 	in, err := p.TrySignIn(t, name, GoodPassword, "", "192.0.2.1")
@@ -80,7 +80,7 @@ func (p *UserFixture) SignInFrom(t *testing.T, name, address string) {
 	}
 }
 
-// BeginSignIn signs a user with two-factor authentication in with the password only, and returns the challenge for
+// BeginSignIn completes the password step for a user with two-factor authentication and returns the challenge for
 // FinishSignIn.
 func (p *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
 	t.Helper()
@@ -93,13 +93,13 @@ func (p *UserFixture) BeginSignIn(t *testing.T, name, address string) string {
 	return needed.Challenge
 }
 
-// FinishSignIn continues BeginSignIn with a verification code.
+// FinishSignIn completes the sign-in started by BeginSignIn with a verification code.
 func (p *UserFixture) FinishSignIn(t *testing.T, challenge, code, address string) (auth.SignedIn, error) {
 	t.Helper()
 	return p.Users.SignIn(t.Context(), auth.SignInDraft{Challenge: challenge, Code: code, Address: address})
 }
 
-// ExhaustAttempts uses up the failed sign-in attempts of an address, with usernames that don't exist.
+// ExhaustAttempts uses up the failed sign-in attempts of an address with unknown usernames.
 func (p *UserFixture) ExhaustAttempts(t *testing.T, address string) {
 	t.Helper()
 	for i := range 60 {
@@ -108,7 +108,7 @@ func (p *UserFixture) ExhaustAttempts(t *testing.T, address string) {
 	}
 }
 
-// WantSignInError checks the reason of a failed sign-in. what names the attempt in the failure message.
+// WantSignInError checks the reason of a failed sign-in. what describes the attempt in the failure message.
 func WantSignInError(t *testing.T, what string, err error, want auth.Reason) {
 	t.Helper()
 	r, ok := errors.AsType[*auth.SignInError](err)
@@ -117,13 +117,13 @@ func WantSignInError(t *testing.T, what string, err error, want auth.Reason) {
 	}
 }
 
-// Actor signs a user in and returns the actor of the session.
+// Actor signs a user in and returns the actor for the session.
 func (p *UserFixture) Actor(t *testing.T, name string) model.Actor {
 	t.Helper()
 	return p.Authenticate(t, p.SignIn(t, name).Token)
 }
 
-// Authenticate returns the actor of a session token.
+// Authenticate returns the actor for a session token.
 func (p *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
 	t.Helper()
 	actor, err := p.Sessions.Authenticate(t.Context(), token)
@@ -133,7 +133,7 @@ func (p *UserFixture) Authenticate(t *testing.T, token string) model.Actor {
 	return actor
 }
 
-// WantSignedOut checks that a session token is not valid. what names the session in the failure message.
+// WantSignedOut checks that a session token is not valid. what describes the session in the failure message.
 func (p *UserFixture) WantSignedOut(t *testing.T, what, token string) {
 	t.Helper()
 	_, err := p.Sessions.Authenticate(t.Context(), token)
@@ -154,7 +154,7 @@ func (p *UserFixture) EnableTwoFactor(t *testing.T, actor model.Actor) (secret s
 	return offer.Secret, recovery
 }
 
-// TOTPCode returns the current verification code of a secret.
+// TOTPCode returns the current verification code for a TOTP secret.
 func (p *UserFixture) TOTPCode(t *testing.T, secret string) string {
 	t.Helper()
 	code, err := totp.GenerateCode(secret, p.Clock.Now())
@@ -177,7 +177,7 @@ func (p *UserFixture) SessionCount(t *testing.T) (n int) {
 	return n
 }
 
-// AuditEvents returns the audit log, oldest entry first, up to 1,000 entries.
+// AuditEvents returns up to 1,000 entries of the audit log, oldest first.
 func (p *UserFixture) AuditEvents(t *testing.T) []model.Event {
 	t.Helper()
 	var page store.Page[model.Event]

@@ -17,13 +17,13 @@ import (
 	"deedkeep/app/secret"
 )
 
-// Lengths of periods in tests of retention.
+// These are lengths of time for tests of retention.
 const (
 	Day  = 24 * time.Hour
 	Year = 365 * Day
 )
 
-// Clock is a clock that tests advance. It is safe for concurrent use.
+// Clock is a manually advanced clock for tests. It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -41,7 +41,7 @@ func (c *Clock) Now() time.Time {
 	return c.now
 }
 
-// Advance moves the clock forward, or back if by is negative.
+// Advance moves the clock forward, or backward if by is negative.
 func (c *Clock) Advance(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,16 +65,16 @@ func (c *lockedRand) Read(p []byte) (int, error) {
 	return c.source.Read(p)
 }
 
-// Settings returns the default settings with changes for tests: no disk reserve, no reserve file, no retention, and a
-// longer search timeout for machines under load.
+// Settings returns the default settings, adjusted for tests: no disk reserve, no reserve file, no retention, and a
+// longer search timeout for busy machines.
 func Settings() instance.Settings {
 	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
 		Users: auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour,
 		Search: search.Settings{Deadline: 20 * time.Second}}
 }
 
-// Options returns options for a test vault in its own directory, with a test clock, deterministic random bytes, cheap
-// password hashes, and a Reader that starts no worker processes.
+// Options returns options for a test vault with its own directory, a test clock, deterministic random bytes, cheap
+// password hashes, and a Reader that doesn't start worker processes.
 func Options(t testing.TB) instance.Options {
 	t.Helper()
 	return instance.Options{
@@ -83,7 +83,8 @@ func Options(t testing.TB) instance.Options {
 	}
 }
 
-// Open opens a vault. At the end of the test it verifies the vault, which must have no findings, and closes it.
+// Open opens a vault. When the test ends, the vault is verified and closed. The test fails if the verification has
+// findings.
 func Open(t testing.TB, opts instance.Options) *instance.Instance {
 	t.Helper()
 	v, err := instance.Open(context.Background(), opts)
@@ -99,7 +100,7 @@ func Open(t testing.TB, opts instance.Options) *instance.Instance {
 	return v
 }
 
-// OpenVerified is like Open with Options that change modifies; change may be nil. It returns the options too.
+// OpenVerified calls Open with test options, which change may modify if it is not nil. It also returns the options.
 func OpenVerified(t *testing.T, change func(*instance.Options)) (*instance.Instance, instance.Options) {
 	t.Helper()
 	opts := Options(t)
@@ -109,7 +110,7 @@ func OpenVerified(t *testing.T, change func(*instance.Options)) (*instance.Insta
 	return Open(t, opts), opts
 }
 
-// OpenWithClock is like OpenVerified with a clock that the test advances.
+// OpenWithClock does the same as OpenVerified, but the vault uses the returned Clock.
 func OpenWithClock(t *testing.T) (*instance.Instance, instance.Options, *Clock) {
 	t.Helper()
 	clock := NewClock()
@@ -145,7 +146,7 @@ func Status(t *testing.T, v *instance.Instance) instance.Status {
 	return s
 }
 
-// Verify fails the test for every finding of a verification.
+// Verify verifies a vault and reports each finding as a test error.
 func Verify(t testing.TB, v *instance.Instance) {
 	t.Helper()
 	report, err := v.Integrity.Verify(context.Background(), func(int, int) {})
@@ -157,7 +158,7 @@ func Verify(t testing.TB, v *instance.Instance) {
 	}
 }
 
-// VerifyReport verifies a vault, checks the progress that it reports, and returns the report, which may have findings.
+// VerifyReport verifies a vault and checks the reported progress. It returns the report, which may contain findings.
 func VerifyReport(t *testing.T, v *instance.Instance) integrity.Report {
 	t.Helper()
 	report, err := v.Integrity.Verify(t.Context(), func(done, total int) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Vocabulary is 50,000 words with frequencies according to Zipf's law: word n is proportional to 1/n, as in natural
-// text.
+// Vocabulary contains 50,000 words with frequencies that follow Zipf's law, as in natural text: the frequency of word n
+// is proportional to 1/n.
 type Vocabulary struct {
 	words   []string
 	samples []uint16 // ranks, each repeated according to its frequency
@@ -15,7 +15,7 @@ type Vocabulary struct {
 
 const (
 	vocabularySize    = 50_000
-	vocabularySamples = 1 << 22 // the rarest word has seven
+	vocabularySamples = 1 << 22 // the rarest word has seven samples
 )
 
 // vocabularyCommon are the most common words of deeds, mortgages, and affidavits.
@@ -37,7 +37,7 @@ var vocabularySyllables = strings.Fields(`ba be bi bo bu da de di do du fa fe fi
 // NewVocabulary returns the vocabulary, which is always the same.
 func NewVocabulary() *Vocabulary {
 	v := &Vocabulary{samples: make([]uint16, 0, vocabularySamples)}
-	known := map[string]bool{} // begins with all names, so that no word is also a name
+	known := map[string]bool{} // starts with all names, so that no word is also a name
 	for n := range MixNames {
 		known[strings.ToLower(MixFirstName(n))], known[strings.ToLower(MixLastName(n))] = true, true
 	}
@@ -71,7 +71,7 @@ func NewVocabulary() *Vocabulary {
 	return v
 }
 
-// Word returns the word of a rank; rank 0 is the most common.
+// Word returns the word with the given rank. Rank 0 is the most common word.
 func (v *Vocabulary) Word(rank int) string { return v.words[rank] }
 
 // Size returns the number of words.
@@ -92,10 +92,10 @@ func (v *Vocabulary) Ranks(n int, buf []uint16) []uint16 {
 	return buf
 }
 
-// PageOf returns the page of the word at a position of the text. Pages are numbered from 1.
+// PageOf returns the page number (from 1) of the word at the given position in the text.
 func PageOf(position int) int { return 1 + position*TextPages/TextWords }
 
-// Pages returns the text of the pages of document n, with sentences and lines.
+// Pages returns the text of each page of document n, split into sentences and lines.
 func (v *Vocabulary) Pages(n int) []string {
 	pages := make([]strings.Builder, TextPages)
 	start, column := true, 0

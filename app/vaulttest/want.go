@@ -15,7 +15,7 @@ func NoError(t *testing.T, err error) {
 	}
 }
 
-// WantKind checks the kind of an error. what names the call in the failure message.
+// WantKind checks the kind of an error. what describes the call in the failure message.
 func WantKind(t *testing.T, what string, err error, want errs.Kind) {
 	t.Helper()
 	if err == nil || errs.KindOf(err) != want {
@@ -23,7 +23,7 @@ func WantKind(t *testing.T, what string, err error, want errs.Kind) {
 	}
 }
 
-// WantNoDocuments checks that the data directory dir contains no documents, not even temporary ones.
+// WantNoDocuments checks that the data directory dir doesn't contain any documents, not even temporary ones.
 func WantNoDocuments(t *testing.T, dir string) {
 	t.Helper()
 	for _, folder := range []string{"blobs", "tmp"} {
@@ -33,7 +33,7 @@ func WantNoDocuments(t *testing.T, dir string) {
 	}
 }
 
-// Eventually waits until condition returns true, for at most 20 seconds. what names the condition in the failure message.
+// Eventually waits up to 20 seconds until condition returns true. what describes the condition in the failure message.
 func Eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a block device in memory. The end of the test removes it.
+// Disk is a block device in memory. It is removed when the test ends.
 type Disk struct {
 	base    string   // directory of its mounts
 	kind    string   // type of its file system
@@ -31,10 +31,10 @@ type Disk struct {
 	mu        sync.Mutex
 	fails     func(offset int64, data []byte) bool
 	recording *Recording // nil: not recording
-	writeErr  error      // an error of a write to memory
+	writeErr  error      // error from writing to memory
 }
 
-// New returns a disk of size bytes, all zero.
+// New returns a disk with the given size in bytes, filled with zeros.
 func New(t testing.TB, size int64) *Disk {
 	t.Helper()
 	d := newDisk(t, size)
@@ -45,7 +45,7 @@ func New(t testing.TB, size int64) *Disk {
 	if err != nil {
 		t.Fatalf("open the disk: %v", err)
 	}
-	// Direct I/O, because the page cache would delay and merge writes.
+	// Use direct I/O, because the page cache would delay and merge writes.
 	err = errors.Join(d.attach(file, unix.LO_FLAGS_DIRECT_IO), file.Close())
 	if err != nil {
 		t.Fatalf("attach the disk: %v", err)
@@ -100,7 +100,7 @@ func newDisk(t testing.TB, size int64) *Disk {
 	return d
 }
 
-// close releases everything in reverse sequence and continues after errors.
+// close releases all resources in reverse order. It continues if an error occurs.
 func (d *Disk) close() error {
 	var all []error
 	if d.mounted {
@@ -154,7 +154,7 @@ func (d *Disk) Mount(t testing.TB) string {
 	return folder
 }
 
-// TryMount is like Mount and returns an error. Any goroutine may call it.
+// TryMount does the same as Mount, but returns an error. It is safe to call from any goroutine.
 func (d *Disk) TryMount() (folder string, err error) {
 	options := ""
 	if d.kind == "xfs" {
@@ -168,7 +168,7 @@ func (d *Disk) TryMount() (folder string, err error) {
 	return folder, nil
 }
 
-// Unmount unmounts the file system, which no process may use.
+// Unmount unmounts the file system. No process may be using it.
 func (d *Disk) Unmount(t testing.TB) {
 	t.Helper()
 	if err := d.TryUnmount(); err != nil {
@@ -176,7 +176,7 @@ func (d *Disk) Unmount(t testing.TB) {
 	}
 }
 
-// TryUnmount is like Unmount and returns an error. Any goroutine may call it.
+// TryUnmount does the same as Unmount, but returns an error. It is safe to call from any goroutine.
 func (d *Disk) TryUnmount() error {
 	d.mounted = false
 	return d.unmount()
@@ -198,8 +198,9 @@ func (d *Disk) unmount() error {
 	return unix.IoctlSetInt(int(d.loop.Fd()), unix.BLKFLSBUF, 0)
 }
 
-// FailWrites makes each write fail with EIO for which fails returns true; nil makes all writes succeed. fails receives
-// the position on the disk, and only one call runs at a time. It must not use the disk or retain data.
+// FailWrites makes each write fail with EIO if fails returns true for it. If fails is nil, all writes succeed. fails
+// receives the position on the disk and the data. It is never called concurrently. It must not use the disk or retain
+// data.
 func (d *Disk) FailWrites(fails func(offset int64, data []byte) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -267,7 +268,7 @@ func newMemory(size int64) (*os.File, error) {
 	return file, nil
 }
 
-// copyData copies from to to and keeps holes.
+// copyData copies size bytes from one file to another and preserves holes.
 func copyData(to, from *os.File, size int64) error {
 	if err := errors.Join(to.Truncate(0), to.Truncate(size)); err != nil {
 		return err

@@ -81,12 +81,12 @@ func TestFailWrites(t *testing.T) {
 	}
 }
 
-// At every position after a sync, the synced data is present. Unsynced data is missing at some positions.
+// At every position after a sync, the synced data is present. At some positions, unsynced data is missing.
 func TestReplay(t *testing.T) {
 	for _, row := range []struct {
 		kind string
-		size int64 // minimum for the file system
-		step int   // distance of the replayed positions
+		size int64 // minimum size for the file system
+		step int   // distance between replayed positions
 	}{{"ext4", size, 3}, {"xfs", 320 << 20, 8}} {
 		t.Run(row.kind, func(t *testing.T) {
 			d := blockdev.New(t, row.size)

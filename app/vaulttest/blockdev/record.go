@@ -47,7 +47,7 @@ func (d *Disk) Record(t testing.TB) *Recording {
 	return d.recording
 }
 
-// add appends an entry. The caller must hold the disk's lock.
+// add appends an entry to the recording. The caller must hold the disk's lock.
 func (r *Recording) add(op byte, offset int64, data []byte) {
 	e := entry{offset: offset}
 	if op == opWrite {
@@ -83,8 +83,8 @@ func (r *Recording) Flushes() []int {
 	return all
 }
 
-// Replayer rebuilds the content of the disk at increasing positions of its recording. Use it after Stop. Several can be
-// used concurrently.
+// Replayer rebuilds the content of a disk at increasing positions of a recording. The recording must be stopped.
+// Several replayers can be used concurrently.
 type Replayer struct {
 	r       *Recording
 	flushed *os.File // content at the last flush
@@ -92,7 +92,7 @@ type Replayer struct {
 	target  *Disk
 }
 
-// Replayer returns a replayer with its own disk, which has no file system before Replay.
+// Replayer returns a replayer with its own disk. The disk has no file system until Replay is called.
 func (r *Recording) Replayer(t testing.TB) *Replayer {
 	t.Helper()
 	p := &Replayer{r: r, target: NewPlain(t, r.disk.size)}
@@ -112,9 +112,10 @@ func (r *Recording) Replayer(t testing.TB) *Replayer {
 	return p
 }
 
-// Replay writes to the replayer's disk what a power failure at a position of the recording could leave: every write
-// before the last flush, and a random selection of the writes since then, some torn at a sector. A later write may be
-// present while an earlier one is missing. If rng is nil, all writes are present. The disk must not be mounted.
+// Replay writes to the replayer's disk what might be left after a power failure at a position of the recording: every
+// write before the last flush, and a random selection of the writes since then, some of them torn between sectors. A
+// later write may be present even if an earlier one is missing. If rng is nil, all writes are present. The disk must
+// not be mounted.
 func (p *Replayer) Replay(position int, rng *rand.Rand) (*Disk, error) {
 	if position < p.at || position > len(p.r.entries) {
 		return nil, errors.New("position before the previous one or after the end")
@@ -154,7 +155,7 @@ func (p *Replayer) Replay(position int, rng *rand.Rand) (*Disk, error) {
 	return to, nil
 }
 
-// torn returns only the sectors of the write between two sectors, inclusive.
+// torn returns the part of the write from sector a to sector b, inclusive. a and b can be in either order.
 func (e entry) torn(a, b int) entry {
 	from, to := min(a, b)*sector, (max(a, b)+1)*sector
 	return entry{offset: e.offset + int64(from), data: e.data[from:to]}

@@ -26,18 +26,19 @@ const (
 	maxRequest  = 1 << 20 // maximum bytes of a request
 )
 
-// Messages of the server. The test responds to each with one byte: 0, or 1 for an I/O error.
+// These are the messages that the server sends. The test responds to each with one byte: 0 for success, or 1 for an I/O
+// error.
 const (
 	opReady byte = iota
 	opWrite
 	opFlush
 )
 
-// headerSize is the size of a message header: operation, offset, and length of the data that follow.
+// headerSize is the size of a message header: operation, offset, and length of the data that follows.
 const headerSize = 1 + 8 + 4
 
-// init runs the server if the environment asks for it. The server must not run in the test process: a page fault there on
-// a mapped file of the disk waits for the server, and blocks a Go processor and the garbage collector.
+// init runs the server if the environment variable is set. The server must not run in the test process: a page fault
+// there on a mapped file of the disk would wait for the server, and block a Go processor and the garbage collector.
 func init() {
 	base := os.Getenv(serverEnv)
 	if base == "" {
@@ -80,7 +81,7 @@ func (d *Disk) serve() error {
 	return nil
 }
 
-// handleRequests executes the requests of the server until the connection ends.
+// handleRequests handles the server's requests until the connection is closed.
 func (d *Disk) handleRequests() {
 	buf := make([]byte, headerSize+maxRequest)
 	for {
@@ -145,7 +146,7 @@ func serveFile(base string, link, memory *os.File) error {
 	if err == nil {
 		err = f.ready()
 	}
-	// A killed test leaves its mount.
+	// If a test was killed, its mount is still there.
 	if gone := unix.Unmount(filepath.Join(base, mountFolder), unix.MNT_DETACH); !errors.Is(gone, unix.EINVAL) {
 		err = errors.Join(err, gone)
 	}
@@ -156,7 +157,7 @@ func serveFile(base string, link, memory *os.File) error {
 	return err
 }
 
-// ready reports that the file is available, and then forwards the test's responses until the connection ends.
+// ready reports that the file is available. Then it forwards the test's responses until the connection is closed.
 func (f *file) ready() error {
 	defer close(f.results)
 	if _, err := f.link.Write(make([]byte, headerSize)); err != nil {
@@ -174,7 +175,7 @@ func (f *file) ready() error {
 	}
 }
 
-// send sends a request and waits for its result. It returns OK after the test has exited, so that the mount can be
+// send sends a request and waits for its result. After the test has exited, it returns OK, so that the mount can be
 // removed.
 func (f *file) send(op byte, offset uint64, data []byte) fuse.Status {
 	f.mu.Lock()
@@ -197,7 +198,7 @@ func (f *file) attr(node uint64, out *fuse.Attr) {
 	}
 }
 
-// Lookup implements fuse.RawFileSystem, as do the following methods.
+// Lookup implements fuse.RawFileSystem. The following methods do, too.
 func (f *file) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
 	if name != fuseFile {
 		return fuse.ENOENT
@@ -212,7 +213,7 @@ func (f *file) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut)
 	return fuse.OK
 }
 
-// SetAttr is called with the timestamps of a write.
+// SetAttr is called to set the timestamps after a write.
 func (f *file) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	f.attr(in.NodeId, &out.Attr)
 	return fuse.OK
