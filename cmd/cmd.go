@@ -1,8 +1,8 @@
-// Package cmd implements the command line, one file per command. A command parses its
+// Package cmd implements the command line. Each command has its own file. It parses its
 // arguments, calls the vault through the control API, prints the result, and returns an
-// exit code. It contains no business logic.
+// exit code. Commands contain no business logic.
 //
-// Data goes to standard output; messages go to standard error. With --json a command
+// Data goes to standard output and messages go to standard error. With --json, a command
 // prints exactly one JSON document.
 package cmd
 
@@ -30,26 +30,26 @@ import (
 	"deedkeep/web"
 )
 
-// Main runs the command line of the process and returns its exit code. example is the
-// content of config.example.yaml, which is outside this package. Main checks first
-// whether the process is a sandbox worker, because a worker writes nothing but protocol
-// frames to standard output.
+// Main runs the command line of this process and returns its exit code. example is the
+// content of config.example.yaml, which this package can't embed. Main first checks whether
+// the process is a sandbox worker, because a worker must write only protocol frames to
+// standard output.
 func Main(example string) int {
 	if sandbox.IsWorker(os.Args) {
 		return sandbox.RunWorker(web.PDFium)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// After the first signal, restore the default handling: a second Ctrl-C ends the
-	// process immediately.
+	// After the first signal, restore the default handling, so that a second Ctrl-C ends
+	// the process immediately.
 	context.AfterFunc(ctx, stop)
 	s := newShell(os.Stdin, os.Stdout, os.Stderr)
 	s.example = example
 	return s.run(ctx, os.Args[1:])
 }
 
-// Run runs one command line and returns its exit code (see exit.go). Data goes to out,
-// messages for people to messages.
+// Run runs one command line and returns its exit code (see exit.go). It writes data to out
+// and messages for the user to messages.
 func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) int {
 	return newShell(in, out, messages).run(ctx, args)
 }
@@ -71,7 +71,7 @@ func (s *shell) run(ctx context.Context, args []string) int {
 		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
 	}
 	code := s.exitCode(ctx, err)
-	if !s.parsed { // cobra may have stopped before it reached the flag
+	if !s.parsed { // cobra may have stopped before it parsed the flag --json
 		s.json = s.json || slices.Contains(args, "--json")
 	}
 	if s.json && code != exitDone && !out.wrote {
@@ -80,8 +80,8 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// shell is the state of one command line that all commands share: streams, global flags,
-// and dependencies that tests replace.
+// shell is the state shared by all commands: streams, global flags, and dependencies that
+// tests replace.
 type shell struct {
 	in              io.Reader
 	out, messages   io.Writer
@@ -89,20 +89,20 @@ type shell struct {
 	file            string // --config
 	flags           *pflag.FlagSet
 	zone            atomic.Pointer[time.Location] // the office's time zone; set by load
-	parsed          bool                          // the command line was parsed without errors
-	runAs, operator string                        // set if root switched users: the new user, and the name of the operator before
+	parsed          bool                          // whether the command line was parsed without errors
+	runAs, operator string                        // set if root switched users: the new user, and the operator's name before the switch
 
-	example string // config.example.yaml, for "config example"
+	example string // content of config.example.yaml, for "config example"
 
-	// Tests replace these: a check for the embedded assets, the type of the file system
-	// of a directory, and whether someone can answer a prompt.
+	// Tests replace these functions. They check the embedded assets, return the type of a
+	// directory's file system, and report whether a user can respond to a prompt.
 	checkAssets    func() error
 	fileSystemType func(path string) (kind string, network bool, err error)
 
 	isInteractive func(in io.Reader) bool
 }
 
-// settingsByFlag maps flags to the settings that they override.
+// settingsByFlag maps each flag to the setting that it overrides.
 var settingsByFlag = map[string]string{
 	"data":       "data",
 	"listen":     "listen",
@@ -140,8 +140,8 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 	return root
 }
 
-// commandGroup returns a command that only has subcommands. Without a known subcommand
-// it fails with a usage error, so that scripts notice.
+// commandGroup returns a command that has only subcommands. If no known subcommand is
+// given, it fails with a usage error, so that scripts notice the mistake.
 func commandGroup(use, short, example string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Example: example}
 	var names []string
@@ -159,8 +159,8 @@ func commandGroup(use, short, example string, subcommands ...*cobra.Command) *co
 	return cmd
 }
 
-// load reads the settings. Flags override the environment, which overrides the file,
-// which overrides the defaults.
+// load reads the settings. Flags override environment variables, which override the
+// settings file, which overrides the defaults.
 func (s *shell) load() (config.Config, error) {
 	c, err := config.Load(s.configSource())
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *shell) load() (config.Config, error) {
 	return c, nil
 }
 
-// configSource returns where the settings of this command line come from.
+// configSource returns the sources of this command's settings.
 func (s *shell) configSource() config.Source {
 	values := map[string]any{}
 	for flag, key := range settingsByFlag {
@@ -186,8 +186,8 @@ func (s *shell) configSource() config.Source {
 	return config.Source{DataDir: dir, File: s.file, BinaryDir: programDir, Env: os.Environ(), Flags: values}
 }
 
-// settingsFile returns the settings file in use. If there is none, exists is false and
-// path is the first place where one would be found.
+// settingsFile returns the path of the settings file in use. If there isn't one, exists is
+// false and path is the first path that was searched.
 func (s *shell) settingsFile() (path string, exists bool, err error) {
 	found, searched, err := s.configSource().Files()
 	if err != nil || found != "" {
@@ -196,8 +196,8 @@ func (s *shell) settingsFile() (path string, exists bool, err error) {
 	return searched[0], false, nil
 }
 
-// logger returns a logger to standard error. Its level is the configured one, but at
-// least minLevel.
+// logger returns a logger that writes to standard error. Its level is the configured level
+// or minLevel, whichever is higher.
 func (s *shell) logger(c config.Config, minLevel slog.Level) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
@@ -210,7 +210,7 @@ func (s *shell) logger(c config.Config, minLevel slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(s.messages, options))
 }
 
-// usageError marks errors in the arguments or settings. The exit code is exitUsage.
+// usageError is an error in the arguments or settings. The command exits with exitUsage.
 type usageError struct{ error }
 
 func (u *usageError) Unwrap() error { return u.error }

@@ -15,7 +15,7 @@ import (
 	"deedkeep/web"
 )
 
-// commands returns all commands by path, without those that cobra adds.
+// commands returns all commands by path, except the ones that cobra adds.
 func commands() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
 	var walk func(cmd *cobra.Command)
@@ -31,7 +31,8 @@ func commands() map[string]*cobra.Command {
 	return all
 }
 
-// Every command has a short description, an example, and a check of its arguments.
+// Every command has a short description and an example, and checks the number of its
+// arguments.
 func TestCommandHelp(t *testing.T) {
 	for path, cmd := range commands() {
 		t.Run(path, func(t *testing.T) {
@@ -67,7 +68,7 @@ func TestCommandHelp(t *testing.T) {
 	}
 }
 
-// The commands and flags in the examples exist.
+// The commands and flags in all examples exist.
 func TestExamplesParse(t *testing.T) {
 	for path, cmd := range commands() {
 		t.Run(path, func(t *testing.T) {
@@ -94,10 +95,10 @@ func TestExamplesParse(t *testing.T) {
 	}
 }
 
-// With --json, every command prints one JSON document. A new command fails the test until
-// it is added to the table.
+// With --json, every command prints one JSON document. If a command isn't in the table, the
+// test fails.
 func TestEveryCommandHasJSON(t *testing.T) {
-	const noJSON = "-" // the command prints no data, or a format of its own
+	const noJSON = "-" // the command prints no data or uses its own format
 	dir := shortDataDir(t)
 	if _, err := seedVault(dir); err != nil {
 		t.Fatalf("create vault: %v", err)
@@ -129,7 +130,7 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		{"backup drill", "--from " + backups}, {"backup prune", "--dry-run --keep-daily 1 --from " + backups},
 		{"restore", "latest --file 1 -o " + filepath.Join(scratch, "back.txt") + " --from " + backups},
 	}
-	// Exit codes of commands that may find a problem here.
+	// Exit codes of commands that may find a problem in this environment.
 	problemCodes := map[string]int{"import": exitRejected, "doctor": exitFailed, "trash purge": exitFailed}
 	var known []string
 	for _, row := range table {

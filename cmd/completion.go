@@ -11,21 +11,21 @@ import (
 	"deedkeep/app/model"
 )
 
-// completionTimeout limits how long a completion waits for the vault.
+// completionTimeout is how long shell completion waits for the vault.
 const completionTimeout = 2 * time.Second
 
-// completion returns candidates for shell completion, each as "word\tdescription", like
+// completion returns candidates for shell completion in the form "word\tdescription", like
 // cobra.CompletionFunc.
 type completion func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// fixedWords completes a constant list of words.
+// fixedWords returns a completion with a fixed list of words.
 func fixedWords(list ...string) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// filesWithExtensions completes names of files with the given extensions.
+// filesWithExtensions returns a completion for names of files with the given extensions.
 func filesWithExtensions(extensions ...string) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return extensions, cobra.ShellCompDirectiveFilterFileExt
@@ -36,8 +36,8 @@ func directoriesOnly(*cobra.Command, []string, string) ([]string, cobra.ShellCom
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// wordsFromVault completes the first argument with words that query reads from the
-// vault. It completes nothing if the vault doesn't respond in time.
+// wordsFromVault returns a completion for the first argument. query reads the words from
+// the vault. If the vault doesn't respond in time, there are no candidates.
 func (s *shell) wordsFromVault(query func(context.Context, *control.Client) ([]string, error)) completion {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -46,7 +46,7 @@ func (s *shell) wordsFromVault(query func(context.Context, *control.Client) ([]s
 		s.flags = cmd.Flags()
 		parent := cmd.Context()
 		if parent == nil {
-			parent = context.Background() // cobra sets no context for completions
+			parent = context.Background() // cobra doesn't set a context for completions
 		}
 		ctx, cancel := context.WithTimeout(parent, completionTimeout)
 		defer cancel()
@@ -62,8 +62,8 @@ func (s *shell) wordsFromVault(query func(context.Context, *control.Client) ([]s
 	}
 }
 
-// registerCompletions registers the completions of all commands: for arguments by the
-// path of the command, for flags by their name.
+// registerCompletions registers the completions of all commands: for arguments by command
+// path, and for flags by flag name.
 func (s *shell) registerCompletions(root *cobra.Command) {
 	arguments := map[string]completion{
 		"keys revoke": s.wordsFromVault(completeLiveKeys), "keys rotate": s.wordsFromVault(completeLiveKeys), "process retry": s.wordsFromVault(completeFailedFiles),
@@ -85,7 +85,8 @@ func (s *shell) registerCompletions(root *cobra.Command) {
 		}
 		for name, complete := range flags {
 			if cmd.LocalNonPersistentFlags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-				// It fails for a flag that its command has registered already.
+				// This fails if the command has already registered a completion for the
+				// flag.
 				_ = cmd.RegisterFlagCompletionFunc(name, complete)
 			}
 		}
@@ -96,7 +97,7 @@ func (s *shell) registerCompletions(root *cobra.Command) {
 	walk(root)
 }
 
-// commandPath returns the path of cmd without the name of the program, such as "keys
+// commandPath returns the path of cmd without the name of the binary, such as "keys
 // create".
 func commandPath(cmd *cobra.Command) string {
 	path := ""

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Commands that read the complete vault while others rebuild parts of it wait or report that
-// it is busy. None of them reports damage, with or without a server.
+// When some commands read the complete vault while others rebuild parts of it, they wait or
+// report that the vault is busy. They never report damage, with or without a server.
 func TestConcurrentCommands(t *testing.T) {
 	for _, row := range []struct {
 		name   string

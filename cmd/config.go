@@ -35,8 +35,8 @@ setting is not valid.`,
 	}
 }
 
-// configCheck is the output of `config check --json`. Files holds the settings file that
-// was read; it is empty if none of LookedFor exists.
+// configCheck is the output of `config check --json`. Files contains the settings file that
+// was read, or is empty if none of the files in LookedFor exist.
 type configCheck struct {
 	OK        bool     `json:"ok"`
 	Files     []string `json:"files"`

@@ -10,8 +10,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Damage that a failed backup has found is reported by status, by doctor, and by a backup that has
-// an intact copy.
+// If a backup fails because it finds damage, the damage is reported by status, by doctor, and by
+// later backups that contain an intact copy.
 func TestCommandsReportDamage(t *testing.T) {
 	data, backups := shortDataDir(t), t.TempDir()
 	if _, err := seedVault(data); err != nil {
@@ -50,7 +50,7 @@ func TestCommandsReportDamage(t *testing.T) {
 	if err := os.WriteFile(paths[0], content[1:], 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
-	run(exitDone, "backup", "create", "--to", backups) // the damage isn't known yet, and the backup has the intact copy
+	run(exitDone, "backup", "create", "--to", backups) // the damage isn't known yet, and this backup contains the intact copy
 	run(exitFailed, "backup", "create", "--to", t.TempDir())
 	if got := status(); len(got.Damaged) != 1 || got.Damaged[0].SHA256 != filepath.Base(paths[0]) {
 		t.Fatalf("status: got damaged %+v, want %s", got.Damaged, filepath.Base(paths[0]))

@@ -17,7 +17,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// Definition files, as "export" writes and "import" reads them:
+// The "export" commands write and the "import" commands read definition files in these
+// formats:
 //
 //	templates:                  custom_fields:        statuses:
 //	  - id: 1                     - key: rush           - active
@@ -27,7 +28,7 @@ import (
 //	    statuses: [New, Done]       options: [No, Yes]
 //	    custom_fields: […]
 //
-// The names are those of the API, so JSON from /v1 is a valid file, too.
+// The names are the same as in the API, so JSON from /v1 is also valid.
 
 type fieldYAML struct {
 	Key      string   `yaml:"key"`
@@ -54,7 +55,7 @@ func fieldsToYAML(list []apitypes.Field) []fieldYAML {
 	return out
 }
 
-// printYAML prints v as a YAML document after a line with comment.
+// printYAML prints comment and then v as a YAML document.
 func (s *shell) printYAML(comment string, v any) error {
 	var text bytes.Buffer
 	enc := yaml.NewEncoder(&text)
@@ -65,7 +66,7 @@ func (s *shell) printYAML(comment string, v any) error {
 	return s.printf("# %s\n%s", comment, text.String())
 }
 
-// parseTemplates reads the templates of a definition file.
+// parseTemplates returns the templates in a definition file.
 func parseTemplates(s *strictYAML, root *yaml.Node) []apitypes.TemplateDraft {
 	top := s.mapping(root, "", "templates")
 	list, ok := top["templates"]
@@ -125,19 +126,19 @@ func parseFields(s *strictYAML, node *yaml.Node, path string) []apitypes.Field {
 	return fields
 }
 
-// missingKey reports that the file lacks its only key, unless there are other problems
-// already.
+// missingKey reports that the file lacks its only top-level key, unless other problems have
+// already been reported.
 func (s *strictYAML) missingKey(root *yaml.Node, key string) {
 	if len(s.problems) == 0 {
 		s.addProblem(root, "the key %s is missing", key)
 	}
 }
 
-// importFunc sends parsed definitions to the vault.
+// importFunc sends parsed definitions to the server.
 type importFunc func(context.Context, *control.Client) (apitypes.DefinitionsChanged, error)
 
-// importDefinitions parses the file at path with prepare, sends it, and prints the
-// changes.
+// importDefinitions parses the definition file at path with prepare, sends the definitions
+// to the server, and prints the changes.
 func (s *shell) importDefinitions(ctx context.Context, path, recordType string, prepare func(*strictYAML, *yaml.Node) importFunc) error {
 	file, root, err := s.readStrictYAML(path)
 	if err != nil {
@@ -156,8 +157,8 @@ func (s *shell) importDefinitions(ctx context.Context, path, recordType string, 
 	})
 }
 
-// sortProblems sorts the problems by line. They are found in the random order of map
-// iteration.
+// sortProblems sorts the problems by line. The parser finds them in random order because it
+// iterates over maps.
 func (s *strictYAML) sortProblems() {
 	line := func(problem string) (n int) {
 		_, _ = fmt.Sscanf(strings.TrimPrefix(problem, s.name+":"), "%d", &n) // addProblem wrote the line number
@@ -166,7 +167,7 @@ func (s *strictYAML) sortProblems() {
 	slices.SortStableFunc(s.problems, func(a, b string) int { return line(a) - line(b) })
 }
 
-// explain adds the file and line to the validation errors of the vault.
+// explain adds the file name and line number to validation errors from the server.
 func (s *strictYAML) explain(err error) error {
 	rejected, ok := errors.AsType[*client.Error](err)
 	if !ok || len(rejected.Errors) == 0 {
@@ -187,8 +188,8 @@ func (s *strictYAML) explain(err error) error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// printChanged prints the changes. Values that would lose their definition are returned
-// as an error.
+// printChanged prints the changes. If values of records would lose their definition, it
+// returns an error that lists them.
 func (s *shell) printChanged(result apitypes.DefinitionsChanged, recordType string) error {
 	if s.json {
 		if err := s.printJSON(result); err != nil {
@@ -218,7 +219,7 @@ func (s *shell) printDiff(result apitypes.DefinitionsChanged, recordType string)
 	return s.printf("imported\n")
 }
 
-// diffText returns one changed definition in the form:
+// diffText formats one changed definition like this:
 //
 //	~ template 1 "Residential Abstract"
 //	    name: "Residential" → "Residential Abstract"
@@ -248,7 +249,7 @@ func diffLine(d apitypes.Definition, c apitypes.DefinitionChange) string {
 	case strings.HasPrefix(c.Field, "custom_fields."):
 		return description
 	case d.Created && c.Field == "name":
-		return "" // the heading shows it
+		return "" // the heading already shows this change
 	case d.Created && c.Field != "custom_fields" && c.Field != "statuses":
 		return fmt.Sprintf("  %s: %s", c.Field, c.To)
 	}

@@ -18,16 +18,16 @@ import (
 	"deedkeep/app/instance"
 )
 
-// withClient runs fn with a client of the control API: of the server that runs on the
-// data directory or, if none runs, of a handler in this process that opens the vault. fn
-// may run twice if the server stops in between, so it must not print before its first
-// request succeeds.
+// withClient runs fn with a client of the control API. If a server is running on the data
+// directory, the client connects to it. Otherwise, this process opens the vault and handles
+// the requests itself. If the server stops in the meantime, fn may be called twice, so it
+// must not print anything before its first request succeeds.
 func (s *shell) withClient(ctx context.Context, fn func(context.Context, *control.Client) error) error {
 	return s.connect(ctx, false, fn)
 }
 
-// withClientAndSandbox is like withClient for commands that upload documents. If no
-// server runs, sandbox workers of this process inspect them.
+// withClientAndSandbox is like withClient, for commands that upload documents. If no server
+// is running, this process starts sandbox workers to inspect the documents.
 func (s *shell) withClientAndSandbox(ctx context.Context, fn func(context.Context, *control.Client) error) error {
 	return s.connect(ctx, true, fn)
 }
@@ -44,16 +44,16 @@ func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.C
 	if errs.KindOf(err) != errs.Locked {
 		return err
 	}
-	// A server that was starting may hold the lock of the vault. Its control socket may
-	// be open by now.
+	// A server that is starting may hold the lock of the vault. By now, its control socket
+	// may be open.
 	if retryErr := s.callServer(ctx, c, fn); !errors.Is(retryErr, control.ErrNoServer) {
 		return retryErr
 	}
 	return err
 }
 
-// callServer runs fn with a client of the running server. The error wraps
-// control.ErrNoServer if there is none; no request was sent then.
+// callServer runs fn with a client of the running server. If no server is running, it sends
+// nothing and returns an error that wraps control.ErrNoServer.
 func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context.Context, *control.Client) error) error {
 	transport := control.RoundTripper(c.Data)
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
@@ -68,7 +68,8 @@ func (s *shell) newClient(transport http.RoundTripper) *control.Client {
 	return control.NewClient(transport).AsOperator(cmp.Or(s.operator, operatorName()))
 }
 
-// callInProcess opens the vault in this process and serves the control API from memory.
+// callInProcess opens the vault in this process and runs fn with a client that is connected
+// to it in memory.
 func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox bool, fn func(context.Context, *control.Client) error) (err error) {
 	if err := s.becomeOwner(c); err != nil {
 		return err

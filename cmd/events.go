@@ -31,7 +31,7 @@ func (s *shell) eventsList() *cobra.Command {
   deedkeep events list --record file:17 --kind file.opened --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := s.load(); err != nil { // dates are in the office's time zone
+			if _, err := s.load(); err != nil { // loads the office's time zone, which applies to dates
 				return err
 			}
 			var err error
@@ -62,8 +62,9 @@ func (s *shell) eventsList() *cobra.Command {
 	return cmd
 }
 
-// parseTimeBound parses a date or an RFC 3339 time. For a date it returns midnight in
-// zone if days is 0, and otherwise the last microsecond of the given number of days.
+// parseTimeBound parses a date or an RFC 3339 time. For a date, it returns midnight in zone
+// if days is 0. Otherwise, it returns the last microsecond of the given number of days,
+// starting with that date.
 func parseTimeBound(flag, text string, days int, zone *time.Location) (*apitypes.Time, error) {
 	if text == "" {
 		return nil, nil
@@ -89,7 +90,7 @@ func (s *shell) printEvents(events []apitypes.Event) error {
 	return s.printTable(rows)
 }
 
-// actorText returns the type, ID, and name of an actor, such as "user:2 Kim Lee".
+// actorText returns the type, ID, and name of an actor, for example "user:2 Kim Lee".
 func actorText(a apitypes.Actor) string {
 	text := a.Kind
 	if a.ID != nil {
@@ -101,7 +102,7 @@ func actorText(a apitypes.Actor) string {
 	return text
 }
 
-// eventDetails returns the details and changes of an event in one line.
+// eventDetails returns the details and changes of an event on one line.
 func eventDetails(e apitypes.Event) string {
 	var parts []string
 	for name, value := range e.Detail {
@@ -121,7 +122,7 @@ func orDash(text *string) string {
 	return oneLine(*text)
 }
 
-// oneLine replaces control characters with spaces, so that names in the log can't
+// oneLine replaces control characters with spaces, so that names in the audit log can't
 // control the terminal.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {

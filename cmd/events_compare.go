@@ -18,11 +18,12 @@ import (
 	"deedkeep/app/model"
 )
 
-// maxDifferences limits how many entries that differ from an export are listed.
+// maxDifferences is the maximum number of differences from an export that are listed. The
+// others are only counted.
 const maxDifferences = 1000
 
-// compareWithExport compares the log with an earlier export and adds the differences to
-// report: entries that were rewritten and entries that are missing.
+// compareWithExport compares the audit log with an earlier export and adds entries that
+// were changed or are missing to report.
 func compareWithExport(ctx context.Context, c *control.Client, path string, report *apitypes.EventVerify) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -39,7 +40,7 @@ func compareWithExport(ctx context.Context, c *control.Client, path string, repo
 	}
 	err = c.ExportEvents(ctx, max(export.seq, 1), func(e apitypes.Event) error {
 		return export.compare(report, e.Seq, &e)
-	}, func(f apitypes.Finding) error { // VerifyEvents has reported it already
+	}, func(f apitypes.Finding) error { // VerifyEvents has already reported this finding
 		seq, err := strconv.ParseInt(f.Subject, 10, 64)
 		if err != nil {
 			return err
@@ -55,10 +56,10 @@ func compareWithExport(ctx context.Context, c *control.Client, path string, repo
 	return err
 }
 
-// compare reads the entries of the export up to seq and compares them with the log. e is
-// entry seq of the log; nil means that it can't be read. Entries of the export below seq
-// are missing in the log. An entry with the same hash must have the same content,
-// because VerifyEvents has checked the log against its hashes.
+// compare reads the entries of the export up to seq and compares them with the audit log. e
+// is the entry seq of the log, or nil if it can't be read. Entries of the export below seq
+// are missing from the log. If an entry has the same hash in both, its content must also be
+// the same, because VerifyEvents has already verified the hashes of the log.
 func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apitypes.Event) error {
 	for r.seq != 0 && r.seq <= seq {
 		switch {
@@ -86,8 +87,9 @@ func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 // findingExport is the type of findings about the export itself.
 const findingExport = "export"
 
-// matches reports whether the current line of the export has the same content as e. It
-// is always true for CSV, because a spreadsheet program may have reformatted it.
+// matches reports whether the current line of the export has the same content as e. For
+// CSV, it always returns true, because a spreadsheet application may have reformatted the
+// file.
 func (r *exportReader) matches(e apitypes.Event) bool {
 	if r.line == nil {
 		return true
@@ -97,7 +99,7 @@ func (r *exportReader) matches(e apitypes.Event) bool {
 	return exportErr == nil && err == nil && bytes.Equal(export, current)
 }
 
-// afterLastEntry is greater than the number of every entry.
+// afterLastEntry is greater than any sequence number.
 const afterLastEntry = 1<<63 - 1
 
 func addDifference(report *apitypes.EventVerify, kind string, seq int64, problem string) {
@@ -113,9 +115,9 @@ func addDifference(report *apitypes.EventVerify, kind string, seq int64, problem
 	}
 }
 
-// exportReader reads the entries of an export one at a time.
+// exportReader reads an export one entry at a time.
 type exportReader struct {
-	seq  int64 // of the current entry; 0 at the end
+	seq  int64 // sequence number of the current entry; 0 at the end
 	hash string
 	line *apitypes.Event // the complete entry; nil for CSV
 
@@ -124,7 +126,7 @@ type exportReader struct {
 
 var errNotAnExport = errors.New("this is no export of the log: JSON lines or CSV of \"deedkeep events export\" are wanted")
 
-// newExportReader detects the format from the first bytes: JSON lines or CSV.
+// newExportReader detects from the first bytes whether the export is JSON lines or CSV.
 func newExportReader(r io.Reader) (*exportReader, error) {
 	in := bufio.NewReader(r)
 	head, err := in.Peek(len(apitypes.ByteOrderMark))
@@ -132,7 +134,7 @@ func newExportReader(r io.Reader) (*exportReader, error) {
 		return nil, err
 	}
 	if bytes.Equal(head, []byte(apitypes.ByteOrderMark)) {
-		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // can't fail: these bytes were peeked
+		_, _ = in.Discard(len(apitypes.ByteOrderMark)) // can't fail, because these bytes were peeked
 	} else if len(head) > 0 && head[0] == '{' {
 		lines := &exportReader{line: &apitypes.Event{}}
 		lines.read = jsonLinesReader(in, lines.line)
@@ -159,10 +161,10 @@ func newExportReader(r io.Reader) (*exportReader, error) {
 }
 
 // jsonLinesReader returns a function that decodes the next entry into line and returns its
-// number and hash.
+// sequence number and hash.
 func jsonLinesReader(in io.Reader, line *apitypes.Event) func() (int64, string, error) {
 	lines := json.NewDecoder(in)
-	lines.DisallowUnknownFields() // an unknown field would not be covered by the hash
+	lines.DisallowUnknownFields() // the hash would not cover an unknown field
 	return func() (int64, string, error) {
 		*line = apitypes.Event{}
 		err := lines.Decode(line)

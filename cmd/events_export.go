@@ -66,8 +66,8 @@ func (s *shell) exportEvents(ctx context.Context, c *control.Client, from int64,
 	return nil
 }
 
-// withOutput runs fn with a new file that only the current user can read, or with
-// standard output if path is empty. It removes the file if fn fails.
+// withOutput runs fn with a new file that only the current user can read, or with standard
+// output if path is empty. If fn fails, the file is removed.
 func (s *shell) withOutput(path string, fn func(io.Writer) error) error {
 	if path == "" {
 		return fn(s.out)
@@ -86,7 +86,7 @@ func (s *shell) withOutput(path string, fn func(io.Writer) error) error {
 	return errors.Join(err, file.Close(), os.Remove(path))
 }
 
-// eventWriter writes events in one of the export formats.
+// eventWriter writes audit log entries in one of the export formats.
 type eventWriter struct {
 	write func(apitypes.Event) error
 	flush func() error

@@ -23,8 +23,8 @@ import (
 	"deedkeep/app/model"
 )
 
-// runCommand runs a command on a data directory and returns its exit code and output. Only
-// success and damage are accepted.
+// runCommand runs a command on a data directory and returns its exit code and output. The
+// test fails unless the exit code means success or damage.
 func runCommand(t *testing.T, dir string, args ...string) (code int, out string) {
 	t.Helper()
 	var stdout, messages bytes.Buffer
@@ -35,9 +35,9 @@ func runCommand(t *testing.T, dir string, args ...string) (code int, out string)
 	return code, stdout.String()
 }
 
-// An audit log whose hashes were all recomputed from some entry on passes verification.
-// Comparing it with an earlier export finds every changed entry, and every entry that was
-// deleted at the end.
+// If the hashes of all entries from some entry on are recomputed, the audit log passes
+// verification. A comparison with an earlier export finds all changed entries and all
+// entries that were deleted at the end.
 func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := filepath.Join(t.TempDir(), "d")
@@ -81,7 +81,7 @@ func TestEventsVerifyFindsRewrittenHistory(t *testing.T) {
 	verify("truncated", "changed 7", "changed 8", "missing 9", "missing 10")
 }
 
-// alterEvents changes the bucket of the audit log.
+// alterEvents calls change with the bucket of the audit log.
 func alterEvents(t *testing.T, dir string, change func(b *bolt.Bucket) error) {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(dir, "vault.db"), 0o600, &bolt.Options{Timeout: time.Second})
@@ -94,8 +94,8 @@ func alterEvents(t *testing.T, dir string, change func(b *bolt.Bucket) error) {
 	}
 }
 
-// rewriteEvents changes the actor of every entry from a sequence number on, and recomputes
-// all hashes and checksums.
+// rewriteEvents changes the actor of all entries starting with sequence number from, and
+// recomputes all hashes and checksums.
 func rewriteEvents(t *testing.T, dir string, from uint64) {
 	t.Helper()
 	alterEvents(t, dir, func(b *bolt.Bucket) error {
@@ -127,8 +127,8 @@ func rewriteEvents(t *testing.T, dir string, from uint64) {
 	})
 }
 
-// truncateEvents deletes the entries from a sequence number on, and resets the sequence of
-// the bucket.
+// truncateEvents deletes all entries starting with sequence number from and resets the
+// bucket's sequence.
 func truncateEvents(t *testing.T, dir string, from uint64) {
 	t.Helper()
 	alterEvents(t, dir, func(b *bolt.Bucket) error {
@@ -141,8 +141,8 @@ func truncateEvents(t *testing.T, dir string, from uint64) {
 	})
 }
 
-// In a CSV export, no spreadsheet program takes a cell for a formula, and a CSV reader gets
-// every cell back.
+// Spreadsheet applications don't interpret any cell of a CSV export as a formula, and CSV
+// readers get all cells back unchanged.
 func TestEventCSVEscapesFormulas(t *testing.T) {
 	var b bytes.Buffer
 	out := newEventWriter("csv", &b)
@@ -187,7 +187,7 @@ func TestParseTimeBound(t *testing.T) {
 	for _, row := range []struct {
 		text string
 		days int
-		want string // "" is a usage error
+		want string // "" means a usage error
 	}{
 		{"2026-05-29", 0, "2026-05-29T05:00:00.000000Z"}, {"2026-05-29", 1, "2026-05-30T04:59:59.999999Z"},
 		{"2026-05-29T14:00:00Z", 1, "2026-05-29T14:00:00.000000Z"}, {"2026-05-29T14:00:00+02:00", 0, "2026-05-29T12:00:00.000000Z"},
@@ -231,7 +231,7 @@ func FuzzExportReader(f *testing.F) {
 	})
 }
 
-// A failed export reports the error and leaves no partial file.
+// If an export fails, the command reports the error and leaves no partial file.
 func TestExportWriteError(t *testing.T) {
 	s := &shell{out: brokenPipe{}}
 	path := filepath.Join(t.TempDir(), "export")
@@ -252,7 +252,7 @@ func TestExportWriteError(t *testing.T) {
 
 var errBrokenPipe = errors.New("broken pipe")
 
-// brokenPipe is a writer that always fails.
+// brokenPipe is a writer that always returns an error.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errBrokenPipe }

@@ -15,27 +15,27 @@ import (
 	"deedkeep/app/instance"
 )
 
-// Exit codes. Scripts depend on them.
+// Exit codes. Scripts depend on these values.
 const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitDamage      = 3   // damage was found, in the vault or in a backup
-	exitRejected    = 4   // an import finished, and some files were rejected
-	exitNoVault     = 10  // there is no vault in the data directory
+	exitDamage      = 3   // damage was found in the vault or in a backup
+	exitRejected    = 4   // an import finished but rejected some files
+	exitNoVault     = 10  // the data directory does not contain a vault
 	exitLocked      = 11  // another process uses the vault and doesn't respond, or uses the same backups
-	exitInterrupted = 130 // by Ctrl-C or SIGTERM; "serve" exits with 0 instead
+	exitInterrupted = 130 // interrupted by Ctrl-C or SIGTERM; "serve" exits with 0 instead
 )
 
-// exitCodes documents the exit codes in the help.
+// exitCodes is the list of exit codes in the help.
 const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 damage found, 4 import
 finished with some files rejected, 10 no vault here, 11 locked by another process,
 130 interrupted.`
 
-// keyHint explains how to pass the key of encrypted backups.
+// keyHint explains how to provide the key of encrypted backups.
 const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
 
-// exitCode prints err, in one line if possible, and returns the exit code for it.
+// exitCode prints err, on one line if possible, and returns the exit code for it.
 func (s *shell) exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	if err != nil {
@@ -80,14 +80,14 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// isLockedByServer reports whether the server rejected the request because the vault or
-// the backups are in use.
+// isLockedByServer reports whether the server rejected the request because the vault or the
+// backups are in use.
 func isLockedByServer(err error) bool {
 	rejected, ok := errors.AsType[*client.Error](err)
 	return ok && rejected.Status == http.StatusLocked
 }
 
-// jsonFailure returns the document that a failed command prints with --json.
+// jsonFailure returns the JSON document that a command prints if it fails with --json.
 func jsonFailure(ctx context.Context, err error) apitypes.CommandFailure {
 	failure := apitypes.Failure{Message: message(err)}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -99,7 +99,7 @@ func jsonFailure(ctx context.Context, err error) apitypes.CommandFailure {
 	return apitypes.CommandFailure{Error: failure}
 }
 
-// outputTracker records whether anything was written.
+// outputTracker is a writer that records whether anything was written.
 type outputTracker struct {
 	io.Writer
 	wrote bool
@@ -110,7 +110,8 @@ func (c *outputTracker) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-// asUsageError converts a validation error of the server into a usage error.
+// asUsageError converts a validation error from the server to a usage error. It returns
+// other errors unchanged.
 func asUsageError(err error) error {
 	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Status == http.StatusUnprocessableEntity {
 		return &usageError{err}
@@ -118,8 +119,8 @@ func asUsageError(err error) error {
 	return err
 }
 
-// message returns the text of err to print. Errors with a message of their own are
-// printed without what wraps them.
+// message returns the text to print for err. If err wraps an *errs.Error or *client.Error,
+// it returns only the message of that error.
 func message(err error) string {
 	var known *errs.Error
 	if errors.As(err, &known) {
@@ -135,12 +136,12 @@ func message(err error) string {
 	return err.Error()
 }
 
-// promptf prints a message that ends with end instead of a newline.
+// promptf prints a message followed by end instead of a newline.
 func (s *shell) promptf(end, format string, args ...any) {
 	fmt.Fprintf(s.messages, "deedkeep: "+format+end, args...) //nolint:errcheck // a failed write to standard error can't be reported
 }
 
-// messagef prints a line to standard error, with the prefix "deedkeep: ".
+// messagef prints a line with the prefix "deedkeep: " to standard error.
 func (s *shell) messagef(format string, args ...any) {
 	fmt.Fprintf(s.messages, "deedkeep: "+format+"\n", args...) //nolint:errcheck // a failed write to standard error can't be reported
 }

@@ -26,8 +26,8 @@ func TestHelpListsExitCodes(t *testing.T) {
 	}
 }
 
-// With --json, a command that fails prints one JSON document, and the same message and exit
-// code as without.
+// If a command fails with --json, it prints one JSON document, and the message and exit
+// code are the same as without --json.
 func TestErrorsAsJSON(t *testing.T) {
 	dir := shortDataDir(t)
 	if _, err := seedVault(dir); err != nil {
@@ -40,7 +40,7 @@ func TestErrorsAsJSON(t *testing.T) {
 	for _, row := range []struct {
 		name, args string
 		code       int
-		message    string // prefix
+		message    string // prefix of the message
 		field      string
 	}{
 		{"unknown flag", "status --color red", exitUsage, `unknown flag: --color; "deedkeep status --help" shows how`, ""},
@@ -75,15 +75,16 @@ func TestErrorsAsJSON(t *testing.T) {
 			}
 		})
 	}
-	// If the command has printed its report, no document for the error follows.
+	// If the command has already printed its report, it doesn't print another document for
+	// the error.
 	got := runCLI(t.Context(), t, nil, "import", t.TempDir(), "--json", "--data", dir)
 	if got.code != exitDone || strings.Contains(got.out, `"error"`) {
 		t.Errorf("import: got %+v, want exit code %d and no error in the output", got, exitDone)
 	}
 }
 
-// If the disk of the data directory is not mounted, the directory is empty or missing. With
-// --existing, serve then creates nothing.
+// With --existing, serve doesn't create a vault in an empty or missing directory. The
+// directory may be empty or missing because its disk isn't mounted.
 func TestServeExisting(t *testing.T) {
 	for name, exists := range map[string]bool{"empty directory": true, "no directory": false} {
 		t.Run(name, func(t *testing.T) {

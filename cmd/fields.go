@@ -18,10 +18,10 @@ func (s *shell) fieldsCommand() *cobra.Command {
 		s.fieldsList(), s.fieldsExport(), s.fieldsImport())
 }
 
-// listedField is one element of `fields list --json`.
+// listedField is an element of the output of `fields list --json`.
 type listedField struct {
 	apitypes.Field
-	Core bool `json:"core"` // built in: every order has it, and it can't be changed
+	Core bool `json:"core"` // built in: all orders have this field, and it can't be changed
 }
 
 func (s *shell) fieldsList() *cobra.Command {
@@ -52,7 +52,7 @@ func (s *shell) fieldsList() *cobra.Command {
 	}
 }
 
-// printFields prints field definitions as a table.
+// printFields prints custom field definitions as a table.
 func (s *shell) printFields(fields []apitypes.Field) error {
 	rows := [][]string{{"KEY", "LABEL", "TYPE", "REQUIRED", "OPTIONS"}}
 	for _, f := range fields {

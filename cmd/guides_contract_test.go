@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// The PowerShell blocks of the guides parse and use only known commands:
-// go test -tags contract ./cmd. The test doesn't run them, because Windows PowerShell needs
-// Windows.
+// The PowerShell blocks in the guides can be parsed and use only known commands. The test
+// doesn't run them, because that would require Windows. Run it with: go test -tags contract
+// ./cmd
 func TestGuidesParseAsPowerShell(t *testing.T) {
 	if _, err := os.Stat("../.ci/tools/node_modules/web-tree-sitter"); err != nil {
 		t.Fatalf(`find web-tree-sitter (run "npm ci" in .ci/tools): %v`, err)
 	}
-	scripts := []string{"Get-Item (", "@'\nnever closed\n"} // invalid, to test the parser
+	scripts := []string{"Get-Item (", "@'\nnever closed\n"} // invalid scripts, to test the parser
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)
 		if err != nil {
@@ -34,7 +34,8 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 	if err != nil {
 		t.Fatalf("encode scripts: %v", err)
 	}
-	// Without the flag, node optimizes the compiled parser for minutes before it exits.
+	// Without --liftoff-only, Node.js optimizes the compiled parser for minutes before it
+	// exits.
 	parser := exec.CommandContext(t.Context(), "node", "--liftoff-only", "../.ci/tools/powershell.mjs")
 	parser.Stdin, parser.Stderr = bytes.NewReader(in), os.Stderr
 	out, err := parser.Output()

@@ -9,7 +9,7 @@ import (
 // codeBlock is a fenced code block of a guide.
 type codeBlock struct{ language, text string }
 
-// codeBlocks returns the fenced code blocks of a guide.
+// codeBlocks returns the fenced code blocks in a guide.
 func codeBlocks(text string) (list []codeBlock) {
 	inBlock := false
 	for line := range strings.Lines(text) {
@@ -26,8 +26,7 @@ func codeBlocks(text string) (list []codeBlock) {
 	return list
 }
 
-// Patterns of syntax and commands that Windows PowerShell doesn't have, or that mean something else
-// there.
+// These patterns match syntax and commands that Windows PowerShell lacks or interprets differently.
 var (
 	unixOnlyPattern   = regexp.MustCompile(`(?m)<<'END'|=\$\(|^(sed|printf|chmod|chown|cp|mv|mkdir|curl|systemctl|useradd|install|rm) `)
 	notInPowerShell51 = regexp.MustCompile(`&&|\|\||(?m)(^|\| *)(curl|wget|cat|cp|mv|rm|ls|echo|sleep|sed|grep|export) `)
@@ -35,9 +34,9 @@ var (
 	hereStringEnd     = regexp.MustCompile(`(?m)^['"]@`)
 )
 
-// A block of a guide that only a Unix shell can run is followed by one for Windows PowerShell 5.1,
-// which contains no command that means something else there. guides_contract_test.go parses the
-// blocks.
+// If a block in a guide works only in a Unix shell, the next block is for Windows PowerShell 5.1.
+// That block doesn't contain commands with a different meaning in PowerShell.
+// guides_contract_test.go parses these blocks.
 func TestGuidesForPowerShell(t *testing.T) {
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)

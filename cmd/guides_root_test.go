@@ -19,10 +19,10 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// guideMachine sets up an environment for the guides: namespaces with directories, an
-// account database, and a network of their own, so that every path and port can be used as
-// the guide says. Root has a strict umask, so files that root creates for the service are
-// only usable if the guide changes their owner.
+// guideMachine is a script that sets up the environment for the guides. It uses namespaces
+// with separate directories, accounts, and networking, so the commands can use the paths and
+// ports in the guides. Root has a strict umask, so the service can use files created by root
+// only if the guide changes their owner.
 const guideMachine = `umask 022
 ip link set lo up
 mount -t tmpfs guide /srv
@@ -73,8 +73,8 @@ newest() { # prints the newest snapshot in the backup directory of the settings
 }
 `
 
-// guideCheck checks the machine after a guide: the service creates a scheduled backup, and no
-// file in its directories belongs to another account.
+// guideCheck is a script that checks the result of a guide: the service must create a
+// scheduled backup, and all files in its directories must belong to it.
 const guideCheck = `
 before=$(newest)
 plan=DEEDKEEP_BACKUP_EVERY=1s systemctl restart deedkeep
@@ -88,8 +88,8 @@ printf 'FOREIGN %s\n' "$(find /srv/deedkeep /mnt/nas/deedkeep /mnt/cloud ! -path
 systemctl restart deedkeep
 `
 
-// The commands of the guides work when root runs them one after another. The server runs as
-// the unit says and creates its scheduled backup.
+// The commands in the guides work if root runs them one after another. The server runs with
+// the systemd unit from the guide and creates its scheduled backup.
 func TestGuidesAsRoot(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -97,7 +97,7 @@ func TestGuidesAsRoot(t *testing.T) {
 	}
 	dir := t.TempDir()
 	copyDocuments(t, dir)
-	checked := []string{"installing", "security"} // the first and the last
+	checked := []string{"installing", "security"} // the first and the last guide
 	var script strings.Builder
 	script.WriteString(guideMachine)
 	for _, name := range []string{"installing", "backups", "upgrading", "security"} {
@@ -141,7 +141,7 @@ func TestGuidesAsRoot(t *testing.T) {
 	}
 }
 
-// systemd accepts the unit of the guide and rates its exposure below 2.0 of 10.
+// systemd accepts the unit file in the guide and rates its exposure level below 2.0 (of 10).
 func TestGuideUnit(t *testing.T) {
 	text, err := helpTopic("installing")
 	if err != nil {

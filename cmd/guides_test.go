@@ -19,8 +19,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// topicShell lets bash run the commands of the guides unchanged: serve runs in the background, as
-// in a second terminal, and ends with the script.
+// topicShell defines shell functions that let bash run the commands in the guides unchanged. serve runs in the
+// background, as in a second terminal, and is stopped when the script ends.
 const topicShell = `set -euo pipefail
 deedkeep() {
 	if [[ ${1-} != serve ]]; then command deedkeep "$@"; return; fi
@@ -32,8 +32,8 @@ down() { kill -TERM $server; wait $server || return; server=; }
 trap 'if [[ -n ${server-} ]]; then kill -TERM $server 2>/dev/null || true; wait $server || true; fi' EXIT
 `
 
-// topicHost replaces commands that need root or systemd: no account is created, and the service is
-// the server of this shell. guides_root_test.go tests the real commands.
+// topicHost replaces commands that need root or systemd. It creates no accounts and runs the server in this shell
+// instead of a service. guides_root_test.go tests the real commands.
 const topicHost = `useradd() { :; }
 chown() { :; }
 systemctl() {
@@ -47,11 +47,11 @@ systemctl() {
 }
 `
 
-// installedGuides are the guides for a server that is already installed and running.
+// installedGuides are the guides that assume an installed and running server.
 var installedGuides = []string{"backups", "proxy", "security", "upgrading"}
 
-// topicScript returns the sh blocks of a guide as one script. A block "sh down" first stops the
-// server.
+// topicScript returns the sh blocks in a guide as one script, and their number. A block marked "sh down" first stops
+// the server.
 func topicScript(text string) (script string, blocks int) {
 	var b strings.Builder
 	inBlock := false
@@ -71,7 +71,7 @@ func topicScript(text string) (script string, blocks int) {
 	return b.String(), blocks
 }
 
-// freeAddress returns an address of this machine with a free port.
+// freeAddress returns an address on this machine with a free port.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,8 +82,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// All commands in the guides work: they run in order with a real server, other directories, and
-// another port.
+// All commands in the guides work in sequence with a real server. The test uses different directories and a different
+// port.
 func TestGuideCommands(t *testing.T) {
 	names := topicNames()
 	if len(names) != 8 {
@@ -97,7 +97,7 @@ func TestGuideCommands(t *testing.T) {
 				t.Fatalf("read guide: %v", err)
 			}
 			script, blocks := topicScript(text)
-			// searching is about pages, and proxy about the configuration of another program
+			// The guide "searching" is about pages, and "proxy" is about configuring other software.
 			if blocks < 3 && name != "searching" && name != "proxy" || blocks < 1 {
 				t.Fatalf("got %d sh blocks, want at least 3 (1 in searching and proxy)", blocks)
 			}
@@ -109,8 +109,8 @@ func TestGuideCommands(t *testing.T) {
 	}
 }
 
-// checkEncrypted checks that a directory contains backups, without the text of the document in
-// the vault.
+// checkEncrypted checks that a directory contains backups and that none of their files contain the text of the vault's
+// document.
 func checkEncrypted(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -130,8 +130,8 @@ func checkEncrypted(t *testing.T, dir string) {
 	}
 }
 
-// runGuide runs the script of a guide in a directory with a few documents. Except for
-// "installing", /srv/deedkeep is a vault with a key, an order, and a document.
+// runGuide runs the script of a guide in a directory that contains a few documents, and returns that directory. Except
+// for the guide "installing", /srv/deedkeep is a vault with a key, an order, and a document.
 func runGuide(t *testing.T, name, script string) (dir string) {
 	t.Helper()
 	root := filepath.Dir(shortDataDir(t))
@@ -173,7 +173,7 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 	return dir
 }
 
-// installPrograms writes a new program to dir, and an installed one to dir/bin.
+// installPrograms writes a new deedkeep binary to dir and an installed one to dir/bin.
 func installPrograms(dir string) error {
 	const script = "#!/bin/sh\nexec deedkeep \"$@\"\n"
 	return errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o700),
@@ -181,7 +181,7 @@ func installPrograms(dir string) error {
 		os.WriteFile(filepath.Join(dir, "deedkeep"), []byte(script), 0o700))        // #nosec G306 -- an executable
 }
 
-// copyDocuments copies the documents that the guides name to dir.
+// copyDocuments copies the documents that the guides refer to into dir.
 func copyDocuments(t *testing.T, dir string) {
 	t.Helper()
 	for from, to := range map[string]string{
@@ -208,8 +208,7 @@ func sampleFile(t *testing.T, path string) string {
 	return ""
 }
 
-// The guides have a title, balanced code fences, and lines of at most 110 characters, and help prints
-// them.
+// All guides have a title, balanced code fences, and lines of at most 110 characters, and the help command prints them.
 func TestGuideText(t *testing.T) {
 	for _, name := range topicNames() {
 		text, err := helpTopic(name)

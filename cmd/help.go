@@ -13,17 +13,17 @@ import (
 	"deedkeep/app/config"
 )
 
-// topicFiles are the guides for people who run the server, one Markdown file each. The
-// first line of a file is its heading. A test runs the shell blocks.
+// topicFiles are the guides for people who run the server. Each guide is a Markdown file
+// whose first line is its heading. A test runs the shell blocks.
 //
 //go:embed help/*.md
 var topicFiles embed.FS
 
-// topicCompletions returns the guides, each as "name\theading".
+// topicCompletions returns the guides in the form "name\theading".
 func topicCompletions() []string {
 	files, err := fs.Glob(topicFiles, "help/*.md")
 	if err != nil {
-		return nil // can't happen: the pattern is valid
+		return nil // can't happen, because the pattern is valid
 	}
 	var list []string
 	for _, file := range files {
@@ -46,8 +46,8 @@ func helpTopic(name string) (string, error) {
 	return string(text) + requests, err
 }
 
-// curlExamples returns the last section of the guide for integrators: a curl example for
-// each request, generated from the OpenAPI description.
+// curlExamples returns the last section of the integration guide: a curl example for each
+// request, generated from the OpenAPI description.
 func curlExamples() (string, error) {
 	samples, err := api.Samples("http://" + config.Default().Listen)
 	if err != nil {

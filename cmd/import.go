@@ -17,7 +17,7 @@ import (
 	"deedkeep/app/importer"
 )
 
-// importFlags are the flags of "deedkeep import".
+// importFlags contains the flags of "deedkeep import".
 type importFlags struct {
 	folder   string
 	report   string
@@ -25,10 +25,10 @@ type importFlags struct {
 	dry      bool
 }
 
-// errRejected reports an import that finished but rejected some files.
+// errRejected means that an import finished but rejected some files.
 var errRejected = errors.New("import finished")
 
-// maxParallel is the maximum of --parallel.
+// maxParallel is the maximum value of --parallel.
 const maxParallel = 32
 
 func (s *shell) importCommand() *cobra.Command {
@@ -105,13 +105,13 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	})
 }
 
-// folderNames splits a folder path into names and drops empty ones.
+// folderNames splits a folder path into names and removes empty names.
 func folderNames(folder string) []string {
 	return slices.DeleteFunc(strings.Split(folder, "/"), func(name string) bool { return name == "" })
 }
 
-// checkNotVault returns an error if dir is inside a data directory or a directory of
-// backups. The documents in those are in the vault already.
+// checkNotVault returns an error if dir is inside a data directory or a backup directory.
+// Their documents are already in a vault.
 func checkNotVault(dir string) error {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -133,10 +133,11 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// finish prints the report. walkErr is the error that ended the import early, if any.
+// finish prints the report and returns the error for the exit code. walkErr is the error
+// that stopped the import, or nil.
 func (i *importRun) finish(walkErr error) error {
 	if errors.Is(walkErr, control.ErrNoServer) {
-		return walkErr // the server stopped; connect repeats the import in this process
+		return walkErr // the server has stopped; connect repeats the import in this process
 	}
 	i.count.DryRun, i.count.Rejections = i.dry, i.rejections.first
 	i.rejections.print(i.shell)
@@ -158,7 +159,7 @@ func (i *importRun) finish(walkErr error) error {
 	return nil
 }
 
-// summary returns the report in one line.
+// summary returns the report as one line of text.
 func summary(r apitypes.ImportReport) string {
 	verb := "filed"
 	if r.DryRun {

@@ -1,7 +1,7 @@
 //go:build harness
 
-// An import is killed repeatedly: without a server, beside one, and together with the server.
-// Afterward every document has been imported exactly once.
+// This test repeatedly kills an import: without a server, while a server is running, and
+// together with the server. In the end, every document must have been imported exactly once.
 //
 //	go test -tags harness -run TestImportKilled -v ./cmd
 //
@@ -27,8 +27,8 @@ import (
 
 const importDocuments = 3000
 
-// writeDocumentTree creates a directory tree of small documents. Every tenth one has the content
-// of another one in a different folder; both count as documents.
+// writeDocumentTree creates a directory tree of small documents. Every tenth document has the
+// same content as one in a different folder. Both are imported.
 func writeDocumentTree(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func writeDocumentTree(t *testing.T) string {
 	return dir
 }
 
-// startImport starts an import and doesn't wait for it.
+// startImport starts an import without waiting for it to finish.
 func (h *harness) startImport(dir string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	h.t.Helper()
 	cmd = exec.Command(h.program, "import", dir, "--folder", "Old/Files", "--data", h.dir, "--json")
@@ -99,7 +99,7 @@ func TestImportKilled(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = cmd.Wait() // an error: it is usually killed
+			_ = cmd.Wait() // usually an error, because the import is killed
 		}()
 		select {
 		case <-done:
@@ -107,7 +107,7 @@ func TestImportKilled(t *testing.T) {
 		case <-time.After(time.Duration(200+h.rng.IntN(1500)) * time.Millisecond):
 			midway++
 			if n%3 == 2 {
-				s.kill() // the import continues without the server, or fails
+				s.kill() // the import continues without the server or fails
 				select {
 				case err := <-done:
 					t.Logf("kill %d: import ended: %v", n, err)
@@ -134,7 +134,7 @@ func TestImportKilled(t *testing.T) {
 	if again.Existing != importDocuments || again.Imported != 0 {
 		t.Errorf("repeated import: got %+v, want %d existing documents and no imported ones", again, importDocuments)
 	}
-	s := h.start() // its sweep removes what the kills left behind
+	s := h.start() // the sweep at startup removes leftovers of the kills
 	defer s.kill()
 	report := h.verify()
 	for deadline := time.Now().Add(sweepLimit); report.Orphans+report.Leftovers > 0 && time.Now().Before(deadline); report = h.verify() {
@@ -149,8 +149,9 @@ func TestImportKilled(t *testing.T) {
 	}
 }
 
-// waitImported waits until an import has stored a document. Each worker may have stored content
-// without its record, so there must be more stored files than workers.
+// waitImported waits until an import has created the record of a document. Each worker may have
+// stored content without a record, so waitImported waits for more stored files than there are
+// workers.
 func (h *harness) waitImported() {
 	h.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -164,7 +165,7 @@ func (h *harness) waitImported() {
 	}
 }
 
-// Ctrl-C stops an import immediately and cleanly.
+// Ctrl-C stops an import immediately and without leaving damage.
 func TestImportInterrupted(t *testing.T) {
 	dir := writeDocumentTree(t)
 	h := newHarness(t)

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxPrinted = 20     // rejections printed as messages; the CSV file has all of them
-	maxListed  = 10_000 // rejections listed in the output of --json
+	maxPrinted = 20     // maximum number of rejections printed as messages; the CSV file contains all of them
+	maxListed  = 10_000 // maximum number of rejections in the output of --json
 )
 
-// rejectionReport collects the files that an import rejected: all of them in a CSV file,
-// if there is one, and the first ones in memory.
+// rejectionReport collects the files that an import rejected. A CSV file, if requested,
+// contains all of them. The first ones are also kept in memory.
 type rejectionReport struct {
 	first []apitypes.ImportRejection
 	count int
@@ -26,8 +26,8 @@ type rejectionReport struct {
 	table *csv.Writer
 }
 
-// newRejectionReport creates the CSV file at path, unless path is empty. It overwrites
-// the report of an earlier import.
+// newRejectionReport returns a report that writes to a new CSV file at path, or to no file
+// if path is empty. It overwrites the report of an earlier import.
 func newRejectionReport(path string) (*rejectionReport, error) {
 	r := &rejectionReport{path: path}
 	if path == "" {
@@ -83,7 +83,7 @@ func (r *rejectionReport) print(s *shell) {
 	}
 }
 
-// csvCell replaces control characters with spaces and escapes formulas.
+// csvCell replaces control characters in a cell with spaces and escapes formulas.
 func csvCell(text string) string {
 	return apitypes.EscapeFormula(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -93,8 +93,8 @@ func csvCell(text string) string {
 	}, text))
 }
 
-// quoteUnprintable quotes a file name that contains control characters, so that it can't
-// control the terminal.
+// quoteUnprintable quotes a file name if it contains control characters, so that the name
+// can't control the terminal.
 func quoteUnprintable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return fmt.Sprintf("%q", name)

@@ -9,8 +9,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// The report of rejected files is CSV that spreadsheets open safely, and has all rows although
-// only the first ones are listed.
+// The CSV report of rejected files is safe to open in spreadsheet applications. It contains
+// all rejections, although only the first ones are listed in the output.
 func TestRejectionReport(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.csv")
 	report, err := newRejectionReport(path)

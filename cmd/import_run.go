@@ -19,16 +19,16 @@ import (
 	"deedkeep/app/importer"
 )
 
-// importRun is one run of an import: a directory walk that finds documents, and workers
-// that upload them.
+// importRun is a single import. It walks a directory to find documents, and its workers
+// upload them.
 type importRun struct {
 	shell       *shell
 	client      *control.Client
 	dry         bool
-	destination []string // path of the folder in the vault that DIR is imported into
+	destination []string // path of the vault folder that DIR is imported into
 
-	foldersMu sync.Mutex              // guards folders; held while a folder is created, so that none is created twice
-	folders   map[string]targetFolder // by path relative to DIR
+	foldersMu sync.Mutex              // guards folders; held while a folder is created, so that it isn't created twice
+	folders   map[string]targetFolder // vault folders by directory path relative to DIR
 
 	mu         sync.Mutex // guards the fields below
 	count      apitypes.ImportReport
@@ -37,14 +37,15 @@ type importRun struct {
 	position   apitypes.Progress
 }
 
-// targetFolder is the folder of the vault that corresponds to a directory below DIR.
+// targetFolder is the vault folder for a directory below DIR.
 type targetFolder struct {
-	id        int64  // the folder, or its closest existing ancestor
-	missing   int    // folders below id that don't exist yet
-	rejection string // why the vault can't have this folder
+	id        int64  // ID of the folder or, if it doesn't exist yet, of its closest existing ancestor
+	missing   int    // number of folders below id that don't exist yet
+	rejection string // why the vault rejects this folder; "" if it doesn't
 }
 
-// run imports dir until it is done, fails, or ctx is canceled.
+// run imports dir. It returns when all documents are imported, an error occurs, or ctx is
+// canceled.
 func (i *importRun) run(ctx context.Context, dir string, dataDir os.FileInfo, parallel int) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -64,14 +65,14 @@ func (i *importRun) run(ctx context.Context, dir string, dataDir os.FileInfo, pa
 	close(jobs)
 	workers.Wait()
 	if cause := context.Cause(ctx); cause != nil {
-		return cause // the first error; the error of the walk is a consequence
+		return cause // the first error; it also caused the error of the walk
 	}
 	return err
 }
 
 func (i *importRun) walk(ctx context.Context, dir string, dataDir os.FileInfo, jobs chan<- importer.Entry) error {
 	if _, err := i.folderFor(ctx, "", false); err != nil {
-		return err // report an invalid --folder before any work
+		return err // report an invalid --folder before importing anything
 	}
 	return importer.Walk(ctx, dir, dataDir, func(e importer.Entry) error {
 		switch e.Kind {
@@ -96,8 +97,9 @@ func (i *importRun) walk(ctx context.Context, dir string, dataDir os.FileInfo, j
 	})
 }
 
-// folderFor returns the folder of the vault for a directory below DIR. If create is set,
-// because a document is about to be uploaded to it, missing folders are created.
+// folderFor returns the vault folder for a directory below DIR. If create is set, it
+// creates missing folders. Callers set create when they are about to upload a document to
+// the folder.
 func (i *importRun) folderFor(ctx context.Context, dir string, create bool) (targetFolder, error) {
 	i.foldersMu.Lock()
 	defer i.foldersMu.Unlock()
@@ -128,8 +130,9 @@ func (i *importRun) resolveFolder(ctx context.Context, dir string, create bool) 
 	return folder, nil
 }
 
-// ensureFolder returns the folder with the given name in parent. Everything below a
-// rejected folder is rejected for the same reason.
+// ensureFolder returns the folder with the given name in parent and, if create is set,
+// creates it if necessary. If parent was rejected, the folder is rejected for the same
+// reason.
 func (i *importRun) ensureFolder(ctx context.Context, parent targetFolder, name string, create bool) (targetFolder, error) {
 	if parent.rejection != "" {
 		return parent, nil
@@ -151,7 +154,8 @@ func (i *importRun) ensureFolder(ctx context.Context, parent targetFolder, name 
 	return targetFolder{id: found.Folder.ID}, nil
 }
 
-// file imports one document or records why it was rejected. An error ends the import.
+// file imports one document or records why it was rejected. If it returns an error, the
+// import stops.
 func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -187,8 +191,8 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 	return i.record(e, d.Size, result)
 }
 
-// checkExisting checks whether the same document is in its folder already. If it isn't,
-// checkExisting creates the folder that the document is about to be uploaded to.
+// checkExisting checks whether the folder already contains the same document. If the folder
+// doesn't exist, checkExisting creates it for the upload, except in a dry run.
 func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *control.ImportFile) (result apitypes.Imported, err error) {
 	folder, err := i.folderFor(ctx, e.Folder.Path, false)
 	if err == nil && folder.missing > 0 && folder.rejection == "" && !i.dry {
@@ -200,7 +204,7 @@ func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *cont
 	case folder.rejection != "":
 		return apitypes.Imported{Rejected: folder.rejection}, nil
 	case folder.missing > 0:
-		return result, nil // a dry run: the folder doesn't exist, so neither does the document
+		return result, nil // in a dry run, the folder doesn't exist, so neither does the document
 	}
 	d.Folder = folder.id
 	return i.client.CheckImport(ctx, *d)
@@ -218,8 +222,8 @@ func (i *importRun) record(e importer.Entry, size int64, result apitypes.Importe
 	return nil
 }
 
-// sendFailed records a document that can't be read or that the server rejected. Any
-// other error ends the import.
+// sendFailed records that a document couldn't be read or was rejected by the server. It
+// returns all other errors, which stop the import.
 func (i *importRun) sendFailed(e importer.Entry, err error) error {
 	if unreadable, ok := errors.AsType[*readError](err); ok {
 		return i.reject(&i.count.Unreadable, e, "unreadable", unreadable.Error())
@@ -235,7 +239,7 @@ const (
 	busyRetryDelay  = time.Second
 )
 
-// send uploads a document and retries while the server is busy.
+// send uploads a document. It retries while the server is busy.
 func (i *importRun) send(ctx context.Context, d control.ImportFile, document *os.File) (apitypes.Imported, error) {
 	for attempt := 1; ; attempt++ {
 		if _, err := document.Seek(0, io.SeekStart); err != nil {
@@ -254,13 +258,13 @@ func (i *importRun) send(ctx context.Context, d control.ImportFile, document *os
 	}
 }
 
-// readError is an error of reading the source file, as opposed to one of the connection
-// to the server.
+// readError is an error while reading the source file. It lets the import distinguish such
+// errors from those of the connection to the server.
 type readError struct{ error }
 
 func (r *readError) Unwrap() error { return r.error }
 
-// sourceReader marks errors of reading the source file as readError.
+// sourceReader wraps errors that occur while reading the source file in readError.
 type sourceReader struct{ io.Reader }
 
 func (s sourceReader) Read(p []byte) (int, error) {
@@ -278,7 +282,7 @@ func digest(ctx context.Context, r io.Reader) (sum string, size int64, err error
 	return hex.EncodeToString(hash.Sum(nil)), size, err
 }
 
-// contextReader fails as soon as ctx is canceled.
+// contextReader returns an error from Read once ctx is canceled.
 type contextReader struct {
 	ctx context.Context
 	io.Reader
@@ -301,8 +305,8 @@ func (i *importRun) advance() {
 	i.update(func() { i.position.Done++; i.progress(i.position) })
 }
 
-// reject counts a rejected file and adds it to the report. The error is that of writing
-// the report.
+// reject counts a rejected file and adds it to the report. It returns an error if the
+// report can't be written.
 func (i *importRun) reject(count *int64, e importer.Entry, category, reason string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

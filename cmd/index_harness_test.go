@@ -1,7 +1,7 @@
 //go:build harness
 
-// A server is killed repeatedly while it builds the search index and while it updates it.
-// Afterward the index is the same as one that was built without interruption.
+// This test repeatedly kills a server while it builds or updates the search index. In the end,
+// the index must be the same as one built without interruptions.
 //
 //	go test -tags harness ./cmd -run TestIndexKilled
 package cmd_test
@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	indexRecords   = 1000            // number of abstracts and of orders; there are twice as many files
-	indexKills     = 4               // max number of kills during the build
-	updateKills    = 2               // number of kills during updates
-	maxSearchDelay = 2 * time.Second // from the response of a write until a search finds the record
+	indexRecords   = 1000            // number of abstracts, and also of orders; there are twice as many files
+	indexKills     = 4               // maximum number of kills while the index is built
+	updateKills    = 2               // number of kills while the index is updated
+	maxSearchDelay = 2 * time.Second // maximum time from the response to a write until a search finds the record
 )
 
 func TestIndexKilled(t *testing.T) {
@@ -103,7 +103,7 @@ func TestIndexKilled(t *testing.T) {
 	s.kill()
 }
 
-// status returns the output of `deedkeep status --json`.
+// status returns the decoded output of `deedkeep status --json`.
 func (h *harness) status() (status apitypes.Status) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("status", "--json"), &status); err != nil {
@@ -112,7 +112,7 @@ func (h *harness) status() (status apitypes.Status) {
 	return status
 }
 
-// waitIndexed waits until the index is complete and up to date, and returns how long that took.
+// waitIndexed waits until the index is complete and up to date. It returns how long that took.
 func (h *harness) waitIndexed(s *serverProcess) time.Duration {
 	h.t.Helper()
 	for start := time.Now(); ; time.Sleep(50 * time.Millisecond) {
@@ -124,7 +124,7 @@ func (h *harness) waitIndexed(s *serverProcess) time.Duration {
 	}
 }
 
-// waitFound repeats a search until it finds a record of a kind.
+// waitFound repeats a search until it finds a record of the given type.
 func (h *harness) waitFound(s *serverProcess, kind, text string) {
 	h.t.Helper()
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -140,7 +140,7 @@ func (h *harness) waitFound(s *serverProcess, kind, text string) {
 		}
 		var page struct{ Data []json.RawMessage }
 		err = json.NewDecoder(resp.Body).Decode(&page)
-		_ = resp.Body.Close() // was only read
+		_ = resp.Body.Close() // the body was only read
 		if err == nil && resp.StatusCode == http.StatusOK && len(page.Data) > 0 {
 			return
 		}

@@ -59,7 +59,7 @@ func (s *shell) keysCreate() *cobra.Command {
 	return cmd
 }
 
-// explainAbilities adds the list of valid abilities to the error for an unknown one.
+// explainAbilities adds the list of valid abilities to an error about an unknown ability.
 func explainAbilities(err error) error {
 	rejected, ok := errors.AsType[*client.Error](err)
 	if !ok || len(rejected.Errors.Of("abilities")) == 0 {

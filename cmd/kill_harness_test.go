@@ -1,7 +1,7 @@
 //go:build harness
 
-// The crash harness kills a server under load, repeatedly. After each kill, every document that
-// the server acknowledged must be stored unchanged, and no other files may be left.
+// The crash harness repeatedly kills a server under load. After each kill, all documents that the server acknowledged
+// must be stored unchanged, and no other files may be left over.
 //
 //	go test -tags harness ./cmd -run Kill
 //
@@ -31,15 +31,15 @@ import (
 const (
 	mutant       = "record-before-bytes"
 	startLimit   = 2 * time.Second
-	maxUntilKill = 1200 * time.Millisecond // from the readiness of the server
-	// cyclesPerVault is the number of kills after which the harness creates a new vault, so that
-	// a long run doesn't fill the disk.
+	maxUntilKill = 1200 * time.Millisecond // maximum time from when the server is ready until it is killed
+	// cyclesPerVault is the number of kills after which the harness creates a new vault. This keeps a long run from
+	// filling the disk.
 	cyclesPerVault = 10
-	sweepLimit     = 10 * time.Second // until the sweep after a start is done
+	sweepLimit     = 10 * time.Second // maximum time until the sweep at startup is done
 )
 
-// recordBeforeContent is the defect that the harness must detect: a record is committed first, and its
-// content gets its name afterward.
+// recordBeforeContent is a defect that the harness must detect: the server commits a record before the content file
+// gets its final name.
 var recordBeforeContent = vaulttest.Mutation{
 	File: "app/vault/staged_upload.go",
 	Line: "release, err = v.Blobs.Commit(ctx, staged...)",
@@ -55,7 +55,7 @@ var recordBeforeContent = vaulttest.Mutation{
 	Import: "time",
 }
 
-// stats holds the results of a run.
+// stats contains the results of a run.
 type stats struct {
 	acked, lost, stray, cycles int
 	worstReady                 time.Duration
@@ -91,7 +91,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// The harness detects a vault that commits a record before its content.
+// The harness detects a server that commits a record before its content.
 func TestHarnessDetectsRecordBeforeContent(t *testing.T) {
 	h := newHarness(t, recordBeforeContent)
 	h.run(20, func() bool { return h.stats.lost > 0 })
@@ -101,7 +101,7 @@ func TestHarnessDetectsRecordBeforeContent(t *testing.T) {
 	}
 }
 
-// The harness detects an acknowledged document that is missing or changed after a restart.
+// The harness detects if an acknowledged document is missing or changed after a restart.
 func TestHarnessDetectsLostDocument(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -138,7 +138,7 @@ func TestHarnessDetectsLostDocument(t *testing.T) {
 	}
 }
 
-// harness runs the binary on vaults.
+// harness runs the deedkeep binary, kills it, and checks its vaults.
 type harness struct {
 	t       *testing.T
 	program string
@@ -147,13 +147,13 @@ type harness struct {
 
 	dir       string // the data directory
 	key       string
-	acked     map[int64]ackedDocument // in this vault, by file
-	missing   map[int64]bool          // files whose content is missing or wrong
-	unchecked []int64                 // files acknowledged since the last restart
-	seed      uint64                  // of the next document
+	acked     map[int64]ackedDocument // acknowledged documents in this vault, by file ID
+	missing   map[int64]bool          // IDs of files whose content is missing or wrong
+	unchecked []int64                 // IDs of files acknowledged since the last restart
+	seed      uint64                  // seed of the next document
 }
 
-// newHarness builds the binary. The test has to create a vault.
+// newHarness builds the binary, with mutations of its source code if given. The test must create a vault.
 func newHarness(t *testing.T, mutations ...vaulttest.Mutation) *harness {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -161,7 +161,7 @@ func newHarness(t *testing.T, mutations ...vaulttest.Mutation) *harness {
 	return &harness{t: t, rng: rand.New(rand.NewPCG(seed, 0)), program: vaulttest.BuildProgram(t, mutations...)}
 }
 
-// run kills the server n times, or until done returns true.
+// run kills the server n times. It stops early if done returns true.
 func (h *harness) run(n int, done func() bool) {
 	for i := range n {
 		if i%cyclesPerVault == 0 {
@@ -176,8 +176,8 @@ func (h *harness) run(n int, done func() bool) {
 	h.removeVault()
 }
 
-// cycle starts the server, checks the vault after the previous kill, and kills the server under
-// load.
+// cycle starts the server, checks the vault after the previous kill, and kills the server while clients are uploading
+// documents.
 func (h *harness) cycle() {
 	h.t.Helper()
 	h.killDuringStart()
@@ -188,7 +188,7 @@ func (h *harness) cycle() {
 	h.stats.cycles++
 }
 
-// killDuringStart kills a server during its start, in one of eight calls.
+// killDuringStart starts a server and kills it during startup, in one out of eight calls. Otherwise, it does nothing.
 func (h *harness) killDuringStart() {
 	if h.rng.IntN(8) > 0 {
 		return
@@ -205,12 +205,12 @@ func (h *harness) newVault() {
 	if err != nil {
 		h.t.Fatalf("create temporary directory: %v", err)
 	}
-	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // usually removed already
+	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // usually already removed
 	h.dir, h.acked, h.missing, h.unchecked = dir, map[int64]ackedDocument{}, map[int64]bool{}, nil
 	s := h.start()
 	h.key = strings.TrimSpace(string(h.command("keys", "create", "harness", "--quiet")))
 	s.kill()
-	// The first document takes longer than a cycle: PDFium is compiled and cached.
+	// Upload a first document. It takes longer than a cycle, because PDFium must be compiled and cached.
 	s = h.start()
 	first := []client.Upload{{Filename: "first.pdf", Reader: bytes.NewReader(makePDF(0, minSize))}}
 	if done, err := s.client.Upload(h.t.Context(), nil, first); err != nil || !done.Success {
@@ -219,7 +219,7 @@ func (h *harness) newVault() {
 	s.kill()
 }
 
-// removeVault checks all documents of the vault a last time, and removes it.
+// removeVault checks all documents in the vault one last time and then removes the vault.
 func (h *harness) removeVault() {
 	h.t.Helper()
 	if h.dir == "" {
@@ -238,7 +238,7 @@ func (h *harness) removeVault() {
 	h.dir = ""
 }
 
-// check waits for the sweep, downloads the documents, and verifies the vault.
+// check downloads the given documents and verifies the vault when the sweep is done. It records lost documents.
 func (h *harness) check(s *serverProcess, ids []int64) {
 	h.t.Helper()
 	for _, id := range h.findDamaged(s, ids) {
@@ -267,7 +267,7 @@ func (h *harness) check(s *serverProcess, ids []int64) {
 	}
 }
 
-// recordLoss counts a lost document once.
+// recordLoss counts a lost document. Each document is counted only once.
 func (h *harness) recordLoss(id int64, why string) {
 	if !h.missing[id] {
 		h.missing[id] = true
@@ -276,8 +276,7 @@ func (h *harness) recordLoss(id int64, why string) {
 	}
 }
 
-// verify returns the report of `deedkeep verify --json`, which uses the control socket of a
-// running server.
+// verify returns the report of `deedkeep verify --json`. If a server is running, the command uses its control socket.
 func (h *harness) verify() (report apitypes.Verify) {
 	h.t.Helper()
 	if err := json.Unmarshal(h.command("verify", "--json"), &report); err != nil {
@@ -286,7 +285,7 @@ func (h *harness) verify() (report apitypes.Verify) {
 	return report
 }
 
-// command runs a command on the vault and returns its output. Exit code 3, damage, is allowed.
+// command runs a command on the vault and returns its output. The exit code may be 0 or 3 (damage found).
 func (h *harness) command(args ...string) []byte {
 	h.t.Helper()
 	cmd := exec.Command(h.program, append(args, "--data", h.dir)...)

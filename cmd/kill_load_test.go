@@ -22,20 +22,20 @@ import (
 
 const (
 	uploaders        = 8
-	minSize          = 1 << 10 // bytes of a document
+	minSize          = 1 << 10 // minimum size of a document in bytes
 	maxSize          = 2 << 20
-	filesPerAbstract = 3 // documents of an abstract
+	filesPerAbstract = 3 // number of documents in an abstract
 )
 
-// ackedDocument is a document that the server has acknowledged.
+// ackedDocument is a document that the server acknowledged.
 type ackedDocument struct {
 	seed     uint64
 	size     int
 	digest   string
-	abstract string // ID; "" for none
+	abstract string // ID of its abstract; "" if it isn't in one
 }
 
-// makePDF returns a PDF of about size bytes whose content is unique to seed.
+// makePDF returns a PDF of about size bytes. Its content is different for each seed.
 func makePDF(seed uint64, size int) []byte {
 	var b bytes.Buffer
 	var offsets []int
@@ -65,11 +65,12 @@ func makePDF(seed uint64, size int) []byte {
 	return b.Bytes()
 }
 
-// uploadUntilKilled uploads documents concurrently, kills the server after a duration, and
-// records what it had acknowledged.
+// uploadUntilKilled uploads documents concurrently, kills the server after the given
+// duration, and records the documents that the server acknowledged.
 func (h *harness) uploadUntilKilled(s *serverProcess, duration time.Duration) {
 	h.t.Helper()
-	// The kill ends the requests; the timeout is for a server that hangs.
+	// The requests normally end when the server is killed. The timeout applies if the server
+	// hangs.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -102,7 +103,7 @@ func (h *harness) uploadUntilKilled(s *serverProcess, duration time.Duration) {
 	h.stats.acked += len(h.unchecked)
 }
 
-// uploader is a client that uploads documents in consecutive requests.
+// uploader is a client that sends one upload request after another.
 type uploader struct {
 	client *client.Client
 	seed   uint64
@@ -110,7 +111,8 @@ type uploader struct {
 	acked  map[int64]ackedDocument
 }
 
-// request uploads one document, or creates an abstract with several documents.
+// request uploads one document or, if abstract is set, creates an abstract with several
+// documents.
 func (u *uploader) request(ctx context.Context, abstract bool) error {
 	n := 1
 	if abstract {
@@ -120,7 +122,7 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 	var parts []client.Upload
 	for range n {
 		u.seed++
-		// sizes are distributed evenly over the orders of magnitude
+		// Distribute the sizes evenly over the orders of magnitude.
 		size := int(minSize * math.Pow(maxSize/minSize, u.rng.Float64()))
 		body := makePDF(u.seed, size)
 		sum := sha256.Sum256(body)
@@ -153,7 +155,8 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 	return nil
 }
 
-// findDamaged downloads the documents and returns those that differ from what was uploaded.
+// findDamaged downloads the given documents and returns the IDs of those that differ from
+// the uploaded content.
 func (h *harness) findDamaged(s *serverProcess, ids []int64) (damaged []int64) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -178,7 +181,8 @@ func (h *harness) findDamaged(s *serverProcess, ids []int64) (damaged []int64) {
 	return damaged
 }
 
-// isIntact reports whether the server returns a document, and its abstract, as acknowledged.
+// isIntact reports whether a document and its abstract are the same as when they were
+// acknowledged.
 func (h *harness) isIntact(s *serverProcess, id int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

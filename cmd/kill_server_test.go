@@ -15,17 +15,17 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// serverProcess is a process of `deedkeep serve`.
+// serverProcess is a running `deedkeep serve` process.
 type serverProcess struct {
 	cmd       *exec.Cmd
-	stderr    *bytes.Buffer // read it only after the process has ended
-	address   chan string   // from the output; closed at its end
+	stderr    *bytes.Buffer // read this only after the process has exited
+	address   chan string   // address printed by the server; closed at the end of its output
 	transport *http.Transport
 	client    *client.Client
-	baseURL   string // of the public address
+	baseURL   string // base URL of the public address
 }
 
-// startNoWait starts a server and doesn't wait until it is ready.
+// startNoWait starts a server without waiting until it is ready.
 func (h *harness) startNoWait() *serverProcess {
 	h.t.Helper()
 	s := &serverProcess{stderr: &bytes.Buffer{}, address: make(chan string, 1), transport: &http.Transport{}}
@@ -51,7 +51,7 @@ func (h *harness) startNoWait() *serverProcess {
 	return s
 }
 
-// start starts a server, waits until it is ready, and records how long that took.
+// start starts a server, waits until it is ready, and records how long the start took.
 func (h *harness) start() *serverProcess {
 	h.t.Helper()
 	start := time.Now()
@@ -76,7 +76,7 @@ func (h *harness) start() *serverProcess {
 	return s
 }
 
-// ready waits until /readyz returns 200.
+// ready waits until /readyz returns status 200. It returns an error if that takes too long.
 func ready(transport http.RoundTripper, address string) error {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		resp, err := (&http.Client{Transport: transport}).Get(address + "/readyz")
@@ -92,14 +92,14 @@ func ready(transport http.RoundTripper, address string) error {
 	}
 }
 
-// kill kills the server and its child processes, and waits for it.
+// kill kills the server and its child processes and waits until the server has exited.
 func (s *serverProcess) kill() {
 	if s.cmd.ProcessState != nil {
 		return
 	}
 	killProcessGroup(s.cmd)
-	for range s.address { // the reader has to be done before Wait closes the pipe
+	for range s.address { // Wait closes the pipe, so the reader must finish first
 	}
-	_ = s.cmd.Wait() // the error is that it was killed
+	_ = s.cmd.Wait() // always an error, because the process was killed
 	s.transport.CloseIdleConnections()
 }

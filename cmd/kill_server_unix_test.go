@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// setProcessGroup starts cmd in a process group of its own.
+// setProcessGroup makes cmd start in its own process group.
 func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killProcessGroup kills a process that is not yet waited for, and its child processes.
+// killProcessGroup kills a process and its child processes. It must be called before Wait.
 func killProcessGroup(cmd *exec.Cmd) {
-	// Wait has not been called, so the system can't have reused the process ID.
+	// Wait hasn't been called, so the process ID can't have been reused.
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 }

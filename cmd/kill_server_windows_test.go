@@ -4,10 +4,11 @@ package cmd_test
 
 import "os/exec"
 
-// setProcessGroup does nothing: on Windows, the child processes end with the server.
+// setProcessGroup does nothing, because on Windows the child processes end when the server
+// does.
 func setProcessGroup(*exec.Cmd) {}
 
-// killProcessGroup kills a process. Its child processes end with it.
+// killProcessGroup kills a process. Its child processes end as well.
 func killProcessGroup(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill()
 }

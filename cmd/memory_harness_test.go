@@ -16,11 +16,11 @@ import (
 	"testing"
 )
 
-// maxResident is the limit of resident memory, in bytes, that a server must not exceed for any
-// request body.
+// maxResident is the maximum resident memory of a server, in bytes, regardless of the request
+// bodies that it receives.
 const maxResident = 256 << 20
 
-// peakMemory returns the peak of resident memory of a process, in bytes, since the last call.
+// peakMemory returns the peak resident memory of a process, in bytes, since the previous call.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
@@ -36,15 +36,15 @@ func peakMemory(t *testing.T, pid int) int {
 	if err != nil {
 		t.Fatalf("parse number: %v", err)
 	}
-	const reset = "5" // proc_pid_clear_refs(5)
+	const reset = "5" // see the man page proc_pid_clear_refs(5)
 	if err := os.WriteFile(filepath.Join(dir, "clear_refs"), []byte(reset), 0); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	return kb << 10
 }
 
-// The memory for decoding request bodies is bounded: 50 concurrent requests with two keys, whose
-// bodies need the most memory for their size.
+// The server uses a bounded amount of memory to decode request bodies. The test sends 50
+// concurrent requests with two keys. Their bodies need the most memory relative to their size.
 func TestMemoryOfRequestBodies(t *testing.T) {
 	server := startServer(t, shortDataDir(t))
 	keys := []string{server.createKey(t, "one"), server.createKey(t, "two")}
@@ -92,7 +92,7 @@ func TestMemoryOfRequestBodies(t *testing.T) {
 			}
 			req.Header.Set("Content-Type", row.media)
 			req.Header.Set("Authorization", "Bearer "+keys[i%2])
-			status := "cut" // the server closes the connection before it has read the body
+			status := "cut" // the server closed the connection before reading the entire body
 			if resp, err := http.DefaultClient.Do(req); err == nil {
 				_, err = io.Copy(io.Discard, resp.Body)
 				status = fmt.Sprint(resp.StatusCode)

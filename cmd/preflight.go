@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/config"
 )
 
-// preflight checks settings that are valid on their own but can't work on this machine.
-// Problems are reported like other invalid settings: with file, line, and reason.
+// preflight checks settings that are valid in themselves but can't work on this machine.
+// Problems are reported like invalid settings, with file, line, and reason.
 func preflight(c config.Config) error {
 	var problems config.Problems
 	addProblem := func(key string, err error) {
@@ -47,8 +47,8 @@ func preflight(c config.Config) error {
 	return nil
 }
 
-// configWarnings returns warnings about settings that work but may not be intended, each
-// with what to do.
+// configWarnings returns warnings about settings that work but may be unintended. Each
+// warning says what to do.
 func configWarnings(c config.Config) []string {
 	list := c.Warnings()
 	if dir := c.Backup.To; dir != "" && !filepath.IsAbs(dir) {

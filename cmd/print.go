@@ -18,7 +18,7 @@ func (s *shell) printf(format string, args ...any) error {
 	return err
 }
 
-// printJSON prints v as one indented JSON document.
+// printJSON prints v as an indented JSON document.
 func (s *shell) printJSON(v any) error {
 	enc := json.NewEncoder(s.out)
 	enc.SetEscapeHTML(false)
@@ -26,7 +26,7 @@ func (s *shell) printJSON(v any) error {
 	return enc.Encode(v)
 }
 
-// printTable prints rows in aligned columns. The first row holds the headings.
+// printTable prints rows in aligned columns. The first row contains the headings.
 func (s *shell) printTable(rows [][]string) error {
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -41,7 +41,7 @@ func (s *shell) printTable(rows [][]string) error {
 	return table.Flush()
 }
 
-// formatTime formats a time in the office's time zone; nil is "never".
+// formatTime formats a time in the office's time zone. It returns "never" for nil.
 func (s *shell) formatTime(t *apitypes.Time) string {
 	if t == nil {
 		return "never"
@@ -49,12 +49,11 @@ func (s *shell) formatTime(t *apitypes.Time) string {
 	return t.In(s.location()).Format("2006-01-02 15:04 MST")
 }
 
-// location returns the office's time zone from the settings or, before they are loaded,
-// that of this machine.
+// location returns the office's time zone or, if the settings aren't loaded yet, the local
+// time zone of this machine.
 func (s *shell) location() *time.Location { return cmp.Or(s.zone.Load(), time.Local) }
 
-// explainNotFound replaces a 404 error, which doesn't name the record, with one that
-// does.
+// explainNotFound replaces a 404 error with one that names the record.
 func explainNotFound(err error, recordType, id string) error {
 	var rejected *client.Error
 	if errors.As(err, &rejected) && rejected.Status == http.StatusNotFound {

@@ -18,17 +18,17 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// serverProcess is a process of "deedkeep serve", run by the test binary.
+// serverProcess is a "deedkeep serve" process that runs the test binary.
 type serverProcess struct {
 	url, data string
 	process   *exec.Cmd
 	messages  *bytes.Buffer
-	startup   time.Duration // from the start to the printed address
+	startup   time.Duration // time from the start until the address is printed
 	done      chan struct{}
 }
 
-// startServer starts a server on a free port and waits until it prints its address. The test kills
-// it at the end.
+// startServer starts a server on a free port and waits until it prints its address. The server is
+// killed when the test ends.
 func startServer(t *testing.T, data string) *serverProcess {
 	t.Helper()
 	p := &serverProcess{data: data, messages: new(bytes.Buffer), done: make(chan struct{})}
@@ -44,17 +44,17 @@ func startServer(t *testing.T, data string) *serverProcess {
 		t.Fatalf("start server: %v", err)
 	}
 	buf := make([]byte, 100)
-	n, err := out.Read(buf) // the only line, in one write
+	n, err := out.Read(buf) // reads the only line, which is written at once
 	p.startup = time.Since(start)
 	url, ok := strings.CutPrefix(strings.TrimSpace(string(buf[:n])), "listening on ")
 	p.url = url
 	go func() {
 		defer close(p.done)
 		_, _ = io.Copy(io.Discard, out) // no more output is expected
-		_ = p.process.Wait()            // ProcessState has the result
+		_ = p.process.Wait()            // ProcessState contains the result
 	}()
 	t.Cleanup(func() {
-		_ = p.process.Process.Kill() // it may have ended
+		_ = p.process.Process.Kill() // the process may have exited
 		<-p.done
 	})
 	if err != nil || !ok {
@@ -73,7 +73,7 @@ func (p *serverProcess) signal(t *testing.T, s os.Signal) {
 	}
 }
 
-// waitExit waits until the server has ended and returns its exit code.
+// waitExit waits until the server has exited and returns its exit code.
 func (p *serverProcess) waitExit(t *testing.T) int {
 	t.Helper()
 	select {
@@ -85,7 +85,7 @@ func (p *serverProcess) waitExit(t *testing.T) int {
 	}
 }
 
-// createKey creates an API key through the control socket.
+// createKey creates an API key through the control socket and returns the key.
 func (p *serverProcess) createKey(t *testing.T, name string, flags ...string) string {
 	t.Helper()
 	got := runCLI(t.Context(), t, nil, append([]string{"keys", "create", name, "--quiet", "--data", p.data}, flags...)...)
@@ -95,7 +95,7 @@ func (p *serverProcess) createKey(t *testing.T, name string, flags ...string) st
 	return strings.TrimSpace(got.out)
 }
 
-// A server with an existing vault starts within a second.
+// A server with an existing vault starts within one second.
 func TestSecondStartIsFast(t *testing.T) {
 	data := shortDataDir(t)
 	fastest := time.Hour
@@ -110,13 +110,13 @@ func TestSecondStartIsFast(t *testing.T) {
 		}
 	}
 	t.Logf("fastest start: %v", fastest)
-	// The limit also applies on a busy machine and with the race detector.
+	// The limit applies even on a busy machine or with the race detector.
 	if fastest > time.Second {
 		t.Errorf("the fastest start took %v, want at most 1s", fastest)
 	}
 }
 
-// serve reports a vault that it creates, but not one that it opens.
+// serve prints a message if it creates a vault but not if it opens an existing one.
 func TestServeReportsNewVault(t *testing.T) {
 	data := shortDataDir(t)
 	for start, want := range []bool{true, false} {
@@ -130,7 +130,8 @@ func TestServeReportsNewVault(t *testing.T) {
 	}
 }
 
-// An upload that is in progress at SIGTERM is completed, acknowledged, and stored.
+// If the server receives SIGTERM during an upload, the upload is completed, acknowledged, and
+// stored.
 func TestSIGTERMCompletesUpload(t *testing.T) {
 	data := shortDataDir(t)
 	p := startServer(t, data)
@@ -145,13 +146,13 @@ func TestSIGTERMCompletesUpload(t *testing.T) {
 		}
 		done <- err
 	}()
-	if _, err := pw.Write(content[:5]); err != nil { // returns when the client reads it
+	if _, err := pw.Write(content[:5]); err != nil { // returns when the HTTP client has read the bytes
 		t.Fatalf("write to body: %v", err)
 	}
 	p.signal(t, syscall.SIGTERM)
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		if _, err := c.OrderFields(t.Context()); err != nil {
-			break // new requests are rejected
+			break // the server now rejects new requests
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("new requests still succeed 10 seconds after SIGTERM")
@@ -169,8 +170,8 @@ func TestSIGTERMCompletesUpload(t *testing.T) {
 	}
 }
 
-// While a server starts and stops repeatedly, a command succeeds or reports that the vault is
-// locked. Every key that it reported exists.
+// While a server repeatedly starts and stops, each command either succeeds or reports that the
+// vault is locked. All keys that the commands reported exist.
 func TestKeysDuringServerRestarts(t *testing.T) {
 	data := shortDataDir(t)
 	first := startServer(t, data)

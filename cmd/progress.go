@@ -11,16 +11,16 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Progress is shown only for work that takes longer than progressDelay.
+// Progress is displayed only for work that takes longer than progressDelay.
 const (
 	progressDelay        = time.Second
 	progressLineInterval = 10 * time.Second
 )
 
-// showProgress returns a function to report the progress of long work: as a bar with
-// rate and remaining time on a terminal, otherwise as a line every ten seconds, and not
-// at all in the first second. finish clears the bar and may be called more than once.
-// report is not safe for concurrent use.
+// showProgress returns a function that displays the progress of a long operation. On a
+// terminal, it displays a bar with the rate and the remaining time. Otherwise, it prints a
+// line every ten seconds. It displays nothing in the first second. finish clears the bar
+// and may be called more than once. report is not safe for concurrent use.
 func (s *shell) showProgress(label string) (report func(apitypes.Progress), finish func()) {
 	file, _ := s.messages.(*os.File)
 	if file != nil && isTerminal(file) {
@@ -42,17 +42,18 @@ func (s *shell) showProgress(label string) (report func(apitypes.Progress), fini
 	}, func() {}
 }
 
-// progress shows progress without a label, on a bar that is cleared at the end.
+// progress returns a function that displays progress without a label. A bar is cleared when
+// the work is done.
 func (s *shell) progress() func(apitypes.Progress) {
 	report, _ := s.showProgress("")
 	return report
 }
 
-// progressRate estimates the remaining time from the first report on. Work before it,
-// such as a scan of all records or an earlier, interrupted run, doesn't count for the
-// rate.
+// progressRate estimates the remaining time, starting with the first report. Work before
+// that doesn't count, for example a scan of all records or an earlier run that was
+// interrupted.
 type progressRate struct {
-	at   time.Time // of the first report; zero before it
+	at   time.Time // time of the first report; zero before it
 	done int64
 }
 
@@ -62,8 +63,8 @@ func (r *progressRate) start(p apitypes.Progress) {
 	}
 }
 
-// remaining returns how long the rest of the work will take, and false if it is too
-// early to tell.
+// remaining returns the estimated time until the work is done. It returns false if it is
+// too early for an estimate.
 func (r progressRate) remaining(p apitypes.Progress) (time.Duration, bool) {
 	elapsed := time.Since(r.at)
 	if r.at.IsZero() || elapsed < progressDelay || p.Done <= r.done || p.Total <= p.Done {
@@ -72,7 +73,7 @@ func (r progressRate) remaining(p apitypes.Progress) (time.Duration, bool) {
 	return time.Duration(float64(elapsed) / float64(p.Done-r.done) * float64(p.Total-p.Done)), true
 }
 
-// progressLine formats progress as text, such as "3 of 12 documents, 9s left".
+// progressLine formats progress as text, for example "3 of 12 documents, 9s left".
 func progressLine(p apitypes.Progress, rate progressRate) string {
 	format := func(n int64) string {
 		if p.Unit == "bytes" {
@@ -107,10 +108,10 @@ func (s *shell) showTerminalProgress(label string) (report func(apitypes.Progres
 					progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(24))
 			}
 			bar.ChangeMax64(max(p.Total, 1))
-			_ = bar.Set64(min(p.Done, max(p.Total, 1))) // a failure to draw the bar is harmless
+			_ = bar.Set64(min(p.Done, max(p.Total, 1))) // failing to draw the bar is harmless
 		}, sync.OnceFunc(func() {
 			if bar != nil {
-				_ = bar.Clear() // a failure to draw the bar is harmless
+				_ = bar.Clear() // failing to draw the bar is harmless
 			}
 		})
 }

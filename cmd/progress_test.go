@@ -9,7 +9,8 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Without a terminal, the first line is printed after a second, and then one every ten seconds.
+// If the output is not a terminal, the first line is printed after one second, and then a line
+// every ten seconds.
 func TestProgressLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, messages := testShell()
@@ -29,13 +30,13 @@ func TestProgressLines(t *testing.T) {
 	})
 }
 
-// The rate counts neither the time before the first report nor what an earlier run has done. The
-// time left is printed only after a second of reports.
+// The rate excludes the time before the first report and the work done by earlier runs. The
+// remaining time is printed only one second after the first report.
 func TestProgressTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, messages := testShell()
 		report, finish := s.showProgress("")
-		time.Sleep(3 * time.Second) // before the first report
+		time.Sleep(3 * time.Second) // time before the first report
 		for done := range int64(1450) {
 			report(apitypes.Progress{Done: done + 1, Total: 1450, Unit: "documents"})
 			time.Sleep(10 * time.Millisecond)

@@ -27,7 +27,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// proxyCheck sends requests through a proxy, from a different address than that of the proxy.
+// proxyCheck is a script that sends requests through a proxy. The client's IP address differs
+// from that of the proxy.
 const proxyCheck = `
 ask() { curl -sS --interface 192.0.2.10 --cacert "$CA" "$@"; }
 for _ in $(seq 600); do ask -o health https://vault.example.com/healthz 2>/dev/null && break; sleep 0.05; done
@@ -52,8 +53,8 @@ printf '\n'
 SSL_CERT_FILE=$CA deedkeep doctor --through https://vault.example.com --key "$KEY" | sed 's/^/DOCTOR /' || true # there is no backup
 `
 
-// The configurations in the guide work unchanged with the nginx and Caddy of Debian, on ports 80
-// and 443 of a separate network namespace.
+// The configurations in the guide work unchanged with Debian's nginx and Caddy packages, on ports
+// 80 and 443 in a separate network namespace.
 func TestProxyConfigurations(t *testing.T) {
 	guide, err := helpTopic("proxy")
 	if err != nil {
@@ -69,7 +70,7 @@ func TestProxyConfigurations(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"vault.pem": cert, "vault.key": key, "password": []byte("wexcombe county deeds since 1911"),
 		"nginx": []byte(singleBlock(t, guide, "nginx")), "caddy": []byte(singleBlock(t, guide, "caddyfile")),
-		// Readers ignore what follows the last image of a TIFF file.
+		// TIFF readers ignore data after the last image.
 		"scan2.tiff":  append(bytes.Clone(tiff), make([]byte, 2<<20)...),
 		"scan60.tiff": append(bytes.Clone(tiff), make([]byte, 60<<20)...),
 	} {
@@ -83,7 +84,7 @@ cp nginx /etc/nginx/conf.d/deedkeep.conf
 nginx -t
 nginx -g 'daemon off;' &
 `},
-		// The only addition is a local certificate authority instead of a public one.
+		// The test adds only a local certificate authority, in place of a public one.
 		{"caddy", `export CA=/mnt/caddy/caddy/pki/authorities/local/root.crt XDG_DATA_HOME=/mnt/caddy XDG_CONFIG_HOME=/mnt/caddy
 { printf '{\n\tlocal_certs\n\tskip_install_trust\n\tadmin off\n}\n'; cat caddy; } > /etc/caddy/Caddyfile
 caddy run --config /etc/caddy/Caddyfile 2>caddy.err &
@@ -132,7 +133,8 @@ deedkeep users create owner --role admin --password-stdin < password
 			if strings.Contains(out, `"address":"127.0.0.1"`) {
 				t.Error("audit log has the address of the proxy, want only that of the client")
 			}
-			// The vault of this test is in memory, has no backup, and belongs to root.
+			// These findings are expected, because the vault in this test is in memory, doesn't
+			// have a backup, and belongs to root.
 			allowed := regexp.MustCompile(`^(warn|bad) +(speed of sync|user|.*backup)`)
 			for line := range strings.Lines(out) {
 				found, ok := strings.CutPrefix(line, "DOCTOR ")
@@ -147,7 +149,8 @@ deedkeep users create owner --role admin --password-stdin < password
 	}
 }
 
-// singleBlock returns the only code block of a language in a guide.
+// singleBlock returns the code block in the given language from a guide. There must be exactly
+// one.
 func singleBlock(t *testing.T, guide, language string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(guide, "\n```"+language+"\n")
@@ -158,7 +161,7 @@ func singleBlock(t *testing.T, guide, language string) string {
 	return block + "\n"
 }
 
-// The configuration for IIS, which no test runs, is well-formed XML.
+// The IIS configuration is well-formed XML. The test doesn't run it.
 func TestProxyConfigurationForIIS(t *testing.T) {
 	guide, err := helpTopic("proxy")
 	if err != nil {
@@ -174,7 +177,8 @@ func TestProxyConfigurationForIIS(t *testing.T) {
 	}
 }
 
-// proxyCertificate creates a self-signed certificate for vault.example.com, with its key, in PEM.
+// proxyCertificate creates a self-signed certificate for vault.example.com and its key, both in
+// PEM format.
 func proxyCertificate(t *testing.T) (cert, key []byte) {
 	t.Helper()
 	privateKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

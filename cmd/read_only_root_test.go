@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// Commands that only read work on a full disk, on a read-only file system, and in a directory
-// that the user can't write to: go test -tags root ./cmd -run Unwritable (as root).
+// Read-only commands work on a full disk, on a read-only file system, and in a directory that
+// the user can't write to. Run this test as root: go test -tags root ./cmd -run Unwritable
 func TestCommandsOnUnwritableDisk(t *testing.T) {
 	const otherUser = 65534             // "nobody"
 	base, err := os.MkdirTemp("", "dk") //nolint:usetesting // the other user needs access

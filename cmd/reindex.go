@@ -43,7 +43,7 @@ of deedkeep, and one beside a database that was put back, is made anew by the se
 	}
 }
 
-// searchRow describes the state of the search index for "deedkeep status".
+// searchRow returns the state of the search index for "deedkeep status".
 func searchRow(i apitypes.SearchIndex) string {
 	size := fmt.Sprintf("%s (%s)", apitypes.Count(i.Records, "record", "records"), apitypes.HumanSize(i.Bytes))
 	building := "being made"

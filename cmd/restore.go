@@ -64,7 +64,7 @@ With --file one document is brought back to the file that -o names.`,
 }
 
 // restoreOptions returns the options to restore a complete vault. They don't include the
-// secret in the data directory, because the backup contains its own.
+// secret in the data directory, because the backup contains its own secret.
 func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, instance.RestoreOptions, error) {
 	a, c, err := s.openBackups(src)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, i
 }
 
 func (s *shell) restore(ctx context.Context, name string, src *backupSource) error {
-	if c, err := s.load(); err == nil { // restoreOptions returns the error otherwise
+	if c, err := s.load(); err == nil { // otherwise, restoreOptions returns the error
 		if err := s.becomeOwner(c); err != nil {
 			return err
 		}

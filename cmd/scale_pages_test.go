@@ -1,6 +1,7 @@
 //go:build scale && linux
 
-// TestScalePages measures how long the server needs for pages of the vault of TestScale:
+// TestScalePages measures how long the server takes to respond with pages. It uses the vault of
+// TestScale:
 //
 //	DEEDKEEP_TEST_SCALE=100000 go test -tags scale -run ScalePages -timeout 60m -v ./cmd
 package cmd
@@ -49,10 +50,10 @@ func TestScalePages(t *testing.T) {
 	staff.measureViewer(t, p)
 }
 
-// signedInClient is an HTTP client with a session.
+// signedInClient is an HTTP client with a signed-in session.
 type signedInClient struct{ *http.Client }
 
-// signIn creates an administrator, who can see every page, and signs in.
+// signIn creates an administrator, who can view all pages, and signs in.
 func (p *serverProcess) signIn(t *testing.T) signedInClient {
 	t.Helper()
 	const password = "the scale of a firm"
@@ -78,7 +79,7 @@ func (p *serverProcess) signIn(t *testing.T) signedInClient {
 	return b
 }
 
-// get returns the body of a page.
+// get requests a page and returns its body.
 func (b signedInClient) get(t *testing.T, address string) string {
 	t.Helper()
 	resp, err := b.Get(address)
@@ -95,7 +96,7 @@ func (b signedInClient) get(t *testing.T, address string) string {
 
 var nextLink = regexp.MustCompile(`href="([^"]*)" rel="next"`)
 
-// nextPage returns the address of the next page of a list, or path after the last page.
+// nextPage returns the path of the next page of a list, or path if this is the last page.
 func nextPage(body, path string) string {
 	if found := nextLink.FindStringSubmatch(body); found != nil {
 		return html.UnescapeString(found[1])
@@ -103,7 +104,7 @@ func nextPage(body, path string) string {
 	return path
 }
 
-// scalePages returns the addresses of all kinds of pages, with records from the middle of the vault.
+// scalePages returns the URLs of all types of pages. They show records from the middle of the vault.
 func scalePages(t *testing.T, p *serverProcess) []string {
 	t.Helper()
 	key := p.createKey(t, "pages")
@@ -129,8 +130,8 @@ func scalePages(t *testing.T, p *serverProcess) []string {
 	return append(list, fmt.Sprintf("/documents/%d", files.Data[0].ID))
 }
 
-// measureViewer requests page images of samples at 300 dpi as the viewer does: the first page, the
-// next one in advance, and that one again when the user turns the page.
+// measureViewer requests page images of samples at 300 dpi like the viewer: the first page, the next
+// page in advance, and the next page again when the user goes to it.
 func (b signedInClient) measureViewer(t *testing.T, p *serverProcess) {
 	t.Helper()
 	c := client.New(p.url, p.createKey(t, "read"), nil)
