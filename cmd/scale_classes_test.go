@@ -10,13 +10,15 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// scaleClass is a kind of search, with a function that creates a random one that a record matches.
+// scaleClass is a class of searches. generate creates a random search of this class and returns it
+// with a record that it matches.
 type scaleClass struct {
 	name     string
 	generate func(o *oracle, rng *rand.Rand) (searchCase, record)
 }
 
-// Words are ranked by frequency, from 0. Words from maxFrequentRank on are rare.
+// Words are ranked by frequency; 0 is the most frequent word. Words with a rank of maxFrequentRank
+// or higher are rare.
 const (
 	maxCommonRank   = 50
 	maxFrequentRank = 30_000
@@ -72,7 +74,7 @@ var scaleClasses = []scaleClass{
 	}},
 }
 
-// numberPrefix returns a generator of searches for the first characters of a number.
+// numberPrefix returns a generator for searches for the first length characters of a number.
 func numberPrefix(length int) func(o *oracle, rng *rand.Rand) (searchCase, record) {
 	return func(o *oracle, rng *rand.Rand) (searchCase, record) {
 		r, number := o.number(rng)
@@ -81,14 +83,14 @@ func numberPrefix(length int) func(o *oracle, rng *rand.Rand) (searchCase, recor
 	}
 }
 
-// number returns a random record with its file number, order number, or parcel ID.
+// number returns a random record and its file number, order number, or parcel ID.
 func (o *oracle) number(rng *rand.Rand) (record, string) {
 	r := record{[]string{"abstract", "order"}[rng.IntN(2)], rng.IntN(o.Orders)}
 	s := o.mixRecord(r)
 	return r, []string{s.Number, s.Number, s.Parcel}[rng.IntN(3)]
 }
 
-// document returns a random file with text, on an abstract.
+// document returns a random file that has text and is part of an abstract.
 func (o *oracle) document(rng *rand.Rand) record {
 	for {
 		if k := o.FileWithText(rng.IntN(o.Texts)); !o.InFolder(k) {
@@ -97,8 +99,8 @@ func (o *oracle) document(rng *rand.Rand) record {
 	}
 }
 
-// wordSearch returns a search for words of one document. Each pair of bounds limits the rank of a
-// word.
+// wordSearch returns a search for words from one document. Each pair of bounds is the range of
+// frequency ranks from which one word is chosen; the upper bound is excluded.
 func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) {
 	for {
 		r := o.document(rng)
@@ -108,7 +110,7 @@ func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) 
 			from := rng.IntN(len(ranks))
 			for i := range ranks {
 				rank := int(ranks[(from+i)%len(ranks)])
-				if word := o.words.Word(rank); rank >= bounds[i] && rank < bounds[i+1] && len(word) > 1 { // words of one letter are not searched
+				if word := o.words.Word(rank); rank >= bounds[i] && rank < bounds[i+1] && len(word) > 1 { // the search ignores one-letter words
 					words = append(words, word)
 					break
 				}
@@ -120,7 +122,8 @@ func (o *oracle) wordSearch(rng *rand.Rand, bounds ...int) (searchCase, record) 
 	}
 }
 
-// withTypo inserts, removes, or replaces a letter of a word, or swaps two, after the first letter.
+// withTypo inserts, removes, or replaces a random letter of a word, or swaps two adjacent letters.
+// The first letter doesn't change.
 func withTypo(word string, rng *rand.Rand) string {
 	i, letter := 1+rng.IntN(len(word)-2), string(rune('a'+rng.IntN(26)))
 	switch rng.IntN(4) {
@@ -135,7 +138,7 @@ func withTypo(word string, rng *rand.Rand) string {
 	}
 }
 
-// isPrefix reports whether a name or a word starts with typed.
+// isPrefix reports whether any name or word starts with typed.
 func (o *oracle) isPrefix(typed string) bool {
 	for n := range vaulttest.MixNames {
 		first, last := strings.ToLower(vaulttest.MixFirstName(n)), strings.ToLower(vaulttest.MixLastName(n))
@@ -151,8 +154,8 @@ func (o *oracle) isPrefix(typed string) bool {
 	return false
 }
 
-// makeSearches returns n searches of each class without filters and n with filters. The record that
-// a search was created from matches it.
+// makeSearches returns perClass searches of each class without filters, and the same number with
+// filters. Each search matches the record that it was created from.
 func (o *oracle) makeSearches(perClass int) (list []*searchCase) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, class := range scaleClasses {
@@ -173,7 +176,7 @@ func (o *oracle) makeSearches(perClass int) (list []*searchCase) {
 	return list
 }
 
-// addFilters adds filters for the county of a record and for two years around its date.
+// addFilters adds filters for the county of a record and for a two-year period around its date.
 func (a *searchCase) addFilters(o *oracle, r record) {
 	s := o.mixRecord(r)
 	if a.county = s.County; r.kind == "file" {

@@ -4,22 +4,22 @@ package cmd
 
 import "deedkeep/app/vaulttest"
 
-// expectation finds the expected records of all searches in one pass over a mix.
+// expectation determines the expected records of all searches in one pass over the records.
 type expectation struct {
 	*oracle
 	searches []*searchCase
-	words    map[string][]wordOf // words of searches, by word
-	ranks    [][]wordOf          // words of searches, by rank
-	phrases  [][]*searchCase     // by the rank of their first word
+	words    map[string][]wordOf // words of all searches, by text
+	ranks    [][]wordOf          // words of all searches, by frequency rank
+	phrases  [][]*searchCase     // phrase searches, by the rank of their first word
 
-	seen    []uint8 // by search: bit i is set if the record contains word i
-	touched []int   // searches whose seen is not 0
+	seen    []uint8 // by search; bit i is set if the current record contains word i
+	touched []int   // indexes of the searches whose value in seen is not 0
 }
 
-// wordOf identifies word i of a search.
+// wordOf refers to word i of a search.
 type wordOf struct{ search, i int }
 
-// expect sets the count and the expected records of the searches.
+// expect sets the expected number of hits and the expected records of each search.
 func (o *oracle) expect(searches []*searchCase) {
 	e := &expectation{oracle: o, searches: searches, words: map[string][]wordOf{},
 		ranks: make([][]wordOf, o.words.Size()), phrases: make([][]*searchCase, o.words.Size()), seen: make([]uint8, len(searches))}
@@ -54,7 +54,8 @@ func (o *oracle) expect(searches []*searchCase) {
 	}
 }
 
-// addRecord adds a record to the searches that it matches. The ranks are the words of its text.
+// addRecord adds a record to the expected records of each search that it matches. names are the
+// words of its fields, and ranks are the words of its text.
 func (e *expectation) addRecord(r record, names []string, ranks []uint16) {
 	for _, name := range names {
 		e.markWords(e.words[name])
@@ -77,12 +78,12 @@ func (e *expectation) addRecord(r record, names []string, ranks []uint16) {
 	e.touched = e.touched[:0]
 }
 
-// onOnePage reports whether a phrase at a position ends on the page that it starts on.
+// onOnePage reports whether a phrase that starts at position at also ends on the same page.
 func (*expectation) onOnePage(a *searchCase, at int) bool {
 	return vaulttest.PageOf(at) == vaulttest.PageOf(at+len(a.words)-1)
 }
 
-// markWords records that the current record contains words of searches.
+// markWords marks search words as found in the current record.
 func (e *expectation) markWords(words []wordOf) {
 	for _, w := range words {
 		if e.seen[w.search] == 0 {
@@ -92,7 +93,7 @@ func (e *expectation) markWords(words []wordOf) {
 	}
 }
 
-// add adds an expected record.
+// add counts a record as expected. It stores at most one record more than fit on a page.
 func (a *searchCase) add(r record) {
 	if a.count++; len(a.want) <= maxWanted {
 		a.want = append(a.want, r)
@@ -100,5 +101,5 @@ func (a *searchCase) add(r record) {
 	a.latest = r
 }
 
-// lastIs reports whether r is the record that was added last.
+// lastIs reports whether r was the last record that was added.
 func (a *searchCase) lastIs(r record) bool { return a.count > 0 && a.latest == r }

@@ -13,28 +13,30 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// scaleMix returns the content of the vault for searches: size abstracts and orders, and size/10
-// documents of 1,000 words.
+// scaleMix describes the vault used for search tests: size abstracts, size orders, and size/10
+// documents of 1,000 words each.
 func scaleMix(size int) vaulttest.Mix {
 	return vaulttest.Mix{Until: vaulttest.MixUntil, Orders: size, Texts: max(size/10, 1)}
 }
 
-// recoveryMix returns the content of the vault for index recovery: size/10 documents of 1,000 words,
+// recoveryMix describes the vault used for index recovery: size/10 documents of 1,000 words each,
 // and half as many abstracts and orders.
 func recoveryMix(size int) vaulttest.Mix {
 	documents := max(size/10, vaulttest.FilesPerOrder)
 	return vaulttest.Mix{Until: vaulttest.MixUntil, Orders: documents / vaulttest.FilesPerOrder, Texts: documents}
 }
 
-// TestScaleSearchVault only creates the vaults of TestScaleSearch and TestScaleIndexRecovery, in the
-// directory in which they are kept.
+// TestScaleSearchVault only creates the vaults for TestScaleSearch and TestScaleIndexRecovery, so
+// that they are available for later runs.
 func TestScaleSearchVault(t *testing.T) {
 	fillMix(t, scaleMix(scaleSize(t)), "")
 	fillMix(t, recoveryMix(scaleSize(t)), "-recovery")
 }
 
-// fillMix returns the directory of a vault with the content m. It creates the vault, under another
-// name until it is complete, unless DEEDKEEP_TEST_VAULT plus suffix contains it.
+// fillMix returns the directory of a vault that contains the records of m. If DEEDKEEP_TEST_VAULT is
+// set, it uses the vault in the directory with that name plus suffix, if it exists. Otherwise, it
+// creates the vault in a temporary directory or under that name. While it is incomplete, the
+// directory has a different name.
 func fillMix(t *testing.T, m vaulttest.Mix, suffix string) string {
 	t.Helper()
 	dir := os.Getenv("DEEDKEEP_TEST_VAULT")

@@ -18,36 +18,36 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// searchCase is a search with the records that it has to find.
+// searchCase is a search with its expected results.
 type searchCase struct {
 	class, text string
-	words       []string // of the text, in lower case, without punctuation
+	words       []string // words of the search text, in lower case and without punctuation
 	phrase      bool
-	county      string // filters, with from and to; "" for none
+	county      string // filters, together with from and to; "" if the search has no filters
 	from, to    time.Time
-	first       string   // number or parcel ID of the first hit; "" if unknown
-	count       int      // number of records that contain every word exactly
-	want        []record // the first ones, at most one more than fit on a page
-	latest      record   // the last one
+	first       string   // number or parcel ID of the expected first hit; "" if unknown
+	count       int      // number of records that contain all words exactly
+	want        []record // the first expected records, at most one more than fit on a page
+	latest      record   // the last expected record
 }
 
-// maxWanted is the number of records on a page.
+// maxWanted is the maximum number of records on a page.
 const maxWanted = 100
 
-// record is record n of a kind, from 0.
+// record identifies a record by its type and number. Numbers start at 0.
 type record struct {
 	kind string
 	n    int
 }
 
-// oracle knows the content of the vault of a mix.
+// oracle knows the content of a vault that was created from a mix.
 type oracle struct {
 	vaulttest.Mix
 	words *vaulttest.Vocabulary
 	ids   map[string]*secret.IDs
 }
 
-// newOracle returns an oracle for the vault in dir.
+// newOracle returns an oracle for the vault in dir, which was created from m.
 func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 	t.Helper()
 	ring, _, err := secret.LoadKeys(filepath.Join(dir, "secret.key"), rand.Reader)
@@ -57,7 +57,7 @@ func newOracle(t *testing.T, m vaulttest.Mix, dir string) *oracle {
 	return &oracle{m, vaulttest.NewVocabulary(), map[string]*secret.IDs{"abstract": ring.IDs("abstracts"), "order": ring.IDs("orders")}}
 }
 
-// record returns the record with the ID of a hit.
+// record returns the record with the given type and ID, as returned in a hit.
 func (o *oracle) record(kind string, id json.RawMessage) (record, error) {
 	var n uint64
 	if ids := o.ids[kind]; ids != nil {
@@ -90,7 +90,7 @@ func (a *searchCase) matchesFilters(o *oracle, r record) bool {
 	return s.County == a.county && !s.At.Before(a.from) && s.At.Before(a.to.AddDate(0, 0, 1))
 }
 
-// mixRecord returns the fields of a record.
+// mixRecord returns the fields of a record as defined by the mix.
 func (o *oracle) mixRecord(r record) vaulttest.MixRecord {
 	switch r.kind {
 	case "abstract":
@@ -102,8 +102,7 @@ func (o *oracle) mixRecord(r record) vaulttest.MixRecord {
 	}
 }
 
-// names returns the numbers of a record without punctuation, and the words of its fields. It
-// reuses buf.
+// names returns the numbers of a record without punctuation and the words in its fields. It reuses buf.
 func (o *oracle) names(r record, buf []string) []string {
 	s, buf := o.mixRecord(r), buf[:0]
 	switch r.kind {
@@ -122,7 +121,7 @@ func (o *oracle) names(r record, buf []string) []string {
 	return append(buf, wordsOf(s.Address+" "+s.City+" "+s.County+" "+s.State)...)
 }
 
-// text returns the ranks of the words of a document in order, or nil if a record has no text.
+// text returns the frequency ranks of the words in a document, in sequence, or nil if the record has no text.
 func (o *oracle) text(r record) []uint16 {
 	if r.kind == "file" {
 		if n, ok := o.TextNumber(r.n); ok {
@@ -132,24 +131,24 @@ func (o *oracle) text(r record) []uint16 {
 	return nil
 }
 
-// wordsOf returns the words of text in lower case.
+// wordsOf returns the words in text, in lower case.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// compact returns text in lower case, without spaces and punctuation.
+// compact returns text in lower case, without spaces or punctuation.
 func compact(text string) string { return strings.Join(wordsOf(text), "") }
 
-// matchLevel is how closely a hit matches a search.
+// matchLevel is how closely a hit must match a search.
 type matchLevel int
 
 const (
-	exactMatch  matchLevel = iota // has every word
-	prefixMatch                   // the last word may be a prefix
-	typoMatch                     // words may have a typo, and a short last word may be missing
+	exactMatch  matchLevel = iota // the record contains every word
+	prefixMatch                   // the last search word may be a prefix
+	typoMatch                     // words may contain a typo, and a short last word may be missing
 )
 
-// checkHit returns an error if a hit doesn't match a search at a level. A phrase has to be on page.
+// checkHit returns an error if a hit doesn't match a search at the given level. A phrase must be on the given page.
 func (o *oracle) checkHit(a *searchCase, r record, page int, level matchLevel) error {
 	if !a.matchesFilters(o, r) {
 		return fmt.Errorf("%v doesn't match the filters %s, %s to %s", r, a.county, a.from.Format(time.DateOnly), a.to.Format(time.DateOnly))
@@ -178,9 +177,9 @@ func (o *oracle) checkHit(a *searchCase, r record, page int, level matchLevel) e
 	return nil
 }
 
-// derivedWords returns further words by which the search may find a record: its status and the due
-// date of an order, which the mix doesn't define, Bk, Pg, and Rd in full, short first names joined
-// with the last name, and numbers without leading zeros.
+// derivedWords returns words by which a search may find a record although they aren't in its fields: statuses and
+// possible due dates (which the mix doesn't define), the full words for Bk, Pg, and Rd, short first names joined with
+// the last name, and numbers without leading zeros.
 func (o *oracle) derivedWords(r record) []string {
 	s := o.mixRecord(r)
 	names := wordsOf("book page road new in search in exam needs curative complete cancelled active on hold completed")
@@ -203,8 +202,8 @@ func (o *oracle) derivedWords(r record) []string {
 	return names
 }
 
-// phrasePositions returns the positions at which the words are consecutive, on a page, or on any page
-// if page is 0.
+// phrasePositions returns the positions at which the words of a search are consecutive on the given page, or on any
+// page if page is 0.
 func (o *oracle) phrasePositions(a *searchCase, ranks []uint16, page int) (positions []int) {
 	for at := 0; at+len(a.words) <= len(ranks); at++ {
 		current := vaulttest.PageOf(at)
@@ -223,7 +222,7 @@ func (o *oracle) phrasePositions(a *searchCase, ranks []uint16, page int) (posit
 	return positions
 }
 
-// hasPrefixWithTypo reports whether a word starts with another one that has a typo.
+// hasPrefixWithTypo reports whether a prefix of have is word with one typo.
 func hasPrefixWithTypo(have, word string) bool {
 	for n := len(word) - 1; n <= min(len(word)+1, len(have)); n++ {
 		if isTypo(have[:n], word) {
@@ -233,8 +232,7 @@ func hasPrefixWithTypo(have, word string) bool {
 	return false
 }
 
-// isTypo reports whether two words differ by one inserted, removed, or replaced letter, or by two
-// swapped ones.
+// isTypo reports whether two words differ by one inserted, removed, or replaced letter, or by two swapped letters.
 func isTypo(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

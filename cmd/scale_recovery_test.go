@@ -16,13 +16,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// maxRecoverySearches is the number of searches that must be correct after a loss.
+// maxRecoverySearches is the number of searches that must return the correct records after a loss.
 const maxRecoverySearches = 50
 
-// TestScaleIndexRecovery deletes or damages the search index in several ways and measures how long it
-// takes until 50 searches return the correct records. In the meantime, searches may fail but not
-// return wrong records. The vault has DEEDKEEP_TEST_SCALE/10 documents, all with 1,000 words. If
-// DEEDKEEP_TEST_VAULT is set, it is kept in a directory of that name plus "-recovery".
+// TestScaleIndexRecovery deletes or damages the search index in several ways. It measures how long it takes until 50
+// searches return the correct records. Until then, searches may fail but must not return wrong records. The vault has
+// DEEDKEEP_TEST_SCALE/10 documents with 1,000 words each. If DEEDKEEP_TEST_VAULT is set, the vault is kept in the
+// directory with that name plus "-recovery".
 func TestScaleIndexRecovery(t *testing.T) {
 	m := recoveryMix(scaleSize(t))
 	l := &indexLoss{t: t, dir: fillMix(t, m, "-recovery")}
@@ -53,30 +53,29 @@ func TestScaleIndexRecovery(t *testing.T) {
 	}
 }
 
-// indexLoss is a vault whose search index is lost.
+// indexLoss is a vault whose search index the test deletes or damages.
 type indexLoss struct {
 	*oracle
 	t        *testing.T
 	dir      string
 	searches []*searchCase
-	rebuilt  bool // whether the index was rebuilt after the last loss
+	rebuilt  bool // whether the server rebuilt the index after the last loss
 }
 
-// printRow prints a row of the table and returns took.
+// printRow prints a row of the results table and returns took.
 func (l *indexLoss) printRow(loss string, took time.Duration) time.Duration {
 	fmt.Printf("| %s | %.1f s | %v |\n", loss, took.Seconds(), l.rebuilt)
 	return took
 }
 
-// removeIndex deletes the index.
+// removeIndex deletes the search index.
 func (l *indexLoss) removeIndex() {
 	if err := os.RemoveAll(filepath.Join(l.dir, "search")); err != nil {
 		l.t.Fatalf("remove index: %v", err)
 	}
 }
 
-// timeRecovery runs a server until every search returns the correct records, and returns how long
-// that took.
+// timeRecovery runs a server until all searches return the correct records. It returns how long that took.
 func (l *indexLoss) timeRecovery() time.Duration {
 	l.t.Helper()
 	start := time.Now()
@@ -97,7 +96,7 @@ func (l *indexLoss) timeRecovery() time.Duration {
 	return took
 }
 
-// check sends a search and checks the response. It returns false if there is no index yet.
+// check sends a search and checks the response. It returns false if the index isn't available yet.
 func (l *indexLoss) check(p *serverProcess, key string, a *searchCase) bool {
 	l.t.Helper()
 	status, resp := send(l.t, p, key, "GET", a.path(maxWanted), nil)
@@ -119,13 +118,13 @@ func (l *indexLoss) check(p *serverProcess, key string, a *searchCase) bool {
 	return true
 }
 
-// kill kills the server and waits for it.
+// kill kills the server and waits until it has exited.
 func (p *serverProcess) kill() {
-	_ = p.process.Process.Kill() // it may have ended
+	_ = p.process.Process.Kill() // the process may have exited
 	<-p.done
 }
 
-// largestSegment returns the path and the size of the largest file of the index.
+// largestSegment returns the path and size of the largest file in the search index.
 func (l *indexLoss) largestSegment() (path string, size int64) {
 	err := filepath.WalkDir(filepath.Join(l.dir, "search"), func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -143,7 +142,7 @@ func (l *indexLoss) largestSegment() (path string, size int64) {
 	return path, size
 }
 
-// removeSegment deletes the largest segment and measures the recovery.
+// removeSegment deletes the largest file of the index and returns how long the recovery took.
 func (l *indexLoss) removeSegment() time.Duration {
 	path, _ := l.largestSegment()
 	if err := os.Remove(path); err != nil {
@@ -152,7 +151,8 @@ func (l *indexLoss) removeSegment() time.Duration {
 	return l.timeRecovery()
 }
 
-// flipByte changes a bit of the largest segment, at size/divisor, and measures the recovery.
+// flipByte changes the byte at offset size/divisor of the largest file of the index and returns how long the recovery
+// took.
 func (l *indexLoss) flipByte(divisor int64) time.Duration {
 	path, size := l.largestSegment()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -1,6 +1,6 @@
 //go:build scale && linux
 
-// TestScaleSearch measures searches in the vault of scale_mix_test.go (README.md, "Scale"):
+// TestScaleSearch measures how long searches take in the vault defined by scaleMix (README.md, "Scale"):
 //
 //	go test -tags scale -run ScaleSearch -timeout 120m -v ./cmd
 //
@@ -9,7 +9,7 @@
 //	DEEDKEEP_TEST_VAULT   directory in which the vault is kept for the next run
 //	DEEDKEEP_TEST_INDEX   "kept" to use the search index of the vault instead of building one
 //
-// The test checks every response against the content of the vault and prints how long it took.
+// The test compares every response with the content of the vault and prints how long the response took.
 package cmd
 
 import (
@@ -35,7 +35,7 @@ import (
 
 const day = 24 * time.Hour
 
-// searchesPerClass is the number of searches of a class without filters, and of those with filters.
+// searchesPerClass is the number of searches per class without filters, and also the number with filters.
 const searchesPerClass = 30
 
 func TestScaleSearch(t *testing.T) {
@@ -46,7 +46,7 @@ func TestScaleSearch(t *testing.T) {
 	o.expect(searches)
 	fmt.Printf("%d abstracts, %d orders, %d files, %d of them with %d words each\n", m.Orders, m.Orders,
 		m.Orders*vaulttest.FilesPerOrder, m.Texts, vaulttest.TextWords)
-	startServer(t, dir).stop(t) // compiles PDFium and migrates the schema, if necessary
+	startServer(t, dir).stop(t) // compiles PDFium and migrates the schema if necessary
 	if os.Getenv("DEEDKEEP_TEST_INDEX") != "kept" {
 		buildIndex(t, dir, m)
 	}
@@ -60,8 +60,8 @@ func TestScaleSearch(t *testing.T) {
 	p.stop(t)
 }
 
-// buildIndex lets a server rebuild the index and prints how long that took and how much memory and
-// disk space it needed.
+// buildIndex makes a server rebuild the search index. It prints how long that took and how much memory and disk space
+// the index needed.
 func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	t.Helper()
 	index := filepath.Join(dir, "search")
@@ -83,7 +83,8 @@ func buildIndex(t *testing.T, dir string, m vaulttest.Mix) {
 	p.stop(t)
 }
 
-// waitSearchable waits until the index is complete, and prints its progress.
+// waitSearchable waits until the index is complete. In the meantime, it prints the size of the index and the memory use
+// of the server.
 func (p *serverProcess) waitSearchable(t *testing.T, key string) {
 	t.Helper()
 	start, lastReport := time.Now(), time.Now()
@@ -105,7 +106,7 @@ func (p *serverProcess) waitSearchable(t *testing.T, key string) {
 	}
 }
 
-// waitMerged waits until the segments of the index are merged.
+// waitMerged waits until the server has merged the segments of the index.
 func (*serverProcess) waitMerged(t *testing.T, index string) {
 	t.Helper()
 	for last := int64(-1); ; time.Sleep(3 * time.Second) {
@@ -117,7 +118,7 @@ func (*serverProcess) waitMerged(t *testing.T, index string) {
 	}
 }
 
-// dirSize returns the size of all files in a directory, in bytes.
+// dirSize returns the total size of all files in a directory, in bytes.
 func dirSize(t *testing.T, dir string) (size int64) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -132,7 +133,7 @@ func dirSize(t *testing.T, dir string) (size int64) {
 	return size
 }
 
-// searchResponse is a response of /v1/search.
+// searchResponse is the body of a response from /v1/search.
 type searchResponse struct {
 	Data []struct {
 		Kind    string
@@ -143,7 +144,7 @@ type searchResponse struct {
 	}
 }
 
-// path returns the request path of a search, without /v1.
+// path returns the path of the search request, without /v1.
 func (a *searchCase) path(perPage int) string {
 	q := url.Values{"q": {a.text}, "per_page": {strconv.Itoa(perPage)}}
 	if a.county != "" {
@@ -154,7 +155,7 @@ func (a *searchCase) path(perPage int) string {
 	return "/search?" + q.Encode()
 }
 
-// search sends a search and returns the response and its duration.
+// search sends a search request and returns the response and how long it took.
 func (p *serverProcess) search(t *testing.T, key string, a *searchCase, perPage int) (got searchResponse, took time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -162,7 +163,7 @@ func (p *serverProcess) search(t *testing.T, key string, a *searchCase, perPage 
 	return got, time.Since(start)
 }
 
-// measureSearches sends every search once, checks the response, and prints how long each class took.
+// measureSearches sends each search once, checks the response, and prints how long the searches of each class took.
 func (p *serverProcess) measureSearches(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
 	fmt.Printf("\n| %d searches each | p50 ms | p95 ms | max ms | filtered: p50 | p95 | max | memory MB |\n"+
@@ -183,12 +184,12 @@ func (p *serverProcess) measureSearches(t *testing.T, o *oracle, key string, sea
 	}
 }
 
-// checkResponse checks the hits of a search and their order.
+// checkResponse checks the hits of a search and their sequence.
 func (o *oracle) checkResponse(a *searchCase, got searchResponse) error {
 	if len(got.Data) == 0 {
 		return errors.New("got no hits")
 	}
-	var firstInexact error // why an earlier hit is not an exact match
+	var firstInexact error // the reason an earlier hit is not an exact match; nil if all were exact
 	for i, hit := range got.Data {
 		r, err := o.record(hit.Kind, hit.ID)
 		if err != nil {
@@ -218,7 +219,7 @@ func (o *oracle) checkResponse(a *searchCase, got searchResponse) error {
 	return nil
 }
 
-// checkCompleteness checks that searches find all expected records, if those fit on a page.
+// checkCompleteness checks that searches find all expected records if those fit on one page.
 func (p *serverProcess) checkCompleteness(t *testing.T, o *oracle, key string, searches []*searchCase) {
 	t.Helper()
 	checked := 0
@@ -235,10 +236,10 @@ func (p *serverProcess) checkCompleteness(t *testing.T, o *oracle, key string, s
 	fmt.Printf("\n%d responses checked; %d of them had to be complete\n", len(searches), checked)
 }
 
-// checkComplete returns an error if a response lacks an expected record.
+// checkComplete returns an error if an expected record is missing from a response.
 func (o *oracle) checkComplete(a *searchCase, got searchResponse) error {
 	if len(got.Data) == maxWanted {
-		return nil // the page is full: records with longer words match too
+		return nil // the page is full, because records with longer words also match
 	}
 	hits := map[record]bool{}
 	for _, hit := range got.Data {
@@ -256,8 +257,8 @@ func (o *oracle) checkComplete(a *searchCase, got searchResponse) error {
 	return nil
 }
 
-// measureVisibility measures how long it takes until a new abstract is found, and until a deleted one
-// is no longer found.
+// measureVisibility measures how long it takes until a search finds a new abstract, and until it no longer finds a
+// deleted one.
 func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 	t.Helper()
 	var created, deleted latencies
@@ -278,7 +279,7 @@ func (p *serverProcess) measureVisibility(t *testing.T, key string) {
 		created.percentiles(), deleted.percentiles())
 }
 
-// waitHits repeats a search until it has a number of hits, and records how long that took.
+// waitHits repeats a search until it returns the given number of hits. It adds the time that took to s.
 func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *latencies) {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
@@ -293,7 +294,7 @@ func (p *serverProcess) waitHits(t *testing.T, key, text string, hits int, s *la
 	}
 }
 
-// percentiles returns p50, p95, and the maximum in milliseconds.
+// percentiles returns the 50th and 95th percentile and the maximum in milliseconds.
 func (s *latencies) percentiles() string {
 	slices.Sort(s.all)
 	percentile := func(p float64) float64 {
@@ -302,13 +303,13 @@ func (s *latencies) percentiles() string {
 	return fmt.Sprintf("%.1f | %.1f | %.1f", percentile(0.5), percentile(0.95), percentile(1))
 }
 
-// memoryWatcher records the peak of the anonymous memory of a process.
+// memoryWatcher records the peak anonymous memory of a process.
 type memoryWatcher struct{ peak atomic.Int64 }
 
-// peakMB returns the peak in MB.
+// peakMB returns the peak in MiB.
 func (w *memoryWatcher) peakMB() int64 { return w.peak.Load() >> 20 }
 
-// watchMemory samples the memory of the server until the test ends.
+// watchMemory samples the anonymous memory of the server until the test ends.
 func (p *serverProcess) watchMemory(t *testing.T) *memoryWatcher {
 	t.Helper()
 	w, stop := new(memoryWatcher), make(chan struct{})
@@ -329,11 +330,11 @@ func (p *serverProcess) watchMemory(t *testing.T) *memoryWatcher {
 	return w
 }
 
-// anonymousMemory returns RssAnon in bytes, or 0 if the process has ended.
+// anonymousMemory returns the RssAnon value of the server in bytes, or 0 if the server has exited.
 func (p *serverProcess) anonymousMemory() int64 {
-	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid)) // it may have ended
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid)) // the server may have exited
 	_, rest, _ := strings.Cut(string(raw), "RssAnon:")
 	size, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	n, _ := strconv.ParseInt(size, 10, 64) // 0 if there is none
+	n, _ := strconv.ParseInt(size, 10, 64) // 0 if the value is missing
 	return n << 10
 }

@@ -1,6 +1,6 @@
 //go:build scale && linux
 
-// TestScale measures a vault with ten years of a busy firm (README.md, "Scale"):
+// TestScale measures the performance of a vault with ten years of records from a busy firm (README.md, "Scale"):
 //
 //	go test -tags scale -run Scale -timeout 60m -v ./cmd
 //
@@ -34,7 +34,7 @@ import (
 
 const scaleYears = 10
 
-// scaleClient keeps an idle connection for each caller.
+// scaleClient keeps enough idle connections for all concurrent callers.
 var scaleClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 func TestScale(t *testing.T) {
@@ -44,7 +44,7 @@ func TestScale(t *testing.T) {
 		full = dir
 	}
 	fillVault(t, full, size)
-	startServer(t, full).stop(t) // compiles PDFium, if necessary
+	startServer(t, full).stop(t) // compiles PDFium if necessary
 	big, small := startServer(t, full), startServer(t, empty)
 	fmt.Printf("start: %d ms; idle: %s\n", big.startup.Milliseconds(), big.memory(t))
 	fmt.Printf("\n| list | pages | p50 ms | p99 ms | max ms |\n| --- | --- | --- | --- | --- |\n")
@@ -59,7 +59,8 @@ func TestScale(t *testing.T) {
 	compareCreation(t, big, small, key)
 }
 
-// measureMetrics scrapes the metrics, at intervals at which the server collects them for each scrape.
+// measureMetrics scrapes the metrics repeatedly. It waits long enough between scrapes that the server collects the
+// metrics again each time.
 func measureMetrics(t *testing.T, p *serverProcess) *latencies {
 	t.Helper()
 	s := &latencies{}
@@ -80,7 +81,7 @@ func measureMetrics(t *testing.T, p *serverProcess) *latencies {
 	return s
 }
 
-// scaleSize returns DEEDKEEP_TEST_SCALE or its default.
+// scaleSize returns the value of DEEDKEEP_TEST_SCALE or the default.
 func scaleSize(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("DEEDKEEP_TEST_SCALE")
@@ -94,7 +95,7 @@ func scaleSize(t *testing.T) int {
 	return n
 }
 
-// fillVault creates a vault in dir unless it exists.
+// fillVault creates a vault in dir if it doesn't exist.
 func fillVault(t *testing.T, dir string, size int) {
 	t.Helper()
 	database, start := filepath.Join(dir, "vault.db"), time.Now()
@@ -112,7 +113,7 @@ func fillVault(t *testing.T, dir string, size int) {
 	fmt.Printf("vault.db: %d MB\n", info.Size()>>20)
 }
 
-// scaleLists contains every documented filter and sort order, and combinations of them.
+// scaleLists contains list requests with every documented filter and sort order, and with combinations of them.
 var scaleLists = []string{
 	"/orders", "/orders?sort=created_at", "/orders?sort=due_date", "/orders?sort=-due_date", "/orders?sort=order_number",
 	"/orders?sort=-order_number",
@@ -133,8 +134,8 @@ var scaleLists = []string{
 	"/file-vault/files?folder_id=3&created_from=2021-06-01", "/file-vault/files?per_page=100", "/trash",
 }
 
-// measurePages requests pages of a list: the first ones and, if the list has a filter by time, pages
-// from random times.
+// measurePages requests pages of a list and records how long they take: the first pages and, if the list can be
+// filtered by time, pages starting at random times.
 func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -169,7 +170,7 @@ func measurePages(t *testing.T, p *serverProcess, key, list string, s *latencies
 	}
 }
 
-// getList decodes the response of a GET request that has to succeed.
+// getList sends a GET request that must succeed and decodes the response into the value that into points to.
 func getList(t *testing.T, p *serverProcess, key, path string, into any) {
 	t.Helper()
 	status, resp := send(t, p, key, "GET", path, nil)
@@ -203,8 +204,8 @@ func send(t *testing.T, p *serverProcess, key, method, path string, body []byte)
 	return resp.StatusCode, raw
 }
 
-// compareCreation creates orders alternately in the full vault and in an empty one, with one caller
-// and then with sixteen, and prints the rates.
+// compareCreation alternately creates orders in the full vault and in an empty one, first with one caller and then with
+// sixteen. It prints the rates.
 func compareCreation(t *testing.T, big, small *serverProcess, key string) {
 	t.Helper()
 	keys := map[*serverProcess]string{big: key, small: small.createKey(t, "scale")}
@@ -222,7 +223,7 @@ func compareCreation(t *testing.T, big, small *serverProcess, key string) {
 	}
 }
 
-// createOrders creates orders concurrently and returns how long that took.
+// createOrders creates orders with concurrent callers and returns how long that took.
 func createOrders(t *testing.T, p *serverProcess, key string, callers, perCaller, round int) time.Duration {
 	start := time.Now()
 	var wg sync.WaitGroup
@@ -244,12 +245,12 @@ func createOrders(t *testing.T, p *serverProcess, key string, callers, perCaller
 	return time.Since(start)
 }
 
-// latencies collects durations.
+// latencies collects request durations.
 type latencies struct{ all []time.Duration }
 
 func (s *latencies) add(d time.Duration) { s.all = append(s.all, d) }
 
-// String returns the number of durations, p50, p99, and the maximum in milliseconds.
+// String returns the number of durations, and the 50th percentile, 99th percentile, and maximum in milliseconds.
 func (s *latencies) String() string {
 	slices.Sort(s.all)
 	percentile := func(p float64) float64 {
@@ -258,7 +259,7 @@ func (s *latencies) String() string {
 	return fmt.Sprintf("%d | %.1f | %.1f | %.1f |", len(s.all), percentile(0.5), percentile(0.99), percentile(1))
 }
 
-// memory returns the resident and the anonymous memory of the server, as Linux reports it.
+// memory describes the resident and anonymous memory of the server as reported by Linux.
 func (p *serverProcess) memory(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.process.Process.Pid))
@@ -275,7 +276,7 @@ func (p *serverProcess) memory(t *testing.T) string {
 	return strings.Join(fields, ", ")
 }
 
-// stop stops the server and checks its exit code.
+// stop stops the server and checks that its exit code is 0.
 func (p *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	p.signal(t, os.Interrupt)

@@ -33,13 +33,13 @@ import (
 	"deedkeep/web"
 )
 
-// raceOptions keep the race detector from sleeping for a second when a process exits.
+// raceOptions prevents the race detector from sleeping for one second when a process exits.
 const raceOptions = "atexit_sleep_ms=0"
 
-// scriptExample replaces config.example.yaml, which is embedded only in the main package.
+// scriptExample replaces config.example.yaml, which only the main package embeds.
 const scriptExample = "# The settings.\ndata: ./data\n"
 
-// TestMain lets the test binary also be deedkeep, which scripts run, and its reader processes.
+// TestMain lets the test binary act as deedkeep, which the scripts run, and as a sandbox worker.
 func TestMain(m *testing.M) {
 	if sandbox.IsWorker(os.Args) {
 		os.Exit(sandbox.RunWorker(web.PDFium))
@@ -47,15 +47,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"deedkeep": func() { os.Exit(Main(scriptExample)) }})
 }
 
-// Every script of testdata/both runs with a server and without one, on a vault that contains a
-// key ($KEY, with the ID 1), an order, and a document.
+// All scripts in testdata/both run both with and without a server. Their vault contains an API key
+// ($KEY, ID 1), an order, and a document.
 func TestScriptsWithServer(t *testing.T)    { runScripts(t, "testdata/both", "up") }
 func TestScriptsWithoutServer(t *testing.T) { runScripts(t, "testdata/both", "down") }
 
-// The scripts of testdata/alone have no vault at first and start what they need.
+// The scripts in testdata/alone start without a vault.
 func TestScriptsAlone(t *testing.T) { runScripts(t, "testdata/alone", "") }
 
-// runScripts runs the scripts in a directory. The mode is a condition in them.
+// runScripts runs the scripts in a directory. Scripts can use the mode as a condition.
 func runScripts(t *testing.T, dir, mode string) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -63,7 +63,7 @@ func runScripts(t *testing.T, dir, mode string) {
 		RequireUniqueNames:  true,
 		Condition:           func(word string) (bool, error) { return word == mode, nil },
 		Setup: func(env *testscript.Env) error {
-			// the path of a Unix socket has to be short
+			// The path of a Unix socket must be short.
 			root, err := os.MkdirTemp("", "dk") //nolint:usetesting // a script has no t
 			if err != nil {
 				return err
@@ -78,7 +78,7 @@ func runScripts(t *testing.T, dir, mode string) {
 			env.Setenv("DEEDKEEP_DATA", data)
 			env.Setenv("DEEDKEEP_LISTEN", "127.0.0.1:0")
 			env.Setenv("DEEDKEEP_READER_CACHE", vaulttest.CacheDir())
-			// PDFium is compiled at its first use, which takes long on a busy machine.
+			// PDFium is compiled when it is first used, which takes a long time on a busy machine.
 			env.Setenv("DEEDKEEP_READER_DEADLINE", "2m")
 			if mode == "" {
 				return nil
@@ -94,7 +94,7 @@ func runScripts(t *testing.T, dir, mode string) {
 	})
 }
 
-// seedVault creates a vault with a key, an order, and a document, and returns the key.
+// seedVault creates a vault with an API key, an order, and a document. It returns the key.
 func seedVault(dir string) (key string, err error) {
 	ctx := context.Background()
 	v, err := instance.Open(ctx, instance.Options{
@@ -124,7 +124,7 @@ func seedVault(dir string) (key string, err error) {
 	return key, err
 }
 
-// handlerTransport is a transport that calls a handler without a network.
+// handlerTransport is an http.RoundTripper that calls a handler directly, without a network.
 type handlerTransport struct{ http.Handler }
 
 func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -137,21 +137,22 @@ func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// scriptServer is a server that a script has started.
+// scriptServer is a server started by a script.
 type scriptServer struct {
 	process *exec.Cmd
 	done    chan error
 }
 
-// cmdBegin starts the server if the script runs with one.
+// cmdBegin implements the command "begin", which starts a server if the script runs in the mode with
+// a server.
 func cmdBegin(ts *testscript.TestScript, _ bool, args []string) {
 	if ts.Getenv("MODE") == "up" {
 		cmdStart(ts, false, args)
 	}
 }
 
-// cmdStart starts "deedkeep serve" with flags. It sets $URL to its address, and writes its output to
-// serve.out and serve.err.
+// cmdStart implements the command "start", which runs "deedkeep serve" with the given flags. It sets
+// $URL to the address of the server and writes its output to serve.out and serve.err.
 func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	program, err := exec.LookPath("deedkeep")
 	ts.Check(err)
@@ -176,7 +177,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 	stateOf(ts).server = s
 	ts.Defer(func() {
-		_ = process.Process.Kill() // it may have ended
+		_ = process.Process.Kill() // the process may have exited
 		if err := <-s.done; err != nil {
 			ts.Logf("serve: %v", err)
 		}
@@ -193,7 +194,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 		select {
 		case err := <-s.done:
 			ts.Fatalf("serve ended: %v\n%s", err, ts.ReadFile("serve.err"))
-		case <-time.After(2 * time.Millisecond): // a growing file sends no notification
+		case <-time.After(2 * time.Millisecond): // there are no notifications when a file grows
 		}
 		if time.Since(start) > 30*time.Second {
 			ts.Fatalf("serve prints no address in 30 seconds\n%s", ts.ReadFile("serve.err"))
@@ -201,7 +202,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptState is the state of one script. Scripts run in parallel.
+// scriptState is the state of one script. Each script has its own, because scripts run in parallel.
 type scriptState struct{ server *scriptServer }
 
 type scriptStateKey struct{}
@@ -211,7 +212,8 @@ func stateOf(ts *testscript.TestScript) *scriptState {
 	return ts.Value(scriptStateKey{}).(*scriptState)
 }
 
-// cmdEnd sends a signal (TERM, INT, KILL), waits, and checks the exit code (default 0).
+// cmdEnd implements the command "end". It sends a signal (TERM, INT, or KILL) to the server, waits
+// until it exits, and checks the exit code (default 0).
 func cmdEnd(ts *testscript.TestScript, _ bool, args []string) {
 	s := stateOf(ts).server
 	want := 0
@@ -232,7 +234,7 @@ func cmdEnd(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cmdCode runs a command and checks its exit code: code 3 deedkeep verify.
+// cmdCode runs a command and checks its exit code. Example: code 3 deedkeep verify
 func cmdCode(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := 0
@@ -246,8 +248,8 @@ func cmdCode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cmdJSON checks that a file is one JSON document with a value at a path: json stdout data.id 2.
-// In a path, # is the length of a list.
+// cmdJSON checks that a file contains one JSON document and that the value at a path is as expected.
+// In a path, # means the length of a list. Example: json stdout data.id 2
 func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	var value any
@@ -284,7 +286,7 @@ func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdFlip changes one bit in the middle of the only file that matches a pattern.
+// cmdFlip changes one bit in the middle of a file. Exactly one file must match the pattern.
 func cmdFlip(ts *testscript.TestScript, _ bool, args []string) {
 	files, err := filepath.Glob(args[0])
 	ts.Check(err)
@@ -298,7 +300,7 @@ func cmdFlip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(files[0], content, 0o600))
 }
 
-// cmdDrop removes the only file that matches a pattern.
+// cmdDrop removes a file. Exactly one file must match the pattern.
 func cmdDrop(ts *testscript.TestScript, _ bool, args []string) {
 	files, err := filepath.Glob(args[0])
 	ts.Check(err)
@@ -308,7 +310,7 @@ func cmdDrop(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Remove(files[0]))
 }
 
-// cmdRewrite replaces text in a file in place, even if another process has it open.
+// cmdRewrite replaces text in a file in place, even while another process has the file open.
 func cmdRewrite(ts *testscript.TestScript, _ bool, args []string) {
 	content, err := os.ReadFile(args[0])
 	ts.Check(err)
@@ -332,7 +334,7 @@ func cmdRewrite(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cmdUpload uploads a file of the script with $KEY.
+// cmdUpload uploads a file with the API key $KEY.
 func cmdUpload(ts *testscript.TestScript, _ bool, args []string) {
 	c := client.New(ts.Getenv("URL"), ts.Getenv("KEY"), nil)
 	uploaded, err := c.Upload(context.Background(), nil, []client.Upload{{Filename: args[0], Reader: strings.NewReader(ts.ReadFile(args[0]))}})
@@ -342,7 +344,8 @@ func cmdUpload(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cmdGet requests a path with a key and checks the status: get 401 /v1/order-fields $KEY.
+// cmdGet requests a path with an API key and checks the status of the response. Example: get 401
+// /v1/order-fields $KEY
 func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
 	req, err := http.NewRequest(http.MethodGet, ts.Getenv("URL")+args[1], nil)
 	ts.Check(err)
@@ -355,7 +358,8 @@ func cmdGet(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cmdPage requests an address and checks the status and a text: page 200 $LINK 'Choose'.
+// cmdPage requests a URL and checks the status and that the response contains a text. Example: page
+// 200 $LINK 'Choose'
 func cmdPage(ts *testscript.TestScript, _ bool, args []string) {
 	req, err := http.NewRequest(http.MethodGet, args[1], nil)
 	ts.Check(err)
@@ -369,12 +373,12 @@ func cmdPage(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// cmdKeep sets a variable to the output of the last command.
+// cmdKeep sets a variable to the output of the previous command.
 func cmdKeep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// cmdPicture writes a truncated PNG.
+// cmdPicture writes a truncated PNG file.
 func cmdPicture(ts *testscript.TestScript, _ bool, args []string) {
 	var encoded bytes.Buffer
 	ts.Check(png.Encode(&encoded, image.NewGray(image.Rect(0, 0, 500, 500))))

@@ -88,7 +88,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	s.warn(rootWarning(os.Geteuid())) // becomeOwner may have switched from root
+	s.warn(rootWarning(os.Geteuid())) // uses the effective user, because becomeOwner may have switched from root
 	if isNew {
 		s.messagef("created a new vault in %s; for a service, start with --existing", v.Dir)
 	}
@@ -102,8 +102,8 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	})
 }
 
-// rootWarning returns the warning to print if the server runs as root. uid is -1 on
-// Windows.
+// rootWarning returns a warning if the server runs as root. uid is the effective user ID,
+// which is -1 on Windows.
 func rootWarning(uid int) []string {
 	if uid != 0 {
 		return nil
@@ -111,14 +111,15 @@ func rootWarning(uid int) []string {
 	return []string{"the server runs as root, because the vault belongs to root; give the data directory to a user of its own (chown -R) and start the server as that user"}
 }
 
-// warn prints warnings about settings that are allowed but dangerous.
+// warn prints warnings about settings that are allowed but risky.
 func (s *shell) warn(warnings []string) {
 	for _, warning := range warnings {
 		s.messagef("WARNING: %s", warning)
 	}
 }
 
-// warnOfExposures warns about files with secrets that other users can read.
+// warnOfExposures prints warnings about files that contain secrets and that other users can
+// read.
 func (s *shell) warnOfExposures(c config.Config) {
 	for _, e := range c.Exposures() {
 		s.warn([]string{e.String()})
@@ -133,19 +134,20 @@ func openSandbox(c config.Config, log *slog.Logger) *sandbox.Pool {
 	})
 }
 
-// openTimeout is how long a starting server waits for a command that has the vault open.
-// Most commands take a moment; a long verification makes the start fail.
+// openTimeout is how long a starting server waits for a command that has opened the vault.
+// Most commands take only a moment. If a command takes longer, such as a long verification,
+// the server doesn't start.
 const openTimeout = 10 * time.Second
 
-// openWithRetry opens the vault. It waits while a command has the vault open, but fails
-// immediately if another server runs.
+// openWithRetry opens the vault. If a command has opened the vault, openWithRetry waits for
+// it. If another server is running, it returns an error immediately.
 func openWithRetry(ctx context.Context, c config.Config, opts instance.Options) (*instance.Instance, error) {
 	for deadline := time.Now().Add(openTimeout); ; {
 		v, err := instance.Open(ctx, opts)
 		if errs.KindOf(err) != errs.Locked {
 			return v, err
 		}
-		// A server that was starting holds the lock before its control socket is open.
+		// A server that is starting holds the lock before its control socket is open.
 		if inUse := checkNoServer(ctx, c); inUse != nil {
 			return nil, errors.Join(inUse, err)
 		}
@@ -155,8 +157,8 @@ func openWithRetry(ctx context.Context, c config.Config, opts instance.Options) 
 	}
 }
 
-// checkNoServer returns an error if a server runs on the data directory, or if its
-// control socket can't be created there. It runs before anything is written.
+// checkNoServer returns an error if a server is running on the data directory, or if the
+// control socket can't be created there. Callers use it before they write anything.
 func checkNoServer(ctx context.Context, c config.Config) error {
 	dir, err := filepath.Abs(c.Data)
 	if err != nil {
@@ -175,8 +177,8 @@ func checkNoServer(ctx context.Context, c config.Config) error {
 	}, conn.Close())
 }
 
-// announceStart prints what a new vault needs next, the fingerprint of a self-signed
-// certificate, and the address of the server.
+// announceStart prints a hint if there are no API keys yet, the fingerprint of a
+// self-signed certificate, and the address of the server.
 func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a server.Addresses) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
 		s.messagef(`no program has a key yet; "deedkeep keys create NAME" makes one`)
@@ -188,8 +190,8 @@ func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a serve
 	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // the server runs even if standard output is closed
 }
 
-// checkLocalDisk rejects a data directory on a network file system, because fsync and
-// file locks are not reliable there.
+// checkLocalDisk returns an error if the data directory is on a network file system, where
+// fsync and file locks are unreliable, unless disk.allow_network is set.
 func (s *shell) checkLocalDisk(c config.Config) error {
 	kind, network, err := s.fileSystemType(c.Data)
 	if err != nil {
@@ -202,7 +204,8 @@ func (s *shell) checkLocalDisk(c config.Config) error {
 	return nil
 }
 
-// retention converts the retention settings, which were validated when they were loaded.
+// retention converts the retention settings to the type used by package vault. It can't
+// fail, because the settings were validated when they were loaded.
 func retention(c config.Config) vault.Retention {
 	templates, err := c.Retention.ByTemplate()
 	if err != nil {
@@ -211,9 +214,9 @@ func retention(c config.Config) vault.Retention {
 	return vault.Retention{Default: c.Retention.Keep, Templates: templates}
 }
 
-// vaultSettings converts the settings to those of the vault.
+// vaultSettings returns the settings that apply to the vault.
 func vaultSettings(c config.Config) instance.Settings {
-	host := "" // stays empty without public_url
+	host := "" // remains empty if public_url isn't set
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
 	}

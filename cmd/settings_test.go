@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// settingsFile returns the configuration file in use, or where it would be.
+// settingsFile returns the path of the settings file in use or, if there isn't one, the
+// first path that was searched.
 func TestSettingsFile(t *testing.T) {
 	t.Setenv("DEEDKEEP_DATA", "")
 	dir := t.TempDir()

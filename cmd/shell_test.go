@@ -19,13 +19,13 @@ import (
 	"deedkeep/web"
 )
 
-// result is the exit code and the output of a command line.
+// result contains the exit code and the output of a command line.
 type result struct {
 	code          int
 	out, messages string
 }
 
-// testShell returns a shell without input, with its output and its messages.
+// testShell returns a shell with empty input, and the buffers for its output and messages.
 func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	out, messages := new(bytes.Buffer), new(bytes.Buffer)
 	return &shell{
@@ -35,7 +35,7 @@ func testShell() (*shell, *bytes.Buffer, *bytes.Buffer) {
 	}, out, messages
 }
 
-// runCLI runs a command line in this process, in a shell after change.
+// runCLI runs a command line in this process. change, if not nil, modifies the shell first.
 func runCLI(ctx context.Context, t *testing.T, change func(*shell), args ...string) result {
 	t.Helper()
 	s, out, messages := testShell()
@@ -62,7 +62,8 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 	visit(s.root())
 }
 
-// A binary without generated assets doesn't serve and creates nothing. Other commands work.
+// If the binary was built without its generated assets, serve fails and creates nothing.
+// Other commands work.
 func TestMissingAssets(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	withoutAssets := func(s *shell) { s.checkAssets = func() error { return web.ErrAssetsMissing } }
@@ -79,7 +80,7 @@ func TestMissingAssets(t *testing.T) {
 	}
 }
 
-// serve doesn't use a data directory on a network file system unless the setting allows it.
+// serve rejects a data directory on a network file system unless a setting allows it.
 func TestNetworkFileSystem(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d")
 	nfs := func(s *shell) { s.fileSystemType = func(string) (string, bool, error) { return "nfs", true, nil } }
@@ -106,7 +107,7 @@ func TestNetworkFileSystem(t *testing.T) {
 	}
 }
 
-// shortDataDir returns a data directory whose path is short enough for a Unix socket.
+// shortDataDir returns the path of a data directory that is short enough for a Unix socket.
 func shortDataDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dk") //nolint:usetesting // t.TempDir is too long for a socket
@@ -121,7 +122,7 @@ func shortDataDir(t *testing.T) string {
 	return filepath.Join(dir, "d")
 }
 
-// An interrupted command exits with exitInterrupted, unless it fails for another reason.
+// An interrupted command exits with exitInterrupted, unless it failed for another reason.
 func TestInterrupted(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
@@ -140,12 +141,12 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// fullWriter is a standard output that can't be written to.
+// fullWriter is a writer that always returns an error.
 type fullWriter struct{}
 
 func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
-// A failed write to the standard output is an error.
+// If standard output can't be written, the command fails.
 func TestOutputError(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"version", "--json"}, {"config", "check"}, {"config", "show"}} {
 		got := runCLI(t.Context(), t, func(s *shell) { s.out = fullWriter{} }, append(args, "--data", t.TempDir())...)
@@ -155,8 +156,8 @@ func TestOutputError(t *testing.T) {
 	}
 }
 
-// A lock of another process exits with exitLocked, whether the server or the backup archive
-// reports it.
+// If another process holds the lock, the exit code is exitLocked, whether the error comes
+// from the server or the backup archive.
 func TestExitCodeOfLock(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -5,5 +5,5 @@ import (
 	"syscall"
 )
 
-// signals are the signals that scripts can send, by name.
+// signals maps names to the signals that scripts can send.
 var signals = map[string]os.Signal{"TERM": syscall.SIGTERM, "INT": os.Interrupt, "KILL": os.Kill}

@@ -15,8 +15,8 @@ import (
 	"deedkeep/app/client"
 )
 
-// slowPDFs returns documents of 78 KB that PDFium processes until its deadline: the content of
-// their page saves and restores the graphics state 20 million times.
+// slowPDFs returns 78 KB PDFs on which PDFium works until the deadline. The content of their page
+// saves and restores the graphics state 20 million times.
 func slowPDFs(t testing.TB, count int) (list []client.Upload) {
 	t.Helper()
 	var compressed bytes.Buffer
@@ -53,8 +53,9 @@ func slowPDFs(t testing.TB, count int) (list []client.Upload) {
 	return list
 }
 
-// While ten documents of one key are processed until their deadlines, the text file of another key
-// is processed before the first of them reaches its deadline.
+// Slow documents don't delay documents of other keys. While ten documents of one key are processed
+// until their deadlines, another key's text file is processed before the first of them reaches its
+// deadline.
 func TestSlowDocumentsDontDelayOtherKeys(t *testing.T) {
 	p := startServer(t, shortDataDir(t))
 	slow, fast := client.New(p.url, p.createKey(t, "slow"), nil), client.New(p.url, p.createKey(t, "fast"), nil)
@@ -80,7 +81,7 @@ func TestSlowDocumentsDontDelayOtherKeys(t *testing.T) {
 		}
 		return file.IsProcessing
 	}
-	// One is processed. The others of the key that have been dispatched wait for it.
+	// One document is being processed. The key's other dispatched documents are waiting for it.
 	waitUntil("work on a slow document", func() bool { return strings.Contains(readMetrics(t, p), "\ndeedkeep_reader_tasks_waiting 7\n") })
 	start := time.Now()
 	got, err := fast.Upload(t.Context(), nil, []client.Upload{{Filename: "fast.txt", Reader: strings.NewReader("Lot 7, Block B")}})
@@ -96,7 +97,7 @@ func TestSlowDocumentsDontDelayOtherKeys(t *testing.T) {
 	}
 }
 
-// readMetrics returns the text of /metrics.
+// readMetrics returns the body of /metrics.
 func readMetrics(t *testing.T, p *serverProcess) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/metrics", http.NoBody)

@@ -62,7 +62,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 	return append(rows, s.backupRows(status)...)
 }
 
-// writesRow describes whether the server accepts changes and, if not, why.
+// writesRow returns whether the server accepts changes and, if not, why.
 func writesRow(status apitypes.Status) string {
 	if status.WritesDenied == nil {
 		return "taken"
@@ -77,8 +77,8 @@ func (s *shell) certificateRow(c *apitypes.Certificate) string {
 	return fmt.Sprintf("until %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
 }
 
-// failedRow returns the number of documents without preview or text, and how to list
-// them.
+// failedRow returns the number of documents without a preview or text, and the command that
+// lists them.
 func failedRow(n int64) string {
 	if n == 0 {
 		return "0 in processing"
@@ -86,7 +86,7 @@ func failedRow(n int64) string {
 	return fmt.Sprintf("%d in processing; \"deedkeep process list\" says why", n)
 }
 
-// damagedRow lists the first few documents that are damaged on disk.
+// damagedRow returns a text that lists the first few documents that are damaged on disk.
 func damagedRow(list []apitypes.Damaged) string {
 	if len(list) == 0 {
 		return "none known"
@@ -98,7 +98,8 @@ func damagedRow(list []apitypes.Damaged) string {
 	return fmt.Sprintf("%d DAMAGED: %s; upload the same files again, or get them from a backup", len(list), damagedFiles(files))
 }
 
-// damagedFiles lists the first few of files, such as "file 3, file 9, and 2 more".
+// damagedFiles returns a text that lists the first few of files, for example "file 3, file
+// 9, and 2 more".
 func damagedFiles(files []uint64) string {
 	const maxNamed = 5
 	names := make([]string, 0, maxNamed+1)
@@ -111,7 +112,8 @@ func damagedFiles(files []uint64) string {
 	return strings.Join(names, ", ")
 }
 
-// scrubRow describes the progress of the scrub, which reads all stored documents.
+// scrubRow returns the progress of the scrub, which reads all stored documents to find
+// damage.
 func (s *shell) scrubRow(status apitypes.Scrub) string {
 	if status.EverySeconds == 0 {
 		return "off (scrub.every: 0)"

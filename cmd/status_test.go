@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// The JSON fields for the progress and the error of a search index are null if it is complete.
+// If the search index is complete, the JSON fields for its progress and error are null.
 func TestStatusOfCompleteIndex(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
@@ -32,7 +32,7 @@ func TestStatusOfCompleteIndex(t *testing.T) {
 	}
 }
 
-// status reports why writes are denied.
+// The output of status says why writes are denied.
 func TestWritesRow(t *testing.T) {
 	for want, status := range map[string]apitypes.Status{
 		"taken":                               {DiskFree: 10, DiskReserve: 10},

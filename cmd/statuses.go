@@ -17,10 +17,10 @@ func (s *shell) statusesCommand() *cobra.Command {
 		s.statusesList(), s.statusesExport(), s.statusesImport())
 }
 
-// listedStatus is one element of `statuses list --json`.
+// listedStatus is an element of the output of `statuses list --json`.
 type listedStatus struct {
 	Name    string `json:"name"`
-	Initial bool   `json:"initial"` // new orders get this status
+	Initial bool   `json:"initial"` // whether new orders get this status
 }
 
 func (s *shell) statusesList() *cobra.Command {
@@ -45,7 +45,7 @@ func (s *shell) statusesList() *cobra.Command {
 	}
 }
 
-// withStatuses calls show with the statuses of orders.
+// withStatuses calls show with the list of order statuses.
 func (s *shell) withStatuses(ctx context.Context, show func([]string) error) error {
 	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
 		statuses, err := c.OrderStatuses(ctx)

@@ -95,8 +95,8 @@ func findTemplate(c *control.Client, ctx context.Context, id int64) (apitypes.Te
 	return list[i], nil
 }
 
-// withTemplate calls do for the template that arg names and prints the result with show
-// or as JSON.
+// withTemplate calls do with the template ID in arg. It prints the result with show, or as
+// JSON if --json is set.
 func (s *shell) withTemplate(ctx context.Context, arg string, do func(*control.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
 	show func(apitypes.TemplateDefinition) error) error {
 	id, err := parseID(arg, "template", "deedkeep templates list --all")
@@ -152,8 +152,8 @@ out, for another vault, where the name counts.`,
 	return cmd
 }
 
-// selectTemplates returns the templates with the given IDs. Without IDs it returns the
-// active templates, or all of them if all is set.
+// selectTemplates returns the templates with the given IDs. If ids is empty, it returns all
+// active templates or, if all is set, also the retired ones.
 func selectTemplates(list []apitypes.TemplateDefinition, ids []int64, all bool) ([]apitypes.TemplateDefinition, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id }) {

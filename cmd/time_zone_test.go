@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Times in tables and in flags are in the time zone of the setting. --json uses UTC.
+// In tables and flags, times are in the configured time zone. With --json, they are in UTC.
 func TestTimeZoneOfCommands(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
 		t.Fatalf("create vault: %v", err)
 	}
-	t.Setenv("DEEDKEEP_TIME_ZONE", "Pacific/Kiritimati") // 14 hours before UTC, all year
+	t.Setenv("DEEDKEEP_TIME_ZONE", "Pacific/Kiritimati") // UTC+14 all year
 	var events []struct {
 		At time.Time `json:"at"`
 	}

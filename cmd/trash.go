@@ -22,7 +22,8 @@ func (s *shell) trashCommand() *cobra.Command {
 		s.trashList(), s.trashPurge(), s.trashEmpty())
 }
 
-// Limits of "trash list": the default, and the maximum that the server accepts.
+// The default and the maximum number of records that "trash list" returns. The server
+// rejects a higher limit.
 const (
 	defaultTrashLimit = 1000
 	maxTrashLimit     = 10_000
@@ -141,8 +142,9 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 	return cmd
 }
 
-// purgeRecord deletes a record in the trash, after confirmation unless yes is set. id is the
-// record as the user named it. A reason lifts the record's retention.
+// purgeRecord permanently deletes a record in the trash. It asks for confirmation unless yes
+// is set. id is the record's ID as entered by the user. If reason is not empty, the record
+// is deleted even if it is under retention.
 func (s *shell) purgeRecord(ctx context.Context, c *control.Client, record, id, reason string, yes bool) error {
 	item, err := c.TrashItem(ctx, record)
 	if err != nil {
@@ -208,8 +210,8 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 	return cmd
 }
 
-// trashRecord parses an ID as "trash list" shows it. A plain number is the ID of a
-// document.
+// trashRecord parses a record ID in the format of "trash list". A plain number is a document
+// ID.
 func trashRecord(text string) (string, error) {
 	if _, err := strconv.ParseUint(text, 10, 63); err == nil {
 		return "file:" + text, nil
@@ -232,8 +234,8 @@ func purgeQuestion(item apitypes.TrashItem) string {
 	return fmt.Sprintf("This permanently deletes the %s %q%s.", recordType, item.Name, contents)
 }
 
-// confirmWord returns the text to type to confirm a purge: the name of the record, or
-// its ID if it has no name.
+// confirmWord returns the text that the user must type to confirm a purge: the name of the
+// record, or its ID if it has no name.
 func confirmWord(item apitypes.TrashItem) string {
 	if name := strings.TrimSpace(item.Name); name != "" {
 		return name
@@ -241,8 +243,8 @@ func confirmWord(item apitypes.TrashItem) string {
 	return item.Record
 }
 
-// canConfirm returns an error if the command must prompt for confirmation but there is
-// no terminal.
+// canConfirm returns an error if yes is not set and there is no terminal on which the user
+// can confirm.
 func (s *shell) canConfirm(yes bool) error {
 	if yes || s.isInteractive(s.in) {
 		return nil
@@ -250,7 +252,7 @@ func (s *shell) canConfirm(yes bool) error {
 	return &usageError{errors.New("there is no terminal to confirm this on (use --yes to delete without confirmation)")}
 }
 
-// confirm prompts for phrase. Spaces and capitalization don't count.
+// confirm asks the user to type phrase. Case and spaces are ignored.
 func (s *shell) confirm(question, phrase string) error {
 	s.messagef("%s This cannot be undone.", question)
 	s.promptf("", "type %s to confirm: ", phrase)

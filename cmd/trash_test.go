@@ -18,8 +18,8 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// vaultWithTrash creates a vault with an order, a document, and an abstract in the trash, and
-// returns their IDs for commands.
+// vaultWithTrash creates a vault whose trash contains an order, a document, and an abstract.
+// It returns their IDs in the format that commands use.
 func vaultWithTrash(t *testing.T, data string) (order, file, abstract string) {
 	t.Helper()
 	if _, err := seedVault(data); err != nil {
@@ -52,7 +52,8 @@ func vaultWithTrash(t *testing.T, data string) (order, file, abstract string) {
 	return "order:" + ids.IDs("orders").Encode(1), "file:1", "abstract:" + ids.IDs("abstracts").Encode(a.Abstract.ID)
 }
 
-// trash list, purge, and empty ask for confirmation, respect the retention, and are logged.
+// The commands trash list, trash purge, and trash empty ask for confirmation, respect
+// retention, and are recorded in the audit log.
 func TestTrashCommands(t *testing.T) {
 	data := shortDataDir(t)
 	order, file, abstract := vaultWithTrash(t, data)
@@ -61,7 +62,7 @@ func TestTrashCommands(t *testing.T) {
 		t.Fatalf("open file: %v", err)
 	}
 	defer devNull.Close() //nolint:errcheck // only read
-	// typing returns a change to a terminal with input.
+	// typing returns a function that makes the shell use a terminal with the given input.
 	typing := func(text string) func(*shell) {
 		return func(s *shell) { s.in, s.isInteractive = strings.NewReader(text), func(io.Reader) bool { return true } }
 	}

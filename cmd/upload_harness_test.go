@@ -16,10 +16,11 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// A server is killed twice during a resumable upload. After each start, the acknowledged bytes are
-// stored and the upload resumes. The stored document has the bytes that were sent.
+// If the server is killed during a resumable upload, the acknowledged bytes are still stored after
+// a restart, and the upload can resume. The stored document is the same as the uploaded one. The
+// test kills the server twice.
 func TestKillDuringResumableUpload(t *testing.T) {
-	const first = 200_000 // bytes acknowledged before the first kill
+	const first = 200_000 // number of bytes acknowledged before the first kill
 	h := newHarness(t)
 	h.newVault()
 	s := h.start()
@@ -32,7 +33,7 @@ func TestKillDuringResumableUpload(t *testing.T) {
 		t.Fatalf("Upload-Offset: got %d, want %d", offset, first)
 	}
 	for range 2 {
-		// When Write returns, the server has read part of the body. It never gets the rest.
+		// When Write returns, the server has read part of the body. The rest is never sent.
 		pr, pw := io.Pipe()
 		failed := make(chan error, 1)
 		go func() {
@@ -80,7 +81,7 @@ func TestKillDuringResumableUpload(t *testing.T) {
 	s.kill()
 }
 
-// request sends a request to /v1 with the key of the harness.
+// request sends a request to /v1 with the harness's API key.
 func (h *harness) request(s *serverProcess, method, path string, body io.Reader, header ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(h.t.Context(), method, s.baseURL+"/v1"+path, body)
 	if err != nil {
@@ -94,7 +95,8 @@ func (h *harness) request(s *serverProcess, method, path string, body io.Reader,
 	return (&http.Client{Transport: s.transport, Timeout: time.Minute}).Do(r)
 }
 
-// tus sends a request that has to succeed, and returns the response.
+// tus sends a request of the tus protocol and returns the response. The test fails unless the
+// status is below 300.
 func (h *harness) tus(s *serverProcess, method, path string, body io.Reader, header ...string) *http.Response {
 	h.t.Helper()
 	resp, err := h.request(s, method, path, body, header...)
@@ -109,7 +111,8 @@ func (h *harness) tus(s *serverProcess, method, path string, body io.Reader, hea
 	return resp
 }
 
-// patchUpload sends bytes at an offset and returns the acknowledged offset.
+// patchUpload sends bytes starting at an offset and returns the offset that the server
+// acknowledged.
 func (h *harness) patchUpload(s *serverProcess, path string, offset int, body io.Reader) int {
 	h.t.Helper()
 	resp := h.tus(s, http.MethodPatch, path, body, "Upload-Offset", strconv.Itoa(offset), "Content-Type", "application/offset+octet-stream")

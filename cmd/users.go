@@ -70,8 +70,8 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 	return cmd
 }
 
-// printFirstAdminLink prints the one-time link to create the first administrator, as
-// long as there is no administrator.
+// printFirstAdminLink prints the one-time link to create the first administrator. If there
+// already is an administrator, it prints nothing.
 func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, origin string) {
 	token, err := v.Users.NewFirstLink(ctx)
 	switch {
@@ -82,8 +82,8 @@ func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, o
 	}
 }
 
-// readPassword reads a password from the first line of standard input, without echo on a
-// terminal.
+// readPassword reads a password from the first line of standard input. A terminal doesn't
+// echo it.
 func (s *shell) readPassword() (string, error) {
 	line, err := s.readSecret("password")
 	if err == nil && line == "" {
@@ -92,8 +92,8 @@ func (s *shell) readPassword() (string, error) {
 	return line, err
 }
 
-// readSecret reads a line from standard input, without its line ending. On a terminal it
-// prompts with label and doesn't echo.
+// readSecret reads a line from standard input and returns it without the line ending. On a
+// terminal, it prompts with label and doesn't echo the input.
 func (s *shell) readSecret(label string) (string, error) {
 	if file, ok := s.in.(*os.File); ok && isTerminal(file) {
 		s.promptf(" ", "%s:", label)
@@ -108,7 +108,7 @@ func (s *shell) readSecret(label string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
 }
 
-// explainRoles adds the list of valid roles to the error for an unknown one.
+// explainRoles adds the list of valid roles to an error about an unknown role.
 func explainRoles(err error) error {
 	rejected, ok := errors.AsType[*client.Error](err)
 	if !ok || len(rejected.Errors.Of("role")) == 0 {
@@ -121,7 +121,7 @@ func explainRoles(err error) error {
 	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(rejected.Errors.Of("role")[0], "."), strings.Join(roles, ", "))
 }
 
-// printLinked prints a one-time link, or confirmation if there is no link.
+// printLinked prints the one-time link in created or, if there isn't one, confirmation.
 func (s *shell) printLinked(created apitypes.UserLinked, confirmation string) error {
 	switch {
 	case s.json:
@@ -208,7 +208,8 @@ func (s *shell) usersRole() *cobra.Command {
 	}
 }
 
-// usersChange returns the command "users disable" or "users enable".
+// usersChange returns the command "users disable" or "users enable". change makes the
+// change.
 func (s *shell) usersChange(command, short string, change func(*control.Client, context.Context, int64) (apitypes.User, error)) *cobra.Command {
 	return &cobra.Command{
 		Use:     command + " NAME",
@@ -262,8 +263,8 @@ one-time link under which a new password is chosen within 24 hours.`,
 	}
 }
 
-// userID returns the ID of the user with the given name or, if no user has that name,
-// the number itself.
+// userID returns the ID of the user with the given name. If there is no such user, it
+// parses nameOrID as an ID.
 func userID(ctx context.Context, c *control.Client, nameOrID string) (int64, error) {
 	users, err := c.Users(ctx)
 	if err != nil {

@@ -112,14 +112,14 @@ func (s *shell) printFindings(r apitypes.Verify) error {
 		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
 }
 
-// repairHints returns what to do about the findings, one line each.
+// repairHints returns instructions for the findings, one per line.
 func repairHints(r apitypes.Verify) string {
 	documents, others := false, false
 	for _, f := range r.Findings {
 		switch f.Kind {
 		case "file":
 			documents = true
-		case "search", "previews": // their text says what to do
+		case "search", "previews": // their messages already say what to do
 		default:
 			others = true
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// damages are functions that damage a database page as a disk might.
+// damages contains functions that damage a database page as a faulty disk might.
 var damages = map[string]func(page []byte){
 	"flipped bit in the header": func(p []byte) { p[8] ^= 1 },
 	"flipped bit in the data":   func(p []byte) { p[len(p)-20] ^= 4 },
@@ -18,8 +18,8 @@ var damages = map[string]func(page []byte){
 	"all zeros":                 func(p []byte) { clear(p) },
 }
 
-// For every damaged page of the database, verify reports damage or success, because the page
-// may be free, and never panics.
+// If any page of the database is damaged, verify reports damage or, because the page may be
+// unused, success. It never panics.
 func TestVerifyDamagedPages(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
@@ -36,7 +36,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 		for page := 0; page < len(intact)/size; page++ {
 			content := bytes.Clone(intact)
 			damage(content[page*size : (page+1)*size])
-			// A new file, because bbolt keeps the lock of a file that it could not open.
+			// Write a new file, because bbolt keeps its lock on a file that it couldn't open.
 			if err := errors.Join(os.Remove(path), os.WriteFile(path, content, 0o600)); err != nil {
 				t.Fatalf("replace database: %v", err)
 			}
@@ -55,7 +55,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 	}
 }
 
-// Verification by a running server finds damaged pages too, and the server keeps running.
+// Verification by a running server also finds damaged pages, and the server continues to run.
 func TestVerifyDamagedPagesWithServer(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
@@ -109,8 +109,8 @@ func TestVerifyDamagedPagesWithServer(t *testing.T) {
 	}
 }
 
-// If the database can't be opened, verify reports that like any other damage, and every other
-// command fails with the same message.
+// If the database can't be opened, verify reports that as damage. All other commands fail
+// with the same message.
 func TestUnreadableDatabase(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {
@@ -137,7 +137,8 @@ func TestUnreadableDatabase(t *testing.T) {
 	}
 }
 
-// For a damaged search index, verify prints once that it is damaged, where, and what to do.
+// If the search index is damaged, verify reports once that it is damaged, where, and what to
+// do.
 func TestVerifyDamagedIndex(t *testing.T) {
 	data := shortDataDir(t)
 	if _, err := seedVault(data); err != nil {

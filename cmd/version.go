@@ -16,8 +16,8 @@ import (
 	"deedkeep/web"
 )
 
-// release is the version, if the linker sets it. Builds from source without a repository
-// use it:
+// release is the version if it is set by the linker. Use it to build from source code that
+// isn't in a Git repository:
 //
 //	go build -ldflags "-X deedkeep/cmd.release=v1.4.0"
 var release string
@@ -30,10 +30,10 @@ var build = sync.OnceValue(func() control.Build {
 	return resolveBuild(release, info, web.Generated())
 })
 
-// resolveBuild returns the version, commit, and date of this program. The linker flag
-// comes first, then the version control stamp of "go build", then the note of "go
-// generate". Only that note has the version from "git describe", but it may be from an
-// earlier commit.
+// resolveBuild returns the version, commit, and date of this binary. They come from the
+// linker flag, the version control information recorded by "go build", and the file written
+// by "go generate", in this order of precedence. Only "go generate" records the version
+// from "git describe", but it may have run at an earlier commit.
 func resolveBuild(release string, info *debug.BuildInfo, generated web.Source) control.Build {
 	stamped := map[string]string{}
 	for _, s := range info.Settings {

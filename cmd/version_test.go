@@ -8,8 +8,8 @@ import (
 	"deedkeep/web"
 )
 
-// resolveBuild takes the version, commit, and date from the linker flag, from go generate, or from
-// the build information of Go.
+// resolveBuild gets the version, commit, and date from the linker flag, from go generate, or from
+// Go's build information.
 func TestResolveBuild(t *testing.T) {
 	const commit, older = "12dcac5b6a2d", "b10d51676372"
 	generated := web.Source{Version: "v1.4.0-3-g12dcac5", Commit: commit, Date: "2026-11-22T06:34:12Z"}

@@ -21,13 +21,13 @@ import (
 	"deedkeep/app/client"
 )
 
-// wineEnv is a wine prefix that contains the program for Windows.
+// wineEnv is a Wine prefix that contains the Windows binary.
 type wineEnv struct {
 	prefix string
 	env    []string
 }
 
-// Windows paths in the prefix.
+// Windows paths in the Wine prefix.
 const (
 	windowsVault    = `C:\vault`
 	windowsBackups  = `C:\backup`
@@ -41,7 +41,7 @@ func newWineEnv(t *testing.T) *wineEnv {
 		"WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=", "DISPLAY=")
 	t.Cleanup(func() { w.runTool(t, "wineserver", "--kill", "--wait") })
 	w.runTool(t, "wine", "wineboot", "--init")
-	w.runTool(t, "wineserver", "--wait") // it still writes after wineboot has ended
+	w.runTool(t, "wineserver", "--wait") // wineserver still writes to the prefix after wineboot has exited
 	system := filepath.Join(w.prefix, "drive_c", "windows", "system32")
 	w.runTool(t, "x86_64-w64-mingw32-gcc", "-shared", "-O2", "-o", filepath.Join(system, "bcryptprimitives.dll"),
 		"testdata/wine/bcryptprimitives.c", "-ladvapi32")
@@ -53,8 +53,8 @@ func newWineEnv(t *testing.T) *wineEnv {
 	return w
 }
 
-// runTool runs a tool of wine or the compiler. "wineserver --kill" fails if no server runs, which is
-// ignored.
+// runTool runs a Wine tool or the compiler. It ignores the error of "wineserver --kill", which fails if no server is
+// running.
 func (w *wineEnv) runTool(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -66,12 +66,12 @@ func (w *wineEnv) runTool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// hostPath returns the path on this system of a Windows path.
+// hostPath returns the path on this machine for a Windows path.
 func (w *wineEnv) hostPath(path string) string {
 	return filepath.Join(w.prefix, "drive_c", filepath.FromSlash(strings.ReplaceAll(strings.TrimPrefix(path, `C:\`), `\`, "/")))
 }
 
-// run runs a command of deedkeep with wine, checks its exit code, and returns its output.
+// run runs a deedkeep command in Wine, checks its exit code, and returns its output.
 func (w *wineEnv) run(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -88,7 +88,7 @@ func (w *wineEnv) run(t *testing.T, code int, args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// wineServer is a process of "deedkeep serve" in wine.
+// wineServer is a "deedkeep serve" process in Wine.
 type wineServer struct {
 	url      string
 	process  *exec.Cmd
@@ -120,7 +120,7 @@ func (w *wineEnv) serve(t *testing.T, env ...string) *wineServer {
 		close(s.done)
 	}()
 	t.Cleanup(func() {
-		_ = s.process.Process.Kill() // it may have ended
+		_ = s.process.Process.Kill() // the process may have exited
 		t.Logf("serve: %v", <-s.done)
 	})
 	if err != nil || !ok {
@@ -130,7 +130,7 @@ func (w *wineEnv) serve(t *testing.T, env ...string) *wineServer {
 	return s
 }
 
-// stop sends Ctrl-C and waits until the server has ended.
+// stop sends Ctrl-C to the server and waits until it has exited.
 func (s *wineServer) stop(t *testing.T) {
 	t.Helper()
 	if err := s.process.Process.Signal(os.Interrupt); err != nil {
@@ -146,9 +146,8 @@ func (s *wineServer) stop(t *testing.T) {
 	}
 }
 
-// The program for Windows works from its first start to a restored backup. Wine can't test locks
-// between machines, access control lists, the service manager, or whether a disk has stored what
-// was synced.
+// The Windows binary works, from the first start to restoring a backup. Wine can't be used to test locks between
+// machines, access control lists, the service manager, or whether synced data is really on disk.
 func TestWine(t *testing.T) {
 	w := newWineEnv(t)
 	w.run(t, exitNoVault, "status", "--data", windowsVault)
@@ -180,7 +179,7 @@ func TestWine(t *testing.T) {
 		t.Errorf("stat control.json after the stop: got %v, want os.ErrNotExist", err)
 	}
 
-	// Commands without a server, a restore, and a server with https that is killed.
+	// Run commands without a server, restore a backup, and kill a server that uses https.
 	w.run(t, exitDone, "verify", "--data", windowsVault)
 	w.run(t, exitDone, "backup", "verify", "--from", windowsBackups, "--data", windowsVault)
 	w.run(t, exitDone, "restore", "latest", "--from", windowsBackups, "--data", windowsRestored)
@@ -199,7 +198,7 @@ func TestWine(t *testing.T) {
 	restarted.stop(t)
 }
 
-// uploadAndProcess uploads a document of four pages, waits until it is processed, and returns its ID.
+// uploadAndProcess uploads a four-page document, waits until it is processed, and returns its ID.
 func uploadAndProcess(t *testing.T, c *client.Client, document []byte) int64 {
 	t.Helper()
 	uploaded, err := c.Upload(t.Context(), nil, []client.Upload{{Filename: "Return.pdf", Reader: bytes.NewReader(document)}})
@@ -220,7 +219,7 @@ func uploadAndProcess(t *testing.T, c *client.Client, document []byte) int64 {
 	}
 }
 
-// checkDownload compares a download with the uploaded document.
+// checkDownload downloads a file and compares it with the uploaded document.
 func checkDownload(t *testing.T, c *client.Client, fileID int64, document []byte) {
 	t.Helper()
 	body, err := c.Download(t.Context(), fileID)
@@ -233,7 +232,7 @@ func checkDownload(t *testing.T, c *client.Client, fileID int64, document []byte
 	}
 }
 
-// trustingTransport returns a transport that trusts the self-signed certificate of the server.
+// trustingTransport returns a transport that trusts the server's self-signed certificate.
 func (w *wineEnv) trustingTransport(t *testing.T) http.RoundTripper {
 	t.Helper()
 	certPEM, err := os.ReadFile(w.hostPath(windowsVault + `\tls\certificate.pem`))

@@ -15,23 +15,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxYAMLSize limits the size of a definition file, in bytes. Handwritten files are far
-// smaller.
+// maxYAMLSize is the maximum size of a definition file in bytes. Files written by hand are
+// much smaller.
 const maxYAMLSize = 1 << 20
 
-// strictYAML parses a definition file: YAML, or JSON if it starts with a brace. It is
-// strict, because a misspelled key would otherwise have no effect and no error: unknown
-// and repeated keys, values of the wrong type, a second document, anchors, and aliases
-// are problems, each with its line. It remembers the line of every value by its path,
-// such as templates.0.custom_fields.2.key, so that validation errors of the vault have a
-// line, too.
+// strictYAML parses a definition file, which is YAML, or JSON if it starts with a brace.
+// Otherwise, a misspelled key would have no effect and cause no error. For this reason, the
+// following are reported as problems, with their line numbers: unknown or repeated keys,
+// values of the wrong type, a second document, anchors, and aliases. strictYAML remembers
+// the line of each value by its path, such as templates.0.custom_fields.2.key, to add line
+// numbers to the server's validation errors.
 type strictYAML struct {
 	name     string
 	lines    map[string]int
 	problems []string
 }
 
-// readStrictYAML reads the file at path; "-" is standard input.
+// readStrictYAML reads and parses the definition file at path. "-" means standard input.
 func (s *shell) readStrictYAML(path string) (*strictYAML, *yaml.Node, error) {
 	name, in := path, s.in
 	if path == "-" {
@@ -53,8 +53,8 @@ func (s *shell) readStrictYAML(path string) (*strictYAML, *yaml.Node, error) {
 	return file, root, err
 }
 
-// parse returns the root node of the only document in the file. It doesn't check the
-// nodes.
+// parse returns the root node of the file, which must contain exactly one document. It
+// doesn't check the nodes.
 func (s *strictYAML) parse(text []byte) (*yaml.Node, error) {
 	if len(text) > maxYAMLSize {
 		return nil, fmt.Errorf("%s is longer than 1 MB", s.name)
@@ -82,8 +82,8 @@ func (s *strictYAML) parse(text []byte) (*yaml.Node, error) {
 
 var yamlLine = regexp.MustCompile(`^line (\d+): (.*)`)
 
-// notYAML moves the line number from the parser's message, "yaml: line 3: did not find
-// …", into a prefix with the file name.
+// notYAML converts a YAML parser error such as "yaml: line 3: did not find …" to an error
+// that starts with the file name and line number.
 func (s *strictYAML) notYAML(err error) error {
 	reason, where := strings.TrimPrefix(err.Error(), "yaml: "), s.name
 	if match := yamlLine.FindStringSubmatch(reason); match != nil {
@@ -92,7 +92,7 @@ func (s *strictYAML) notYAML(err error) error {
 	return fmt.Errorf("%s: not valid YAML: %s", where, reason)
 }
 
-// parseJSON returns JSON as YAML nodes. The YAML parser can't read it, because JSON has
+// parseJSON converts JSON to YAML nodes. The YAML parser can't parse JSON, because JSON has
 // different escape sequences.
 func (s *strictYAML) parseJSON(text []byte) (*yaml.Node, error) {
 	line := func(offset int64) int { return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")) }
@@ -109,7 +109,7 @@ func (s *strictYAML) parseJSON(text []byte) (*yaml.Node, error) {
 	return lines.value(decoder)
 }
 
-// lineCounter computes line numbers from increasing offsets.
+// lineCounter converts byte offsets to line numbers. The offsets must be increasing.
 type lineCounter struct {
 	text []byte
 	at   int64
@@ -153,8 +153,8 @@ func (l *lineCounter) value(d *json.Decoder) (*yaml.Node, error) {
 	return node, err
 }
 
-// position returns the file and line of the value at path, or of the closest enclosing
-// value with a known line.
+// position returns the file name and line number of the value at path. If the line isn't
+// known, it returns that of the innermost enclosing value whose line is known.
 func (s *strictYAML) position(path string) string {
 	for ; path != ""; path = path[:max(strings.LastIndexByte(path, '.'), 0)] {
 		if line, known := s.lines[path]; known {
@@ -168,7 +168,7 @@ func (s *strictYAML) addProblem(node *yaml.Node, format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf("%s:%d: ", s.name, node.Line)+fmt.Sprintf(format, args...))
 }
 
-// err returns all problems as one error, one line each.
+// err returns an error that lists all problems, one per line, or nil if there are none.
 func (s *strictYAML) err() error {
 	if len(s.problems) == 0 {
 		return nil
@@ -176,8 +176,8 @@ func (s *strictYAML) err() error {
 	return errors.New(strings.Join(s.problems, "\n"))
 }
 
-// checkNode records the line of a value. It reports whether the value is usable: not an
-// alias, tag, or null.
+// checkNode records the line of a value and reports whether the value is usable. Aliases,
+// tags, and null are not.
 func (s *strictYAML) checkNode(node *yaml.Node, path string) bool {
 	s.lines[path] = node.Line
 	switch {
@@ -200,7 +200,8 @@ func lastPathPart(path string) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// mapping returns the values of a mapping. Keys must be in known and must not repeat.
+// mapping returns the values of a mapping by key. It reports keys that are not in known and
+// repeated keys as problems.
 func (s *strictYAML) mapping(node *yaml.Node, path string, known ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
 	if !s.checkNode(node, path) {
@@ -235,7 +236,8 @@ func (s *strictYAML) sequence(node *yaml.Node, path string) []*yaml.Node {
 	return node.Content
 }
 
-// str returns any scalar as it is written, because 30 and yes are valid names.
+// str returns a scalar of any type as it is written in the file, because 30 and yes are
+// valid names.
 func (s *strictYAML) str(node *yaml.Node, path string) string {
 	if !s.checkNode(node, path) {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// parseTemplateFile parses a file of templates as import does.
+// parseTemplateFile parses a template definition file as "templates import" does.
 func parseTemplateFile(text string) ([]apitypes.TemplateDraft, *strictYAML, error) {
 	yamlFile := &strictYAML{name: "t.yaml", lines: map[string]int{}}
 	root, err := yamlFile.parse([]byte(text))
@@ -22,7 +22,7 @@ func parseTemplateFile(text string) ([]apitypes.TemplateDraft, *strictYAML, erro
 	return drafts, yamlFile, yamlFile.err()
 }
 
-// A file that is invalid or ambiguous is rejected with the line of each problem.
+// An invalid or ambiguous file is rejected with the line number of each problem.
 func TestStrictYAMLRejects(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
 		{"empty file", "", "t.yaml is empty"},
@@ -62,7 +62,7 @@ func TestStrictYAMLRejects(t *testing.T) {
 	}
 }
 
-// YAML and JSON with the same content are parsed to the same drafts. Omitted keys stay nil.
+// YAML and JSON files with the same content produce the same drafts. Omitted keys remain nil.
 func TestStrictYAMLParses(t *testing.T) {
 	want := []apitypes.TemplateDraft{{ID: 2, Name: "30", Default: true, Retired: new(false), Statuses: new([]string{}),
 		CustomFields: &[]apitypes.Field{{Key: "a", Label: "No 😀 / 1.50", Type: "dropdown", Required: true,
@@ -90,7 +90,7 @@ func TestStrictYAMLParses(t *testing.T) {
 	}
 }
 
-// Import reads the same names and labels that export has written. No file makes the parser panic.
+// Importing an exported file results in the same names and labels. The parser never panics.
 func FuzzStrictYAML(f *testing.F) {
 	for _, seed := range []string{
 		"templates:\n- {name: x}", `{"templates":[{"name":"x","custom_fields":[]}]}`, "templates: *a", "[[[[", "? ? ? : -",
@@ -155,7 +155,7 @@ func TestDiffText(t *testing.T) {
 	}
 }
 
-// The most expensive files of 1 MB are rejected in bounded time.
+// Files of 1 MB that are the most expensive to parse are rejected in bounded time.
 func TestStrictYAMLIsFast(t *testing.T) {
 	const n = 1 << 20
 	for name, unit := range map[string]string{
