@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// Host is the only value of the Host header that Guard accepts. A web page that makes its own name resolve to
-	// this machine (DNS rebinding) sends that name instead.
+	// Host is the only value of the Host header that Guard accepts. If a web page makes its own host name resolve to
+	// this machine (DNS rebinding), the browser sends that name instead.
 	Host = "deedkeep"
-	// BaseURL is the base of request URLs for a client with RoundTripper.
+	// BaseURL is the base URL of requests for a client that uses RoundTripper.
 	BaseURL = "http://" + Host
 
 	tokenHeader = "Deedkeep-Control"
 )
 
-// Guard passes a request to h only if its Host is "deedkeep", it has none of the headers that browsers add (Origin,
-// Referer, Sec-Fetch-*), and, unless token is empty, it has exactly that token. All others get a 403 with a JSON
-// message.
+// Guard passes a request to h only if its Host is "deedkeep" and it has none of the headers that browsers add
+// (Origin, Referer, Sec-Fetch-*). Unless token is empty, the request must also have exactly that token. All other
+// requests get a 403 with a JSON message.
 func Guard(h http.Handler, token string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Host != Host || fromBrowser(r.Header) || !hasToken(r.Header, token) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, `{"message":"This door is for the deedkeep command on this machine."}`+"\n") // The client has gone.
+			_, _ = io.WriteString(w, `{"message":"This door is for the deedkeep command on this machine."}`+"\n") // the client may be gone
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -20,10 +20,10 @@ import (
 	"deedkeep/app/model"
 )
 
-// Build identifies this build. Date is the time of the commit, in RFC 3339, "" if unknown.
+// Build identifies this build. Date is the time of the commit in RFC 3339 format, or "" if it is unknown.
 type Build struct{ Version, Commit, Date string }
 
-// String returns version and commit in one line.
+// String returns the version and the commit in one line.
 func (b Build) String() string {
 	if b.Commit == "" {
 		return b.Version
@@ -31,28 +31,28 @@ func (b Build) String() string {
 	return b.Version + " (" + b.Commit + ")"
 }
 
-// HandlerOptions are the options of NewHandler. Listen is "", Certificate nil, and StartedAt zero if no server runs
-// and a command has opened the vault itself.
+// HandlerOptions contains the options for NewHandler. If no server is running and a command has opened the vault
+// itself, Listen is "", Certificate is nil, and StartedAt is zero.
 type HandlerOptions struct {
 	Vault       *instance.Instance
 	Build       Build
 	Listen      string
-	Certificate func() *certificate.Info // returns the current certificate, nil without TLS
+	Certificate func() *certificate.Info // returns the current certificate; nil if TLS is off
 	Probes      Probes
 	Forwarded   *httpx.Forwarded // nil if no server runs
 	Origin      string           // scheme and host of one-time links
 	StartedAt   time.Time
 	Log         *slog.Logger
-	Rand        io.Reader // for request IDs
+	Rand        io.Reader // source of randomness for request IDs
 }
 
-// OperatorHeader carries the name of the person at the machine. The server trusts it because only users who can read
-// the data directory reach the control socket.
+// OperatorHeader contains the name of the operator who runs the command. The server trusts it because only users who
+// can read the data directory can connect to the control socket.
 const OperatorHeader = "X-Deedkeep-Operator"
 
 type handler struct{ HandlerOptions }
 
-// NewHandler returns the handler of the control socket. It must never be served on a public address.
+// NewHandler returns the handler for the control socket. It must never be served on a public address.
 func NewHandler(opts HandlerOptions) http.Handler {
 	c := handler{opts}
 	mux := http.NewServeMux()
@@ -105,7 +105,7 @@ func (c handler) respond(h func(*http.Request) (any, error)) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		// Writing fails if the command has ended.
+		// Writing fails if the command has disconnected.
 		_ = json.NewEncoder(w).Encode(body)
 	}
 }
@@ -146,7 +146,8 @@ func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
 	return out, err
 }
 
-// writesDenied returns the reason why writes are denied as a sentence, with the figures of the disk if it is full.
+// writesDenied returns one sentence with the reason why writes are denied. If the disk is full, the sentence contains
+// the disk figures.
 func writesDenied(s instance.Status) string {
 	named, ok := errors.AsType[*errs.Error](s.Denied)
 	switch {
@@ -204,7 +205,7 @@ func (c handler) rotateKey(r *http.Request) (any, error) {
 	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
 }
 
-// maxOverlap is ten years, in seconds.
+// maxOverlap is the maximum overlap of a rotated key: ten years, in seconds.
 const maxOverlap = 10 * 365 * 24 * 60 * 60
 
 func keyID(r *http.Request) (uint64, error) {
@@ -215,7 +216,7 @@ func keyID(r *http.Request) (uint64, error) {
 	return id, nil
 }
 
-// maxBody is the maximum size of a request in bytes.
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 1 << 20
 
 func readBody(r *http.Request, v any) error { return readBodyUpTo(r, v, maxBody) }

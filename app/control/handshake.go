@@ -29,24 +29,24 @@ func serverProof(token string, challenge []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// verifyServer closes conn unless the server at its other end proves in time that it knows the token.
+// verifyServer closes conn unless the server proves within proofLimit that it knows the token.
 func verifyServer(ctx context.Context, conn net.Conn, token string) error {
 	limit, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
-	stop := context.AfterFunc(limit, func() { _ = conn.Close() }) // The read below reports it.
+	stop := context.AfterFunc(limit, func() { _ = conn.Close() }) // the read below then returns an error
 	err := exchangeProof(conn, token)
 	if !stop() && err == nil {
 		err = context.Cause(limit)
 	}
 	if err != nil {
-		_ = conn.Close() // Already closed after a timeout.
+		_ = conn.Close() // already closed if the limit was exceeded
 	}
 	return err
 }
 
 func exchangeProof(conn net.Conn, token string) error {
 	var challenge, response [proofSize]byte
-	if _, err := rand.Read(challenge[:]); err != nil { // Needs no injected randomness: it only has to differ.
+	if _, err := rand.Read(challenge[:]); err != nil { // no injected randomness is needed, because the challenge only has to be unique
 		return err
 	}
 	if _, err := conn.Write(challenge[:]); err != nil {
@@ -61,8 +61,8 @@ func exchangeProof(conn net.Conn, token string) error {
 	return nil
 }
 
-// provingConn performs the server's part of the handshake within the first Read, where the server's deadlines apply
-// and no other connection waits for it.
+// provingConn performs the server's part of the handshake in the first Read. At that point, the server's deadlines
+// apply and other connections don't have to wait.
 type provingConn struct {
 	net.Conn
 	token string

@@ -11,9 +11,9 @@ import (
 	"deedkeep/app/vault"
 )
 
-// importRoutes returns the routes that import a folder of documents. A document is sent as the body itself. Its name,
-// folder, size, and SHA-256 are in the query, because a query value can hold any bytes that a file name has on the
-// disk.
+// importRoutes returns the routes for importing a folder of documents. The request body is the document. The query
+// contains its name, folder, size, and SHA-256, because a query value can contain any bytes that a filename on disk
+// can.
 func (c handler) importRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"POST /control/import/folders": c.ensureFolder,
@@ -36,8 +36,8 @@ func (c handler) ensureFolder(r *http.Request) (any, error) {
 	return out, err
 }
 
-// lookForFile reports what is known about a document before it is uploaded. Without a sha256 that is only whether its
-// name or size is rejected.
+// lookForFile reports what is known about a document before it is uploaded. Without a sha256, it only reports whether
+// the name or size would be rejected.
 func (c handler) lookForFile(r *http.Request) (any, error) {
 	place, err := importTarget(r)
 	if err != nil {

@@ -56,12 +56,13 @@ func (loopback) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("dial the control port: %w", ctx.Err())
 	}
-	// The port is closed, silent, or another program's: the server that wrote the file is gone.
+	// The port is closed, doesn't respond, or belongs to another program, so the server that wrote the file is no
+	// longer running.
 	return nil, fmt.Errorf("%w (%s at %s: %w)", ErrNoServer, portFileName, address, err)
 }
 
 func (l loopback) listen(dataDir string, rand io.Reader) (*Listener, error) {
-	conn, err := l.dial(context.Background(), dataDir) // verifyServer has a time limit of its own.
+	conn, err := l.dial(context.Background(), dataDir) // verifyServer has its own time limit
 	if err == nil {
 		return nil, errors.Join(fmt.Errorf("%w (%s)", ErrInUse, filepath.Join(dataDir, portFileName)), conn.Close())
 	}
@@ -97,7 +98,7 @@ func readPortFile(dataDir string) (portFile, error) {
 	if err != nil {
 		return portFile{}, fmt.Errorf("read the control note: %w", err)
 	}
-	defer func() { _ = file.Close() }() // Nothing was written.
+	defer func() { _ = file.Close() }() // the file was only read
 	text, err := io.ReadAll(io.LimitReader(file, maxPortFile))
 	if err != nil {
 		return portFile{}, fmt.Errorf("read the control note: %w", err)
@@ -121,7 +122,7 @@ func parsePortFile(text []byte) (portFile, bool) {
 	return parsed, true
 }
 
-// writePortFile creates the port file atomically, so readers never see part of it.
+// writePortFile creates the port file atomically, so readers never see a partial file.
 func writePortFile(dataDir string, content portFile) error {
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -142,7 +143,7 @@ func writePortFile(dataDir string, content portFile) error {
 	return nil
 }
 
-// loopbackListener accepts connections that prove themselves to the client, and removes its port file when closed.
+// loopbackListener accepts connections that perform the handshake. It removes its port file when it is closed.
 type loopbackListener struct {
 	net.Listener
 	dataDir, token string

@@ -60,7 +60,7 @@ func TestDamagedPortFileMeansNoServer(t *testing.T) {
 	}
 }
 
-// The port of a killed server may belong to another program, which must not receive the token.
+// The port of a killed server may now belong to another program. That program must not receive the token.
 func TestOtherProgramOnPortMeansNoServer(t *testing.T) {
 	for name, reply := range map[string]string{
 		"sends an HTTP response": "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n",
@@ -93,7 +93,8 @@ func TestOtherProgramOnPortMeansNoServer(t *testing.T) {
 	}
 }
 
-// replyOnce accepts one connection, reads 32 bytes, sends reply, and sends to received all bytes that it read.
+// replyOnce accepts one connection, reads 32 bytes, and sends reply. It sends all bytes that it read to the channel
+// received.
 func replyOnce(listener net.Listener, reply string, received chan<- string) {
 	conn, err := listener.Accept()
 	if err != nil {
@@ -101,7 +102,7 @@ func replyOnce(listener net.Listener, reply string, received chan<- string) {
 		return
 	}
 	first := make([]byte, 32)
-	n, _ := io.ReadFull(conn, first) // The test checks the bytes.
+	n, _ := io.ReadFull(conn, first) // the test checks the bytes
 	_, _ = io.WriteString(conn, reply)
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// MemoryListener is a listener for clients in the same process, used by commands that open the vault themselves. Other
-// processes can't reach it, so it needs no port, file, or token.
+// MemoryListener is a listener for clients in the same process. Commands that open the vault themselves use it. Other
+// processes can't connect, so it needs no port, file, or token.
 type MemoryListener struct {
 	calls  chan net.Conn
 	done   chan struct{}
 	closed sync.Once
 }
 
-// ListenMemory returns a listener in memory; Close stops it.
+// ListenMemory returns an in-memory listener. Close stops it.
 func ListenMemory() *MemoryListener {
 	return &MemoryListener{calls: make(chan net.Conn), done: make(chan struct{})}
 }
@@ -30,7 +30,8 @@ func (m *MemoryListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Dial waits until the connection is accepted. It returns ErrNoServer after Close, and the error of ctx when ctx ends.
+// Dial waits until the connection is accepted. It returns ErrNoServer if the listener is closed. If ctx ends first,
+// it returns the error of ctx.
 func (m *MemoryListener) Dial(ctx context.Context) (net.Conn, error) {
 	near, far := pipe()
 	select {
@@ -46,7 +47,7 @@ func (m *MemoryListener) Dial(ctx context.Context) (net.Conn, error) {
 // RoundTripper returns a transport that sends HTTP requests for BaseURL to this listener.
 func (m *MemoryListener) RoundTripper() http.RoundTripper { return newHTTPTransport(m.Dial) }
 
-// Close ends Accept and Dial; accepted connections stay open. A second Close returns net.ErrClosed.
+// Close ends Accept and Dial. Accepted connections stay open. A second Close returns net.ErrClosed.
 func (m *MemoryListener) Close() error {
 	err := net.ErrClosed
 	m.closed.Do(func() {

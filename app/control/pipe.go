@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// pipeBuffer is how many bytes one direction buffers before its writer waits.
+// pipeBuffer is the number of bytes that can be buffered in one direction before writes block.
 const pipeBuffer = 64 << 10
 
-// pipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers writes, so two sides that both write
-// first don't wait for each other.
+// pipe returns the two ends of an in-memory connection. Unlike net.Pipe, it buffers writes, so there is no deadlock
+// if both sides write first.
 func pipe() (near, far net.Conn) {
 	there, back := newStream(), newStream()
 	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
@@ -26,8 +26,8 @@ type pipeEnd struct {
 func (e *pipeEnd) Read(p []byte) (int, error)  { return e.in.read(p) }
 func (e *pipeEnd) Write(p []byte) (int, error) { return e.out.write(p) }
 
-// Close lets the other end read what was written and then returns io.EOF to its reads and io.ErrClosedPipe to its
-// writes.
+// Close closes this end. The other end can still read the bytes that were written before. After that, its reads
+// return io.EOF. Its writes return io.ErrClosedPipe.
 func (e *pipeEnd) Close() error {
 	e.out.closeWriter()
 	e.in.closeReader()
@@ -43,7 +43,7 @@ func (e *pipeEnd) SetDeadline(t time.Time) error {
 func (e *pipeEnd) SetReadDeadline(t time.Time) error  { return e.in.setDeadline(&e.in.reader, t) }
 func (e *pipeEnd) SetWriteDeadline(t time.Time) error { return e.out.setDeadline(&e.out.writer, t) }
 
-// stream is one direction: a bounded buffer between a writing and a reading side.
+// stream is one direction of a pipe. It is a bounded buffer between a writer and a reader.
 type stream struct {
 	mu             sync.Mutex
 	changed        *sync.Cond
@@ -139,11 +139,11 @@ func (s *stream) setDeadline(which *side, t time.Time) error {
 	return nil
 }
 
-// alarm marks the side late after wait, unless its deadline was moved by then.
+// alarm marks the side as late after wait unless its deadline has changed by then.
 func (s *stream) alarm(which *side, wait time.Duration) *time.Timer {
 	var timer *time.Timer
 	timer = time.AfterFunc(wait, func() {
-		s.mu.Lock() // Held by setDeadline until timer is assigned.
+		s.mu.Lock() // setDeadline holds the lock until timer is assigned
 		defer s.mu.Unlock()
 		if which.timer == timer {
 			which.expired = true

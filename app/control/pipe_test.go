@@ -12,7 +12,7 @@ import (
 
 func TestPipeBuffersWrites(t *testing.T) {
 	near, far := pipe()
-	for _, end := range []net.Conn{near, far} { // Both write before either reads.
+	for _, end := range []net.Conn{near, far} { // both ends write before either reads
 		if n, err := end.Write(make([]byte, pipeBuffer)); n != pipeBuffer || err != nil {
 			t.Fatalf("Write = %d, %v, want %d", n, err, pipeBuffer)
 		}
@@ -87,7 +87,7 @@ func TestPipeDeadlines(t *testing.T) {
 	}
 }
 
-// A waiting read ends when a deadline is set or the pipe is closed; http.Server needs both.
+// A blocked read returns when a deadline is set or the pipe is closed. http.Server needs both.
 func TestPipeUnblocksReader(t *testing.T) {
 	for name, unblock := range map[string]func(near, far net.Conn) error{
 		"own close":         func(near, _ net.Conn) error { return near.Close() },

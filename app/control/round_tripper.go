@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// RoundTripper returns a transport that sends HTTP requests for BaseURL, with the token, to the server running on
-// dataDir. Its errors wrap ErrNoServer if there is none. The caller closes its idle connections
-// (http.Client.CloseIdleConnections).
+// RoundTripper returns a transport that sends HTTP requests for BaseURL to the server running on dataDir. It adds the
+// token to each request. Its errors wrap ErrNoServer if no server is running. The caller must close its idle
+// connections (http.Client.CloseIdleConnections).
 func RoundTripper(dataDir string) http.RoundTripper { return roundTripper(defaultTransport(), dataDir) }
 
 func roundTripper(f transport, dataDir string) http.RoundTripper {
@@ -18,7 +18,8 @@ func roundTripper(f transport, dataDir string) http.RoundTripper {
 	}
 }
 
-// newHTTPTransport returns a transport that uses dial for every address and no proxy of the environment.
+// newHTTPTransport returns a transport that uses dial for every address and ignores the proxy settings in the
+// environment.
 func newHTTPTransport(dial func(context.Context) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
@@ -26,7 +27,7 @@ func newHTTPTransport(dial func(context.Context) (net.Conn, error)) *http.Transp
 	}
 }
 
-// tokenTransport reads the token for every request, so it keeps working after a restart of the server.
+// tokenTransport reads the token again for each request, so it keeps working after a server restart.
 type tokenTransport struct {
 	*http.Transport
 	token func() (string, error)
@@ -36,7 +37,7 @@ func (t *tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	token, err := t.token()
 	if err != nil {
 		if r.Body != nil {
-			_ = r.Body.Close() // A RoundTripper must close it; the error of the token is reported.
+			_ = r.Body.Close() // a RoundTripper must close the body; the token error is returned
 		}
 		return nil, err
 	}

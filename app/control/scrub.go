@@ -7,7 +7,7 @@ import (
 	"deedkeep/app/instance"
 )
 
-// damageStatus adds known damage and the state of the scrub.
+// damageStatus adds the known damage and the state of the scrub to out.
 func (c handler) damageStatus(out *apitypes.Status, s instance.Status) {
 	for _, d := range c.Vault.Damaged() {
 		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.FileID, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.FoundAt)})

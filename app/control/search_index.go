@@ -7,8 +7,8 @@ import (
 	"deedkeep/app/search"
 )
 
-// reindex rebuilds the search index and waits until it is complete. Without a running server the command does the
-// work.
+// reindex rebuilds the search index and waits until it is complete. If no server is running, the command does the
+// work itself.
 func (c handler) reindex(w http.ResponseWriter, r *http.Request) {
 	streamProgress(c, w, r, "records", func(report func(done, total int64)) (apitypes.SearchIndex, error) {
 		if err := c.Vault.Search.Rebuild(r.Context(), operator(r)); err != nil {

@@ -15,13 +15,13 @@ import (
 	"deedkeep/app/vaulttest"
 )
 
-// The status reports why writes are denied, with the free space of the disk.
+// The status contains the reason why writes are denied, including the free disk space.
 func TestControlStatusOfDeniedWrites(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		set  func(*instance.Options)
 		then func(t *testing.T, dir string)
-		want []string // parts of the reason; nil if writes are allowed
+		want []string // fragments of the reason; nil if writes are allowed
 	}{
 		{"enough space", nil, nil, nil},
 		{"below the reserve", func(o *instance.Options) { o.Settings.DiskReserve = 1 << 62 }, nil,

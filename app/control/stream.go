@@ -13,8 +13,8 @@ import (
 // progressEvery is the minimum time between progress lines.
 const progressEvery = 250 * time.Millisecond
 
-// streamProgress sends the progress that work reports, in the given unit, and then its result, one JSON line each.
-// When the command disconnects, the request's context ends, and with it the work.
+// streamProgress sends the progress that work reports and then the result, one JSON line each. unit is the unit of
+// the progress. If the command disconnects, the request's context is canceled, which stops work.
 func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, unit string,
 	work func(report func(done, total int64)) (T, error)) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -25,7 +25,7 @@ func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, un
 			return
 		}
 		lastSent = time.Now()
-		// This fails if the command has ended.
+		// Writing fails if the command has disconnected.
 		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush())
 	})
 	line := apitypes.Line[T]{Result: &result}
@@ -33,10 +33,10 @@ func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, un
 		status, failure, _ := httpx.TranslateError(err)
 		if status == http.StatusInternalServerError {
 			c.Log.ErrorContext(r.Context(), "control door", "path", r.URL.Path, "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
-			// Users of the control socket administer the machine, so they may see the cause.
+			// Users of the control socket administer the machine, so they may see the cause of the error.
 			failure.Message = err.Error()
 		}
 		line = apitypes.Line[T]{Error: failure.Message, Status: status}
 	}
-	_ = lines.Encode(line) // fails if the command has ended
+	_ = lines.Encode(line) // fails if the command has disconnected
 }

@@ -11,7 +11,7 @@ import (
 	"deedkeep/app/vault"
 )
 
-// definitionRoutes returns the routes of templates, order fields, and order statuses.
+// definitionRoutes returns the routes for templates, order fields, and order statuses.
 func (c handler) definitionRoutes() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /control/templates":               c.templates,
@@ -97,8 +97,8 @@ func (c handler) importOrderStatuses(r *http.Request) (any, error) {
 	return changed(done, asked.DryRun), err
 }
 
-// maxDefinitionsBody is the maximum size of definitions in bytes. As JSON they can be longer than the file that they
-// come from.
+// maxDefinitionsBody is the maximum size of definitions in bytes. It is larger than maxBody because definitions can
+// be longer as JSON than in the file they come from.
 const maxDefinitionsBody = 8 << 20
 
 func templateID(r *http.Request) (uint64, error) {

@@ -26,7 +26,7 @@ func (c handler) trashRoutes() map[string]func(*http.Request) (any, error) {
 // maxTrashed is the maximum number of records in a list.
 const maxTrashed = 10_000
 
-// trash lists the newest records in the trash, newest first.
+// trash returns the newest records in the trash, newest first.
 func (c handler) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > maxTrashed {
@@ -83,7 +83,7 @@ func (c handler) emptyTrash(r *http.Request) (any, error) {
 	return trashPurged(done), err
 }
 
-// trashRecord parses the name of a record as commands have it, like file:17 or order:Zz9aB31x.
+// trashRecord parses the name of a record in the form that commands use, like file:17 or order:Zz9aB31x.
 func trashRecord(ids encode.IDCodec, text string) (recordType string, id uint64, err error) {
 	recordType, number, _ := strings.Cut(ids.Decode(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)

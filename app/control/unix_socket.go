@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// The address of a socket has at most 104 bytes on macOS and 108 on Linux, including the terminating zero.
+// A socket address can have at most 104 bytes on macOS and 108 bytes on Linux, including the terminating zero.
 const (
 	socketName    = "control.sock"
 	socketPathMax = 100
@@ -54,7 +54,7 @@ func (s unixSocket) listen(dataDir string, _ io.Reader) (*Listener, error) {
 	return &Listener{Listener: listener}, nil
 }
 
-// checkFree returns an error if a server listens at path or something other than a socket is there.
+// checkFree returns an error if a server is listening at path or if path is not a socket.
 func (s unixSocket) checkFree(dataDir, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,11 +66,11 @@ func (s unixSocket) checkFree(dataDir, path string) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("open the control socket: %s is there and is not a socket; move it away", path)
 	}
-	conn, err := s.dial(context.Background(), dataDir) // A local connection never blocks.
+	conn, err := s.dial(context.Background(), dataDir) // a local connection never blocks
 	switch {
 	case err == nil:
 		return errors.Join(fmt.Errorf("%w (%s answers)", ErrInUse, path), conn.Close())
-	case errors.Is(err, syscall.EAGAIN): // The backlog is full, so a server is listening.
+	case errors.Is(err, syscall.EAGAIN): // the backlog is full, so a server is listening
 		return fmt.Errorf("%w (%s is busy)", ErrInUse, path)
 	case errors.Is(err, ErrNoServer):
 		return nil
@@ -88,21 +88,21 @@ func socketPath(dataDir string) (string, error) {
 	return path, nil
 }
 
-// listenPrivately creates the socket in a 0700 directory of its own, restricts its mode there, and then moves it to
-// path, so the umask never decides who can connect.
+// listenPrivately creates the socket in a new directory with mode 0700, sets the mode of the socket, and then moves
+// it to path. For this reason, the umask never affects who can connect.
 func listenPrivately(dataDir, path string) (net.Listener, error) {
 	tempDir, err := os.MkdirTemp(dataDir, ".d")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(tempDir) }() // At most a socket that was not moved is left.
+	defer func() { _ = os.RemoveAll(tempDir) }() // contains at most a socket that was not moved
 	tempPath := filepath.Join(tempDir, "s")
 	listener, err := net.Listen("unix", tempPath)
 	if err != nil {
 		return nil, err
 	}
 	if unix, ok := listener.(*net.UnixListener); ok {
-		unix.SetUnlinkOnClose(false) // It would remove tempPath.
+		unix.SetUnlinkOnClose(false) // otherwise, Close would remove tempPath
 	}
 	moved, err := moveIntoPlace(listener, tempPath, path)
 	if err != nil {
@@ -125,7 +125,7 @@ func moveIntoPlace(listener net.Listener, tempPath, path string) (net.Listener, 
 	return &socketListener{Listener: listener, path: path, info: info}, nil
 }
 
-// socketListener removes its socket when closed, unless another server has replaced it.
+// socketListener removes its socket when it is closed, unless another server has replaced the socket.
 type socketListener struct {
 	net.Listener
 	path   string
