@@ -56,7 +56,7 @@ func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
 	if !given {
 		return model.Actor{}, errUnauthenticated
 	}
-	address := a.server.addresses.Client(c.Request)
+	address := a.server.addresses.ClientAddr(c.Request)
 	actor, err := a.keys.Authenticate(c.Request.Context(), presented)
 	if errs.KindOf(err) == errs.Unauthenticated {
 		if _, retry, ok := a.failing.allow(model.ClientNetwork(address).String()); !ok {

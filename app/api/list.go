@@ -139,7 +139,7 @@ func (s *server) readOrder(l listSpec, values map[string]string, lq *listQuery, 
 	if lq.text != "" || len(l.sorts) == 0 {
 		return listScope(l.recordType, "relevance", lq.Query) + fmt.Sprintf("&q=%q", lq.text)
 	}
-	return listScope(l.recordType, l.sort(sort, &lq.Query, invalid), lq.Query)
+	return listScope(l.recordType, l.applySort(sort, &lq.Query, invalid), lq.Query)
 }
 
 // sequenceScope returns the scope of a list in sequence order.
@@ -166,9 +166,9 @@ func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, 
 	return true
 }
 
-// sort sets the sort order of q and returns its name, prefixed with "-" if the order is
+// applySort sets the sort order of q and returns its name, prefixed with "-" if the order is
 // descending. It adds a field error to invalid if the name is unknown.
-func (l listSpec) sort(text string, q *vault.Query, invalid *errs.Fields) string {
+func (l listSpec) applySort(text string, q *vault.Query, invalid *errs.Fields) string {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		text = "-" + l.sorts[0].name

@@ -90,7 +90,7 @@ func TestListShape(t *testing.T) {
 }
 
 // Lists reject invalid parameters. One response reports all of them.
-func TestListRejected(t *testing.T) {
+func TestListRejectsInvalidParameters(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
 	between := "The per page field must be between 1 and 100."

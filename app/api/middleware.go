@@ -30,7 +30,7 @@ func (s *server) logRequest(c *gin.Context) {
 		"bytes", max(0, c.Writer.Size()),
 		"ms", float64(time.Since(start).Microseconds())/1000,
 		"key", actor.ID,
-		"address", s.addresses.ClientText(c.Request),
+		"address", s.addresses.ClientAddrText(c.Request),
 		"request_id", requestID(c))
 }
 

@@ -103,7 +103,7 @@ func (s *server) forEachPart(r *request, boundary string, handle func(*digestedP
 		return httpx.TooLarge(s.Limits.RequestBody)
 	}
 	limited := http.MaxBytesReader(r.w, r.Body, s.Limits.RequestBody)
-	parts := decode.NewReader(limited, boundary, decode.Limits{Parts: s.Limits.Parts, Fields: s.Limits.FormFields})
+	parts := decode.NewReader(limited, boundary, decode.MultipartLimits{Parts: s.Limits.Parts, Fields: s.Limits.FormFields})
 	defer parts.Close() //nolint:errcheck // only releases a buffer, so it can't fail
 	for {
 		part, err := parts.Next()

@@ -88,13 +88,13 @@ func (l *Reloader) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error
 	defer l.mu.Unlock()
 	if now := l.opts.Now(); now.Sub(l.checkedAt) >= checkInterval || now.Before(l.checkedAt) {
 		l.checkedAt = now
-		l.checkFiles()
+		l.reloadIfNeeded()
 	}
 	return l.pair, nil
 }
 
-// checkFiles reloads the files if they changed or if the last attempt to load them failed.
-func (l *Reloader) checkFiles() {
+// reloadIfNeeded reloads the files if they changed or if the last attempt to load them failed.
+func (l *Reloader) reloadIfNeeded() {
 	if l.isSelfSigned() && l.opts.Now().After(l.info.NotAfter.Add(-renewBefore)) {
 		if err := l.renewIfNeeded(); err != nil {
 			l.logError(err)

@@ -74,12 +74,12 @@ func (c *Client) Abstract(ctx context.Context, id string) (apitypes.Abstract, er
 }
 
 // AbstractPage returns one page of the list of abstracts.
-func (c *Client) AbstractPage(ctx context.Context, l List) (apitypes.Page[apitypes.Abstract], error) {
+func (c *Client) AbstractPage(ctx context.Context, l ListOptions) (apitypes.Page[apitypes.Abstract], error) {
 	return page[apitypes.Abstract](ctx, c, "/v1/abstracts", l)
 }
 
 // Abstracts iterates over the list of abstracts and reads pages as needed.
-func (c *Client) Abstracts(ctx context.Context, l List) iter.Seq2[apitypes.Abstract, error] {
+func (c *Client) Abstracts(ctx context.Context, l ListOptions) iter.Seq2[apitypes.Abstract, error] {
 	return all[apitypes.Abstract](ctx, c, "/v1/abstracts", l)
 }
 

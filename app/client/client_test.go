@@ -32,16 +32,16 @@ const (
 
 func ptr[T any](v T) *T { return &v }
 
-// seen is the last request that a test server received, with its body.
-type seen struct {
+// recordedRequest is the last request that a test server received, with its body.
+type recordedRequest struct {
 	request *http.Request
 	body    string
 }
 
 // serve starts a server that sends the same response to every request. It returns the server and the last request.
-func serve(t *testing.T, status int, body string) (*httptest.Server, *seen) {
+func serve(t *testing.T, status int, body string) (*httptest.Server, *recordedRequest) {
 	t.Helper()
-	got := &seen{}
+	got := &recordedRequest{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {

@@ -40,12 +40,12 @@ func (c *Client) File(ctx context.Context, n int64) (apitypes.File, error) {
 }
 
 // FilePage returns one page of the list of files.
-func (c *Client) FilePage(ctx context.Context, l List) (apitypes.Page[apitypes.File], error) {
+func (c *Client) FilePage(ctx context.Context, l ListOptions) (apitypes.Page[apitypes.File], error) {
 	return page[apitypes.File](ctx, c, "/v1/file-vault/files", l)
 }
 
 // Files iterates over the list of files and reads pages as needed.
-func (c *Client) Files(ctx context.Context, l List) iter.Seq2[apitypes.File, error] {
+func (c *Client) Files(ctx context.Context, l ListOptions) iter.Seq2[apitypes.File, error] {
 	return all[apitypes.File](ctx, c, "/v1/file-vault/files", l)
 }
 

@@ -10,16 +10,16 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// List contains the filters, sort order, and page of a list request. Filters maps a filter name (status, county,
+// ListOptions contains the filters, sort order, and page of a list request. Filters maps a filter name (status, county,
 // created_from, ...) to its value. The zero value requests the first page of all records, newest first.
-type List struct {
+type ListOptions struct {
 	Filters map[string]string
 	Sort    string // "created_at", "-due_date"; "" means the default
 	PerPage int    // 1 to 100; 0 means the default
 	Cursor  string // NextCursor of the previous page
 }
 
-func (l List) query() string {
+func (l ListOptions) query() string {
 	values := url.Values{}
 	for name, value := range l.Filters {
 		values.Set(name, value)
@@ -39,14 +39,14 @@ func (l List) query() string {
 	return "?" + values.Encode()
 }
 
-func page[T any](ctx context.Context, c *Client, path string, l List) (apitypes.Page[T], error) {
+func page[T any](ctx context.Context, c *Client, path string, l ListOptions) (apitypes.Page[T], error) {
 	var p apitypes.Page[T]
 	err := c.Do(ctx, http.MethodGet, path+l.query(), nil, &p)
 	return p, err
 }
 
 // all iterates over all pages. An error ends the iteration.
-func all[T any](ctx context.Context, c *Client, path string, l List) iter.Seq2[T, error] {
+func all[T any](ctx context.Context, c *Client, path string, l ListOptions) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {
 			p, err := page[T](ctx, c, path, l)

@@ -49,12 +49,12 @@ func (c *Client) Order(ctx context.Context, id string) (apitypes.Order, error) {
 }
 
 // OrderPage returns one page of the list of orders.
-func (c *Client) OrderPage(ctx context.Context, l List) (apitypes.Page[apitypes.Order], error) {
+func (c *Client) OrderPage(ctx context.Context, l ListOptions) (apitypes.Page[apitypes.Order], error) {
 	return page[apitypes.Order](ctx, c, "/v1/orders", l)
 }
 
 // Orders iterates over the list of orders and reads pages as needed.
-func (c *Client) Orders(ctx context.Context, l List) iter.Seq2[apitypes.Order, error] {
+func (c *Client) Orders(ctx context.Context, l ListOptions) iter.Seq2[apitypes.Order, error] {
 	return all[apitypes.Order](ctx, c, "/v1/orders", l)
 }
 

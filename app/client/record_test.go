@@ -129,7 +129,7 @@ func TestLists(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := client.New(srv.URL, key, nil)
-	list := client.List{Filters: map[string]string{"county": "St. Clair"}, Sort: "-due_date", PerPage: 2}
+	list := client.ListOptions{Filters: map[string]string{"county": "St. Clair"}, Sort: "-due_date", PerPage: 2}
 	n, failure := drain(c.Orders(t.Context(), list))
 	var e *client.Error
 	if n != 3 || !errors.As(failure, &e) || e.Status != http.StatusUnprocessableEntity {
@@ -144,7 +144,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	requests = nil
-	for _, err := range c.Orders(t.Context(), client.List{}) {
+	for _, err := range c.Orders(t.Context(), client.ListOptions{}) {
 		if err != nil {
 			t.Errorf("first order: %v", err)
 		}
@@ -154,10 +154,10 @@ func TestLists(t *testing.T) {
 		t.Errorf("sent %q, want only /v1/orders", requests)
 	}
 	for path, page := range map[string]func() error{
-		"/v1/abstracts":        func() error { _, err := c.AbstractPage(t.Context(), client.List{Cursor: "x"}); return err },
-		"/v1/file-vault/files": func() error { _, err := c.FilePage(t.Context(), client.List{Cursor: "x"}); return err },
-		"/v1/trash":            func() error { _, err := c.TrashPage(t.Context(), client.List{Cursor: "x"}); return err },
-		"/v1/events":           func() error { _, err := c.AuditLogPage(t.Context(), client.List{Cursor: "x"}); return err },
+		"/v1/abstracts":        func() error { _, err := c.AbstractPage(t.Context(), client.ListOptions{Cursor: "x"}); return err },
+		"/v1/file-vault/files": func() error { _, err := c.FilePage(t.Context(), client.ListOptions{Cursor: "x"}); return err },
+		"/v1/trash":            func() error { _, err := c.TrashPage(t.Context(), client.ListOptions{Cursor: "x"}); return err },
+		"/v1/events":           func() error { _, err := c.AuditLogPage(t.Context(), client.ListOptions{Cursor: "x"}); return err },
 	} {
 		if requests = nil; page() == nil || len(requests) != 1 || requests[0] != path+"?cursor=x" {
 			t.Errorf("sent %q, want one request to %s with the cursor, and an error", requests, path)

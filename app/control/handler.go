@@ -39,8 +39,8 @@ type HandlerOptions struct {
 	Listen      string
 	Certificate func() *certificate.Info // returns the current certificate; nil if TLS is off
 	Probes      Probes
-	Forwarded   *httpx.Forwarded // nil if no server runs
-	Origin      string           // scheme and host of one-time links
+	Forwarded   *httpx.ForwardingMonitor // nil if no server runs
+	Origin      string                   // scheme and host of one-time links
 	StartedAt   time.Time
 	Log         *slog.Logger
 	Rand        io.Reader // source of randomness for request IDs

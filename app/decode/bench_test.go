@@ -65,7 +65,7 @@ func random(b *testing.B) []byte {
 // and standard uses mime/multipart.
 func ours(w io.Writer) func(io.Reader) (int64, error) {
 	return func(src io.Reader) (int64, error) {
-		r := NewReader(src, boundary, Limits{})
+		r := NewReader(src, boundary, MultipartLimits{})
 		defer r.Close()
 		p, err := r.Next()
 		if err != nil {

@@ -122,7 +122,7 @@ func FuzzMultipart(f *testing.F) {
 			"complete": bytes.NewReader(b), "halves": iotest.HalfReader(bytes.NewReader(b)),
 			"bytes": iotest.OneByteReader(bytes.NewReader(b)), "end": iotest.DataErrReader(bytes.NewReader(b)),
 		} {
-			r := NewReader(src, "B", Limits{})
+			r := NewReader(src, "B", MultipartLimits{})
 			if small > 0 && name != "complete" {
 				r.buf = make([]byte, 512+int(small))
 			}

@@ -17,8 +17,8 @@ var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 // errClosed is returned by a Reader after Close.
 var errClosed = errors.New("multipart reader is closed")
 
-// Limits contains the limits for reading one body. A field that is 0 has its default value.
-type Limits struct {
+// MultipartLimits contains the limits for reading one body. A field that is 0 has its default value.
+type MultipartLimits struct {
 	// Parts is the maximum number of parts, including ignored parts. The default is 1,000.
 	Parts int
 	// Header is the maximum size of a part's header block in bytes. The default is 16 KiB. It is capped at 64 KiB.
@@ -30,7 +30,7 @@ type Limits struct {
 	Fields int64
 }
 
-func (l Limits) orDefault() Limits {
+func (l MultipartLimits) orDefault() MultipartLimits {
 	or := func(n *int, standard int) {
 		if *n <= 0 {
 			*n = standard
@@ -60,7 +60,7 @@ func (l Limits) orDefault() Limits {
 // encodings are not decoded (RFC 7578, section 4.7). A Reader is not safe for concurrent use.
 type Reader struct {
 	src io.Reader
-	lim Limits
+	lim MultipartLimits
 
 	lent     *[bufferSize]byte
 	buf      []byte
@@ -78,7 +78,7 @@ type Reader struct {
 
 // NewReader returns a Reader for a body with this boundary. The first call of Next takes a 256 KiB buffer from a
 // pool.
-func NewReader(r io.Reader, boundary string, lim Limits) *Reader {
+func NewReader(r io.Reader, boundary string, lim MultipartLimits) *Reader {
 	mr := &Reader{src: r, lim: lim.orDefault(), delimiter: []byte("\r\n--" + boundary)}
 	if !validBoundary(boundary) {
 		mr.fail = &MalformedError{Reason: "The Content-Type header has no usable boundary."}

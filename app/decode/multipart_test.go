@@ -95,7 +95,7 @@ func TestFraming(t *testing.T) {
 				"complete": strings.NewReader(row.in), "halves": iotest.HalfReader(strings.NewReader(row.in)),
 				"bytes": iotest.OneByteReader(strings.NewReader(row.in)), "with its end": iotest.DataErrReader(strings.NewReader(row.in)),
 			} {
-				got, err := parts(NewReader(src, "B", Limits{}))
+				got, err := parts(NewReader(src, "B", MultipartLimits{}))
 				reason, bad := strings.CutPrefix(row.want, "!")
 				var m *MalformedError
 				switch {
@@ -125,7 +125,7 @@ func TestReaderHandlesEverySplit(t *testing.T) {
 				}
 			}
 			for _, split := range splits {
-				r := NewReader(io.MultiReader(strings.NewReader(in[:split]), strings.NewReader(in[split:])), "boundary", Limits{})
+				r := NewReader(io.MultiReader(strings.NewReader(in[:split]), strings.NewReader(in[split:])), "boundary", MultipartLimits{})
 				r.buf = make([]byte, 128)
 				if got, err := parts(r); err != nil || len(got) != 1 || got[0] != "a="+content {
 					t.Fatalf("size %d, split at %d: parts = %q, %v; want a=%q", size, split, got, err, content)
@@ -138,7 +138,7 @@ func TestReaderHandlesEverySplit(t *testing.T) {
 func TestPartFields(t *testing.T) {
 	in := "--B\r\ncontent-type: application/pdf; x=y \r\nCONTENT-DISPOSITION : form-data; name=files[]; filename=\"C:\\a b.pdf\"\r\n" +
 		"Content-Transfer-Encoding: base64\r\n\r\nAA==\r\n--B\r\n" + head("x") + "\r\n--B--"
-	r := NewReader(strings.NewReader(in), "B", Limits{})
+	r := NewReader(strings.NewReader(in), "B", MultipartLimits{})
 	defer r.Close()
 	p, err := r.Next()
 	if err != nil {
@@ -173,7 +173,7 @@ func TestPartFields(t *testing.T) {
 
 func TestUnreadPartsAreSkipped(t *testing.T) {
 	in := "--B\r\n" + head("files") + strings.Repeat("x", 3*bufferSize) + "\r\n--B\r\n" + head("b") + "y\r\n--B--\r\n"
-	r := NewReader(strings.NewReader(in), "B", Limits{})
+	r := NewReader(strings.NewReader(in), "B", MultipartLimits{})
 	defer r.Close()
 	first, err := r.Next()
 	if err != nil {
@@ -191,16 +191,16 @@ func TestLimits(t *testing.T) {
 	part := func(name string, size int) string { return "--B\r\n" + head(name) + strings.Repeat("x", size) + "\r\n" }
 	rows := []struct {
 		name, in string
-		lim      Limits
+		lim      MultipartLimits
 		counted  string // Counted of the LimitError; "" if there is no LimitError
 	}{
-		{"parts at the limit", strings.Repeat(part("a", 1), 3), Limits{Parts: 3}, ""},
-		{"parts over the limit", strings.Repeat(part("a", 1), 4), Limits{Parts: 3}, "parts"},
-		{"files count as parts", strings.Repeat(part("files[]", 1), 4), Limits{Parts: 3}, "parts"},
-		{"the default number of parts", strings.Repeat(part("a", 0), 1000), Limits{}, ""},
-		{"one part over the default", strings.Repeat(part("a", 0), 1001), Limits{}, "parts"},
-		{"fields at the limit", part("a", 60) + part("files", 500) + part("b", 40), Limits{Fields: 100}, ""},
-		{"fields over the limit", part("a", 60) + part("files", 500) + part("b", 41), Limits{Fields: 100}, "bytes of fields"},
+		{"parts at the limit", strings.Repeat(part("a", 1), 3), MultipartLimits{Parts: 3}, ""},
+		{"parts over the limit", strings.Repeat(part("a", 1), 4), MultipartLimits{Parts: 3}, "parts"},
+		{"files count as parts", strings.Repeat(part("files[]", 1), 4), MultipartLimits{Parts: 3}, "parts"},
+		{"the default number of parts", strings.Repeat(part("a", 0), 1000), MultipartLimits{}, ""},
+		{"one part over the default", strings.Repeat(part("a", 0), 1001), MultipartLimits{}, "parts"},
+		{"fields at the limit", part("a", 60) + part("files", 500) + part("b", 40), MultipartLimits{Fields: 100}, ""},
+		{"fields over the limit", part("a", 60) + part("files", 500) + part("b", 41), MultipartLimits{Fields: 100}, "bytes of fields"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestReadErrorsPassThrough(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
-			r := NewReader(row.src, "B", Limits{})
+			r := NewReader(row.src, "B", MultipartLimits{})
 			defer r.Close()
 			p, err := r.Next()
 			if err != nil {
@@ -280,14 +280,14 @@ func (stalledReader) Read([]byte) (int, error) { return 0, nil }
 func TestUnusableBoundary(t *testing.T) {
 	for _, boundary := range []string{"", "a\r\nb", strings.Repeat("x", 300)} {
 		var m *MalformedError
-		if _, err := NewReader(strings.NewReader("--\r\n"), boundary, Limits{}).Next(); !errors.As(err, &m) {
+		if _, err := NewReader(strings.NewReader("--\r\n"), boundary, MultipartLimits{}).Next(); !errors.As(err, &m) {
 			t.Errorf("boundary %q: error %v, want a MalformedError", boundary, err)
 		}
 	}
 }
 
 func TestWriteErrorsPassThrough(t *testing.T) {
-	r := NewReader(strings.NewReader("--B\r\n"+head("files")+"xy\r\n--B--"), "B", Limits{})
+	r := NewReader(strings.NewReader("--B\r\n"+head("files")+"xy\r\n--B--"), "B", MultipartLimits{})
 	defer r.Close()
 	p, err := r.Next()
 	if err != nil {

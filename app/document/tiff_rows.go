@@ -126,7 +126,8 @@ func (t *tiffImage) tile(band []byte, down, i, channels, height int) error {
 	return nil
 }
 
-// rowsOf returns the rows of a decoded image. Each row is width pixels wide, like the block.
+// rowsOf returns the rows of a decoded TIFF block. Each row is cropped or padded with white to width,
+// the block's width in pixels. It is converted to RGB if color is true, and to gray otherwise.
 func rowsOf(img image.Image, width int, color bool) rows {
 	r := newRaster(img)
 	line := make([]byte, r.channels()*r.width)

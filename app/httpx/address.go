@@ -36,15 +36,15 @@ func Peer(r *http.Request) netip.Addr {
 
 const forwardedFor = "X-Forwarded-For"
 
-// Client returns the address of the client. If the connection comes from a trusted proxy, that is the last hop in
+// ClientAddr returns the address of the client. If the connection comes from a trusted proxy, that is the last hop in
 // X-Forwarded-For that is not a trusted proxy. Otherwise, it is the peer's address.
-func (a AddressResolver) Client(r *http.Request) netip.Addr {
+func (a AddressResolver) ClientAddr(r *http.Request) netip.Addr {
 	ip, _ := a.client(r)
 	return ip
 }
 
-// ClientText returns the address of the client as text. It returns "" for the zero Addr.
-func (a AddressResolver) ClientText(r *http.Request) string { return AddrText(a.Client(r)) }
+// ClientAddrText returns the address of the client as text. It returns "" for the zero Addr.
+func (a AddressResolver) ClientAddrText(r *http.Request) string { return AddrText(a.ClientAddr(r)) }
 
 // client returns the result of Client. If the search stopped at a malformed hop, it also returns the text of that
 // hop.

@@ -12,9 +12,9 @@ import (
 	"deedkeep/app/apitypes"
 )
 
-// Forwarded counts requests whose forwarding headers could not be used. It counts them by peer address, starting at
+// ForwardingMonitor counts requests whose forwarding headers could not be used. It counts them by peer address, starting at
 // server start. It is safe for concurrent use.
-type Forwarded struct {
+type ForwardingMonitor struct {
 	addresses AddressResolver
 	now       func() time.Time
 
@@ -28,13 +28,13 @@ const (
 	maxExample = 64 // max bytes of an example
 )
 
-// NewForwarded returns a Forwarded without any counts.
-func NewForwarded(trustedProxies []netip.Prefix, now func() time.Time) *Forwarded {
-	return &Forwarded{addresses: AddressResolver{TrustedProxies: trustedProxies}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
+// NewForwardingMonitor returns a Forwarded without any counts.
+func NewForwardingMonitor(trustedProxies []netip.Prefix, now func() time.Time) *ForwardingMonitor {
+	return &ForwardingMonitor{addresses: AddressResolver{TrustedProxies: trustedProxies}, now: now, seen: map[netip.Addr]*apitypes.Forwarded{}}
 }
 
 // Watch returns a handler that counts requests with unusable forwarding headers and passes all requests to next.
-func (f *Forwarded) Watch(next http.Handler) http.Handler {
+func (f *ForwardingMonitor) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isForwarded(r) {
 			f.note(r)
@@ -52,7 +52,7 @@ func isForwarded(r *http.Request) bool {
 }
 
 // note counts r if its forwarding headers can't be used.
-func (f *Forwarded) note(r *http.Request) {
+func (f *ForwardingMonitor) note(r *http.Request) {
 	ip := Peer(r)
 	untrusted, unreadable := !f.addresses.Trusts(ip), ""
 	if !untrusted {
@@ -79,7 +79,7 @@ func (f *Forwarded) note(r *http.Request) {
 }
 
 // from returns the entry of a peer. It adds an entry if there is none yet.
-func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
+func (f *ForwardingMonitor) from(ip netip.Addr) *apitypes.Forwarded {
 	if f.seen[ip] == nil {
 		if len(f.seen) >= maxPeers {
 			list := f.list()
@@ -91,13 +91,13 @@ func (f *Forwarded) from(ip netip.Addr) *apitypes.Forwarded {
 }
 
 // List returns the peers, sorted by number of requests in descending order.
-func (f *Forwarded) List() apitypes.List[apitypes.Forwarded] {
+func (f *ForwardingMonitor) List() apitypes.List[apitypes.Forwarded] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.list()
 }
 
-func (f *Forwarded) list() apitypes.List[apitypes.Forwarded] {
+func (f *ForwardingMonitor) list() apitypes.List[apitypes.Forwarded] {
 	list := make(apitypes.List[apitypes.Forwarded], 0, len(f.seen))
 	for _, from := range f.seen {
 		list = append(list, *from)
@@ -110,7 +110,7 @@ func (f *Forwarded) list() apitypes.List[apitypes.Forwarded] {
 }
 
 // Counts returns the total numbers of requests from untrusted proxies and with unreadable headers.
-func (f *Forwarded) Counts() (untrusted, unreadable uint64) {
+func (f *ForwardingMonitor) Counts() (untrusted, unreadable uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.untrusted, f.unreadable

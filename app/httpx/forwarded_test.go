@@ -26,7 +26,7 @@ func forwardedBy(peer, name string, values ...string) *http.Request {
 // Proxies write the client address with or without a port.
 func TestForwardedFor(t *testing.T) {
 	t.Parallel()
-	address := httpx.AddressResolver{TrustedProxies: proxies}.ClientText
+	address := httpx.AddressResolver{TrustedProxies: proxies}.ClientAddrText
 	const proxy = "127.0.0.1:4711"
 	for _, row := range []struct {
 		name, peer string
@@ -86,7 +86,7 @@ func TestForwardedCounts(t *testing.T) {
 		{"the control socket", "@", "X-Forwarded-For", "1.2.3.4", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f := httpx.NewForwarded(proxies, time.Now)
+			f := httpx.NewForwardingMonitor(proxies, time.Now)
 			served := false
 			h := f.Watch(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }))
 			h.ServeHTTP(httptest.NewRecorder(), forwardedBy(row.peer, row.header, row.value))
@@ -104,7 +104,7 @@ func TestForwardedCounts(t *testing.T) {
 // Requests from many new addresses don't evict the address with the most requests.
 func TestForwardedIsBounded(t *testing.T) {
 	t.Parallel()
-	f := httpx.NewForwarded(nil, time.Now)
+	f := httpx.NewForwardingMonitor(nil, time.Now)
 	h := f.Watch(http.NotFoundHandler())
 	for i := range 300 {
 		peers := []string{"127.0.0.1:4711", fmt.Sprintf("10.0.%d.%d:9", i/200, i%200)}

@@ -26,7 +26,7 @@ type Metrics struct {
 	Commits         store.CommitStats
 	Search          search.State
 	Searches        map[string]uint64 // number of searches, by search.Outcomes
-	SearchSeconds   stats.Read        // duration of completed searches
+	SearchSeconds   stats.Snapshot    // duration of completed searches
 }
 
 // Metrics returns the current values. It takes the same time no matter how many records

@@ -161,7 +161,7 @@ func TestFindStopsAtDeadline(t *testing.T) {
 
 // An actor can run only one search within a document at a time. The searches of other
 // actors don't have to wait for it.
-func TestFindRunsOncePerActor(t *testing.T) {
+func TestFindOneAtATimePerActor(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.Search.Deadline = time.Second })
 	other := model.Actor{Kind: vaulttest.Operator.Kind, ID: vaulttest.Operator.ID + 1}

@@ -35,7 +35,7 @@ func (to sink) flag(of metric, on bool) {
 	number(to, of, value)
 }
 
-func (to sink) histogram(of metric, r stats.Read) {
+func (to sink) histogram(of metric, r stats.Snapshot) {
 	to <- prometheus.MustNewConstHistogram(of.desc, r.Count, r.Sum, r.Buckets)
 }
 

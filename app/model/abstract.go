@@ -13,14 +13,14 @@ type Abstract struct {
 	TemplateID uint64 `json:"template_id,omitempty"` // 0: created when no template existed
 	Status     string `json:"status,omitempty"`      // "" if the template has no statuses
 	Property
-	TaxMap       string    `json:"tax_map,omitempty"`
-	Custom       Values    `json:"custom,omitempty"`
-	Files        []uint64  `json:"files,omitempty"` // in display order
-	RemovedFiles []uint64  `json:"gone,omitempty"`  // in order of removal, up to MaxRemovedFiles
-	Version      uint64    `json:"version"`         // incremented together with UpdatedAt
-	CreatedAt    time.Time `json:"created_at"`
-	UpdatedAt    time.Time `json:"updated_at"`
-	Trashed      *Trashed  `json:"trashed,omitempty"`
+	TaxMap       string       `json:"tax_map,omitempty"`
+	Custom       CustomValues `json:"custom,omitempty"`
+	Files        []uint64     `json:"files,omitempty"` // in display order
+	RemovedFiles []uint64     `json:"gone,omitempty"`  // in order of removal, up to MaxRemovedFiles
+	Version      uint64       `json:"version"`         // incremented together with UpdatedAt
+	CreatedAt    time.Time    `json:"created_at"`
+	UpdatedAt    time.Time    `json:"updated_at"`
+	Trashed      *Trashed     `json:"trashed,omitempty"`
 }
 
 // MaxRemovedFiles is the maximum length of Abstract.RemovedFiles. The oldest entries are dropped

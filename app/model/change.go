@@ -73,9 +73,9 @@ func (c *changes) property(from, to Property) {
 }
 
 // custom adds a change for each custom field that differs, sorted by key.
-func (c *changes) custom(from, to Values) {
+func (c *changes) custom(from, to CustomValues) {
 	all := map[string]bool{}
-	for _, values := range []Values{from, to} {
+	for _, values := range []CustomValues{from, to} {
 		for key := range values {
 			all[key] = true
 		}

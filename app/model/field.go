@@ -43,9 +43,9 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // checkCustom validates custom field values. Unknown keys are ignored, and keys without a value
 // are omitted from the result.
-func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) Values {
+func (f *validation) checkCustom(in Custom, defs []Field, rules Rules) CustomValues {
 	in.reportUnknownKeys(defs)
-	values := Values{}
+	values := CustomValues{}
 	for _, def := range defs {
 		if value := f.custom(def, in.Values[def.Key], rules); value != nil {
 			values[def.Key] = value

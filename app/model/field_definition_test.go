@@ -249,7 +249,7 @@ func TestTemplateImpact(t *testing.T) {
 			`"v"`, "", ``},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			values := Values{}
+			values := CustomValues{}
 			if row.value != "" {
 				values["k"] = json.RawMessage(row.value)
 			}

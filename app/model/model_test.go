@@ -13,9 +13,9 @@ func TestStoredJSONRoundTrip(t *testing.T) {
 	at := time.Date(2026, 5, 29, 4, 0, 0, 0, time.UTC)
 	for name, v := range map[string]any{
 		"abstract": Abstract{ID: 1, TemplateID: 2, Status: "New", Property: Property{City: "Troy"}, TaxMap: "1",
-			Custom: Values{"a": json.RawMessage(`1.50`)}, Files: []uint64{3, 1}, Version: 1, CreatedAt: at, UpdatedAt: at},
+			Custom: CustomValues{"a": json.RawMessage(`1.50`)}, Files: []uint64{3, 1}, Version: 1, CreatedAt: at, UpdatedAt: at},
 		"order": Order{ID: 1, Number: "A", Status: "active", DueDate: "2026-06-15", Property: Property{State: "NY"},
-			Custom: Values{"a": json.RawMessage(`"<&>"`)}, Version: 2, CreatedAt: at, UpdatedAt: at},
+			Custom: CustomValues{"a": json.RawMessage(`"<&>"`)}, Version: 2, CreatedAt: at, UpdatedAt: at},
 		"file": File{ID: 1, Filename: "a.pdf", MIME: "application/pdf", Pages: &pages, Size: 1, Digest: "ab", FolderID: 1,
 			AbstractID: 2, Processing: true, Version: 1, CreatedAt: at},
 		"folder": Folder{ID: 1, Name: "Inbox", ParentID: 2},

@@ -14,11 +14,11 @@ type Order struct {
 	Status  string `json:"status"`
 	DueDate string `json:"due_date,omitempty"` // YYYY-MM-DD
 	Property
-	Custom    Values    `json:"custom,omitempty"`
-	Version   uint64    `json:"version"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	Trashed   *Trashed  `json:"trashed,omitempty"`
+	Custom    CustomValues `json:"custom,omitempty"`
+	Version   uint64       `json:"version"`
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
+	Trashed   *Trashed     `json:"trashed,omitempty"`
 }
 
 // OrderDraft is the input for a new order, before validation.

@@ -82,7 +82,7 @@ func (f *validation) changedReference(field string, in Optional[IDInput], old ui
 // changedCustom merges the custom fields that were sent into the current ones. A key that was
 // sent without a value is removed. A key that wasn't sent, or was sent with its current value,
 // isn't validated. CustomNull removes all values.
-func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field, rules Rules) Values {
+func (f *validation) changedCustom(in Optional[Custom], old CustomValues, defs []Field, rules Rules) CustomValues {
 	if !in.Present || in.Value.Kind != CustomObject && in.Value.Kind != CustomNull {
 		return old
 	}
@@ -92,7 +92,7 @@ func (f *validation) changedCustom(in Optional[Custom], old Values, defs []Field
 		values = nil
 	}
 	if values == nil {
-		values = Values{}
+		values = CustomValues{}
 	}
 	for _, def := range defs {
 		raw, sent := in.Value.Values[def.Key]

@@ -55,7 +55,7 @@ func sampleAbstract() (Abstract, *Template) {
 		{Key: "run", Type: Multiselect, Options: []string{"X", "Y"}}, {Key: "was", Type: Dropdown, Options: []string{"now"}},
 	}}
 	return Abstract{ID: 1, TemplateID: 3, Status: "New", Property: Property{"1 Main St", "Troy", "Rensselaer", "NY"}, TaxMap: "12-3",
-		Custom: Values{"kind": json.RawMessage(`"A"`), "owner": json.RawMessage(`"Doe"`), "lost": json.RawMessage(`"kept"`),
+		Custom: CustomValues{"kind": json.RawMessage(`"A"`), "owner": json.RawMessage(`"Doe"`), "lost": json.RawMessage(`"kept"`),
 			"was": json.RawMessage(`"before"`)},
 		Files: []uint64{4, 7, 9}, Version: 5}, template
 }
@@ -175,7 +175,7 @@ func TestOrderPatch(t *testing.T) {
 	defs := []Field{{Key: "note", Type: Text, Required: true}, {Key: "fee", Type: Number}}
 	statuses := []string{"active", "done"}
 	old := Order{Number: "A-1", Status: "active", DueDate: "2026-06-15", Property: Property{City: "Troy"},
-		Custom: Values{"note": json.RawMessage(`"x"`), "fee": json.RawMessage(`1.50`)}}
+		Custom: CustomValues{"note": json.RawMessage(`"x"`), "fee": json.RawMessage(`1.50`)}}
 	for _, row := range []struct {
 		name     string
 		patch    OrderPatch

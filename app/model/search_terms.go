@@ -77,7 +77,7 @@ func (k *SearchTerms) property(p Property) {
 
 // custom adds the values of custom fields. It classifies each value by its key and format, so the
 // result doesn't depend on the current template.
-func (k *SearchTerms) custom(values Values) {
+func (k *SearchTerms) custom(values CustomValues) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		raw := bytes.TrimSpace(values[key])
 		if text := values.text(key); text != "" {

@@ -8,8 +8,8 @@ import (
 )
 
 func TestSearchTerms(t *testing.T) {
-	custom := func(pairs ...string) Values {
-		v := Values{}
+	custom := func(pairs ...string) CustomValues {
+		v := CustomValues{}
 		for i := 0; i < len(pairs); i += 2 {
 			v[pairs[i]] = json.RawMessage(pairs[i+1])
 		}
@@ -104,7 +104,7 @@ func TestSearchTermsOfLongText(t *testing.T) {
 	if err != nil {
 		t.Fatalf("encode text: %v", err)
 	}
-	if k := (Abstract{Custom: Values{"exceptions": raw}}).SearchTerms(); len(k.Numbers) != 2 || len(k.Other) != 1 {
+	if k := (Abstract{Custom: CustomValues{"exceptions": raw}}).SearchTerms(); len(k.Numbers) != 2 || len(k.Other) != 1 {
 		t.Errorf("terms = %d numbers and %d others, want 2 and 1", len(k.Numbers), len(k.Other))
 	}
 }

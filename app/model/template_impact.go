@@ -73,7 +73,7 @@ func statusImpacts(before, after []string) []Impact {
 }
 
 // Affects reports whether a record with these custom fields and this status is affected.
-func (l Impact) Affects(custom Values, status string) bool {
+func (l Impact) Affects(custom CustomValues, status string) bool {
 	if l.Key == "" {
 		return status == l.Choice
 	}

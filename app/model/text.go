@@ -62,7 +62,7 @@ const (
 )
 
 // text returns the value of a string or number field, or "" if there is none.
-func (v Values) text(key string) string {
+func (v CustomValues) text(key string) string {
 	raw := v[key]
 	if s, ok := decodeString(raw); ok {
 		return s

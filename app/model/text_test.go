@@ -26,7 +26,7 @@ func TestNormalize(t *testing.T) {
 }
 
 func TestHeadings(t *testing.T) {
-	number := Values{"file_number": json.RawMessage(`"26-0017"`), "parcel_id": json.RawMessage(`"9-9"`)}
+	number := CustomValues{"file_number": json.RawMessage(`"26-0017"`), "parcel_id": json.RawMessage(`"9-9"`)}
 	elm := Property{Address: "12 Elm St", City: "Troy", County: "Rensselaer", State: "NY"}
 	for _, row := range []struct {
 		name                string
@@ -35,11 +35,11 @@ func TestHeadings(t *testing.T) {
 	}{
 		{"nothing", Abstract{}, "", ""},
 		{"a file number", Abstract{Custom: number, TaxMap: "1-2-3", Property: elm}, "26-0017", "12 Elm St, Troy, Rensselaer County, NY · 1-2-3"},
-		{"a file number that is a number", Abstract{Custom: Values{"file_number": json.RawMessage(`26.50`)}}, "26.50", ""},
-		{"a list for a file number", Abstract{Custom: Values{"file_number": json.RawMessage(`["a"]`)}, TaxMap: "1-2-3"}, "1-2-3", ""},
+		{"a file number that is a number", Abstract{Custom: CustomValues{"file_number": json.RawMessage(`26.50`)}}, "26.50", ""},
+		{"a list for a file number", Abstract{Custom: CustomValues{"file_number": json.RawMessage(`["a"]`)}, TaxMap: "1-2-3"}, "1-2-3", ""},
 		{"an address", Abstract{Property: elm, TaxMap: "1-2-3"}, "12 Elm St, Troy, Rensselaer County, NY", "1-2-3"},
 		{"a county in full", Abstract{Property: Property{County: "Orleans Parish", State: "LA"}}, "Orleans Parish, LA", ""},
-		{"a parcel among the fields", Abstract{Custom: Values{"parcel_id": json.RawMessage(`"9-9"`)}}, "9-9", ""},
+		{"a parcel among the fields", Abstract{Custom: CustomValues{"parcel_id": json.RawMessage(`"9-9"`)}}, "9-9", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if heading, subheading := row.abstract.Heading(), row.abstract.Subheading(); heading != row.heading || subheading != row.subheading {

@@ -43,9 +43,9 @@ type IDInput struct {
 	Value          int64
 }
 
-// Values maps the keys of a record's custom fields to JSON values. Keys without a value are
+// CustomValues maps the keys of a record's custom fields to JSON values. Keys without a value are
 // omitted, and numbers keep the digits that were sent.
-type Values map[string]json.RawMessage
+type CustomValues map[string]json.RawMessage
 
 // CustomKind is the type of a custom_fields input.
 type CustomKind int

@@ -27,8 +27,8 @@ import (
 var (
 	// ErrPassword reports that the document can't be opened without a password.
 	ErrPassword = errors.New("pdf needs a password")
-	// ErrUnreadable reports that PDFium can't count the pages of the document, can't load the page,
-	// or broke while processing the document.
+	// ErrUnreadable reports that PDFium can't determine the page count, can't load a page, or crashed
+	// while processing the document.
 	ErrUnreadable = errors.New("pdf could not be read")
 )
 

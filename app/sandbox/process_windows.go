@@ -17,8 +17,8 @@ func procAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NO_WINDOW}
 }
 
-// job is a job object. Windows kills its processes when the last handle to it is closed, at the
-// latest when this process ends.
+// job is a handle to a Windows job object. Windows kills the processes in the job when the handle is
+// closed, which happens no later than when this process exits.
 type job windows.Handle
 
 // Close implements io.Closer.

@@ -130,11 +130,11 @@ func elm(city, county string) model.Property {
 }
 
 // custom returns a custom field, or nil for an empty value.
-func custom(key, value string) model.Values {
+func custom(key, value string) model.CustomValues {
 	if value == "" {
 		return nil
 	}
-	return model.Values{key: json.RawMessage(fmt.Sprintf("%q", value))}
+	return model.CustomValues{key: json.RawMessage(fmt.Sprintf("%q", value))}
 }
 
 // order adds an order.

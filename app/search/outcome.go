@@ -42,7 +42,7 @@ func newSearchMetrics() searchMetrics {
 
 // Counts returns the number of searches by outcome, and a histogram of the duration of successful ones
 // in seconds.
-func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Read) {
+func (s *Service) Counts() (outcomes map[string]uint64, seconds stats.Snapshot) {
 	return s.metrics.outcomes.Read(), s.metrics.seconds.Read()
 }
 

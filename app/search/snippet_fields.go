@@ -50,7 +50,7 @@ func (w *fieldCollector) addProperty(p model.Property) {
 
 // addCustom adds custom fields in the order of their definitions. Values without a definition follow,
 // with their keys as labels.
-func (w *fieldCollector) addCustom(values model.Values, defs []model.Field) {
+func (w *fieldCollector) addCustom(values model.CustomValues, defs []model.Field) {
 	rest := maps.Clone(values)
 	for _, def := range defs {
 		w.addCustomValue(cmp.Or(def.Label, def.Key), values[def.Key])

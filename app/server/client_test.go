@@ -46,7 +46,7 @@ func TestDeleteAndRestoreAbstract(t *testing.T) {
 		t.Errorf("download from the trash: got %v, want a client.Error with status 404", err)
 	}
 	var trash []string
-	for item, err := range c.Trash(t.Context(), client.List{PerPage: 1}) {
+	for item, err := range c.Trash(t.Context(), client.ListOptions{PerPage: 1}) {
 		if err != nil {
 			t.Fatalf("list trash: %v", err)
 		}
@@ -111,7 +111,7 @@ func TestClientCallOptions(t *testing.T) {
 		t.Errorf("second PatchOrder: got %v, want a client.Error with status 412", err)
 	}
 	n := 0
-	for order, err := range c.Orders(t.Context(), client.List{Filters: map[string]string{"status": "ACTIVE"}}) {
+	for order, err := range c.Orders(t.Context(), client.ListOptions{Filters: map[string]string{"status": "ACTIVE"}}) {
 		if err != nil || *order.City != "Salem" {
 			t.Fatalf("list orders: got %+v, %v, want the city Salem", order, err)
 		}

@@ -59,7 +59,7 @@ func (a Addresses) URL() string {
 // canceled. Then it waits up to timeouts.grace for the requests in progress. The control socket
 // is closed last, so commands can use it until then.
 func Serve(ctx context.Context, opts Options) error {
-	forwarded := httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now)
+	forwarded := httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now)
 	public, err := handler(opts, forwarded)
 	if err != nil {
 		return err
@@ -173,10 +173,10 @@ const memoryWait = 10 * time.Second
 // Handler returns the handler for all requests to the public address. It doesn't use
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
 func Handler(opts Options) (http.Handler, error) {
-	return handler(opts, httpx.NewForwarded(opts.Config.TrustedProxies, opts.Now))
+	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now))
 }
 
-func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
+func handler(opts Options, forwarded *httpx.ForwardingMonitor) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
 	memory := httpx.NewMemoryBudget(int64(c.Limits.BodiesInMemory), memoryWait)
@@ -199,7 +199,7 @@ func handler(opts Options, forwarded *httpx.Forwarded) (http.Handler, error) {
 	}
 	pages, err := ui.New(ui.Options{
 		Vault: opts.Vault, Links: opts.Vault.Secrets.Links().WithMaxTTL(c.Links.TTL),
-		Address: addresses.ClientText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
+		Address: addresses.ClientAddrText, Origin: addresses.Origin, Event: encode.NewIDCodec(opts.Vault.Secrets).Event,
 		Settings: c.Show(), SettingsFile: opts.SettingsFile, Version: opts.Build.String(), Doctor: opts.Doctor,
 		FormBytes: int64(c.Limits.FormFields), LimitBody: memory.LimitBody, BodyBytes: int64(c.Limits.MaxRequestBody()), Parts: c.Limits.Parts,
 		MinRate: int64(c.Timeouts.MinRate), Stall: c.Timeouts.Stall, Now: opts.Now, Zone: c.Location(), Log: opts.Log,

@@ -40,19 +40,19 @@ func (h *Histogram) Note(value float64) {
 	}
 }
 
-// Read is a snapshot of a histogram.
-type Read struct {
+// Snapshot is a snapshot of a histogram.
+type Snapshot struct {
 	Count   uint64
 	Sum     float64
 	Buckets map[float64]uint64 // number of values less than or equal to each upper bound; doesn't include the last bucket
 }
 
 // Read returns a snapshot of the histogram.
-func (h *Histogram) Read() Read {
+func (h *Histogram) Read() Snapshot {
 	if h == nil {
-		return Read{}
+		return Snapshot{}
 	}
-	r := Read{Sum: math.Float64frombits(h.sum.Load()), Buckets: make(map[float64]uint64, len(h.bounds))}
+	r := Snapshot{Sum: math.Float64frombits(h.sum.Load()), Buckets: make(map[float64]uint64, len(h.bounds))}
 	for i := range h.counts {
 		r.Count += h.counts[i].Load()
 		if i < len(h.bounds) {

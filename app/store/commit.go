@@ -262,8 +262,8 @@ var (
 
 // CommitStats describes the successful commits since the store was opened.
 type CommitStats struct {
-	Changes stats.Read // updates per commit
-	Seconds stats.Read // duration of each commit, from the first write to the end of the fsync
+	Changes stats.Snapshot // updates per commit
+	Seconds stats.Snapshot // duration of each commit, from the first write to the end of the fsync
 }
 
 // CommitStats returns the current statistics. It doesn't wait for a transaction.

@@ -105,10 +105,10 @@ func TestFindIsBounded(t *testing.T) {
 			id, e := tx.NewOrderID()
 			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("7", i),
 				Property: model.Property{Address: fmt.Sprint("7 Elm St Apt ", i)},
-				Custom:   model.Values{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))
+				Custom:   model.CustomValues{"parcel_id": json.RawMessage(fmt.Sprintf(`"7-%d"`, i))}, CreatedAt: testTime}))
 		}
 		id, e := tx.NewOrderID()
-		return errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "last", Custom: model.Values{"parcel_id": json.RawMessage(`"7"`)},
+		return errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: "last", Custom: model.CustomValues{"parcel_id": json.RawMessage(`"7"`)},
 			CreatedAt: testTime}))
 	})
 	view(t, s, func(tx *Tx) error {

@@ -45,9 +45,9 @@ func TestMakeFixture(t *testing.T) {
 			tx.PutOrder(model.Order{ID: 1, Number: "É 2026/0007", Status: "on_hold", DueDate: "2026-06-15", Version: 2, CreatedAt: testTime,
 				UpdatedAt: revoked}),
 			tx.PutOrder(model.Order{ID: 3, Number: "A-2", Status: "Cancelled (by client)", DueDate: "2026-06-01",
-				Custom: model.Values{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
+				Custom: model.CustomValues{"parcel_id": json.RawMessage(`"12.-3-4"`)}, Version: 2, CreatedAt: testTime, UpdatedAt: revoked}),
 			tx.PutAbstract(model.Abstract{ID: 2, TemplateID: 1, Property: model.Property{Address: "7 Elm St.", City: "Troy"},
-				Custom: model.Values{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
+				Custom: model.CustomValues{"file_number": json.RawMessage(`"26-0017"`)}, Files: []uint64{2}, Version: 2, CreatedAt: testTime}),
 			tx.PutKey(model.Key{ID: 1, Name: "intake", Hash: digest(1000), Abilities: []string{"api:v1"}, CreatedAt: testTime, RevokedAt: &revoked}))
 	})
 	if err := s.Close(); err != nil {

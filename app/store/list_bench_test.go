@@ -45,7 +45,7 @@ func (g *recordGenerator) order(t *Tx) error {
 	return errors.Join(err, t.PutOrder(model.Order{ID: id, Number: fmt.Sprintf("2026-%07d", g.n),
 		Status:  pick(g.rng, "active", "active", "active", "on_hold", "completed", "completed"),
 		DueDate: testTime.AddDate(0, 0, g.rng.IntN(400)).Format(time.DateOnly), Property: g.property(),
-		Custom:  model.Values{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + g.parcel() + `"`)},
+		Custom:  model.CustomValues{"product": json.RawMessage(`"Full Search"`), "parcel_id": json.RawMessage(`"` + g.parcel() + `"`)},
 		Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 
@@ -54,7 +54,7 @@ func (g *recordGenerator) abstract(t *Tx) error {
 	g.n++
 	return errors.Join(err, t.PutAbstract(model.Abstract{ID: id, TemplateID: 1 + g.rng.Uint64N(4),
 		Status: pick(g.rng, "New", "In Search", "Complete"), Property: g.property(), TaxMap: g.parcel(),
-		Custom: model.Values{"file_number": fmt.Appendf(nil, `"26-%06d"`, g.n),
+		Custom: model.CustomValues{"file_number": fmt.Appendf(nil, `"26-%06d"`, g.n),
 			"current_owner": json.RawMessage(`"Ada Smith"`)}, Version: 1, CreatedAt: g.nextTime(), UpdatedAt: g.at}))
 }
 

@@ -104,7 +104,7 @@ func fill(t testing.TB, s *Store, n int) {
 			err := errors.Join(errFolder, errAbstract, errOrder, errFile, errKey,
 				tx.PutFolder(model.Folder{ID: folder, Name: fmt.Sprint("Box ", i), ParentID: 1}),
 				tx.PutAbstract(model.Abstract{ID: abstract, TemplateID: 1, Property: model.Property{City: "Troy"},
-					Custom: model.Values{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
+					Custom: model.CustomValues{"vesting": json.RawMessage(`"fee"`)}, Files: []uint64{file}, Version: 1, CreatedAt: testTime}),
 				tx.PutOrder(model.Order{ID: order, Number: fmt.Sprint("A-", i), Status: "active", Version: 1, CreatedAt: testTime}),
 				tx.PutFile(model.File{ID: file, Filename: "deed.pdf", Size: int64(10 * (i + 1)), Digest: digest(i), AbstractID: abstract,
 					Processing: true, Version: 1, CreatedAt: testTime}),

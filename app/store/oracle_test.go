@@ -56,8 +56,8 @@ func (o *oracle) randomProperty() model.Property {
 
 // randomFields returns custom field values. Some of them differ only after the part of a text that
 // is stored in a key.
-func (o *oracle) randomFields(keys ...string) model.Values {
-	v := model.Values{}
+func (o *oracle) randomFields(keys ...string) model.CustomValues {
+	v := model.CustomValues{}
 	for _, key := range keys {
 		if text := pick(o.rng, "", "12-3", "123", "12.34", "A 7", strings.Repeat("x", 64), strings.Repeat("x", 64)+"y"); text != "" {
 			v[key], _ = json.Marshal(text)

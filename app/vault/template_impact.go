@@ -19,7 +19,7 @@ const (
 // fieldUsage contains the values of one record that depend on the definitions.
 type fieldUsage struct {
 	id, templateID uint64
-	custom         model.Values
+	custom         model.CustomValues
 	status         string
 }
 

@@ -171,7 +171,7 @@ func (g *firm) order(t *store.Tx, at time.Time, n int) error {
 	}
 	order := model.Order{ID: id, Number: fmt.Sprintf("%d-%06d", at.Year(), n), Property: g.property(), Version: 1, CreatedAt: at,
 		UpdatedAt: at,
-		Status:    g.statuses[g.status(len(g.statuses), at)], Custom: model.Values{"client": quoted(g.name()), "product": quoted("Full Search")}}
+		Status:    g.statuses[g.status(len(g.statuses), at)], Custom: model.CustomValues{"client": quoted(g.name()), "product": quoted("Full Search")}}
 	if g.rand.IntN(10) > 0 {
 		order.DueDate = at.AddDate(0, 0, 3+g.rand.IntN(20)).Format(time.DateOnly)
 	}
@@ -186,7 +186,7 @@ func (g *firm) abstract(t *store.Tx, at time.Time, n, total int) error {
 	template := g.templates[min(g.rand.IntN(10)*len(g.templates)/14, len(g.templates)-1)]
 	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: g.property(), Version: 1, CreatedAt: at, UpdatedAt: at,
 		TaxMap: fmt.Sprintf("%02d-%d-%03d", g.rand.IntN(100), g.rand.IntN(10), g.rand.IntN(1000)),
-		Custom: model.Values{"file_number": quoted(fmt.Sprintf("F%07d", n)), "current_owner": quoted(g.name())}}
+		Custom: model.CustomValues{"file_number": quoted(fmt.Sprintf("F%07d", n)), "current_owner": quoted(g.name())}}
 	if len(template.Statuses) > 0 {
 		abstract.Status = template.Statuses[g.status(len(template.Statuses), at)]
 	}

@@ -106,7 +106,7 @@ func (g *mixFiller) mixedOrder(t *store.Tx, n int) error {
 	s := g.Mix.Order(n)
 	order := model.Order{ID: id, Number: s.Number, Property: s.property(), Version: 1, CreatedAt: s.At, UpdatedAt: s.At,
 		Status: g.statuses[g.status(len(g.statuses), s.At)], DueDate: s.At.AddDate(0, 0, 3+g.rand.IntN(20)).Format(time.DateOnly),
-		Custom: model.Values{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
+		Custom: model.CustomValues{"client": quoted(s.Client), "product": quoted("Full Search"), "transaction_type": quoted("Purchase"),
 			"buyer_borrower": quoted(s.Borrower), "seller_owner": quoted(s.Owner), "parcel_id": quoted(s.Parcel)}}
 	return errors.Join(t.PutOrder(order), g.event(t, s.At, "order.created", "order", id))
 }
@@ -124,7 +124,7 @@ func (g *mixFiller) mixedAbstract(t *store.Tx, n int) error {
 	abstract := model.Abstract{ID: id, TemplateID: template.ID, Property: s.property(), TaxMap: s.Parcel, Version: 1,
 		CreatedAt: s.At, UpdatedAt: s.At,
 		Status: template.Statuses[g.status(len(template.Statuses), s.At)],
-		Custom: model.Values{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner),
+		Custom: model.CustomValues{"file_number": quoted(s.Number), "search_type": quoted("Full Search"), "current_owner": quoted(s.Owner),
 			"borrower":              quoted(s.Borrower),
 			"deed_book_page":        quoted(fmt.Sprintf("Bk %d Pg %d", s.Book, s.Page)),
 			"subdivision_lot_block": quoted(fmt.Sprintf("Lot %d Block %d", s.Page%90, s.Book%20))}}

@@ -206,8 +206,9 @@ func create(dir string, opts Options) error {
 	return writeFile(dir, headerName, raw)
 }
 
-// checkVacant returns an error if the directory contains unknown files. Files left by an
-// interrupted create are allowed.
+// checkVacant checks that a new archive can be created in dir. It returns ErrForeign if dir
+// contains unknown files, and ErrDamaged if dir contains blobs or snapshots but no header. Hidden
+// files, files of the operating system, and files left by an interrupted call to create are allowed.
 func checkVacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -175,11 +175,11 @@ func (m *disjunction) Next() uint32 {
 	if !m.started {
 		return m.start(0)
 	}
-	now := m.parts[0].doc
-	if now == segment.NoMoreDocs {
+	current := m.parts[0].doc
+	if current == segment.NoMoreDocs {
 		return segment.NoMoreDocs
 	}
-	for m.parts[0].doc == now {
+	for m.parts[0].doc == current {
 		m.parts[0].doc = m.parts[0].matcher.Next()
 		m.siftDown(0)
 	}

@@ -84,7 +84,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.S
 			"This is no form of a page. Open the page anew and choose the documents there.")
 	}
 	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
-	parts := decode.NewReader(limited, params["boundary"], decode.Limits{Parts: p.Parts, Fields: p.FormBytes})
+	parts := decode.NewReader(limited, params["boundary"], decode.MultipartLimits{Parts: p.Parts, Fields: p.FormBytes})
 	defer parts.Close() //nolint:errcheck // it only releases a buffer and never fails
 	for {
 		part, err := parts.Next()

@@ -124,7 +124,7 @@ func newTextInput(name, label, value string) Input {
 }
 
 // StoredInputs returns the inputs for custom fields with their stored values.
-func StoredInputs(defs []model.Field, values model.Values) []Input {
+func StoredInputs(defs []model.Field, values model.CustomValues) []Input {
 	list := make([]Input, 0, len(defs))
 	for _, def := range defs {
 		list = append(list, NewInput(def, StoredTexts(values[def.Key])))

@@ -101,7 +101,7 @@ func (o mergeOrder) storedJSON(field string) string {
 		"city": o.City, "county": o.County, "state": o.State}, o.Custom)
 }
 
-func storedField(field string, core map[string]string, custom model.Values) string {
+func storedField(field string, core map[string]string, custom model.CustomValues) string {
 	if key, is := strings.CutPrefix(field, "custom_fields."); is {
 		return string(custom[key])
 	}
@@ -128,7 +128,7 @@ func randomRecord(random *rand.Rand, order bool) mergeRecord {
 		}
 		return text
 	}
-	custom := model.Values{}
+	custom := model.CustomValues{}
 	for _, def := range mergeFields {
 		if raw := value(def.Type); raw != "" {
 			custom[def.Key] = json.RawMessage(raw)

@@ -77,7 +77,7 @@ func (f *footer) append(p []byte) []byte {
 }
 
 // layout returns the number of full pages, the number of tails, and the total size of the tails. ok
-// reports whether a file of the given size can contain streams of these lengths.
+// reports whether size is exactly the size of a file whose streams have the lengths in f.lengths.
 func (f *footer) layout(size int64) (pages, tails int, bytes int64, ok bool) {
 	var full int64
 	for _, n := range f.lengths {
