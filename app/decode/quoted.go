@@ -65,7 +65,7 @@ func escape(b []byte) (n int, problem string) {
 	return 12, ""
 }
 
-// hex4 parses \uXXXX at the start of b.
+// hex4 parses a \u escape with four hex digits at the start of b.
 func hex4(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
