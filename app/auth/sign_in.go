@@ -303,7 +303,7 @@ func (u *Users) consumeCode(user *model.User, code string) (kind string, err err
 	if secret.IsTOTPCode(code) {
 		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), twoFactor.EncryptedSecret)
 		if err != nil {
-			return "", fmt.Errorf("second factor of user %d: %w", user.ID, err)
+			return "", fmt.Errorf("two-factor authentication of user %d: %w", user.ID, err)
 		}
 		now, last := u.auth.Now(), twoFactor.LastStep
 		if secret.TOTPStepInFuture(now, last) {

@@ -73,7 +73,7 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 		}
 		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
-			return fmt.Errorf("second factor of user %d: %w", user.ID, err)
+			return fmt.Errorf("two-factor authentication of user %d: %w", user.ID, err)
 		}
 		var ok bool
 		if step, ok = secret.VerifyTOTP(totpSecret, code, u.auth.Now(), 0); !ok {
