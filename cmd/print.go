@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -20,10 +21,16 @@ func (s *shell) printf(format string, args ...any) error {
 
 // printJSON prints v as an indented JSON document.
 func (s *shell) printJSON(v any) error {
-	enc := json.NewEncoder(s.out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	raw, err := apitypes.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, raw, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.out, indented.String())
+	return err
 }
 
 // printTable prints rows in aligned columns. The first row contains the headings.

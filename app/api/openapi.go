@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -101,7 +100,7 @@ func jsonEscape(text string) []byte {
 func writeError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(apitypes.Failure{Message: message}) // fails only if the client disconnected
+	_ = apitypes.Write(w, apitypes.Failure{Message: message}) // fails only if the client disconnected
 }
 
 // Owns reports whether the API handles path, that is, whether path is under /v1 or /api/v1

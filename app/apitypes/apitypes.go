@@ -8,45 +8,44 @@
 package apitypes
 
 import (
-	"bytes"
-	"encoding/json"
+	stdjson "encoding/json"
+	"io"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Marshal returns v as JSON without a trailing newline. Unlike json.Marshal, it doesn't escape <, >, and &, so text
-// is sent unchanged. All responses under /v1 are encoded with it.
-func Marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
+// encoding are the options of Marshal. Text and numbers of custom fields are written as they were sent.
+var encoding = json.JoinOptions(
+	json.Deterministic(true), // keys of maps in byte order
+	jsonv1.OmitEmptyWithLegacySemantics(true),
+	jsontext.AllowDuplicateNames(true), // nothing to check: the names come from these types and from maps
+	jsontext.AllowInvalidUTF8(true),
+	jsontext.EscapeForJS(true),
+	jsontext.PreserveRawStrings(true),
+)
+
+// Marshal returns v as JSON without a trailing newline. It doesn't escape <, >, and &, and it encodes nil slices as [] and
+// nil maps as {}. All responses of the server are encoded with it.
+func Marshal(v any) ([]byte, error) { return json.Marshal(v, encoding) }
+
+// Write writes v as one line of JSON, as Marshal encodes it.
+func Write(w io.Writer, v any) error {
+	raw, err := Marshal(v)
+	if err == nil {
+		_, err = w.Write(append(raw, '\n'))
 	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+	return err
 }
 
-// List is a JSON array. An empty or nil list is encoded as [], never as null.
-type List[T any] []T
+// List is a JSON array. Marshal encodes an empty or nil list as [], never as null.
+type List[T any] = []T
 
-// MarshalJSON writes the items, or [] if there are none.
-func (l List[T]) MarshalJSON() ([]byte, error) {
-	if len(l) == 0 {
-		return []byte("[]"), nil
-	}
-	return Marshal([]T(l))
-}
-
-// CustomFields maps the key of a custom field to its JSON value, which is never reformatted (1.50 stays 1.50).
-// Without values, it is encoded as {}, never as null. Keys are encoded in byte order.
-type CustomFields map[string]json.RawMessage
-
-// MarshalJSON writes the map, or {} if it is empty.
-func (c CustomFields) MarshalJSON() ([]byte, error) {
-	if len(c) == 0 {
-		return []byte("{}"), nil
-	}
-	return Marshal(map[string]json.RawMessage(c))
-}
+// CustomFields maps the key of a custom field to its JSON value, which is never reformatted (1.50 stays 1.50). Without
+// values, Marshal encodes it as {}, never as null.
+type CustomFields map[string]stdjson.RawMessage
 
 // Page is the response of every list: at most per_page records, and links to the next and previous page. A page may
 // have fewer records, or none, and still have a next page.

@@ -38,16 +38,8 @@ type Change struct {
 	To    json.RawMessage `json:"to"`
 }
 
-// Detail maps names to additional facts about an event. It is encoded as {} if empty, never as null.
+// Detail maps names to additional facts about an event. Marshal encodes it as {} if empty, never as null.
 type Detail map[string]string
-
-// MarshalJSON writes the map, or {} if it is empty.
-func (d Detail) MarshalJSON() ([]byte, error) {
-	if len(d) == 0 {
-		return []byte("{}"), nil
-	}
-	return Marshal(map[string]string(d))
-}
 
 // Events is the response of GET /control/events, newest first.
 type Events struct {

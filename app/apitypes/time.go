@@ -33,7 +33,8 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
 		return nil, fmt.Errorf("timestamp: year %d has no four-digit form", y)
 	}
-	return []byte(`"` + t.String() + `"`), nil
+	raw := append(make([]byte, 0, len(TimeLayout)+2), '"')
+	return append(t.UTC().AppendFormat(raw, TimeLayout), '"'), nil
 }
 
 // UnmarshalJSON accepts only what MarshalJSON writes: null, another time zone, or another number of decimals is an

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -84,8 +83,7 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 
 // exportEvents streams the audit log from a given entry to the end, with one JSON line per entry.
 func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
-	ids, lines := encode.NewIDCodec(c.Vault.Secrets), json.NewEncoder(w)
-	lines.SetEscapeHTML(false)
+	ids := encode.NewIDCodec(c.Vault.Secrets)
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		c.respond(func(*http.Request) (any, error) {
@@ -97,18 +95,18 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	var end apitypes.EventEnd
 	err = c.Vault.Events.Each(r.Context(), from, func(e model.Event, damage error) error {
 		if damage != nil {
-			return lines.Encode(apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10),
+			return apitypes.Write(w, apitypes.EventLine{Damaged: &apitypes.Finding{Kind: "event", Subject: strconv.FormatUint(e.Seq, 10),
 				Problem: damage.Error()}})
 		}
 		end.Entries++
-		return lines.Encode(apitypes.EventLine{Event: new(ids.Event(e))})
+		return apitypes.Write(w, apitypes.EventLine{Event: new(ids.Event(e))})
 	})
 	line := apitypes.EventLine{End: &end}
 	if err != nil {
 		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		line = apitypes.EventLine{Error: err.Error()}
 	}
-	_ = lines.Encode(line) // fails if the command has disconnected
+	_ = apitypes.Write(w, line) // fails if the command has disconnected
 }
 
 func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {

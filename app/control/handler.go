@@ -106,7 +106,7 @@ func (c handler) respond(h func(*http.Request) (any, error)) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		// Writing fails if the command has disconnected.
-		_ = json.NewEncoder(w).Encode(body)
+		_ = apitypes.Write(w, body)
 	}
 }
 

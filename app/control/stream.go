@@ -1,7 +1,6 @@
 package control
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -18,7 +17,7 @@ const progressEvery = 250 * time.Millisecond
 func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, unit string,
 	work func(report func(done, total int64)) (T, error)) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	lines, flusher := json.NewEncoder(w), http.NewResponseController(w)
+	flusher := http.NewResponseController(w)
 	lastSent := time.Time{}
 	result, err := work(func(done, total int64) {
 		if time.Since(lastSent) < progressEvery {
@@ -26,7 +25,7 @@ func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, un
 		}
 		lastSent = time.Now()
 		// Writing fails if the command has disconnected.
-		_ = errors.Join(lines.Encode(apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush())
+		_ = errors.Join(apitypes.Write(w, apitypes.Line[T]{Progress: &apitypes.Progress{Done: done, Total: total, Unit: unit}}), flusher.Flush())
 	})
 	line := apitypes.Line[T]{Result: &result}
 	if err != nil {
@@ -38,5 +37,5 @@ func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, un
 		}
 		line = apitypes.Line[T]{Error: failure.Message, Status: status}
 	}
-	_ = lines.Encode(line) // fails if the command has disconnected
+	_ = apitypes.Write(w, line) // fails if the command has disconnected
 }

@@ -4,7 +4,6 @@ package server
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -268,7 +267,7 @@ func respondJSON(w http.ResponseWriter, status int, body any) {
 	}
 	w.WriteHeader(status)
 	// An error means that the client is gone.
-	_ = json.NewEncoder(w).Encode(body)
+	_ = apitypes.Write(w, body)
 }
 
 // reason returns the message of problem if it is an *errs.Error, or a general message otherwise.

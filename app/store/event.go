@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"fmt"
 
 	"deedkeep/app/model"
@@ -193,12 +192,9 @@ func LogPosition(seq uint64) []byte { return encodeUint64(seq) }
 // event a second time would double the cost.
 func putEvent(t *Tx, seq uint64, sealed []byte) error {
 	key := encodeUint64(seq)
-	raw := make([]byte, recordHeaderSize, recordHeaderSize+len(sealed))
-	raw[0] = recordVersion
-	binary.BigEndian.PutUint32(raw[1:], recordChecksum(bucketEvents, key, sealed))
 	bucket := t.bucket(bucketEvents)
 	bucket.FillPercent = 0.9 // see table.put
-	if err := bucket.Put(key, append(raw, sealed...)); err != nil {
+	if err := bucket.Put(key, addRecordHeader(bucketEvents, key, sealed)); err != nil {
 		return fmt.Errorf("put event %d: %w", seq, err)
 	}
 	return nil

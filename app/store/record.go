@@ -3,11 +3,14 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"deedkeep/app/model"
 )
@@ -34,19 +37,25 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // be decoded.
 var ErrDamaged = errors.New("record is damaged")
 
+// recordJSON are the options for the JSON of records: that of encoding/json, which wrote the records of earlier
+// versions, without HTML escapes.
+var recordJSON = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+
 // encodeRecord returns v encoded as a record of the given bucket and key.
 func encodeRecord(bucket, key []byte, v any) ([]byte, error) {
-	var b bytes.Buffer
-	b.Write(make([]byte, recordHeaderSize))
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	payload, err := json.Marshal(v, recordJSON)
+	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", bucket, err)
 	}
-	raw := bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
+	return addRecordHeader(bucket, key, payload), nil
+}
+
+// addRecordHeader returns the record with this JSON.
+func addRecordHeader(bucket, key, payload []byte) []byte {
+	raw := make([]byte, recordHeaderSize, recordHeaderSize+len(payload))
 	raw[0] = recordVersion
-	binary.BigEndian.PutUint32(raw[1:], recordChecksum(bucket, key, raw[recordHeaderSize:]))
-	return raw, nil
+	binary.BigEndian.PutUint32(raw[1:], recordChecksum(bucket, key, payload))
+	return append(raw, payload...)
 }
 
 // decodeRecord verifies a record and decodes it into v.
@@ -55,7 +64,7 @@ func decodeRecord(bucket, key, raw []byte, v any) error {
 		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
 		return fmt.Errorf("%s %x: %w", bucket, key, ErrDamaged)
 	}
-	if err := json.Unmarshal(raw[recordHeaderSize:], v); err != nil {
+	if err := json.Unmarshal(raw[recordHeaderSize:], v, recordJSON); err != nil {
 		return fmt.Errorf("%s %x: %w: %w", bucket, key, ErrDamaged, err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -25,6 +26,35 @@ func TestRecordEncoding(t *testing.T) {
 	}
 	if _, err := encodeRecord(bucketFolders, encodeUint64(7), func() {}); err == nil {
 		t.Error("encodeRecord of a function succeeded, want an error")
+	}
+}
+
+// TestRecordJSON verifies that records are encoded as encoding/json encoded them in earlier versions.
+func TestRecordJSON(t *testing.T) {
+	records := map[string]any{
+		"empty order":    model.Order{},
+		"empty abstract": model.Abstract{},
+		"empty file":     model.File{},
+		"order": model.Order{ID: 7, Number: "A <&> \u2028", CreatedAt: testTime, UpdatedAt: testTime.Add(time.Microsecond),
+			Custom:  model.CustomValues{"z": json.RawMessage(`"\u00e9"`), "a": json.RawMessage("1.50")},
+			Trashed: &model.Trashed{At: testTime, By: model.SystemActor()}},
+		"fields":   []model.Field{{Key: "fee", Type: model.Money, Options: []string{}}},
+		"nil list": []string(nil),
+		"number":   uint64(1<<63 + 1),
+	}
+	for name, v := range records {
+		t.Run(name, func(t *testing.T) {
+			var want bytes.Buffer
+			to := json.NewEncoder(&want)
+			to.SetEscapeHTML(false)
+			if err := to.Encode(v); err != nil {
+				t.Fatalf("encode with encoding/json: %v", err)
+			}
+			raw, err := encodeRecord(bucketOrders, encodeUint64(7), v)
+			if err != nil || string(raw[recordHeaderSize:])+"\n" != want.String() {
+				t.Errorf("encodeRecord() = %s, %v; want %s", raw[recordHeaderSize:], err, want.String())
+			}
+		})
 	}
 }
 
