@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"deedkeep/app/decode"
 	"deedkeep/app/httpx"
 	"deedkeep/app/model"
@@ -117,15 +119,12 @@ func (s *server) readEmpty(r *request) error {
 
 // input converts a member of a JSON body to a text input.
 func input(raw json.RawMessage) model.Input {
-	switch decode.Kind(raw) {
-	case decode.KindString:
-		if s, err := decode.String(raw); err == nil {
+	switch jsontext.Value(raw).Kind() {
+	case '"':
+		if s, ok := decode.String(raw); ok {
 			return model.StringInput(s)
 		}
-	case decode.KindNull:
-		return model.Input{}
-	}
-	if len(raw) == 0 {
+	case 'n', 0: // 0 means that there is no value
 		return model.Input{}
 	}
 	return model.Input{Kind: model.InputNotString}
@@ -138,27 +137,24 @@ func number(raw json.RawMessage) model.IDInput {
 }
 
 // custom converts a member of a JSON body to custom field values. It treats null and blank
-// strings as absent.
+// strings as absent, and so an empty array, because PHP encodes an empty map as [].
 func custom(raw json.RawMessage) model.Custom {
-	raw = bytes.TrimSpace(raw)
-	switch string(raw) {
-	case "", "null", `""`:
+	switch jsontext.Value(raw).Kind() {
+	case 0, 'n':
 		return model.Custom{}
-	}
-	switch decode.Kind(raw) {
-	case decode.KindString:
-		if s, err := decode.String(raw); err == nil && strings.TrimSpace(s) == "" {
+	case '"':
+		if s, ok := decode.String(bytes.TrimSpace(raw)); ok && strings.TrimSpace(s) == "" {
 			return model.Custom{}
 		}
-	case decode.KindObject:
+	case '{':
 		sent, err := decode.Object(raw)
 		if err != nil {
 			return model.Custom{Kind: model.CustomNotJSON}
 		}
 		return model.Custom{Values: sent}
-	case decode.KindArray:
-		if items, err := decode.Array(raw); err == nil && len(items) == 0 {
-			return model.Custom{} // PHP encodes an empty map as []
+	case '[':
+		if len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
+			return model.Custom{}
 		}
 	}
 	return model.Custom{Kind: model.CustomNotObject}
@@ -188,9 +184,9 @@ func (f formFields) number(name string) model.IDInput {
 }
 
 func (f formFields) custom(name string) model.Custom {
-	value, ok := decode.Text(f[name])
+	value := strings.TrimSpace(f[name])
 	switch {
-	case !ok:
+	case !decode.ValidText(value):
 		return model.Custom{Kind: model.CustomInvalidText}
 	case value == "":
 		return model.Custom{}

@@ -52,16 +52,11 @@ func frame[T string | []byte](h hash.Hash, mark byte, text T) {
 	h.Write([]byte(text))
 }
 
-// digestedPart is a part of a multipart body. It hashes its content as the content is read.
-type digestedPart struct {
-	*decode.Part
-	parent *contentDigest
-	sum    hash.Hash
-}
-
-func (d *contentDigest) part(p *decode.Part) *digestedPart {
+// part adds the header of a part and hashes its content as it is read. The returned function reads the rest of the
+// part and adds the hash.
+func (d *contentDigest) part(p *decode.Part) (end func() error) {
 	if d == nil {
-		return &digestedPart{Part: p}
+		return func() error { return nil }
 	}
 	frame(d.hash, 'M', p.Name)
 	if p.HasFilename {
@@ -69,45 +64,11 @@ func (d *contentDigest) part(p *decode.Part) *digestedPart {
 	} else {
 		d.hash.Write([]byte{'N'})
 	}
-	return &digestedPart{Part: p, parent: d, sum: sha256.New()}
-}
-
-// Chunk returns the next chunk of the part, like decode.Part.Chunk, and hashes it.
-func (p *digestedPart) Chunk() ([]byte, error) {
-	b, err := p.Part.Chunk()
-	p.update(b)
-	return b, err
-}
-
-// Read implements io.Reader and hashes the bytes it reads.
-func (p *digestedPart) Read(b []byte) (int, error) {
-	n, err := p.Part.Read(b)
-	p.update(b[:n])
-	return n, err
-}
-
-// WriteTo implements io.WriterTo and hashes the bytes it writes.
-func (p *digestedPart) WriteTo(w io.Writer) (int64, error) {
-	if p.sum != nil {
-		w = io.MultiWriter(p.sum, w)
-	}
-	return p.Part.WriteTo(w)
-}
-
-func (p *digestedPart) update(b []byte) {
-	if p.sum != nil {
-		p.sum.Write(b)
-	}
-}
-
-// end reads the rest of the part and adds the part's hash to the digest of the body.
-func (p *digestedPart) end() error {
-	if p.sum == nil {
-		return nil // the multipart reader skips the rest of the part
-	}
-	if _, err := p.WriteTo(io.Discard); err != nil {
+	sum := sha256.New()
+	p.Copy = sum
+	return func() error {
+		_, err := p.WriteTo(io.Discard)
+		d.hash.Write(sum.Sum(nil))
 		return err
 	}
-	p.parent.hash.Write(p.sum.Sum(nil))
-	return nil
 }

@@ -3,10 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net/http"
+	"slices"
 
 	"deedkeep/app/decode"
 	"deedkeep/app/httpx"
@@ -55,7 +52,7 @@ func (s *server) readForm(r *request, stager uploadStager, known []string, allow
 	case mediaForm:
 		err = s.readFormPairs(r, f, known)
 	case mediaMultipart:
-		err = s.forEachPart(r, boundary, func(part *digestedPart) error { return f.addPart(r, part, known, s.Limits.FormFields) })
+		err = s.forEachPart(r, boundary, func(part *decode.Part) error { return f.addPart(r, part, known, s.Limits.FormFields) })
 		if err == nil {
 			err = r.memory.AcquireDecoded(r.Context(), f.cost)
 		}
@@ -98,45 +95,35 @@ func (s *server) readFormPairs(r *request, f *form, known []string) error {
 }
 
 // forEachPart reads a multipart body and calls handle for each part as the part arrives.
-func (s *server) forEachPart(r *request, boundary string, handle func(*digestedPart) error) error {
-	if r.ContentLength > s.Limits.RequestBody {
-		return httpx.TooLarge(s.Limits.RequestBody)
-	}
-	limited := http.MaxBytesReader(r.w, r.Body, s.Limits.RequestBody)
-	parts := decode.NewReader(limited, boundary, decode.MultipartLimits{Parts: s.Limits.Parts, Fields: s.Limits.FormFields})
-	defer parts.Close() //nolint:errcheck // only releases a buffer, so it can't fail
-	for {
-		part, err := parts.Next()
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
-		}
-		if err != nil {
+func (s *server) forEachPart(r *request, boundary string, handle func(*decode.Part) error) error {
+	limits := decode.MultipartLimits{Parts: s.Limits.Parts, Fields: s.Limits.FormFields}
+	return httpx.ReadParts(r.w, r.Request, boundary, s.Limits.RequestBody, limits, func(part *decode.Part) error {
+		end := r.digest.part(part)
+		if err := handle(part); err != nil {
 			return err
 		}
-		sent := r.digest.part(part)
-		if err := handle(sent); err != nil {
-			return fmt.Errorf("part %d: %w", part.Number, err)
-		}
-		if err := sent.end(); err != nil {
-			return err
-		}
-	}
+		return end()
+	})
 }
 
 // addPart reads one part. Only the name of the part determines whether it is a file, a
 // field, or ignored.
-func (f *form) addPart(r *request, part *digestedPart, known []string, maxBytes int64) error {
-	switch decode.RoleOf(part.Name, known) {
-	case decode.File:
-		return f.addFile(part)
-	case decode.Field:
+func (f *form) addPart(r *request, part *decode.Part, known []string, maxBytes int64) error {
+	switch {
+	case decode.IsFileField(part.Name) && part.HasFilename:
+		return httpx.StageFile(f.staged, part)
+	case decode.IsFileField(part.Name):
+		empty, err := part.IsEmpty()
+		f.nonFilePart = f.nonFilePart || !empty
+		return err
+	case slices.Contains(known, part.Name):
 		value := fieldBuffer{r: r, maxBytes: maxBytes}
 		if _, err := part.WriteTo(&value); err != nil {
 			return err
 		}
 		f.fields[part.Name] = value.String()
 		f.cost += httpx.DecodedCost(value.Bytes())
-	case decode.Ignored:
+	default:
 		r.ignored.sent.add(part.Name)
 	}
 	return nil
@@ -163,7 +150,7 @@ func (s *server) hashBody(r *request) error {
 	case err != nil || mediaType == "":
 		return err
 	case mediaType == mediaMultipart:
-		return s.forEachPart(r, boundary, func(*digestedPart) error { return nil })
+		return s.forEachPart(r, boundary, func(*decode.Part) error { return nil })
 	case mediaType == mediaForm:
 		_, err = s.readPairs(r)
 		return err
@@ -171,24 +158,6 @@ func (s *server) hashBody(r *request) error {
 	raw, err := r.readAll(s.Limits.JSON)
 	r.digest.json(raw)
 	return err
-}
-
-// addFile stages a part if it is a file. Otherwise, it sets nonFilePart.
-func (f *form) addFile(part *digestedPart) error {
-	if part.Filename == "" {
-		first, err := part.Chunk()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil // browsers send an empty part if no file is selected
-		case err != nil:
-			return err
-		case !part.HasFilename:
-			f.nonFilePart = true
-			return nil // the multipart reader skips the rest of the part
-		}
-		return f.staged.Add(decode.Filename(""), io.MultiReader(bytes.NewReader(bytes.Clone(first)), part))
-	}
-	return f.staged.Add(decode.Filename(part.Filename), part)
 }
 
 // upload returns the draft for an upload that doesn't create an abstract.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"deedkeep/app/decode"
 	"deedkeep/app/model"
 )
@@ -31,7 +33,7 @@ func (body patchBody) number(name string) model.Optional[model.IDInput] {
 func (body patchBody) custom(r *request) model.Optional[model.Custom] {
 	raw, sent := body["custom_fields"]
 	c := model.Optional[model.Custom]{Present: sent, Value: r.custom(custom(raw))}
-	if sent && decode.Kind(raw) == decode.KindNull {
+	if sent && jsontext.Value(raw).Kind() == 'n' {
 		c.Value.Kind = model.CustomNull
 	}
 	return c
@@ -42,13 +44,13 @@ func (body patchBody) custom(r *request) model.Optional[model.Custom] {
 func (body patchBody) numbers(name string) model.Optional[model.IDListInput] {
 	raw, sent := body[name]
 	list := model.Optional[model.IDListInput]{Present: sent}
-	items, err := decode.Array(raw)
-	if err != nil {
+	var items []json.RawMessage
+	if jsontext.Value(raw).Kind() != '[' || json.Unmarshal(raw, &items) != nil {
 		return list
 	}
 	list.Value.IsArray = true
 	for _, item := range items {
-		if decode.Kind(item) == decode.KindObject {
+		if jsontext.Value(item).Kind() == '{' {
 			record, err := decode.Object(item)
 			if err != nil {
 				return model.Optional[model.IDListInput]{Present: sent}

@@ -12,32 +12,40 @@ import (
 	"testing"
 )
 
-// order is a typical body of POST /orders. It has about 300 bytes.
-var order = []byte(
-	`{"order_number":"2026-104417","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia",` +
-		`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank",` +
-		`"parcel_id":"10-4A-118.2","rush":"Standard"}}`)
+// Typical bodies of POST /v1/orders and PATCH /v1/abstracts/{id}. Each has about 300 bytes.
+var (
+	order = []byte(
+		`{"order_number":"2026-104417","due_date":"2026-06-15","address":"114 Chestnut Ridge Road","city":"Morgantown","county":"Monongalia",` +
+			`"state":"WV","custom_fields":{"transaction_type":"Purchase","product":"Two Owner","client":"First Appalachian Bank",` +
+			`"parcel_id":"10-4A-118.2","rush":"Standard"}}`)
+	abstract = []byte(
+		`{"status":"in_progress","address":"114 Chestnut Ridge Road","county":"Monongalia","state":"WV","tax_map":"10-4A-118.2",` +
+			`"custom_fields":{"search_type":"Current Owner","effective_date":"2026-05-29","names":["Doe, Jane","Doe, John"],"pages":42},` +
+			`"files":[12,15,{"id":16},18],"note":"Plat book 4, page 7 \u2013 see deed"}`)
+)
 
 func BenchmarkObject(b *testing.B) {
-	b.Run("ours", func(b *testing.B) {
-		b.SetBytes(int64(len(order)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := Object(order); err != nil {
-				b.Fatalf("decode the object: %v", err)
+	for name, body := range map[string][]byte{"order": order, "abstract": abstract} {
+		b.Run(name+"/ours", func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Object(body); err != nil {
+					b.Fatalf("decode the object: %v", err)
+				}
 			}
-		}
-	})
-	b.Run("encoding-json", func(b *testing.B) {
-		b.SetBytes(int64(len(order)))
-		b.ReportAllocs()
-		for b.Loop() {
-			var m map[string]json.RawMessage
-			if err := json.Unmarshal(order, &m); err != nil {
-				b.Fatalf("decode the object with encoding/json: %v", err)
+		})
+		b.Run(name+"/encoding-json", func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				var m map[string]json.RawMessage
+				if err := json.Unmarshal(body, &m); err != nil {
+					b.Fatalf("decode the object with encoding/json: %v", err)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // socket is a reader that limits each read to 64 KiB, like a network socket.
@@ -113,7 +121,7 @@ func BenchmarkUpload(b *testing.B) {
 func BenchmarkMultipart(b *testing.B) {
 	content := random(b)
 	scan := bytes.Repeat([]byte("\r\n-----------------------------\r\n"), len(content)/33)
-	for name, content := range map[string][]byte{"random": content, "dashes": scan} {
+	for name, content := range map[string][]byte{"random": content, "50 KB": content[:50<<10], "dashes": scan} {
 		raw := upload(content)
 		run := func(b *testing.B, read func(io.Reader) (int64, error)) {
 			b.SetBytes(int64(len(raw)))

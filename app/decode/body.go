@@ -8,23 +8,15 @@ package decode
 
 import "fmt"
 
-// MalformedError means that a body is not valid for its media type. It matches [io.ErrUnexpectedEOF] if the transport
-// reported a normal end but the body was incomplete. If the transport itself cut off the body, the error is the
-// transport's error and never a MalformedError.
+// MalformedError means that a body is not valid for its media type, or that it ends too early although the transport
+// reported a normal end. If the transport itself cut off the body, the error is the transport's error.
 type MalformedError struct {
-	// Part is the number of the malformed part, starting at 1. It is 0 if the body has no parts.
-	Part int
 	// Reason is one sentence that tells the client where the problem is.
 	Reason string
-	// Err is io.ErrUnexpectedEOF if the body ended too early, and nil otherwise.
-	Err error
 }
 
 // Error returns Reason.
 func (e *MalformedError) Error() string { return e.Reason }
-
-// Unwrap returns Err.
-func (e *MalformedError) Unwrap() error { return e.Err }
 
 // LimitError means that a body exceeds a limit of this package.
 type LimitError struct {

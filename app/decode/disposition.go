@@ -1,8 +1,11 @@
 package decode
 
 import (
+	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // blanks are the characters that may surround the elements of a header.
@@ -177,22 +180,16 @@ func decodeExtended(s string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	out := make([]byte, 0, len(encoded))
-	for i := 0; i < len(encoded); i++ {
-		c := encoded[i]
-		if c == '%' {
-			if c, ok = hexByte(encoded[i:]); !ok {
-				return "", false
-			}
-			i += 2
-		}
-		out = append(out, c)
+	name, err := url.PathUnescape(encoded)
+	if err != nil {
+		return "", false
 	}
 	switch strings.ToLower(charset) {
 	case "utf-8", "utf8":
-		return string(out), utf8.Valid(out)
+		return name, utf8.ValidString(name)
 	case "iso-8859-1", "windows-1252":
-		return decodeWindows1252(out), true
+		name, err = charmap.Windows1252.NewDecoder().String(name)
+		return name, err == nil
 	}
 	return "", false
 }

@@ -2,53 +2,19 @@ package decode
 
 import (
 	"encoding/json"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role is the role of a part of a multipart body. It depends only on the name of the part.
-type Role int
-
-// Roles of parts. Ignored means that the endpoint doesn't know the name of the part.
-const (
-	Ignored Role = iota
-	Field
-	File
-)
-
-// RoleOf returns the role of a part with this name. fields are the fields that the endpoint accepts.
-func RoleOf(name string, fields []string) Role {
-	switch {
-	case IsFileField(name):
-		return File
-	case slices.Contains(fields, name):
-		return Field
-	}
-	return Ignored
-}
+var fileField = regexp.MustCompile(`^files(\[[0-9]*\])?$`)
 
 // IsFileField reports whether parts with this name are files. That is the case for files, files[], and files[N],
 // where N consists of decimal digits.
-func IsFileField(name string) bool {
-	rest, ok := strings.CutPrefix(name, "files")
-	if !ok || rest == "" {
-		return ok
-	}
-	if len(rest) < 2 || rest[0] != '[' || rest[len(rest)-1] != ']' {
-		return false
-	}
-	return allDigits(rest[1 : len(rest)-1])
-}
-
-// Text trims Unicode white space from s. ok is false if s contains a NUL or is not valid UTF-8. Callers treat "" as
-// null.
-func Text(s string) (text string, ok bool) {
-	if !ValidText(s) {
-		return "", false
-	}
-	return strings.TrimSpace(s), true
-}
+func IsFileField(name string) bool { return fileField.MatchString(name) }
 
 // ValidText reports whether s is valid UTF-8 and contains no NUL. Paragraphs only have to meet this requirement.
 func ValidText(s string) bool {
@@ -74,47 +40,30 @@ func Integer(s string) (n int64, present, ok bool) {
 // IntegerJSON parses a JSON value by the same rules as [Integer]. It accepts integers (3, but not 3.0 or 3e0) and
 // strings that Integer accepts. null, "", and a nil raw are absent.
 func IntegerJSON(raw json.RawMessage) (n int64, present, ok bool) {
-	switch Kind(raw) {
-	case KindNull:
+	switch jsontext.Value(raw).Kind() {
+	case 'n':
 		return 0, false, true
-	case KindString:
-		s, err := String(raw)
-		if err != nil {
+	case '"':
+		s, isString := String(raw)
+		if !isString {
 			return 0, true, false
 		}
 		return Integer(s)
-	case KindNumber:
+	case '0':
 		n, ok = integer(strings.TrimSpace(string(raw)))
 		return n, true, ok
-	case KindInvalid:
-		return 0, len(raw) > 0, len(raw) == 0
 	}
-	return 0, true, false
+	return 0, len(raw) > 0, len(raw) == 0
 }
 
 func integer(s string) (int64, bool) {
-	digits, minus := strings.CutPrefix(s, "-")
-	if digits == "" || !allDigits(digits) {
+	digits := strings.TrimPrefix(s, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
 	if len(digits) > maxDigits {
 		return 0, true
 	}
-	var n int64
-	for i := range len(digits) {
-		n = n*10 + int64(digits[i]-'0')
-	}
-	if minus {
-		n = -n
-	}
-	return n, true
-}
-
-func allDigits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
 }

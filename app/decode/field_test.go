@@ -8,36 +8,24 @@ import (
 	"testing"
 )
 
-func TestRoleOf(t *testing.T) {
-	fields := []string{"template_id", "custom_fields"}
-	rows := map[string]Role{
-		"files": File, "files[]": File, "files[0]": File, "files[12]": File,
-		"template_id": Field, "custom_fields": Field,
-		"": Ignored, "file": Ignored, "Files": Ignored, "files[": Ignored, "files]": Ignored, "files[a]": Ignored,
-		"files[-1]": Ignored, "files[1": Ignored, "files[][]": Ignored, "files[1]x": Ignored, "files ": Ignored,
-		"files[१]": Ignored, "template_id[]": Ignored, "xfiles": Ignored,
+func TestIsFileField(t *testing.T) {
+	for _, name := range []string{"files", "files[]", "files[0]", "files[12]"} {
+		if !IsFileField(name) {
+			t.Errorf("IsFileField(%q) = false, want true", name)
+		}
 	}
-	for name, want := range rows {
-		if got := RoleOf(name, fields); got != want {
-			t.Errorf("RoleOf(%q) = %d, want %d", name, got, want)
+	for _, name := range []string{"", "file", "Files", "files[", "files]", "files[a]", "files[-1]", "files[1", "files[][]", "files[1]x",
+		"files ", "files[१]", "template_id", "template_id[]", "xfiles", "files\n"} {
+		if IsFileField(name) {
+			t.Errorf("IsFileField(%q) = true, want false", name)
 		}
 	}
 }
 
-func TestText(t *testing.T) {
-	rows := []struct {
-		in, want string
-		ok       bool
-	}{
-		{"", "", true},
-		{" \t\r\n\v\f\u0085\u00a0\u2003\u2028\u3000a b\u3000 ", "a b", true},
-		{"\u200ba\ufeff", "\u200ba\ufeff", true}, // these characters don't have the White_Space property
-		{"a\x00", "", false},
-		{"a\xff", "", false},
-	}
-	for _, row := range rows {
-		if got, ok := Text(row.in); got != row.want || ok != row.ok {
-			t.Errorf("Text(%q) = %q, %t; want %q, %t", row.in, got, ok, row.want, row.ok)
+func TestValidText(t *testing.T) {
+	for in, want := range map[string]bool{"": true, " \u200b\ufeff\x01": true, "a\x00": false, "a\xff": false} {
+		if got := ValidText(in); got != want {
+			t.Errorf("ValidText(%q) = %t, want %t", in, got, want)
 		}
 	}
 }
@@ -101,13 +89,6 @@ func TestParseForm(t *testing.T) {
 		if got := fmt.Sprintf("%q", pairs); err != nil || got != row.want {
 			t.Errorf("ParseForm(%q) = %s, %v; want %s", row.in, got, err, row.want)
 		}
-	}
-	pairs, err := ParseForm([]byte("a=1&b=2&a=3"))
-	if value, ok := Last(pairs, "a"); err != nil || !ok || value != "3" {
-		t.Errorf("Last(a) = %q, %t, %v; want 3", value, ok, err)
-	}
-	if value, ok := Last(pairs, "c"); ok {
-		t.Errorf("Last of a key that isn't in the form = %q, want none", value)
 	}
 	var tooMany *LimitError
 	if _, err := ParseForm([]byte(strings.Repeat("a&", maxMembers))); err != nil {

@@ -81,13 +81,3 @@ func fromWindows1252(s string) string {
 	}
 	return out.String()
 }
-
-// decodeWindows1252 decodes every byte as Windows-1252.
-func decodeWindows1252(b []byte) string {
-	var out strings.Builder
-	out.Grow(len(b) + 8)
-	for _, c := range b {
-		out.WriteRune(charmap.Windows1252.DecodeByte(c))
-	}
-	return out.String()
-}

@@ -152,41 +152,13 @@ func TestValidNeedsAValue(t *testing.T) {
 	}
 }
 
-func TestKind(t *testing.T) {
-	rows := map[string]ValueKind{
-		"null": KindNull, "true": KindBool, "false": KindBool, "-1": KindNumber, "0": KindNumber, `"a"`: KindString,
-		"[]": KindArray, " {}": KindObject, "": KindInvalid, " ": KindInvalid, "+1": KindInvalid, "x": KindInvalid,
+func TestString(t *testing.T) {
+	if s, ok := String(json.RawMessage(`"a\u00e9\ud83d\ude00\n\/"`)); !ok || s != "aé😀\n/" {
+		t.Errorf("String = %q, %t; want the decoded text", s, ok)
 	}
-	for in, want := range rows {
-		if got := Kind(json.RawMessage(in)); got != want {
-			t.Errorf("Kind(%q) = %d, want %d", in, got, want)
-		}
-	}
-}
-
-func TestDecodeStringArrayAndMembers(t *testing.T) {
-	s, err := String(json.RawMessage(` "a\u00e9\ud83d\ude00\n\/" `))
-	if err != nil || s != "aé😀\n/" {
-		t.Errorf("String = %q, %v; want the decoded text", s, err)
-	}
-	items, err := Array(json.RawMessage(` [ 1 , [2,3], "x" ] `))
-	if err != nil || fmt.Sprintf("%s", items) != `[1 [2,3] "x"]` {
-		t.Errorf("Array = %s, %v; want three items", items, err)
-	}
-	members, err := Members(json.RawMessage(`{"z":1,"a":{"b":[2]},"\u006d":"3"}`))
-	if err != nil || fmt.Sprintf("%s", members) != `[{z 1} {a {"b":[2]}} {m "3"}]` {
-		t.Errorf("Members = %s, %v; want z, a, and m", members, err)
-	}
-	for _, in := range []string{"", "1", `"a`, `"a"b`, `[1`, `[1]]`, `{"a":1`, `{"a":1,"a":1}`, `{"a":1}1`} {
-		raw := json.RawMessage(in)
-		_, err1 := String(raw)
-		_, err2 := Array(raw)
-		_, err3 := Members(raw)
-		for _, err := range []error{err1, err2, err3} {
-			var m *MalformedError
-			if !errors.As(err, &m) {
-				t.Errorf("decode %s: error %v, want a MalformedError", in, err)
-			}
+	for _, in := range []string{"", "1", `"a`, `"a"b`, `[1`, `{"a":1}`} {
+		if s, ok := String(json.RawMessage(in)); ok {
+			t.Errorf("String(%s) = %q, want false", in, s)
 		}
 	}
 }

@@ -22,27 +22,26 @@ type Part struct {
 	Filename string
 	// HasFilename is true if the part has a filename, even an empty one.
 	HasFilename bool
-	// ContentType is the Content-Type header as sent. It is "" if the part has none.
-	ContentType string
+	// Copy, if not nil, receives the content as it is read, including skipped content. Its Write must not fail.
+	Copy io.Writer
 
 	r       *Reader
-	isFile  bool
 	started bool // some content has been read
 	ended   bool // the content ends after the window
-	window  int  // number of bytes at the start of the unconsumed buffer (r.buf[r.pos:]) that are content
+	window  int  // number of bytes at the start of the buffer that are content
 }
 
-// Chunk returns the next slice of content without copying it. The slice has 1 byte to 256 KiB and is valid until the
-// next call on the part or its reader. At the end of the content, Chunk returns io.EOF. Its other errors are the same
-// as those of [Reader.Next].
-func (p *Part) Chunk() ([]byte, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
+// IsEmpty reports whether the rest of the content is empty.
+func (p *Part) IsEmpty() (bool, error) {
+	err := p.advance()
+	if err == io.EOF {
+		return true, nil
 	}
-	return p.take(p.window), nil
+	return false, err
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. At the end of the content, it returns io.EOF. Its other errors are the same as those of
+// [Reader.Next].
 func (p *Part) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -50,21 +49,21 @@ func (p *Part) Read(b []byte) (int, error) {
 	if err := p.advance(); err != nil {
 		return 0, err
 	}
-	return copy(b, p.take(min(len(b), p.window))), nil
+	n := copy(b, p.take(len(b)))
+	return n, nil
 }
 
 // WriteTo writes the rest of the content to w without copying it.
 func (p *Part) WriteTo(w io.Writer) (int64, error) {
 	var total int64
 	for {
-		b, err := p.Chunk()
-		if err == io.EOF {
+		switch err := p.advance(); {
+		case err == io.EOF:
 			return total, nil
-		}
-		if err != nil {
+		case err != nil:
 			return total, err
 		}
-		n, err := w.Write(b)
+		n, err := w.Write(p.take(p.window))
 		total += int64(n)
 		if err != nil {
 			return total, err
@@ -72,13 +71,14 @@ func (p *Part) WriteTo(w io.Writer) (int64, error) {
 	}
 }
 
-// discard reads the content to its end.
-func (p *Part) discard() (int64, error) { return p.WriteTo(io.Discard) }
-
+// take consumes up to n bytes of the window. The returned slice is valid until the next read.
 func (p *Part) take(n int) []byte {
-	b := p.r.buf[p.r.pos : p.r.pos+n : p.r.pos+n]
-	p.r.pos += n
-	p.window -= n
+	b, _ := p.r.src.Peek(min(n, p.window))
+	_, _ = p.r.src.Discard(len(b)) // the bytes are in the buffer
+	p.window -= len(b)
+	if p.Copy != nil {
+		_, _ = p.Copy.Write(b)
+	}
 	return b
 }
 
@@ -95,14 +95,16 @@ func (p *Part) advance() error {
 		if p.ended {
 			return io.EOF
 		}
-		p.window, p.ended = r.content(p.started)
+		buffered, _ := r.src.Peek(r.src.Buffered())
+		p.window, p.ended = r.content(buffered, p.started)
 		if p.window == 0 && !p.ended {
-			if r.fail = r.fill(); r.fail != nil {
-				return r.fail
+			if _, err := r.src.Peek(len(buffered) + 1); err != nil {
+				r.fail = r.readError(err)
 			}
+			continue
 		}
 		p.started = p.started || p.window > 0
-		if !p.isFile {
+		if !IsFileField(p.Name) {
 			if r.fields += int64(p.window); r.fields > r.lim.Fields {
 				r.fail = &LimitError{Counted: "bytes of fields", Limit: r.lim.Fields}
 				return r.fail
@@ -112,10 +114,9 @@ func (p *Part) advance() error {
 	return nil
 }
 
-// content returns the number of bytes at the start of the buffer that are definitely content, and whether the content
-// ends after them. If it returns 0 and false, the caller must read more.
-func (r *Reader) content(started bool) (n int, ended bool) {
-	buf := r.buf[r.pos:r.end]
+// content returns the number of bytes at the start of buf that are definitely content, and whether the content ends
+// after them. If it returns 0 and false, the caller must read more.
+func (r *Reader) content(buf []byte, started bool) (n int, ended bool) {
 	if !started {
 		// If the content is empty, even the line break before the boundary may be missing.
 		switch matchDelimiter(buf, r.dashBoundary()) {
@@ -168,24 +169,11 @@ const (
 // matchDelimiter reports whether b starts with the delimiter, followed by a blank, a line break, or two hyphens. For
 // example, "--foobar" doesn't match the delimiter "--foo".
 func matchDelimiter(b, delimiter []byte) delimiterMatch {
-	if len(b) <= len(delimiter) {
-		if bytes.HasPrefix(delimiter, b) {
-			return undecided
-		}
-		return noMatch
-	}
 	rest, ok := bytes.CutPrefix(b, delimiter)
-	if !ok {
-		return noMatch
-	}
 	switch {
-	case strings.IndexByte(blanks, rest[0]) >= 0:
-		return match
-	case rest[0] != '-':
-		return noMatch
-	case len(rest) == 1:
+	case len(b) <= len(delimiter) && bytes.HasPrefix(delimiter, b), ok && string(rest) == "-":
 		return undecided
-	case rest[1] == '-':
+	case ok && (strings.IndexByte(blanks, rest[0]) >= 0 || bytes.HasPrefix(rest, []byte("--"))):
 		return match
 	}
 	return noMatch

@@ -1,94 +1,75 @@
 package decode
 
 import (
-	"bytes"
+	"bufio"
+	"errors"
 	"strings"
 )
 
-// header parses the header block of the next part. The boundary line of the part must already have been read.
+// Limits of the header of a part.
+const (
+	maxHeaderBytes = 16 << 10
+	maxHeaderLines = 64
+)
+
+// header reads the header of the next part. The boundary line of the part must already have been read.
 func (r *Reader) header() (*Part, error) {
-	block, err := r.headerBlock()
+	fields, err := r.headerFields()
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Number: r.parts, r: r}
 	var dispositions []string
-	for len(block) > 0 {
-		var name, value string
-		var ok bool
-		if name, value, block, ok = cutHeader(block); !ok {
-			return nil, r.malformed("A header line of part %d cannot be read.", r.parts)
+	for _, field := range fields {
+		name, value, ok := strings.Cut(field, ":")
+		name = strings.TrimRight(name, " \t")
+		if !ok || !isToken(name) {
+			return nil, r.malformed("A header line of part %d cannot be read.")
 		}
-		switch {
-		case strings.EqualFold(name, "Content-Disposition"):
+		if strings.EqualFold(name, "Content-Disposition") {
 			dispositions = append(dispositions, value)
-		case strings.EqualFold(name, "Content-Type"):
-			p.ContentType = value
 		}
 	}
-	switch {
-	case len(dispositions) == 0:
-		return nil, r.malformed("Part %d has no Content-Disposition.", r.parts)
-	case len(dispositions) > 1:
-		return nil, r.malformed("Part %d has more than one Content-Disposition.", r.parts)
+	switch len(dispositions) {
+	case 0:
+		return nil, r.malformed("Part %d has no Content-Disposition.")
+	case 1:
+	default:
+		return nil, r.malformed("Part %d has more than one Content-Disposition.")
 	}
-	d, ok := parseDisposition(dispositions[0])
+	d, ok := parseDisposition(strings.Trim(dispositions[0], blanks))
 	if !ok {
-		return nil, r.malformed("The Content-Disposition of part %d cannot be read.", r.parts)
+		return nil, r.malformed("The Content-Disposition of part %d cannot be read.")
 	}
 	if d.name == "" {
-		return nil, r.malformed("The Content-Disposition of part %d has no name.", r.parts)
+		return nil, r.malformed("The Content-Disposition of part %d has no name.")
 	}
-	p.Name, p.Filename, p.HasFilename = d.name, d.filename, d.hasFilename
-	p.isFile = IsFileField(p.Name)
-	return p, nil
+	return &Part{Number: r.parts, Name: d.name, Filename: d.filename, HasFilename: d.hasFilename, r: r}, nil
 }
 
-// headerBlock consumes all lines up to and including the first empty line. It returns them without the empty line.
-func (r *Reader) headerBlock() ([]byte, error) {
-	limit := min(r.lim.Header, len(r.buf)/2)
-	lines, start, searched := 0, 0, 0 // start is the start of the current line, and searched is the number of bytes searched for a line break
-	for {
-		buf := r.buf[r.pos:r.end]
-		i := bytes.IndexByte(buf[searched:], '\n')
-		if i < 0 {
-			if searched = len(buf); searched > limit {
-				return nil, r.malformed("The header of part %d is larger than %d bytes.", r.parts, limit)
-			}
-			if err := r.fill(); err != nil {
-				return nil, err
-			}
-			continue
+// headerFields reads all lines up to and including the first empty line. It returns the header fields. A field that
+// is continued on the next lines (RFC 5322, section 2.2.3) is joined.
+func (r *Reader) headerFields() ([]string, error) {
+	var fields []string
+	for size, lines := 0, 0; ; {
+		line, err := r.src.ReadSlice('\n')
+		size += len(line)
+		switch {
+		case size > maxHeaderBytes || errors.Is(err, bufio.ErrBufferFull):
+			return nil, r.malformed("The header of part %d is larger than %d bytes.", maxHeaderBytes)
+		case err != nil:
+			return nil, r.readError(err)
 		}
-		next := searched + i + 1
-		if next > limit {
-			return nil, r.malformed("The header of part %d is larger than %d bytes.", r.parts, limit)
+		text := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+		if text == "" {
+			return fields, nil
 		}
-		if line := buf[start:next]; len(line) == 1 || len(line) == 2 && line[0] == '\r' {
-			r.pos += next
-			return buf[:start], nil
+		if lines++; lines > maxHeaderLines {
+			return nil, r.malformed("The header of part %d has more than %d lines.", maxHeaderLines)
 		}
-		if lines++; lines > r.lim.Headers {
-			return nil, r.malformed("The header of part %d has more than %d lines.", r.parts, r.lim.Headers)
+		if last := len(fields) - 1; last >= 0 && (text[0] == ' ' || text[0] == '\t') {
+			fields[last] += text
+		} else {
+			fields = append(fields, text)
 		}
-		start, searched = next, next
 	}
 }
-
-// cutHeader cuts the first header field off block, which must consist of complete lines. It joins the continuation
-// lines of the field (RFC 5322, section 2.2.3). ok is false if the field is malformed.
-func cutHeader(block []byte) (name, value string, rest []byte, ok bool) {
-	end := bytes.IndexByte(block, '\n') + 1
-	for end < len(block) && (block[end] == ' ' || block[end] == '\t') {
-		end += bytes.IndexByte(block[end:], '\n') + 1
-	}
-	field := string(block[:end])
-	name, value, ok = strings.Cut(field, ":")
-	if strings.IndexByte(value, '\n') < len(value)-1 {
-		value = folds.Replace(value)
-	}
-	return strings.TrimRight(name, " \t"), strings.Trim(value, blanks), block[end:], ok && isToken(strings.TrimRight(name, " \t"))
-}
-
-// folds removes line breaks from a folded field.
-var folds = strings.NewReplacer("\r\n", "", "\n", "")

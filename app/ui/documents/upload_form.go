@@ -1,11 +1,8 @@
 package documents
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -78,40 +75,21 @@ func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, f
 
 // stageParts stages each document in a multipart body.
 func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.StagedUpload) error {
-	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/form-data" {
+	mediaType, boundary, _, err := decode.Boundary(r.Header.Get("Content-Type"))
+	if mediaType != "multipart/form-data" {
 		return page.NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
 			"This is no form of a page. Open the page anew and choose the documents there.")
 	}
-	limited := http.MaxBytesReader(w, r.Body, p.BodyBytes)
-	parts := decode.NewReader(limited, params["boundary"], decode.MultipartLimits{Parts: p.Parts, Fields: p.FormBytes})
-	defer parts.Close() //nolint:errcheck // it only releases a buffer and never fails
-	for {
-		part, err := parts.Next()
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err != nil {
+		return err
+	}
+	limits := decode.MultipartLimits{Parts: p.Parts, Fields: p.FormBytes}
+	return httpx.ReadParts(w, r, boundary, p.BodyBytes, limits, func(part *decode.Part) error {
+		if !part.HasFilename {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if !part.HasFilename {
-			continue
-		}
-		var content io.Reader = part
-		if part.Filename == "" {
-			first, err := part.Chunk()
-			if errors.Is(err, io.EOF) {
-				continue // no file was selected
-			}
-			if err != nil {
-				return err
-			}
-			content = io.MultiReader(bytes.NewReader(bytes.Clone(first)), part)
-		}
-		if err := tray.Add(decode.Filename(part.Filename), content); err != nil {
-			return err
-		}
-	}
+		return httpx.StageFile(tray, part)
+	})
 }
 
 // bodyError returns the error page for a request body that couldn't be read.
