@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
@@ -45,13 +46,12 @@ func (h eventHandler) list(r *request) (response, error) {
 // byRecord returns a filter for events about a record. The value has the form type:id,
 // which events also use. The record does not have to exist.
 func byRecord(name string) filter {
-	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
 		record := s.ids().Decode(text)
 		if !encode.RecordPattern.MatchString(record) {
-			return model.MsgInvalidChoice(name)
+			invalid.Add(name, errs.InvalidChoice)
 		}
 		addFilter(q, vault.ColumnRecord, record)
-		return ""
 	}}
 }
 

@@ -9,15 +9,16 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/decode"
+	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
 // filter is a query parameter that filters a list. read adds the condition for a nonempty
-// value to q. If the value is invalid, it returns a validation message.
+// value to q. If the value is invalid, it adds a field error to invalid.
 type filter struct {
 	name          string
-	read          func(s *server, text string, q *vault.Query) string
+	read          func(s *server, text string, q *vault.Query, invalid *errs.Fields)
 	notWithSearch bool // not in the search index, so it can't be combined with q
 }
 
@@ -34,31 +35,29 @@ func addFilter(q *vault.Query, column vault.Column, value string) {
 // byText returns a filter for records whose column equals the value, ignoring case. The
 // value may have up to maxLength characters.
 func byText(name string, column vault.Column, maxLength int) filter {
-	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		switch {
 		case !decode.ValidText(text):
-			return model.MsgInvalidCharacters(name)
+			invalid.Add(name, errs.InvalidCharacters)
 		case utf8.RuneCountInString(text) > maxLength:
-			return model.MsgTooLong(name, maxLength)
+			invalid.Add(name, errs.TooLong, maxLength)
 		}
 		addFilter(q, column, text)
-		return ""
 	}}
 }
 
 // byNumber returns a filter by the numeric ID of a related record. The related record does
 // not have to exist.
 func byNumber(name string, column vault.Column) filter {
-	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		n, _, ok := decode.Integer(text)
 		switch {
 		case !ok:
-			return model.MsgNotInteger(name)
+			invalid.Add(name, errs.NotInteger)
 		case n <= 0:
-			return model.MsgInvalidChoice(name)
+			invalid.Add(name, errs.InvalidChoice)
 		}
 		addFilter(q, column, strconv.FormatInt(n, 10))
-		return ""
 	}}
 }
 
@@ -66,51 +65,48 @@ func byNumber(name string, column vault.Column) filter {
 // in a folder and don't belong to an abstract.
 func byFolder(name string) filter {
 	number := byNumber(name, vault.ColumnFolder)
-	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
 		if text == "null" {
 			addFilter(q, vault.ColumnUnassigned, "")
-			return ""
+			return
 		}
-		return number.read(s, text, q)
+		number.read(s, text, q, invalid)
 	}}
 }
 
 // byAbstract returns a filter by the opaque ID of an abstract. The abstract does not have
 // to exist.
 func byAbstract(name string) filter {
-	return filter{name: name, read: func(s *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(s *server, text string, q *vault.Query, invalid *errs.Fields) {
 		id, ok := s.abstracts.Decode(text)
 		if !ok {
-			return model.MsgInvalidChoice(name)
+			invalid.Add(name, errs.InvalidChoice)
 		}
 		addFilter(q, vault.ColumnAbstract, strconv.FormatUint(id, 10))
-		return ""
 	}}
 }
 
 // byBoolean returns a filter that accepts true, 1, false, and 0.
 func byBoolean(name string, column vault.Column) filter {
-	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		switch strings.ToLower(text) {
 		case "true", "1":
 			addFilter(q, column, "true")
 		case "false", "0":
 			addFilter(q, column, "false")
 		default:
-			return model.MsgNotBoolean(name)
+			invalid.Add(name, errs.NotBoolean)
 		}
-		return ""
 	}}
 }
 
 // byChoice returns a filter that accepts one of choices, ignoring case.
 func byChoice(name string, column vault.Column, choices ...string) filter {
-	return filter{name: name, read: func(_ *server, text string, q *vault.Query) string {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 		if text = strings.ToLower(text); !slices.Contains(choices, text) {
-			return model.MsgInvalidChoice(name)
+			invalid.Add(name, errs.InvalidChoice)
 		}
 		addFilter(q, column, text)
-		return ""
 	}}
 }
 
@@ -134,28 +130,26 @@ func byUpdated() []filter {
 func byTimeRange(of string, ends func(*vault.Query) (from, to *time.Time)) []filter {
 	from, to := of+"_from", of+"_to"
 	return []filter{
-		{name: from, read: func(_ *server, text string, q *vault.Query) string {
+		{name: from, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 			at, _, ok := parseTime(text)
 			if !ok {
-				return model.MsgNotDateTime(from)
+				invalid.Add(from, errs.NotDateTime)
 			}
 			end, _ := ends(q)
 			if *end = at.Truncate(time.Microsecond); end.Before(at) {
 				*end = end.Add(time.Microsecond)
 			}
-			return ""
 		}},
-		{name: to, read: func(_ *server, text string, q *vault.Query) string {
+		{name: to, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
 			at, day, ok := parseTime(text)
 			if !ok {
-				return model.MsgNotDateTime(to)
+				invalid.Add(to, errs.NotDateTime)
 			}
 			if day {
 				at = at.AddDate(0, 0, 1).Add(-time.Microsecond)
 			}
 			_, end := ends(q)
 			*end = at.Truncate(time.Microsecond)
-			return ""
 		}},
 	}
 }

@@ -118,11 +118,11 @@ func readIdempotencyKey(h http.Header) (string, error) {
 	key := values[0]
 	switch {
 	case key == "":
-		return "", errs.InvalidField(idempotencyField, model.MsgRequired(idempotencyField))
+		return "", errs.InvalidField(idempotencyField, errs.Required)
 	case len(key) > maxKeyLength:
-		return "", errs.InvalidField(idempotencyField, model.MsgTooLong(idempotencyField, maxKeyLength))
+		return "", errs.InvalidField(idempotencyField, errs.TooLong, maxKeyLength)
 	case len(values) > 1 || !isVisibleASCII(key):
-		return "", errs.InvalidField(idempotencyField, model.MsgInvalidCharacters(idempotencyField))
+		return "", errs.InvalidField(idempotencyField, errs.InvalidCharacters)
 	}
 	return key, nil
 }

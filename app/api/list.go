@@ -12,7 +12,6 @@ import (
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
-	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -70,9 +69,7 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	lq.text = l.readSearchText(values, &invalid)
 	for _, f := range l.filters {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
-			if sentence := f.read(s, text, &lq.Query); sentence != "" {
-				invalid.Add(f.name, sentence)
-			}
+			f.read(s, text, &lq.Query, &invalid)
 		}
 	}
 	if text := values["per_page"]; text != "" {
@@ -121,11 +118,11 @@ func perPage(text string, invalid *errs.Fields) int {
 	n, present, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		invalid.Add(field, model.MsgNotInteger(field))
+		invalid.Add(field, errs.NotInteger)
 	case !present:
 		return defaultPage
 	case n < 1 || n > maxPage:
-		invalid.Add(field, model.MsgNotBetween(field, 1, maxPage))
+		invalid.Add(field, errs.NotBetween, 1, maxPage)
 	}
 	return int(n)
 }
@@ -156,11 +153,11 @@ func (s *server) readAfter(l listSpec, values map[string]string, lq *listQuery, 
 	n, _, ok := decode.Integer(text)
 	switch {
 	case !ok:
-		invalid.Add(l.afterParam, model.MsgNotInteger(l.afterParam))
+		invalid.Add(l.afterParam, errs.NotInteger)
 	case n < 0, n == 0 && strings.Trim(text, "0") != "": // the number overflows
-		invalid.Add(l.afterParam, model.MsgInvalidChoice(l.afterParam))
+		invalid.Add(l.afterParam, errs.InvalidChoice)
 	case sorted:
-		invalid.Add("sort", model.MsgNotCombinable("sort", l.afterParam))
+		invalid.Add("sort", errs.NotCombinable, l.afterParam)
 	}
 	lq.Sort, lq.Position = vault.SortSequence, vault.EventPosition(uint64(max(n, 0)))
 	return true
@@ -180,7 +177,7 @@ func (l listSpec) applySort(text string, q *vault.Query, invalid *errs.Fields) s
 			return text
 		}
 	}
-	invalid.Add("sort", model.MsgInvalidChoice("sort"))
+	invalid.Add("sort", errs.InvalidChoice)
 	return ""
 }
 
@@ -196,7 +193,7 @@ const (
 func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) {
 	position, ok := s.cursors.Decode(lq.scope, text)
 	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
-		invalid.Add("cursor", model.MsgInvalidChoice("cursor"))
+		invalid.Add("cursor", errs.InvalidChoice)
 		return
 	}
 	lq.Position, lq.Backward = position[1:], position[0] == backward

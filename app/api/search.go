@@ -103,24 +103,22 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 	switch {
 	case text == "":
 		if l.search == searchRequired {
-			invalid.Add(field, model.MsgRequired(field))
+			invalid.Add(field, errs.Required)
 		}
 		return ""
 	case l.search == searchUnsupported:
 		invalid.Add(field, "This list cannot be searched.")
 		return ""
 	}
-	if sentence := search.ValidateText(text); sentence != "" {
-		invalid.Add(field, sentence)
-	}
+	search.ValidateText(text, invalid)
 	for _, f := range l.filters {
 		if f.notWithSearch && strings.TrimSpace(values[f.name]) != "" {
-			invalid.Add(f.name, model.MsgNotCombinable(f.name, field))
+			invalid.Add(f.name, errs.NotCombinable, field)
 		}
 	}
 	l.rejectUnsupported(field, values, invalid)
 	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
-		invalid.Add("sort", model.MsgNotCombinable("sort", field))
+		invalid.Add("sort", errs.NotCombinable, field)
 	}
 	return text
 }
@@ -130,7 +128,7 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 func (l listSpec) rejectUnsupported(field string, values map[string]string, invalid *errs.Fields) {
 	for _, name := range l.unsupported {
 		if strings.TrimSpace(values[name]) != "" {
-			invalid.Add(name, model.MsgNotCombinable(name, field))
+			invalid.Add(name, errs.NotCombinable, field)
 		}
 	}
 }

@@ -93,11 +93,11 @@ func beginError(err error, plan upload.Plan) error {
 	case !ok || len(domainErr.Fields) > 0:
 		return err
 	case domainErr.Kind == errs.NotFound && plan.Abstract != 0:
-		return errs.InvalidField("abstract_id", model.MsgInvalidChoice("abstract_id"))
+		return errs.InvalidField("abstract_id", errs.InvalidChoice)
 	case domainErr.Kind == errs.NotFound:
-		return errs.InvalidField("folder_id", model.MsgInvalidChoice("folder_id"))
+		return errs.InvalidField("folder_id", errs.InvalidChoice)
 	case domainErr.Kind == errs.Invalid:
-		return errs.InvalidField("file", domainErr.Message)
+		return errs.InvalidField("file", "%s", domainErr.Message)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func (u *Users) Create(ctx context.Context, actor model.Actor, draft model.UserD
 func (u *Users) checkNameAvailable(t *store.Tx, name string, except uint64) error {
 	other, taken, err := t.UserByName(name)
 	if err == nil && taken && other.ID != except {
-		return errs.InvalidField("name", model.MsgTaken("name"))
+		return errs.InvalidField("name", errs.Taken)
 	}
 	return err
 }

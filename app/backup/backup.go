@@ -233,8 +233,7 @@ func CheckTarget(to, data string) error {
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
 		if rel, err := filepath.Rel(resolveLinks(pair[1]), resolveLinks(pair[0])); err == nil && rel != ".." &&
 			!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return errs.InvalidField("to", fmt.Sprintf(
-				"%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data))
+			return errs.InvalidField("to", "%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func (c handler) events(r *http.Request) (any, error) {
 func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query, err error) {
 	q = vault.Query{Sort: vault.SortCreated, Descending: true}
 	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > maxEvents {
-		return 0, q, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, maxEvents))
+		return 0, q, errs.InvalidField("limit", errs.NotBetween, 1, maxEvents)
 	}
 	for _, filter := range []struct {
 		name   string
@@ -64,7 +64,7 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 		}
 		if filter.column == vault.ColumnRecord {
 			if value = ids.Decode(value); !encode.RecordPattern.MatchString(value) {
-				return 0, q, errs.InvalidField("record", model.MsgInvalidChoice("record"))
+				return 0, q, errs.InvalidField("record", errs.InvalidChoice)
 			}
 		}
 		q.Filters = append(q.Filters, vault.Filter{Column: filter.column, Value: value})
@@ -73,7 +73,7 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 		if text := asked.Get(name); text != "" {
 			var at apitypes.Time
 			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {
-				return 0, q, errs.InvalidField(name, "The "+name+" must be a time.")
+				return 0, q, errs.InvalidField(name, "The {field} must be a time.")
 			}
 			*bound = at.Time
 		}
@@ -87,7 +87,7 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
 		c.respond(func(*http.Request) (any, error) {
-			return nil, errs.InvalidField("from", model.MsgNotInteger("from"))
+			return nil, errs.InvalidField("from", errs.NotInteger)
 		})(w, r)
 		return
 	}

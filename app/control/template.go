@@ -127,7 +127,7 @@ func changed(d vault.DefinitionResult, dry bool) apitypes.DefinitionsChanged {
 		out.Changed = append(out.Changed, shape)
 	}
 	for _, loss := range d.Conflicts {
-		out.Losses = append(out.Losses, loss.Sentences...)
+		out.Losses = append(out.Losses, loss.Sentences()...)
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
-	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
@@ -30,7 +29,7 @@ const maxTrashed = 10_000
 func (c handler) trash(r *http.Request) (any, error) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || limit < 1 || limit > maxTrashed {
-		return nil, errs.InvalidField("limit", model.MsgNotBetween("limit", 1, maxTrashed))
+		return nil, errs.InvalidField("limit", errs.NotBetween, 1, maxTrashed)
 	}
 	ids, out := encode.NewIDCodec(c.Vault.Secrets), apitypes.TrashList{}
 	query := vault.Query{Sort: vault.SortCreated, Descending: true}

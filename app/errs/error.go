@@ -67,39 +67,54 @@ func RecordNotFound(recordType string, id any) error {
 // tables. Custom fields come after them, in the order of their definitions.
 type Fields []FieldError
 
-// FieldError contains the reasons why a field is invalid, one sentence per reason.
+// FieldError contains the reasons why a field is invalid.
 type FieldError struct {
-	Field     string
-	Sentences []string
+	Field    string
+	Problems []Problem
 }
 
-// Add appends a sentence to the errors of a field. Fields remain in the order in which they
-// were first added.
-func (f *Fields) Add(field, sentence string) {
+// Sentences returns the sentences of the API, one per reason.
+func (f FieldError) Sentences() []string {
+	list := make([]string, 0, len(f.Problems))
+	for _, p := range f.Problems {
+		list = append(list, p.Sentence())
+	}
+	return list
+}
+
+// Add adds a reason why a field is invalid. Fields remain in the order in which they were
+// first added.
+func (f *Fields) Add(field string, code Code, args ...any) {
+	f.AddProblem(field, Problem{Code: code, Name: displayName(field), Args: args})
+}
+
+// AddProblem is like Add for a problem of another check.
+func (f *Fields) AddProblem(field string, p Problem) {
 	for i := range *f {
 		if (*f)[i].Field == field {
-			(*f)[i].Sentences = append((*f)[i].Sentences, sentence)
+			(*f)[i].Problems = append((*f)[i].Problems, p)
 			return
 		}
 	}
-	*f = append(*f, FieldError{field, []string{sentence}})
+	*f = append(*f, FieldError{field, []Problem{p}})
 }
 
 // Err returns nil if there are no field errors. Otherwise, it returns an *Error of kind
-// Invalid whose message is the first sentence and the number of further sentences.
+// Invalid whose message is the summary of the API.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil
 	}
-	return &Error{Kind: Invalid, Message: f.summary(), Fields: f}
+	return &Error{Kind: Invalid, Message: f.Summary(Problem.Sentence), Fields: f}
 }
 
-func (f Fields) summary() string {
+// Summary returns the sentence about the first problem and the number of further problems.
+func (f Fields) Summary(sentence func(Problem) string) string {
 	count := 0
 	for _, field := range f {
-		count += len(field.Sentences)
+		count += len(field.Problems)
 	}
-	switch first := f[0].Sentences[0]; count {
+	switch first := sentence(f[0].Problems[0]); count {
 	case 1:
 		return first
 	case 2:
@@ -110,6 +125,8 @@ func (f Fields) summary() string {
 }
 
 // InvalidField returns an error of kind Invalid for a single field.
-func InvalidField(field, sentence string) error {
-	return Fields{{field, []string{sentence}}}.Err()
+func InvalidField(field string, code Code, args ...any) error {
+	var f Fields
+	f.Add(field, code, args...)
+	return f.Err()
 }

@@ -28,7 +28,7 @@ func TestErrorText(t *testing.T) {
 func sentences(f Fields) []string {
 	var lines []string
 	for _, field := range f {
-		for _, sentence := range field.Sentences {
+		for _, sentence := range field.Sentences() {
 			lines = append(lines, field.Field+": "+sentence)
 		}
 	}
@@ -50,7 +50,7 @@ func TestMessageCountsSentences(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			var f Fields
 			for _, add := range row.fields {
-				f.Add(add[0], add[1])
+				f.Add(add[0], Code(add[1]))
 			}
 			err := f.Err()
 			var e *Error
@@ -65,7 +65,7 @@ func TestMessageCountsSentences(t *testing.T) {
 	if err := (Fields)(nil).Err(); err != nil {
 		t.Errorf("no fields: Err() = %v, want nil", err)
 	}
-	if err := InvalidField("name", "The name has already been taken."); KindOf(err) != Invalid || err.Error() != "The name has already been taken." {
+	if err := InvalidField("name", Taken); KindOf(err) != Invalid || err.Error() != "The name has already been taken." {
 		t.Errorf("InvalidField = %v, want Invalid with the message", err)
 	}
 }
@@ -96,5 +96,39 @@ func TestKindOf(t *testing.T) {
 	}
 	if got := RecordNotFound("order", 7).Error(); got != "Not found.: no order 7" {
 		t.Errorf("absent says %q", got)
+	}
+}
+
+// The wording is part of the API contract.
+func TestSentences(t *testing.T) {
+	for _, row := range []struct {
+		field string
+		code  Code
+		args  []any
+		want  string
+	}{
+		{"order_number", Required, nil, "The order number field is required."},
+		{"order_number", TooLong, []any{255}, "The order number field must not be greater than 255 characters."},
+		{"address", NotString, nil, "The address field must be a string."},
+		{"template_id", NotInteger, nil, "The template id field must be an integer."},
+		{"custom_fields", NotArray, nil, "The custom fields field must be an array."},
+		{"custom_fields.fee", NotNumber, nil, "The fee field must be a number."},
+		{"custom_fields.rush_order", NotBoolean, nil, "The rush order field must be true or false."},
+		{"files", NotFile, nil, "The files field must be a file."},
+		{"due_date", NotDate, nil, "The due date field must match the format Y-m-d."},
+		{"custom_fields", NotJSON, nil, "The custom fields field must be a valid JSON string."},
+		{"template_id", InvalidChoice, nil, "The selected template id is invalid."},
+		{"custom_fields.search_type", InvalidChoice, nil, "The selected search type is invalid."},
+		{"name", Taken, nil, "The name has already been taken."},
+		{"order_number", Taken, nil, "The order number has already been taken."},
+		{"address", InvalidCharacters, nil, "The address field contains invalid characters."},
+		{"per_page", NotBetween, []any{1, 100}, "The per page field must be between 1 and 100."},
+		{"sort", NotCombinable, []any{"after"}, "The sort field cannot be combined with after."},
+		{"file", "%s", []any{"100% {field}"}, "100% {field}"},
+		{"reason", "100% wrong.", nil, "100% wrong."},
+	} {
+		if err := InvalidField(row.field, row.code, row.args...); err.Error() != row.want {
+			t.Errorf("%s, %s: got %q, want %q", row.field, row.code, err, row.want)
+		}
 	}
 }

@@ -149,7 +149,7 @@ func translateTus(err *tus.Error) (int, apitypes.Failure, map[string]string) {
 func fieldErrors(fields errs.Fields) apitypes.FieldErrors {
 	var list apitypes.FieldErrors
 	for _, f := range fields {
-		for _, sentence := range f.Sentences {
+		for _, sentence := range f.Sentences() {
 			list.Add(f.Field, sentence)
 		}
 	}

@@ -61,9 +61,9 @@ func (d AbstractDraft) Check(template *Template, found bool, rules Rules) (Abstr
 	var f validation
 	const field = "template_id"
 	if d.TemplateID.Present && !d.TemplateID.Valid {
-		f.Add(field, MsgNotInteger(field))
+		f.Add(field, errs.NotInteger)
 	} else if !found {
-		f.Add(field, MsgInvalidChoice(field))
+		f.Add(field, errs.InvalidChoice)
 	}
 	f.checkCustomKind(d.Custom)
 	a := Abstract{Property: d.PropertyDraft.check(&f), TaxMap: f.line("tax_map", d.TaxMap, MaxLineLength)}
@@ -117,9 +117,9 @@ func (f *validation) checkUnchanged(field string, in Optional[IDInput], have uin
 	switch {
 	case !in.Present || !n.Present && have == 0:
 	case n.Present && !n.Valid:
-		f.Add(field, MsgNotInteger(field))
+		f.Add(field, errs.NotInteger)
 	case !n.Present || n.Value <= 0 || uint64(n.Value) != have:
-		f.Add(field, "The "+displayName(field)+" field cannot be changed.")
+		f.Add(field, "The {field} field cannot be changed.")
 	}
 }
 
@@ -130,7 +130,7 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 	case !in.Present:
 		return have
 	case !in.Value.IsArray:
-		f.Add(field, msgNotArray(field))
+		f.Add(field, errs.NotArray)
 		return have
 	}
 	left := make(map[uint64]bool, len(have))
@@ -141,14 +141,14 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 	for _, n := range in.Value.Items {
 		id := uint64(max(n.Value, 0))
 		if !n.Present || !n.Valid || !left[id] {
-			f.Add(field, MsgInvalidChoice(field))
+			f.Add(field, errs.InvalidChoice)
 			return have
 		}
 		delete(left, id)
 		order = append(order, id)
 	}
 	if len(left) > 0 {
-		f.Add(field, MsgInvalidChoice(field))
+		f.Add(field, errs.InvalidChoice)
 		return have
 	}
 	return order

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"deedkeep/app/errs"
 )
 
 // FieldType is the type of a custom field.
@@ -61,7 +63,7 @@ func (f *validation) custom(def Field, raw json.RawMessage, rules Rules) json.Ra
 	before := len(f.Fields)
 	value := f.value(field, def, bytes.TrimSpace(raw))
 	if value == nil && len(f.Fields) == before && rules.EnforceRequired && def.Required {
-		f.Add(field, MsgRequired(field))
+		f.Add(field, errs.Required)
 	}
 	return value
 }
@@ -72,11 +74,11 @@ func (f *validation) checkCustomKind(in Custom) {
 	const field = "custom_fields"
 	switch in.Kind {
 	case CustomNotObject:
-		f.Add(field, msgNotArray(field))
+		f.Add(field, errs.NotArray)
 	case CustomNotJSON:
-		f.Add(field, msgNotJSON(field))
+		f.Add(field, errs.NotJSON)
 	case CustomInvalidText:
-		f.Add(field, MsgInvalidCharacters(field))
+		f.Add(field, errs.InvalidCharacters)
 	}
 }
 
@@ -90,7 +92,7 @@ func (f *validation) value(field string, def Field, raw json.RawMessage) json.Ra
 		return f.multiselect(field, def.Options, raw)
 	case Checkbox:
 		if s := string(raw); s != "true" && s != "false" {
-			f.Add(field, MsgNotBoolean(field))
+			f.Add(field, errs.NotBoolean)
 			return nil
 		}
 		return slices.Clone(raw)
@@ -131,7 +133,7 @@ func (f *validation) text(field string, def Field, raw json.RawMessage) json.Raw
 		return nil
 	}
 	if def.Type == Dropdown && !slices.Contains(def.Options, value) {
-		f.Add(field, MsgInvalidChoice(field))
+		f.Add(field, errs.InvalidChoice)
 		return nil
 	}
 	return encodeJSON(value)
@@ -140,15 +142,15 @@ func (f *validation) text(field string, def Field, raw json.RawMessage) json.Raw
 // paragraph validates multi-line text and keeps its white space.
 func (f *validation) paragraph(field string, in Input) string {
 	if in.Kind == InputNotString {
-		f.Add(field, msgNotString(field))
+		f.Add(field, errs.NotString)
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, MsgInvalidCharacters(field))
+		f.Add(field, errs.InvalidCharacters)
 		return ""
 	}
 	if utf8.RuneCountInString(in.Value) > MaxParagraphLength {
-		f.Add(field, MsgTooLong(field, MaxParagraphLength))
+		f.Add(field, errs.TooLong, MaxParagraphLength)
 		return ""
 	}
 	return in.Value
@@ -166,10 +168,10 @@ func (f *validation) number(field string, raw json.RawMessage) json.RawMessage {
 	case quoted && s == "":
 		return nil
 	case !numberText.MatchString(literal):
-		f.Add(field, msgNotNumber(field))
+		f.Add(field, errs.NotNumber)
 		return nil
 	case len(literal) > MaxLineLength:
-		f.Add(field, MsgTooLong(field, MaxLineLength))
+		f.Add(field, errs.TooLong, MaxLineLength)
 		return nil
 	case quoted:
 		return encodeJSON(s)
@@ -186,11 +188,11 @@ func (f *validation) multiselect(field string, options []string, raw json.RawMes
 		items = append(items, raw)
 	case '[':
 		if err := json.Unmarshal(raw, &items); err != nil {
-			f.Add(field, msgNotArray(field))
+			f.Add(field, errs.NotArray)
 			return nil
 		}
 	default:
-		f.Add(field, msgNotArray(field))
+		f.Add(field, errs.NotArray)
 		return nil
 	}
 	var chosen []string
@@ -204,7 +206,7 @@ func (f *validation) multiselect(field string, options []string, raw json.RawMes
 			continue
 		}
 		if !ok || !slices.Contains(options, s) {
-			f.Add(field, MsgInvalidChoice(field))
+			f.Add(field, errs.InvalidChoice)
 			return nil
 		}
 		if !slices.Contains(chosen, s) {

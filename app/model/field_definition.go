@@ -111,7 +111,7 @@ func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 // definitions validates each definition in a set, and checks that the keys are unique.
 func (f *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
 	if len(defs) > MaxFields {
-		f.Add(path, fmt.Sprintf("There must not be more than %d fields.", MaxFields))
+		f.Add(path, "There must not be more than %d fields.", MaxFields)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -120,11 +120,11 @@ func (f *validation) definitions(path string, defs []Field, builtinKeys []string
 		at := fmt.Sprintf("%s.%d", path, i)
 		switch {
 		case !fieldKey.MatchString(def.Key):
-			f.Add(at+".key", fmt.Sprintf("The key %q must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.", def.Key))
+			f.Add(at+".key", "The key %q must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.", def.Key)
 		case slices.Contains(builtinKeys, def.Key):
-			f.Add(at+".key", fmt.Sprintf("The key %q is a field that every record has.", def.Key))
+			f.Add(at+".key", "The key %q is a field that every record has.", def.Key)
 		case seen[def.Key]:
-			f.Add(at+".key", fmt.Sprintf("The key %q is there twice.", def.Key))
+			f.Add(at+".key", "The key %q is there twice.", def.Key)
 		}
 		seen[def.Key] = true
 		def.Label = f.name(at+".label", "label", def.Label)
@@ -137,11 +137,11 @@ func (f *validation) definitions(path string, defs []Field, builtinKeys []string
 func (f *validation) options(at string, def Field) []string {
 	switch {
 	case !slices.Contains(FieldTypes(), def.Type):
-		f.Add(at+".type", fmt.Sprintf("The type %q is none; there are %s.", def.Type, join(FieldTypes())))
+		f.Add(at+".type", "The type %q is none; there are %s.", def.Type, join(FieldTypes()))
 	case !def.Type.HasOptions() && len(def.Options) > 0:
-		f.Add(at+".options", fmt.Sprintf("Options belong to a dropdown or a multiselect, not to %s.", def.Type.withArticle()))
+		f.Add(at+".options", "Options belong to a dropdown or a multiselect, not to %s.", def.Type.withArticle())
 	case def.Type.HasOptions() && len(def.Options) == 0:
-		f.Add(at+".options", fmt.Sprintf("A %s needs options.", def.Type))
+		f.Add(at+".options", "A %s needs options.", def.Type)
 	default:
 		return f.names(at+".options", "option", def.Options, MaxOptions)
 	}
@@ -152,7 +152,7 @@ func (f *validation) options(at string, def Field) []string {
 // itemName is what messages call an item.
 func (f *validation) names(path, itemName string, list []string, limit int) []string {
 	if len(list) > limit {
-		f.Add(path, fmt.Sprintf("There must not be more than %d.", limit))
+		f.Add(path, "There must not be more than %d.", limit)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func (f *validation) names(path, itemName string, list []string, limit int) []st
 		at := fmt.Sprintf("%s.%d", path, i)
 		text = f.name(at, itemName, text)
 		if fold := Fold(text); text != "" && seen[fold] {
-			f.Add(at, fmt.Sprintf("%q is there twice; capital letters make no difference.", text))
+			f.Add(at, "%q is there twice; capital letters make no difference.", text)
 		} else {
 			seen[fold] = true
 		}
@@ -178,12 +178,12 @@ func (f *validation) name(path, itemName, text string) string {
 	switch {
 	case len(rejected.Fields) > 0:
 	case value == "":
-		rejected.Add(itemName, MsgRequired(itemName))
+		rejected.Add(itemName, errs.Required)
 	case strings.ContainsFunc(value, unicode.IsControl):
-		rejected.Add(itemName, MsgInvalidCharacters(itemName))
+		rejected.Add(itemName, errs.InvalidCharacters)
 	}
 	for _, r := range rejected.Fields {
-		f.Add(path, r.Sentences[0])
+		f.AddProblem(path, r.Problems[0])
 	}
 	return value
 }

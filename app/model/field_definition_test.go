@@ -86,7 +86,7 @@ func TestCheckOrderFields(t *testing.T) {
 func joinErrors(f errs.Fields) string {
 	var lines []string
 	for _, field := range f {
-		lines = append(lines, field.Field+": "+strings.Join(field.Sentences, " "))
+		lines = append(lines, field.Field+": "+strings.Join(field.Sentences(), " "))
 	}
 	return strings.Join(lines, "; ")
 }

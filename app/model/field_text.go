@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"deedkeep/app/errs"
 )
 
 // Limits for email, phone, and money fields.
@@ -48,12 +50,12 @@ func NormalizeMoney(text string) (string, bool) {
 // money validates an amount and normalizes it like NormalizeMoney. Negative amounts are
 // rejected; the number type accepts them.
 func (f *validation) money(field string, in Input) string {
-	amount := f.formatted(field, in, MaxLineLength, msgNotMoney, func(text string) string {
+	amount := f.formatted(field, in, MaxLineLength, errs.NotMoney, func(text string) string {
 		amount, _ := NormalizeMoney(text)
 		return amount
 	})
 	if len(amount) > maxMoneyDigits+len(".00") {
-		f.Add(field, msgMoneyTooLarge(field))
+		f.Add(field, "The {field} field must not be greater than %s.99.", strings.Repeat("9", maxMoneyDigits))
 		return ""
 	}
 	return amount
@@ -61,7 +63,7 @@ func (f *validation) money(field string, in Input) string {
 
 // email validates an email address and keeps it as sent.
 func (f *validation) email(field string, in Input) string {
-	return f.formatted(field, in, MaxEmailLength, msgNotEmail, func(text string) string {
+	return f.formatted(field, in, MaxEmailLength, errs.NotEmail, func(text string) string {
 		// Accept only a bare address. ParseAddress drops names, comments, and quotes, so its result
 		// would differ from text.
 		parsed, err := mail.ParseAddress(text)
@@ -79,7 +81,7 @@ func (f *validation) email(field string, in Input) string {
 
 // phone validates a phone number and keeps it as sent, with white space collapsed.
 func (f *validation) phone(field string, in Input) string {
-	return f.formatted(field, in, MaxPhoneLength, msgNotPhone, func(text string) string {
+	return f.formatted(field, in, MaxPhoneLength, errs.NotPhone, func(text string) string {
 		text = strings.Join(strings.Fields(text), " ")
 		m := phoneText.FindStringSubmatch(text)
 		if len(m) == 0 || countDigits(m[1]) < minPhoneDigits || countDigits(m[1]) > maxPhoneDigits {
@@ -91,7 +93,7 @@ func (f *validation) phone(field string, in Input) string {
 
 // url validates a web address and keeps it as sent.
 func (f *validation) url(field string, in Input) string {
-	return f.formatted(field, in, MaxLineLength, msgNotURL, func(text string) string {
+	return f.formatted(field, in, MaxLineLength, errs.NotURL, func(text string) string {
 		if !isURL(text) {
 			return ""
 		}
@@ -100,11 +102,11 @@ func (f *validation) url(field string, in Input) string {
 }
 
 // formatted validates one-line text and returns the result of format, which is the value to
-// store. It reports the error message if format returns "" or the input isn't a string.
-func (f *validation) formatted(field string, in Input, limit int, message func(field string) string,
+// store. It adds an error with the code if format returns "" or the input isn't a string.
+func (f *validation) formatted(field string, in Input, limit int, code errs.Code,
 	format func(text string) string) string {
 	if in.Kind == InputNotString {
-		f.Add(field, message(field))
+		f.Add(field, code)
 		return ""
 	}
 	value := f.line(field, in, limit)
@@ -113,7 +115,7 @@ func (f *validation) formatted(field string, in Input, limit int, message func(f
 	}
 	stored := format(value)
 	if stored == "" {
-		f.Add(field, message(field))
+		f.Add(field, code)
 	}
 	return stored
 }

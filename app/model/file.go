@@ -145,16 +145,16 @@ func (f *validation) filename(field string, in Input, old File) string {
 	name := in.Value
 	switch {
 	case in.Kind == InputNotString:
-		f.Add(field, msgNotString(field))
+		f.Add(field, errs.NotString)
 	case in.Kind == InputMissing || strings.TrimSpace(name) == "":
-		f.Add(field, MsgRequired(field))
+		f.Add(field, errs.Required)
 	case name == old.Filename:
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
-		f.Add(field, MsgInvalidCharacters(field))
+		f.Add(field, errs.InvalidCharacters)
 	case len(name) > MaxNameLength:
-		f.Add(field, MsgTooLong(field, MaxNameLength))
+		f.Add(field, errs.TooLong, MaxNameLength)
 	case !strings.Contains(name, ".") || extensionKind(File{Filename: name}.Extension()) != extensionKind(old.Extension()):
-		f.Add(field, "The "+displayName(field)+" must keep its ."+old.Extension()+" extension.")
+		f.Add(field, "The {field} must keep its .%s extension.", old.Extension())
 	}
 	return name
 }

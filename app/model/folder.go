@@ -18,7 +18,7 @@ type Folder struct {
 const MaxFolderDepth = 32
 
 // MsgFolderTooDeep is the message for a folder nested more than MaxFolderDepth levels deep.
-var MsgFolderTooDeep = fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth)
+var MsgFolderTooDeep = errs.Code(fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth))
 
 // FolderDraft is the input for a new folder.
 type FolderDraft struct {
@@ -32,7 +32,7 @@ func (d FolderDraft) Check(known bool) (Folder, errs.Fields) {
 	var f validation
 	folder := Folder{Name: f.line("name", d.Name, MaxNameLength)}
 	if folder.Name == "" && len(f.Fields) == 0 {
-		f.Add("name", MsgRequired("name"))
+		f.Add("name", errs.Required)
 	}
 	folder.ParentID = f.reference("parent_id", d.ParentID, known)
 	return folder, f.Fields

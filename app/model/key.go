@@ -54,11 +54,11 @@ func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 	k := Key{Name: strings.TrimSpace(d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
 	switch {
 	case k.Name == "":
-		f.Add("name", MsgRequired("name"))
+		f.Add("name", errs.Required)
 	case !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, isControl):
-		f.Add("name", MsgInvalidCharacters("name"))
+		f.Add("name", errs.InvalidCharacters)
 	case utf8.RuneCountInString(k.Name) > MaxNameLength:
-		f.Add("name", MsgTooLong("name", MaxNameLength))
+		f.Add("name", errs.TooLong, MaxNameLength)
 	}
 	if len(k.Abilities) == 0 {
 		k.Abilities = []string{AbilityAPI}
@@ -67,7 +67,7 @@ func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 	k.Abilities = slices.Compact(k.Abilities)
 	for _, a := range k.Abilities {
 		if !slices.Contains(Abilities(), a) {
-			f.Add("abilities", MsgInvalidChoice("ability"))
+			f.Add("abilities", "The selected ability is invalid.")
 			break
 		}
 	}

@@ -35,7 +35,7 @@ func (d OrderDraft) Check(defs []Field, rules Rules) (Order, errs.Fields) {
 	const field = "order_number"
 	o := Order{Number: f.line(field, d.Number, MaxNameLength)}
 	if o.Number == "" && len(f.Fields) == 0 {
-		f.Add(field, MsgRequired(field))
+		f.Add(field, errs.Required)
 	}
 	o.DueDate = f.date("due_date", d.DueDate)
 	o.Property = d.PropertyDraft.check(&f)

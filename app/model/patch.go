@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	"deedkeep/app/errs"
 )
 
 // Optional is one field of a patch as received. A field that isn't Present stays unchanged. A
@@ -40,7 +42,7 @@ func (f *validation) changedName(field string, in Optional[Input], old string) s
 	before := len(f.Fields)
 	name := f.line(field, in.Value, MaxNameLength)
 	if name == "" && len(f.Fields) == before {
-		f.Add(field, MsgRequired(field))
+		f.Add(field, errs.Required)
 	}
 	return name
 }
@@ -60,9 +62,9 @@ func (f *validation) changedStatus(in Optional[Input], old string, list []string
 	}
 	switch {
 	case status == "" && len(list) > 0:
-		f.Add(field, MsgRequired(field))
+		f.Add(field, errs.Required)
 	case status != "" && !slices.Contains(list, status):
-		f.Add(field, MsgInvalidChoice(field))
+		f.Add(field, errs.InvalidChoice)
 	}
 	return status
 }
@@ -127,9 +129,9 @@ func (f *validation) reference(field string, n IDInput, known bool) uint64 {
 	case !n.Present:
 		return 0
 	case !n.Valid:
-		f.Add(field, MsgNotInteger(field))
+		f.Add(field, errs.NotInteger)
 	case n.Value <= 0 || !known:
-		f.Add(field, MsgInvalidChoice(field))
+		f.Add(field, errs.InvalidChoice)
 	default:
 		return uint64(n.Value)
 	}

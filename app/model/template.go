@@ -104,12 +104,12 @@ func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 		}
 		live++
 		if names[Fold(t.Name)] {
-			f.Add(fmt.Sprintf("templates.%d.name", i), fmt.Sprintf("Another template has the name %q; capital letters make no difference.", t.Name))
+			f.Add(fmt.Sprintf("templates.%d.name", i), "Another template has the name %q; capital letters make no difference.", t.Name)
 		}
 		names[Fold(t.Name)] = true
 	}
 	if live > MaxTemplates {
-		f.Add("templates", fmt.Sprintf("There must not be more than %d templates.", MaxTemplates))
+		f.Add("templates", "There must not be more than %d templates.", MaxTemplates)
 	}
 	return wanted, f.Fields
 }

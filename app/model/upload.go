@@ -19,11 +19,11 @@ type ResumableUploadDraft struct {
 func (d ResumableUploadDraft) Check(abstract uint64) (uint64, errs.Fields) {
 	var f validation
 	if strings.TrimSpace(d.Filename.Value) == "" {
-		f.Add("filename", MsgRequired("filename"))
+		f.Add("filename", errs.Required)
 	}
 	named := strings.TrimSpace(d.AbstractID.Value) != ""
 	if named && abstract == 0 {
-		f.Add("abstract_id", MsgInvalidChoice("abstract_id"))
+		f.Add("abstract_id", errs.InvalidChoice)
 	}
 	folder := f.reference("folder_id", d.FolderID, true)
 	if named && d.FolderID.Present {
@@ -50,8 +50,8 @@ func (d UploadDraft) Check(sent, known bool) (uint64, errs.Fields) {
 func (f *validation) files(odd, sent bool) {
 	switch {
 	case odd:
-		f.Add("files", msgNotFile("files"))
+		f.Add("files", errs.NotFile)
 	case !sent:
-		f.Add("files", MsgRequired("files"))
+		f.Add("files", errs.Required)
 	}
 }

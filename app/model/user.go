@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -106,7 +105,7 @@ func (d UserDraft) Check(now time.Time) (User, errs.Fields) {
 	var f validation
 	u := User{Version: 1, Name: userName(&f, d.Name), Role: d.Role, CreatedAt: now}
 	if !d.Role.Can(PermRead) {
-		f.Add("role", MsgInvalidChoice("role"))
+		f.Add("role", errs.InvalidChoice)
 	}
 	if d.Password != nil {
 		checkPassword(&f, *d.Password)
@@ -125,11 +124,11 @@ func userName(f *validation, sent string) string {
 	name := strings.TrimSpace(sent)
 	switch {
 	case name == "":
-		f.Add("name", MsgRequired("name"))
+		f.Add("name", errs.Required)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, isControl):
-		f.Add("name", MsgInvalidCharacters("name"))
+		f.Add("name", errs.InvalidCharacters)
 	case utf8.RuneCountInString(name) > MaxNameLength:
-		f.Add("name", MsgTooLong("name", MaxNameLength))
+		f.Add("name", errs.TooLong, MaxNameLength)
 	}
 	return name
 }
@@ -187,12 +186,12 @@ func CheckPassword(password string) errs.Fields {
 func checkPassword(f *validation, password string) {
 	switch {
 	case password == "":
-		f.Add("password", MsgRequired("password"))
+		f.Add("password", errs.Required)
 	case !utf8.ValidString(password) || strings.ContainsRune(password, 0):
-		f.Add("password", MsgInvalidCharacters("password"))
+		f.Add("password", errs.InvalidCharacters)
 	case len(password) < MinPasswordLength:
-		f.Add("password", fmt.Sprintf("The password field must have at least %d characters.", MinPasswordLength))
+		f.Add("password", "The password field must have at least %d characters.", MinPasswordLength)
 	case len(password) > MaxPasswordLength:
-		f.Add("password", fmt.Sprintf("The password field must not be longer than %d bytes.", MaxPasswordLength))
+		f.Add("password", "The password field must not be longer than %d bytes.", MaxPasswordLength)
 	}
 }

@@ -52,7 +52,7 @@ func TestPasswordRules(t *testing.T) {
 	} {
 		got := ""
 		if f := CheckPassword(row.password); len(f) > 0 {
-			got = f[0].Sentences[0]
+			got = f[0].Sentences()[0]
 		}
 		if (got == "") != (row.want == "") || !strings.Contains(got, row.want) {
 			t.Errorf("CheckPassword(%q) = %q, want %q", row.password, got, row.want)
@@ -88,7 +88,7 @@ func TestUserName(t *testing.T) {
 		switch {
 		case row.want == "" && (len(rejected) > 0 || name != row.name):
 			t.Errorf("CheckUserName(%q) = %q, errors %v; want %q", row.sent, name, rejected, row.name)
-		case row.want != "" && (len(rejected) != 1 || rejected[0].Sentences[0] != row.want):
+		case row.want != "" && (len(rejected) != 1 || rejected[0].Sentences()[0] != row.want):
 			t.Errorf("CheckUserName(%q): errors %v, want %s", row.sent, rejected, row.want)
 		}
 	}

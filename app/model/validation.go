@@ -90,16 +90,16 @@ func (f *validation) line(field string, in Input, limit int) string {
 	case InputMissing:
 		return ""
 	case InputNotString:
-		f.Add(field, msgNotString(field))
+		f.Add(field, errs.NotString)
 		return ""
 	}
 	if !utf8.ValidString(in.Value) || strings.ContainsRune(in.Value, 0) {
-		f.Add(field, MsgInvalidCharacters(field))
+		f.Add(field, errs.InvalidCharacters)
 		return ""
 	}
 	value := strings.TrimSpace(in.Value)
 	if utf8.RuneCountInString(value) > limit {
-		f.Add(field, MsgTooLong(field, limit))
+		f.Add(field, errs.TooLong, limit)
 		return ""
 	}
 	return value
@@ -108,12 +108,12 @@ func (f *validation) line(field string, in Input, limit int) string {
 // date validates a calendar date in the format YYYY-MM-DD.
 func (f *validation) date(field string, in Input) string {
 	if in.Kind == InputNotString {
-		f.Add(field, msgNotDate(field))
+		f.Add(field, errs.NotDate)
 		return ""
 	}
 	value := f.line(field, in, MaxLineLength)
 	if value != "" && !isDate(value) {
-		f.Add(field, msgNotDate(field))
+		f.Add(field, errs.NotDate)
 		return ""
 	}
 	return value

@@ -165,19 +165,26 @@ func TrimText(text string) string {
 	return trimmed
 }
 
-// ValidateText returns an error message for an invalid search text, or "" if the text is valid. The
-// text must be trimmed with TrimText. The index may reject additional texts.
-func ValidateText(text string) (sentence string) {
+// Codes of problems with a search text.
+const (
+	TextTooShort   errs.Code = "The q field must have at least two letters or digits."
+	TextTooLong    errs.Code = "The q field must not be greater than %d characters."
+	TextTooComplex errs.Code = "The q field has too much to look for; fewer words will do."
+	TextInvalid    errs.Code = "The q field contains invalid characters."
+)
+
+// ValidateText adds a field error to invalid if the search text is invalid. The text must be trimmed with
+// TrimText. The index may reject additional texts.
+func ValidateText(text string, invalid *errs.Fields) {
 	const field = "q"
 	switch text = strings.TrimSpace(text); {
 	case text == "":
-		return model.MsgRequired(field)
+		invalid.Add(field, errs.Required)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-		return model.MsgInvalidCharacters(field)
+		invalid.Add(field, TextInvalid)
 	case utf8.RuneCountInString(text) > maxTextChars:
-		return model.MsgTooLong(field, maxTextChars)
+		invalid.Add(field, TextTooLong, maxTextChars)
 	}
-	return ""
 }
 
 // QueryFromList returns a search for a text with the filters and limits of the list query q. It starts
@@ -206,11 +213,9 @@ func QueryFromList(text string, q vault.Query) Query {
 func (q *Query) normalize() error {
 	var invalid errs.Fields
 	q.Text = TrimText(q.Text)
-	if sentence := ValidateText(q.Text); sentence != "" {
-		invalid.Add("q", sentence)
-	}
+	ValidateText(q.Text, &invalid)
 	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
-		invalid.Add("kind", model.MsgInvalidChoice("kind"))
+		invalid.Add("kind", errs.InvalidChoice)
 	}
 	if q.Limit <= 0 {
 		q.Limit = defaultPageSize
@@ -260,9 +265,9 @@ func (q *Query) matchesCountyAndState(p model.Property) bool {
 func callerError(err error) error {
 	switch {
 	case errors.Is(err, query.ErrShort):
-		return errs.InvalidField("q", "The q field must have at least two letters or digits.")
+		return errs.InvalidField("q", TextTooShort)
 	case errors.Is(err, query.ErrLong):
-		return errs.InvalidField("q", "The q field has too much to look for; fewer words will do.")
+		return errs.InvalidField("q", TextTooComplex)
 	case errors.Is(err, query.ErrDeadline):
 		return &errs.Error{Kind: errs.Unavailable, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
 	}

@@ -79,7 +79,7 @@ func TestUploadInvalidPath(t *testing.T) {
 		plan upload.Plan
 		want string
 	}{
-		{"too deep", upload.Plan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, model.MsgFolderTooDeep},
+		{"too deep", upload.Plan{Path: slices.Repeat([]string{"a"}, model.MaxFolderDepth+1)}, string(model.MsgFolderTooDeep)},
 		{"empty name", upload.Plan{Path: []string{"a", "", "b"}}, "The name field is required."},
 		{"long name", upload.Plan{Path: []string{strings.Repeat("x", model.MaxNameLength+1)}}, "The name field"},
 		{"folder of an abstract", upload.Plan{Abstract: abstract.Abstract.ID, Path: []string{"a"}}, "An abstract has no folders."},

@@ -157,7 +157,7 @@ func (f *Folders) ensurePath(t *store.Tx, actor model.Actor, at time.Time, from 
 func (f *Folders) check(t *store.Tx, draft model.FolderDraft) (model.Folder, error) {
 	folder, rejected := draft.Check(folderExists(t, draft.ParentID))
 	if len(rejected) == 0 && t.FolderNameTaken(folder.ParentID, folder.Name) {
-		rejected.Add("name", model.MsgTaken("name"))
+		rejected.Add("name", errs.Taken)
 	}
 	if len(rejected) == 0 && !fitsDepth(t, folder.ParentID, 1) {
 		rejected.Add("parent_id", model.MsgFolderTooDeep)
@@ -216,7 +216,7 @@ func (f *Folders) Patch(ctx context.Context, actor model.Actor, id uint64, p mod
 		now, rejected := p.Check(old, valid)
 		moved := now.ParentID != old.ParentID || model.Fold(now.Name) != model.Fold(old.Name)
 		if len(rejected) == 0 && moved && t.FolderNameTaken(now.ParentID, now.Name) {
-			rejected.Add("name", model.MsgTaken("name"))
+			rejected.Add("name", errs.Taken)
 		}
 		if len(rejected) == 0 && now.ParentID != old.ParentID {
 			height, err := folderHeight(t, id)

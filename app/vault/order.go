@@ -155,8 +155,9 @@ func (o *Orders) checkUniqueNumber(t *store.Tx, number string, rejected errs.Fie
 	if !o.v.Settings.UniqueOrderNumber || number == "" || !t.OrderNumberTaken(number) {
 		return rejected
 	}
-	taken := errs.FieldError{Field: "order_number", Sentences: []string{model.MsgTaken("order_number")}}
-	return append(errs.Fields{taken}, rejected...)
+	var all errs.Fields
+	all.Add("order_number", errs.Taken)
+	return append(all, rejected...)
 }
 
 // revalidate returns the validated order. It validates the draft again if the definitions

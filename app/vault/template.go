@@ -269,11 +269,11 @@ func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Te
 		path := fmt.Sprintf("templates.%d", i)
 		old, found := matchTemplate(list, draft)
 		if !found && draft.ID != 0 {
-			rejected.Add(path+".id", fmt.Sprintf("There is no template %d; without an id a new one is made.", draft.ID))
+			rejected.Add(path+".id", "There is no template %d; without an id a new one is made.", draft.ID)
 			continue
 		}
 		if first, duplicate := seen[old.ID]; found && duplicate {
-			rejected.Add(path, fmt.Sprintf("This is template %d once more, which stands at place %d.", old.ID, first+1))
+			rejected.Add(path, "This is template %d once more, which stands at place %d.", old.ID, first+1)
 			continue
 		}
 		seen[old.ID] = i

@@ -157,7 +157,7 @@ func (l *impactScan) conflicts() errs.Fields {
 	var f errs.Fields
 	for i, impact := range l.impacts {
 		if l.affected[i] > 0 {
-			f.Add(impact.Path(), impact.Message(l.affected[i], l.recordType))
+			f.Add(impact.Path(), "%s", impact.Message(l.affected[i], l.recordType))
 		}
 	}
 	return f

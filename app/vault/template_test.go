@@ -39,7 +39,7 @@ func without(key string) func(*model.Template) {
 func sentences(f errs.Fields) string {
 	var all []string
 	for _, field := range f {
-		all = append(all, field.Sentences...)
+		all = append(all, field.Sentences()...)
 	}
 	return strings.Join(all, " ")
 }

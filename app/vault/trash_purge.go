@@ -118,7 +118,7 @@ const maxReasonLength = model.MaxLineLength
 func checkLiftReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if utf8.RuneCountInString(reason) > maxReasonLength {
-		return "", errs.InvalidField("reason", fmt.Sprintf("The reason must not be longer than %d characters.", maxReasonLength))
+		return "", errs.InvalidField("reason", "The reason must not be longer than %d characters.", maxReasonLength)
 	}
 	if !utf8.ValidString(reason) || strings.ContainsFunc(reason, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return "", errs.InvalidField("reason", "The reason must be one line of text.")

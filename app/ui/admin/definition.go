@@ -131,11 +131,11 @@ func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, vis
 	case errs.Invalid:
 		ed.Problems = map[string]string{}
 		for _, f := range domainErr.Fields {
-			ed.addProblem(problemInput(f.Field), strings.Join(f.Sentences, " "))
+			ed.addProblem(problemInput(f.Field), strings.Join(f.Sentences(), " "))
 		}
 	case errs.Conflict:
 		for _, f := range domainErr.Fields {
-			ed.Errors = append(ed.Errors, f.Sentences...)
+			ed.Errors = append(ed.Errors, f.Sentences()...)
 		}
 		if len(ed.Errors) == 0 {
 			ed.Errors = []string{domainErr.Message}

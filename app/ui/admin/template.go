@@ -70,7 +70,7 @@ func (p *Pages) createTemplate(w http.ResponseWriter, r *http.Request, visitor p
 	if errors.As(err, &domainErr) && domainErr.Kind == errs.Invalid {
 		view := templateListView{Name: draft.Name, From: from, Problems: map[string]string{}}
 		for _, f := range domainErr.Fields {
-			view.Problems["name"] += f.Sentences[0]
+			view.Problems["name"] += f.Problems[0].Sentence()
 		}
 		return p.showTemplates(w, r, visitor, http.StatusUnprocessableEntity, view)
 	}

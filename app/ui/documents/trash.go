@@ -119,7 +119,7 @@ func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor pag
 	var problems []string
 	restored := 0
 	if len(items) > maxRestorePerRequest {
-		return errs.InvalidField("item", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxRestorePerRequest)))
+		return errs.InvalidField("item", "Choose at most %s at a time.", page.FormatCount(maxRestorePerRequest))
 	}
 	for _, item := range items {
 		heading, err := p.restoreRecord(r.Context(), visitor.Actor, p.ParseRecordName(item))

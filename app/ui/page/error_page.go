@@ -74,7 +74,7 @@ func errorPageFor(err error) errorPage {
 	case errors.As(err, &domainErr) && errorPages[domainErr.Kind].status != 0:
 		f := errorPages[domainErr.Kind]
 		if f.text == "" {
-			f.text = Plainly(domainErr.Message)
+			f.text = ErrorMessage(domainErr)
 		}
 		return f
 	}

@@ -13,7 +13,11 @@ import (
 func FieldProblems(fields errs.Fields) map[string]string {
 	found := map[string]string{}
 	for _, f := range fields {
-		found[f.Field] = Plainly(strings.Join(f.Sentences, " "))
+		sentences := make([]string, 0, len(f.Problems))
+		for _, p := range f.Problems {
+			sentences = append(sentences, sentence(p))
+		}
+		found[f.Field] = strings.Join(sentences, " ")
 	}
 	return found
 }
@@ -31,7 +35,7 @@ func FormProblems(err error) (status int, problems map[string]string) {
 	case domainErr.Kind == errs.Invalid && len(domainErr.Fields) > 0:
 		return http.StatusUnprocessableEntity, FieldProblems(domainErr.Fields)
 	case domainErr.Kind == errs.Invalid, domainErr.Kind == errs.Conflict:
-		return errorPages[domainErr.Kind].status, map[string]string{"": Plainly(domainErr.Message)}
+		return errorPages[domainErr.Kind].status, map[string]string{"": ErrorMessage(domainErr)}
 	}
 	return 0, nil
 }
@@ -52,7 +56,7 @@ func SignInErrorStatus(rejected *auth.SignInError) int {
 func ErrorSentence(err error) string {
 	var domainErr *errs.Error
 	if errors.As(err, &domainErr) {
-		return Plainly(domainErr.Message)
+		return ErrorMessage(domainErr)
 	}
 	return ""
 }

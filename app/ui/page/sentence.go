@@ -1,25 +1,41 @@
 package page
 
 import (
-	"regexp"
-	"strings"
+	"cmp"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/search"
 )
 
-// Validation errors contain the sentences of the API, because API clients compare them. Pages
-// replace sentences that are written for developers.
-var (
-	tooManyCharacters = regexp.MustCompile(`The ([^.]+) field must not be greater than ([0-9]+) characters\.`)
-	notADay           = regexp.MustCompile(`The ([^.]+) field must match the format Y-m-d\.`)
-	tooLongToFind     = regexp.MustCompile(`The q field must not be greater than ([0-9]+) characters\.`)
-	toFind            = strings.NewReplacer("The q field has too much to look for; fewer words will do.", "That is too much to look for; fewer words will do.",
-		"The q field contains invalid characters.", "That has characters that nothing can be found by.", "The q field must have at least", "Type at least")
-	fieldNames = strings.NewReplacer("The filename ", "The name ", "The tax map ", "The parcel or tax map number ", "The selected template id ", "The template ")
-)
+// pageCodes maps codes whose sentences are written for developers to the sentences that pages show.
+var pageCodes = map[errs.Code]errs.Code{
+	errs.TooLong:          "The {field} can have at most %d characters.",
+	errs.NotDate:          "The {field} is no date: write it as month/day/year, like 3/14/2026.",
+	search.TextTooShort:   "Type at least two letters or digits.",
+	search.TextTooLong:    "That is too long to look for: %d characters at most.",
+	search.TextTooComplex: "That is too much to look for; fewer words will do.",
+	search.TextInvalid:    "That has characters that nothing can be found by.",
+}
 
-// Plainly replaces the API sentences of a validation error with the wording used on pages.
-func Plainly(sentences string) string {
-	sentences = toFind.Replace(tooLongToFind.ReplaceAllString(sentences, "That is too long to look for: $1 characters at most."))
-	sentences = tooManyCharacters.ReplaceAllString(sentences, "The $1 can have at most $2 characters.")
-	sentences = notADay.ReplaceAllString(sentences, "The $1 is no date: write it as month/day/year, like 3/14/2026.")
-	return fieldNames.Replace(sentences)
+// pageNames maps the names of fields in the API to the names on pages.
+var pageNames = map[string]string{"filename": "name", "tax map": "parcel or tax map number"}
+
+// sentence returns the sentence that pages show for a problem.
+func sentence(p errs.Problem) string {
+	if p.Code == errs.InvalidChoice && p.Name == "template id" {
+		return "The template is invalid."
+	}
+	if code, found := pageCodes[p.Code]; found {
+		p.Code = code
+	}
+	p.Name = cmp.Or(pageNames[p.Name], p.Name)
+	return p.Sentence()
+}
+
+// ErrorMessage returns the message of an error in the wording used on pages.
+func ErrorMessage(err *errs.Error) string {
+	if err.Kind == errs.Invalid && len(err.Fields) > 0 {
+		return err.Fields.Summary(sentence)
+	}
+	return err.Message
 }

@@ -51,7 +51,7 @@ func (p *Pages) renameDocument(w http.ResponseWriter, r *http.Request, visitor p
 	patch := model.FilePatch{Filename: model.Some(model.StringInput(name))}
 	now, err := p.Vault.Files.Patch(r.Context(), visitor.Actor, file.ID, patch, vault.Match{})
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
-		return p.showNameProblem(w, r, visitor, file, page.NameProblem{FileID: file.ID, Typed: typed, Problem: page.Plainly(domainErr.Message)})
+		return p.showNameProblem(w, r, visitor, file, page.NameProblem{FileID: file.ID, Typed: typed, Problem: page.ErrorMessage(domainErr)})
 	}
 	if err != nil {
 		return err

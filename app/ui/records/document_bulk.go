@@ -27,7 +27,7 @@ func selectedDocuments(r *http.Request) ([]uint64, error) {
 		ids = append(ids, id)
 	}
 	if len(ids) > maxSelected {
-		return nil, errs.InvalidField("file", fmt.Sprintf("Choose at most %s at a time.", page.FormatCount(maxSelected)))
+		return nil, errs.InvalidField("file", "Choose at most %s at a time.", page.FormatCount(maxSelected))
 	}
 	return ids, nil
 }

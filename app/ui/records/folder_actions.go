@@ -26,7 +26,7 @@ func (p *Pages) showFolderProblem(w http.ResponseWriter, r *http.Request, visito
 	}
 	view.Open, view.Problems = form, page.FieldProblems(domainErr.Fields)
 	if len(view.Problems) == 0 {
-		view.Problems = map[string]string{"": page.Plainly(domainErr.Message)}
+		view.Problems = map[string]string{"": page.ErrorMessage(domainErr)}
 	}
 	fill(&view)
 	return p.renderFolder(w, r, visitor, http.StatusUnprocessableEntity, view)
