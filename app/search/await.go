@@ -20,6 +20,7 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 	if err != nil {
 		return s, err
 	}
+	x.Wake() // apply the changes without gathering more
 	for {
 		var passEnded chan struct{}
 		var running bool

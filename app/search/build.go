@@ -70,8 +70,8 @@ func (x *Indexer) setTarget(ctx context.Context, gen *generation) error {
 // waits longer, but search must stay current.
 func (x *Indexer) yieldToUploads(ctx context.Context) { x.yield(ctx, maxYield) }
 
-// applyChanges applies the next batch of the change feed to an index. caughtUp reports whether there
-// was nothing left to apply.
+// applyChanges applies the next batch of the change feed to an index. caughtUp reports whether the index
+// then contains every change that existed before.
 func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	cp := gen.checkpoint
 	var changes []store.Change
@@ -100,7 +100,15 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 		return false, err
 	}
 	cp.addPendingFiles(changes)
-	return false, x.applyBatch(ctx, gen, batch, cp)
+	if err := x.applyBatch(ctx, gen, batch, cp); err != nil {
+		return false, err
+	}
+	applied := gen.checkpoint
+	if len(changes) == maxChangesPerBatch || applied.Change < changes[len(changes)-1].Seq || len(applied.PendingFiles) > 0 {
+		return false, nil
+	}
+	gen.singleRecord = false
+	return true, nil
 }
 
 // applyBatch commits a batch and its new checkpoint to an index. If the index rejects a record, that

@@ -5,7 +5,8 @@
 // An [Indexer] copies records from the database (app/store) into a full-text index
 // (app/search/query). Writers never wait for it: each write adds an entry to the change feed of
 // the database, and the indexer follows that feed in passes of one batch each. Changes are
-// searchable within about two seconds. While documents are being uploaded, a batch waits briefly.
+// gathered for a short time and are searchable within about a second. While documents are being
+// uploaded, a batch waits briefly.
 //
 // # Generations
 //

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// gatherDelay is how long changes are collected into one batch. Each batch needs disk syncs, so a
-	// few large batches are better than many small ones. Together with maxYield and the time to apply a
-	// batch, it stays under two seconds.
-	gatherDelay = 250 * time.Millisecond
+	// gatherDelay is how long changes are collected into one batch. Each batch writes and syncs a
+	// segment, so a steady stream of commits shares a few of them. Together with maxYield and the time
+	// to apply a batch, it stays under a second.
+	gatherDelay = 400 * time.Millisecond
 	// maxYield is the maximum time that a batch waits while documents are being uploaded.
-	maxYield = 500 * time.Millisecond
+	maxYield = 400 * time.Millisecond
 	// pollInterval is how often the indexer checks that its folder still exists while there are no
 	// changes.
 	pollInterval = 3 * time.Second
@@ -118,7 +118,7 @@ func message(err error) string {
 }
 
 // runPass does a limited amount of work: it applies at most one batch to each index. more reports
-// whether there is work left. A failed index is deleted, and the following passes rebuild it.
+// whether work is left that existed when the pass started: later changes are gathered first. A failed index is deleted, and the following passes rebuild it.
 func (x *Indexer) runPass(ctx context.Context) (more bool, err error) {
 	x.passMu.Lock()
 	defer x.passMu.Unlock()
@@ -225,7 +225,8 @@ func (x *Indexer) fellBehind(gen *generation) (requested bool) {
 	return true
 }
 
-// advance applies the next batch to an index. caughtUp reports whether there was nothing left to apply.
+// advance applies the next batch to an index. caughtUp reports whether the index then contains every
+// change that existed before.
 func (x *Indexer) advance(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	defer func() { err = diskFullError(err) }()
 	if gen.damaged.Load() {

@@ -237,10 +237,9 @@ func TestDiskErrorStopsOnlyIndexing(t *testing.T) {
 	h.waitFailure(false)
 }
 
-// Changes are searchable within two seconds. At least half a second of that is left to apply and sync a
-// batch.
+// Changes are searchable within a second. Some of that is left to apply and sync a batch.
 func TestChangesAreSearchableSoon(t *testing.T) {
-	if search.MaxDelay >= 1500*time.Millisecond {
-		t.Errorf("MaxDelay = %v, want less than 1.5s", search.MaxDelay)
+	if search.MaxDelay > 800*time.Millisecond {
+		t.Errorf("MaxDelay = %v, want at most 800ms", search.MaxDelay)
 	}
 }

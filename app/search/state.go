@@ -36,7 +36,7 @@ func (s State) WithoutText() uint64 { return s.MissingTextLive + s.Processing }
 // are normal during uploads. The monitoring help states the same number.
 const LagThreshold = 1_000
 
-// Lagging reports whether changes take much longer than the usual two seconds to become searchable,
+// Lagging reports whether changes take much longer than the usual second to become searchable,
 // because there are many pending changes or because indexing has stopped.
 func (s State) Lagging() bool {
 	return s.Ready && (s.PendingChanges > LagThreshold || s.PendingChanges > 0 && s.Failure != "")
