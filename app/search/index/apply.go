@@ -20,7 +20,7 @@ func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 		return fmt.Errorf("apply batch: %w", b.err)
 	}
 	if x.Stats().Segments > backlogLimit {
-		if err := x.merger.wait(ctx); err != nil {
+		if err := x.waitForMerges(ctx); err != nil {
 			return fmt.Errorf("apply batch: %w", err)
 		}
 	}
@@ -39,7 +39,7 @@ func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	if err != nil {
 		return fmt.Errorf("apply batch: %w", err)
 	}
-	x.merger.notify()
+	x.mergeInBackground()
 	return nil
 }
 
@@ -49,20 +49,13 @@ func (x *Index) apply(ctx context.Context, current *snapshot, b *Batch, checkpoi
 		return err
 	}
 	var added *openSegment
-	if live := b.liveDocs(); live > 0 {
+	if b.liveDocs() > 0 {
 		if added, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
 			return err
 		}
 		views = append(views, view{segment: added})
 	}
-	maybeWritten, err := x.install(views, slices.Clone(checkpoint))
-	if added != nil {
-		// From here on, only the snapshot uses the segment. If the snapshot was not installed,
-		// remove the file, unless the manifest on disk may refer to it.
-		added.removeFile.Store(err != nil && !maybeWritten)
-		err = errors.Join(err, added.release())
-	}
-	return err
+	return x.install(current, views, added, slices.Clone(checkpoint))
 }
 
 // withTombstones returns a copy of views in which the documents with the given keys are marked as
@@ -75,13 +68,12 @@ func withTombstones(ctx context.Context, views []view, keys []uint64) ([]view, e
 		}
 		v := &views[i]
 		var deleted []uint32
-		from := uint32(0)
 		for _, key := range keys {
-			doc, found, next, err := v.segment.FindKey(key, from)
+			doc, found, err := v.segment.FindKey(key)
 			if err != nil {
 				return nil, err
 			}
-			if from = next; found && !v.tombstones.Has(doc) {
+			if found && !v.tombstones.Has(doc) {
 				deleted = append(deleted, doc)
 			}
 		}

@@ -47,8 +47,9 @@ var createBenchIndex = sync.OnceValues(func() (*benchIndex, error) {
 			b = x.NewBatch()
 		}
 	}
+	x.stopMerging()
+	x.merges.Wait()
 	for more := true; more; {
-		x.merger.stop()
 		if more, err = x.mergeOnce(context.Background()); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -65,80 +66,39 @@ type collectionStats struct {
 // worst one is not kept.
 type topHits struct {
 	limit int
-	hits  []rankedHit // a heap with the worst hit on top
-	seq   int
+	hits  []rankedHit // up to twice the limit
+	cut   bool        // the first hits are the best so far, in order; hits[limit-1] is the worst of them
 }
 
 type rankedHit struct {
 	hit  Hit
 	view int    // index of the view whose segment has the key
 	doc  uint32 // number of the document in that segment
-	seq  int
 }
 
-func (t *topHits) full() bool { return len(t.hits) >= t.limit }
-
-// wants reports whether a document with this score and group would be kept.
+// wants reports whether a document with this score and group may be one of the best.
 func (t *topHits) wants(score float64, group uint8) bool {
-	if !t.full() || t.limit == 0 {
-		return !t.full()
+	if !t.cut {
+		return t.limit > 0
 	}
-	worst := &t.hits[0].hit
+	worst := &t.hits[t.limit-1].hit
 	return score > worst.Score || score == worst.Score && group < worst.Group
-}
-
-// worse reports whether a ranks below b.
-func worse(a, b *rankedHit) bool {
-	if a.hit.Score != b.hit.Score {
-		return a.hit.Score < b.hit.Score
-	}
-	if a.hit.Group != b.hit.Group {
-		return a.hit.Group > b.hit.Group
-	}
-	return a.seq > b.seq
 }
 
 // add adds a hit for which wants returned true.
 func (t *topHits) add(r rankedHit) {
-	r.seq = t.seq
-	t.seq++
-	if !t.full() {
-		t.hits = append(t.hits, r)
-		if t.full() {
-			for i := len(t.hits)/2 - 1; i >= 0; i-- {
-				t.siftDown(i)
-			}
-		}
-		return
-	}
-	t.hits[0] = r
-	t.siftDown(0)
-}
-
-func (t *topHits) siftDown(i int) {
-	for {
-		child := 2*i + 1
-		if child >= len(t.hits) {
-			return
-		}
-		if child+1 < len(t.hits) && worse(&t.hits[child+1], &t.hits[child]) {
-			child++
-		}
-		if worse(&t.hits[i], &t.hits[child]) {
-			return
-		}
-		t.hits[i], t.hits[child] = t.hits[child], t.hits[i]
-		i = child
+	t.hits = append(t.hits, r)
+	if len(t.hits) == t.limit && !t.cut || len(t.hits) == 2*t.limit {
+		t.sorted()
+		t.cut = true
 	}
 }
 
-// sorted returns the hits, best first.
+// sorted returns the best hits in order, and drops the others.
 func (t *topHits) sorted() []rankedHit {
-	slices.SortFunc(t.hits, func(a, b rankedHit) int {
-		if worse(&b, &a) {
-			return -1
-		}
-		return 1
+	slices.SortStableFunc(t.hits, func(a, b rankedHit) int {
+		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(a.hit.Group, b.hit.Group))
 	})
+	t.hits = t.hits[:min(len(t.hits), t.limit)]
 	return t.hits
 }

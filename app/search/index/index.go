@@ -100,7 +100,11 @@ type Index struct {
 	current  *snapshot // nil after Close
 	mergeErr error     // ErrDamaged if a merge found damage; returned by the next Apply
 
-	merger merger
+	mergeCtx    context.Context // nil if there are no merges in the background
+	stopMerging context.CancelFunc
+	merges      sync.WaitGroup
+	merging     chan struct{} // contains a value while merges run
+	lowSpace    bool          // the last merge was skipped because of low disk space
 }
 
 // Open opens the index in dir or creates an empty one. It returns ErrDamaged or ErrOtherFormat if
@@ -110,13 +114,13 @@ func Open(dir string, o Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.merger.start(x)
+	x.startMerging()
 	return x, nil
 }
 
 // open opens an index without starting background merges.
 func open(dir string, o Options, fs fileSystem) (*Index, error) {
-	x := &Index{dir: dir, files: fs, options: o.withDefaults()}
+	x := &Index{dir: dir, files: fs, options: o.withDefaults(), merging: make(chan struct{}, 1)}
 	x.cache = segment.NewCache(x.options.Cache)
 	if err := fs.Mkdir(dir); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
@@ -128,13 +132,10 @@ func open(dir string, o Options, fs fileSystem) (*Index, error) {
 	if err := x.removeUnlisted(m); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
-	s, err := x.load(m)
-	if err != nil {
+	if x.current, err = x.load(m); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
-	x.current = s
 	x.nextSegment.Store(m.nextSegment)
-	x.merger.wake = make(chan struct{}, 1)
 	return x, nil
 }
 
@@ -163,33 +164,36 @@ func Inspect(dir string) (st Stats, checkpoint []byte, err error) {
 	if err != nil {
 		return st, nil, err
 	}
+	return m.stats(), m.checkpoint, nil
+}
+
+// stats returns the size of the index that the manifest lists.
+func (m *manifest) stats() (st Stats) {
 	for _, l := range m.segments {
 		st.Documents += int(l.Docs) - l.tombstones.Count()
 		st.Bytes += l.Size
 		st.Segments++
 	}
-	return st, m.checkpoint, nil
+	return st
 }
 
 // Stats returns the size of the index, or the zero value if it is closed.
 func (x *Index) Stats() Stats {
-	s, err := x.acquire()
-	if err != nil {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.current == nil {
 		return Stats{}
 	}
-	defer s.release()
-	var st Stats
-	for _, v := range s.views {
-		st.Documents += int(v.segment.Docs) - v.tombstones.Count()
-		st.Bytes += v.segment.Size
-		st.Segments++
-	}
-	return st
+	return x.current.stats()
 }
 
-// Close stops the background merges. The files are closed when the last running search ends.
+// Close stops the background merges. The files are closed when the last running search ends. No Apply may
+// be running.
 func (x *Index) Close() error {
-	x.merger.stop()
+	if x.stopMerging != nil {
+		x.stopMerging()
+		x.merges.Wait()
+	}
 	x.writeMu.Lock()
 	defer x.writeMu.Unlock()
 	x.mu.Lock()

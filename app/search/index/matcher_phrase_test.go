@@ -85,9 +85,8 @@ func TestStoredPositionsAreLimited(t *testing.T) {
 // openCursor returns a cursor for the documents that contain "aa" in the first segment.
 func openCursor(t *testing.T, s *snapshot) *segment.Cursor {
 	t.Helper()
-	var w segment.TermIterator
 	g := s.views[0].segment
-	e, found, err := g.Find([]byte("aa"), &w)
+	e, found, err := g.Lookup().Find([]byte("aa"))
 	if err != nil || !found {
 		t.Fatalf("Find(aa) = %v, %v, want found", found, err)
 	}

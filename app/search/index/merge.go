@@ -10,79 +10,45 @@ import (
 	"deedkeep/app/search/index/segment"
 )
 
-// merger merges adjacent segments in the background to limit their number and to drop deleted
-// documents. Segments that are not adjacent are never merged together because that would change the
-// order of the documents.
-type merger struct {
-	wake     chan struct{}
-	finished chan struct{} // receives a value when a merge attempt ends, successful or not
-	cancel   context.CancelFunc
-	done     chan struct{}
-	lowSpace bool // the last merge was skipped because of low disk space
-}
-
-// backlogLimit is the number of segments above which Apply waits for a merge, so that merges can
-// keep up.
+// backlogLimit is the number of segments above which Apply waits for the running merges, so that they
+// can keep up.
 const backlogLimit = 200
 
-func (m *merger) start(x *Index) {
-	ctx, cancel := context.WithCancel(context.Background())
-	m.finished, m.cancel, m.done = make(chan struct{}, 1), cancel, make(chan struct{})
-	go m.run(ctx, x)
-	m.notify()
+// startMerging allows merges in the background, and starts those that are due.
+func (x *Index) startMerging() {
+	x.mergeCtx, x.stopMerging = context.WithCancel(context.Background())
+	x.mergeInBackground()
 }
 
-// stop cancels the running merge and waits until it has ended and removed its files.
-func (m *merger) stop() {
-	if m.cancel != nil {
-		m.cancel()
-		<-m.done
+// mergeInBackground merges adjacent segments until there are none to merge, to limit their number and to
+// drop deleted documents. Segments that are not adjacent are never merged together because that would
+// change the order of the documents. If merges are running already, they continue with the new segments.
+func (x *Index) mergeInBackground() {
+	if x.mergeCtx == nil {
+		return
 	}
-}
-
-// notify wakes the merger to check whether there are segments to merge.
-func (m *merger) notify() { signal(m.wake) }
-
-// signal sends a value to a channel with a buffer of one. It does not block.
-func signal(c chan struct{}) {
 	select {
-	case c <- struct{}{}:
-	default: // a signal is already pending
+	case x.merging <- struct{}{}:
+		x.merges.Go(func() {
+			defer func() { <-x.merging }()
+			for more, err := true, error(nil); more; {
+				if more, err = x.mergeOnce(x.mergeCtx); err != nil {
+					x.mergeFailed(x.mergeCtx, err)
+				}
+			}
+		})
+	default:
 	}
 }
 
-// wait waits for the end of a merge attempt. If the merger is not running, it returns immediately.
-func (m *merger) wait(ctx context.Context) error {
-	if m.cancel == nil {
+// waitForMerges waits for the end of the running merges.
+func (x *Index) waitForMerges(ctx context.Context) error {
+	select {
+	case x.merging <- struct{}{}:
+		<-x.merging
 		return nil
-	}
-	m.notify()
-	select {
-	case <-m.finished:
-	case <-m.done:
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-	return nil
-}
-
-func (m *merger) run(ctx context.Context, x *Index) {
-	defer close(m.done)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-m.wake:
-		}
-		for more := true; more; {
-			var err error
-			more, err = x.mergeOnce(ctx)
-			signal(m.finished)
-			if err != nil {
-				x.mergeFailed(ctx, err)
-				break
-			}
-		}
 	}
 }
 
@@ -102,11 +68,8 @@ func (x *Index) mergeFailed(ctx context.Context, err error) {
 // mergeOnce performs one merge if necessary. done reports whether it did.
 func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	s, err := x.acquire()
-	if errors.Is(err, ErrClosed) {
-		return false, nil
-	}
 	if err != nil {
-		return false, err
+		return false, nil //nolint:nilerr // the index is closed
 	}
 	defer s.release()
 	from, to := pickMerge(s.views)
@@ -132,12 +95,12 @@ func (x *Index) hasSpace(views []view) bool {
 	for _, v := range views {
 		bytes += v.segment.Size
 	}
-	hadSpace := !x.merger.lowSpace
-	x.merger.lowSpace = !x.options.AllowMerge(bytes)
-	if hadSpace && x.merger.lowSpace {
+	hadSpace := !x.lowSpace
+	x.lowSpace = !x.options.AllowMerge(bytes)
+	if hadSpace && x.lowSpace {
 		x.options.Log.Warn("search index: no room for a merge; it is tried later", "bytes", bytes)
 	}
-	return !x.merger.lowSpace
+	return !x.lowSpace
 }
 
 // merge merges adjacent segments into one. Only one merge may run at a time.
@@ -174,12 +137,7 @@ func (x *Index) replace(merged []view, m *segment.Merge, added *openSegment) err
 		}
 		middle = []view{{added, m.TombstonesSince(since)}}
 	}
-	maybeWritten, err := x.install(slices.Replace(slices.Clone(current.views), at, end, middle...), current.checkpoint)
-	if added != nil {
-		added.removeFile.Store(err != nil && !maybeWritten)
-		err = errors.Join(err, added.release())
-	}
-	return err
+	return x.install(current, slices.Replace(slices.Clone(current.views), at, end, middle...), added, current.checkpoint)
 }
 
 // Each segment has a level according to its size: below 64 KiB, below 512 KiB, and so on by factors

@@ -136,7 +136,7 @@ func TestApplyWaitsForMerge(t *testing.T) {
 	for key := range uint64(backlogLimit + 1) {
 		apply(key)
 	}
-	x.merger.start(x)
+	x.startMerging()
 	apply(1000)
 	if s := x.Stats(); s.Segments > backlogLimit || s.Documents != backlogLimit+2 {
 		t.Errorf("Stats() = %+v, want %d documents in at most %d segments", s, backlogLimit+2, backlogLimit)

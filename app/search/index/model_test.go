@@ -323,7 +323,7 @@ func openModel(t *testing.T, dir string, manualMerges bool) *Index {
 		t.Fatalf("open index: %v", err)
 	}
 	if !manualMerges {
-		x.merger.start(x)
+		x.startMerging()
 	}
 	return x
 }

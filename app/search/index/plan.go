@@ -84,14 +84,13 @@ func (p *plan) addNodes(parts []Node) {
 // lookUp looks up the terms in the dictionaries of all segments.
 func (p *plan) lookUp(ctx context.Context) error {
 	p.docFreqs = make([]int, len(p.texts))
-	var w segment.TermIterator
 	for _, v := range p.views {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries := make([]segment.Entry, len(p.texts))
+		entries, l := make([]segment.Entry, len(p.texts)), v.segment.Lookup()
 		for i, t := range p.texts {
-			e, found, err := v.segment.Find([]byte(t), &w)
+			e, found, err := l.Find([]byte(t))
 			if err != nil {
 				return err
 			}

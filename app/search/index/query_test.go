@@ -181,7 +181,7 @@ func TestTerms(t *testing.T) {
 func TestSearchWhileApplying(t *testing.T) {
 	const keys, states, searchers = 50, 40, 3
 	x := openTest(t, Options{Cache: 1})
-	x.merger.start(x)
+	x.startMerging()
 	apply := func(state int) error {
 		b := x.NewBatch()
 		for key := range uint64(keys) {

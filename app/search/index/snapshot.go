@@ -12,10 +12,9 @@ import (
 
 // snapshot is an immutable state of the index. A search uses the same snapshot from start to end.
 type snapshot struct {
-	views      []view // oldest segment first
-	checkpoint []byte
-	refs       atomic.Int64
-	log        *slog.Logger
+	*manifest
+	views []view // oldest segment first
+	log   *slog.Logger
 }
 
 // view is a segment with its tombstones in one snapshot.
@@ -24,7 +23,7 @@ type view struct {
 	tombstones *segment.Tombstones
 }
 
-// openSegment is a reference-counted segment. When the last reference is released, its file is
+// openSegment is a segment that counts the snapshots and searches that use it. When the last reference is released, its file is
 // closed. If the segment has been replaced, the file is also removed.
 type openSegment struct {
 	*segment.Segment
@@ -47,8 +46,6 @@ func (x *Index) openSegment(meta segment.Meta) (*openSegment, error) {
 	return s, nil
 }
 
-func (s *openSegment) acquire() { s.refs.Add(1) }
-
 func (s *openSegment) release() error {
 	if s.refs.Add(-1) > 0 {
 		return nil
@@ -64,17 +61,6 @@ func (s *openSegment) release() error {
 	return err
 }
 
-// newSnapshot returns a snapshot with one reference, which the caller holds. The snapshot holds
-// references to the segments.
-func newSnapshot(views []view, checkpoint []byte, log *slog.Logger) *snapshot {
-	s := &snapshot{views: views, checkpoint: checkpoint, log: log}
-	s.refs.Store(1)
-	for _, v := range views {
-		v.segment.acquire()
-	}
-	return s
-}
-
 // acquire returns the current snapshot. The caller must release it.
 func (x *Index) acquire() (*snapshot, error) {
 	x.mu.Lock()
@@ -82,16 +68,19 @@ func (x *Index) acquire() (*snapshot, error) {
 	if x.current == nil {
 		return nil, ErrClosed
 	}
-	x.current.refs.Add(1)
+	x.current.acquire()
 	return x.current, nil
 }
 
-// release drops a reference. An error when closing or removing a segment file does not affect
-// searches, so it is only logged.
-func (s *snapshot) release() {
-	if s.refs.Add(-1) > 0 {
-		return
+func (s *snapshot) acquire() {
+	for _, v := range s.views {
+		v.segment.refs.Add(1)
 	}
+}
+
+// release drops a reference to each segment. An error when closing or removing a segment file does not
+// affect searches, so it is only logged.
+func (s *snapshot) release() {
 	for _, v := range s.views {
 		if err := v.segment.release(); err != nil {
 			s.log.Warn("search index: let go of a segment", "error", err)
@@ -101,50 +90,46 @@ func (s *snapshot) release() {
 
 // load opens the segments that the manifest lists.
 func (x *Index) load(m *manifest) (*snapshot, error) {
-	var views []view
-	var err error
+	loaded := &snapshot{manifest: m, log: x.options.Log}
 	for _, l := range m.segments {
-		var s *openSegment
-		if s, err = x.openSegment(l.Meta); err != nil {
-			break
+		s, err := x.openSegment(l.Meta)
+		if err != nil {
+			loaded.release()
+			return nil, err
 		}
-		views = append(views, view{s, l.tombstones})
-	}
-	loaded := newSnapshot(views, m.checkpoint, x.options.Log)
-	for _, v := range views {
-		err = errors.Join(err, v.segment.release())
-	}
-	if err != nil {
-		loaded.release()
-		return nil, err
+		loaded.views = append(loaded.views, view{s, l.tombstones})
 	}
 	return loaded, nil
 }
 
-// install durably makes a new snapshot the current one. The caller must hold x.writeMu. Segments
-// that are not in views are removed when the last search that uses them ends. If install returns an
-// error, maybeWritten reports whether the next Open may find the new state.
-func (x *Index) install(views []view, checkpoint []byte) (maybeWritten bool, err error) {
+// install durably replaces the current snapshot. The caller must hold x.writeMu. Segments that are not
+// in views are removed when the last search that uses them ends. added is the new segment in views, or
+// nil. If the snapshot is not installed, the file of that segment is removed, unless the manifest on disk
+// may refer to it.
+func (x *Index) install(current *snapshot, views []view, added *openSegment, checkpoint []byte) error {
 	m := &manifest{nextSegment: x.nextSegment.Load(), checkpoint: checkpoint}
 	kept := make(map[*openSegment]bool)
 	for _, v := range views {
-		s := v.segment
-		kept[s] = true
-		m.segments = append(m.segments, listedSegment{s.Meta, v.tombstones})
+		kept[v.segment] = true
+		m.segments = append(m.segments, listedSegment{v.segment.Meta, v.tombstones})
 	}
-	if maybeWritten, err := x.writeManifest(m); err != nil {
-		return maybeWritten, err
-	}
-	next := newSnapshot(views, checkpoint, x.options.Log)
-	x.mu.Lock()
-	old := x.current
-	x.current = next
-	x.mu.Unlock()
-	for _, v := range old.views {
-		if !kept[v.segment] {
-			v.segment.removeFile.Store(true)
+	maybeWritten, err := x.writeManifest(m)
+	if err == nil {
+		next := &snapshot{manifest: m, views: views, log: x.options.Log}
+		next.acquire()
+		x.mu.Lock()
+		x.current = next
+		x.mu.Unlock()
+		for _, v := range current.views {
+			if !kept[v.segment] {
+				v.segment.removeFile.Store(true)
+			}
 		}
+		current.release()
 	}
-	old.release()
-	return false, nil
+	if added != nil {
+		added.removeFile.Store(err != nil && !maybeWritten)
+		err = errors.Join(err, added.release())
+	}
+	return err
 }

@@ -1,8 +1,9 @@
 package segment
 
 import (
-	"encoding/binary"
 	"fmt"
+	"slices"
+	"sort"
 )
 
 // NoMoreDocs is the document number after the last document.
@@ -27,7 +28,6 @@ type Cursor struct {
 	skips      [maxSkips * skipSize]byte
 	firstSkip  int // number of the block of the first entry in skips
 	numSkips   int
-	probe      [4]byte
 
 	raw          [maxBlockBytes]byte
 	rawFreqs     []byte // the part of raw that contains the encoded frequencies
@@ -77,21 +77,9 @@ func (c *Cursor) Advance(d uint32) uint32 {
 			return c.exhaust()
 		}
 	}
-	low, step := c.index, 1
-	for low+step < c.blockLen && c.docs[low+step] < d {
-		low += step
-		step *= 2
-	}
-	high := min(low+step, c.blockLen-1)
-	for low < high {
-		middle := (low + high) / 2
-		if c.docs[middle] < d {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	c.index, c.doc = low, c.docs[low]
+	at, _ := slices.BinarySearch(c.docs[c.index:c.blockLen], d)
+	c.index += at
+	c.doc = c.docs[c.index]
 	return c.doc
 }
 
@@ -185,16 +173,12 @@ func (c *Cursor) skipAt(block int) (skip, error) {
 
 // lastDoc returns the last document of a block.
 func (c *Cursor) lastDoc(block int) uint32 {
-	if block >= c.firstSkip && block < c.firstSkip+c.numSkips {
-		return binary.LittleEndian.Uint32(c.skips[(block-c.firstSkip)*skipSize:])
-	}
-	b := c.probe[:]
-	off := c.entry.postings.off + c.entry.postings.length - int64(c.numBlocks-block)*skipSize
-	if err := c.postings.readAt(b, off); err != nil {
+	s, err := c.skipAt(block)
+	if err != nil {
 		c.budget.Fail(err)
 		return NoMoreDocs
 	}
-	return binary.LittleEndian.Uint32(b)
+	return s.lastDoc
 }
 
 // seekBlock returns the first block after the current one that may contain d.
@@ -210,16 +194,7 @@ func (c *Cursor) seekBlock(d uint32) int {
 		high += step
 		step *= 2
 	}
-	high = min(high, c.numBlocks)
-	for low < high {
-		middle := (low + high) / 2
-		if c.lastDoc(middle) < d {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
+	return low + sort.Search(min(high, c.numBlocks)-low, func(i int) bool { return c.lastDoc(low+i) >= d })
 }
 
 // Freq returns the frequency of the term in the current document.

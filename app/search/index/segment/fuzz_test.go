@@ -127,9 +127,9 @@ func FuzzSegment(f *testing.F) {
 		}
 		defer func() { _ = s.Close() }()
 		_, _ = readDocs(t.Context(), s, nil)
-		_, _, _, _ = s.FindKey(20, 0)
+		_, _, _ = s.FindKey(20)
 		budget := NewBudget(t.Context())
-		if e, found, err := s.Find([]byte("w0"), &TermIterator{}); err == nil && found {
+		if e, found, err := s.Lookup().Find([]byte("w0")); err == nil && found {
 			var c Cursor
 			c.Open(s, e, &budget)
 			for d := uint32(0); c.Advance(d) != NoMoreDocs; d += 150 {

@@ -2,8 +2,8 @@ package segment
 
 import "bytes"
 
-// TermIterator iterates over the terms of a dictionary in order. The zero value is ready to use.
-type TermIterator struct {
+// termIterator iterates over the terms of a dictionary in order. The zero value is ready to use.
+type termIterator struct {
 	leaf
 	terms      byteReader
 	leafOffset int64 // offset of the current leaf
@@ -12,14 +12,14 @@ type TermIterator struct {
 }
 
 // seek moves to the leaf at offset off. The next call of next moves to its first term.
-func (it *TermIterator) seek(terms byteReader, off int64) {
+func (it *termIterator) seek(terms byteReader, off int64) {
 	it.terms, it.leafOffset, it.size = terms, off, 0
 	it.remaining, it.err, it.rest, it.term = 0, nil, nil, it.termBuf[:0]
 }
 
 // next moves to the next term, which may be in the next leaf. It returns false at the end of the
 // dictionary or after an error, which is in it.err.
-func (it *TermIterator) next() bool {
+func (it *termIterator) next() bool {
 	for it.err == nil {
 		if it.leaf.next() {
 			return true
@@ -32,7 +32,7 @@ func (it *TermIterator) next() bool {
 }
 
 // nextLeaf reads the next leaf.
-func (it *TermIterator) nextLeaf() bool {
+func (it *termIterator) nextLeaf() bool {
 	it.leafOffset += it.size - int64(len(it.rest))
 	it.size = min(maxLeafBytes, it.terms.size()-it.leafOffset)
 	it.rest = nil
@@ -48,33 +48,11 @@ func (it *TermIterator) nextLeaf() bool {
 	return it.err == nil
 }
 
-// Find returns the dictionary entry of a term, and whether the term exists. The iterator is scratch
-// space that callers can reuse.
-func (s *Segment) Find(term []byte, it *TermIterator) (Entry, bool, error) {
-	off, end, ok := s.sparse.find(term)
-	if !ok {
-		return Entry{}, false, nil
-	}
-	it.seek(&s.streams[streamTerms], off)
-	for it.next() {
-		switch bytes.Compare(it.term, term) {
-		case 0:
-			return it.entry, true, nil
-		case 1:
-			return Entry{}, false, nil
-		}
-		if it.remaining == 0 && it.leafOffset+it.size-int64(len(it.rest)) >= end {
-			return Entry{}, false, nil
-		}
-	}
-	return Entry{}, false, it.err
-}
-
 // Lookup finds terms of a segment, one after another. If a term is greater than the previous one
 // and less than limit, the lookup continues from the previous term.
 type Lookup struct {
 	segment  *Segment
-	terms    TermIterator
+	terms    termIterator
 	started  bool
 	done     bool   // there are no more terms before limit
 	lastTerm []byte // previous term; terms is at the first term that is not less than this one
@@ -85,7 +63,7 @@ type Lookup struct {
 // Lookup returns a new Lookup for the segment.
 func (s *Segment) Lookup() *Lookup { return &Lookup{segment: s} }
 
-// Find returns the dictionary entry of a term.
+// Find returns the dictionary entry of a term, and whether the term exists.
 func (l *Lookup) Find(term []byte) (Entry, bool, error) {
 	if !l.started || bytes.Compare(term, l.lastTerm) < 0 || l.limit != nil && bytes.Compare(term, l.limit) >= 0 {
 		if !l.seek(term) {
@@ -130,11 +108,11 @@ func (l *Lookup) step() {
 // Terms appends the first terms with the prefix to all, in ascending order. It appends up to limit
 // terms.
 func (s *Segment) Terms(prefix []byte, limit int, all []string) ([]string, error) {
-	off, _, ok := s.sparse.find(prefix)
-	if !ok {
-		off = 0
+	off := int64(0)
+	if n := s.sparse.leafAfter(prefix); n > 0 {
+		off = s.sparse.offsets[n-1]
 	}
-	var it TermIterator
+	var it termIterator
 	it.seek(&s.streams[streamTerms], off)
 	for n := 0; n < limit && it.next(); {
 		if bytes.HasPrefix(it.term, prefix) {

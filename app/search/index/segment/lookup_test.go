@@ -54,13 +54,13 @@ func TestTermsWithAnyBytes(t *testing.T) {
 	s := openDocs(t, 1<<20, singleTermDocs(len(terms), func(i int) string { return string(terms[i]) }))
 	slices.SortFunc(terms, bytes.Compare)
 	terms = slices.CompactFunc(terms, bytes.Equal)
-	var w TermIterator
+	var w termIterator
 	w.seek(&s.streams[streamTerms], 0)
 	for _, want := range terms {
 		if !w.next() || !bytes.Equal(w.term, want) {
 			t.Fatalf("next term = %x, %v, want %x", w.term, w.err, want)
 		}
-		if _, found, err := s.Find(want, &TermIterator{}); err != nil || !found {
+		if _, found, err := s.Lookup().Find(want); err != nil || !found {
 			t.Fatalf("Find(%x) = %v, %v, want found", want, found, err)
 		}
 	}

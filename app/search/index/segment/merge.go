@@ -9,7 +9,7 @@ import (
 
 // Source is a segment to be merged and the set of its deleted documents, which the merge omits.
 type Source struct {
-	Segment    *Segment
+	*Segment
 	Tombstones *Tombstones
 }
 
@@ -23,10 +23,10 @@ type Merge struct {
 
 // source is the merge state of one segment.
 type source struct {
-	segment    *Segment
-	tombstones *Tombstones
-	docMap
-	terms          TermIterator
+	Source
+	base           uint32   // number of the first document in the merged segment
+	deletedBefore  []uint32 // number of documents that are deleted before each 64-bit word of the bitmap
+	terms          termIterator
 	active         bool // whether terms is at a term
 	postings       *sequentialReader
 	positions      *sequentialReader
@@ -40,9 +40,9 @@ type source struct {
 func NewMerge(ctx context.Context, list []Source) *Merge {
 	m := &Merge{budget: Budget{ctx: ctx}}
 	for _, v := range slices.Backward(list) {
-		s := &source{segment: v.Segment, tombstones: v.Tombstones, docMap: newDocMap(v.Tombstones, uint32(m.liveDocs))}
+		s := &source{Source: v, base: uint32(m.liveDocs), deletedBefore: v.Tombstones.ranks()}
 		m.sources = append(m.sources, s)
-		m.liveDocs += int(v.Segment.docs) - v.Tombstones.Count()
+		m.liveDocs += int(v.docs) - v.Tombstones.Count()
 	}
 	return m
 }
@@ -58,7 +58,7 @@ func (m *Merge) TombstonesSince(current []*Tombstones) *Tombstones {
 	for i, tombstones := range current {
 		s := m.sources[len(m.sources)-1-i]
 		tombstones.forEach(func(doc uint32) {
-			if !s.tombstones.Has(doc) {
+			if !s.Tombstones.Has(doc) {
 				docs = append(docs, s.newDoc(doc))
 			}
 		})
@@ -84,13 +84,17 @@ func (m *Merge) Write(w *Writer) error {
 	return m.budget.err
 }
 
+// column returns a column of a source that is read from start to end.
+func (m *Merge) column(s *source, stream int) *Column {
+	return &Column{stream: newSequentialReader(&s.streams[stream]), budget: &m.budget}
+}
+
 // writeDocuments writes the columns of all live documents.
 func (m *Merge) writeDocuments(w *Writer) {
 	for _, s := range m.sources {
-		open := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &m.budget) }
-		keys, groups, dates, lengths := open(streamKeys), open(streamGroups), open(streamDates), open(streamLengths)
-		for doc := range s.segment.docs {
-			if s.tombstones.Has(doc) {
+		keys, groups, dates, lengths := m.column(s, streamKeys), m.column(s, streamGroups), m.column(s, streamDates), m.column(s, streamLengths)
+		for doc := range s.docs {
+			if s.Tombstones.Has(doc) {
 				continue
 			}
 			w.AddDocument(keys.u64(doc), groups.U8(doc), int32(dates.U32(doc)), uint32(lengths.U16(doc)))
@@ -112,9 +116,9 @@ type keyIterator struct {
 
 // next moves to the next key of a live document. It returns false at the end.
 func (k *keyIterator) next() bool {
-	for ; k.pos < k.segment.docs; k.pos++ {
+	for ; k.pos < k.docs; k.pos++ {
 		doc := k.numbers.U32(k.pos)
-		if doc < k.segment.docs && !k.tombstones.Has(doc) {
+		if doc < k.docs && !k.Tombstones.Has(doc) {
 			k.key, k.doc = k.keys.u64(k.pos), k.newDoc(doc)
 			k.pos++
 			return true
@@ -127,8 +131,7 @@ func (k *keyIterator) next() bool {
 func (m *Merge) writeKeys(w *Writer) {
 	var iters []*keyIterator
 	for _, s := range m.sources {
-		open := func(stream int) *Column { return newColumn(newSequentialReader(&s.segment.streams[stream]), &m.budget) }
-		if k := (&keyIterator{source: s, keys: open(streamSorted), numbers: open(streamNumbers)}); k.next() {
+		if k := (&keyIterator{source: s, keys: m.column(s, streamSorted), numbers: m.column(s, streamNumbers)}); k.next() {
 			iters = append(iters, k)
 		}
 	}
@@ -149,9 +152,8 @@ func (m *Merge) writeKeys(w *Writer) {
 // writeTerms merges the dictionaries and posting lists of the sources.
 func (m *Merge) writeTerms(w *Writer) {
 	for _, s := range m.sources {
-		open := func(stream int) *sequentialReader { return newSequentialReader(&s.segment.streams[stream]) }
-		s.postings, s.positions = open(streamPostings), open(streamPositions)
-		s.terms.seek(open(streamTerms), 0)
+		s.postings, s.positions = newSequentialReader(&s.streams[streamPostings]), newSequentialReader(&s.streams[streamPositions])
+		s.terms.seek(newSequentialReader(&s.streams[streamTerms]), 0)
 		m.advance(s)
 	}
 	var term []byte
@@ -206,12 +208,12 @@ func (m *Merge) minTerm() (first *source, hasPositions bool) {
 // copyPostings copies the live postings of the current term of the source.
 func (s *source) copyPostings(w *Writer, budget *Budget) {
 	c, e := &s.cursor, s.terms.entry
-	c.open(s.postings, e, s.segment.docs, budget)
+	c.open(s.postings, e, s.docs, budget)
 	if e.HasPositions {
 		s.positionCursor.open(s.positions, c)
 	}
 	for d := c.Next(); d != NoMoreDocs; d = c.Next() {
-		if s.tombstones.Has(d) {
+		if s.Tombstones.Has(d) {
 			continue
 		}
 		times := uint32(0)
@@ -224,31 +226,25 @@ func (s *source) copyPostings(w *Writer, budget *Budget) {
 	}
 }
 
-// docMap maps document numbers of a source to document numbers of the merged segment.
-type docMap struct {
-	base          uint32
-	deleted       *Tombstones
-	deletedBefore []uint32 // number of documents that are deleted before each 64-bit word of the bitmap
+// newDoc maps the number of a live document to its number in the merged segment.
+func (s *source) newDoc(doc uint32) uint32 {
+	if s.Tombstones == nil {
+		return s.base + doc
+	}
+	w := doc >> 6
+	below := s.Tombstones.bits[w] & (1<<(doc&63) - 1)
+	return s.base + doc - s.deletedBefore[w] - uint32(bits.OnesCount64(below))
 }
 
-func newDocMap(t *Tombstones, base uint32) docMap {
-	m := docMap{base: base, deleted: t}
+// ranks returns the number of deleted documents before each 64-bit word of the bitmap.
+func (t *Tombstones) ranks() (ranks []uint32) {
 	if t == nil {
-		return m
+		return nil
 	}
 	n := uint32(0)
 	for _, w := range t.bits {
-		m.deletedBefore = append(m.deletedBefore, n)
+		ranks = append(ranks, n)
 		n += uint32(bits.OnesCount64(w))
 	}
-	return m
-}
-
-func (m *docMap) newDoc(doc uint32) uint32 {
-	if m.deleted == nil {
-		return m.base + doc
-	}
-	w := doc >> 6
-	below := m.deleted.bits[w] & (1<<(doc&63) - 1)
-	return m.base + doc - m.deletedBefore[w] - uint32(bits.OnesCount64(below))
+	return ranks
 }

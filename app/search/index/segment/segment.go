@@ -24,10 +24,12 @@
 package segment
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sort"
 )
 
 // ErrDamaged means that the file on disk differs from what was written.
@@ -121,30 +123,21 @@ func (s *Segment) u32(stream int, n uint32) (uint32, error) {
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// FindKey finds the document with the given key. For several keys in ascending order, pass 0 as
-// from for the first key, and then the value of next from the previous call.
-func (s *Segment) FindKey(key uint64, from uint32) (doc uint32, found bool, next uint32, err error) {
+// FindKey finds the document with the given key.
+func (s *Segment) FindKey(key uint64) (doc uint32, found bool, err error) {
 	if key < s.minKey || key > s.maxKey {
-		return 0, false, from, nil
+		return 0, false, nil
 	}
-	low, high := from, s.docs
-	for low < high {
-		middle := low + (high-low)/2
-		k, err := s.u64(streamSorted, middle)
-		switch {
-		case err != nil:
-			return 0, false, from, err
-		case k == key:
-			doc, err := s.u32(streamNumbers, middle)
-			if err == nil && doc >= s.docs {
-				err = fmt.Errorf("segment %d: %w: document %d", s.number, ErrDamaged, doc)
-			}
-			return doc, true, middle, err
-		case k < key:
-			low = middle + 1
-		default:
-			high = middle
-		}
+	at, found := sort.Find(int(s.docs), func(i int) int {
+		k, e := s.u64(streamSorted, uint32(i))
+		err = cmp.Or(err, e)
+		return cmp.Compare(key, k)
+	})
+	if err != nil || !found {
+		return 0, false, err
 	}
-	return 0, false, low, nil
+	if doc, err = s.u32(streamNumbers, uint32(at)); err == nil && doc >= s.docs {
+		err = fmt.Errorf("segment %d: %w: document %d", s.number, ErrDamaged, doc)
+	}
+	return doc, true, err
 }

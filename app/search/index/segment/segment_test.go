@@ -211,16 +211,14 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("readDocs: %v", err)
 			}
 			requireSameDocs(t, got, docs)
-			from := uint32(0)
 			for i := len(docs) - 1; i >= 0; i-- {
-				doc, found, next, err := s.FindKey(docs[i].key, from)
+				doc, found, err := s.FindKey(docs[i].key)
 				if err != nil || !found || doc != uint32(i) {
 					t.Fatalf("FindKey(%d) = %d, %v, %v, want %d", docs[i].key, doc, found, err, i)
 				}
-				if _, found, _, err := s.FindKey(docs[i].key+1, 0); err != nil || found {
+				if _, found, err := s.FindKey(docs[i].key + 1); err != nil || found {
 					t.Fatalf("FindKey(%d) = %v, %v, want not found", docs[i].key+1, found, err)
 				}
-				from = next
 			}
 			if err := s.Check(t.Context()); err != nil {
 				t.Errorf("Check: %v", err)
@@ -280,7 +278,7 @@ func TestMerge(t *testing.T) {
 func TestAdvance(t *testing.T) {
 	docs := singleTermDocs(40_000, func(i int) string { return fmt.Sprint("by", i%3) })
 	s := openDocs(t, 1<<20, docs)
-	e, found, err := s.Find([]byte("by1"), &TermIterator{})
+	e, found, err := s.Lookup().Find([]byte("by1"))
 	if err != nil || !found {
 		t.Fatalf("Find(by1) = %v, %v, want found", found, err)
 	}

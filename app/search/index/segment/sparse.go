@@ -1,12 +1,9 @@
 package segment
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"sort"
 )
 
@@ -33,20 +30,6 @@ type sparseIndex struct {
 	length     int64   // size of the dictionary in bytes
 	stride     int     // only every stride-th leaf is kept
 	maxBytes   int
-}
-
-// find returns the range of the dictionary that can contain a term. ok is false if no leaf can
-// contain it.
-func (x *sparseIndex) find(term []byte) (from, to int64, ok bool) {
-	n := x.leafAfter(term)
-	if n == 0 {
-		return 0, 0, false
-	}
-	to = x.length
-	if n < len(x.offsets) {
-		to = x.offsets[n]
-	}
-	return x.offsets[n-1], to, true
 }
 
 // leafAfter returns the index of the first leaf whose terms are all greater than term.
@@ -83,29 +66,26 @@ func (x *sparseIndex) halve() {
 }
 
 // readSparse reads the sparse index of a dictionary. length is the size of the dictionary in bytes.
-func readSparse(index byteReader, length int64, maxBytes int) (*sparseIndex, error) {
+func readSparse(index *stream, length int64, maxBytes int) (*sparseIndex, error) {
+	raw := make([]byte, index.length)
+	if err := newSequentialReader(index).readAt(raw, 0); err != nil {
+		return nil, err
+	}
 	x := &sparseIndex{length: length, stride: 1, maxBytes: maxBytes}
-	r := bufio.NewReaderSize(io.NewSectionReader(readerAt{index}, 0, index.size()), pageSize)
-	var term [MaxTermBytes]byte
-	termLen := 0
+	var separator []byte
 	off := int64(0)
-	for n := 0; ; n++ {
-		shared, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			break
+	for n := 0; len(raw) > 0; n++ {
+		if len(raw) < 2 || int(raw[0]) > len(separator) || int(raw[0])+int(raw[1]) > MaxTermBytes || 2+int(raw[1]) > len(raw) {
+			return nil, fmt.Errorf("index of the dictionary: %w: length of a term", ErrDamaged)
 		}
-		if err != nil {
-			return nil, err
-		}
-		size, err := readSeparator(r, int(shared), &termLen, &term)
-		if err != nil {
-			return nil, fmt.Errorf("index of the dictionary: %w", err)
-		}
-		if size == 0 || size > uint64(length-off) {
+		separator = append(separator[:raw[0]], raw[2:2+int(raw[1])]...)
+		raw = raw[2+int(raw[1]):]
+		size, width := binary.Uvarint(raw)
+		if width <= 0 || size == 0 || size > uint64(length-off) {
 			return nil, fmt.Errorf("index of the dictionary: %w: length of a leaf", ErrDamaged)
 		}
-		if n%x.stride == 0 {
-			x.add(term[:termLen], off)
+		if raw = raw[width:]; n%x.stride == 0 {
+			x.add(separator, off)
 		}
 		off += int64(size)
 	}
@@ -113,46 +93,4 @@ func readSparse(index byteReader, length int64, maxBytes int) (*sparseIndex, err
 		return nil, fmt.Errorf("index of the dictionary: %w: ends at %d of %d", ErrDamaged, off, length)
 	}
 	return x, nil
-}
-
-func readSeparator(r *bufio.Reader, shared int, termLen *int, term *[MaxTermBytes]byte) (uint64, error) {
-	added, err := r.ReadByte()
-	if err != nil {
-		return 0, truncated(err)
-	}
-	if shared > *termLen || shared+int(added) > MaxTermBytes {
-		return 0, fmt.Errorf("%w: length of a term", ErrDamaged)
-	}
-	if _, err := io.ReadFull(r, term[shared:shared+int(added)]); err != nil {
-		return 0, truncated(err)
-	}
-	*termLen = shared + int(added)
-	size, err := binary.ReadUvarint(r)
-	return size, truncated(err)
-}
-
-// truncated converts an error for the end of a stream to ErrDamaged. It returns other errors
-// unchanged.
-func truncated(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%w: cut off", ErrDamaged)
-	}
-	return err
-}
-
-// readerAt adapts a byteReader to io.ReaderAt.
-type readerAt struct{ r byteReader }
-
-func (a readerAt) ReadAt(p []byte, off int64) (int, error) {
-	n := int(min(int64(len(p)), a.r.size()-off))
-	if n <= 0 {
-		return 0, io.EOF
-	}
-	if err := a.r.readAt(p[:n], off); err != nil {
-		return 0, err
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }

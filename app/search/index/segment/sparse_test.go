@@ -21,14 +21,14 @@ func TestSparse(t *testing.T) {
 		if got := len(s.sparse.separators) + sparseEntryBytes*len(s.sparse.ends); got > max(limit, 100) {
 			t.Errorf("size of the sparse index = %d bytes, want at most %d", got, max(limit, 100))
 		}
-		var w TermIterator
+		l := s.Lookup()
 		for i := range terms {
 			term := []byte(spell(i))
-			e, found, err := s.Find(term, &w)
+			e, found, err := l.Find(term)
 			if err != nil || !found || e.DocFreq != 1 {
 				t.Fatalf("limit %d: Find(%s) = %+v, %v, %v, want one document", limit, term, e, found, err)
 			}
-			if _, found, err := s.Find(append(term, 'x'), &w); err != nil || found {
+			if _, found, err := l.Find(append(term, 'x')); err != nil || found {
 				t.Fatalf("limit %d: Find(%sx) = %v, %v, want not found", limit, term, found, err)
 			}
 		}

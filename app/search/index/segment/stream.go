@@ -86,16 +86,16 @@ type Column struct {
 	scratch []byte
 }
 
-func newColumn(s byteReader, b *Budget) *Column { return &Column{stream: s, budget: b} }
-
 // Groups returns the column with the group of each document (U8).
-func (s *Segment) Groups(b *Budget) *Column { return newColumn(&s.streams[streamGroups], b) }
+func (s *Segment) Groups(b *Budget) *Column { return s.column(streamGroups, b) }
 
 // Dates returns the column with the date of each document (U32; callers convert it to int32).
-func (s *Segment) Dates(b *Budget) *Column { return newColumn(&s.streams[streamDates], b) }
+func (s *Segment) Dates(b *Budget) *Column { return s.column(streamDates, b) }
 
 // Lengths returns the column with the number of words of each document (U16).
-func (s *Segment) Lengths(b *Budget) *Column { return newColumn(&s.streams[streamLengths], b) }
+func (s *Segment) Lengths(b *Budget) *Column { return s.column(streamLengths, b) }
+
+func (s *Segment) column(n int, b *Budget) *Column { return &Column{stream: &s.streams[n], budget: b} }
 
 // columnChunk is the number of bytes read at a time. It is smaller than a page because a sparse
 // posting list uses only a few bytes of each chunk.
