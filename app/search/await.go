@@ -57,7 +57,12 @@ func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s
 
 // includes reports whether the live index contains every change up to and including the given one.
 func (x *Indexer) includes(change uint64) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.live != nil && x.live.change.Load() >= change
+	live := x.generations()[0]
+	return live != nil && live.includes(change)
+}
+
+// includes reports whether an index has all records and every change up to and including the given one.
+func (gen *generation) includes(change uint64) bool {
+	cp := gen.published.Load()
+	return cp.Build == nil && cp.Change >= change
 }

@@ -2,14 +2,15 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
 
-// indexBatch is a Batch that keeps track of the records it contains.
+// indexBatch is a query.Batch that keeps track of the records it contains.
 type indexBatch struct {
-	Batch
+	*query.Batch
 	x            *Indexer
 	records      int
 	last         query.Document // the last record added or removed; only its kind and ID are used
@@ -21,7 +22,7 @@ type indexBatch struct {
 
 // newBatch returns an empty batch for an index.
 func (x *Indexer) newBatch(gen *generation) *indexBatch {
-	return &indexBatch{Batch: gen.Batch(), x: x, singleRecord: gen.singleRecord}
+	return &indexBatch{Batch: gen.NewBatch(), x: x, singleRecord: gen.singleRecord}
 }
 
 // full reports whether the batch has reached its size limit and should be applied.
@@ -34,63 +35,56 @@ func (b *indexBatch) full() bool {
 // batch covers.
 func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (upTo uint64, err error) {
 	seen := make(map[store.Change]bool, len(changes))
-	for len(changes) > 0 {
-		// Collect a run of changes to records of one type that are not in the batch yet.
-		recordType, ids := changes[0].Type, []uint64(nil)
-		seqs := []uint64(nil)
-		for len(changes) > 0 && changes[0].Type == recordType && len(ids) < recordsPerRead {
-			c := changes[0]
-			changes = changes[1:]
-			upTo = c.Seq
-			record := store.Change{Type: c.Type, ID: c.ID}
-			if !seen[record] {
-				seen[record] = true
-				ids, seqs = append(ids, c.ID), append(seqs, c.Seq)
-			}
-		}
-		if len(ids) == 0 {
-			continue
-		}
-		n, err := b.addRecords(ctx, recordType, ids)
-		if err != nil {
-			return 0, err
-		}
-		if n < len(ids) {
-			return seqs[n] - 1, nil
-		}
-		if b.full() {
-			return upTo, nil
-		}
-	}
-	return upTo, nil
-}
-
-// addRecords adds records to the batch until it is full. Records that are deleted or in the trash are
-// removed from the index. n is the number of ids processed, at least one.
-func (b *indexBatch) addRecords(ctx context.Context, recordType string, ids []uint64) (n int, err error) {
-	if recordType == store.FilesOfAbstract {
-		return len(ids), nil // these are added to checkpoint.PendingFiles instead
-	}
-	var list []indexRecord
-	err = b.x.store.View(ctx, func(t *store.Tx) error {
-		list = list[:0]
-		for _, id := range ids {
-			list = append(list, b.x.loadRecord(t, recordType, id))
-		}
-		return nil
+	records := slices.DeleteFunc(slices.Clone(changes), func(c store.Change) bool {
+		c.Seq = 0
+		again := seen[c]
+		seen[c] = true
+		return again || c.Type == store.FilesOfAbstract // these are added to checkpoint.PendingFiles instead
 	})
+	n, err := b.addRecords(ctx, records)
 	if err != nil {
 		return 0, err
 	}
-	for _, record := range list {
-		if err := b.add(ctx, record); err != nil {
-			return 0, err
+	if n < len(records) {
+		return records[n].Seq - 1, nil
+	}
+	return changes[len(changes)-1].Seq, nil
+}
+
+// addRecords adds records to the batch until it is full. Records that are deleted or in the trash are
+// removed from the index. n is the number of records processed, at least one.
+func (b *indexBatch) addRecords(ctx context.Context, records []store.Change) (n int, err error) {
+	for part := range slices.Chunk(records, recordsPerRead) {
+		var list []indexRecord
+		err := b.x.store.View(ctx, func(t *store.Tx) error {
+			list = list[:0]
+			for _, r := range part {
+				list = append(list, b.x.loadRecord(t, r.Type, r.ID))
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
 		}
-		if n++; b.full() {
-			break
+		for _, record := range list {
+			if err := b.add(ctx, record); err != nil {
+				return n, err
+			}
+			if n++; b.full() {
+				return n, nil
+			}
 		}
 	}
 	return n, nil
+}
+
+// addIDs adds records of one type, as addRecords does.
+func (b *indexBatch) addIDs(ctx context.Context, recordType string, ids []uint64) (n int, err error) {
+	records := make([]store.Change, len(ids))
+	for i, id := range ids {
+		records[i] = store.Change{Type: recordType, ID: id}
+	}
+	return b.addRecords(ctx, records)
 }
 
 // add adds one record to the batch, or removes it from the index if searches must not find it.

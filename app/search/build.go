@@ -50,7 +50,7 @@ func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 			build.Type, build.NextID = buildOrder[next], 1
 			continue
 		}
-		n, err := batch.addRecords(ctx, build.Type, ids)
+		n, err := batch.addIDs(ctx, build.Type, ids)
 		if err != nil {
 			return err
 		}
@@ -126,35 +126,32 @@ func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexB
 	case errors.Is(err, query.ErrTerm):
 		x.log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
 		gen.singleRecord = false
-		removal := gen.Batch()
+		removal := gen.NewBatch()
 		removal.Remove(batch.last.Kind, batch.last.ID)
 		err = gen.Apply(ctx, removal, cp.encode())
 	}
 	if err != nil {
 		return err
 	}
-	gen.checkpoint = cp
-	gen.publishProgress(cp)
+	gen.setCheckpoint(cp)
 	return nil
 }
 
-// publishProgress copies the checkpoint to the atomic fields that other goroutines read.
-func (gen *generation) publishProgress(cp checkpoint) {
-	gen.change.Store(cp.Change)
-	gen.pendingFiles.Store(uint64(len(cp.PendingFiles)))
-	gen.missingText.Store(&cp.MissingText)
-	gen.building.Store(cp.Build != nil)
-	if cp.Build == nil {
-		gen.buildDone.Store(gen.buildTotal.Load())
-		return
+// setCheckpoint sets the checkpoint after it was applied.
+func (gen *generation) setCheckpoint(cp checkpoint) {
+	gen.checkpoint = cp
+	gen.published.Store(&cp)
+	if cp.Build != nil {
+		gen.buildTotal.Store(cp.Build.Total)
 	}
-	gen.buildTotal.Store(cp.Build.Total)
-	gen.buildDone.Store(cp.Build.Done)
 }
 
 // progress returns how many records a build has indexed, and their total. Records created during the
 // build also count as done, so done is limited to total.
 func (gen *generation) progress() (done, total uint64) {
-	total = gen.buildTotal.Load()
-	return min(gen.buildDone.Load(), total), total
+	done, total = gen.buildTotal.Load(), gen.buildTotal.Load()
+	if build := gen.published.Load().Build; build != nil {
+		done = min(build.Done, total)
+	}
+	return done, total
 }

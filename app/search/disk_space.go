@@ -49,8 +49,8 @@ func (x *Indexer) CheckRebuildSpace() error {
 		return nil
 	}
 	defer gen.readers.Done()
-	_, bytes, _ := gen.Size()
-	enough, err := x.hasFreeSpace(uint64(max(bytes, 0)), rebuildReserves)
+	bytes := uint64(gen.Stats().Bytes)
+	enough, err := x.hasFreeSpace(bytes, rebuildReserves)
 	if err != nil || enough {
 		return err
 	}
@@ -62,7 +62,7 @@ func (x *Indexer) CheckRebuildSpace() error {
 		Message: fmt.Sprintf(
 			"There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
 				"Free some disk space. Or stop the server and delete the folder %s: search isn't available until the next start has rebuilt it.",
-			(uint64(max(bytes, 0))+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.dir)}
+			(bytes+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.dir)}
 }
 
 // checkBuildSpace returns InsufficientStorage if there is too little free disk space for a new index.

@@ -129,12 +129,17 @@ const maxOpenFailures = 5
 
 // openAll opens the usable indexes and deletes the others. If currentFile does not name an index, the
 // newest complete index goes live.
-func (x *Indexer) openAll(ctx context.Context) error {
+func (x *Indexer) openAll(ctx context.Context) (err error) {
 	list, current, err := x.listFolders()
 	if err != nil {
 		return err
 	}
 	var live, building *generation
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
+		}
+	}()
 	for _, n := range slices.Backward(list) {
 		var gen *generation
 		if live == nil && (n == current || current == 0 || n > current && building == nil) {
@@ -159,17 +164,17 @@ func (x *Indexer) openAll(ctx context.Context) error {
 			err = errors.Join(gen.Close(), x.remove(n))
 		}
 		if err != nil {
-			return errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
+			return err
 		}
 	}
 	if current == 0 && live != nil {
 		if err := x.writeCurrent(live.number); err != nil {
-			return errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
+			return err
 		}
 	}
 	if building != nil && building.checkpoint.Build == nil { // another process indexed the last record
 		if err := x.setTarget(ctx, building); err != nil {
-			return errors.Join(err, x.closeGeneration(live), x.closeGeneration(building))
+			return err
 		}
 	}
 	x.withLock(func() {
@@ -190,8 +195,8 @@ func (x *Indexer) promote() error {
 	}
 	old := x.live
 	x.withLock(func() { x.live, x.building, x.since = gen, nil, x.clock() })
-	documents, bytes, _ := gen.Size()
-	x.log.Info("the search index is whole", "documents", documents, "bytes", bytes)
+	size := gen.Stats()
+	x.log.Info("the search index is whole", "documents", size.Documents, "bytes", size.Bytes)
 	x.discard(old)
 	x.removeOthers(gen.number)
 	return nil

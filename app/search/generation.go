@@ -13,8 +13,8 @@ import (
 	"deedkeep/app/store"
 )
 
-// generation is an open index that is live or being built. The atomic fields contain a copy of its
-// checkpoint for other goroutines. The other fields may only be used in a pass.
+// generation is an open index that is live or being built. Other goroutines than that of a pass may only
+// use the atomic fields and number.
 type generation struct {
 	Index
 	number        uint64 // the number of its folder
@@ -23,16 +23,13 @@ type generation struct {
 	staleReported bool   // its failure to update has been logged
 	// when a rebuild was last requested because the feed no longer contains the next change of this
 	// index; zero if the feed contains it
-	fellBehindAt          time.Time
-	singleRecord          bool          // batches contain one record, to isolate a record that the index rejects
-	change                atomic.Uint64 // checkpoint.Change
-	pendingFiles          atomic.Uint64 // len(checkpoint.PendingFiles)
-	buildDone, buildTotal atomic.Uint64
-	building              atomic.Bool              // checkpoint.Build != nil
-	missingText           atomic.Pointer[idRanges] // checkpoint.MissingText
-	damaged               atomic.Bool              // a search or check found damage
-	readErrors            atomic.Int64             // number of searches that failed with a disk error
-	readers               sync.WaitGroup
+	fellBehindAt time.Time
+	singleRecord bool                       // batches contain one record, to isolate a record that the index rejects
+	published    atomic.Pointer[checkpoint] // the checkpoint
+	buildTotal   atomic.Uint64              // number of records of the build
+	damaged      atomic.Bool                // a search or check found damage
+	readErrors   atomic.Int64               // number of searches that failed with a disk error
+	readers      sync.WaitGroup
 }
 
 // closeGeneration closes an index. gen may be nil.
@@ -68,8 +65,8 @@ func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generatio
 }
 
 func newGeneration(index Index, number uint64, cp checkpoint) *generation {
-	gen := &generation{Index: index, number: number, checkpoint: cp, target: math.MaxUint64}
-	gen.publishProgress(cp)
+	gen := &generation{Index: index, number: number, target: math.MaxUint64}
+	gen.setCheckpoint(cp)
 	return gen
 }
 

@@ -268,7 +268,7 @@ type wrappedIndex struct {
 	apply, search func() error
 }
 
-func (w wrappedIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
+func (w wrappedIndex) Apply(ctx context.Context, b *query.Batch, checkpoint []byte) error {
 	if w.apply != nil {
 		if err := w.apply(); err != nil {
 			return err

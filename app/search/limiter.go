@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"slices"
 	"sync"
 
 	"deedkeep/app/errs"
@@ -14,24 +13,22 @@ import (
 // wait in order of arrival. No client gets more than half of the slots, so at least one is always left
 // for other clients.
 type limiter struct {
-	max, maxPerClient int
+	slots chan struct{} // contains a value for each running search
 
-	mu        sync.Mutex
-	active    int
-	perClient map[string]int // number of slots in use by each client; entries of 0 are deleted
-	queue     []*waiter
+	mu      sync.Mutex
+	clients map[string]*clientSlots // of the clients that search or wait
 }
 
-type waiter struct {
-	client   string
-	admitted chan struct{} // closed when the client gets a slot
+type clientSlots struct {
+	slots    chan struct{} // contains a value for each running search, and for the next one that waits for limiter.slots
+	searches int           // running or waiting
 }
 
 func newLimiter(maxConcurrent int) *limiter {
 	if maxConcurrent <= 0 {
 		maxConcurrent = 2 * runtime.GOMAXPROCS(0)
 	}
-	return &limiter{max: maxConcurrent, maxPerClient: max(1, maxConcurrent/2), perClient: make(map[string]int)}
+	return &limiter{slots: make(chan struct{}, maxConcurrent), clients: make(map[string]*clientSlots)}
 }
 
 // ErrTooManySearches is in the chain of the error that Acquire returns if no slot became free in time.
@@ -41,53 +38,38 @@ var errTooMany = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches
 
 // acquire waits for a slot. The caller must call release. acquire returns Unavailable if the deadline
 // of ctx passes first.
-func (g *limiter) acquire(ctx context.Context, client string) (release func(), err error) {
-	w := &waiter{client: client, admitted: make(chan struct{})}
-	release = func() { g.release(client) }
-	g.mu.Lock()
-	g.queue = append(g.queue, w)
-	g.admit()
-	g.mu.Unlock()
-	select {
-	case <-w.admitted:
-		return release, nil
-	case <-ctx.Done():
+func (l *limiter) acquire(ctx context.Context, client string) (release func(), err error) {
+	l.mu.Lock()
+	c := l.clients[client]
+	if c == nil {
+		c = &clientSlots{slots: make(chan struct{}, max(1, cap(l.slots)/2))}
+		l.clients[client] = c
 	}
-	g.mu.Lock()
-	i := slices.Index(g.queue, w)
-	if i >= 0 {
-		g.queue = slices.Delete(g.queue, i, i+1)
-	}
-	g.mu.Unlock()
-	if i < 0 { // the client was admitted at the same time
-		return release, nil
-	}
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil, ctx.Err() // the client disconnected
-	}
-	return nil, errTooMany
-}
-
-func (g *limiter) release(client string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.active--
-	if g.perClient[client]--; g.perClient[client] == 0 {
-		delete(g.perClient, client)
-	}
-	g.admit()
-}
-
-// admit assigns free slots to waiting clients in order of arrival. It skips clients that have reached
-// their limit.
-func (g *limiter) admit() {
-	g.queue = slices.DeleteFunc(g.queue, func(w *waiter) bool {
-		if g.active == g.max || g.perClient[w.client] == g.maxPerClient {
-			return false
+	c.searches++
+	l.mu.Unlock()
+	var acquired []chan struct{}
+	release = func() {
+		for _, slots := range acquired {
+			<-slots
 		}
-		g.active++
-		g.perClient[w.client]++
-		close(w.admitted)
-		return true
-	})
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if c.searches--; c.searches == 0 {
+			delete(l.clients, client)
+		}
+	}
+	for _, slots := range []chan struct{}{c.slots, l.slots} {
+		select {
+		case slots <- struct{}{}:
+			acquired = append(acquired, slots)
+			continue
+		case <-ctx.Done():
+		}
+		release()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err() // the client disconnected
+		}
+		return nil, errTooMany
+	}
+	return release, nil
 }

@@ -54,45 +54,29 @@ func (s idRanges) find(id uint64) (int, bool) {
 
 // add adds an ID. It modifies s in place.
 func (s *idRanges) add(id uint64) {
-	ranges := *s
-	i, found := ranges.find(id)
+	i, found := s.find(id)
 	if found {
 		return
 	}
-	before, after := i > 0 && ranges[i-1][1]+1 == id, i < len(ranges) && ranges[i][0] == id+1
-	switch {
-	case before && after:
-		ranges[i-1][1] = ranges[i][1]
-		ranges = slices.Delete(ranges, i, i+1)
-	case before:
-		ranges[i-1][1] = id
-	case after:
-		ranges[i][0] = id
-	default:
-		ranges = slices.Insert(ranges, i, [2]uint64{id, id})
+	ranges := slices.Insert(*s, i, [2]uint64{id, id})
+	for _, i := range []int{i + 1, i} { // join it with the ranges next to it
+		if i > 0 && i < len(ranges) && ranges[i-1][1]+1 == ranges[i][0] {
+			ranges[i-1][1] = ranges[i][1]
+			ranges = slices.Delete(ranges, i, i+1)
+		}
 	}
 	*s = ranges.mergeExcess()
 }
 
 // remove removes an ID. It modifies s in place.
 func (s *idRanges) remove(id uint64) {
-	ranges := *s
-	i, found := ranges.find(id)
+	i, found := s.find(id)
 	if !found {
 		return
 	}
-	switch r := ranges[i]; {
-	case r[0] == r[1]:
-		ranges = slices.Delete(ranges, i, i+1)
-	case r[0] == id:
-		ranges[i][0]++
-	case r[1] == id:
-		ranges[i][1]--
-	default:
-		ranges[i][1] = id - 1
-		ranges = slices.Insert(ranges, i+1, [2]uint64{id + 1, r[1]})
-	}
-	*s = ranges.mergeExcess()
+	r := (*s)[i]
+	rest := slices.DeleteFunc([][2]uint64{{r[0], id - 1}, {id + 1, r[1]}}, func(r [2]uint64) bool { return r[0] > r[1] })
+	*s = slices.Replace(*s, i, i+1, rest...).mergeExcess()
 }
 
 // mergeExcess merges the two closest ranges if there are more than maxRanges. On a tie, it merges the
@@ -132,8 +116,8 @@ func (m *checkpoint) updateMissingText(b *indexBatch) {
 // it when their last change is indexed.
 func (x *Indexer) MissingText(after uint64, limit int) []uint64 {
 	for _, gen := range x.generations() {
-		if gen != nil && !gen.building.Load() && gen.change.Load() >= after {
-			if ids := gen.missing().first(limit); len(ids) > 0 {
+		if gen != nil && gen.includes(after) {
+			if ids := gen.published.Load().MissingText.first(limit); len(ids) > 0 {
 				return ids
 			}
 		}
@@ -147,32 +131,24 @@ func (x *Indexer) generations() (list [2]*generation) {
 	return list
 }
 
-// missing returns the IDs of the documents that are indexed without their text.
-func (gen *generation) missing() idRanges {
-	if ranges := gen.missingText.Load(); ranges != nil {
-		return *ranges
-	}
-	return nil
-}
-
 // waitsForText reports whether a complete index should not go live yet because it lacks the text of
 // more documents than the live one.
 func (x *Indexer) waitsForText(gen *generation) bool {
 	return x.onMissingText != nil && x.live != nil && !x.live.damaged.Load() && x.live.fellBehindAt.IsZero() &&
-		gen.missing().count() > x.live.missing().count()
+		gen.checkpoint.MissingText.count() > x.live.checkpoint.MissingText.count()
 }
 
 // onlyTextMissing reports whether the index being built contains every change up to the given one and
 // only lacks text.
 func (x *Indexer) onlyTextMissing(change uint64) bool {
 	gen := x.generations()[1]
-	return x.onMissingText != nil && gen != nil && !gen.building.Load() && gen.change.Load() >= change && len(gen.missing()) > 0
+	return x.onMissingText != nil && gen != nil && gen.includes(change) && len(gen.published.Load().MissingText) > 0
 }
 
 // notifyMissingText calls onMissingText if an index lacks any text.
 func (x *Indexer) notifyMissingText() {
 	for _, gen := range x.generations() {
-		if x.onMissingText != nil && gen != nil && len(gen.missing()) > 0 {
+		if x.onMissingText != nil && gen != nil && len(gen.published.Load().MissingText) > 0 {
 			x.onMissingText()
 			return
 		}

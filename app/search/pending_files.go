@@ -53,7 +53,7 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 			cp.PendingFiles = cp.PendingFiles[1:]
 			continue
 		}
-		n, err := batch.addRecords(ctx, fileType, ids)
+		n, err := batch.addIDs(ctx, fileType, ids)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
 
@@ -22,7 +23,7 @@ type killedIndex struct {
 	left *atomic.Int64 // number of batches left
 }
 
-func (k killedIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
+func (k killedIndex) Apply(ctx context.Context, b *query.Batch, checkpoint []byte) error {
 	if k.left.Add(-1) < 0 {
 		return errKilled
 	}

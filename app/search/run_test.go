@@ -136,27 +136,22 @@ func TestUnreadableIndexIsRebuilt(t *testing.T) {
 }
 
 // rejectingIndex rejects batches that contain order 3.
-type rejectingIndex struct{ search.Index }
-
-// rejectingBatch records whether it contains the order that is rejected.
-type rejectingBatch struct {
-	search.Batch
-	bad bool
+type rejectingIndex struct {
+	search.Index
+	t *testing.T
 }
 
-func (r rejectingIndex) Batch() search.Batch { return &rejectingBatch{Batch: r.Index.Batch()} }
-
-func (b *rejectingBatch) Put(d query.Document) error {
-	b.bad = b.bad || d.ID == 3
-	return b.Batch.Put(d)
-}
-
-func (r rejectingIndex) Apply(ctx context.Context, b search.Batch, checkpoint []byte) error {
-	if batch, ok := b.(*rejectingBatch); ok {
-		if batch.bad {
-			return fmt.Errorf("apply batch: %w", index.ErrTerm)
-		}
-		b = batch.Batch
+func (r rejectingIndex) Apply(ctx context.Context, b *query.Batch, checkpoint []byte) error {
+	scratch, err := query.Open(r.t.TempDir(), query.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = scratch.Close() }()
+	if err := scratch.Apply(ctx, b, nil); err != nil {
+		return err
+	}
+	if result, err := scratch.Search(ctx, query.Query{Text: "KCX100", Limit: 1}); err != nil || len(result.Hits) > 0 {
+		return errors.Join(fmt.Errorf("apply batch: %w", index.ErrTerm), err)
 	}
 	return r.Index.Apply(ctx, b, checkpoint)
 }
@@ -166,7 +161,7 @@ func TestRejectedRecordIsSkipped(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	h := open(t, func(o *search.IndexerOptions) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return rejectingIndex{in} })
+	h.wrapIndexes(func(_ int64, in search.Index) search.Index { return rejectingIndex{in, t} })
 	for n := range 6 {
 		h.order(fmt.Sprintf("K%cX100", 'A'+n), "", elm("", ""))
 	}

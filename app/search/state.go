@@ -77,16 +77,25 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 	}
 	if building != nil {
 		s.Done, s.Total = building.progress()
-		s.MissingText = building.missing().count()
+		s.MissingText = building.published.Load().MissingText.count()
 	}
 	if gen != nil {
 		s.Ready = !gen.damaged.Load()
-		s.Documents, s.Bytes, s.Segments = gen.Size()
-		s.PendingChanges = lastChange - min(lastChange, gen.change.Load()) + gen.pendingFiles.Load()
-		s.MissingTextLive = gen.missing().count()
-		s.MissingText = max(s.MissingText, s.MissingTextLive)
+		s.setSize(gen.Stats())
+		s.setLag(gen.published.Load(), lastChange)
 	}
 	return s, nil
+}
+
+func (s *State) setSize(size query.Stats) {
+	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
+}
+
+// setLag sets what the live index lacks. lastChange is the last change in the feed.
+func (s *State) setLag(cp *checkpoint, lastChange uint64) {
+	s.PendingChanges = lastChange - min(lastChange, cp.Change) + uint64(len(cp.PendingFiles))
+	s.MissingTextLive = cp.MissingText.count()
+	s.MissingText = max(s.MissingText, s.MissingTextLive)
 }
 
 // readStateOnDisk fills in the state of an index that this process has not opened.
@@ -109,10 +118,8 @@ func (x *Indexer) readStateOnDisk(lastChange uint64, s *State) {
 		s.Failure = message(err)
 		return
 	}
-	s.Documents, s.Bytes, s.Segments = uint64(size.Documents), size.Bytes, size.Segments
+	s.setSize(size)
 	cp, ok := decodeCheckpoint(raw)
 	s.Ready = ok && cp.Build == nil
-	s.PendingChanges = lastChange - min(lastChange, cp.Change) + uint64(len(cp.PendingFiles))
-	s.MissingTextLive = cp.MissingText.count()
-	s.MissingText = s.MissingTextLive
+	s.setLag(&cp, lastChange)
 }

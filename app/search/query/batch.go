@@ -46,7 +46,7 @@ type Batch struct {
 
 // NewBatch returns an empty batch.
 func (x *Index) NewBatch() *Batch {
-	engine := x.engine.NewBatch()
+	engine := x.Index.NewBatch()
 	return &Batch{log: x.options.Log, engine: engine, sink: engine}
 }
 

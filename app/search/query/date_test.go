@@ -59,7 +59,7 @@ func TestDates(t *testing.T) {
 		{text: "page 3/14", first: "f8", all: "f8 a2 a3 o1 f2 f3 f10"},
 	} {
 		t.Run(row.text, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 20})
 				got := formatHits(a)
 				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
@@ -137,7 +137,7 @@ func TestAmbiguousDigits(t *testing.T) {
 		"Jan 14, 2026": "[f1 f3]", "2026-01-14": "[f1 f3]", "November 4, 2026": "[f2 f4]", "11/04/2026": "[f4 f2]",
 	} {
 		t.Run(text, func(t *testing.T) {
-			a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
+			a, err := search(context.Background(), x.Index, Options{}.withDefaults(), Query{Text: text, Limit: 9})
 			if err != nil || !sameOrder(formatHits(a), want) {
 				t.Errorf("search(%q) = %s, %v, want %s: %v", text, formatHits(a), err, want, a.Hits)
 			}
@@ -159,7 +159,7 @@ func TestTypedNotationRanksFirst(t *testing.T) {
 		"March 14, 2026": "f2 f3 f1", "3/14/2026": "f3 f2", "14 March 2026": "[f3 f2] f1", "3/14/26": "f4 [f2 f3]",
 	} {
 		t.Run(text, func(t *testing.T) {
-			a, err := search(context.Background(), x.engine, Options{}.withDefaults(), Query{Text: text, Limit: 9})
+			a, err := search(context.Background(), x.Index, Options{}.withDefaults(), Query{Text: text, Limit: 9})
 			if err != nil || !sameOrder(formatHits(a), want) {
 				t.Errorf("search(%q) = %s, %v, want %s: %v", text, formatHits(a), err, want, a.Hits)
 			}

@@ -149,8 +149,6 @@
 //
 // # Why not a library
 //
-// With a fifth of the texts that this engine is designed for, bleve 2.6.1 needed 1,010 MB of memory
-// to index them, and 0.6 to 1.7 s (95th percentile) for a phrase of common words. SQLite FTS5
-// needed 0.25 s for a common word sorted by relevance. With all of the texts, this engine needs 208
-// MB, 0.11 s for such a phrase, and 0.09 s for such a word.
+// A library could replace app/search/index but not this package. .ci/search-bench compares the index with
+// bleve and SQLite FTS5, and .github/decisions/004-search-index.md says why it was kept.
 package query

@@ -38,7 +38,7 @@ const (
 
 // Index is an open search index. It is safe for concurrent use.
 type Index struct {
-	engine  *index.Index
+	*index.Index
 	options Options
 }
 
@@ -50,7 +50,7 @@ func Open(dir string, o Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the index of words: %w", err)
 	}
-	return &Index{engine: engine, options: o}, nil
+	return &Index{engine, o}, nil
 }
 
 // withDefaults returns the options with defaults for zero values.
@@ -70,14 +70,11 @@ func (o Options) withDefaults() Options {
 
 // Apply adds a batch to the index and replaces the checkpoint, atomically and durably.
 func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
-	if err := x.engine.Apply(ctx, b.engine, checkpoint); err != nil {
+	if err := x.Index.Apply(ctx, b.engine, checkpoint); err != nil {
 		return fmt.Errorf("put a batch into the index of words: %w", err)
 	}
 	return nil
 }
-
-// Checkpoint returns the checkpoint of the last Apply, or nil.
-func (x *Index) Checkpoint() []byte { return x.engine.Checkpoint() }
 
 // Stats describes the size of an index.
 type Stats = index.Stats
@@ -85,13 +82,3 @@ type Stats = index.Stats
 // Inspect returns the size and checkpoint of an index that is not open. It does not modify the
 // index. It returns ErrDamaged, ErrOtherFormat, or fs.ErrNotExist if the index can't be read.
 func Inspect(dir string) (Stats, []byte, error) { return index.Inspect(dir) }
-
-// Stats returns the size of the index.
-func (x *Index) Stats() Stats { return x.engine.Stats() }
-
-// Check reads the complete index and verifies its checksums. It returns ErrDamaged if they do not
-// match.
-func (x *Index) Check(ctx context.Context) error { return x.engine.Check(ctx) }
-
-// Close closes the index. No Search or Apply may be running.
-func (x *Index) Close() error { return x.engine.Close() }

@@ -67,7 +67,7 @@ func TestAlternativeSpellings(t *testing.T) {
 		{"j.p. morganfield ", "a10 f10"},
 	} {
 		t.Run(row.text, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 4})
 				if got := formatHits(a); err != nil || !sameOrder(got, row.want) && !sameOrder(got, "["+row.want+"]") || a.Fuzzy || a.Relaxed {
 					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)

@@ -15,7 +15,7 @@ var ErrDeadline = errors.New("the search took too long")
 // query. It returns ErrShort, ErrLong, or ErrDeep for an invalid query, ErrDeadline, ErrDamaged, or
 // the error of a canceled context.
 func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
-	return search(ctx, x.engine, x.options, q)
+	return search(ctx, x.Index, x.options, q)
 }
 
 func search(ctx context.Context, engine searcher, o Options, q Query) (Result, error) {

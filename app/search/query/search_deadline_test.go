@@ -64,7 +64,7 @@ func TestDeadlineBetweenStages(t *testing.T) {
 		}
 		succeeded := false
 		for calls := 0; ; calls++ {
-			e := &expiringEngine{x.engine, calls}
+			e := &expiringEngine{x.Index, calls}
 			a, err := search(t.Context(), e, x.options, q)
 			if err != nil && (succeeded || !errors.Is(err, ErrDeadline)) {
 				t.Fatalf("search(%q) with time for %d calls = %v, want %v before the first result", text, calls, err, ErrDeadline)

@@ -74,7 +74,7 @@ func TestPitfalls(t *testing.T) {
 		{name: "open quote with a prefix of two letters", text: `"of the sa`, want: "[f2 f3]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
 				if got := formatHits(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy != row.fuzzy || a.Relaxed != row.relaxed {
 					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
@@ -100,7 +100,7 @@ func TestValuesOfTypes(t *testing.T) {
 		{"recorder.example.gov", "o1"}, {"https://recorder.example.gov/deeds?book=12", "o1"}, {"gis01", "o2"},
 	} {
 		t.Run(row.text, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
 				if got := formatHits(a); err != nil || !sameOrder(got, row.want) || a.Fuzzy || a.Relaxed {
 					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)
@@ -153,7 +153,7 @@ func TestSeparateLetters(t *testing.T) {
 		{text: "robert t & s", want: ""},
 	} {
 		t.Run(row.text, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 12})
 				if got := formatHits(a); err != nil || got != row.want || a.Fuzzy || a.Relaxed != row.relaxed {
 					t.Errorf("search(%q) = %s (fuzzy: %t, relaxed: %t, %v), want %s", row.text, got, a.Fuzzy, a.Relaxed, err, row.want)

@@ -56,7 +56,7 @@ func TestBookAndPage(t *testing.T) {
 		{text: "map book 12 page 3", first: "o1", all: "o1", relaxed: true}, // the parts match only as separate words
 	} {
 		t.Run(row.text, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: 4})
 				got := formatHits(a)
 				first := strings.Join(strings.Fields(got)[:min(len(a.Hits), len(strings.Fields(row.first)))], " ")
@@ -93,7 +93,7 @@ func TestRanking(t *testing.T) {
 		{"apostrophe", "O'Neal", "a1 o2 f2"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			for _, engine := range []searcher{n, x.engine} {
+			for _, engine := range []searcher{n, x.Index} {
 				for limit := 1; limit <= 12; limit++ {
 					a, err := search(context.Background(), engine, Options{}.withDefaults(), Query{Text: row.text, Limit: limit})
 					want := strings.Fields(row.want)
