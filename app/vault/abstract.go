@@ -201,9 +201,6 @@ func (a *Abstracts) Attach(ctx context.Context, actor model.Actor, id uint64, dr
 	if _, rejected := draft.Check(upload.HasFiles(), true); len(rejected) > 0 {
 		return AbstractWithFiles{}, rejected.Err()
 	}
-	if _, err := a.Get(ctx, id); err != nil {
-		return AbstractWithFiles{}, err
-	}
 	accepted, err := upload.commit()
 	if err != nil {
 		return AbstractWithFiles{}, err
