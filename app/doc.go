@@ -49,6 +49,7 @@
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
 //	1     app/client     typed client of /v1                                      -
+//	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/apitypes   JSON shapes of /v1                                       -
@@ -58,7 +59,7 @@
 //	0     app/document/docio reader of one untrusted document                     -
 //	0     app/search/index/segment segment files of the index: write, read, merge -
 //	0     app/importer   scan of a folder of existing documents                   -
-//	0     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
+//	0     app/strictyaml YAML files written by hand: nodes and lines of problems  -
 //	0     web            embedded pages, scripts, styles, and engines             -
 //	0     web/copy       program of go generate: copies what npm installed        -
 //	test  app            this map and the tests of the repository's layout        -

@@ -172,7 +172,7 @@ func (s *shell) load() (config.Config, error) {
 
 // configSource returns the sources of this command's settings.
 func (s *shell) configSource() config.Source {
-	values := map[string]any{}
+	values := map[string]string{}
 	for flag, key := range settingsByFlag {
 		if f := s.flags.Lookup(flag); f != nil && f.Changed {
 			values[key] = f.Value.String()
@@ -182,8 +182,7 @@ func (s *shell) configSource() config.Source {
 	if program, err := os.Executable(); err == nil {
 		programDir = filepath.Dir(program)
 	}
-	dir, _ := values["data"].(string)
-	return config.Source{DataDir: dir, File: s.file, BinaryDir: programDir, Env: os.Environ(), Flags: values}
+	return config.Source{File: s.file, BinaryDir: programDir, Env: os.Environ(), Flags: values}
 }
 
 // settingsFile returns the path of the settings file in use. If there isn't one, exists is

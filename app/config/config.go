@@ -12,16 +12,19 @@ package config
 import (
 	"net/netip"
 	"path/filepath"
+	"reflect"
 	"time"
 )
 
-// Config holds every setting of deedkeep. The mapstructure tags are the keys in the settings file. config.example.yaml
-// explains each setting; Validate checks its bounds.
+// Config holds every setting of deedkeep. The mapstructure tags are the keys in the settings file. The other tags are
+// the default value and, for every number, the smallest and the largest value. Fields with the tag `secret:"true"` are
+// never shown. config.example.yaml explains each setting.
 type Config struct {
-	Data           string         `mapstructure:"data"`
-	Listen         string         `mapstructure:"listen"`
-	PublicURL      string         `mapstructure:"public_url"`
-	TimeZone       string         `mapstructure:"time_zone"` // name in the IANA time zone database; "" means the local time zone
+	Data      string `mapstructure:"data" default:"./data"`
+	Listen    string `mapstructure:"listen" default:"127.0.0.1:8080"`
+	PublicURL string `mapstructure:"public_url"`
+	// name in the IANA time zone database; "" means the local time zone
+	TimeZone       string         `mapstructure:"time_zone"`
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
 	TLS            TLS            `mapstructure:"tls"`
 	Log            Log            `mapstructure:"log"`
@@ -52,11 +55,15 @@ type Config struct {
 // TLS configures encryption at the public address. The certificate is the firm's own, self-signed, or missing (no
 // encryption).
 type TLS struct {
-	Cert           string        `mapstructure:"cert"` // path of a PEM file that contains the certificate, then its chain
-	Key            string        `mapstructure:"key"`  // path of a PEM file
-	SelfSigned     bool          `mapstructure:"self_signed"`
-	RedirectListen string        `mapstructure:"redirect_listen"` // "" means that only the TLS port redirects plain HTTP requests
-	HSTS           time.Duration `mapstructure:"hsts"`            // 0 means no header; never sent with SelfSigned
+	// path of a PEM file that contains the certificate, then its chain
+	Cert string `mapstructure:"cert"`
+	// path of a PEM file
+	Key        string `mapstructure:"key"`
+	SelfSigned bool   `mapstructure:"self_signed"`
+	// "" means that only the TLS port redirects plain HTTP requests
+	RedirectListen string `mapstructure:"redirect_listen"`
+	// 0 means no header; never sent with SelfSigned
+	HSTS time.Duration `mapstructure:"hsts" default:"180d" min:"0" max:"730d"`
 }
 
 // Enabled reports whether the public address uses HTTPS.
@@ -64,73 +71,95 @@ func (t TLS) Enabled() bool { return t.SelfSigned || t.Cert != "" }
 
 // Log configures the format and level of the log.
 type Log struct {
-	Format string `mapstructure:"format"` // text or json
-	Level  string `mapstructure:"level"`  // debug, info, warn, or error
+	// text or json
+	Format string `mapstructure:"format" default:"text"`
+	// debug, info, warn, or error
+	Level string `mapstructure:"level" default:"info"`
 }
 
 // Limits configures the limits on documents, request bodies, and connections.
 type Limits struct {
-	FileSize         Size `mapstructure:"file_size"`
-	FilesPerRequest  int  `mapstructure:"files_per_request"`
-	PDFPages         int  `mapstructure:"pdf_pages"`
-	ImageHeavySize   Size `mapstructure:"image_heavy_size"`
-	ImageHeavyPages  int  `mapstructure:"image_heavy_pages"`
-	PicturePixels    int  `mapstructure:"picture_pixels"` // maximum number of pixels in an uploaded image
-	PictureWidth     int  `mapstructure:"picture_width"`  // maximum width of a page image that the server renders, in pixels
-	Text             Size `mapstructure:"text"`           // maximum size of a document's text
-	JSONBody         Size `mapstructure:"json_body"`
-	FormFields       Size `mapstructure:"form_fields"` // maximum total size of a request body's form fields, without files
-	Parts            int  `mapstructure:"parts"`
-	BodiesInMemory   Size `mapstructure:"bodies_in_memory"` // maximum memory for the bodies of all requests together
-	RequestBody      Size `mapstructure:"request_body"`     // 0 means that MaxRequestBody computes it
-	Page             Size `mapstructure:"page"`             // maximum total size of the records on one page of a list
-	FilesPerAbstract int  `mapstructure:"files_per_abstract"`
-	Connections      int  `mapstructure:"connections"`
+	FileSize        Size `mapstructure:"file_size" default:"100 MB" min:"1" max:"4 GB"`
+	FilesPerRequest int  `mapstructure:"files_per_request" default:"100" min:"1" max:"10000"`
+	PDFPages        int  `mapstructure:"pdf_pages" default:"500" min:"1" max:"100000"`
+	ImageHeavySize  Size `mapstructure:"image_heavy_size" default:"50 MB" min:"1" max:"4 GB"`
+	ImageHeavyPages int  `mapstructure:"image_heavy_pages" default:"300" min:"1" max:"100000"`
+	// maximum number of pixels in an uploaded image
+	PicturePixels int `mapstructure:"picture_pixels" default:"80000000" min:"100000" max:"2000000000"`
+	// maximum width of a page image that the server renders, in pixels
+	PictureWidth int `mapstructure:"picture_width" default:"5100" min:"100" max:"10000"`
+	// maximum size of a document's text
+	Text     Size `mapstructure:"text" default:"32 MB" min:"1 KB" max:"1 GB"`
+	JSONBody Size `mapstructure:"json_body" default:"8 MB" min:"1 KB" max:"32 MB"`
+	// maximum total size of a request body's form fields, without files
+	FormFields Size `mapstructure:"form_fields" default:"8 MB" min:"1 KB" max:"32 MB"`
+	Parts      int  `mapstructure:"parts" default:"1000" min:"2" max:"100000"`
+	// maximum memory for the bodies of all requests together
+	BodiesInMemory Size `mapstructure:"bodies_in_memory" default:"64 MB" min:"1 MB" max:"4 GB"`
+	// 0 means that MaxRequestBody computes it
+	RequestBody Size `mapstructure:"request_body" min:"0" max:"64 TB"`
+	// maximum total size of the records on one page of a list
+	Page             Size `mapstructure:"page" default:"4 MB" min:"64 KB" max:"64 MB"`
+	FilesPerAbstract int  `mapstructure:"files_per_abstract" default:"2000" min:"1" max:"100000"`
+	Connections      int  `mapstructure:"connections" default:"1024" min:"8" max:"100000"`
 	// ConnectionsPerAddress is the maximum number of idle connections from one IP address. It doesn't apply to trusted
 	// proxies and this machine.
-	ConnectionsPerAddress int `mapstructure:"connections_per_address"`
+	ConnectionsPerAddress int `mapstructure:"connections_per_address" default:"128" min:"1" max:"100000"`
 	// TrustedConnections is the maximum number of connections from trusted proxies and this machine together. If it is
 	// 0, the limit is three quarters of Connections.
-	TrustedConnections int  `mapstructure:"connections_trusted"`
-	HeaderBytes        Size `mapstructure:"header_bytes"`
+	TrustedConnections int  `mapstructure:"connections_trusted" min:"0" max:"100000"`
+	HeaderBytes        Size `mapstructure:"header_bytes" default:"64 KB" min:"4 KB" max:"1 MB"`
 }
 
 // Rate configures rate limits. All of them are per minute.
 type Rate struct {
-	FailingKeys int `mapstructure:"failing_keys"` // failed authentications from one IP address
-	Requests    int `mapstructure:"requests"`     // requests with one API key; 0 means no limit
+	// failed authentications from one IP address
+	FailingKeys int `mapstructure:"failing_keys" default:"60" min:"1" max:"100000"`
+	// requests with one API key; 0 means no limit
+	Requests int `mapstructure:"requests" min:"0" max:"1000000"`
 }
 
 // Links configures signed download links.
 type Links struct {
-	TTL time.Duration `mapstructure:"ttl"`
+	TTL time.Duration `mapstructure:"ttl" default:"5m" min:"1s" max:"24h"`
 }
 
 // Users configures how users sign in.
 type Users struct {
-	SessionIdle      time.Duration `mapstructure:"session_idle"`          // session ends after this time without use
-	SessionMax       time.Duration `mapstructure:"session_max"`           // maximum lifetime of a session
-	RequireTwoFactor bool          `mapstructure:"require_second_factor"` // applies to all users
-	KnownAddress     time.Duration `mapstructure:"known_address"`         // how long an IP address is known after a sign-in; 0 means never
-	SignInQueue      int           `mapstructure:"sign_in_queue"`         // maximum number of sign-ins waiting for a password check
-	SignInWait       time.Duration `mapstructure:"sign_in_wait"`          // maximum waiting time in that queue
+	// session ends after this time without use
+	SessionIdle time.Duration `mapstructure:"session_idle" default:"12h" min:"1m" max:"90d"`
+	// maximum lifetime of a session
+	SessionMax time.Duration `mapstructure:"session_max" default:"14d" min:"1m" max:"365d"`
+	// applies to all users
+	RequireTwoFactor bool `mapstructure:"require_second_factor"`
+	// how long an IP address is known after a sign-in; 0 means never
+	KnownAddress time.Duration `mapstructure:"known_address" default:"30d" min:"0" max:"365d"`
+	// maximum number of sign-ins waiting for a password check
+	SignInQueue int `mapstructure:"sign_in_queue" default:"512" min:"1" max:"100000"`
+	// maximum waiting time in that queue
+	SignInWait time.Duration `mapstructure:"sign_in_wait" default:"30s" min:"100ms" max:"5m"`
 }
 
 // Uploads configures resumable uploads from browsers and API clients.
 type Uploads struct {
-	Keep         time.Duration `mapstructure:"keep"`           // how long an unfinished upload is kept after its last byte arrived
-	PerUser      int           `mapstructure:"per_user"`       // maximum number of open uploads of one user or API key
-	BytesPerUser Size          `mapstructure:"bytes_per_user"` // maximum total size of those uploads
+	// how long an unfinished upload is kept after its last byte arrived
+	Keep time.Duration `mapstructure:"keep" default:"24h" min:"1m" max:"30d"`
+	// maximum number of open uploads of one user or API key
+	PerUser int `mapstructure:"per_user" default:"200" min:"1" max:"10000"`
+	// maximum total size of those uploads
+	BytesPerUser Size `mapstructure:"bytes_per_user" default:"20 GB" min:"1" max:"64 TB"`
 }
 
 // Timeouts configures connection timeouts.
 type Timeouts struct {
-	Header        time.Duration `mapstructure:"header"`
-	Stall         time.Duration `mapstructure:"stall"`
-	StallInMemory time.Duration `mapstructure:"stall_in_memory"` // for request bodies kept in memory; if Stall is shorter, Stall applies
-	Idle          time.Duration `mapstructure:"idle"`
-	Grace         time.Duration `mapstructure:"grace"`
-	MinRate       Size          `mapstructure:"min_rate"` // bytes per second; 0 means no minimum
+	Header time.Duration `mapstructure:"header" default:"10s" min:"100ms" max:"10m"`
+	Stall  time.Duration `mapstructure:"stall" default:"30s" min:"100ms" max:"10m"`
+	// for request bodies kept in memory; if Stall is shorter, Stall applies
+	StallInMemory time.Duration `mapstructure:"stall_in_memory" default:"10s" min:"100ms" max:"10m"`
+	Idle          time.Duration `mapstructure:"idle" default:"2m" min:"100ms" max:"1h"`
+	Grace         time.Duration `mapstructure:"grace" default:"30s" min:"0" max:"1h"`
+	// bytes per second; 0 means no minimum
+	MinRate Size `mapstructure:"min_rate" default:"1 KB" min:"0" max:"32 KB"`
 }
 
 // Validation enables stricter validation of records.
@@ -141,32 +170,44 @@ type Validation struct {
 
 // Reader configures the pool of worker processes that open documents.
 type Reader struct {
-	Processes int           `mapstructure:"processes"` // 0 means that it depends on the number of CPU cores
-	Memory    Size          `mapstructure:"memory"`    // memory limit of each process
-	Deadline  time.Duration `mapstructure:"deadline"`  // timeout for inspecting a document
-	Picture   time.Duration `mapstructure:"picture"`   // timeout for rendering a page
-	Text      time.Duration `mapstructure:"text"`      // timeout for extracting the text of a document
-	Cache     string        `mapstructure:"cache"`     // "" means the directory that ReaderCache returns
+	// 0 means that it depends on the number of CPU cores
+	Processes int `mapstructure:"processes" min:"0" max:"256"`
+	// memory limit of each process
+	Memory Size `mapstructure:"memory" default:"512 MB" min:"64 MB" max:"4 GB"`
+	// timeout for inspecting a document
+	Deadline time.Duration `mapstructure:"deadline" default:"20s" min:"100ms" max:"10m"`
+	// timeout for rendering a page
+	Picture time.Duration `mapstructure:"picture" default:"20s" min:"100ms" max:"10m"`
+	// timeout for extracting the text of a document
+	Text time.Duration `mapstructure:"text" default:"1m" min:"100ms" max:"10m"`
+	// "" means the directory that ReaderCache returns
+	Cache string `mapstructure:"cache"`
 }
 
 // Previews configures the cache of page images.
 type Previews struct {
-	Size Size `mapstructure:"size"`
+	Size Size `mapstructure:"size" default:"2 GB" min:"1 MB" max:"64 TB"`
 }
 
 // Search configures the search index.
 type Search struct {
-	Deadline      time.Duration `mapstructure:"deadline"`   // timeout of a search
-	CacheSize     Size          `mapstructure:"cache_size"` // memory for the index cache
-	BatchSize     Size          `mapstructure:"batch_size"` // size of the text that one index batch adds
-	MaxWords      int           `mapstructure:"most_words"` // maximum number of words in a search
-	MaxConcurrent int           `mapstructure:"at_once"`    // maximum number of concurrent searches; 0 means two per CPU core
+	// timeout of a search
+	Deadline time.Duration `mapstructure:"deadline" default:"2s" min:"100ms" max:"1m"`
+	// memory for the index cache
+	CacheSize Size `mapstructure:"cache_size" default:"64 MB" min:"1 MB" max:"4 GB"`
+	// size of the text that one index batch adds
+	BatchSize Size `mapstructure:"batch_size" default:"4 MB" min:"64 KB" max:"64 MB"`
+	// maximum number of words in a search
+	MaxWords int `mapstructure:"most_words" default:"32" min:"2" max:"256"`
+	// maximum number of concurrent searches; 0 means two per CPU core
+	MaxConcurrent int `mapstructure:"at_once" min:"0" max:"1024"`
 }
 
 // Disk configures how the file system of the data directory is used.
 type Disk struct {
-	Reserve      Size `mapstructure:"reserve"`
-	Spare        Size `mapstructure:"spare"` // size of a file to delete if a purge needs space on a full disk; 0 means no file
+	Reserve Size `mapstructure:"reserve" default:"64 MB" min:"1 MB" max:"1 TB"`
+	// size of a file to delete if a purge needs space on a full disk; 0 means no file
+	Spare        Size `mapstructure:"spare" default:"16 MB" min:"0" max:"1 GB"`
 	AllowNetwork bool `mapstructure:"allow_network"`
 }
 
@@ -177,87 +218,70 @@ type CORS struct {
 
 // Trash configures how long deleted records are kept in the trash.
 type Trash struct {
-	Keep time.Duration `mapstructure:"keep"`
+	Keep time.Duration `mapstructure:"keep" default:"30d" min:"1h" max:"3650d"`
 }
 
 // Retention configures how long abstracts and their documents are retained, even if they are in the trash.
 type Retention struct {
-	Keep      time.Duration `mapstructure:"keep"`      // time after a record's creation; 0 means no longer than trash.keep
-	Templates []string      `mapstructure:"templates"` // for example, 3=7y retains abstracts of template 3 for 7 years instead of Keep
+	// time after a record's creation; 0 means no longer than trash.keep
+	Keep time.Duration `mapstructure:"keep" default:"20y" min:"0" max:"100y"`
+	// for example, 3=7y retains abstracts of template 3 for 7 years instead of Keep
+	Templates []string `mapstructure:"templates"`
 }
 
 // Idempotency configures how long responses to requests with an Idempotency-Key header are stored.
 type Idempotency struct {
-	Keep time.Duration `mapstructure:"keep"`
+	Keep time.Duration `mapstructure:"keep" default:"24h" min:"1m" max:"30d"`
 }
 
 // Sweep configures how often unreferenced files are removed.
 type Sweep struct {
-	Every time.Duration `mapstructure:"every"`
+	Every time.Duration `mapstructure:"every" default:"24h" min:"1m" max:"30d"`
 }
 
 // Scrub configures how often all stored documents are read to detect damage, and how documents are verified before they
 // are sent.
 type Scrub struct {
-	Every       time.Duration `mapstructure:"every"`        // interval in which each document is read once; 0 means never
-	VerifiedFor time.Duration `mapstructure:"verified_for"` // how long a document counts as verified after it was read
-	VerifyFirst Size          `mapstructure:"verify_first"` // documents up to this size are verified before the first byte is sent
+	// interval in which each document is read once; 0 means never
+	Every time.Duration `mapstructure:"every" default:"30d" min:"0" max:"366d"`
+	// how long a document counts as verified after it was read
+	VerifiedFor time.Duration `mapstructure:"verified_for" default:"24h" min:"1m" max:"366d"`
+	// documents up to this size are verified before the first byte is sent
+	VerifyFirst Size `mapstructure:"verify_first" default:"1 MB" min:"64 KB" max:"64 MB"`
 }
 
 // Backup configures the backup schedule, how many backups are kept, and how they are encrypted.
 type Backup struct {
-	To             string        `mapstructure:"to"`    // backup directory; "" means no automatic backups
-	Every          time.Duration `mapstructure:"every"` // 0 means no automatic backups
-	KeepDaily      int           `mapstructure:"keep_daily"`
-	KeepWeekly     int           `mapstructure:"keep_weekly"`
-	KeepMonthly    int           `mapstructure:"keep_monthly"`
-	Recipients     []string      `mapstructure:"recipients"` // age public keys (age1…)
-	PassphraseFile string        `mapstructure:"passphrase_file"`
-	Passphrase     string        `mapstructure:"passphrase" secret:"true"`
+	// backup directory; "" means no automatic backups
+	To string `mapstructure:"to"`
+	// 0 means no automatic backups
+	Every       time.Duration `mapstructure:"every" default:"24h" min:"0" max:"366d"`
+	KeepDaily   int           `mapstructure:"keep_daily" default:"7" min:"0" max:"10000"`
+	KeepWeekly  int           `mapstructure:"keep_weekly" default:"5" min:"0" max:"10000"`
+	KeepMonthly int           `mapstructure:"keep_monthly" default:"12" min:"0" max:"10000"`
+	// age public keys (age1…)
+	Recipients     []string `mapstructure:"recipients"`
+	PassphraseFile string   `mapstructure:"passphrase_file"`
+	Passphrase     string   `mapstructure:"passphrase" secret:"true"`
 }
 
 // Metrics configures access to /metrics.
 type Metrics struct {
-	Loopback bool `mapstructure:"loopback"` // clients on this machine don't need an API key
+	// clients on this machine don't need an API key
+	Loopback bool `mapstructure:"loopback" default:"true"`
 }
 
 // bodySlack is the part of the maximum size of a multipart body that is reserved for everything except files.
 const bodySlack = 64 * MB
 
-// Default returns the configuration used if there are no settings file, environment variables, and flags.
+// Default returns the configuration used if there are no settings file, environment variables, and flags. The tags
+// `default` of the fields contain the values.
 func Default() Config {
-	return Config{
-		Data:           "./data",
-		Listen:         "127.0.0.1:8080",
-		TrustedProxies: []netip.Prefix{},
-		TLS:            TLS{HSTS: 180 * day},
-		Log:            Log{Format: "text", Level: "info"},
-		Limits: Limits{
-			FileSize: 100 * MB, FilesPerRequest: 100, PDFPages: 500, ImageHeavySize: 50 * MB, ImageHeavyPages: 300,
-			PicturePixels: 80_000_000, PictureWidth: 5100, Text: 32 * MB, JSONBody: 8 * MB, FormFields: 8 * MB, Parts: 1000, BodiesInMemory: 64 * MB,
-			Page: 4 * MB, FilesPerAbstract: 2000, Connections: 1024, ConnectionsPerAddress: 128, HeaderBytes: 64 * KB,
-		},
-		Rate:    Rate{FailingKeys: 60},
-		Links:   Links{TTL: 5 * time.Minute},
-		Users:   Users{SessionIdle: 12 * time.Hour, SessionMax: 14 * day, KnownAddress: 30 * day, SignInQueue: 512, SignInWait: 30 * time.Second},
-		Uploads: Uploads{Keep: day, PerUser: 200, BytesPerUser: 20 * GB},
-		Timeouts: Timeouts{
-			Header: 10 * time.Second, Stall: 30 * time.Second, StallInMemory: 10 * time.Second, Idle: 2 * time.Minute,
-			Grace: 30 * time.Second, MinRate: KB,
-		},
-		Reader:      Reader{Memory: 512 * MB, Deadline: 20 * time.Second, Picture: 20 * time.Second, Text: time.Minute},
-		Previews:    Previews{Size: 2 * GB},
-		Search:      Search{Deadline: 2 * time.Second, CacheSize: 64 * MB, BatchSize: 4 * MB, MaxWords: 32},
-		Disk:        Disk{Reserve: 64 * MB, Spare: 16 * MB},
-		CORS:        CORS{Origins: []string{}},
-		Trash:       Trash{Keep: 30 * day},
-		Retention:   Retention{Keep: 20 * year, Templates: []string{}},
-		Idempotency: Idempotency{Keep: day},
-		Sweep:       Sweep{Every: 24 * time.Hour},
-		Scrub:       Scrub{Every: 30 * day, VerifiedFor: day, VerifyFirst: MB},
-		Backup:      Backup{Every: 24 * time.Hour, KeepDaily: 7, KeepWeekly: 5, KeepMonthly: 12, Recipients: []string{}},
-		Metrics:     Metrics{Loopback: true},
+	var c Config
+	for _, f := range fields(&c) {
+		f.value.Set(reflect.ValueOf(f.parseTag("default")))
 	}
+	return c
 }
 
 // MaxRequestBody returns the maximum size of a multipart body. If RequestBody is not set, this is the maximum number of

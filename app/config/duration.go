@@ -22,46 +22,29 @@ var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h, 7d 
 
 // ParseDuration parses a duration in Go syntax (`1h30m`, `500ms`). It also accepts a number of years (365 days each)
 // and days, either alone or followed by a duration in Go syntax (`20y`, `7d`, `1d12h`, `1y30d`).
-func ParseDuration(text string) (time.Duration, error) {
-	text = strings.TrimSpace(text)
-	head, rest, yearly := strings.Cut(text, "y")
-	if !yearly {
-		return parseDays(text)
-	}
-	years, err := strconv.ParseUint(head, 10, 16)
-	if err != nil || years > maxYears {
-		return 0, errDuration
-	}
-	total := time.Duration(years) * year
-	if rest == "" {
-		return total, nil
-	}
-	more, err := parseDays(rest)
-	if err != nil || more < 0 || total+more < total || strings.HasPrefix(rest, "+") || strings.HasPrefix(rest, "-") {
-		return 0, errDuration
-	}
-	return total + more, nil
-}
-
-func parseDays(text string) (time.Duration, error) {
-	head, rest, daily := strings.Cut(text, "d")
-	if !daily {
-		plain, err := time.ParseDuration(text)
-		if err != nil {
+func ParseDuration(text string) (total time.Duration, err error) {
+	rest, units := strings.TrimSpace(text), 0
+	for _, unit := range []struct {
+		name   string
+		length time.Duration
+		max    uint64
+	}{{"y", year, maxYears}, {"d", day, maxDays}} {
+		head, tail, found := strings.Cut(rest, unit.name)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseUint(head, 10, 16)
+		length := time.Duration(n) * unit.length
+		if err != nil || n > unit.max || total+length < total {
 			return 0, errDuration
 		}
-		return plain, nil
+		total, rest, units = total+length, tail, units+1
 	}
-	days, err := strconv.ParseUint(head, 10, 16)
-	if err != nil {
-		return 0, errDuration
-	}
-	total := time.Duration(days) * day
-	if rest == "" {
+	if units > 0 && rest == "" {
 		return total, nil
 	}
 	plain, err := time.ParseDuration(rest)
-	if err != nil || plain < 0 || total+plain < total || strings.HasPrefix(rest, "+") || strings.HasPrefix(rest, "-") {
+	if err != nil || units > 0 && (plain < 0 || total+plain < total || strings.ContainsAny(rest[:1], "+-")) {
 		return 0, errDuration
 	}
 	return total + plain, nil

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -16,16 +17,13 @@ func EnvName(key string) string {
 // readEnv returns the settings in env, which has the format of os.Environ. An empty value is treated as not set,
 // because Compose files and systemd units set missing variables to empty strings. Names are case-insensitive, as on
 // Windows. Names that start with DEEDKEEP_TEST_, DEEDKEEP_FUZZ_, or DEEDKEEP_SAMPLES are for tests and are ignored.
-func readEnv(env, known []string) (entries []entry, problems Problems) {
-	keys, names := map[string]string{}, make([]string, len(known))
-	for i, key := range known {
-		names[i] = EnvName(key)
-		keys[names[i]] = key
+func readEnv(env []string) (entries []entry, problems Problems) {
+	keys, seen, names := map[string]string{}, map[string]bool{}, []string{}
+	for _, key := range allKeys() {
+		names = append(names, EnvName(key))
+		keys[EnvName(key)] = key
 	}
-	env = slices.Clone(env)
-	slices.Sort(env)
-	seen := map[string]bool{}
-	for _, line := range env {
+	for _, line := range slices.Sorted(slices.Values(env)) {
 		name, value, _ := strings.Cut(line, "=")
 		upper := strings.ToUpper(name)
 		if !strings.HasPrefix(upper, envPrefix) || strings.HasPrefix(upper, "DEEDKEEP_TEST_") ||
@@ -41,7 +39,7 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 			problems = append(problems, Problem{Source: name, Key: key, Reason: "is set twice in the environment"})
 		default:
 			seen[key] = true
-			entries = append(entries, entry{key: key, source: name, value: rawValue{text: value}})
+			entries = append(entries, entry{key, name, value})
 		}
 	}
 	return entries, problems
@@ -49,14 +47,14 @@ func readEnv(env, known []string) (entries []entry, problems Problems) {
 
 // readFlags returns the settings in flags, a map by key. In problems, the flag for the key `log.format` is called
 // --log-format.
-func readFlags(flags map[string]any, known []string) (entries []entry, problems Problems) {
-	for _, key := range sortedKeys(flags) {
+func readFlags(flags map[string]string) (entries []entry, problems Problems) {
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
 		where := "--" + strings.NewReplacer(".", "-", "_", "-").Replace(key)
-		if !slices.Contains(known, key) {
-			problems = append(problems, Problem{Source: where, Key: key, Reason: unknownSetting(key, known)})
+		if !slices.Contains(allKeys(), key) {
+			problems = append(problems, Problem{Source: where, Key: key, Reason: unknownSetting(key, allKeys())})
 			continue
 		}
-		entries = append(entries, entry{key: key, source: where, value: flagValue(flags[key])})
+		entries = append(entries, entry{key, where, flags[key]})
 	}
 	return entries, problems
 }

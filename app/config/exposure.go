@@ -32,7 +32,7 @@ func (c Config) Exposures() (list []Exposure) {
 		}
 	}
 	for _, f := range fields(&c) {
-		if !f.secret || formatValue(f.value) == "" {
+		if !f.isSecret() || formatValue(f.value) == "" {
 			continue
 		}
 		// Only the origin of a value from a file ends with a line number.

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"deedkeep/app/strictyaml"
 )
 
 func TestFileFailures(t *testing.T) {
@@ -85,7 +87,7 @@ func TestFileFailures(t *testing.T) {
 			`config.yaml:1: retention.templates: "3=101y": must be between 0s and 100y`},
 		{"retention twice", "retention: {templates: [3=7y, 3=8y]}\n", "config.yaml:1: retention.templates: has template 3 twice"},
 		{"retention of centuries", "retention: {keep: 101y}\n", "config.yaml:1: retention.keep: must be between 0s and 100y, not 101y"},
-		{"too long", "# " + strings.Repeat("x", maxFileSize), "config.yaml: is longer than 1 MB and no settings file"},
+		{"too long", "# " + strings.Repeat("x", strictyaml.MaxSize), "config.yaml: is longer than 1 MB and no settings file"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if strings.HasPrefix(row.name, "no data") || row.name == "data elsewhere" {
@@ -157,16 +159,16 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 			"DEEDKEEP_LINKS_TTL: links.ttl: must be between 1s and 24h, not 2d"},
 		{"variable in two cases", Source{Env: []string{"DEEDKEEP_LISTEN=:1", "deedkeep_listen=:2"}},
 			"deedkeep_listen: listen: is set twice in the environment"},
-		{"unknown flag", Source{Flags: map[string]any{"color": "red"}}, "--color: color: is not a setting"},
-		{"bad flag", Source{Flags: map[string]any{"limits.pdf_pages": "many"}},
+		{"unknown flag", Source{Flags: map[string]string{"color": "red"}}, "--color: color: is not a setting"},
+		{"bad flag", Source{Flags: map[string]string{"limits.pdf_pages": "many"}},
 			`--limits-pdf-pages: limits.pdf_pages: "many" is not a whole number`},
-		{"flag out of bounds", Source{Flags: map[string]any{"listen": "8080"}},
+		{"flag out of bounds", Source{Flags: map[string]string{"listen": "8080"}},
 			`--listen: listen: "8080" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine`},
-		{"empty data directory", Source{Flags: map[string]any{"data": ""}}, "--data: data: must name a directory"},
-		{"bad value overridden by a flag", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=x"}, Flags: map[string]any{"limits.parts": 500}},
+		{"empty data directory", Source{Flags: map[string]string{"data": ""}}, "--data: data: must name a directory"},
+		{"bad value overridden by a flag", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=x"}, Flags: map[string]string{"limits.parts": "500"}},
 			`DEEDKEEP_LIMITS_PARTS: limits.parts: "x" is not a whole number`},
 		{"combination over two sources", Source{Env: []string{"DEEDKEEP_LIMITS_PARTS=200"},
-			Flags: map[string]any{"limits.files_per_request": 200}},
+			Flags: map[string]string{"limits.files_per_request": "200"}},
 			"DEEDKEEP_LIMITS_PARTS: limits.parts: must be more than limits.files_per_request (200), not 200"},
 		{"missing explicit file", Source{File: "absent.yaml"}, "absent.yaml: is not there"},
 	} {
@@ -188,27 +190,23 @@ func TestEnvironmentAndFlagFailures(t *testing.T) {
 
 // Every number has a minimum and a maximum. Both are valid, but the values beyond them are not.
 func TestBounds(t *testing.T) {
-	spans := allBounds()
 	var config Config
 	for i, f := range fields(&config) {
-		span, bounded := spans[f.key]
-		if f.value.CanInt() != bounded {
-			t.Errorf("%s has type %s and bounds: %v; want bounds for numbers alone", f.key, f.value.Type(), bounded)
+		_, bounded := f.tag.Lookup("min")
+		if _, both := f.tag.Lookup("max"); f.value.CanInt() != bounded || both != bounded {
+			t.Errorf("%s has type %s and tags %s; want bounds for numbers alone", f.key, f.value.Type(), f.tag)
 		}
-		delete(spans, f.key)
 		if !bounded {
 			continue
 		}
-		for value, want := range map[int64]bool{span.min: true, span.max: true, span.min - 1: false, span.max + 1: false} {
+		smallest, largest := reflect.ValueOf(f.parseTag("min")).Int(), reflect.ValueOf(f.parseTag("max")).Int()
+		for value, want := range map[int64]bool{smallest: true, largest: true, smallest - 1: false, largest + 1: false} {
 			changed := Default()
 			fields(&changed)[i].value.SetInt(value)
 			if problems := changed.invalidValues(); (len(problems) == 0) != want {
 				t.Errorf("%s = %d: problems %v, want valid: %v", f.key, value, problems, want)
 			}
 		}
-	}
-	if len(spans) != 0 {
-		t.Errorf("bounds of keys that don't exist: %v, want none", spans)
 	}
 }
 
@@ -245,12 +243,12 @@ func TestTextValues(t *testing.T) {
 	}
 	for _, row := range rows {
 		for _, good := range row.good {
-			if got := withText(row.key, good).checkText(row.key); got != "" {
+			if got := withText(row.key, good).invalidTexts()[row.key]; got != "" {
 				t.Errorf("%s = %q: problem %s, want none", row.key, good, got)
 			}
 		}
 		for _, bad := range row.bad {
-			if got, want := withText(row.key, bad).checkText(row.key), `"`+bad+`"`+row.reason; got != want {
+			if got, want := withText(row.key, bad).invalidTexts()[row.key], `"`+bad+`"`+row.reason; got != want {
 				t.Errorf("%s = %q: problem\n%s\nwant\n%s", row.key, bad, got, want)
 			}
 		}
@@ -300,7 +298,7 @@ func TestValidateWithoutLoad(t *testing.T) {
 			config := Default()
 			row.change(&config)
 			got := ""
-			if err := config.Validate(); err != nil {
+			if err := validate(config); err != nil {
 				got = err.Error()
 			}
 			if got != row.want {
@@ -315,12 +313,11 @@ func FuzzFile(f *testing.F) {
 	f.Add("limits: &a {parts: *a}\n")
 	f.Add("listen: !!binary aGk=\n? {a: b}\n: c\n")
 	f.Add("a: {b: {c: [d, {e: f}]}}\n---\n...\n")
-	known := allKeys()
 	f.Fuzz(func(t *testing.T, text string) {
-		entries, problems := parseFile("config.yaml", []byte(text), known)
-		config, more := merge(entries, nil, nil)
+		entries, problems := parseFile("config.yaml", []byte(text))
+		config, more := merge(entries)
 		if len(problems)+len(more) == 0 {
-			_ = config.Validate() // any result is fine, but Validate must return
+			_ = validate(config) // any result is fine, but validate must return
 			config.Show()
 		}
 	})

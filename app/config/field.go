@@ -6,58 +6,74 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// field is a key with the location of its value in a Config.
+// field is a key with the location of its value in a Config and the tags of the struct field.
 type field struct {
-	key    string
-	value  reflect.Value
-	secret bool
+	key   string
+	value reflect.Value
+	tag   reflect.StructTag
+}
+
+// isSecret reports whether the value is never shown.
+func (f field) isSecret() bool { return f.tag.Get("secret") == "true" }
+
+// parseTag parses a tag that contains a value of the field. If there is no such tag, it returns the zero value.
+func (f field) parseTag(name string) any {
+	text, ok := f.tag.Lookup(name)
+	if !ok && f.value.Kind() != reflect.Slice {
+		return reflect.Zero(f.value.Type()).Interface()
+	}
+	value, err := decode(f.value.Type(), text)
+	if err != nil {
+		panic(fmt.Sprintf("tag %s of %s: %v", name, f.key, err)) // can't happen: tests parse all tags
+	}
+	return value
 }
 
 // fields returns the fields of target that have mapstructure tags, in declaration order. target is a pointer to a
-// struct. The keys of nested structs contain dots. A field with the tag `secret:"true"` has a value that is never
-// shown.
+// struct. The keys of nested structs contain dots.
 func fields(target any) []field {
 	return appendFields(nil, "", reflect.ValueOf(target).Elem())
 }
 
 func appendFields(all []field, prefix string, section reflect.Value) []field {
-	for i := range section.NumField() {
-		about := section.Type().Field(i)
+	for about, value := range section.Fields() {
 		name := about.Tag.Get("mapstructure")
-		if name == "" {
-			continue
-		}
-		value := section.Field(i)
-		if value.Kind() == reflect.Struct {
+		switch {
+		case name == "":
+		case value.Kind() == reflect.Struct:
 			all = appendFields(all, prefix+name+".", value)
-			continue
+		default:
+			all = append(all, field{prefix + name, value, about.Tag})
 		}
-		all = append(all, field{key: prefix + name, value: value, secret: about.Tag.Get("secret") == "true"})
 	}
 	return all
 }
 
-// rawValue is a value that hasn't been parsed yet: either one text or a list of texts.
-type rawValue struct {
-	text   string
-	list   []string
-	isList bool
-}
-
-// decode parses value. kind is the type of the Config field.
-func decode(kind reflect.Type, value rawValue) (any, error) {
-	if kind.Kind() == reflect.Slice {
-		return decodeList(kind, value)
+// allKeys returns all keys in the order of Config.
+var allKeys = sync.OnceValue(func() (all []string) {
+	for _, f := range fields(new(Config)) {
+		all = append(all, f.key)
 	}
-	if value.isList {
+	return all
+})
+
+// decode parses value, which is a string or, from the settings file and from flags, a []string. kind is the type of the
+// Config field.
+func decode(kind reflect.Type, value any) (any, error) {
+	text, isText := value.(string)
+	switch {
+	case kind.Kind() == reflect.Slice:
+		return decodeList(kind, value)
+	case !isText:
 		return nil, fmt.Errorf("must be one value, not a list")
 	}
-	result, err := decodeText(kind, strings.TrimSpace(value.text))
+	result, err := decodeText(kind, strings.TrimSpace(text))
 	if err != nil {
-		return nil, fmt.Errorf("%q %w", value.text, err)
+		return nil, fmt.Errorf("%q %w", text, err)
 	}
 	return result, nil
 }
@@ -84,28 +100,26 @@ func decodeText(kind reflect.Type, text string) (any, error) {
 }
 
 // decodeList parses a list. A single text is split at commas, because environment variables can't contain lists.
-func decodeList(kind reflect.Type, value rawValue) (any, error) {
-	list := value.list
-	if !value.isList {
-		list = strings.FieldsFunc(value.text, func(r rune) bool { return r == ',' })
+func decodeList(kind reflect.Type, value any) (any, error) {
+	list, isList := value.([]string)
+	if text, _ := value.(string); !isList {
+		list = strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 	}
-	texts, networks := make([]string, 0, len(list)), make([]netip.Prefix, 0, len(list))
-	for _, text := range list {
-		text = strings.TrimSpace(text)
-		texts = append(texts, text)
-		if kind != reflect.TypeFor[[]netip.Prefix]() {
+	texts, networks := make([]string, len(list)), make([]netip.Prefix, len(list))
+	for i, text := range list {
+		texts[i] = strings.TrimSpace(text)
+		if kind == reflect.TypeFor[[]string]() {
 			continue
 		}
-		network, err := parseNetwork(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q %w", text, err)
+		var err error
+		if networks[i], err = parseNetwork(texts[i]); err != nil {
+			return nil, fmt.Errorf("%q %w", texts[i], err)
 		}
-		networks = append(networks, network)
 	}
-	if kind == reflect.TypeFor[[]netip.Prefix]() {
-		return networks, nil
+	if kind == reflect.TypeFor[[]string]() {
+		return texts, nil
 	}
-	return texts, nil
+	return networks, nil
 }
 
 func parseNetwork(text string) (netip.Prefix, error) {

@@ -12,6 +12,7 @@ func TestSourceFiles(t *testing.T) {
 	dir := t.TempDir()
 	data, bin, own := filepath.Join(dir, "data"), filepath.Join(dir, "bin"), filepath.Join(dir, "own.yaml")
 	inData, inBinaryDir := filepath.Join(data, FileName), filepath.Join(bin, FileName)
+	flags := map[string]string{"data": data}
 	for _, row := range []struct {
 		name       string
 		exist      []string
@@ -19,10 +20,10 @@ func TestSourceFiles(t *testing.T) {
 		read       string
 		candidates []string
 	}{
-		{"none", nil, Source{DataDir: data, BinaryDir: bin}, "", []string{inData, inBinaryDir}},
-		{"beside the program", []string{inBinaryDir}, Source{DataDir: data, BinaryDir: bin}, inBinaryDir, []string{inData, inBinaryDir}},
-		{"both", []string{inData, inBinaryDir}, Source{DataDir: data, BinaryDir: bin}, inData, []string{inData, inBinaryDir}},
-		{"named", []string{inData, own}, Source{DataDir: data, File: own}, own, []string{own}},
+		{"none", nil, Source{Flags: flags, BinaryDir: bin}, "", []string{inData, inBinaryDir}},
+		{"beside the program", []string{inBinaryDir}, Source{Flags: flags, BinaryDir: bin}, inBinaryDir, []string{inData, inBinaryDir}},
+		{"both", []string{inData, inBinaryDir}, Source{Flags: flags, BinaryDir: bin}, inData, []string{inData, inBinaryDir}},
+		{"named", []string{inData, own}, Source{Flags: flags, File: own}, own, []string{own}},
 		{"data directory of the environment", []string{inData}, Source{Env: []string{"DEEDKEEP_DATA=" + data}}, inData, []string{inData}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -4,37 +4,34 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/spf13/viper"
 )
 
 // Source is the input of Load. With the zero value, Load returns Default.
 type Source struct {
-	DataDir   string         // value of --data; Flags["data"] takes precedence
-	File      string         // value of --config; if set, this file must exist, and no other file is read
-	BinaryDir string         // directory of the binary, searched after the data directory; "" skips it
-	Env       []string       // in the format of os.Environ
-	Flags     map[string]any // command-line flags by dotted key
+	File      string            // value of --config; if set, this file must exist, and no other file is read
+	BinaryDir string            // directory of the binary, searched after the data directory; "" skips it
+	Env       []string          // in the format of os.Environ
+	Flags     map[string]string // command-line flags by dotted key
 }
 
 // Load reads settings from flags, the environment, and one settings file, in this order of precedence. Settings that
 // are missing have the values in Default. The file is src.File or, if that is empty, config.yaml in the data directory
 // or next to the binary. The error is of type Problems and lists all problems.
 func Load(src Source) (Config, error) {
-	known := allKeys()
-	fromFlags, flagProblems := readFlags(src.flags(), known)
-	fromEnv, envProblems := readEnv(src.Env, known)
+	fromFlags, flagProblems := readFlags(src.Flags)
+	fromEnv, envProblems := readEnv(src.Env)
 	dataDir := findDataDir(fromFlags, fromEnv)
-	path, fromFile, problems := findFile(src, dataDir, known)
+	path, fromFile, problems := findFile(src, dataDir)
 	problems = slices.Concat(problems, envProblems, flagProblems)
 
-	config, unreadable := merge(fromFile, fromEnv, fromFlags)
+	// Every value is decoded, so that an invalid value is reported even if another source overrides it.
+	config, unreadable := merge(slices.Concat(fromFile, fromEnv, fromFlags))
 	problems = append(problems, unreadable...)
 	problems = append(problems, config.invalidValues()...)
 	if len(problems) == 0 { // If a value was invalid and replaced, checking combinations would mislead.
@@ -51,8 +48,8 @@ func Load(src Source) (Config, error) {
 // Files returns the absolute paths of the settings files that Load looks for, in order. Load reads only the first one
 // that exists. read is its path, or "" if none exists.
 func (src Source) Files() (read string, candidates []string, err error) {
-	fromFlags, _ := readFlags(src.flags(), allKeys()) // Load reports problems with flags
-	fromEnv, _ := readEnv(src.Env, allKeys())
+	fromFlags, _ := readFlags(src.Flags) // Load reports problems with flags
+	fromEnv, _ := readEnv(src.Env)
 	for _, path := range src.candidates(findDataDir(fromFlags, fromEnv)) {
 		if path, err = filepath.Abs(path); err != nil {
 			return "", nil, err
@@ -63,18 +60,6 @@ func (src Source) Files() (read string, candidates []string, err error) {
 		}
 	}
 	return read, candidates, nil
-}
-
-// flags returns Flags with DataDir added.
-func (src Source) flags() map[string]any {
-	flags := maps.Clone(src.Flags)
-	if _, given := flags["data"]; !given && src.DataDir != "" {
-		if flags == nil {
-			flags = map[string]any{}
-		}
-		flags["data"] = src.DataDir
-	}
-	return flags
 }
 
 func (src Source) candidates(dataDir string) []string {
@@ -88,36 +73,29 @@ func (src Source) candidates(dataDir string) []string {
 	return list
 }
 
-// allKeys returns all keys in the order of Config.
-func allKeys() []string {
-	var all []string
-	for _, f := range fields(new(Config)) {
-		all = append(all, f.key)
-	}
-	return all
-}
-
 // findDataDir returns the data directory that the flags or the environment set, or the default. The settings file can't
 // be found without it.
-func findDataDir(layers ...[]entry) string {
-	for _, layer := range layers {
-		for _, e := range layer {
-			if e.key == "data" {
-				return e.value.text
-			}
+func findDataDir(flags, env []entry) string {
+	for _, e := range slices.Concat(flags, env) {
+		if dir, ok := e.value.(string); ok && e.key == "data" {
+			return dir
 		}
 	}
 	return Default().Data
 }
 
-func findFile(src Source, dataDir string, known []string) (path string, entries []entry, problems Problems) {
+func findFile(src Source, dataDir string) (path string, entries []entry, problems Problems) {
 	for _, path := range src.candidates(dataDir) {
-		entries, problems, err := readFile(path, known)
+		entries, problems, err := readFile(path)
+		pathErr, _ := errors.AsType[*fs.PathError](err)
 		switch {
 		case err == nil:
 			return path, entries, problems
 		case !errors.Is(err, fs.ErrNotExist):
-			return path, nil, Problems{{Source: path, Reason: "cannot be read: " + withoutPath(err)}}
+			if pathErr != nil {
+				err = pathErr.Err // without the path, which is the source of the problem
+			}
+			return path, nil, Problems{{Source: path, Reason: "cannot be read: " + err.Error()}}
 		case src.File != "":
 			return path, nil, Problems{{Source: path, Reason: "is not there"}}
 		}
@@ -125,67 +103,30 @@ func findFile(src Source, dataDir string, known []string) (path string, entries 
 	return "", nil, nil
 }
 
-// withoutPath returns the message of err without the path. The caller prints the path itself.
-func withoutPath(err error) string {
-	var detailed *fs.PathError
-	if errors.As(err, &detailed) {
-		return detailed.Err.Error()
-	}
-	return err.Error()
-}
-
-// merge applies the layers to the defaults. If a value is invalid, merge reports a problem and the setting keeps its
-// default.
-func merge(file, env, flags []entry) (Config, Problems) {
-	v := viper.New()
-	config := Default()
+// merge applies the entries to the defaults, in order. If a value is invalid, merge reports a problem and the entry has
+// no effect.
+func merge(entries []entry) (config Config, problems Problems) {
+	config = Default()
 	kinds := map[string]reflect.Type{}
 	for _, f := range fields(&config) {
-		v.SetDefault(f.key, f.value.Interface())
 		kinds[f.key] = f.value.Type()
 	}
-	var problems Problems
-	origins := map[string]string{}
-	for i, layer := range [][]entry{file, env, flags} {
-		for _, e := range layer {
-			value, err := decode(kinds[e.key], e.value)
-			if err == nil && i < 2 {
-				err = v.MergeConfigMap(nest(e.key, value))
-			} else if err == nil {
-				v.Set(e.key, value)
-			}
-			if err != nil {
-				problems = append(problems, Problem{Source: e.source, Key: e.key, Reason: err.Error()})
-				continue
-			}
-			origins[e.key] = e.source
+	v, origins := viper.New(), map[string]string{}
+	for _, e := range entries {
+		value, err := decode(kinds[e.key], e.value)
+		if err != nil {
+			problems = append(problems, Problem{Source: e.source, Key: e.key, Reason: err.Error()})
+			continue
 		}
+		v.Set(e.key, value)
+		origins[e.key] = e.source
 	}
-	var merged Config
-	if err := v.UnmarshalExact(&merged); err != nil {
-		return config, append(problems, Problem{Reason: err.Error()})
+	if err := v.UnmarshalExact(&config); err != nil {
+		problems = append(problems, Problem{Reason: err.Error()})
 	}
-	merged.origins = origins
-	return merged, problems
+	config.origins = origins
+	return config, problems
 }
-
-// nest converts `limits.file_size` to {limits: {file_size: value}}.
-func nest(key string, value any) map[string]any {
-	section, rest, nested := strings.Cut(key, ".")
-	if !nested {
-		return map[string]any{key: value}
-	}
-	return map[string]any{section: nest(rest, value)}
-}
-
-func flagValue(value any) rawValue {
-	if list, ok := value.([]string); ok {
-		return rawValue{list: list, isList: true}
-	}
-	return rawValue{text: fmt.Sprint(value)}
-}
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // checkDataKey reports a problem if a settings file in one data directory sets a different data directory. Load would
 // then look for the file in that other directory and not find it.

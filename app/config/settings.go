@@ -14,8 +14,8 @@ func (c Config) Show() []Setting { return settings(&c, c.origins) }
 func settings(target any, origins map[string]string) []Setting {
 	var all []Setting
 	for _, f := range fields(target) {
-		s := Setting{Key: f.key, Value: formatValue(f.value), Source: "default", Secret: f.secret}
-		if f.secret && s.Value != "" {
+		s := Setting{Key: f.key, Value: formatValue(f.value), Source: "default", Secret: f.isSecret()}
+		if s.Secret && s.Value != "" {
 			s.Value = "***"
 		}
 		if where, ok := origins[f.key]; ok {

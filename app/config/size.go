@@ -69,12 +69,3 @@ func (s Size) String() string {
 	}
 	return strconv.FormatInt(int64(s), 10) + " B"
 }
-
-// MarshalText returns the result of String.
-func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText parses text with ParseSize.
-func (s *Size) UnmarshalText(text []byte) (err error) {
-	*s, err = ParseSize(string(text))
-	return err
-}

@@ -16,7 +16,7 @@ func TestLocation(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := Default()
 			c.TimeZone = row.zone
-			if err := c.Validate(); err != nil {
+			if err := validate(c); err != nil {
 				t.Errorf("validate the time zone %q: %v", row.zone, err)
 			}
 			if got := at.In(c.Location()).Format(time.RFC3339); got != row.want {

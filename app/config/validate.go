@@ -10,97 +10,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// bounds is the minimum and maximum of a setting. Sizes are in bytes and durations in nanoseconds.
-type bounds struct{ min, max int64 }
-
-func sizeBounds(smallest, largest Size) bounds { return bounds{int64(smallest), int64(largest)} }
-func durationBounds(smallest, largest time.Duration) bounds {
-	return bounds{int64(smallest), int64(largest)}
-}
-
-// allBounds returns the bounds of every numeric setting by its key.
-func allBounds() map[string]bounds { //nolint:funlen // a table
-	return map[string]bounds{
-		"limits.file_size":          sizeBounds(1, 4*GB),
-		"limits.files_per_request":  {1, 10_000},
-		"limits.pdf_pages":          {1, 100_000},
-		"limits.image_heavy_size":   sizeBounds(1, 4*GB),
-		"limits.image_heavy_pages":  {1, 100_000},
-		"limits.picture_pixels":     {100_000, 2_000_000_000},
-		"limits.picture_width":      {100, 10_000},
-		"limits.text":               sizeBounds(KB, GB),
-		"limits.json_body":          sizeBounds(KB, 32*MB),
-		"limits.form_fields":        sizeBounds(KB, 32*MB), // well below bodySlack
-		"limits.parts":              {2, 100_000},
-		"limits.bodies_in_memory":   sizeBounds(MB, 4*GB),
-		"limits.request_body":       sizeBounds(0, 64*TB),
-		"limits.page":               sizeBounds(64*KB, 64*MB),
-		"limits.files_per_abstract": {1, 100_000},
-		"limits.connections":        {8, 100_000},
-		"limits.header_bytes":       sizeBounds(4*KB, MB),
-		"rate.failing_keys":         {1, 100_000},
-		"rate.requests":             {0, 1_000_000},
-		"links.ttl":                 durationBounds(time.Second, day),
-		"users.session_idle":        durationBounds(time.Minute, 90*day),
-		"users.session_max":         durationBounds(time.Minute, 365*day),
-		"users.known_address":       durationBounds(0, 365*day),
-		"users.sign_in_queue":       {1, 100_000},
-		"users.sign_in_wait":        durationBounds(100*time.Millisecond, 5*time.Minute),
-		"uploads.keep":              durationBounds(time.Minute, 30*day),
-		"uploads.per_user":          {1, 10_000},
-		"uploads.bytes_per_user":    sizeBounds(1, 64*TB),
-		"timeouts.header":           durationBounds(100*time.Millisecond, 10*time.Minute),
-		"timeouts.stall":            durationBounds(100*time.Millisecond, 10*time.Minute),
-		"timeouts.stall_in_memory":  durationBounds(100*time.Millisecond, 10*time.Minute),
-		"timeouts.idle":             durationBounds(100*time.Millisecond, time.Hour),
-		"timeouts.grace":            durationBounds(0, time.Hour),
-		"timeouts.min_rate":         sizeBounds(0, 32*KB), // legitimate clients may be as slow as 256 kbit/s
-		"reader.processes":          {0, 256},
-		"reader.memory":             sizeBounds(64*MB, 4*GB),
-		"reader.deadline":           durationBounds(100*time.Millisecond, 10*time.Minute),
-		"reader.picture":            durationBounds(100*time.Millisecond, 10*time.Minute),
-		"reader.text":               durationBounds(100*time.Millisecond, 10*time.Minute),
-		"previews.size":             sizeBounds(MB, 64*TB),
-		"search.deadline":           durationBounds(100*time.Millisecond, time.Minute),
-		"search.cache_size":         sizeBounds(MB, 4*GB),
-		"search.batch_size":         sizeBounds(64*KB, 64*MB),
-		"search.most_words":         {2, 256},
-		"search.at_once":            {0, 1024},
-		"disk.reserve":              sizeBounds(MB, TB),
-		"disk.spare":                sizeBounds(0, GB),
-		"trash.keep":                durationBounds(time.Hour, 3650*day),
-		"retention.keep":            durationBounds(0, maxRetention),
-		"idempotency.keep":          durationBounds(time.Minute, 30*day),
-		"sweep.every":               durationBounds(time.Minute, 30*day),
-		"scrub.every":               durationBounds(0, 366*day),
-		"scrub.verified_for":        durationBounds(time.Minute, 366*day),
-		"scrub.verify_first":        sizeBounds(64*KB, 64*MB),
-		"backup.every":              durationBounds(0, 366*day),
-		"backup.keep_daily":         {0, 10_000},
-		"backup.keep_weekly":        {0, 10_000},
-		"backup.keep_monthly":       {0, 10_000},
-
-		"limits.connections_per_address": {1, 100_000},
-		"limits.connections_trusted":     {0, 100_000},
-		"tls.hsts":                       durationBounds(0, 730*day),
-	}
-}
-
-// Validate checks each value separately and all values in combination. The error is of type Problems.
-func (c Config) Validate() error {
-	return append(c.invalidValues(), c.conflicts()...).err()
-}
 
 // invalidValues checks each value separately.
 func (c Config) invalidValues() (problems Problems) {
-	spans := allBounds()
+	reasons := c.invalidTexts()
 	for _, f := range fields(&c) {
-		reason := c.checkText(f.key)
-		if span, ok := spans[f.key]; ok {
-			reason = checkBounds(f.value, span)
+		reason := reasons[f.key]
+		if f.value.CanInt() {
+			reason = f.checkBounds()
 		}
 		if reason != "" {
 			problems = append(problems, Problem{Key: f.key, Reason: reason})
@@ -109,56 +27,41 @@ func (c Config) invalidValues() (problems Problems) {
 	return problems
 }
 
-func checkBounds(value reflect.Value, s bounds) string {
-	if value.Int() >= s.min && value.Int() <= s.max {
+// checkBounds compares a number with the tags of its field.
+func (f field) checkBounds() string {
+	smallest, largest := reflect.ValueOf(f.parseTag("min")), reflect.ValueOf(f.parseTag("max"))
+	if f.value.Int() >= smallest.Int() && f.value.Int() <= largest.Int() {
 		return ""
 	}
-	text := func(n int64) string { return formatValue(reflect.ValueOf(n).Convert(value.Type())) }
-	return fmt.Sprintf("must be between %s and %s, not %s", text(s.min), text(s.max), text(value.Int()))
+	return fmt.Sprintf("must be between %s and %s, not %s", formatValue(smallest), formatValue(largest), formatValue(f.value))
 }
 
-// checkText checks a value that isn't a number. It returns the problem, or "" if there is none.
-func (c Config) checkText(key string) string {
-	switch key {
-	case "data":
-		return checkPath(c.Data, "must name a directory")
-	case "reader.cache":
-		return checkPath(c.Reader.Cache, "")
-	case "backup.to":
-		return checkPath(c.Backup.To, "")
-	case "backup.passphrase_file":
-		return checkPath(c.Backup.PassphraseFile, "")
-	case "backup.passphrase":
-		return checkPassphrase(c.Backup.Passphrase)
-	case "backup.recipients":
-		return checkRecipients(c.Backup.Recipients)
-	case "listen":
-		return checkListen(c.Listen)
-	case "public_url":
-		return checkPublicURL(c.PublicURL)
-	case "time_zone":
-		return checkTimeZone(c.TimeZone)
-	case "trusted_proxies":
-		return checkProxies(c.TrustedProxies)
-	case "tls.cert":
-		return checkPath(c.TLS.Cert, "")
-	case "tls.key":
-		return checkPath(c.TLS.Key, "")
-	case "tls.redirect_listen":
-		if c.TLS.RedirectListen == "" {
-			return ""
-		}
-		return checkListen(c.TLS.RedirectListen)
-	case "log.format":
-		return checkOneOf(c.Log.Format, "text", "json")
-	case "log.level":
-		return checkOneOf(c.Log.Level, "debug", "info", "warn", "error")
-	case "retention.templates":
-		return checkRetention(c.Retention)
-	case "cors.origins":
-		return checkOrigins(c.CORS.Origins)
+// invalidTexts checks the values that aren't numbers. It returns the problem with each value by its key, or "" if there
+// is none.
+func (c Config) invalidTexts() map[string]string {
+	redirect := ""
+	if c.TLS.RedirectListen != "" {
+		redirect = checkListen(c.TLS.RedirectListen)
 	}
-	return ""
+	return map[string]string{
+		"data":                   checkPath(c.Data, "must name a directory"),
+		"listen":                 checkListen(c.Listen),
+		"public_url":             checkPublicURL(c.PublicURL),
+		"time_zone":              checkTimeZone(c.TimeZone),
+		"trusted_proxies":        checkProxies(c.TrustedProxies),
+		"tls.cert":               checkPath(c.TLS.Cert, ""),
+		"tls.key":                checkPath(c.TLS.Key, ""),
+		"tls.redirect_listen":    redirect,
+		"log.format":             checkOneOf(c.Log.Format, "text", "json"),
+		"log.level":              checkOneOf(c.Log.Level, "debug", "info", "warn", "error"),
+		"reader.cache":           checkPath(c.Reader.Cache, ""),
+		"cors.origins":           checkOrigins(c.CORS.Origins),
+		"retention.templates":    checkRetention(c.Retention),
+		"backup.to":              checkPath(c.Backup.To, ""),
+		"backup.recipients":      checkRecipients(c.Backup.Recipients),
+		"backup.passphrase_file": checkPath(c.Backup.PassphraseFile, ""),
+		"backup.passphrase":      checkPassphrase(c.Backup.Passphrase),
+	}
 }
 
 func checkPath(path, ifEmpty string) string {
