@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,60 +19,35 @@ func argumentErrorf(cmd *cobra.Command, format string, args ...any) error {
 	return &argumentError{usageError{fmt.Errorf(format+"; \"%s --help\" shows how", append(args, cmd.CommandPath())...)}}
 }
 
-// noArgs accepts no arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return argumentErrorf(cmd, "%q is one word too many", args[0])
-	}
-	return nil
-}
+// missingArg returns the annotation of a command with the error for a missing argument.
+func missingArg(text string) map[string]string { return map[string]string{"missing": text} }
 
-// oneArg accepts exactly one argument. If it is missing, the error is "MISSING is missing;
-// HINT".
-func oneArg(missing, hint string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
-			return argumentErrorf(cmd, "%s is missing; %s", missing, hint)
-		case 1:
-			return nil
-		}
-		return argumentErrorf(cmd, "%q is one word too many", args[1])
-	}
-}
-
-// explainArgCounts replaces cobra's errors about the number of arguments, for cmd and all
-// its subcommands, with errors that name the missing or unexpected argument.
-func explainArgCounts(cmd *cobra.Command) {
+// checkArgCounts sets the check of the number of arguments for cmd and all its subcommands,
+// unless a command has its own. Their usage lines, such as "create NAME", "retry [ID]", or
+// "export [ID...]", contain how many arguments they take.
+func checkArgCounts(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		explainArgCounts(sub)
+		checkArgCounts(sub)
 	}
-	if validate := cmd.Args; validate != nil && !cmd.HasSubCommands() {
-		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			err := validate(cmd, args)
-			if _, explained := errors.AsType[*argumentError](err); err == nil || explained {
-				return err
-			}
-			return argCountError(cmd, args, err)
-		}
+	if use, _, _ := strings.Cut(cmd.Use, " --"); cmd.Args == nil && !cmd.HasSubCommands() {
+		cmd.Args = argCount(strings.Fields(use)[1:]...)
 	}
 }
 
-// argCountError replaces err with an error that names the missing or unexpected argument.
-// It compares args with the command's usage line, such as "create NAME", "retry [ID]", or
-// "export [ID...]".
-func argCountError(cmd *cobra.Command, args []string, err error) error {
-	use, _, _ := strings.Cut(cmd.Use, " --") // remove the required flags
-	params := strings.Fields(use)[1:]
-	for i, word := range params {
-		if i >= len(args) && !strings.HasPrefix(word, "[") {
-			return argumentErrorf(cmd, "%s is missing", word)
+// argCount accepts an argument for each parameter. Parameters in brackets are optional, and
+// three dots mean any number. The error names the missing or unexpected argument.
+func argCount(params ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		for _, param := range params[min(len(args), len(params)):] {
+			if !strings.HasPrefix(param, "[") {
+				return argumentErrorf(cmd, "%s", cmp.Or(cmd.Annotations["missing"], param+" is missing"))
+			}
 		}
+		if len(args) > len(params) && !strings.Contains(strings.Join(params, ""), "...") {
+			return argumentErrorf(cmd, "%q is one word too many", args[len(params)])
+		}
+		return nil
 	}
-	if len(args) > len(params) && !strings.Contains(use, "...") {
-		return argumentErrorf(cmd, "%q is one word too many", args[len(params)])
-	}
-	return argumentErrorf(cmd, "%w", err)
 }
 
 // parseID parses the numeric ID of a record. If it is not valid, the error refers to

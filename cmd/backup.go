@@ -47,7 +47,6 @@ one, and the next goes on with what was copied.
 A directory that held backups and holds none, or others, is refused: its disk may not
 be mounted. With --new the backup is made there all the same.`,
 		Example: "  deedkeep backup create --to /mnt/nas/deedkeep\n  deedkeep backup create --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to != "" {
 				var err error
@@ -59,23 +58,22 @@ be mounted. With --new the backup is made there all the same.`,
 			if err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				report, finish := s.showProgress("backup")
-				defer finish()
-				created, err := c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: encryption, NewArchive: newArchive}, report)
-				finish()
-				if err != nil {
-					return asUsageError(err)
-				}
+			return query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.Backup, error) {
+				created, err := withProgress(s, "backup", func(report func(apitypes.Progress)) (apitypes.Backup, error) {
+					return c.CreateBackup(ctx, apitypes.BackupCreate{To: to, Encryption: encryption, NewArchive: newArchive}, report)
+				})
+				return created, asUsageError(err)
+			}, func(created apitypes.Backup) error {
 				s.remindAboutConfig()
 				if len(created.Damaged) > 0 {
 					s.messagef("damaged in the vault, intact in this backup: %s (\"deedkeep status\" says what to do)", damagedFiles(created.Damaged))
 				}
-				if s.json {
-					return s.printJSON(created)
+				sealed := "NOT encrypted"
+				if created.Sealed {
+					sealed = "encrypted"
 				}
-				return s.printf("%s: %s, %s of documents, %s written in %.1f s to %s, %s\n",
-					created.Snapshot, apitypes.Count(created.Files, "file", "files"), apitypes.HumanSize(created.Bytes), apitypes.HumanSize(created.BytesWritten), created.Seconds, created.To, encryptedText(created.Sealed))
+				return s.print(created, "%s: %s, %s of documents, %s written in %.1f s to %s, %s\n",
+					created.Snapshot, apitypes.Count(created.Files, "file", "files"), apitypes.HumanSize(created.Bytes), apitypes.HumanSize(created.BytesWritten), created.Seconds, created.To, sealed)
 			})
 		},
 	}
@@ -104,20 +102,12 @@ func (s *shell) remindAboutConfig() {
 	}
 }
 
-func encryptedText(encrypted bool) string {
-	if encrypted {
-		return "encrypted"
-	}
-	return "NOT encrypted"
-}
-
 func (s *shell) backupList() *cobra.Command {
 	var p backupSource
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the backups in a directory, oldest first",
 		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
-		Args:    cobra.NoArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			a, _, err := s.openBackups(&p)
 			if err != nil {
@@ -131,9 +121,6 @@ func (s *shell) backupList() *cobra.Command {
 			list := make(apitypes.List[apitypes.BackupListed], 0, len(names))
 			for _, name := range names {
 				list = append(list, listedBackup(a, name))
-			}
-			if s.json {
-				return s.printJSON(list)
 			}
 			return s.printBackups(a, list, unlocked)
 		},
@@ -151,20 +138,15 @@ func listedBackup(a *archive.Archive, name string) apitypes.BackupListed {
 }
 
 func (s *shell) printBackups(a *archive.Archive, list []apitypes.BackupListed, unlocked bool) error {
-	if len(list) == 0 {
-		return s.printf("no backup yet\n")
-	}
-	rows := [][]string{{"SNAPSHOT", "MADE", "FILES", "DOCUMENTS"}}
 	var problems []string
-	for _, b := range list {
+	err := printList(s, list, "no backup yet", "SNAPSHOT\tMADE\tFILES\tDOCUMENTS", func(b apitypes.BackupListed) []any {
 		if b.Problem != "" {
-			rows = append(rows, []string{b.Snapshot, "-", "-", "cannot be read"})
 			problems = append(problems, b.Problem)
-			continue
+			return []any{b.Snapshot, "-", "-", "cannot be read"}
 		}
-		rows = append(rows, []string{b.Snapshot, s.formatTime(b.CreatedAt), fmt.Sprint(b.Files), apitypes.HumanSize(b.Bytes)})
-	}
-	if err := s.printTable(rows); err != nil {
+		return []any{b.Snapshot, s.formatTime(b.CreatedAt), b.Files, apitypes.HumanSize(b.Bytes)}
+	})
+	if err != nil || s.json {
 		return err
 	}
 	for _, problem := range problems {
@@ -187,16 +169,14 @@ no backup names are notes; "deedkeep backup prune" takes them away. Nothing is c
 Of encrypted backups every byte is held against its checksum even without a key; with
 the passphrase or an identity what is inside is looked at too.`,
 		Example: "  deedkeep backup verify --from /mnt/nas/deedkeep\n  deedkeep backup verify latest --json",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, _, err := s.openBackups(&p)
 			if err != nil {
 				return err
 			}
-			report, finish := s.showProgress("verify")
-			defer finish()
-			found, err := a.Verify(cmd.Context(), strings.Join(args, ""), byteProgress(report))
-			finish()
+			found, err := withProgress(s, "verify", func(report func(apitypes.Progress)) (archive.VerifyReport, error) {
+				return a.Verify(cmd.Context(), strings.Join(args, ""), unitProgress(report, "bytes"))
+			})
 			if err != nil {
 				return err
 			}
@@ -207,8 +187,8 @@ the passphrase or an identity what is inside is looked at too.`,
 	return cmd
 }
 
-func byteProgress(report func(apitypes.Progress)) func(done, total int64) {
-	return func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "bytes"}) }
+func unitProgress(report func(apitypes.Progress), unit string) func(done, total int64) {
+	return func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: unit}) }
 }
 
 func (s *shell) printBackupVerify(r archive.VerifyReport) error {
@@ -219,36 +199,20 @@ func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}
-	if s.json {
-		if err := s.printJSON(out); err != nil {
-			return err
-		}
-	} else if err := s.printBackupFindings(out); err != nil {
-		return err
-	}
-	if !out.OK {
-		return errDamage
-	}
-	return nil
-}
-
-func (s *shell) printBackupFindings(r apitypes.BackupVerify) error {
-	for _, f := range r.Findings {
-		if err := s.printf("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
-			return err
-		}
-	}
 	verdict := "all is well"
 	switch {
-	case !r.OK:
+	case !out.OK:
 		verdict = "DAMAGED"
-		s.messagef(`move the damaged documents out of the folder blobs and change nothing else by hand; "deedkeep backup create" then copies again what the vault still has`)
-	case r.Sealed:
+		if !s.json {
+			s.messagef(`move the damaged documents out of the folder blobs and change nothing else by hand; "deedkeep backup create" then copies again what the vault still has`)
+		}
+	case out.Sealed:
 		verdict = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
 	}
-	return s.printf("%s: %s, %s, %s read; %s, %s, %s\n",
-		verdict, apitypes.Count(r.Snapshots, "backup", "backups"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
-		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
+	return s.printReport(out, out.OK, findingLines(out.Findings)+fmt.Sprintf("%s: %s, %s, %s read; %s, %s, %s\n",
+		verdict, apitypes.Count(out.Snapshots, "backup", "backups"), apitypes.Count(out.Blobs, "document", "documents"), apitypes.HumanSize(out.Bytes),
+		apitypes.Count(out.Orphans, "orphan", "orphans"), apitypes.Count(out.Leftovers, "leftover", "leftovers"),
+		apitypes.Count(len(out.Findings), "finding", "findings")))
 }
 
 func (s *shell) backupPrune() *cobra.Command {
@@ -262,7 +226,6 @@ func (s *shell) backupPrune() *cobra.Command {
 one, and remove the others; the newest of all always stays. What no backup names any
 more is removed then. Without flags, the settings backup.keep_* say how many.`,
 		Example: "  deedkeep backup prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12\n  deedkeep backup prune --dry-run",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, c, err := s.openBackups(&p)
 			if err != nil {
@@ -279,10 +242,9 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 				return &usageError{errors.New("this would remove all backups but the newest: say how many to keep with --keep-daily, --keep-weekly or --keep-monthly")}
 			}
 			_ = a.Unlock() // if this fails, the secret of the vault may still open them
-			report, finish := s.showProgress("prune")
-			defer finish()
-			done, err := a.Prune(cmd.Context(), keep, dryRun, func(done, total int64) { report(apitypes.Progress{Done: done, Total: total, Unit: "documents"}) })
-			finish()
+			done, err := withProgress(s, "prune", func(report func(apitypes.Progress)) (archive.PruneResult, error) {
+				return a.Prune(cmd.Context(), keep, dryRun, unitProgress(report, "documents"))
+			})
 			if !dryRun {
 				s.logPruned(cmd.Context(), a.Dir(), done.Removed)
 			}
@@ -318,19 +280,15 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 }
 
 func (s *shell) printPruned(p archive.PruneResult, dryRun bool) error {
-	if s.json {
-		return s.printJSON(apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: dryRun})
-	}
-	verb := "removed"
+	verb, text := "removed", ""
 	if dryRun {
 		verb = "would be removed"
 	}
 	for _, name := range p.Removed {
-		if err := s.printf("%s %s\n", name, verb); err != nil {
-			return err
-		}
+		text += name + " " + verb + "\n"
 	}
-	return s.printf("%s, %d %s; %s (%s) freed\n", apitypes.Count(len(p.Kept), "backup stays", "backups stay"), len(p.Removed), verb,
+	report := apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: dryRun}
+	return s.print(report, "%s%s, %d %s; %s (%s) freed\n", text, apitypes.Count(len(p.Kept), "backup stays", "backups stay"), len(p.Removed), verb,
 		apitypes.Count(p.Blobs, "document", "documents"), apitypes.HumanSize(p.Bytes))
 }
 

@@ -135,7 +135,7 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand(), s.trashCommand())
 	root.SetHelpCommand(s.helpCommand(root))
-	explainArgCounts(root)
+	checkArgCounts(root)
 	s.registerCompletions(root)
 	return root
 }

@@ -3,10 +3,12 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"deedkeep/app/apitypes"
 	"deedkeep/app/control"
 	"deedkeep/app/model"
 )
@@ -14,67 +16,69 @@ import (
 // completionTimeout is how long shell completion waits for the vault.
 const completionTimeout = 2 * time.Second
 
-// completion returns candidates for shell completion in the form "word\tdescription", like
-// cobra.CompletionFunc.
-type completion func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
-
-// fixedWords returns a completion with a fixed list of words.
-func fixedWords(list ...string) completion {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return list, cobra.ShellCompDirectiveNoFileComp
-	}
+func fixedWords(list ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// filesWithExtensions returns a completion for names of files with the given extensions.
-func filesWithExtensions(extensions ...string) completion {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return extensions, cobra.ShellCompDirectiveFilterFileExt
-	}
+func filesWithExtensions(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-func directoriesOnly(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
-
-// wordsFromVault returns a completion for the first argument. query reads the words from
-// the vault. If the vault doesn't respond in time, there are no candidates.
-func (s *shell) wordsFromVault(query func(context.Context, *control.Client) ([]string, error)) completion {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// wordsFromVault returns a completion for the first argument. list reads records from the
+// vault, and word returns the candidate for a record in the form "word\tdescription", or ""
+// if there is none. If the vault doesn't respond in time, there are no candidates.
+func wordsFromVault[T any](s *shell, list func(*control.Client, context.Context) ([]T, error), word func(T) string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) (words []string, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		s.flags = cmd.Flags()
-		parent := cmd.Context()
-		if parent == nil {
-			parent = context.Background() // cobra doesn't set a context for completions
-		}
-		ctx, cancel := context.WithTimeout(parent, completionTimeout)
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 		defer cancel()
-		var list []string
-		err := s.withClient(ctx, func(ctx context.Context, c *control.Client) (err error) {
-			list, err = query(ctx, c)
+		err := s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
+			records, err := list(c, ctx)
+			for _, record := range records {
+				if text := word(record); text != "" {
+					words = append(words, text)
+				}
+			}
 			return err
 		})
 		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
+			words = nil
 		}
-		return list, cobra.ShellCompDirectiveNoFileComp
+		return words, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // registerCompletions registers the completions of all commands: for arguments by command
 // path, and for flags by flag name.
 func (s *shell) registerCompletions(root *cobra.Command) {
-	arguments := map[string]completion{
-		"keys revoke": s.wordsFromVault(completeLiveKeys), "keys rotate": s.wordsFromVault(completeLiveKeys), "process retry": s.wordsFromVault(completeFailedFiles),
-		"users role": s.wordsFromVault(completeUsers), "users disable": s.wordsFromVault(completeUsers), "users enable": s.wordsFromVault(completeUsers), "users reset": s.wordsFromVault(completeUsers),
-		"templates show": s.wordsFromVault(completeTemplates), "templates export": s.wordsFromVault(completeTemplates), "templates default": s.wordsFromVault(completeTemplates), "templates retire": s.wordsFromVault(completeTemplates),
-		"templates import": filesWithExtensions("yaml", "yml", "json"), "fields import": filesWithExtensions("yaml", "yml", "json"), "statuses import": filesWithExtensions("yaml", "yml", "json"),
-		"import": directoriesOnly, "help": fixedWords(topicCompletions()...),
+	keys := wordsFromVault(s, (*control.Client).Keys, func(k apitypes.Key) string {
+		if k.RevokedAt != nil {
+			return ""
+		}
+		return fmt.Sprintf("%d\t%s", k.ID, k.Name)
+	})
+	failures := wordsFromVault(s, (*control.Client).ProcessFailures, func(f apitypes.ProcessFailure) string {
+		return fmt.Sprintf("%d\t%s", f.ID, quoteUnprintable(f.Filename))
+	})
+	users := wordsFromVault(s, (*control.Client).Users, func(u apitypes.User) string { return u.Name + "\t" + u.Role })
+	templates := wordsFromVault(s, (*control.Client).Templates, func(t apitypes.TemplateDefinition) string {
+		return fmt.Sprintf("%d\t%s", t.ID, t.Name)
+	})
+	directories := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
+	definitions := filesWithExtensions("yaml", "yml", "json")
+	arguments := map[string]cobra.CompletionFunc{
+		"keys revoke": keys, "keys rotate": keys, "process retry": failures,
+		"users role": users, "users disable": users, "users enable": users, "users reset": users,
+		"templates show": templates, "templates export": templates, "templates default": templates, "templates retire": templates,
+		"templates import": definitions, "fields import": definitions, "statuses import": definitions,
+		"import": directories, "help": fixedWords(topicCompletions()...),
 	}
-	flags := map[string]completion{
-		"data": directoriesOnly, "config": filesWithExtensions("yaml", "yml"), "log-format": fixedWords("text", "json"), "log-level": fixedWords("debug", "info", "warn", "error"),
-		"ability": fixedWords(model.Abilities()...), "role": fixedWords("viewer", "staff", "admin"), "to": directoriesOnly, "from": directoriesOnly,
+	flags := map[string]cobra.CompletionFunc{
+		"data": directories, "config": filesWithExtensions("yaml", "yml"), "log-format": fixedWords("text", "json"), "log-level": fixedWords("debug", "info", "warn", "error"),
+		"ability": fixedWords(model.Abilities()...), "role": fixedWords(roleNames()...), "to": directories, "from": directories,
 	}
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
@@ -100,46 +104,6 @@ func (s *shell) registerCompletions(root *cobra.Command) {
 // commandPath returns the path of cmd without the name of the binary, such as "keys
 // create".
 func commandPath(cmd *cobra.Command) string {
-	path := ""
-	for ; cmd.HasParent(); cmd = cmd.Parent() {
-		if path != "" {
-			path = " " + path
-		}
-		path = cmd.Name() + path
-	}
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	return path
-}
-
-func completeTemplates(ctx context.Context, c *control.Client) (list []string, err error) {
-	all, err := c.Templates(ctx)
-	for _, t := range all {
-		list = append(list, fmt.Sprintf("%d\t%s", t.ID, t.Name))
-	}
-	return list, err
-}
-
-func completeUsers(ctx context.Context, c *control.Client) (list []string, err error) {
-	all, err := c.Users(ctx)
-	for _, u := range all {
-		list = append(list, fmt.Sprintf("%s\t%s", u.Name, u.Role))
-	}
-	return list, err
-}
-
-func completeLiveKeys(ctx context.Context, c *control.Client) (list []string, err error) {
-	all, err := c.Keys(ctx)
-	for _, k := range all {
-		if k.RevokedAt == nil {
-			list = append(list, fmt.Sprintf("%d\t%s", k.ID, k.Name))
-		}
-	}
-	return list, err
-}
-
-func completeFailedFiles(ctx context.Context, c *control.Client) (list []string, err error) {
-	all, err := c.ProcessFailures(ctx)
-	for _, f := range all {
-		list = append(list, fmt.Sprintf("%d\t%s", f.ID, quoteUnprintable(f.Filename)))
-	}
-	return list, err
 }

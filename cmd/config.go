@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"deedkeep/app/config"
 )
 
 func (s *shell) configCommand() *cobra.Command {
@@ -21,7 +23,6 @@ where it looked for one, and warns about settings that are valid and may do harm
 about files with secrets that other users can read (not on Windows). Exit code 2: a
 setting is not valid.`,
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := s.load()
 			if err != nil {
@@ -55,10 +56,7 @@ func (s *shell) printConfigCheck(warnings []string) error {
 	if found != "" {
 		out.Files, summary = append(out.Files, found), "read "+found
 	}
-	if s.json {
-		return s.printJSON(out)
-	}
-	return s.printf("the settings are good\n%s\n", summary)
+	return s.print(out, "the settings are good\n%s\n", summary)
 }
 
 func (s *shell) configShowCommand() *cobra.Command {
@@ -66,20 +64,14 @@ func (s *shell) configShowCommand() *cobra.Command {
 		Use:     "show",
 		Short:   "Print the settings in force, and where each comes from",
 		Example: "  deedkeep config show --json",
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := s.load()
 			if err != nil {
 				return err
 			}
-			if s.json {
-				return s.printJSON(c.Show())
-			}
-			rows := [][]string{{"SETTING", "VALUE", "FROM"}}
-			for _, setting := range c.Show() {
-				rows = append(rows, []string{setting.Key, setting.Value, setting.Source})
-			}
-			return s.printTable(rows)
+			return printList(s, c.Show(), "", "SETTING\tVALUE\tFROM", func(setting config.Setting) []any {
+				return []any{setting.Key, setting.Value, setting.Source}
+			})
 		},
 	}
 }
@@ -91,12 +83,8 @@ func (s *shell) configExampleCommand() *cobra.Command {
 		Long: `Print all settings with their defaults and explanations, as a settings file. Keep
 the lines you want to change in config.yaml in the data directory; delete the rest.`,
 		Example: "  deedkeep config example > settings.yaml",
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if s.json {
-				return s.printJSON(map[string]string{"text": s.example})
-			}
-			return s.printf("%s", s.example)
+			return s.print(map[string]string{"text": s.example}, "%s", s.example)
 		},
 	}
 }

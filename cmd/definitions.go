@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
@@ -30,31 +30,6 @@ import (
 //
 // The names are the same as in the API, so JSON from /v1 is also valid.
 
-type fieldYAML struct {
-	Key      string   `yaml:"key"`
-	Label    string   `yaml:"label"`
-	Type     string   `yaml:"type"`
-	Required bool     `yaml:"required,omitempty"`
-	Options  []string `yaml:"options,omitempty"`
-}
-
-type templateYAML struct {
-	ID           int64       `yaml:"id,omitempty"`
-	Name         string      `yaml:"name"`
-	Default      bool        `yaml:"default"`
-	Retired      bool        `yaml:"retired"`
-	Statuses     []string    `yaml:"statuses"`
-	CustomFields []fieldYAML `yaml:"custom_fields"`
-}
-
-func fieldsToYAML(list []apitypes.Field) []fieldYAML {
-	out := []fieldYAML{}
-	for _, f := range list {
-		out = append(out, fieldYAML{f.Key, f.Label, f.Type, f.Required, f.Options})
-	}
-	return out
-}
-
 // printYAML prints comment and then v as a YAML document.
 func (s *shell) printYAML(comment string, v any) error {
 	var text bytes.Buffer
@@ -66,105 +41,35 @@ func (s *shell) printYAML(comment string, v any) error {
 	return s.printf("# %s\n%s", comment, text.String())
 }
 
-// parseTemplates returns the templates in a definition file.
-func parseTemplates(s *strictYAML, root *yaml.Node) []apitypes.TemplateDraft {
-	top := s.mapping(root, "", "templates")
-	list, ok := top["templates"]
-	if !ok {
-		s.missingKey(root, "templates")
-		return nil
-	}
-	drafts := []apitypes.TemplateDraft{}
-	for i, item := range s.sequence(list, "templates") {
-		path := fmt.Sprintf("templates.%d", i)
-		values := s.mapping(item, path, "id", "name", "default", "retired", "statuses", "custom_fields")
-		var draft apitypes.TemplateDraft
-		for name, value := range values {
-			at := path + "." + name
-			switch name {
-			case "id":
-				draft.ID = s.id(value, at)
-			case "name":
-				draft.Name = s.str(value, at)
-			case "default":
-				draft.Default = s.boolean(value, at)
-			case "retired":
-				draft.Retired = new(s.boolean(value, at))
-			case "statuses":
-				draft.Statuses = new(s.strs(value, at))
-			case "custom_fields":
-				draft.CustomFields = new(parseFields(s, value, at))
+// importCommand returns the command that imports the list under key of a definition file with
+// send. record is how the changes call a definition without an ID.
+func importCommand[T any](s *shell, key, record, short, long, example string,
+	send func(c *control.Client, ctx context.Context, list []T, dryRun bool) (apitypes.DefinitionsChanged, error)) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: short, Long: long, Example: example,
+		Annotations: missingArg(fmt.Sprintf("the file is missing; \"deedkeep %s export\" writes one", strings.TrimPrefix(key, "custom_"))),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, in, err := s.openDefinitions(args[0])
+			if err != nil {
+				return err
 			}
-		}
-		drafts = append(drafts, draft)
-	}
-	return drafts
-}
-
-func parseFields(s *strictYAML, node *yaml.Node, path string) []apitypes.Field {
-	fields := []apitypes.Field{}
-	for i, item := range s.sequence(node, path) {
-		path := fmt.Sprintf("%s.%d", path, i)
-		var field apitypes.Field
-		for name, value := range s.mapping(item, path, "key", "label", "type", "required", "options") {
-			at := path + "." + name
-			switch name {
-			case "key":
-				field.Key = s.str(value, at)
-			case "label":
-				field.Label = s.str(value, at)
-			case "type":
-				field.Type = s.str(value, at)
-			case "required":
-				field.Required = s.boolean(value, at)
-			case "options":
-				field.Options = s.strs(value, at)
+			defer in.Close() //nolint:errcheck // only read from
+			list, file, err := parseDefinitions[T](name, in, key)
+			if err != nil {
+				return err
 			}
-		}
-		fields = append(fields, field)
+			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+				result, err := send(c, ctx, list, dryRun)
+				if err != nil {
+					return file.explain(err)
+				}
+				return s.printChanged(result, record)
+			})
+		},
 	}
-	return fields
-}
-
-// missingKey reports that the file lacks its only top-level key, unless other problems have
-// already been reported.
-func (s *strictYAML) missingKey(root *yaml.Node, key string) {
-	if len(s.problems) == 0 {
-		s.addProblem(root, "the key %s is missing", key)
-	}
-}
-
-// importFunc sends parsed definitions to the server.
-type importFunc func(context.Context, *control.Client) (apitypes.DefinitionsChanged, error)
-
-// importDefinitions parses the definition file at path with prepare, sends the definitions
-// to the server, and prints the changes.
-func (s *shell) importDefinitions(ctx context.Context, path, recordType string, prepare func(*strictYAML, *yaml.Node) importFunc) error {
-	file, root, err := s.readStrictYAML(path)
-	if err != nil {
-		return err
-	}
-	doImport := prepare(file, root)
-	if file.sortProblems(); len(file.problems) > 0 {
-		return file.err()
-	}
-	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
-		result, err := doImport(ctx, c)
-		if err != nil {
-			return file.explain(err)
-		}
-		return s.printChanged(result, recordType)
-	})
-}
-
-// sortProblems sorts the problems by line. The parser finds them in random order because it
-// iterates over maps.
-func (s *strictYAML) sortProblems() {
-	line := func(problem string) (n int) {
-		_, _ = fmt.Sscanf(strings.TrimPrefix(problem, s.name+":"), "%d", &n) // addProblem wrote the line number
-		return n
-	}
-	slices.SortStableFunc(s.problems, func(a, b string) int { return line(a) - line(b) })
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would change, and write nothing")
+	return cmd
 }
 
 // explain adds the file name and line number to validation errors from the server.
@@ -190,33 +95,23 @@ func (s *strictYAML) explain(err error) error {
 
 // printChanged prints the changes. If values of records would lose their definition, it
 // returns an error that lists them.
-func (s *shell) printChanged(result apitypes.DefinitionsChanged, recordType string) error {
-	if s.json {
-		if err := s.printJSON(result); err != nil {
-			return err
-		}
-	} else if err := s.printDiff(result, recordType); err != nil {
-		return err
-	}
-	if len(result.Losses) > 0 {
-		return errors.New(strings.Join(append(result.Losses, "it would be refused"), "\n"))
-	}
-	return nil
-}
-
-func (s *shell) printDiff(result apitypes.DefinitionsChanged, recordType string) error {
+func (s *shell) printChanged(result apitypes.DefinitionsChanged, record string) error {
+	var text strings.Builder
 	for _, d := range result.Changed {
-		if err := s.printf("%s", diffText(d, recordType)); err != nil {
-			return err
-		}
+		text.WriteString(diffText(d, record))
 	}
 	switch {
 	case len(result.Changed) == 0:
-		return s.printf("nothing to change\n")
+		text.WriteString("nothing to change\n")
 	case result.DryRun:
-		return s.printf("nothing was written (--dry-run)\n")
+		text.WriteString("nothing was written (--dry-run)\n")
+	default:
+		text.WriteString("imported\n")
 	}
-	return s.printf("imported\n")
+	if err := s.print(result, "%s", text.String()); err != nil || len(result.Losses) == 0 {
+		return err
+	}
+	return errors.New(strings.Join(append(result.Losses, "it would be refused"), "\n"))
 }
 
 // diffText formats one changed definition like this:
@@ -225,15 +120,15 @@ func (s *shell) printDiff(result apitypes.DefinitionsChanged, recordType string)
 //	    name: "Residential" → "Residential Abstract"
 //	  + parcel_id "Parcel ID", text
 //	  ~ tax_status: label "Tax" → "Tax Status"; + "Unknown"; - "Due"
-func diffText(d apitypes.Definition, recordType string) string {
+func diffText(d apitypes.Definition, record string) string {
 	var b strings.Builder
 	switch {
 	case d.Created:
-		fmt.Fprintf(&b, "+ %s %q\n", recordType, d.Name)
+		fmt.Fprintf(&b, "+ %s %q\n", record, d.Name)
 	case d.ID != nil:
-		fmt.Fprintf(&b, "~ %s %d %q\n", recordType, *d.ID, d.Name)
+		fmt.Fprintf(&b, "~ %s %d %q\n", record, *d.ID, d.Name)
 	default:
-		fmt.Fprintf(&b, "~ %s\n", recordType)
+		fmt.Fprintf(&b, "~ %s\n", record)
 	}
 	for _, c := range d.Changes {
 		if line := diffLine(d, c); line != "" {

@@ -26,12 +26,8 @@ func (s *shell) withClient(ctx context.Context, fn func(context.Context, *contro
 	return s.connect(ctx, false, fn)
 }
 
-// withClientAndSandbox is like withClient, for commands that upload documents. If no server
-// is running, this process starts sandbox workers to inspect the documents.
-func (s *shell) withClientAndSandbox(ctx context.Context, fn func(context.Context, *control.Client) error) error {
-	return s.connect(ctx, true, fn)
-}
-
+// connect is like withClient. If no server is running and withSandbox is set, this process
+// starts sandbox workers to inspect the documents that fn uploads.
 func (s *shell) connect(ctx context.Context, withSandbox bool, fn func(context.Context, *control.Client) error) error {
 	c, err := s.load()
 	if err != nil {

@@ -31,7 +31,6 @@ whatever stands in front of the server (a reverse proxy, a firewall). With --thr
 it is 100 MB, to the address you name. Nothing of it is kept. Exit code 1: a finding
 is bad.`,
 		Example: "  deedkeep doctor\n  deedkeep doctor --through https://vault.example.com\n  deedkeep doctor --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.doctor(cmd.Context(), strings.TrimRight(through, "/"), key)
 		},
@@ -58,12 +57,14 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 	if err != nil {
 		return err
 	}
-	if s.json {
-		err = s.printJSON(report)
-	} else {
-		err = s.printDoctor(report)
+	var text strings.Builder
+	for _, f := range report.Findings {
+		fmt.Fprintf(&text, "%-5s %-14s %s\n", f.State, f.Check, f.Message)
+		if f.Action != "" {
+			fmt.Fprintf(&text, "%-5s %-14s -> %s\n", "", "", f.Action)
+		}
 	}
-	if err == nil && !report.OK {
+	if err = s.print(report, "%s", text.String()); err == nil && !report.OK {
 		return errUnhealthy
 	}
 	return err
@@ -74,19 +75,4 @@ func (s *shell) diagnose(ctx context.Context, c config.Config, through, key stri
 		Config: c, CheckAssets: s.checkAssets, FileSystemType: s.fileSystemType, Now: time.Now, Log: s.logger(c, slog.LevelError),
 		WithClient: s.withClient, Explain: message, ProbeURL: through, ProbeKey: key,
 	})
-}
-
-func (s *shell) printDoctor(report apitypes.Doctor) error {
-	for _, f := range report.Findings {
-		if err := s.printf("%-5s %-14s %s\n", f.State, f.Check, f.Message); err != nil {
-			return err
-		}
-		if f.Action == "" {
-			continue
-		}
-		if err := s.printf("%-5s %-14s -> %s\n", "", "", f.Action); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -29,7 +29,6 @@ func (s *shell) eventsList() *cobra.Command {
 		Example: `  deedkeep events list --limit 200
   deedkeep events list --actor key:3 --from 2026-05-01
   deedkeep events list --record file:17 --kind file.opened --json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := s.load(); err != nil { // loads the office's time zone, which applies to dates
 				return err
@@ -41,16 +40,10 @@ func (s *shell) eventsList() *cobra.Command {
 			if filter.To, err = parseTimeBound("--to", to, 1, s.location()); err != nil {
 				return err
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+			return query(s, cmd, func(c *control.Client, ctx context.Context) ([]apitypes.Event, error) {
 				events, err := c.Events(ctx, filter)
-				if err != nil {
-					return asUsageError(err)
-				}
-				if s.json {
-					return s.printJSON(apitypes.List[apitypes.Event](events))
-				}
-				return s.printEvents(events)
-			})
+				return events, asUsageError(err)
+			}, s.printEvents)
 		},
 	}
 	cmd.Flags().StringVar(&filter.Actor, "actor", "", "who: key:3, user:2, operator, link or system")
@@ -80,14 +73,9 @@ func parseTimeBound(flag, text string, days int, zone *time.Location) (*apitypes
 }
 
 func (s *shell) printEvents(events []apitypes.Event) error {
-	if len(events) == 0 {
-		return s.printf("there is no such entry\n")
-	}
-	rows := [][]string{{"ENTRY", "WHEN", "WHO", "FROM", "WHAT", "RECORD", "MORE"}}
-	for _, e := range events {
-		rows = append(rows, []string{fmt.Sprint(e.Seq), e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind, orDash(e.Record), eventDetails(e)})
-	}
-	return s.printTable(rows)
+	return printList(s, events, "there is no such entry", "ENTRY\tWHEN\tWHO\tFROM\tWHAT\tRECORD\tMORE", func(e apitypes.Event) []any {
+		return []any{e.Seq, e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind, orDash(e.Record), eventDetails(e)}
+	})
 }
 
 // actorText returns the type, ID, and name of an actor, for example "user:2 Kim Lee".
@@ -147,20 +135,14 @@ prints, or an earlier export, which --export holds the log against. Of JSON line
 that they say is compared, of CSV only the numbers and hashes. Entries that are missing
 between the first and the last of the export are named.`,
 		Example: "  deedkeep events verify\n  deedkeep events verify --export events-2026-05.jsonl",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				report, err := c.VerifyEvents(ctx, s.progress())
-				if err != nil {
-					return err
+			err := query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.EventVerify, error) {
+				found, err := withProgress(s, "", func(report func(apitypes.Progress)) (apitypes.EventVerify, error) { return c.VerifyEvents(ctx, report) })
+				if err == nil && exportFile != "" {
+					err = compareWithExport(ctx, c, exportFile, &found)
 				}
-				if exportFile != "" {
-					if err := compareWithExport(ctx, c, exportFile, &report); err != nil {
-						return err
-					}
-				}
-				return s.printEventVerify(report)
-			})
+				return found, err
+			}, s.printEventVerify)
 			if errors.Is(err, instance.ErrDamaged) { // the database can't be opened, so there is no report
 				return s.printEventVerify(apitypes.EventVerify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
@@ -172,38 +154,17 @@ between the first and the last of the export are named.`,
 }
 
 func (s *shell) printEventVerify(r apitypes.EventVerify) error {
-	if s.json {
-		if err := s.printJSON(r); err != nil {
-			return err
-		}
-	} else if err := s.printEventFindings(r); err != nil {
-		return err
-	}
-	if !r.OK {
-		return errDamage
-	}
-	return nil
-}
-
-func (s *shell) printEventFindings(r apitypes.EventVerify) error {
-	for _, f := range r.Findings {
-		if err := s.printf("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
-			return err
-		}
-	}
+	text := findingLines(r.Findings)
 	if r.More > 0 {
-		if err := s.printf("and %d more\n", r.More); err != nil {
-			return err
-		}
+		text += fmt.Sprintf("and %d more\n", r.More)
 	}
 	verdict := "the log holds"
 	if !r.OK {
 		verdict = "THE LOG DOES NOT HOLD"
 	}
 	if r.Agree != nil {
-		if err := s.printf("%s with the log\n", apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree")); err != nil {
-			return err
-		}
+		text += apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree") + " with the log\n"
 	}
-	return s.printf("%s: %s, the last is %d with the hash %s\n", verdict, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
+	text += fmt.Sprintf("%s: %s, the last is %d with the hash %s\n", verdict, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
+	return s.printReport(r, r.OK, text)
 }

@@ -28,7 +28,6 @@ an apostrophe. Keep it elsewhere: "events verify --export" holds the log against
 An entry that cannot be read is left out and named, and the exit code is 3.`,
 		Example: `  deedkeep events export -o events-2026-05.jsonl
   deedkeep events export --from 1201 --format csv -o events.csv`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from < 1 {
 				return &usageError{errors.New("--from: the first entry is 1")}

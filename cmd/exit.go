@@ -37,10 +37,7 @@ const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BAC
 
 // exitCode prints err, on one line if possible, and returns the exit code for it.
 func (s *shell) exitCode(ctx context.Context, err error) int {
-	var usage *usageError
-	if err != nil {
-		defer s.explainPermissionError(err)
-	}
+	_, isUsage := errors.AsType[*usageError](err)
 	switch {
 	case err == nil:
 		return exitDone
@@ -49,35 +46,34 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		s.messagef("interrupted")
 		return exitInterrupted
-	case errors.As(err, &usage):
-		s.messagef("%v", err)
-		return exitUsage
-	case errors.Is(err, errRejected):
-		s.messagef("%v", err)
-		return exitRejected
-	case errors.Is(err, instance.ErrNoVault):
-		s.messagef("%v", message(err))
-		s.messagef(`"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`)
-		return exitNoVault
-	case errors.Is(err, archive.ErrDecrypt):
-		s.messagef("%s", message(err))
-		s.messagef("%s", keyHint)
-		return exitFailed
-	case errors.Is(err, archive.ErrLocked), isLockedByServer(err):
-		s.messagef("%s", message(err))
-		return exitLocked
-	case errors.Is(err, archive.ErrDamaged):
-		s.messagef("%v", message(err))
-		return exitDamage
-	case errs.KindOf(err) == errs.Locked:
-		s.messagef("%v", message(err))
-		if !errors.Is(err, control.ErrInUse) {
-			s.messagef("it may be starting, stopping or restoring: try again in a moment")
-		}
-		return exitLocked
 	}
-	s.messagef("%s", message(err))
-	return exitFailed
+	text, hint, code := message(err), "", exitFailed
+	switch {
+	case isUsage:
+		text, code = err.Error(), exitUsage
+	case errors.Is(err, errRejected):
+		text, code = err.Error(), exitRejected
+	case errors.Is(err, instance.ErrNoVault):
+		hint = `"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`
+		code = exitNoVault
+	case errors.Is(err, archive.ErrDecrypt):
+		hint = keyHint
+	case errors.Is(err, archive.ErrLocked), isLockedByServer(err):
+		code = exitLocked
+	case errors.Is(err, archive.ErrDamaged):
+		code = exitDamage
+	case errs.KindOf(err) == errs.Locked:
+		code = exitLocked
+		if !errors.Is(err, control.ErrInUse) {
+			hint = "it may be starting, stopping or restoring: try again in a moment"
+		}
+	}
+	s.messagef("%s", text)
+	if hint != "" {
+		s.messagef("%s", hint)
+	}
+	s.explainPermissionError(err)
+	return code
 }
 
 // isLockedByServer reports whether the server rejected the request because the vault or the
@@ -122,12 +118,10 @@ func asUsageError(err error) error {
 // message returns the text to print for err. If err wraps an *errs.Error or *client.Error,
 // it returns only the message of that error.
 func message(err error) string {
-	var known *errs.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*errs.Error](err); ok {
 		return known.Message
 	}
-	var rejected *client.Error
-	if errors.As(err, &rejected) {
+	if rejected, ok := errors.AsType[*client.Error](err); ok {
 		if rejected.Status == http.StatusInternalServerError && rejected.RequestID != "" {
 			return fmt.Sprintf("%s (request %s in the server's log)", rejected.Message, rejected.RequestID)
 		}

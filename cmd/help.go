@@ -75,10 +75,7 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 				return root.Help()
 			}
 			if text, err := helpTopic(args[0]); err == nil && len(args) == 1 {
-				if s.json {
-					return s.printJSON(map[string]string{"topic": args[0], "text": text})
-				}
-				return s.printf("%s", text)
+				return s.print(map[string]string{"topic": args[0], "text": text}, "%s", text)
 			}
 			found, rest, err := root.Find(args)
 			if err != nil || found == root || len(rest) > 0 {

@@ -52,8 +52,8 @@ Hidden files and what systems leave behind (.DS_Store, Thumbs.db, desktop.ini an
 like) are counted and no fault. DIR itself is only read.`,
 		Example: `  deedkeep import "D:\Closed Files" --folder "Closed Files" --dry-run
   deedkeep import /mnt/old-server/abstracts --folder Old/Abstracts --report refused.csv`,
-		Args: oneArg("the folder", `it is the one that holds the documents`),
-		RunE: func(cmd *cobra.Command, args []string) error { return s.importTree(cmd.Context(), args[0], f) },
+		Annotations: missingArg("the folder is missing; it is the one that holds the documents"),
+		RunE:        func(cmd *cobra.Command, args []string) error { return s.importTree(cmd.Context(), args[0], f) },
 	}
 	cmd.Flags().StringVar(&f.folder, "folder", "", "the folder of the vault, like Old/Abstracts; made where it is missing")
 	cmd.Flags().StringVar(&f.report, "report", "", "write what was not filed, and why, to this CSV file")
@@ -81,15 +81,12 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 	if err := s.checkAssets(); err != nil {
 		return err
 	}
-	var dataDir os.FileInfo
-	if info, err := os.Stat(c.Data); err == nil {
-		dataDir = info
-	}
+	dataDir, _ := os.Stat(c.Data) // nil if there is no data directory
 	total, err := importer.Count(ctx, dir, dataDir)
 	if err != nil {
 		return err
 	}
-	return s.withClientAndSandbox(ctx, func(ctx context.Context, c *control.Client) (err error) {
+	return s.connect(ctx, true, func(ctx context.Context, c *control.Client) (err error) {
 		rejections, err := newRejectionReport(f.report)
 		if err != nil {
 			return err
@@ -141,12 +138,7 @@ func (i *importRun) finish(walkErr error) error {
 	}
 	i.count.DryRun, i.count.Rejections = i.dry, i.rejections.first
 	i.rejections.print(i.shell)
-	var err error
-	if i.shell.json {
-		err = i.shell.printJSON(i.count)
-	} else {
-		err = i.shell.printf("%s\n", summary(i.count))
-	}
+	err := i.shell.print(i.count, "%s\n", summary(i.count))
 	switch {
 	case walkErr != nil:
 		i.shell.messagef("run the same command again to resume where it stopped")

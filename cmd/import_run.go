@@ -174,21 +174,28 @@ func (i *importRun) file(ctx context.Context, e importer.Entry) error {
 		return i.reject(&i.count.Unreadable, e, "unreadable", err.Error())
 	}
 	defer document.Close() //nolint:errcheck // only read from
-	if d.SHA256, d.Size, err = digest(ctx, document); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return i.reject(&i.count.Unreadable, e, "unreadable", err.Error())
+	source, hash := sourceReader{ctx, document}, sha256.New()
+	if d.Size, err = io.Copy(hash, source); err != nil {
+		return i.sendFailed(ctx, e, err)
 	}
+	d.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	if result, err = i.checkExisting(ctx, e, &d); err != nil {
 		return err
 	}
 	if !result.Existing && result.Rejected == "" {
-		if result, err = i.send(ctx, d, document); err != nil {
-			return i.sendFailed(e, err)
+		if result, err = i.send(ctx, d, source); err != nil {
+			return i.sendFailed(ctx, e, err)
 		}
 	}
-	return i.record(e, d.Size, result)
+	switch {
+	case result.Rejected != "":
+		return i.reject(&i.count.Rejected, e, "refused", result.Rejected)
+	case result.Existing:
+		i.update(func() { i.count.Existing++ })
+	default:
+		i.update(func() { i.count.Imported++; i.count.Bytes += d.Size })
+	}
+	return nil
 }
 
 // checkExisting checks whether the folder already contains the same document. If the folder
@@ -210,21 +217,12 @@ func (i *importRun) checkExisting(ctx context.Context, e importer.Entry, d *cont
 	return i.client.CheckImport(ctx, *d)
 }
 
-func (i *importRun) record(e importer.Entry, size int64, result apitypes.Imported) error {
-	switch {
-	case result.Rejected != "":
-		return i.reject(&i.count.Rejected, e, "refused", result.Rejected)
-	case result.Existing:
-		i.update(func() { i.count.Existing++ })
-	default:
-		i.update(func() { i.count.Imported++; i.count.Bytes += size })
-	}
-	return nil
-}
-
 // sendFailed records that a document couldn't be read or was rejected by the server. It
 // returns all other errors, which stop the import.
-func (i *importRun) sendFailed(e importer.Entry, err error) error {
+func (i *importRun) sendFailed(ctx context.Context, e importer.Entry, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if unreadable, ok := errors.AsType[*readError](err); ok {
 		return i.reject(&i.count.Unreadable, e, "unreadable", unreadable.Error())
 	}
@@ -240,12 +238,12 @@ const (
 )
 
 // send uploads a document. It retries while the server is busy.
-func (i *importRun) send(ctx context.Context, d control.ImportFile, document *os.File) (apitypes.Imported, error) {
+func (i *importRun) send(ctx context.Context, d control.ImportFile, document sourceReader) (apitypes.Imported, error) {
 	for attempt := 1; ; attempt++ {
-		if _, err := document.Seek(0, io.SeekStart); err != nil {
+		if _, err := document.file.Seek(0, io.SeekStart); err != nil {
 			return apitypes.Imported{}, &readError{err}
 		}
-		done, err := i.client.ImportFile(ctx, d, sourceReader{document})
+		done, err := i.client.ImportFile(ctx, d, document)
 		rejected, ok := errors.AsType[*client.Error](err)
 		if !ok || rejected.Status != http.StatusServiceUnavailable || attempt == maxBusyAttempts {
 			return done, err
@@ -264,35 +262,22 @@ type readError struct{ error }
 
 func (r *readError) Unwrap() error { return r.error }
 
-// sourceReader wraps errors that occur while reading the source file in readError.
-type sourceReader struct{ io.Reader }
+// sourceReader wraps errors that occur while reading the source file in readError. Once ctx
+// is canceled, Read returns an error.
+type sourceReader struct {
+	ctx  context.Context
+	file *os.File
+}
 
 func (s sourceReader) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.file.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = &readError{err}
 	}
 	return n, err
-}
-
-// digest returns the SHA-256 and the size of a document.
-func digest(ctx context.Context, r io.Reader) (sum string, size int64, err error) {
-	hash := sha256.New()
-	size, err = io.Copy(hash, contextReader{ctx, r})
-	return hex.EncodeToString(hash.Sum(nil)), size, err
-}
-
-// contextReader returns an error from Read once ctx is canceled.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.Reader.Read(p)
 }
 
 func (i *importRun) update(change func()) {

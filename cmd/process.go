@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -22,24 +21,11 @@ func (s *shell) processList() *cobra.Command {
 		Long: `List the documents whose processing failed, and why: at most a thousand. They are
 stored and can be downloaded; they have no picture, or cannot be found by their text.`,
 		Example: "  deedkeep process list --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				failures, err := c.ProcessFailures(ctx)
-				if err != nil {
-					return err
-				}
-				if s.json {
-					return s.printJSON(apitypes.List[apitypes.ProcessFailure](failures))
-				}
-				if len(failures) == 0 {
-					return s.printf("nothing failed\n")
-				}
-				rows := [][]string{{"ID", "DOCUMENT", "REASON"}}
-				for _, f := range failures {
-					rows = append(rows, []string{strconv.FormatInt(f.ID, 10), f.Filename, f.Reason})
-				}
-				return s.printTable(rows)
+			return query(s, cmd, (*control.Client).ProcessFailures, func(failures []apitypes.ProcessFailure) error {
+				return printList(s, failures, "nothing failed", "ID\tDOCUMENT\tREASON", func(f apitypes.ProcessFailure) []any {
+					return []any{f.ID, f.Filename, f.Reason}
+				})
 			})
 		},
 	}
@@ -51,25 +37,14 @@ func (s *shell) processRetry() *cobra.Command {
 		Short: "Process a document again, or all that failed",
 		Example: `  deedkeep process retry
   deedkeep process retry 17`,
-		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var id int64
-			if len(args) == 1 {
-				var err error
-				if id, err = parseID(args[0], "document", "deedkeep process list"); err != nil {
-					return err
-				}
+			show := func(n int) error {
+				return s.print(apitypes.ProcessRetried{Retried: n}, "%d in the queue again; they are processed while the server runs\n", n)
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				n, err := c.RetryProcessing(ctx, id)
-				if err != nil {
-					return explainNotFound(err, "document", strconv.FormatInt(id, 10))
-				}
-				if s.json {
-					return s.printJSON(apitypes.ProcessRetried{Retried: n})
-				}
-				return s.printf("%d in the queue again; they are processed while the server runs\n", n)
-			})
+			if len(args) == 0 {
+				return query(s, cmd, func(c *control.Client, ctx context.Context) (int, error) { return c.RetryProcessing(ctx, 0) }, show)
+			}
+			return queryID(s, cmd, args[0], "document", "deedkeep process list", (*control.Client).RetryProcessing, show)
 		},
 	}
 }

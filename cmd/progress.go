@@ -42,11 +42,11 @@ func (s *shell) showProgress(label string) (report func(apitypes.Progress), fini
 	}, func() {}
 }
 
-// progress returns a function that displays progress without a label. A bar is cleared when
-// the work is done.
-func (s *shell) progress() func(apitypes.Progress) {
-	report, _ := s.showProgress("")
-	return report
+// withProgress displays the progress of work (see showProgress).
+func withProgress[T any](s *shell, label string, work func(report func(apitypes.Progress)) (T, error)) (T, error) {
+	report, finish := s.showProgress(label)
+	defer finish()
+	return work(report)
 }
 
 // progressRate estimates the remaining time, starting with the first report. Work before

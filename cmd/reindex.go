@@ -21,23 +21,14 @@ goes on with it; without one, the next reindex or serve goes on from where it wa
 It is never needed by itself: an index that is missing, damaged or of another version
 of deedkeep, and one beside a database that was put back, is made anew by the server.`,
 		Example: "  deedkeep reindex\n  deedkeep reindex --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				report, finish := s.showProgress("reindex")
-				defer finish()
-				index, err := c.Reindex(ctx, report)
-				finish()
-				if err != nil {
-					return err
-				}
-				if s.json {
-					return s.printJSON(index)
-				}
+			return query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.SearchIndex, error) {
+				return withProgress(s, "reindex", func(report func(apitypes.Progress)) (apitypes.SearchIndex, error) { return c.Reindex(ctx, report) })
+			}, func(index apitypes.SearchIndex) error {
 				if index.Texts > 0 {
-					return s.printf("all records are in the search index; %s without text, which a server rebuilds\n", apitypes.Count(index.Texts, "document is", "documents are"))
+					return s.print(index, "all records are in the search index; %s without text, which a server rebuilds\n", apitypes.Count(index.Texts, "document is", "documents are"))
 				}
-				return s.printf("the search index is complete: %s, %s\n", apitypes.Count(index.Records, "record", "records"), apitypes.HumanSize(index.Bytes))
+				return s.print(index, "the search index is complete: %s, %s\n", apitypes.Count(index.Records, "record", "records"), apitypes.HumanSize(index.Bytes))
 			})
 		},
 	}

@@ -41,8 +41,8 @@ that is encrypted for an age recipient. The directory must be empty: config.yaml
 there after the restore.
 
 With --file one document is brought back to the file that -o names.`,
+		Args:    argCount("[SNAPSHOT|latest]"), // not needed for one document
 		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --from /mnt/cloud/deedkeep --passphrase-file passphrase.txt --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
 			switch {
@@ -101,12 +101,11 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 	if err := s.checkLocalDisk(c); err != nil {
 		return err
 	}
-	report, finish := s.showProgress("restore")
-	defer finish()
 	started := time.Now()
-	opts.Progress = byteProgress(report)
-	result, err := instance.Restore(ctx, opts)
-	finish()
+	result, err := withProgress(s, "restore", func(report func(apitypes.Progress)) (instance.RestoreResult, error) {
+		opts.Progress = unitProgress(report, "bytes")
+		return instance.Restore(ctx, opts)
+	})
 	if err != nil {
 		return err
 	}
@@ -119,11 +118,10 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 		Seconds: time.Since(started).Seconds(),
 	}
 	s.messagef("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
-	if s.json {
-		return s.printJSON(done)
+	if !s.json {
+		s.messagef("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.formatTime(&done.CreatedAt))
 	}
-	s.messagef("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.formatTime(&done.CreatedAt))
-	return s.printf("restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
+	return s.print(done, "restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
 		done.Snapshot, apitypes.Count(done.Files, "file", "files"), apitypes.HumanSize(done.Bytes), done.Seconds, done.Data)
 }
 
@@ -147,10 +145,7 @@ func (s *shell) restoreFile(ctx context.Context, name string, src *backupSource,
 	if err != nil {
 		return err
 	}
-	if s.json {
-		return s.printJSON(apitypes.RestoredFile{ID: int64(restored.ID), Filename: restored.Filename, Size: restored.Size, Path: path})
-	}
-	return s.printf("%s: file %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
+	return s.print(apitypes.RestoredFile{ID: int64(restored.ID), Filename: restored.Filename, Size: restored.Size, Path: path}, "%s: file %d, %q, %s\n", path, restored.ID, restored.Filename, apitypes.HumanSize(restored.Size))
 }
 
 func (s *shell) backupDrill() *cobra.Command {
@@ -168,7 +163,6 @@ for that time: without --scratch it is the folder "drill" in the data directory.
 With --ask the command prompts for the passphrase and does not use the one in the
 settings. Type it from the copy on paper: this proves that the copy is right.`,
 		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --ask\n  deedkeep backup drill --scratch /var/tmp/drill",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
 			if len(args) == 1 {
@@ -197,25 +191,16 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 }
 
 func (s *shell) drill(ctx context.Context, scratch string, opts instance.RestoreOptions) error {
-	report, finish := s.showProgress("drill")
-	defer finish()
-	opts.Progress = byteProgress(report)
-	result, err := instance.TestRestore(ctx, scratch, opts)
-	finish()
+	result, err := withProgress(s, "drill", func(report func(apitypes.Progress)) (instance.RestoreTestResult, error) {
+		opts.Progress = unitProgress(report, "bytes")
+		return instance.TestRestore(ctx, scratch, opts)
+	})
 	if err != nil {
 		return err
 	}
-	if s.json {
-		err = s.printJSON(apitypes.RestoreTest{
-			OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result), Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
-		})
-	} else {
-		err = s.printf("%s\n", drillSummary(result))
-	}
-	if err == nil && !result.OK() {
-		err = errDamage
-	}
-	return err
+	return s.printReport(apitypes.RestoreTest{
+		OK: result.OK(), Snapshot: result.Info.Snapshot, Sentence: drillSummary(result), Files: int64(result.Info.Files), Bytes: result.Info.Bytes, Seconds: result.Duration.Seconds(),
+	}, result.OK(), drillSummary(result)+"\n")
 }
 
 func drillSummary(result instance.RestoreTestResult) string {

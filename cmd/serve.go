@@ -44,7 +44,6 @@ service: the directory is empty while its disk is not mounted. Exit code 10: no 
 		Example: `  deedkeep serve
   deedkeep serve --existing --data /srv/deedkeep
   deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing) },
 	}
 	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory has a vault")

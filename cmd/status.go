@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -16,17 +15,9 @@ func (s *shell) statusCommand() *cobra.Command {
 		Use:     "status",
 		Short:   "Say whether it runs, how much is stored, and how it goes",
 		Example: "  deedkeep status --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				status, err := c.Status(ctx)
-				if err != nil {
-					return err
-				}
-				if s.json {
-					return s.printJSON(status)
-				}
-				return s.printTable(s.statusRows(status))
+			return query(s, cmd, (*control.Client).Status, func(status apitypes.Status) error {
+				return s.print(status, "%s", table(s.statusRows(status)))
 			})
 		},
 	}

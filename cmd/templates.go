@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/control"
@@ -27,24 +25,12 @@ func (s *shell) templatesList() *cobra.Command {
 		Use:     "list",
 		Short:   "List the templates that new abstracts may use",
 		Example: "  deedkeep templates list\n  deedkeep templates list --all --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				list, err := c.Templates(ctx)
-				if err != nil {
-					return err
-				}
-				if !all {
-					list = slices.DeleteFunc(list, func(t apitypes.TemplateDefinition) bool { return t.Retired })
-				}
-				if s.json {
-					return s.printJSON(apitypes.List[apitypes.TemplateDefinition](list))
-				}
-				rows := [][]string{{"ID", "NAME", "FIELDS", "STATUSES", ""}}
-				for _, t := range list {
-					rows = append(rows, []string{strconv.FormatInt(t.ID, 10), t.Name, strconv.Itoa(len(t.CustomFields)), model.FormatStatuses(t.Statuses), templateState(t)})
-				}
-				return s.printTable(rows)
+			return query(s, cmd, (*control.Client).Templates, func(list []apitypes.TemplateDefinition) error {
+				list = slices.DeleteFunc(list, func(t apitypes.TemplateDefinition) bool { return t.Retired && !all })
+				return printList(s, list, "", "ID\tNAME\tFIELDS\tSTATUSES\t", func(t apitypes.TemplateDefinition) []any {
+					return []any{t.ID, t.Name, len(t.CustomFields), model.FormatStatuses(t.Statuses), templateState(t)}
+				})
 			})
 		},
 	}
@@ -63,56 +49,40 @@ func templateState(t apitypes.TemplateDefinition) string {
 }
 
 func (s *shell) templatesShow() *cobra.Command {
-	return &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show one template with its fields",
-		Example: "  deedkeep templates show 1",
-		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withTemplate(cmd.Context(), args[0], findTemplate, func(t apitypes.TemplateDefinition) error {
-				state := templateState(t)
-				if state != "" {
-					state = " (" + state + ")"
-				}
-				if err := s.printf("%d %s%s\nstatuses: %s\n\n", t.ID, t.Name, state, model.FormatStatuses(t.Statuses)); err != nil {
-					return err
-				}
-				return s.printFields(t.CustomFields)
-			})
-		},
-	}
+	return s.templateCommand("show", "Show one template with its fields", "", "1", findTemplate, func(t apitypes.TemplateDefinition) string {
+		state := templateState(t)
+		if state != "" {
+			state = " (" + state + ")"
+		}
+		return fmt.Sprintf("%d %s%s\nstatuses: %s\n\n%s", t.ID, t.Name, state, model.FormatStatuses(t.Statuses), fieldTable(t.CustomFields))
+	})
 }
 
 func findTemplate(c *control.Client, ctx context.Context, id int64) (apitypes.TemplateDefinition, error) { //nolint:revive // the parameters match those of a method expression
 	list, err := c.Templates(ctx)
+	i := slices.IndexFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id })
+	if err == nil && i < 0 {
+		err = fmt.Errorf("there is no template %d", id)
+	}
 	if err != nil {
 		return apitypes.TemplateDefinition{}, err
-	}
-	i := slices.IndexFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id })
-	if i < 0 {
-		return apitypes.TemplateDefinition{}, fmt.Errorf("there is no template %d", id)
 	}
 	return list[i], nil
 }
 
-// withTemplate calls do with the template ID in arg. It prints the result with show, or as
-// JSON if --json is set.
-func (s *shell) withTemplate(ctx context.Context, arg string, do func(*control.Client, context.Context, int64) (apitypes.TemplateDefinition, error),
-	show func(apitypes.TemplateDefinition) error) error {
-	id, err := parseID(arg, "template", "deedkeep templates list --all")
-	if err != nil {
-		return err
+// templateCommand returns a command for one template. It calls do and prints the result in
+// the format of text. exampleID is the ID in the example.
+func (s *shell) templateCommand(name, short, long, exampleID string,
+	do func(*control.Client, context.Context, int64) (apitypes.TemplateDefinition, error), text func(apitypes.TemplateDefinition) string) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: short, Long: long, Example: "  deedkeep templates " + name + " " + exampleID,
+		Annotations: missingArg(`a template's ID is missing; "deedkeep templates list" shows them`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return queryID(s, cmd, args[0], "template", "deedkeep templates list --all", do, func(t apitypes.TemplateDefinition) error {
+				return s.print(t, "%s", text(t))
+			})
+		},
 	}
-	return s.withClient(ctx, func(ctx context.Context, c *control.Client) error {
-		t, err := do(c, ctx, id)
-		switch {
-		case err != nil:
-			return explainNotFound(err, "template", arg)
-		case s.json:
-			return s.printJSON(t)
-		}
-		return show(t)
-	})
 }
 
 func (s *shell) templatesExport() *cobra.Command {
@@ -125,7 +95,6 @@ use, or those named. A template is known again by its id; --no-ids leaves the id
 out, for another vault, where the name counts.`,
 		Example: `  deedkeep templates export > templates.yaml
   deedkeep templates export 2 --no-ids > commercial.yaml`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ids []int64
 			for _, arg := range args {
@@ -135,11 +104,8 @@ out, for another vault, where the name counts.`,
 				}
 				ids = append(ids, id)
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				list, err := c.Templates(ctx)
-				if err == nil {
-					list, err = selectTemplates(list, ids, all)
-				}
+			return query(s, cmd, (*control.Client).Templates, func(list []apitypes.TemplateDefinition) error {
+				list, err := selectTemplates(list, ids, all)
 				if err != nil {
 					return err
 				}
@@ -182,21 +148,12 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 		}
 		return s.printJSON(map[string]any{"templates": drafts})
 	}
-	file := struct {
-		Templates []templateYAML `yaml:"templates"`
-	}{[]templateYAML{}}
-	for _, t := range list {
-		file.Templates = append(file.Templates, templateYAML{t.ID, t.Name, t.Default, t.Retired, t.Statuses, fieldsToYAML(t.CustomFields)})
-	}
-	return s.printYAML(`abstract templates; "deedkeep templates import FILE --dry-run" shows what a change would do`, file)
+	return s.printYAML(`abstract templates; "deedkeep templates import FILE --dry-run" shows what a change would do`, map[string]any{"templates": list})
 }
 
 func (s *shell) templatesImport() *cobra.Command {
-	var dryRun bool
-	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Change and add templates by a file",
-		Long: `Change and add templates by a YAML or JSON file, as export writes it; - is standard
+	return importCommand(s, "templates", "template", "Change and add templates by a file",
+		`Change and add templates by a YAML or JSON file, as export writes it; - is standard
 input. A template is known by its id, else by its name; one that is not known is
 made. Templates that the file does not name stay, and so does what a template in
 it leaves out: statuses, custom_fields, retired. "default: true" moves the default.
@@ -206,49 +163,19 @@ and the like) cannot be the key of a custom field.
 Refused is what would leave values of abstracts without a definition: a field, an
 option or a status that goes, or a type that changes, while abstracts have such
 values, in the trash too. Nothing is written then.`,
-		Example: `  deedkeep templates import templates.yaml --dry-run
-  deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`,
-		Args: oneArg("the file", `"deedkeep templates export" writes one`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.importDefinitions(cmd.Context(), args[0], "template", func(file *strictYAML, root *yaml.Node) importFunc {
-				drafts := parseTemplates(file, root)
-				return func(ctx context.Context, c *control.Client) (apitypes.DefinitionsChanged, error) {
-					return c.ImportTemplates(ctx, drafts, dryRun)
-				}
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would change, and write nothing")
-	return cmd
+		`  deedkeep templates import templates.yaml --dry-run
+  deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`, (*control.Client).ImportTemplates)
 }
 
 func (s *shell) templatesDefault() *cobra.Command {
-	return &cobra.Command{
-		Use:     "default ID",
-		Short:   "Make a template the one that is used when none is named",
-		Example: "  deedkeep templates default 2",
-		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withTemplate(cmd.Context(), args[0], (*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) error {
-				return s.printf("%s is the default now\n", t.Name)
-			})
-		},
-	}
+	return s.templateCommand("default", "Make a template the one that is used when none is named", "", "2",
+		(*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is the default now\n" })
 }
 
 func (s *shell) templatesRetire() *cobra.Command {
-	return &cobra.Command{
-		Use:   "retire ID",
-		Short: "Take a template out of use for new abstracts; its abstracts stay",
-		Long: `Take a template out of use for new abstracts; its abstracts stay as they are. The
+	return s.templateCommand("retire", "Take a template out of use for new abstracts; its abstracts stay",
+		`Take a template out of use for new abstracts; its abstracts stay as they are. The
 default template cannot be retired. To bring one back, import it with
-"retired: false".`,
-		Example: "  deedkeep templates retire 3",
-		Args:    oneArg("a template's ID", `"deedkeep templates list" shows them`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withTemplate(cmd.Context(), args[0], (*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) error {
-				return s.printf("%s is retired\n", t.Name)
-			})
-		},
-	}
+"retired: false".`, "3",
+		(*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is retired\n" })
 }

@@ -40,21 +40,13 @@ reason (--lift-retention). Where it is empty, only the setting "trash.keep" appl
 document that went to the trash with its abstract is not listed: it is restored and
 purged with the abstract.`,
 		Example: "  deedkeep trash list\n  deedkeep trash list --limit 10 --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > maxTrashLimit {
 				return &usageError{fmt.Errorf("--limit must be between 1 and %d, not %d", maxTrashLimit, limit)}
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				items, err := c.TrashItems(ctx, limit)
-				if err != nil {
-					return err
-				}
-				if s.json {
-					return s.printJSON(apitypes.List[apitypes.TrashItem](items))
-				}
-				return s.printTrash(items)
-			})
+			return query(s, cmd, func(c *control.Client, ctx context.Context) ([]apitypes.TrashItem, error) {
+				return c.TrashItems(ctx, limit)
+			}, s.printTrash)
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", defaultTrashLimit, "maximum number of records to list")
@@ -62,11 +54,7 @@ purged with the abstract.`,
 }
 
 func (s *shell) printTrash(items []apitypes.TrashItem) error {
-	if len(items) == 0 {
-		return s.printf("the trash is empty\n")
-	}
-	rows := [][]string{{"ID", "NAME", "ABSTRACT", "DELETED", "BY", "KEPT UNTIL", "RETENTION"}}
-	for _, item := range items {
+	return printList(s, items, "the trash is empty", "ID\tNAME\tABSTRACT\tDELETED\tBY\tKEPT UNTIL\tRETENTION", func(item apitypes.TrashItem) []any {
 		by := item.DeletedBy.Kind
 		if name := item.DeletedBy.Name; name != nil && *name != "" {
 			by = *name
@@ -75,9 +63,8 @@ func (s *shell) printTrash(items []apitypes.TrashItem) error {
 		if item.RetainedUntil != nil {
 			retained = s.formatTime(item.RetainedUntil)
 		}
-		rows = append(rows, []string{item.Record, item.Name, trashAbstract(item.Abstract), s.formatTime(&item.DeletedAt), by, s.formatTime(&item.KeptUntil), retained})
-	}
-	return s.printTable(rows)
+		return []any{item.Record, item.Name, trashAbstract(item.Abstract), s.formatTime(&item.DeletedAt), by, s.formatTime(&item.KeptUntil), retained}
+	})
 }
 
 func trashAbstract(abstract *apitypes.TrashAbstract) string {
@@ -119,7 +106,7 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 		Example: `  deedkeep trash purge file:17
   deedkeep trash purge order:Zz9aB31x --yes
   deedkeep trash purge abstract:Zz9aB31x --lift-retention --reason "Court order 26-117"`,
-		Args: oneArg("the ID", `"deedkeep trash list" shows them`),
+		Annotations: missingArg(`the ID is missing; "deedkeep trash list" shows them`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			record, err := trashRecord(args[0])
 			if err != nil {
@@ -181,7 +168,6 @@ space is freed when the backup ends.
 
 Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes.`,
 		Example: "  deedkeep trash empty\n  deedkeep trash empty --yes --json",
-		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.canConfirm(yes); err != nil {
 				return err
@@ -267,9 +253,6 @@ func (s *shell) confirm(question, phrase string) error {
 }
 
 func (s *shell) printPurged(done apitypes.TrashPurged) error {
-	if s.json {
-		return s.printJSON(done)
-	}
 	kept := ""
 	if done.Kept > 0 {
 		kept = fmt.Sprintf("; %d kept by the retention setting", done.Kept)
@@ -282,6 +265,6 @@ func (s *shell) printPurged(done apitypes.TrashPurged) error {
 	if done.Waits {
 		when = "; the rest of the space is freed after the backup"
 	}
-	return s.printf("permanently deleted %s, %d of them %s; %s freed%s%s\n",
+	return s.print(done, "permanently deleted %s, %d of them %s; %s freed%s%s\n",
 		apitypes.Count(done.Records, "record", "records"), done.Documents, documents, apitypes.HumanSize(done.FreedBytes), when, kept)
 }

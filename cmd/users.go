@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
 	"deedkeep/app/control"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
@@ -43,7 +43,6 @@ line of standard input, and there is no link.
 A viewer sees what is filed; staff files and changes it; an admin runs the vault.`,
 		Example: `  deedkeep users create "Kim Lee" --role staff
   deedkeep users create admin --role admin --password-stdin < password.txt`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if role == "" {
 				return &usageError{errors.New("--role is wanted: viewer, staff or admin")}
@@ -56,13 +55,10 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 				}
 				draft.Password = &password
 			}
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+			return query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.UserLinked, error) {
 				created, err := c.CreateUser(ctx, draft)
-				if err != nil {
-					return explainRoles(err)
-				}
-				return s.printLinked(created, fmt.Sprintf("%s can sign in (user %d, %s)", created.Data.Name, created.Data.ID, created.Data.Role))
-			})
+				return created, explainChoices(err, "role", roleNames())
+			}, s.printLinked)
 		},
 	}
 	cmd.Flags().StringVar(&role, "role", "", "what the user may do: viewer, staff or admin")
@@ -108,29 +104,24 @@ func (s *shell) readSecret(label string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), nil
 }
 
-// explainRoles adds the list of valid roles to an error about an unknown role.
-func explainRoles(err error) error {
-	rejected, ok := errors.AsType[*client.Error](err)
-	if !ok || len(rejected.Errors.Of("role")) == 0 {
-		return err
-	}
-	var roles []string
+func roleNames() (list []string) {
 	for _, role := range model.Roles() {
-		roles = append(roles, string(role))
+		list = append(list, string(role))
 	}
-	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(rejected.Errors.Of("role")[0], "."), strings.Join(roles, ", "))
+	return list
 }
 
-// printLinked prints the one-time link in created or, if there isn't one, confirmation.
-func (s *shell) printLinked(created apitypes.UserLinked, confirmation string) error {
-	switch {
-	case s.json:
-		return s.printJSON(created)
-	case created.Link == "":
-		return s.printf("%s\n", confirmation)
+// printLinked prints the one-time link in created or, if there isn't one, that the user can
+// sign in.
+func (s *shell) printLinked(created apitypes.UserLinked) error {
+	user := created.Data
+	if created.Link == "" {
+		return s.print(created, "%s can sign in (user %d, %s)\n", user.Name, user.ID, user.Role)
 	}
-	s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", created.Data.Name, s.formatTime(created.Data.LinkExpiresAt))
-	return s.printf("%s\n", created.Link)
+	if !s.json {
+		s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", user.Name, s.formatTime(user.LinkExpiresAt))
+	}
+	return s.print(created, "%s\n", created.Link)
 }
 
 func (s *shell) usersList() *cobra.Command {
@@ -138,36 +129,24 @@ func (s *shell) usersList() *cobra.Command {
 		Use:     "list",
 		Short:   "List all users, disabled ones too",
 		Example: "  deedkeep users list --json",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				users, err := c.Users(ctx)
-				if err != nil {
-					return err
-				}
-				if s.json {
-					return s.printJSON(apitypes.List[apitypes.User](users))
-				}
-				return s.printUsers(users)
-			})
+			return query(s, cmd, (*control.Client).Users, s.printUsers)
 		},
 	}
 }
 
 func (s *shell) printUsers(users []apitypes.User) error {
-	if len(users) == 0 {
+	if len(users) == 0 && !s.json {
 		s.messagef(`there is no user yet; "deedkeep users create NAME --role admin" makes one`)
 		return nil
 	}
-	rows := [][]string{{"ID", "NAME", "ROLE", "SECOND FACTOR", "LAST SEEN", "STATE"}}
-	for _, u := range users {
+	return printList(s, users, "", "ID\tNAME\tROLE\tSECOND FACTOR\tLAST SEEN\tSTATE", func(u apitypes.User) []any {
 		twoFactor := "no"
 		if u.TwoFactor {
 			twoFactor = "yes"
 		}
-		rows = append(rows, []string{strconv.FormatInt(u.ID, 10), u.Name, u.Role, twoFactor, s.formatTime(u.LastSeenAt), s.userState(u, time.Now())})
-	}
-	return s.printTable(rows)
+		return []any{u.ID, u.Name, u.Role, twoFactor, s.formatTime(u.LastSeenAt), s.userState(u, time.Now())}
+	})
 }
 
 func (s *shell) userState(u apitypes.User, now time.Time) string {
@@ -188,22 +167,11 @@ func (s *shell) usersRole() *cobra.Command {
 		Short: "Give a user another role, at once",
 		Example: `  deedkeep users role "Kim Lee" admin
   deedkeep users role 3 viewer`,
-		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				id, err := userID(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
+			return queryUser(s, cmd, args[0], func(c *control.Client, ctx context.Context, id int64) (apitypes.User, error) {
 				user, err := c.SetUserRole(ctx, id, args[1])
-				if err != nil {
-					return explainNotFound(explainRoles(err), "user", args[0])
-				}
-				if s.json {
-					return s.printJSON(user)
-				}
-				return s.printf("%s is %s now\n", user.Name, user.Role)
-			})
+				return user, explainChoices(err, "role", roleNames())
+			}, func(user apitypes.User) error { return s.print(user, "%s is %s now\n", user.Name, user.Role) })
 		},
 	}
 }
@@ -215,24 +183,12 @@ func (s *shell) usersChange(command, short string, change func(*control.Client, 
 		Use:     command + " NAME",
 		Short:   short,
 		Example: fmt.Sprintf("  deedkeep users %s \"Kim Lee\"\n  deedkeep users %s 3", command, command),
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				id, err := userID(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				user, err := change(c, ctx, id)
-				if err != nil {
-					return explainNotFound(err, "user", args[0])
-				}
-				if s.json {
-					return s.printJSON(user)
-				}
-				if command == "enable" && !user.HasPassword {
+			return queryUser(s, cmd, args[0], change, func(user apitypes.User) error {
+				if command == "enable" && !user.HasPassword && !s.json {
 					s.messagef("there is no password; \"deedkeep users reset %d\" gives a link to choose one", user.ID)
 				}
-				return s.printf("%sd %s\n", command, user.Name)
+				return s.print(user, "%sd %s\n", command, user.Name)
 			})
 		},
 	}
@@ -246,37 +202,27 @@ func (s *shell) usersReset() *cobra.Command {
 one-time link under which a new password is chosen within 24 hours.`,
 		Example: `  deedkeep users reset "Kim Lee"
   deedkeep users reset 3`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
-				id, err := userID(ctx, c, args[0])
-				if err != nil {
-					return err
-				}
-				created, err := c.ResetUser(ctx, id)
-				if err != nil {
-					return explainNotFound(err, "user", args[0])
-				}
-				return s.printLinked(created, "")
-			})
+			return queryUser(s, cmd, args[0], (*control.Client).ResetUser, s.printLinked)
 		},
 	}
 }
 
-// userID returns the ID of the user with the given name. If there is no such user, it
+// queryUser is like query for the user with the given name. If there is no such user, it
 // parses nameOrID as an ID.
-func userID(ctx context.Context, c *control.Client, nameOrID string) (int64, error) {
-	users, err := c.Users(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for _, u := range users {
-		if model.Fold(u.Name) == model.Fold(nameOrID) {
-			return u.ID, nil
+func queryUser[T any](s *shell, cmd *cobra.Command, nameOrID string, get func(*control.Client, context.Context, int64) (T, error), show func(T) error) error {
+	return query(s, cmd, func(c *control.Client, ctx context.Context) (none T, err error) {
+		users, err := c.Users(ctx)
+		if err != nil {
+			return none, err
 		}
-	}
-	if id, err := strconv.ParseInt(nameOrID, 10, 64); err == nil && id > 0 {
-		return id, nil
-	}
-	return 0, fmt.Errorf("there is no user %s; \"deedkeep users list\" shows them", nameOrID)
+		id, err := strconv.ParseInt(nameOrID, 10, 64)
+		if i := slices.IndexFunc(users, func(u apitypes.User) bool { return model.Fold(u.Name) == model.Fold(nameOrID) }); i >= 0 {
+			id = users[i].ID
+		} else if err != nil || id <= 0 {
+			return none, fmt.Errorf("there is no user %s; \"deedkeep users list\" shows them", nameOrID)
+		}
+		result, err := get(c, ctx, id)
+		return result, explainNotFound(err, "user", nameOrID)
+	}, show)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,19 +31,14 @@ from the records, and orphans and leftovers removed. Changes wait meanwhile. Dam
 records and documents are never touched: they stay findings. A document comes back
 with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			err := s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
+			err := query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.Verify, error) {
 				work := c.Verify
 				if repair {
 					work = c.Repair
 				}
-				report, err := work(ctx, s.progress())
-				if err != nil {
-					return err
-				}
-				return s.printVerify(report)
-			})
+				return withProgress(s, "", func(report func(apitypes.Progress)) (apitypes.Verify, error) { return work(ctx, report) })
+			}, s.printVerify)
 			if errors.Is(err, instance.ErrDamaged) { // the database can't be opened, so there is no report
 				return s.printVerify(apitypes.Verify{Findings: []apitypes.Finding{{Kind: "database", Subject: "vault.db", Problem: message(err)}}})
 			}
@@ -54,62 +50,35 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 }
 
 func (s *shell) printVerify(r apitypes.Verify) error {
-	if s.json {
-		if err := s.printJSON(r); err != nil {
-			return err
-		}
-	} else if err := s.printFindings(r); err != nil {
-		return err
-	}
-	if !r.OK {
-		return errDamage
-	}
-	return nil
-}
-
-func (s *shell) printFindings(r apitypes.Verify) error {
+	var text strings.Builder
 	if repaired := r.Repaired; repaired != nil && repaired.Done {
-		if err := s.printf("repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
+		fmt.Fprintf(&text, "repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
 			apitypes.Count(repaired.Findings, "finding", "findings"), apitypes.Count(repaired.TasksAdded, "task", "tasks"), repaired.TasksRemoved,
-			apitypes.Count(repaired.Orphans, "orphan", "orphans"), apitypes.Count(repaired.Leftovers, "leftover", "leftovers")); err != nil {
-			return err
-		}
+			apitypes.Count(repaired.Orphans, "orphan", "orphans"), apitypes.Count(repaired.Leftovers, "leftover", "leftovers"))
 	}
-	for _, f := range r.Findings {
-		if err := s.printf("%s %s: %s\n", f.Kind, f.Subject, f.Problem); err != nil {
-			return err
-		}
-	}
+	text.WriteString(findingLines(r.Findings) + repairHints(r))
 	verdict := "all is well"
 	if !r.OK {
 		verdict = "DAMAGED"
 	}
-	if err := s.printf("%s", repairHints(r)); err != nil {
-		return err
-	}
 	if r.Texts > 0 {
-		if err := s.printf("%s without text for searches; a server rebuilds it\n", apitypes.Count(r.Texts, "document is", "documents are")); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%s without text for searches; a server rebuilds it\n", apitypes.Count(r.Texts, "document is", "documents are"))
 	}
 	if r.Other > 0 {
-		if err := s.printf("%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview is", "texts and previews are")); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview is", "texts and previews are"))
 	}
 	if r.Damaged > 0 {
-		if err := s.printf("%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview is", "texts and previews are")); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview is", "texts and previews are"))
 	}
 	index := "no search index"
 	if r.SearchBytes > 0 {
 		index = fmt.Sprintf("the search index (%s)", apitypes.HumanSize(r.SearchBytes))
 	}
-	return s.printf("%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
+	fmt.Fprintf(&text, "%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
 		verdict, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
 		apitypes.Count(r.Events, "event", "events"), index,
 		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
+	return s.printReport(r, r.OK, text.String())
 }
 
 // repairHints returns instructions for the findings, one per line.

@@ -63,7 +63,6 @@ func (s *shell) versionCommand() *cobra.Command {
 		Short:   "Print the version, and what is inside",
 		Long:    "Print the version, and what is inside: the commit with its date, Go, the platform,\nand the engines that open documents.",
 		Example: "  deedkeep version\n  deedkeep version --licenses",
-		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if licenses {
 				return s.printLicenses()
@@ -75,14 +74,11 @@ func (s *shell) versionCommand() *cobra.Command {
 			}
 			out := map[string]string{"version": b.Version, "commit": b.Commit, "date": b.Date, "go": runtime.Version(),
 				"platform": runtime.GOOS + "/" + runtime.GOARCH, "engines": engines}
-			if s.json {
-				return s.printJSON(out)
-			}
 			commit := b.Commit
 			if day, _, ok := strings.Cut(b.Date, "T"); ok {
 				commit += " of " + day
 			}
-			return s.printf("deedkeep %s (%s), %s, %s, engines: %s\n", b.Version, commit, out["go"], out["platform"], engines)
+			return s.print(out, "deedkeep %s (%s), %s, %s, engines: %s\n", b.Version, commit, out["go"], out["platform"], engines)
 		},
 	}
 	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licences of everything inside")
@@ -94,13 +90,9 @@ func (s *shell) printLicenses() error {
 	if err != nil {
 		return err
 	}
-	if s.json {
-		return s.printJSON(texts)
-	}
+	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if err := s.printf("%s\n\n%s\n\n", fmt.Sprintf("== %s ==", name), texts[name]); err != nil {
-			return err
-		}
+		fmt.Fprintf(&all, "== %s ==\n\n%s\n\n", name, texts[name])
 	}
-	return nil
+	return s.print(texts, "%s", all.String())
 }

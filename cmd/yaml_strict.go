@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// maxYAMLSize is the maximum size of a definition file in bytes. Files written by hand are
-// much smaller.
-const maxYAMLSize = 1 << 20
+	"deedkeep/app/strictyaml"
+)
 
 // strictYAML parses a definition file, which is YAML, or JSON if it starts with a brace.
 // Otherwise, a misspelled key would have no effect and cause no error. For this reason, the
@@ -31,126 +30,89 @@ type strictYAML struct {
 	problems []string
 }
 
-// readStrictYAML reads and parses the definition file at path. "-" means standard input.
-func (s *shell) readStrictYAML(path string) (*strictYAML, *yaml.Node, error) {
-	name, in := path, s.in
+// openDefinitions opens the definition file at path. "-" means standard input.
+func (s *shell) openDefinitions(path string) (name string, file io.ReadCloser, err error) {
 	if path == "-" {
-		name = "standard input"
-	} else {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer file.Close() //nolint:errcheck // only read from
-		in = file
+		return "standard input", io.NopCloser(s.in), nil
 	}
-	text, err := io.ReadAll(io.LimitReader(in, maxYAMLSize+1))
+	file, err = os.Open(path)
+	return path, file, err
+}
+
+// parseDefinitions decodes the list under key, which must be the only key of the file. The
+// returned strictYAML has the lines of the list. The error contains all problems, one per
+// line.
+func parseDefinitions[T any](name string, r io.Reader, key string) (list []T, s *strictYAML, err error) {
+	s = &strictYAML{name: name, lines: map[string]int{}}
+	root, err := s.parse(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, s, err
 	}
-	file := &strictYAML{name: name, lines: map[string]int{}}
-	root, err := file.parse(text)
-	return file, root, err
+	found := false
+	s.mapping(root, "", []string{key}, func(_ string, value *yaml.Node) {
+		found = true
+		s.decode(value, key, reflect.ValueOf(&list).Elem())
+	})
+	if len(s.problems) == 0 && !found {
+		s.addProblem(root, "the key %s is missing", key)
+	}
+	if len(s.problems) > 0 {
+		return nil, s, errors.New(strings.Join(s.problems, "\n"))
+	}
+	return list, s, nil
 }
 
 // parse returns the root node of the file, which must contain exactly one document. It
 // doesn't check the nodes.
-func (s *strictYAML) parse(text []byte) (*yaml.Node, error) {
-	if len(text) > maxYAMLSize {
-		return nil, fmt.Errorf("%s is longer than 1 MB", s.name)
+func (s *strictYAML) parse(r io.Reader) (*yaml.Node, error) {
+	text, err := strictyaml.Read(r)
+	if errors.Is(err, strictyaml.ErrTooLong) {
+		return nil, fmt.Errorf("%s %w", s.name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.name, err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
-		return s.parseJSON(text)
+		if text, err = s.jsonToYAML(text); err != nil {
+			return nil, err
+		}
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	var document, second yaml.Node
-	switch err := decoder.Decode(&document); {
-	case errors.Is(err, io.EOF) || err == nil && len(document.Content) != 1:
+	root, err := strictyaml.Parse(text)
+	switch failed, ok := errors.AsType[*strictyaml.Error](err); {
+	case ok && failed.Reason == "":
+		return nil, fmt.Errorf("%s: a second document begins here; one is read", failed.Position(s.name))
+	case ok:
+		return nil, fmt.Errorf("%s: not valid YAML: %s", failed.Position(s.name), failed.Reason)
+	case root == nil:
 		return nil, fmt.Errorf("%s is empty", s.name)
-	case err != nil:
-		return nil, s.notYAML(err)
 	}
-	switch err := decoder.Decode(&second); {
-	case err == nil:
-		return nil, fmt.Errorf("%s:%d: a second document begins here; one is read", s.name, second.Line)
-	case !errors.Is(err, io.EOF):
-		return nil, s.notYAML(err)
-	}
-	return document.Content[0], nil
+	return root, nil
 }
 
-var yamlLine = regexp.MustCompile(`^line (\d+): (.*)`)
+// jsonText matches a string in JSON and, after a key, the colon.
+var jsonText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
 
-// notYAML converts a YAML parser error such as "yaml: line 3: did not find …" to an error
-// that starts with the file name and line number.
-func (s *strictYAML) notYAML(err error) error {
-	reason, where := strings.TrimPrefix(err.Error(), "yaml: "), s.name
-	if match := yamlLine.FindStringSubmatch(reason); match != nil {
-		where, reason = s.name+":"+match[1], match[2]
-	}
-	return fmt.Errorf("%s: not valid YAML: %s", where, reason)
-}
-
-// parseJSON converts JSON to YAML nodes. The YAML parser can't parse JSON, because JSON has
-// different escape sequences.
-func (s *strictYAML) parseJSON(text []byte) (*yaml.Node, error) {
-	line := func(offset int64) int { return 1 + bytes.Count(text[:min(offset, int64(len(text)))], []byte("\n")) }
+// jsonToYAML checks that text is JSON and replaces what YAML reads differently: the escape
+// sequences of strings, and a colon on another line than its key.
+func (s *strictYAML) jsonToYAML(text []byte) ([]byte, error) {
 	if err := json.Unmarshal(text, new(any)); err != nil {
 		at := s.name
 		if syntaxErr, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at = fmt.Sprintf("%s:%d", s.name, line(syntaxErr.Offset))
+			at = fmt.Sprintf("%s:%d", s.name, 1+bytes.Count(text[:min(int(syntaxErr.Offset), len(text))], []byte("\n")))
 		}
 		return nil, fmt.Errorf("%s: not valid JSON: %w", at, err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	lines := lineCounter{text: text, line: 1}
-	return lines.value(decoder)
-}
-
-// lineCounter converts byte offsets to line numbers. The offsets must be increasing.
-type lineCounter struct {
-	text []byte
-	at   int64
-	line int
-}
-
-func (l *lineCounter) value(d *json.Decoder) (*yaml.Node, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	l.line += bytes.Count(l.text[l.at:d.InputOffset()], []byte("\n"))
-	l.at = d.InputOffset()
-	node := &yaml.Node{Kind: yaml.ScalarNode, Line: l.line}
-	switch v := token.(type) {
-	case json.Delim:
-		node.Kind, node.Tag = yaml.MappingNode, "!!map"
-		if v == '[' {
-			node.Kind, node.Tag = yaml.SequenceNode, "!!seq"
+	return jsonText.ReplaceAllFunc(text, func(token []byte) []byte {
+		end := bytes.LastIndexByte(token, '"') + 1
+		var value string
+		_ = json.Unmarshal(token[:end], &value) // can't fail, because text is valid
+		yamlText := strconv.QuoteToASCII(value)
+		if space, isKey := bytes.CutSuffix(token[end:], []byte(":")); isKey {
+			yamlText += ":" + string(space)
 		}
-		for d.More() {
-			child, err := l.value(d)
-			if err != nil {
-				return nil, err
-			}
-			node.Content = append(node.Content, child)
-		}
-		_, err = d.Token()
-	case string:
-		node.Tag, node.Value = "!!str", v
-	case json.Number:
-		node.Tag, node.Value = "!!float", v.String()
-		if _, err := strconv.ParseInt(node.Value, 10, 64); err == nil {
-			node.Tag = "!!int"
-		}
-	case bool:
-		node.Tag, node.Value = "!!bool", strconv.FormatBool(v)
-	default:
-		node.Tag = "!!null"
-	}
-	return node, err
+		return []byte(yamlText)
+	}), nil
 }
 
 // position returns the file name and line number of the value at path. If the line isn't
@@ -166,14 +128,6 @@ func (s *strictYAML) position(path string) string {
 
 func (s *strictYAML) addProblem(node *yaml.Node, format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf("%s:%d: ", s.name, node.Line)+fmt.Sprintf(format, args...))
-}
-
-// err returns an error that lists all problems, one per line, or nil if there are none.
-func (s *strictYAML) err() error {
-	if len(s.problems) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(s.problems, "\n"))
 }
 
 // checkNode records the line of a value and reports whether the value is usable. Aliases,
@@ -200,80 +154,73 @@ func lastPathPart(path string) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// mapping returns the values of a mapping by key. It reports keys that are not in known and
+// mapping calls visit for each key of a mapping. It reports keys that are not in known and
 // repeated keys as problems.
-func (s *strictYAML) mapping(node *yaml.Node, path string, known ...string) map[string]*yaml.Node {
-	values := map[string]*yaml.Node{}
+func (s *strictYAML) mapping(node *yaml.Node, path string, known []string, visit func(key string, value *yaml.Node)) {
 	if !s.checkNode(node, path) {
-		return values
+		return
 	}
 	if node.Kind != yaml.MappingNode {
 		s.addProblem(node, "keys are wanted here: %s", strings.Join(known, ", "))
-		return values
+		return
 	}
+	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		switch {
 		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
 			s.addProblem(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
-		case values[key.Value] != nil:
+		case seen[key.Value]:
 			s.addProblem(key, "the key %s is there twice", key.Value)
 		default:
-			values[key.Value] = value
+			seen[key.Value] = true
+			visit(key.Value, value)
 		}
 	}
-	return values
 }
 
-func (s *strictYAML) sequence(node *yaml.Node, path string) []*yaml.Node {
+// decode stores the value of node in target. The keys of a mapping are the JSON names of the
+// struct's fields. A text may be any scalar, because 30 and yes are valid names. A number is
+// an ID.
+func (s *strictYAML) decode(node *yaml.Node, path string, target reflect.Value) {
+	if target.Kind() == reflect.Pointer {
+		target.Set(reflect.New(target.Type().Elem()))
+		target = target.Elem()
+	}
+	if target.Kind() == reflect.Struct {
+		var known []string
+		fields := map[string]reflect.Value{}
+		for field, value := range target.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			known, fields[name] = append(known, name), value
+		}
+		s.mapping(node, path, known, func(key string, value *yaml.Node) { s.decode(value, path+"."+key, fields[key]) })
+		return
+	}
 	if !s.checkNode(node, path) {
-		return nil
+		return
 	}
-	if node.Kind != yaml.SequenceNode {
-		s.addProblem(node, "%s must be a list", lastPathPart(path))
-		return nil
+	wanted, valid := "a text", node.Kind == yaml.ScalarNode
+	switch target.Kind() {
+	case reflect.Slice:
+		wanted, valid = "a list", node.Kind == yaml.SequenceNode
+		if valid {
+			target.Set(reflect.MakeSlice(target.Type(), len(node.Content), len(node.Content)))
+			for i, item := range node.Content {
+				s.decode(item, fmt.Sprintf("%s.%d", path, i), target.Index(i))
+			}
+		}
+	case reflect.String:
+		target.SetString(node.Value)
+	case reflect.Bool:
+		wanted, valid = "true or false", valid && node.Tag == "!!bool"
+		target.SetBool(strings.EqualFold(node.Value, "true"))
+	default:
+		n, err := strconv.ParseInt(node.Value, 10, 64)
+		wanted, valid = "a number above 0", valid && node.Tag == "!!int" && err == nil && n > 0
+		target.SetInt(n)
 	}
-	return node.Content
-}
-
-// str returns a scalar of any type as it is written in the file, because 30 and yes are
-// valid names.
-func (s *strictYAML) str(node *yaml.Node, path string) string {
-	if !s.checkNode(node, path) {
-		return ""
+	if !valid {
+		s.addProblem(node, "%s must be %s", lastPathPart(path), wanted)
 	}
-	if node.Kind != yaml.ScalarNode {
-		s.addProblem(node, "%s must be a text", lastPathPart(path))
-		return ""
-	}
-	return node.Value
-}
-
-func (s *strictYAML) strs(node *yaml.Node, path string) []string {
-	list := []string{}
-	for i, item := range s.sequence(node, path) {
-		list = append(list, s.str(item, fmt.Sprintf("%s.%d", path, i)))
-	}
-	return list
-}
-
-func (s *strictYAML) boolean(node *yaml.Node, path string) bool {
-	if !s.checkNode(node, path) {
-		return false
-	}
-	if node.Kind != yaml.ScalarNode || node.Tag != "!!bool" {
-		s.addProblem(node, "%s must be true or false", lastPathPart(path))
-	}
-	return strings.EqualFold(node.Value, "true")
-}
-
-func (s *strictYAML) id(node *yaml.Node, path string) int64 {
-	if !s.checkNode(node, path) {
-		return 0
-	}
-	n, err := strconv.ParseInt(node.Value, 10, 64)
-	if node.Kind != yaml.ScalarNode || node.Tag != "!!int" || err != nil || n <= 0 {
-		s.addProblem(node, "%s must be a number above 0", lastPathPart(path))
-	}
-	return n
 }

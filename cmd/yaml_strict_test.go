@@ -8,18 +8,12 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/strictyaml"
 )
 
 // parseTemplateFile parses a template definition file as "templates import" does.
 func parseTemplateFile(text string) ([]apitypes.TemplateDraft, *strictYAML, error) {
-	yamlFile := &strictYAML{name: "t.yaml", lines: map[string]int{}}
-	root, err := yamlFile.parse([]byte(text))
-	if err != nil {
-		return nil, yamlFile, err
-	}
-	drafts := parseTemplates(yamlFile, root)
-	yamlFile.sortProblems()
-	return drafts, yamlFile, yamlFile.err()
+	return parseDefinitions[apitypes.TemplateDraft]("t.yaml", strings.NewReader(text), "templates")
 }
 
 // An invalid or ambiguous file is rejected with the line number of each problem.
@@ -52,7 +46,7 @@ func TestStrictYAMLRejects(t *testing.T) {
 		{"id in quotes", "templates:\n- name: x\n  id: '1'", "t.yaml:3: id must be a number above 0"},
 		{"two problems in order", "templates:\n- name: x\n  custom_fields:\n  - keey: a\n  default: 3",
 			"t.yaml:4: unknown key \"keey\"; there are key, label, type, required, options\nt.yaml:5: default must be true or false"},
-		{"too long", "#" + strings.Repeat("x", maxYAMLSize), "t.yaml is longer than 1 MB"},
+		{"too long", "#" + strings.Repeat("x", strictyaml.MaxSize), "t.yaml is longer than 1 MB"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, _, err := parseTemplateFile(row.text); err == nil || err.Error() != row.want {
@@ -113,7 +107,7 @@ func FuzzStrictYAML(f *testing.F) {
 			}
 			got, _, err := parseTemplateFile(out.String())
 			if err != nil {
-				if out.Len() > maxYAMLSize {
+				if out.Len() > strictyaml.MaxSize {
 					continue
 				}
 				t.Fatalf("parse exported file: %v\n%s", err, out.String())

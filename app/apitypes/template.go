@@ -18,12 +18,12 @@ type AbstractTemplates struct {
 // TemplateDefinition is an abstract template with its statuses. New abstracts get the first status. If there are no
 // statuses, abstracts with this template don't have a status. A retired template can't be used for new abstracts.
 type TemplateDefinition struct {
-	ID           int64        `json:"id"`
+	ID           int64        `json:"id" yaml:"id,omitempty"`
 	Name         string       `json:"name"`
 	Default      bool         `json:"default"`
 	Retired      bool         `json:"retired"`
 	Statuses     List[string] `json:"statuses"`
-	CustomFields List[Field]  `json:"custom_fields"`
+	CustomFields List[Field]  `json:"custom_fields" yaml:"custom_fields"`
 }
 
 // TemplateBody is the response of GET /abstract-templates/{n}.
@@ -106,6 +106,6 @@ type Field struct {
 	Key      string       `json:"key"`
 	Label    string       `json:"label"`
 	Type     string       `json:"type"`
-	Required bool         `json:"required"`
-	Options  List[string] `json:"options"`
+	Required bool         `json:"required" yaml:"required,omitempty"`
+	Options  List[string] `json:"options" yaml:"options,omitempty"`
 }
