@@ -27,6 +27,7 @@ func TestStrictYAMLRejects(t *testing.T) {
 		{"file of fields", "custom_fields: []", "t.yaml:1: unknown key \"custom_fields\"; there are templates"},
 		{"missing key", "{}", "t.yaml:1: the key templates is missing"},
 		{"list at the top", "- name: x", "t.yaml:1: keys are wanted here: templates"},
+		{"misspelled key on several lines of JSON", "{\"templates\"\n:\n[{\"nam\"\n:\"x\"}]}", "t.yaml:3: unknown key \"nam\"; there are id, name, default, retired, statuses, custom_fields"},
 		{"two documents", "templates: []\n---\ntemplates: []", "t.yaml:2: a second document begins here; one is read"},
 		{"misspelled key", "templates:\n- name: x\n  status: []",
 			"t.yaml:3: unknown key \"status\"; there are id, name, default, retired, statuses, custom_fields"},
@@ -88,7 +89,7 @@ func TestStrictYAMLParses(t *testing.T) {
 func FuzzStrictYAML(f *testing.F) {
 	for _, seed := range []string{
 		"templates:\n- {name: x}", `{"templates":[{"name":"x","custom_fields":[]}]}`, "templates: *a", "[[[[", "? ? ? : -",
-		"a: &a [*a]", "\xff", "true", "~", "1e3", "a\u2028b", "- #", "|\n x",
+		"a: &a [*a]", "\xff", "true", "~", "1e3", "\x00\a\b\v\f\x1b\x7f\u0085\ufeff\ufffe\U0001F600 \\/\"", "a\u2028b", "- #", "|\n x",
 	} {
 		f.Add(seed)
 	}
