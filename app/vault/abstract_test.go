@@ -214,6 +214,7 @@ func TestAttachNoAcceptedFiles(t *testing.T) {
 	_, err = v.Abstracts.Attach(t.Context(), vaulttest.Operator, 99, model.UploadDraft{}, staged, vault.Idempotency[vault.AbstractWithFiles]{})
 	vaulttest.WantKind(t, "attach to an unknown abstract", err, errs.NotFound)
 	staged.Discard()
+	vaulttest.NoError(t, v.Sweeper.Sweep(t.Context()))
 	vaulttest.WantNoDocuments(t, opts.Dir)
 }
 
