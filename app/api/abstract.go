@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
@@ -14,31 +13,30 @@ import (
 
 // abstractHandler serves the routes under /v1/abstracts.
 type abstractHandler struct {
-	server  *server
-	service interface {
-		Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, staged *vault.StagedUpload,
-			keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
-		Attach(ctx context.Context, actor model.Actor, id uint64, draft model.UploadDraft, staged *vault.StagedUpload,
-			keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
-		Get(ctx context.Context, id uint64) (vault.AbstractWithFiles, error)
-		List(ctx context.Context, q vault.Query) (vault.Page[vault.AbstractWithFiles], error)
-		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.AbstractPatch, match vault.Match) (vault.AbstractWithFiles, error)
-		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
-		Detach(ctx context.Context, actor model.Actor, id, file uint64, match vault.Match) error
-	}
-	stager uploadStager
-	search *search.Service
+	recordHandler[vault.AbstractWithFiles, model.AbstractPatch]
+	service *vault.Abstracts
+	search  *search.Service
+}
+
+func newAbstractHandler(s *server) abstractHandler {
+	v := s.Vault.Abstracts
+	return abstractHandler{recordHandler[vault.AbstractWithFiles, model.AbstractPatch]{
+		server: s, etag: s.etags[abstractType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
+		id:     func(r *request) (uint64, error) { return r.opaqueID(s.abstracts) },
+		fields: append([]string{"status", "files"}, abstractFields...),
+		patchOf: func(r *request, body patchBody) model.AbstractPatch {
+			return model.AbstractPatch{TemplateID: body.number("template_id"), Status: body.input("status"), Custom: body.custom(r),
+				PropertyPatch: body.property(), TaxMap: body.input("tax_map"), Files: body.numbers("files")}
+		},
+		render: s.abstractResponse,
+	}, v, s.Vault.Search}
 }
 
 // abstractFields are the fields that POST /abstracts accepts.
 var abstractFields = []string{"template_id", "custom_fields", "address", "city", "county", "state", "tax_map"}
 
-// abstractPatchFields are the fields that PATCH /abstracts/{id} accepts.
-var abstractPatchFields = append([]string{"status", "files"}, abstractFields...)
-
 func (h abstractHandler) create(r *request) (response, error) {
-	form, err := h.server.readForm(r, h.stager, abstractFields, true)
+	form, err := h.server.readForm(r, abstractFields, true)
 	if err != nil {
 		return response{}, err
 	}
@@ -61,14 +59,11 @@ func (h abstractHandler) create(r *request) (response, error) {
 }
 
 func (h abstractHandler) attach(r *request) (response, error) {
-	id, err := h.id(r)
+	id, _, err := h.read(r) // respond 404 before reading the body
 	if err != nil {
 		return response{}, err
 	}
-	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // respond 404 before reading the body
-	}
-	form, err := h.server.readForm(r, h.stager, nil, false)
+	form, err := h.server.readForm(r, nil, false)
 	if err != nil {
 		return response{}, err
 	}
@@ -79,18 +74,6 @@ func (h abstractHandler) attach(r *request) (response, error) {
 		return response{}, err
 	}
 	return render(filed), nil
-}
-
-func (h abstractHandler) get(r *request) (response, error) {
-	id, err := h.id(r)
-	if err != nil {
-		return response{}, err
-	}
-	filed, err := h.service.Get(r.Context(), id)
-	if err != nil {
-		return response{}, err
-	}
-	return h.server.abstractResponse(r, filed), nil
 }
 
 var abstractListSpec = listSpec{
@@ -104,64 +87,7 @@ var abstractListSpec = listSpec{
 }
 
 func (h abstractHandler) list(r *request) (response, error) {
-	lq, err := h.server.list(r, abstractListSpec)
-	if err != nil {
-		return response{}, err
-	}
-	page, err := readPage(h.server, r, lq.Query, pageReader(r, lq, h.service.List, h.search.Abstracts))
-	if err != nil {
-		return response{}, err
-	}
-	return okResponse(newPage(h.server, r, lq, page, func(f vault.AbstractWithFiles) apitypes.Abstract { return h.server.abstract(r, f) }))
-}
-
-func (h abstractHandler) patch(r *request) (response, error) {
-	id, err := h.id(r)
-	if err != nil {
-		return response{}, err
-	}
-	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // respond 404 before reading the body
-	}
-	body, err := h.server.readPatch(r, abstractPatchFields...)
-	if err != nil {
-		return response{}, err
-	}
-	filed, err := h.service.Patch(r.Context(), r.actor, id, model.AbstractPatch{
-		TemplateID: body.number("template_id"), Status: body.input("status"), Custom: body.custom(r), PropertyPatch: body.property(),
-		TaxMap: body.input("tax_map"), Files: body.numbers("files"),
-	}, h.server.etags[abstractType].match(r.Header, id))
-	if err != nil {
-		return response{}, err
-	}
-	return h.server.abstractResponse(r, filed), nil
-}
-
-func (h abstractHandler) trash(r *request) (response, error) {
-	id, err := h.id(r)
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[abstractType].match(r.Header, id)); err != nil {
-		return response{}, err
-	}
-	return noContent()
-}
-
-func (h abstractHandler) restore(r *request) (response, error) {
-	id, err := h.id(r)
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.server.readEmpty(r); err != nil {
-		return response{}, err
-	}
-	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractResponse(r, filed) }
-	filed, err := h.service.Restore(r.Context(), r.actor, id, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(filed), nil
+	return listPage(h.server, r, abstractListSpec, h.service.List, h.search.Abstracts, func(f vault.AbstractWithFiles) apitypes.Abstract { return h.server.abstract(r, f) })
 }
 
 func (h abstractHandler) detach(r *request) (response, error) {
@@ -178,8 +104,6 @@ func (h abstractHandler) detach(r *request) (response, error) {
 	}
 	return noContent()
 }
-
-func (h abstractHandler) id(r *request) (uint64, error) { return r.opaqueID(h.server.abstracts) }
 
 func (s *server) abstractCreatedResponse(r *request, filed vault.AbstractWithFiles) response {
 	return response{status: http.StatusCreated, header: s.etags[abstractType].header(filed.Abstract.ID, filed.Abstract.Version),

@@ -97,10 +97,7 @@ type route struct {
 // routes returns all routes under /v1.
 func routes(s *server) []route {
 	v := s.Vault
-	abstracts := abstractHandler{s, v.Abstracts, v.Files, v.Search}
-	orders := orderHandler{s, v.Orders, v.Search}
-	folders := folderHandler{s, v.Folders}
-	files := fileHandler{s, v.Files, v.Search}
+	abstracts, orders, folders, files := newAbstractHandler(s), newOrderHandler(s), newFolderHandler(s), newFileHandler(s)
 	templates := templateHandler{v.Templates}
 	trash := trashHandler{s, v.Trash}
 	events := eventHandler{s, v.Events}
@@ -129,7 +126,7 @@ func routes(s *server) []route {
 		{"POST", "/file-vault/folders", folders.create},
 		{"GET", "/file-vault/folders/:n", folders.get},
 		{"PATCH", "/file-vault/folders/:n", folders.patch},
-		{"DELETE", "/file-vault/folders/:n", folders.remove},
+		{"DELETE", "/file-vault/folders/:n", folders.trash},
 		{"POST", "/file-vault/upload", files.upload},
 		{"GET", "/file-vault/files", files.list},
 		{"GET", "/file-vault/files/:n", files.get},

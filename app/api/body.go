@@ -110,13 +110,6 @@ func (r *request) object(limit int64, known ...string) (map[string]json.RawMessa
 	return sent, err
 }
 
-// readEmpty reads the body of an operation that has no fields. The body may be empty or a
-// JSON value; all members of a JSON object are recorded as ignored.
-func (s *server) readEmpty(r *request) error {
-	_, err := r.object(s.Limits.JSON)
-	return err
-}
-
 // input converts a member of a JSON body to a text input.
 func input(raw json.RawMessage) model.Input {
 	switch jsontext.Value(raw).Kind() {

@@ -1,11 +1,10 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
-	"deedkeep/app/apitypes"
+	"deedkeep/app/audit"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -17,9 +16,7 @@ const eventsPath = "/events"
 // eventHandler serves the audit log at /v1/events.
 type eventHandler struct {
 	server  *server
-	service interface {
-		List(ctx context.Context, q vault.Query) (vault.Page[model.Event], error)
-	}
+	service *audit.Events
 }
 
 var eventListSpec = listSpec{
@@ -32,15 +29,7 @@ var eventListSpec = listSpec{
 }
 
 func (h eventHandler) list(r *request) (response, error) {
-	lq, err := h.server.list(r, eventListSpec)
-	if err != nil {
-		return response{}, err
-	}
-	page, err := readPage(h.server, r, lq.Query, h.service.List)
-	if err != nil {
-		return response{}, err
-	}
-	return okResponse(newPage(h.server, r, lq, page, func(v model.Event) apitypes.Event { return h.server.ids().Event(v) }))
+	return listPage(h.server, r, eventListSpec, h.service.List, nil, h.server.ids().Event)
 }
 
 // byRecord returns a filter for events about a record. The value has the form type:id,

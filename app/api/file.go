@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
@@ -15,22 +14,28 @@ import (
 
 // fileHandler serves uploads and the routes under /v1/file-vault/files.
 type fileHandler struct {
-	server  *server
-	service interface {
-		uploadStager
-		Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, staged *vault.StagedUpload,
-			keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error)
-		Get(ctx context.Context, id uint64) (model.File, error)
-		List(ctx context.Context, q vault.Query) (vault.Page[model.File], error)
-		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FilePatch, match vault.Match) (model.File, error)
-		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[model.File]) (model.File, error)
-	}
-	search *search.Service
+	recordHandler[model.File, model.FilePatch]
+	service *vault.Files
+	search  *search.Service
+}
+
+func newFileHandler(s *server) fileHandler {
+	v := s.Vault.Files
+	return fileHandler{recordHandler[model.File, model.FilePatch]{
+		server: s, etag: s.etags[fileType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
+		id:     (*request).numberID,
+		fields: []string{"filename", "folder_id"},
+		patchOf: func(_ *request, body patchBody) model.FilePatch {
+			return model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id")}
+		},
+		render: func(r *request, f model.File) response {
+			return response{status: http.StatusOK, header: s.etags[fileType].header(f.ID, f.Version), body: apitypes.FileBody{Data: s.file(r, f)}}
+		},
+	}, v, s.Vault.Search}
 }
 
 func (h fileHandler) upload(r *request) (response, error) {
-	form, err := h.server.readForm(r, h.service, []string{"folder_id"}, false)
+	form, err := h.server.readForm(r, []string{"folder_id"}, false)
 	if err != nil {
 		return response{}, err
 	}
@@ -59,19 +64,6 @@ func (s *server) uploadResponse(r *request, filed vault.AbstractWithFiles) respo
 	return response{status: http.StatusCreated, body: report}
 }
 
-func (h fileHandler) get(r *request) (response, error) {
-	file, err := h.find(r)
-	if err != nil {
-		return response{}, err
-	}
-	return h.read(r, file), nil
-}
-
-func (h fileHandler) read(r *request, f model.File) response {
-	return response{status: http.StatusOK, header: h.server.etags[fileType].header(f.ID, f.Version),
-		body: apitypes.FileBody{Data: h.server.file(r, f)}}
-}
-
 var fileListSpec = listSpec{
 	recordType: "files",
 	search:     searchOptional,
@@ -83,79 +75,18 @@ var fileListSpec = listSpec{
 }
 
 func (h fileHandler) list(r *request) (response, error) {
-	lq, err := h.server.list(r, fileListSpec)
-	if err != nil {
-		return response{}, err
-	}
-	page, err := readPage(h.server, r, lq.Query, pageReader(r, lq, h.service.List, h.search.Files))
-	if err != nil {
-		return response{}, err
-	}
-	return okResponse(newPage(h.server, r, lq, page, func(f model.File) apitypes.File { return h.server.file(r, f) }))
-}
-
-func (h fileHandler) patch(r *request) (response, error) {
-	file, err := h.find(r) // respond 404 before reading the body
-	if err != nil {
-		return response{}, err
-	}
-	body, err := h.server.readPatch(r, "filename", "folder_id")
-	if err != nil {
-		return response{}, err
-	}
-	file, err = h.service.Patch(r.Context(), r.actor, file.ID,
-		model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id")},
-		h.server.etags[fileType].match(r.Header, file.ID))
-	if err != nil {
-		return response{}, err
-	}
-	return h.read(r, file), nil
-}
-
-func (h fileHandler) trash(r *request) (response, error) {
-	id, err := r.numberID()
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[fileType].match(r.Header, id)); err != nil {
-		return response{}, err
-	}
-	return noContent()
-}
-
-func (h fileHandler) restore(r *request) (response, error) {
-	id, err := r.numberID()
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.server.readEmpty(r); err != nil {
-		return response{}, err
-	}
-	render := func(f model.File) response { return h.read(r, f) }
-	file, err := h.service.Restore(r.Context(), r.actor, id, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(file), nil
+	return listPage(h.server, r, fileListSpec, h.service.List, h.search.Files, func(f model.File) apitypes.File { return h.server.file(r, f) })
 }
 
 // download redirects to a signed link. The link works without an API key until it expires.
 func (h fileHandler) download(r *request) (response, error) {
-	file, err := h.find(r)
+	_, file, err := h.read(r)
 	if err != nil {
 		return response{}, err
 	}
 	h.server.noteDownload(r, file)
 	link := secret.Link{File: int64(file.ID), Filename: file.Filename, Expires: h.server.Now().Add(h.server.LinkTTL)}
 	return response{status: http.StatusFound, location: r.origin + h.server.links.Sign(link)}, nil
-}
-
-func (h fileHandler) find(r *request) (model.File, error) {
-	id, err := r.numberID()
-	if err != nil {
-		return model.File{}, err
-	}
-	return h.service.Get(r.Context(), id)
 }
 
 func (s *server) files(r *request, files []model.File) []apitypes.File {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 
 	"deedkeep/app/apitypes"
@@ -12,14 +11,24 @@ import (
 
 // folderHandler serves the routes under /v1/file-vault/folders.
 type folderHandler struct {
-	server  *server
-	service interface {
-		List(ctx context.Context) ([]model.Folder, error)
-		Create(ctx context.Context, actor model.Actor, draft model.FolderDraft, keep vault.Idempotency[model.Folder]) (model.Folder, error)
-		Get(ctx context.Context, id uint64) (model.Folder, error)
-		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.FolderPatch, match vault.Match) (model.Folder, error)
-		Remove(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-	}
+	recordHandler[model.Folder, model.FolderPatch]
+	service *vault.Folders
+}
+
+func newFolderHandler(s *server) folderHandler {
+	v := s.Vault.Folders
+	return folderHandler{recordHandler[model.Folder, model.FolderPatch]{
+		server: s, etag: s.etags[folderType], find: v.Get, change: v.Patch, remove: v.Remove,
+		id:     (*request).numberID,
+		fields: []string{"name", "parent_id"},
+		patchOf: func(_ *request, body patchBody) model.FolderPatch {
+			return model.FolderPatch{Name: body.input("name"), ParentID: body.number("parent_id")}
+		},
+		render: func(_ *request, f model.Folder) response {
+			return response{status: http.StatusOK, header: s.etags[folderType].header(f.ID, f.Version),
+				body: apitypes.FolderBody{Data: encode.Folder(f)}}
+		},
+	}, v}
 }
 
 func (h folderHandler) list(r *request) (response, error) {
@@ -49,52 +58,4 @@ func (h folderHandler) create(r *request) (response, error) {
 		return response{}, err
 	}
 	return render(folder), nil
-}
-
-func (h folderHandler) get(r *request) (response, error) {
-	id, err := r.numberID()
-	if err != nil {
-		return response{}, err
-	}
-	folder, err := h.service.Get(r.Context(), id)
-	if err != nil {
-		return response{}, err
-	}
-	return h.read(folder), nil
-}
-
-func (h folderHandler) patch(r *request) (response, error) {
-	id, err := r.numberID()
-	if err != nil {
-		return response{}, err
-	}
-	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // respond 404 before reading the body
-	}
-	body, err := h.server.readPatch(r, "name", "parent_id")
-	if err != nil {
-		return response{}, err
-	}
-	folder, err := h.service.Patch(r.Context(), r.actor, id, model.FolderPatch{Name: body.input("name"), ParentID: body.number("parent_id")},
-		h.server.etags[folderType].match(r.Header, id))
-	if err != nil {
-		return response{}, err
-	}
-	return h.read(folder), nil
-}
-
-func (h folderHandler) remove(r *request) (response, error) {
-	id, err := r.numberID()
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.service.Remove(r.Context(), r.actor, id, h.server.etags[folderType].match(r.Header, id)); err != nil {
-		return response{}, err
-	}
-	return noContent()
-}
-
-func (h folderHandler) read(f model.Folder) response {
-	return response{status: http.StatusOK, header: h.server.etags[folderType].header(f.ID, f.Version),
-		body: apitypes.FolderBody{Data: encode.Folder(f)}}
 }

@@ -12,6 +12,8 @@ import (
 	"deedkeep/app/decode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
+	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/vault"
 )
 
@@ -197,6 +199,31 @@ func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) 
 		return
 	}
 	lq.Position, lq.Backward = position[1:], position[0] == backward
+}
+
+// listPage returns a page of a list. It calls find if the request has a search text, and
+// list otherwise. find is nil if the list can't be searched. shape converts each record to its
+// JSON form.
+func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.Context, vault.Query) (vault.Page[T], error),
+	find func(context.Context, model.Actor, search.Query) (search.RecordPage[T], error), shape func(T) W,
+) (response, error) {
+	lq, err := s.list(r, spec)
+	if err != nil {
+		return response{}, err
+	}
+	if lq.text != "" {
+		list = func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
+			found, err := find(ctx, r.actor, lq.search(q))
+			page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}
+			page.Next, page.Prev = positions(found.Offset, found.NextOffset)
+			return page, err
+		}
+	}
+	page, err := readPage(s, r, lq.Query, list)
+	if err != nil {
+		return response{}, err
+	}
+	return okResponse(newPage(s, r, lq, page, shape))
 }
 
 // newPage returns the response body for a page, including the cursors and links of the next

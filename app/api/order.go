@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
@@ -14,18 +13,23 @@ import (
 
 // orderHandler serves the routes under /v1/orders.
 type orderHandler struct {
-	server  *server
-	service interface {
-		Fields(ctx context.Context) ([]model.Field, error)
-		Statuses(ctx context.Context) ([]string, error)
-		Create(ctx context.Context, actor model.Actor, draft model.OrderDraft, keep vault.Idempotency[model.Order]) (model.Order, error)
-		Get(ctx context.Context, id uint64) (model.Order, error)
-		List(ctx context.Context, q vault.Query) (vault.Page[model.Order], error)
-		Patch(ctx context.Context, actor model.Actor, id uint64, patch model.OrderPatch, match vault.Match) (model.Order, error)
-		Trash(ctx context.Context, actor model.Actor, id uint64, match vault.Match) error
-		Restore(ctx context.Context, actor model.Actor, id uint64, keep vault.Idempotency[model.Order]) (model.Order, error)
-	}
-	search *search.Service
+	recordHandler[model.Order, model.OrderPatch]
+	service *vault.Orders
+	search  *search.Service
+}
+
+func newOrderHandler(s *server) orderHandler {
+	v := s.Vault.Orders
+	return orderHandler{recordHandler[model.Order, model.OrderPatch]{
+		server: s, etag: s.etags[orderType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
+		id:     func(r *request) (uint64, error) { return r.opaqueID(s.orders) },
+		fields: append([]string{"status"}, orderFields...),
+		patchOf: func(r *request, body patchBody) model.OrderPatch {
+			return model.OrderPatch{Number: body.input("order_number"), Status: body.input("status"), DueDate: body.input("due_date"),
+				PropertyPatch: body.property(), Custom: body.custom(r)}
+		},
+		render: func(_ *request, o model.Order) response { return s.orderResponse(http.StatusOK, o) },
+	}, v, s.Vault.Search}
 }
 
 func (h orderHandler) fields(r *request) (response, error) {
@@ -66,18 +70,6 @@ func (h orderHandler) create(r *request) (response, error) {
 	return render(order), nil
 }
 
-func (h orderHandler) get(r *request) (response, error) {
-	id, err := r.opaqueID(h.server.orders)
-	if err != nil {
-		return response{}, err
-	}
-	order, err := h.service.Get(r.Context(), id)
-	if err != nil {
-		return response{}, err
-	}
-	return h.server.orderResponse(http.StatusOK, order), nil
-}
-
 var orderListSpec = listSpec{
 	recordType: "orders",
 	search:     searchOptional,
@@ -91,64 +83,7 @@ var orderListSpec = listSpec{
 }
 
 func (h orderHandler) list(r *request) (response, error) {
-	lq, err := h.server.list(r, orderListSpec)
-	if err != nil {
-		return response{}, err
-	}
-	page, err := readPage(h.server, r, lq.Query, pageReader(r, lq, h.service.List, h.search.Orders))
-	if err != nil {
-		return response{}, err
-	}
-	return okResponse(newPage(h.server, r, lq, page, h.server.order))
-}
-
-func (h orderHandler) patch(r *request) (response, error) {
-	id, err := r.opaqueID(h.server.orders)
-	if err != nil {
-		return response{}, err
-	}
-	if _, err := h.service.Get(r.Context(), id); err != nil {
-		return response{}, err // respond 404 before reading the body
-	}
-	body, err := h.server.readPatch(r, append([]string{"status"}, orderFields...)...)
-	if err != nil {
-		return response{}, err
-	}
-	order, err := h.service.Patch(r.Context(), r.actor, id, model.OrderPatch{
-		Number: body.input("order_number"), Status: body.input("status"), DueDate: body.input("due_date"),
-		PropertyPatch: body.property(), Custom: body.custom(r),
-	}, h.server.etags[orderType].match(r.Header, id))
-	if err != nil {
-		return response{}, err
-	}
-	return h.server.orderResponse(http.StatusOK, order), nil
-}
-
-func (h orderHandler) trash(r *request) (response, error) {
-	id, err := r.opaqueID(h.server.orders)
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.service.Trash(r.Context(), r.actor, id, h.server.etags[orderType].match(r.Header, id)); err != nil {
-		return response{}, err
-	}
-	return noContent()
-}
-
-func (h orderHandler) restore(r *request) (response, error) {
-	id, err := r.opaqueID(h.server.orders)
-	if err != nil {
-		return response{}, err
-	}
-	if err := h.server.readEmpty(r); err != nil {
-		return response{}, err
-	}
-	render := func(o model.Order) response { return h.server.orderResponse(http.StatusOK, o) }
-	order, err := h.service.Restore(r.Context(), r.actor, id, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(order), nil
+	return listPage(h.server, r, orderListSpec, h.service.List, h.search.Orders, h.server.order)
 }
 
 func (s *server) orderResponse(status int, o model.Order) response {

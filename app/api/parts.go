@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"slices"
 
 	"deedkeep/app/decode"
@@ -10,11 +9,6 @@ import (
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
-
-// uploadStager creates the staging areas that receive uploaded files.
-type uploadStager interface {
-	Stage(ctx context.Context) (*vault.StagedUpload, error)
-}
 
 // form is a parsed form body. Its handler must discard the staged files.
 type form struct {
@@ -34,7 +28,7 @@ const (
 // readForm reads a form body as a stream and writes files to disk as they arrive. The parts
 // may come in any order. Fields that are not in known are recorded as ignored. If
 // allowURLEncoded is true, urlencoded bodies are accepted too.
-func (s *server) readForm(r *request, stager uploadStager, known []string, allowURLEncoded bool) (*form, error) {
+func (s *server) readForm(r *request, known []string, allowURLEncoded bool) (*form, error) {
 	message, accepted := msgWantMultipart, func(t string) bool { return t == mediaMultipart }
 	if allowURLEncoded {
 		message, accepted = msgWantForm, func(t string) bool { return t == mediaMultipart || t == mediaForm }
@@ -43,7 +37,7 @@ func (s *server) readForm(r *request, stager uploadStager, known []string, allow
 	if err != nil {
 		return nil, err
 	}
-	staged, err := stager.Stage(r.Context())
+	staged, err := s.Vault.Files.Stage(r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,6 @@ import (
 // changed.
 type patchBody map[string]json.RawMessage
 
-// readPatch decodes a PATCH body. It records members that are not in known as ignored.
-func (s *server) readPatch(r *request, known ...string) (patchBody, error) {
-	return r.object(s.Limits.JSON, known...)
-}
-
 func (body patchBody) input(name string) model.Optional[model.Input] {
 	raw, sent := body[name]
 	return model.Optional[model.Input]{Present: sent, Value: input(raw)}

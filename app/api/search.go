@@ -157,19 +157,3 @@ func positions(from, next int) (after, before []byte) {
 	}
 	return after, before
 }
-
-// pageReader returns the function that reads a page. It uses find if the request has a
-// search text, and list otherwise.
-func pageReader[T any](r *request, lq listQuery, list func(context.Context, vault.Query) (vault.Page[T], error),
-	find func(context.Context, model.Actor, search.Query) (search.RecordPage[T], error)) func(context.Context,
-	vault.Query) (vault.Page[T], error) {
-	if lq.text == "" {
-		return list
-	}
-	return func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
-		found, err := find(ctx, r.actor, lq.search(q))
-		page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}
-		page.Next, page.Prev = positions(found.Offset, found.NextOffset)
-		return page, err
-	}
-}

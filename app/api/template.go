@@ -1,19 +1,14 @@
 package api
 
 import (
-	"context"
-
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
-	"deedkeep/app/model"
+	"deedkeep/app/vault"
 )
 
 // templateHandler serves the routes under /v1/abstract-templates.
 type templateHandler struct {
-	service interface {
-		List(ctx context.Context) ([]model.Template, error)
-		Get(ctx context.Context, id uint64) (model.Template, error)
-	}
+	service *vault.Templates
 }
 
 func (h templateHandler) list(r *request) (response, error) {

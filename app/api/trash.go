@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/vault"
@@ -11,9 +9,7 @@ import (
 // trashHandler serves /v1/trash.
 type trashHandler struct {
 	server  *server
-	service interface {
-		List(ctx context.Context, q vault.Query) (vault.Page[vault.Trashed], error)
-	}
+	service *vault.Trash
 }
 
 var trashListSpec = listSpec{
@@ -23,15 +19,7 @@ var trashListSpec = listSpec{
 }
 
 func (h trashHandler) list(r *request) (response, error) {
-	lq, err := h.server.list(r, trashListSpec)
-	if err != nil {
-		return response{}, err
-	}
-	page, err := readPage(h.server, r, lq.Query, h.service.List)
-	if err != nil {
-		return response{}, err
-	}
-	return okResponse(newPage(h.server, r, lq, page, h.server.trashItem))
+	return listPage(h.server, r, trashListSpec, h.service.List, nil, h.server.trashItem)
 }
 
 // trashItem converts a record in the trash to its JSON form.
