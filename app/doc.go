@@ -36,6 +36,7 @@
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
 //	2     app/encode     domain types to JSON shapes of the API                   -
 //	2     app/search/query query language, terms of documents, snippets           -
+//	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
 //	2     app/document/phrase phrase and word matching in document text           -
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
@@ -44,11 +45,10 @@
 //	1     app/model      domain types and their validation                        -
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews     -
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
-//	1     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	1     app/search/index inverted index                                         -
 //	1     app/secret     keys, passwords, codes, links, opaque IDs                github.com/ccojocar/zxcvbn-go github.com/pquerna/otp golang.org/x/crypto/argon2
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
-//	1     app/client     typed client of /v1                                      -
+//	1     app/client     HTTP client: JSON, JSON lines, error responses           -
 //	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
@@ -66,6 +66,7 @@
 //	test  app/contract   fuzzer: the server against its OpenAPI description       -
 //	test  app/powercut   the server through power failures                        -
 //	test  app/vaulttest  fixtures shared by the tests of several packages         -
+//	test  app/vaulttest/client calls of /v1 with Go types              -
 //	test  app/vaulttest/description openapi.yaml for tests that check responses   -
 //	test  app/vaulttest/blockdev block devices that fail or record a power cut    github.com/hanwen/go-fuse/v2
 //

@@ -32,8 +32,8 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // envNumber returns the positive integer in an environment variable, or defaultValue if the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // Two users edit the same card. When the second user saves, the first user's changes to

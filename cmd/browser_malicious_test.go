@@ -12,7 +12,7 @@ import (
 	pageproto "github.com/chromedp/cdproto/page"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // Uploaded documents can't run scripts in the server's origin. The test opens every

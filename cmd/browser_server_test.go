@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // testServer is a `deedkeep serve` process with its own data directory.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // wideSpreadsheet returns a workbook with cells and rows that are wider than the window.

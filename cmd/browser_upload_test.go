@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // droppedSamples are twelve files. The server rejects the last two.

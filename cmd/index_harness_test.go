@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 const (

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // serverProcess is a running `deedkeep serve` process.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // serverProcess is a "deedkeep serve" process that runs the test binary.

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 func TestScalePages(t *testing.T) {

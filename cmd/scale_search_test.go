@@ -29,8 +29,8 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 const day = 24 * time.Hour

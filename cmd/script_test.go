@@ -23,13 +23,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 	"deedkeep/web"
 )
 

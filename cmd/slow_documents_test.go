@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // slowPDFs returns 78 KB PDFs on which PDFium works until the deadline. The content of their page

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // wineEnv is a Wine prefix that contains the Windows binary.

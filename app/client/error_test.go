@@ -19,10 +19,10 @@ func readError(t testing.TB, status int, header http.Header, body io.Reader) *cl
 	c := client.New("http://vault.test", key, roundTripFunc(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(body), Request: r}
 	}))
-	_, err := c.Folders(t.Context())
+	err := listFolders(t.Context(), c)
 	var failure *client.Error
 	if !errors.As(err, &failure) {
-		t.Fatalf("Folders with status %d = %v, want a *client.Error", status, err)
+		t.Fatalf("listFolders with status %d = %v, want a *client.Error", status, err)
 	}
 	return failure
 }

@@ -19,7 +19,7 @@ func (c *Client) Lines(
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	response, err := c.send(ctx, method, path, content, contentType)
+	response, err := c.Send(ctx, method, path, content, contentType)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,8 @@ func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	body := &pausingReader{Reader: io.LimitReader(rand.NewChaCha8([32]byte{}), opts.ProbeSize), at: opts.ProbeSize / 2, pause: opts.ProbePause}
 	begun := time.Now()
 	c := client.New(opts.ProbeURL, opts.ProbeKey, transport)
-	got, err := c.SendProbe(ctx, path, body)
+	var got apitypes.Probe
+	err = c.DoRaw(ctx, http.MethodPost, path, body, "application/octet-stream", &got)
 	took := time.Since(begun)
 	if err != nil {
 		return []apitypes.Diagnosis{diagnoseFailedProbe(err, opts, body.sent.Load(), took)}
@@ -84,7 +85,7 @@ func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	all := []apitypes.Diagnosis{diagnoseProbe(got, opts.ProbeSize, took, opts.ProbePause)}
 	all = append(all, diagnoseForwarding(got, opts))
 	if opts.ProbeKey != "" {
-		_, err := c.OrderFields(ctx)
+		err := c.Do(ctx, http.MethodGet, "/v1/order-fields", nil, &apitypes.OrderFields{})
 		all = append(all, diagnoseKey(got, err))
 	}
 	return all

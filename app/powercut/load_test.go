@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // worker is a client that sends one request after another.

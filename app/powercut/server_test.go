@@ -21,11 +21,11 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/instance"
 	"deedkeep/app/secret"
 	"deedkeep/app/vaulttest"
 	"deedkeep/app/vaulttest/blockdev"
+	"deedkeep/app/vaulttest/client"
 )
 
 // purgeEnv is the environment variable that makes the test binary purge the vault in the given directory. The purge

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/client"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // While an abstract is in the trash, its document can't be found and the document's signed

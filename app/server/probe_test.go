@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/doctor"
+	"deedkeep/app/vaulttest/client"
 )
 
 // The doctor detects how proxies between the public URL and the server change requests.
@@ -151,15 +151,15 @@ func TestProbePaths(t *testing.T) {
 	if resp, body := r.raw(t, "GET", "GET "+path+" HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "+r.key+"\r\n\r\n"); resp.StatusCode != 404 {
 		t.Errorf("GET of a probe path: got %v %s, want 404", resp.Status, body)
 	}
-	got, err := public.SendProbe(t.Context(), path, strings.NewReader("12345"))
+	got, err := sendProbe(t.Context(), public, path, strings.NewReader("12345"))
 	if err != nil || got.Bytes != 5 || got.Trusted || !got.Authorization || got.Peer != "127.0.0.1" {
-		t.Errorf("SendProbe: got %+v, %v, want 5 bytes from the untrusted peer 127.0.0.1, with a key", got, err)
+		t.Errorf("sendProbe: got %+v, %v, want 5 bytes from the untrusted peer 127.0.0.1, with a key", got, err)
 	}
 	for name, path := range map[string]string{"used": path, "guessed": "/v1/doctor/" + strings.Repeat("A", 43), "empty": "/v1/doctor/"} {
 		t.Run(name, func(t *testing.T) {
-			_, err := public.SendProbe(t.Context(), path, strings.NewReader("12345"))
+			_, err := sendProbe(t.Context(), public, path, strings.NewReader("12345"))
 			if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 404 {
-				t.Errorf("SendProbe: got %v, want a client.Error with status 404", err)
+				t.Errorf("sendProbe: got %v, want a client.Error with status 404", err)
 			}
 		})
 	}
@@ -170,8 +170,8 @@ func TestProbePaths(t *testing.T) {
 	if err != nil {
 		t.Fatalf("open probe: %v", err)
 	}
-	if _, err := public.SendProbe(t.Context(), path, io.LimitReader(zeros{}, 201<<20)); err == nil {
-		t.Error("SendProbe of 201 MB: got no error")
+	if _, err := sendProbe(t.Context(), public, path, io.LimitReader(zeros{}, 201<<20)); err == nil {
+		t.Error("sendProbe of 201 MB: got no error")
 	}
 }
 
@@ -274,4 +274,11 @@ func TestDoctorProbesPublicURL(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sendProbe sends content to the public address, using a path of the control socket.
+func sendProbe(ctx context.Context, c *client.Client, path string, content io.Reader) (apitypes.Probe, error) {
+	var body apitypes.Probe
+	err := c.DoRaw(ctx, http.MethodPost, path, content, "application/octet-stream", &body)
+	return body, err
 }

@@ -22,7 +22,6 @@ import (
 	_ "golang.org/x/image/bmp"  // decodes samples
 	_ "golang.org/x/image/webp" // decodes samples
 
-	"deedkeep/app/client"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/jobs"
@@ -30,6 +29,7 @@ import (
 	"deedkeep/app/sandbox"
 	"deedkeep/app/server"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 func TestMain(m *testing.M) { vaulttest.Main(m) }

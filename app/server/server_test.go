@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/model"
 	"deedkeep/app/server"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // Each path is served by the right handler, and all responses have the common headers.

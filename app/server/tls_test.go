@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"deedkeep/app/certificate"
-	"deedkeep/app/client"
 	"deedkeep/app/config"
 	"deedkeep/app/control"
 	"deedkeep/app/server"
 	"deedkeep/app/vaulttest"
+	"deedkeep/app/vaulttest/client"
 )
 
 // ownCertificate creates a certificate like one that a firm would supply. It returns the path

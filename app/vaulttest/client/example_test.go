@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 func ExampleClient_CreateOrder() {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"deedkeep/app/apitypes"
+	"deedkeep/app/client"
 )
 
 // maxRedirects is the maximum number of redirects of a download. Redirects by the server and by proxies count.
@@ -69,44 +70,39 @@ func (c *Client) RestoreFile(ctx context.Context, n int64) (apitypes.File, error
 // Download returns the content of a file as a stream, which the caller must close. Read fails if the connection breaks
 // before the end. Download follows the redirect to the signed link, and sends the key only to the host of the base URL.
 func (c *Client) Download(ctx context.Context, n int64) (io.ReadCloser, error) {
-	if c.baseErr != nil {
-		return nil, c.baseErr
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+filePath(n)+"/download", http.NoBody)
+	redirects := client.New(c.base, c.key, redirectTransport{c.transport})
+	response, err := redirects.Send(ctx, http.MethodGet, filePath(n)+"/download", nil, "")
 	if err != nil {
 		return nil, fmt.Errorf("download file %d: %w", n, err)
 	}
-	for range maxRedirects {
-		response, err := c.do(req)
-		if err != nil {
-			return nil, fmt.Errorf("download file %d: %w", n, err)
-		}
-		if response.StatusCode == http.StatusOK {
-			return response.Body, nil
-		}
-		req, err = followRedirect(ctx, response)
-		if err != nil {
-			return nil, fmt.Errorf("download file %d: %w", n, err)
-		}
-	}
-	return nil, fmt.Errorf("download file %d: more than %d redirects", n, maxRedirects)
+	return response.Body, nil
 }
 
-// followRedirect closes a redirect response and returns the request for its target. For any other response, it
-// returns an *Error.
-func followRedirect(ctx context.Context, response *http.Response) (*http.Request, error) {
-	defer response.Body.Close() //nolint:errcheck // only read from
-	if response.StatusCode/100 != 3 {
-		return nil, responseError(response)
+// redirectTransport follows redirects. It sends the key only to the host of the first request.
+type redirectTransport struct{ http.RoundTripper }
+
+func (t redirectTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	request := r
+	for range maxRedirects {
+		response, err := t.RoundTripper.RoundTrip(request)
+		if err != nil || response.StatusCode/100 != 3 {
+			return response, err
+		}
+		_ = response.Body.Close() // only read from
+		to, err := response.Location()
+		if err != nil {
+			return nil, fmt.Errorf("redirect: %w", err)
+		}
+		if to.Scheme != "http" && to.Scheme != "https" {
+			return nil, errors.New("redirect: not to an http or https address")
+		}
+		request = r.Clone(r.Context())
+		request.URL, request.Host = to, to.Host
+		if to.Scheme != r.URL.Scheme || to.Host != r.URL.Host {
+			request.Header.Del("Authorization")
+		}
 	}
-	to, err := response.Location()
-	if err != nil {
-		return nil, fmt.Errorf("redirect: %w", err)
-	}
-	if to.Scheme != "http" && to.Scheme != "https" {
-		return nil, errors.New("redirect: not to an http or https address")
-	}
-	return http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
+	return nil, fmt.Errorf("more than %d redirects", maxRedirects)
 }
 
 func filePath(n int64) string { return "/v1/file-vault/files/" + strconv.FormatInt(n, 10) }

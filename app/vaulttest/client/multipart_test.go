@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 // serveForm starts a server that responds with body. It returns the server and the request line and parts that it

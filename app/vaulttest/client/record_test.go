@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/client"
+	"deedkeep/app/vaulttest/client"
 )
 
 func TestControlCalls(t *testing.T) {
