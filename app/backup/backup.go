@@ -32,19 +32,15 @@ type Backups struct {
 	secrets  *secret.Keys
 	settings Settings
 
-	createMu sync.Mutex // held while a snapshot is created
-	mu       sync.Mutex
-	cancel   context.CancelFunc // cancels the current snapshot
-	closed   bool
-	progress txn.Progress[Backup] // progress of the current snapshot, or of the last one
-
-	running      sync.WaitGroup // snapshots being created; Add is called only while closed is false
+	stateMu      sync.Mutex // guards the state file
+	creation     txn.Task[Backup]
 	verification txn.Task[archive.VerifyReport]
 }
 
 // NewBackups returns a Backups for the vault v.
 func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, settings Settings) *Backups {
 	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, settings: settings,
+		creation:     txn.Task[Backup]{DB: v.DB, Busy: "A backup is already being made."},
 		verification: txn.Task[archive.VerifyReport]{DB: v.DB}}
 }
 
@@ -81,76 +77,52 @@ type Progress struct{ Done, Total int64 }
 // directory is set, Locked if another backup is running, InsufficientStorage, or Conflict
 // with a message that says what prevents the backup.
 func (b *Backups) Create(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (Backup, error) {
-	ctx, to, done, err := b.beginCreate(ctx, actor, to)
+	to, err := b.checkCreate(ctx, actor, to)
 	if err != nil {
 		return Backup{}, err
 	}
-	defer done()
-	return b.createAndRecord(ctx, actor, to, progress)
+	return b.creation.Run(ctx, actor, func(ctx context.Context, report func(done, total int64)) (Backup, error) {
+		return b.createAndRecord(ctx, actor, to, func(p Progress) {
+			report(p.Done, p.Total)
+			progress(p)
+		})
+	})
 }
 
 // StartCreate runs Create in the background, with the configured directory. Progress and
 // State report the outcome. It returns the errors that Create returns before it starts
 // copying.
 func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
-	ctx, to, done, err := b.beginCreate(context.WithoutCancel(ctx), actor, "")
+	to, err := b.checkCreate(ctx, actor, "")
 	if err != nil {
 		return err
 	}
-	err = b.Tasks.Start(func(context.Context) { // Close cancels the context from beginCreate instead
-		defer done()
-		if _, err := b.createAndRecord(ctx, actor, to, func(Progress) {}); err != nil && ctx.Err() == nil {
+	return b.creation.Start(actor, func(ctx context.Context, report func(done, total int64)) (Backup, error) {
+		created, err := b.createAndRecord(ctx, actor, to, func(p Progress) { report(p.Done, p.Total) })
+		if err != nil && ctx.Err() == nil {
 			b.Log.Error("backup", "error", err)
 		}
+		return created, err
 	})
-	if err != nil {
-		b.updateProgress(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Err = false, b.Now(), err })
-		done()
-	}
-	return err
 }
 
 // Progress returns the progress of the current snapshot, in bytes. If none is being
 // created, it returns the outcome of the last one since the vault was opened.
-func (b *Backups) Progress() txn.Progress[Backup] {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.progress
-}
+func (b *Backups) Progress() txn.Progress[Backup] { return b.creation.Progress() }
 
-// beginCreate makes sure that only one snapshot is created at a time. The caller must
-// call done when it is finished.
-func (b *Backups) beginCreate(parent context.Context, actor model.Actor, requested string) (ctx context.Context, to string,
-	done func(), err error) {
-	if err := b.ViewAsAdmin(parent, actor, nil); err != nil {
-		return nil, "", nil, err
+// checkCreate returns the directory for a new snapshot.
+func (b *Backups) checkCreate(ctx context.Context, actor model.Actor, to string) (string, error) {
+	if err := b.ViewAsAdmin(ctx, actor, nil); err != nil {
+		return "", err
 	}
-	if to, err = b.target(requested); err != nil {
-		return nil, "", nil, err
-	}
-	if !b.createMu.TryLock() {
-		return nil, "", nil, &errs.Error{Kind: errs.Locked, Message: "A backup is already being made."}
-	}
-	ctx, unregister, err := b.register(parent)
-	if err != nil {
-		b.createMu.Unlock()
-		return nil, "", nil, err
-	}
-	b.updateProgress(func(p *txn.Progress[Backup]) { *p = txn.Progress[Backup]{Running: true, By: actor, Begun: b.Now()} })
-	return ctx, to, func() { unregister(); b.createMu.Unlock() }, nil
+	return b.target(to)
 }
 
 // createAndRecord creates a snapshot and records the outcome.
 func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to string, progress func(Progress)) (created Backup, err error) {
+	defer b.vault.Sweeper.Hold()()
 	started := b.Progress().Begun
-	defer func() {
-		b.updateProgress(func(p *txn.Progress[Backup]) { p.Running, p.Ended, p.Result, p.Err = false, b.Now(), created, err })
-	}()
-	created, err = b.create(ctx, to, func(current Progress) {
-		b.updateProgress(func(p *txn.Progress[Backup]) { p.Done, p.Total = current.Done, current.Total })
-		progress(current)
-	})
-	if err != nil {
+	if created, err = b.create(ctx, to, progress); err != nil {
 		err = ClassifyError(err)
 		if ctx.Err() == nil {
 			failed := &Failure{At: started, To: to, Reason: txn.UserMessage(err)}
@@ -170,41 +142,6 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 		b.Log.Error("the backup was made, but the log of events does not say so", "error", auditErr)
 	}
 	return created, nil
-}
-
-func (b *Backups) updateProgress(change func(*txn.Progress[Backup])) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	change(&b.progress)
-}
-
-// register registers a snapshot, so that Close cancels it and waits for it.
-func (b *Backups) register(ctx context.Context) (context.Context, func(), error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, nil, txn.ErrClosing
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	b.cancel = cancel
-	release := b.vault.Sweeper.Hold()
-	b.running.Add(1)
-	return ctx, func() {
-		cancel()
-		release()
-		b.running.Done()
-	}, nil
-}
-
-// Close cancels the current snapshot and waits for it.
-func (b *Backups) Close() {
-	b.mu.Lock()
-	b.closed = true
-	if b.cancel != nil {
-		b.cancel()
-	}
-	b.mu.Unlock()
-	b.running.Wait()
 }
 
 // target returns the absolute path of a backup directory that passes CheckTarget.

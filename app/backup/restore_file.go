@@ -52,11 +52,11 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	if !ok {
 		return file, Conflict("snapshot %s has the record of file %d, and not its bytes", info.Snapshot, id)
 	}
-	src, err := a.Blob(e)
+	src, err := a.Blob(ctx, e)
 	if err != nil {
 		return file, err
 	}
-	return file, errors.Join(writeExclusive(ctx, src, path), src.Close())
+	return file, errors.Join(writeExclusive(src, path), src.Close())
 }
 
 // readArchivedFile reads the record of a file from the database in a snapshot. It extracts
@@ -68,11 +68,7 @@ func readArchivedFile(ctx context.Context, a *archive.Archive, info archive.Info
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "vault.db")
-	src, err := a.Database(info)
-	if err != nil {
-		return file, err
-	}
-	if err := errors.Join(WriteSynced(ctx, src, path), src.Close()); err != nil {
+	if err := a.ExtractDatabase(ctx, info, path); err != nil {
 		return file, err
 	}
 	records, err := store.OpenCopy(path)
@@ -91,12 +87,12 @@ func readArchivedFile(ctx context.Context, a *archive.Archive, info archive.Info
 }
 
 // writeExclusive writes src to path atomically. It never overwrites an existing file.
-func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error) }, path string) error {
+func writeExclusive(src io.Reader, path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*.part")
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, contextReader{ctx, src})
+	_, err = io.Copy(f, src)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
@@ -115,27 +111,4 @@ func writeExclusive(ctx context.Context, src interface{ Read([]byte) (int, error
 // Conflict returns an error of kind Conflict with a formatted message.
 func Conflict(format string, args ...any) error {
 	return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf(format, args...)}
-}
-
-// WriteSynced writes src to path, replacing any existing file, and syncs the file.
-func WriteSynced(ctx context.Context, src io.Reader, path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, contextReader{ctx, src})
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// contextReader is a reader that returns an error once its context ends.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.Reader.Read(p)
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"deedkeep/app/backup/archive"
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/integrity"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // State contains the outcome of the last backups. Outcome covers backups to any
@@ -45,8 +45,8 @@ type Failure struct {
 
 // State returns the outcome of the last backups, as stored in the state file.
 func (b *Backups) State() (State, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.stateMu.Lock()
+	defer b.stateMu.Unlock()
 	return b.readState()
 }
 
@@ -77,8 +77,8 @@ func (b *Backups) recordOutcome(to string, change func(*Outcome)) {
 
 // updateState updates the state file. If that fails, it only logs the error.
 func (b *Backups) updateState(change func(*State)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.stateMu.Lock()
+	defer b.stateMu.Unlock()
 	s, err := b.readState()
 	if err == nil {
 		err = b.Store.CheckFile()
@@ -87,7 +87,7 @@ func (b *Backups) updateState(change func(*State)) {
 		change(&s)
 		var raw []byte
 		if raw, err = json.Marshal(s); err == nil {
-			err = txn.WriteFileAtomic(b.Dir, integrity.BackupStateFile, raw)
+			err = durable.WriteLine(filepath.Join(b.Dir, integrity.BackupStateFile), raw)
 		}
 	}
 	if err != nil {
@@ -181,12 +181,7 @@ func (b *Backups) prune(ctx context.Context, to string) error {
 	if b.settings.Keep == (archive.Retention{}) {
 		return nil
 	}
-	opts, err := ArchiveOptions(b.secrets, b.settings, "")
-	if err != nil {
-		return err
-	}
-	opts.Now = b.Now
-	a, err := archive.Open(to, opts)
+	a, err := b.open(to)
 	if err != nil {
 		return err
 	}

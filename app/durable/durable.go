@@ -23,7 +23,29 @@ func WriteFile(path string, content []byte, mode os.FileMode) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	if err := replace(f, path, content, mode); err != nil {
+		return err
+	}
+	return SyncDirIfSupported(filepath.Clean(dir))
+}
+
+// WriteLine creates or replaces a small file of one line with mode 0600, like WriteFile. The
+// temporary file is named NAME.new, so only one caller at a time may write a file. WriteLine
+// returns an error if the directory can't be synced.
+func WriteLine(path string, line []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := replace(f, path, append(line, '\n'), 0o600); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// replace writes and syncs the temporary file f, which has mode 0600, and renames it to path.
+func replace(f *os.File, path string, content []byte, mode os.FileMode) error {
+	_, err := f.Write(content)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -37,5 +59,5 @@ func WriteFile(path string, content []byte, mode os.FileMode) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return SyncDirIfSupported(filepath.Clean(dir))
+	return nil
 }

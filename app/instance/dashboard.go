@@ -21,9 +21,7 @@ type Dashboard struct {
 	Orders, Abstracts []vault.StatusCount
 	Latest            []vault.Document // the newest documents, newest first
 	Failed            []vault.Document // documents whose processing failed, permanent failures of the last week only; Status.Failed counts all
-	Status            Status
-	Backup            BackupHealth
-	LowDisk           bool // there is little free space above the reserve
+	Health
 }
 
 const (
@@ -81,11 +79,7 @@ func (in *Instance) Dashboard(ctx context.Context, today string) (Dashboard, err
 	if err != nil {
 		return d, err
 	}
-	if d.Status, err = in.Status(ctx); err != nil {
-		return d, err
-	}
-	d.LowDisk = in.lowDisk(d.Status)
-	d.Backup, err = in.backupHealth(d.Status)
+	d.Health, err = in.Health(ctx)
 	return d, err
 }
 

@@ -290,7 +290,6 @@ func (in *Instance) Start(sweepEvery time.Duration) {
 func (in *Instance) Close() error {
 	in.stop()
 	in.Uploads.Close()
-	in.Backups.Close()
 	in.Tasks.Close()
 	in.workers.Wait()
 	in.Search.Index.Close()

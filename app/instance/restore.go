@@ -23,7 +23,6 @@ import (
 	"deedkeep/app/integrity"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // restoreMarker is the JSON content of integrity.RestoreMarkerFile.
@@ -120,7 +119,7 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 	}
 	raw, err := json.Marshal(marker)
 	if err == nil {
-		err = txn.WriteFileAtomic(w.dir, integrity.RestoreMarkerFile, raw)
+		err = durable.WriteLine(filepath.Join(w.dir, integrity.RestoreMarkerFile), raw)
 	}
 	unlock = func() {
 		_ = os.Remove(lock.Path()) // Windows can't remove an open file; an empty lock file does no harm
@@ -201,7 +200,7 @@ func (w *restorer) copyAll(ctx context.Context) error {
 	if err := w.checkSpace(blobs); err != nil {
 		return err
 	}
-	if err := txn.WriteFileAtomic(w.dir, "secret.key", []byte(w.info.Secret)); err != nil {
+	if err := durable.WriteLine(filepath.Join(w.dir, "secret.key"), []byte(w.info.Secret)); err != nil {
 		return err
 	}
 	if err := w.documents(ctx, blobs); err != nil {
@@ -304,7 +303,7 @@ func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, 
 }
 
 func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (*blobstore.Staged, error) {
-	src, err := w.a.Blob(e)
+	src, err := w.a.Blob(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("document %s: %w", e.Digest, err)
 	}
@@ -319,13 +318,9 @@ func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.
 // a database from an earlier run, because that database may have been opened and changed.
 func (w *restorer) database(ctx context.Context) error {
 	path := filepath.Join(w.dir, "vault.db")
-	src, err := w.a.Database(w.info)
-	if err != nil {
-		return fmt.Errorf("database: %w", err)
-	}
 	tempPath := path + ".restore"
-	if err := errors.Join(backup.WriteSynced(ctx, src, tempPath), src.Close()); err != nil {
-		return errors.Join(fmt.Errorf("database: %w", err), os.Remove(tempPath))
+	if err := w.a.ExtractDatabase(ctx, w.info, tempPath); err != nil {
+		return fmt.Errorf("database: %w", err)
 	}
 	if err := os.Rename(tempPath, path); err != nil {
 		return err

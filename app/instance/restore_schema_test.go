@@ -67,13 +67,8 @@ func convertToSchema1(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatalf("Manifest: %v", err)
 	}
-	r, err := a.Database(info)
-	if err != nil {
-		t.Fatalf("Database: %v", err)
-	}
-	raw, err := io.ReadAll(r)
 	path := filepath.Join(t.TempDir(), "vault.db")
-	if err = errors.Join(err, r.Close(), os.WriteFile(path, raw, 0o600)); err != nil {
+	if err := a.ExtractDatabase(t.Context(), info, path); err != nil {
 		t.Fatalf("copy database: %v", err)
 	}
 	db, err := bolt.Open(path, 0o600, nil)
@@ -96,12 +91,12 @@ func convertToSchema1(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatalf("NewSnapshot: %v", err)
 	}
-	digest := func(e archive.Entry) archive.Digest {
+	digest := func(e archive.Entry) blobstore.Digest {
 		d, err := blobstore.ParseDigest(e.Digest)
 		if err != nil {
 			t.Fatalf("blobstore.ParseDigest: %v", err)
 		}
-		return archive.Digest(d)
+		return blobstore.Digest(d)
 	}
 	for _, e := range entries {
 		s.Plan(digest(e), e.Size)
@@ -111,7 +106,7 @@ func convertToSchema1(t *testing.T, from, to string) {
 		t.Fatalf("Start: %v", err)
 	}
 	for _, e := range entries {
-		if err := s.Add(t.Context(), digest(e), e.Size, func() (io.ReadCloser, error) { return a.Blob(e) }); err != nil {
+		if err := s.Add(t.Context(), digest(e), e.Size, func() (io.ReadCloser, error) { return a.Blob(t.Context(), e) }); err != nil {
 			t.Fatalf("Add: %v", err)
 		}
 	}

@@ -67,11 +67,7 @@ func (in *Instance) Health(ctx context.Context) (h Health, err error) {
 	if h.Status, err = in.Status(ctx); err != nil {
 		return h, err
 	}
-	h.LowDisk = in.lowDisk(h.Status)
+	h.LowDisk = h.Status.DiskFree < h.Status.DiskReserve+lowDiskFiles*uint64(max(in.settings.FileSize, 0))
 	h.Backup, err = in.backupHealth(h.Status)
 	return h, err
-}
-
-func (in *Instance) lowDisk(s Status) bool {
-	return s.DiskFree < s.DiskReserve+lowDiskFiles*uint64(max(in.settings.FileSize, 0))
 }

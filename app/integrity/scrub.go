@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"deedkeep/app/blobstore"
+	"deedkeep/app/durable"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 	"deedkeep/app/vault"
 )
 
@@ -133,7 +133,7 @@ func (s *Scrubber) Save() {
 	record.Damaged = s.vault.DamagedBlobs.List()
 	raw, err := json.Marshal(record)
 	if err == nil {
-		err = txn.WriteFileAtomic(s.vault.Dir, scrubStateFile, raw)
+		err = durable.WriteLine(filepath.Join(s.vault.Dir, scrubStateFile), raw)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // tests remove the directory
 		s.vault.Log.Warn("scrub.json can't be written", "error", err)

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -37,6 +38,24 @@ func (t *Tasks) Start(fn func(ctx context.Context)) error {
 	return nil
 }
 
+// Join counts work of the calling goroutine as a task until done is called. The returned
+// context ends when ctx ends or Close is called. After Close, Join returns ErrClosing.
+func (t *Tasks) Join(ctx context.Context) (joined context.Context, done func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, nil, ErrClosing
+	}
+	t.running.Add(1)
+	joined, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(t.ctx, cancel)
+	return joined, func() {
+		stop()
+		cancel()
+		t.running.Done()
+	}, nil
+}
+
 // Close cancels all tasks and waits until they have returned.
 func (t *Tasks) Close() {
 	t.mu.Lock()
@@ -63,6 +82,7 @@ type Progress[T any] struct {
 // Task is a type of long-running work. Only one run can be active at a time.
 type Task[T any] struct {
 	DB       *DB
+	Busy     string // message of the error for a second run; "" selects a general one
 	mu       sync.Mutex
 	progress Progress[T]
 }
@@ -70,21 +90,47 @@ type Task[T any] struct {
 // Start starts work in the background. It returns a Locked error if a run is already
 // active.
 func (t *Task[T]) Start(actor model.Actor, work func(ctx context.Context, report func(done, total int64)) (T, error)) error {
+	if err := t.begin(actor); err != nil {
+		return err
+	}
+	err := t.DB.Tasks.Start(func(ctx context.Context) { t.end(work(ctx, t.report)) })
+	if err != nil {
+		t.end(*new(T), err)
+	}
+	return err
+}
+
+// Run does work in the calling goroutine. The context of the work ends when ctx ends or the
+// vault is closed. Run returns a Locked error if a run is already active.
+func (t *Task[T]) Run(ctx context.Context, actor model.Actor,
+	work func(ctx context.Context, report func(done, total int64)) (T, error)) (result T, err error) {
+	if err := t.begin(actor); err != nil {
+		return result, err
+	}
+	ctx, done, err := t.DB.Tasks.Join(ctx)
+	if err != nil {
+		t.end(result, err)
+		return result, err
+	}
+	defer done()
+	defer func() { t.end(result, err) }() // even if the work panics
+	return work(ctx, t.report)
+}
+
+func (t *Task[T]) begin(actor model.Actor) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.progress.Running {
-		return &errs.Error{Kind: errs.Locked, Message: "This is going on already."}
+		return &errs.Error{Kind: errs.Locked, Message: cmp.Or(t.Busy, "This is going on already.")}
 	}
-	err := t.DB.Tasks.Start(func(ctx context.Context) {
-		result, err := work(ctx, t.report)
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.progress.Running, t.progress.Ended, t.progress.Result, t.progress.Err = false, t.DB.Now(), result, err
-	})
-	if err == nil {
-		t.progress = Progress[T]{Running: true, By: actor, Begun: t.DB.Now()}
-	}
-	return err
+	t.progress = Progress[T]{Running: true, By: actor, Begun: t.DB.Now()}
+	return nil
+}
+
+func (t *Task[T]) end(result T, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.progress.Running, t.progress.Ended, t.progress.Result, t.progress.Err = false, t.DB.Now(), result, err
 }
 
 func (t *Task[T]) report(done, total int64) {

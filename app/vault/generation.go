@@ -13,7 +13,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
-	"deedkeep/app/txn"
 )
 
 // GenerationFile contains a random token that is also stored in the database. The server
@@ -39,13 +38,13 @@ func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 	}
 	// First write both tokens to the file, then update the database, then remove the old
 	// token from the file. After a crash at any point, the file contains the database's token.
-	if err := txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(current+"\n"+next)); err != nil {
+	if err := durable.WriteLine(filepath.Join(v.Dir, GenerationFile), []byte(current+"\n"+next)); err != nil {
 		return false, err
 	}
 	if err := v.Store.Update(ctx, nil, func(t *store.Tx) error { return t.SetGeneration(next) }); err != nil {
 		return false, err
 	}
-	return true, txn.WriteFileAtomic(v.Dir, GenerationFile, []byte(next))
+	return true, durable.WriteLine(filepath.Join(v.Dir, GenerationFile), []byte(next))
 }
 
 // CheckGeneration returns the token of the database and reports whether the file

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"deedkeep/app/txn"
+	"deedkeep/app/durable"
 )
 
 // ServerStateFile records whether the last server stopped cleanly and when the clock last
@@ -72,7 +72,7 @@ func (v *Vault) writeServerState(s serverState) {
 		err = v.Store.CheckFile()
 	}
 	if err == nil {
-		err = txn.WriteFileAtomic(v.Dir, ServerStateFile, text)
+		err = durable.WriteLine(filepath.Join(v.Dir, ServerStateFile), text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // in tests, the data directory may be gone
 		v.Log.Warn("note of start and stop", "error", err)

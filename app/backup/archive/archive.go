@@ -90,7 +90,6 @@
 package archive
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -125,12 +124,6 @@ var (
 	// ErrNewerVersion means that a later version of deedkeep wrote the archive.
 	ErrNewerVersion = errors.New("it was written by a newer deedkeep: install that version or a later one")
 )
-
-// Digest is the SHA-256 of a document's content.
-type Digest [32]byte
-
-// String returns the digest as 64 lower-case hex digits.
-func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
 // Options are the options of Open and OpenOrCreate.
 type Options struct {

@@ -17,6 +17,8 @@ import (
 
 	"filippo.io/age"
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"deedkeep/app/blobstore"
 )
 
 // Encryption specifies how to encrypt a new archive: for age recipients ("age1…") or with
@@ -194,7 +196,7 @@ func (a *Archive) Unlock() error {
 type format interface {
 	// blobName returns the name of a blob file without its sum. isComplete reports whether
 	// that is the complete name, because the format adds no sum.
-	blobName(d Digest) (name string, isComplete bool)
+	blobName(d blobstore.Digest) (name string, isComplete bool)
 	newWriter(w io.Writer, manifest bool) (io.WriteCloser, error)
 	newReader(r io.Reader, manifest bool) (io.Reader, error)
 	// storedSize returns the size of a file whose content has the given size.
@@ -203,7 +205,7 @@ type format interface {
 
 type plainFormat struct{}
 
-func (plainFormat) blobName(d Digest) (string, bool)                      { return d.String(), true }
+func (plainFormat) blobName(d blobstore.Digest) (string, bool)                      { return d.String(), true }
 func (plainFormat) newWriter(w io.Writer, _ bool) (io.WriteCloser, error) { return nopCloser{w}, nil }
 func (plainFormat) newReader(r io.Reader, _ bool) (io.Reader, error)      { return r, nil }
 func (plainFormat) storedSize(size int64) int64                           { return size }
@@ -218,7 +220,7 @@ type encryptedFormat struct {
 	blobNameKey, manifestKey [32]byte
 }
 
-func (s *encryptedFormat) blobName(d Digest) (string, bool) {
+func (s *encryptedFormat) blobName(d blobstore.Digest) (string, bool) {
 	mac := hmac.New(sha256.New, s.blobNameKey[:])
 	mac.Write(d[:])
 	return hex.EncodeToString(mac.Sum(nil)[:16]), false

@@ -13,11 +13,13 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"deedkeep/app/blobstore"
 )
 
 // testVault is a fake vault with documents, a database, and a clock.
 type testVault struct {
-	docs      map[Digest][]byte
+	docs      map[blobstore.Digest][]byte
 	database  []byte
 	now       time.Time
 	openCount int // number of documents opened
@@ -25,7 +27,7 @@ type testVault struct {
 
 // newTestVault returns a vault with documents.
 func newTestVault(docs ...string) *testVault {
-	h := &testVault{docs: map[Digest][]byte{}, database: bytes.Repeat([]byte("records and indexes "), 5000),
+	h := &testVault{docs: map[blobstore.Digest][]byte{}, database: bytes.Repeat([]byte("records and indexes "), 5000),
 		now: time.Date(2026, 11, 21, 7, 15, 0, 0, time.UTC)}
 	h.addDocuments(docs...)
 	return h
@@ -39,11 +41,11 @@ func (h *testVault) addDocuments(docs ...string) {
 }
 
 // digests returns the sorted digests of the documents.
-func (h *testVault) digests() (list []Digest) {
+func (h *testVault) digests() (list []blobstore.Digest) {
 	for d := range h.docs {
 		list = append(list, d)
 	}
-	slices.SortFunc(list, func(a, b Digest) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(list, func(a, b blobstore.Digest) int { return bytes.Compare(a[:], b[:]) })
 	return list
 }
 
@@ -126,7 +128,7 @@ func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.Database(info)
+	r, err := a.database(context.Background(), info)
 	if err := checkContent(r, err, h.database); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
@@ -137,7 +139,7 @@ func (h *testVault) checkSnapshot(dir string, opts Options, name string) error {
 		if entries[i].Digest != d.String() {
 			return fmt.Errorf("entry %d = %s, want %s", i, entries[i].Digest, d)
 		}
-		r, err := a.Blob(entries[i])
+		r, err := a.Blob(context.Background(), entries[i])
 		if err := checkContent(r, err, h.docs[d]); err != nil {
 			return err
 		}

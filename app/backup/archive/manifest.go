@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -147,12 +148,11 @@ func readManifest(r io.Reader, visit func(Entry) error) (Info, error) {
 
 func (i Info) check() error {
 	_, named := ParseSnapshot(i.Snapshot)
-	digest, digested := parseDigest(i.Database.Digest)
 	_, _, db := parseDatabaseFile(i.Database.File)
 	switch {
 	case i.Manifest != manifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
 		return fmt.Errorf("%w: the manifest does not say what it is of", ErrDamaged)
-	case !digested, digest == Digest{}, !db, i.Database.Size < 0, i.Database.Stored < 0, i.Bytes < 0, i.Stored < 0:
+	case !isDigest(i.Database.Digest), strings.Trim(i.Database.Digest, "0") == "", !db, i.Database.Size < 0, i.Database.Stored < 0, i.Bytes < 0, i.Stored < 0:
 		return fmt.Errorf("%w: the manifest names no database", ErrDamaged)
 	}
 	return nil
@@ -208,7 +208,7 @@ func (l *lineReader) entries(info Info, visit func(Entry) error) error {
 		if err := decodeStrict(line, &e); err != nil {
 			return err
 		}
-		if _, ok := parseDigest(e.Digest); !ok || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
+		if !isDigest(e.Digest) || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
 			return fmt.Errorf("%w: the manifest has an entry out of order", ErrDamaged)
 		}
 		// Stop early. A manifest with more entries than its first line says could fill the

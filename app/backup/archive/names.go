@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"deedkeep/app/blobstore"
 )
 
 const (
@@ -26,12 +28,9 @@ func ParseSnapshot(name string) (time.Time, bool) {
 	return at, err == nil && at.Format(snapshotLayout) == name
 }
 
-func parseDigest(text string) (d Digest, ok bool) {
-	if len(text) != 64 || strings.ToLower(text) != text {
-		return d, false
-	}
-	_, err := hex.Decode(d[:], []byte(text))
-	return d, err == nil
+func isDigest(text string) bool {
+	_, err := blobstore.ParseDigest(text)
+	return err == nil
 }
 
 // parseDatabaseFile parses "<snapshot>.<sum>.db".
@@ -55,8 +54,7 @@ func parseManifestFile(name string) (snapshot, sum string, ok bool) {
 func splitSnapshotFile(rest string) (snapshot, sum string, ok bool) {
 	snapshot, sum, _ = strings.Cut(rest, ".")
 	_, named := ParseSnapshot(snapshot)
-	_, summed := parseDigest(sum)
-	return snapshot, sum, named && summed
+	return snapshot, sum, named && isDigest(sum)
 }
 
 // blobFile is the parsed name of a file in blobs/xx.
@@ -68,13 +66,11 @@ type blobFile struct {
 // parseBlobFile parses the name of a blob file in the format of the archive.
 func (a *Archive) parseBlobFile(name string) (b blobFile, ok bool) {
 	if !a.Encrypted() {
-		_, ok = parseDigest(name)
-		return blobFile{name, name}, ok
+		return blobFile{name, name}, isDigest(name)
 	}
 	before, sum, _ := strings.Cut(name, ".")
 	raw, err := hex.DecodeString(before)
-	_, summed := parseDigest(sum)
-	return blobFile{before, sum}, err == nil && len(raw) == 16 && strings.ToLower(before) == before && summed
+	return blobFile{before, sum}, err == nil && len(raw) == 16 && strings.ToLower(before) == before && isDigest(sum)
 }
 
 func (b blobFile) fileName() string {

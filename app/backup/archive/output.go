@@ -12,6 +12,8 @@ import (
 	"os"
 
 	"github.com/klauspost/compress/zstd"
+
+	"deedkeep/app/blobstore"
 )
 
 // outputFile is an archive file being written to the tmp directory. Write encrypts the
@@ -68,7 +70,7 @@ func (o *outputFile) Write(p []byte) (int, error) { return o.content.Write(p) }
 
 // content describes the source of a file.
 type content struct {
-	digest Digest
+	digest blobstore.Digest
 	size   int64
 }
 
@@ -112,7 +114,7 @@ func copyAndHash(ctx context.Context, dst io.Writer, src io.Reader, throttle fun
 			return c, writeError(err)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			c.digest = Digest(h.Sum(nil))
+			c.digest = blobstore.Digest(h.Sum(nil))
 			return c, nil
 		}
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"deedkeep/app/blobstore"
 )
 
 func TestRetained(t *testing.T) {
@@ -58,7 +60,7 @@ func backUpDaily(t *testing.T, h *testVault, dir string, opts Options, days int)
 	t.Helper()
 	for range days {
 		h.now = h.now.Add(24 * time.Hour)
-		h.docs = map[Digest][]byte{}
+		h.docs = map[blobstore.Digest][]byte{}
 		h.addDocuments("the common deed", "the deed of "+h.now.String())
 		h.backUp(t, dir, opts)
 	}

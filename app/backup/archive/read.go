@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,16 +17,13 @@ import (
 
 // Info returns the description of a snapshot, which is the first line of its manifest. It
 // returns ErrNotFound if there is no such snapshot.
-func (a *Archive) Info(name string) (Info, error) { return a.manifest(name, nil) }
+func (a *Archive) Info(name string) (Info, error) { return a.Manifest(name, nil) }
 
 // Manifest reads and verifies the manifest of a snapshot, and calls visit for every entry
-// in ascending order of digest. name may be Latest. It returns ErrNotFound, ErrDamaged,
-// ErrDecrypt, ErrNewerVersion, or an error from visit.
+// in ascending order of digest. If visit is nil, it reads only the first line. name may be
+// Latest. It returns ErrNotFound, ErrDamaged, ErrDecrypt, ErrNewerVersion, or an error from
+// visit.
 func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
-	return a.manifest(name, visit)
-}
-
-func (a *Archive) manifest(name string, visit func(Entry) error) (Info, error) {
 	name, file, err := a.findSnapshot(name)
 	if err != nil {
 		return Info{}, err
@@ -97,29 +95,48 @@ func missingAsDamaged(err error) error {
 
 // Blob returns the content of a document. The caller closes it. Reading ends with io.EOF
 // if all bytes are correct, and with ErrDamaged otherwise, so the content is verified
-// only when the end is reached.
-func (a *Archive) Blob(e Entry) (io.ReadCloser, error) {
+// only when the end is reached. Reading fails when ctx ends.
+func (a *Archive) Blob(ctx context.Context, e Entry) (io.ReadCloser, error) {
 	b, ok := a.parseBlobFile(e.File)
 	if !ok {
 		return nil, fmt.Errorf("%w: an entry names no file", ErrDamaged)
 	}
-	return a.newVerifiedReader(blobPath(e.File), b.sum, e.Stored, e.Digest, e.Size, false)
+	return a.newVerifiedReader(ctx, blobPath(e.File), b.sum, e.Stored, e.Digest, e.Size, false)
 }
 
-// Database returns the uncompressed database of a snapshot. The caller closes it. Like
-// the content returned by Blob, it is verified only when the end is reached.
-func (a *Archive) Database(info Info) (io.ReadCloser, error) {
+// ExtractDatabase writes the uncompressed database of a snapshot to path, replacing any
+// existing file, and syncs the file. After an error, it removes the file.
+func (a *Archive) ExtractDatabase(ctx context.Context, info Info, path string) error {
+	src, err := a.database(ctx, info)
+	if err != nil {
+		return err
+	}
+	defer src.Close() //nolint:errcheck // only read from
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, src)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// database returns the uncompressed database of a snapshot like Blob.
+func (a *Archive) database(ctx context.Context, info Info) (io.ReadCloser, error) {
 	_, sum, ok := parseDatabaseFile(info.Database.File)
 	if !ok {
 		return nil, fmt.Errorf("%w: the manifest names no database", ErrDamaged)
 	}
 	d := info.Database
-	return a.newVerifiedReader([]string{snapsDir, d.File}, sum, d.Stored, d.Digest, d.Size, true)
+	return a.newVerifiedReader(ctx, []string{snapsDir, d.File}, sum, d.Stored, d.Digest, d.Size, true)
 }
 
 // verifiedReader decodes a file and verifies its size, its checksum, and the digest of
 // the content.
 type verifiedReader struct {
+	ctx         context.Context //nolint:containedctx // ends the reading
 	file        *os.File
 	path        string
 	fileHash    hash.Hash
@@ -134,14 +151,14 @@ type verifiedReader struct {
 }
 
 func (a *Archive) newVerifiedReader(
-	path []string, sum string, stored int64, digest string, size int64, compressed bool,
+	ctx context.Context, path []string, sum string, stored int64, digest string, size int64, compressed bool,
 ) (io.ReadCloser, error) {
 	f, err := openRegular(a.path(path...))
 	if err != nil {
 		return nil, missingAsDamaged(err)
 	}
 	c := &verifiedReader{
-		file: f, path: a.path(path...), fileHash: sha256.New(), contentHash: sha256.New(),
+		ctx: ctx, file: f, path: a.path(path...), fileHash: sha256.New(), contentHash: sha256.New(),
 		sum: sum, digest: digest, size: size,
 	}
 	c.tee = io.TeeReader(f, c.fileHash)
@@ -162,6 +179,9 @@ func (a *Archive) newVerifiedReader(
 }
 
 func (c *verifiedReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.r.Read(p)
 	c.contentHash.Write(p[:n])
 	c.n += int64(n)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"deedkeep/app/blobstore"
 	"deedkeep/app/durable"
 )
 
@@ -84,14 +85,7 @@ func (s *SnapshotWriter) setName() error {
 // listBlobs lists the blobs in the archive.
 func (s *SnapshotWriter) listBlobs(ctx context.Context) error {
 	return s.a.walkBlobs(ctx, func(b blobFile, size int64) error {
-		var key, sum [32]byte
-		if _, err := hex.Decode(key[:], []byte(b.name)); err != nil {
-			return err
-		}
-		if _, err := hex.Decode(sum[:], []byte(b.sum)); err != nil {
-			return err
-		}
-		s.existing[key] = existingBlob{sum, size}
+		s.existing[nameKey(b.name)] = existingBlob{nameKey(b.sum), size}
 		return nil
 	}, nil)
 }
@@ -103,13 +97,13 @@ func nameKey(name string) (key [32]byte) {
 
 // existingEntry returns the entry of a document if its blob is already in the archive and
 // has the expected length.
-func (s *SnapshotWriter) existingEntry(d Digest, size int64) (Entry, bool) {
+func (s *SnapshotWriter) existingEntry(d blobstore.Digest, size int64) (e Entry, ok bool) {
 	name, isComplete := s.a.format.blobName(d)
 	blob, ok := s.existing[nameKey(name)]
 	if !ok || blob.size != s.a.format.storedSize(size) {
 		return Entry{}, false
 	}
-	e := Entry{Digest: d.String(), Size: size}
+	e = Entry{Digest: d.String(), Size: size}
 	if !isComplete {
 		e.File, e.Stored = blobFile{name, hex.EncodeToString(blob.sum[:])}.fileName(), blob.size
 	}
@@ -117,7 +111,7 @@ func (s *SnapshotWriter) existingEntry(d Digest, size int64) (Entry, bool) {
 }
 
 // Plan adds a document to the size of the planned snapshot.
-func (s *SnapshotWriter) Plan(d Digest, size int64) {
+func (s *SnapshotWriter) Plan(d blobstore.Digest, size int64) {
 	s.info.Blobs++
 	s.info.Bytes += size
 	s.info.Stored += s.a.format.storedSize(size)
@@ -191,7 +185,7 @@ func humanSize(n uint64) string {
 // read it. It returns ErrSourceDamaged if the content doesn't match the digest. In that
 // case, Commit will fail, but other documents may still be added, so that their blobs are
 // stored.
-func (s *SnapshotWriter) Add(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) error {
+func (s *SnapshotWriter) Add(ctx context.Context, d blobstore.Digest, size int64, open func() (io.ReadCloser, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -205,7 +199,7 @@ func (s *SnapshotWriter) Add(ctx context.Context, d Digest, size int64, open fun
 	return writeError(s.lines.add(e))
 }
 
-func (s *SnapshotWriter) copyBlob(ctx context.Context, d Digest, size int64, open func() (io.ReadCloser, error)) (Entry, error) {
+func (s *SnapshotWriter) copyBlob(ctx context.Context, d blobstore.Digest, size int64, open func() (io.ReadCloser, error)) (Entry, error) {
 	src, err := open()
 	if err != nil {
 		return Entry{}, fmt.Errorf("%w: %w", ErrSourceDamaged, err)
@@ -222,14 +216,14 @@ func (s *SnapshotWriter) copyBlob(ctx context.Context, d Digest, size int64, ope
 	if err != nil {
 		return Entry{}, errors.Join(err, out.discard())
 	}
-	name, isComplete := s.a.format.blobName(d)
+	name, _ := s.a.format.blobName(d)
 	file := blobFile{name, out.sum()}
 	s.written += out.size
 	s.copied += out.size
 	s.existing[nameKey(name)] = existingBlob{nameKey(file.sum), out.size}
-	e := Entry{Digest: d.String(), Size: size}
-	if !isComplete {
-		e.File, e.Stored = file.fileName(), out.size
+	e, ok := s.existingEntry(d, size)
+	if !ok {
+		return e, errors.Join(fmt.Errorf("%d bytes were stored in %d", size, out.size), out.discard())
 	}
 	return e, s.queue.add(ctx, out, blobPath(file.fileName()))
 }

@@ -128,9 +128,9 @@ func (v *verifier) blob(snapshot string, e Entry) {
 	err := v.read(e.Stored, func() (io.ReadCloser, error) {
 		b, _ := v.a.parseBlobFile(e.File) // validated by Manifest
 		if v.r.NotDecrypted {
-			return v.a.storedReader(blobPath(e.File), b.sum, e.Stored)
+			return v.a.storedReader(v.ctx, blobPath(e.File), b.sum, e.Stored)
 		}
-		return v.a.Blob(e)
+		return v.a.Blob(v.ctx, e)
 	})
 	if err != nil && v.ctx.Err() == nil { // a cancellation is not damage
 		v.addFinding("document", e.Digest, fmt.Errorf("of snapshot %s: %w; remove %s by hand, "+
@@ -143,9 +143,9 @@ func (v *verifier) database(info Info) {
 	err := v.read(info.Database.Stored, func() (io.ReadCloser, error) {
 		if v.r.NotDecrypted {
 			_, sum, _ := parseDatabaseFile(info.Database.File) // validated by Manifest
-			return v.a.storedReader([]string{snapsDir, info.Database.File}, sum, info.Database.Stored)
+			return v.a.storedReader(v.ctx, []string{snapsDir, info.Database.File}, sum, info.Database.Stored)
 		}
-		return v.a.Database(info)
+		return v.a.database(v.ctx, info)
 	})
 	if err != nil && v.ctx.Err() == nil {
 		v.addFinding("database", info.Snapshot, err)
@@ -155,7 +155,7 @@ func (v *verifier) database(info Info) {
 func (v *verifier) read(size int64, open func() (io.ReadCloser, error)) error {
 	r, err := open()
 	if err == nil {
-		_, err = io.Copy(io.Discard, &contextReader{v.ctx, r})
+		_, err = io.Copy(io.Discard, r)
 		err = errors.Join(err, r.Close())
 	}
 	if v.ctx.Err() != nil {
@@ -168,22 +168,9 @@ func (v *verifier) read(size int64, open func() (io.ReadCloser, error)) error {
 }
 
 // storedReader reads a file without decrypting it.
-func (a *Archive) storedReader(path []string, sum string, stored int64) (io.ReadCloser, error) {
+func (a *Archive) storedReader(ctx context.Context, path []string, sum string, stored int64) (io.ReadCloser, error) {
 	plain := &Archive{dir: a.dir, header: a.header, format: plainFormat{}, opts: a.opts}
-	return plain.newVerifiedReader(path, sum, stored, sum, stored, false)
-}
-
-// contextReader is a reader that returns an error once its context is canceled.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (s *contextReader) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.Reader.Read(p)
+	return plain.newVerifiedReader(ctx, path, sum, stored, sum, stored, false)
 }
 
 func (v *verifier) countOrphans() error {

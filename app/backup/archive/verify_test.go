@@ -310,16 +310,16 @@ func TestMaliciousArchiveIsBounded(t *testing.T) {
 	info, _ := h.backUp(t, dir, opts)
 	a := openArchive(t, dir, opts)
 	info.Database.Size = 1000
-	r, err := a.Database(info)
+	r, err := a.database(context.Background(), info)
 	if err := checkContent(r, err, nil); !errors.Is(err, ErrDamaged) {
 		t.Errorf("database longer than its stated size: got %v, want ErrDamaged", err)
 	}
 	info.Database.File = "../../vault.db"
-	if _, err := a.Database(info); !errors.Is(err, ErrDamaged) {
+	if _, err := a.database(context.Background(), info); !errors.Is(err, ErrDamaged) {
 		t.Errorf("database outside the archive: got %v, want ErrDamaged", err)
 	}
 	for _, file := range []string{"", "..", "../x", "ab/cd", fmt.Sprintf("%064X", 10)} {
-		if _, err := a.Blob(Entry{File: file}); !errors.Is(err, ErrDamaged) {
+		if _, err := a.Blob(context.Background(), Entry{File: file}); !errors.Is(err, ErrDamaged) {
 			t.Errorf("Blob(%q) = %v, want ErrDamaged", file, err)
 		}
 	}

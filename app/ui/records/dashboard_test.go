@@ -27,13 +27,13 @@ func TestDashboardWarnings(t *testing.T) {
 		dashboard    instance.Dashboard
 		admin, staff int
 	}{
-		{"healthy", instance.Dashboard{Status: healthy}, 0, 0},
-		{"no backup", instance.Dashboard{Status: healthy, Backup: noBackup}, 1, 0},
-		{"low disk", instance.Dashboard{Status: healthy, LowDisk: true}, 1, 0},
-		{"full disk", instance.Dashboard{Status: full, LowDisk: true}, 1, 1},
-		{"read-only", instance.Dashboard{Status: readOnly}, 1, 1},
-		{"data directory missing", instance.Dashboard{Status: closed}, 1, 1},
-		{"full disk, no backup", instance.Dashboard{Status: full, Backup: noBackup}, 2, 1},
+		{"healthy", instance.Dashboard{Health: instance.Health{Status: healthy}}, 0, 0},
+		{"no backup", instance.Dashboard{Health: instance.Health{Status: healthy, Backup: noBackup}}, 1, 0},
+		{"low disk", instance.Dashboard{Health: instance.Health{Status: healthy, LowDisk: true}}, 1, 0},
+		{"full disk", instance.Dashboard{Health: instance.Health{Status: full, LowDisk: true}}, 1, 1},
+		{"read-only", instance.Dashboard{Health: instance.Health{Status: readOnly}}, 1, 1},
+		{"data directory missing", instance.Dashboard{Health: instance.Health{Status: closed}}, 1, 1},
+		{"full disk, no backup", instance.Dashboard{Health: instance.Health{Status: full, Backup: noBackup}}, 2, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := dashboardWarnings(row.dashboard, as(model.RoleAdmin), time.Now()); len(got) != row.admin {
