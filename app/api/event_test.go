@@ -37,7 +37,7 @@ func (srv *testServer) control(t *testing.T, method, path, body string) (status 
 func (srv *testServer) listEvents(t *testing.T, query string) []apitypes.Event {
 	t.Helper()
 	status, text := srv.control(t, http.MethodGet, "/control/events?limit=100&"+query, "")
-	var got apitypes.Events
+	var got apitypes.Data[[]apitypes.Event]
 	if err := json.Unmarshal([]byte(text), &got); err != nil || status != 200 {
 		t.Fatalf("list events: status %d, %v: %s", status, err, text)
 	}

@@ -43,6 +43,11 @@ func Write(w io.Writer, v any) error {
 // List is a JSON array. Marshal encodes an empty or nil list as [], never as null.
 type List[T any] = []T
 
+// Data is a response of the control socket with one record or a list of records.
+type Data[T any] struct {
+	Data T `json:"data"`
+}
+
 // CustomFields maps the key of a custom field to its JSON value, which is never reformatted (1.50 stays 1.50). Without
 // values, Marshal encodes it as {}, never as null.
 type CustomFields map[string]stdjson.RawMessage

@@ -41,11 +41,6 @@ type Change struct {
 // Detail maps names to additional facts about an event. Marshal encodes it as {} if empty, never as null.
 type Detail map[string]string
 
-// Events is the response of GET /control/events, newest first.
-type Events struct {
-	Data List[Event] `json:"data"`
-}
-
 // EventLine is one line of the response of GET /control/events/export, which is application/x-ndjson. Exactly one
 // member is set. The last line has End or Error; a response without such a line was cut off.
 //

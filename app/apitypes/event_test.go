@@ -33,7 +33,7 @@ func TestEventGolden(t *testing.T) {
 	}{
 		{"all fields", full, fullJSON},
 		{"no optional fields", apitypes.Event{Seq: 1, At: created, Actor: apitypes.Actor{Kind: "system"}, Kind: "vault.created"}, bareJSON},
-		{"empty list", apitypes.Events{}, `{"data":[]}`},
+		{"empty list", apitypes.Data[apitypes.List[apitypes.Event]]{}, `{"data":[]}`},
 		{"event line", apitypes.EventLine{Event: &full}, `{"event":` + fullJSON + `}`},
 		{"damage line", apitypes.EventLine{Damaged: &finding}, `{"damaged":` + findingJSON + `}`},
 		{"end line", apitypes.EventLine{End: &apitypes.EventEnd{}}, `{"end":{"entries":0}}`},

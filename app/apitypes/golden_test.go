@@ -116,8 +116,8 @@ func TestGolden(t *testing.T) {
 			`{"id":0,"name":"","prefix":"","abilities":[],"created_at":"2026-05-29T04:00:00.000000Z","last_used_at":"2026-05-29T04:00:00.000000Z",` +
 				`"use_count":0,"expires_at":"2026-05-29T04:00:00.000000Z","revoked_at":"2026-05-29T04:00:00.000000Z"}`},
 		{"key created", apitypes.KeyCreated{Key: "dk_live_x", Data: key}, `{"key":"dk_live_x","data":` + keyJSON + `}`},
-		{"key revoked", apitypes.KeyBody{Data: key}, `{"data":` + keyJSON + `}`},
-		{"keys", apitypes.Keys{Data: apitypes.List[apitypes.Key]{key}}, `{"data":[` + keyJSON + `]}`},
+		{"key revoked", apitypes.Data[apitypes.Key]{Data: key}, `{"data":` + keyJSON + `}`},
+		{"keys", apitypes.Data[apitypes.List[apitypes.Key]]{Data: apitypes.List[apitypes.Key]{key}}, `{"data":[` + keyJSON + `]}`},
 		{"key create", apitypes.KeyCreate{Name: "Desk"}, `{"name":"Desk","abilities":[],"expires_at":null}`},
 		{"key rotate", apitypes.KeyRotate{OverlapSeconds: 86400}, `{"overlap_seconds":86400}`},
 		{"empty status", apitypes.Status{},

@@ -211,11 +211,6 @@ type ProcessFailure struct {
 	Reason   string `json:"reason"`
 }
 
-// ProcessFailures is the response of GET /control/process, at most 1,000.
-type ProcessFailures struct {
-	Data List[ProcessFailure] `json:"data"`
-}
-
 // ProcessRetry is the body of POST /control/process/retry; 0 means all failed files.
 type ProcessRetry struct {
 	File int64 `json:"file"`

@@ -36,11 +36,6 @@ type TemplateDefinitions struct {
 	Templates List[TemplateDefinition] `json:"templates"`
 }
 
-// TemplateDefinitionBody is the response of the operations on one template.
-type TemplateDefinitionBody struct {
-	Data TemplateDefinition `json:"data"`
-}
-
 // TemplateDraft is a template to import. Without an ID, the import changes the template with that name, or creates
 // one if there is none. Nil fields stay unchanged. Default has an effect only if it is true.
 type TemplateDraft struct {

@@ -40,11 +40,6 @@ type TrashAbstract struct {
 	Purged  bool    `json:"purged"`
 }
 
-// TrashList is the response of GET /control/trash, newest first.
-type TrashList struct {
-	Data List[TrashItem] `json:"data"`
-}
-
 // TrashPurgeable counts the records that emptying the trash would purge, and those that retention keeps. An abstract
 // with its documents counts as one.
 type TrashPurgeable struct {

@@ -33,16 +33,6 @@ type UserLinked struct {
 	Data User   `json:"data"`
 }
 
-// UserBody is the response of all other changes of a user.
-type UserBody struct {
-	Data User `json:"data"`
-}
-
-// Users is the response of GET /control/users.
-type Users struct {
-	Data List[User] `json:"data"`
-}
-
 // Key is an API key without its secret. ExpiresAt is nil if the key never expires. LastUsedAt and RevokedAt are nil
 // if the event has not happened.
 type Key struct {
@@ -74,14 +64,4 @@ type KeyRotate struct {
 type KeyCreated struct {
 	Key  string `json:"key"`
 	Data Key    `json:"data"`
-}
-
-// KeyBody is the response of POST /control/keys/{id}/revoke.
-type KeyBody struct {
-	Data Key `json:"data"`
-}
-
-// Keys is the response of GET /control/keys.
-type Keys struct {
-	Data List[Key] `json:"data"`
 }

@@ -1,30 +1,33 @@
 package control
 
 import (
+	"context"
 	"net/http"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/backup"
 )
 
-// backup creates a snapshot. It stops if the command disconnects.
+// CreateBackup creates a snapshot. It calls progress in this goroutine unless progress is nil. If ctx ends, the
+// backup stops and leaves no snapshot. CreateBackup returns a *client.Error if the server rejects or can't finish the
+// backup, and io.ErrUnexpectedEOF if the response ends early.
+func (c *Client) CreateBackup(ctx context.Context, create apitypes.BackupCreate,
+	progress func(apitypes.Progress)) (apitypes.Backup, error) {
+	return followProgress[apitypes.Backup](ctx, c, "/control/backup", create, progress)
+}
+
 func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 	var asked apitypes.BackupCreate
-	if err := readBody(r, &asked); err != nil {
-		c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
+	err := readBody(r, &asked, maxBody)
+	if s := asked.Encryption; err == nil && s != nil {
+		err = c.Vault.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase})
+	}
+	if err == nil && asked.NewArchive {
+		err = c.Vault.Backups.ForgetArchive(asked.To)
+	}
+	if err != nil {
+		c.respond(w, r, nil, err)
 		return
-	}
-	if s := asked.Encryption; s != nil {
-		if err := c.Vault.Backups.CheckEncryption(backup.Encryption{Recipients: s.Recipients, PassphraseFingerprint: s.Passphrase}); err != nil {
-			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
-			return
-		}
-	}
-	if asked.NewArchive {
-		if err := c.Vault.Backups.ForgetArchive(asked.To); err != nil {
-			c.respond(func(*http.Request) (any, error) { return nil, err })(w, r)
-			return
-		}
 	}
 	streamProgress(c, w, r, "bytes", func(report func(done, total int64)) (apitypes.Backup, error) {
 		made, err := c.Vault.Backups.Create(r.Context(), operator(r), asked.To, func(p backup.Progress) { report(p.Done, p.Total) })
@@ -32,12 +35,13 @@ func (c handler) backup(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// pruned records in the audit log which snapshots a command removed from a backup directory.
-func (c handler) pruned(r *http.Request) (any, error) {
-	var done apitypes.BackupPruned
-	if err := readBody(r, &done); err != nil {
-		return nil, err
-	}
+// BackupsPruned records in the audit log that a command removed snapshots.
+func (c *Client) BackupsPruned(ctx context.Context, pruned apitypes.BackupPruned) error {
+	_, err := call[struct{}](ctx, c, "POST /control/backup/pruned", pruned)
+	return err
+}
+
+func (c handler) pruned(r *http.Request, done apitypes.BackupPruned) (any, error) {
 	return struct{}{}, c.Vault.Backups.LogPruned(r.Context(), operator(r), done.From, done.Removed)
 }
 
@@ -46,22 +50,4 @@ func backupShape(b backup.Backup) apitypes.Backup {
 		Snapshot: b.Snapshot, CreatedAt: apitypes.At(b.At), To: b.To, Files: int64(b.Files), Bytes: b.Bytes,
 		BytesWritten: b.BytesWritten, Seconds: b.Duration.Seconds(), Sealed: b.Encrypted, Damaged: b.Damaged,
 	}
-}
-
-// backupStatus adds the results of the last backups.
-func (c handler) backupStatus(out *apitypes.Status) error {
-	state, err := c.Vault.Backups.State()
-	if err != nil {
-		return err
-	}
-	if good := state.LastGood; good != nil {
-		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
-	}
-	if failed := c.Vault.Backups.ScheduleFailure(state); failed != nil {
-		out.BackupFailure = &apitypes.BackupFailure{At: apitypes.At(failed.At), To: failed.To, Reason: failed.Reason}
-	}
-	if state.Next != nil {
-		out.NextBackupAt = new(apitypes.At(*state.Next))
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/client"
@@ -28,73 +29,17 @@ func (c *Client) AsOperator(operator string) *Client {
 	return &Client{http: c.http.WithHeader(OperatorHeader, operator)}
 }
 
-// Status returns the number of records in the vault, the lengths of its queues, and the free disk space.
-func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
-	var body apitypes.Status
-	err := c.http.Do(ctx, http.MethodGet, "/control/status", nil, &body)
-	return body, err
+// call sends a request to route ("METHOD /path") with body as JSON, or without content if body is nil.
+func call[T any](ctx context.Context, c *Client, route string, body any) (response T, err error) {
+	method, path, _ := strings.Cut(route, " ")
+	err = c.http.Do(ctx, method, path, body, &response)
+	return response, err
 }
 
-// Checkup returns the part of a diagnosis that only the open vault can provide. The doctor command uses it.
-func (c *Client) Checkup(ctx context.Context) (apitypes.Checkup, error) {
-	var body apitypes.Checkup
-	err := c.http.Do(ctx, http.MethodGet, "/control/doctor", nil, &body)
-	return body, err
-}
-
-// OpenProbe returns a path at the public address that accepts one body and discards it; client.Client.SendProbe sends
-// it. Without a running server it returns a *client.Error of status 409.
-func (c *Client) OpenProbe(ctx context.Context) (string, error) {
-	var body apitypes.ProbeOpened
-	err := c.http.Do(ctx, http.MethodPost, "/control/probe", nil, &body)
-	return body.Path, err
-}
-
-// CreateBackup creates a snapshot. It calls progress in this goroutine unless progress is nil. If ctx ends, the
-// backup stops and leaves no snapshot. CreateBackup returns a *client.Error if the server rejects or can't finish the
-// backup, and io.ErrUnexpectedEOF if the response ends early.
-func (c *Client) CreateBackup(ctx context.Context, create apitypes.BackupCreate,
-	progress func(apitypes.Progress)) (apitypes.Backup, error) {
-	return followProgress[apitypes.Backup](ctx, c, "/control/backup", create, progress)
-}
-
-// BackupsPruned records in the audit log that a command removed snapshots.
-func (c *Client) BackupsPruned(ctx context.Context, pruned apitypes.BackupPruned) error {
-	return c.http.Do(ctx, http.MethodPost, "/control/backup/pruned", pruned, &struct{}{})
-}
-
-// Verify checks every record and every byte of the vault and calls progress, unless nil, in this goroutine. The result
-// lists the damage, which is not an error. Verify returns a *client.Error if the server can't finish, and
-// io.ErrUnexpectedEOF if the response ends early or exceeds 64 MiB.
-func (c *Client) Verify(ctx context.Context, progress func(apitypes.Progress)) (apitypes.Verify, error) {
-	return followProgress[apitypes.Verify](ctx, c, "/control/verify", nil, progress)
-}
-
-// Repair rebuilds everything that is derived from records and then verifies like Verify; the result also says what was
-// rebuilt. It returns a *client.Error if the vault accepts no writes.
-func (c *Client) Repair(ctx context.Context, progress func(apitypes.Progress)) (apitypes.Verify, error) {
-	return followProgress[apitypes.Verify](ctx, c, "/control/repair", nil, progress)
-}
-
-// Reindex rebuilds the search index and waits until it is complete. It calls progress in this goroutine unless
-// progress is nil. If ctx ends, a running server continues rebuilding.
-func (c *Client) Reindex(ctx context.Context, progress func(apitypes.Progress)) (apitypes.SearchIndex, error) {
-	return followProgress[apitypes.SearchIndex](ctx, c, "/control/reindex", nil, progress)
-}
-
-// ProcessFailures returns the first 1,000 files whose processing failed.
-func (c *Client) ProcessFailures(ctx context.Context) ([]apitypes.ProcessFailure, error) {
-	var body apitypes.ProcessFailures
-	err := c.http.Do(ctx, http.MethodGet, "/control/process", nil, &body)
-	return body.Data, err
-}
-
-// RetryProcessing queues a file whose processing failed again. If file is 0, it queues all failed files. It returns
-// the number of queued files.
-func (c *Client) RetryProcessing(ctx context.Context, file int64) (int, error) {
-	var body apitypes.ProcessRetried
-	err := c.http.Do(ctx, http.MethodPost, "/control/process/retry", apitypes.ProcessRetry{File: file}, &body)
-	return body.Retried, err
+// data is like call. It returns the member data of the response.
+func data[T any](ctx context.Context, c *Client, route string, body any) (T, error) {
+	response, err := call[apitypes.Data[T]](ctx, c, route, body)
+	return response.Data, err
 }
 
 // maxStream is the maximum size of a response with progress and a result.

@@ -19,7 +19,7 @@ func TestUserCommandsSendOneRequest(t *testing.T) {
 		line, body = r.Method+" "+r.URL.Path, string(raw)
 		response := any(apitypes.UserLinked{Link: "http://vault/join/x", Data: apitypes.User{ID: 3, Name: "kim"}})
 		if r.Method == http.MethodGet {
-			response = apitypes.Users{Data: []apitypes.User{{ID: 3, Name: "kim"}}}
+			response = apitypes.Data[[]apitypes.User]{Data: []apitypes.User{{ID: 3, Name: "kim"}}}
 		}
 		if err := json.NewEncoder(w).Encode(response); err != nil {
 			t.Errorf("respond to %s %s: %v", r.Method, r.URL, err)

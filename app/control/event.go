@@ -1,6 +1,8 @@
 package control
 
 import (
+	"context"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -8,6 +10,7 @@ import (
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/audit"
+	"deedkeep/app/client"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
@@ -15,45 +18,39 @@ import (
 	"deedkeep/app/vault"
 )
 
-// mountEvents registers the routes of the audit log.
-func (c handler) mountEvents(mux *http.ServeMux) {
-	mux.HandleFunc("GET /control/events", c.respond(c.events))
-	mux.HandleFunc("GET /control/events/export", c.exportEvents)
-	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
+// EventFilter selects audit log entries. Fields that are zero don't filter. From and To are inclusive.
+type EventFilter struct {
+	Actor, Kind, Record string // such as "key:7", "file.opened", and "order:" with the ID
+	From, To            *apitypes.Time
+	Limit               int // 1 to 10,000
 }
 
-// maxEvents is the maximum number of entries in a list. Exports have no maximum.
-const maxEvents = 10_000
+// Events returns the newest entries of the audit log that match f, newest first.
+func (c *Client) Events(ctx context.Context, f EventFilter) ([]apitypes.Event, error) {
+	query := url.Values{"limit": {strconv.Itoa(f.Limit)}}
+	for name, value := range map[string]string{"actor": f.Actor, "kind": f.Kind, "record": f.Record} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	for name, at := range map[string]*apitypes.Time{"from": f.From, "to": f.To} {
+		if at != nil {
+			query.Set(name, at.String())
+		}
+	}
+	return data[[]apitypes.Event](ctx, c, "GET /control/events?"+query.Encode(), nil)
+}
 
-// events returns the newest entries that match the filter, newest first.
 func (c handler) events(r *http.Request) (any, error) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
-	limit, query, err := eventQuery(ids, r.URL.Query())
+	query, err := eventQuery(ids, r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	out := apitypes.Events{}
-	for len(out.Data) < limit {
-		query.Limit = min(limit-len(out.Data), 500)
-		page, err := c.Vault.Events.List(r.Context(), query)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range page.Items {
-			out.Data = append(out.Data, ids.Event(e))
-		}
-		if query.Position = page.Next; page.Next == nil {
-			break
-		}
-	}
-	return out, nil
+	return newest(r, query, c.Vault.Events.List, ids.Event)
 }
 
-func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query, err error) {
-	q = vault.Query{Sort: vault.SortCreated, Descending: true}
-	if limit, err = strconv.Atoi(asked.Get("limit")); err != nil || limit < 1 || limit > maxEvents {
-		return 0, q, errs.InvalidField("limit", errs.NotBetween, 1, maxEvents)
-	}
+func eventQuery(ids encode.IDCodec, asked url.Values) (q vault.Query, err error) {
 	for _, filter := range []struct {
 		name   string
 		column vault.Column
@@ -64,7 +61,7 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 		}
 		if filter.column == vault.ColumnRecord {
 			if value = ids.Decode(value); !encode.RecordPattern.MatchString(value) {
-				return 0, q, errs.InvalidField("record", errs.InvalidChoice)
+				return q, errs.InvalidField("record", errs.InvalidChoice)
 			}
 		}
 		q.Filters = append(q.Filters, vault.Filter{Column: filter.column, Value: value})
@@ -73,12 +70,35 @@ func eventQuery(ids encode.IDCodec, asked url.Values) (limit int, q vault.Query,
 		if text := asked.Get(name); text != "" {
 			var at apitypes.Time
 			if err := at.UnmarshalJSON([]byte(strconv.Quote(text))); err != nil {
-				return 0, q, errs.InvalidField(name, "The {field} must be a time.")
+				return q, errs.InvalidField(name, "The {field} must be a time.")
 			}
 			*bound = at.Time
 		}
 	}
-	return limit, q, nil
+	return q, nil
+}
+
+// ExportEvents reads the audit log in order, starting with entry number from. It calls each for every entry and
+// damaged for every entry that can't be read. It stops if one of them returns an error. It returns
+// io.ErrUnexpectedEOF if the response ends early.
+func (c *Client) ExportEvents(ctx context.Context, from int64, each func(apitypes.Event) error,
+	damaged func(apitypes.Finding) error) error {
+	path := "/control/events/export?from=" + strconv.FormatInt(from, 10)
+	return c.http.Lines(ctx, http.MethodGet, path, nil, math.MaxInt64, func(read func(any) error, requestID string) (bool, error) {
+		var line apitypes.EventLine
+		if err := read(&line); err != nil {
+			return false, err
+		}
+		switch {
+		case line.Error != "":
+			return false, &client.Error{Status: http.StatusInternalServerError, Message: line.Error, RequestID: requestID}
+		case line.Event != nil:
+			return true, each(*line.Event)
+		case line.Damaged != nil:
+			return true, damaged(*line.Damaged)
+		}
+		return line.End == nil, nil
+	})
 }
 
 // exportEvents streams the audit log from a given entry to the end, with one JSON line per entry.
@@ -86,9 +106,7 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	ids := encode.NewIDCodec(c.Vault.Secrets)
 	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 63)
 	if err != nil {
-		c.respond(func(*http.Request) (any, error) {
-			return nil, errs.InvalidField("from", errs.NotInteger)
-		})(w, r)
+		c.respond(w, r, nil, errs.InvalidField("from", errs.NotInteger))
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
@@ -107,6 +125,12 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 		line = apitypes.EventLine{Error: err.Error()}
 	}
 	_ = apitypes.Write(w, line) // fails if the command has disconnected
+}
+
+// VerifyEvents checks every entry of the audit log against its own hash and that of the previous entry. Progress and
+// errors are like those of Verify.
+func (c *Client) VerifyEvents(ctx context.Context, progress func(apitypes.Progress)) (apitypes.EventVerify, error) {
+	return followProgress[apitypes.EventVerify](ctx, c, "/control/events/verify", nil, progress)
 }
 
 func (c handler) verifyEvents(w http.ResponseWriter, r *http.Request) {

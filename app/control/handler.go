@@ -1,9 +1,8 @@
 package control
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 	"deedkeep/app/httpx"
 	"deedkeep/app/instance"
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 )
 
 // Build identifies this build. Date is the time of the commit in RFC 3339 format, or "" if it is unknown.
@@ -52,176 +52,101 @@ const OperatorHeader = "X-Deedkeep-Operator"
 
 type handler struct{ HandlerOptions }
 
+// handlerFunc returns the JSON of a response.
+type handlerFunc func(*http.Request) (any, error)
+
 // NewHandler returns the handler for the control socket. It must never be served on a public address.
 func NewHandler(opts HandlerOptions) http.Handler {
 	c := handler{opts}
 	mux := http.NewServeMux()
-	for _, routes := range []map[string]func(*http.Request) (any, error){c.definitionRoutes(), c.importRoutes()} {
-		for pattern, h := range routes {
-			mux.HandleFunc(pattern, c.respond(h))
-		}
-	}
-	for pattern, h := range map[string]func(*http.Request) (any, error){
-		"GET /control/status":            c.status,
-		"GET /control/doctor":            c.checkup,
-		"POST /control/probe":            c.openProbe,
-		"GET /control/keys":              c.keys,
-		"POST /control/keys":             c.createKey,
-		"POST /control/keys/{id}/revoke": c.revokeKey,
-		"POST /control/keys/{id}/rotate": c.rotateKey,
-		"POST /control/backup/pruned":    c.pruned,
-		"GET /control/process":           c.failed,
-		"POST /control/process/retry":    c.retry,
+	for pattern, h := range map[string]handlerFunc{
+		"GET /control/status":                  c.status,
+		"GET /control/doctor":                  c.checkup,
+		"POST /control/probe":                  c.openProbe,
+		"GET /control/process":                 c.failed,
+		"POST /control/process/retry":          withBody(maxBody, c.retry),
+		"POST /control/backup/pruned":          withBody(maxBody, c.pruned),
+		"GET /control/events":                  c.events,
+		"GET /control/keys":                    c.keys,
+		"POST /control/keys":                   withBody(maxBody, c.createKey),
+		"POST /control/keys/{id}/revoke":       change("key", c.Vault.Keys.Revoke, keyShape),
+		"POST /control/keys/{id}/rotate":       withBody(maxBody, c.rotateKey),
+		"GET /control/users":                   c.users,
+		"POST /control/users":                  withBody(maxBody, c.createUser),
+		"POST /control/users/{id}/role":        withBody(maxBody, c.setUserRole),
+		"POST /control/users/{id}/disable":     change("user", c.Vault.Users.Disable, userShape),
+		"POST /control/users/{id}/enable":      change("user", c.Vault.Users.Enable, userShape),
+		"POST /control/users/{id}/reset":       c.resetUser,
+		"GET /control/templates":               c.templates,
+		"POST /control/templates/import":       withBody(maxDefinitionsBody, c.importTemplates),
+		"POST /control/templates/{id}/default": change("template", c.Vault.Templates.SetDefault, encode.Template),
+		"POST /control/templates/{id}/retire":  change("template", c.Vault.Templates.Retire, encode.Template),
+		"GET /control/order-fields":            c.orderFields,
+		"POST /control/order-fields/import":    withBody(maxDefinitionsBody, c.importOrderFields),
+		"GET /control/order-statuses":          c.orderStatuses,
+		"POST /control/order-statuses/import":  withBody(maxDefinitionsBody, c.importOrderStatuses),
+		"GET /control/trash":                   c.trash,
+		"GET /control/trash/purgeable":         c.purgeable,
+		"GET /control/trash/{record}":          c.trashed,
+		"POST /control/trash/purge":            withBody(maxBody, c.purge),
+		"POST /control/trash/empty":            c.emptyTrash,
+		"POST /control/import/folders":         withBody(maxBody, c.ensureFolder),
+		"GET /control/import/file":             c.lookForFile,
+		"POST /control/import/file":            c.importFile,
 	} {
-		mux.HandleFunc(pattern, c.respond(h))
-	}
-	for _, routes := range []map[string]func(*http.Request) (any, error){c.userRoutes(), c.trashRoutes()} {
-		for pattern, h := range routes {
-			mux.HandleFunc(pattern, c.respond(h))
-		}
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			body, err := h(r)
+			c.respond(w, r, body, err)
+		})
 	}
 	mux.HandleFunc("POST /control/verify", c.verify)
 	mux.HandleFunc("POST /control/repair", c.repair)
 	mux.HandleFunc("POST /control/reindex", c.reindex)
 	mux.HandleFunc("POST /control/backup", c.backup)
-	c.mountEvents(mux)
+	mux.HandleFunc("GET /control/events/export", c.exportEvents)
+	mux.HandleFunc("POST /control/events/verify", c.verifyEvents)
 	return httpx.WithRequestID(mux, opts.Rand)
 }
 
-func (c handler) respond(h func(*http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		status := http.StatusOK
-		body, err := h(r)
-		if err != nil {
-			var failure apitypes.Failure
-			var header map[string]string
-			if status, failure, header = httpx.TranslateError(err); status == http.StatusInternalServerError {
-				c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
-			}
-			body = failure
-			for name, value := range header {
-				w.Header().Set(name, value)
-			}
+// respond sends body, or the error if there is one.
+func (c handler) respond(w http.ResponseWriter, r *http.Request, body any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		var failure apitypes.Failure
+		var header map[string]string
+		if status, failure, header = httpx.TranslateError(err); status == http.StatusInternalServerError {
+			c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		// Writing fails if the command has disconnected.
-		_ = apitypes.Write(w, body)
+		body = failure
+		for name, value := range header {
+			w.Header().Set(name, value)
+		}
 	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// Writing fails if the command has disconnected.
+	_ = apitypes.Write(w, body)
 }
 
 func operator(r *http.Request) model.Actor {
 	return model.Actor{Kind: "operator", Name: r.Header.Get(OperatorHeader), RequestID: r.Header.Get(httpx.RequestIDHeader)}
 }
 
-func (c handler) status(r *http.Request) (any, error) { return c.currentStatus(r) }
-
-func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
-	s, err := c.Vault.Status(r.Context())
-	if err != nil {
-		return apitypes.Status{}, err
-	}
-	out := apitypes.Status{
-		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir, Listen: encode.OptionalString(c.Listen),
-		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
-		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
-		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
-	}
-	if c.Certificate != nil {
-		out.Certificate = certificateShape(c.Certificate())
-	}
-	if !c.StartedAt.IsZero() {
-		out.StartedAt = new(apitypes.At(c.StartedAt))
-	}
-	if s.Denied != nil {
-		out.WritesDenied = new(writesDenied(s))
-	}
-	index, err := c.Vault.Search.State(r.Context())
-	if err != nil {
-		return out, err
-	}
-	out.Search = searchIndex(index)
-	c.damageStatus(&out, s)
-	err = c.backupStatus(&out)
-	return out, err
-}
-
-// writesDenied returns one sentence with the reason why writes are denied. If the disk is full, the sentence contains
-// the disk figures.
-func writesDenied(s instance.Status) string {
-	named, ok := errors.AsType[*errs.Error](s.Denied)
-	switch {
-	case ok && named.Kind == errs.InsufficientStorage:
-		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free disk space to upload and add records again.",
-			apitypes.HumanSize(int64(s.DiskFree)), apitypes.HumanSize(int64(s.DiskReserve)))
-	case ok:
-		return named.Message
-	}
-	return s.Denied.Error()
-}
-
-func (c handler) keys(r *http.Request) (any, error) {
-	keys, err := c.Vault.Keys.List(r.Context())
-	list := make([]apitypes.Key, 0, len(keys))
-	for _, k := range keys {
-		list = append(list, keyShape(k))
-	}
-	return apitypes.Keys{Data: list}, err
-}
-
-func (c handler) createKey(r *http.Request) (any, error) {
-	var asked apitypes.KeyCreate
-	if err := readBody(r, &asked); err != nil {
-		return nil, err
-	}
-	text, key, err := c.Vault.Keys.Create(r.Context(), operator(r), model.KeyDraft{
-		Name: asked.Name, Abilities: asked.Abilities, ExpiresAt: timeOrNil(asked.ExpiresAt),
-	})
-	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
-}
-
-func (c handler) revokeKey(r *http.Request) (any, error) {
-	id, err := keyID(r)
-	if err != nil {
-		return nil, err
-	}
-	key, err := c.Vault.Keys.Revoke(r.Context(), operator(r), id)
-	return apitypes.KeyBody{Data: keyShape(key)}, err
-}
-
-func (c handler) rotateKey(r *http.Request) (any, error) {
-	id, err := keyID(r)
-	if err != nil {
-		return nil, err
-	}
-	var asked apitypes.KeyRotate
-	if err := readBody(r, &asked); err != nil {
-		return nil, err
-	}
-	if asked.OverlapSeconds < 0 || asked.OverlapSeconds > maxOverlap {
-		return nil, errs.InvalidField("overlap_seconds", "The overlap must be between 0 seconds and 10 years.")
-	}
-	text, key, err := c.Vault.Keys.Rotate(r.Context(), operator(r), id, time.Duration(asked.OverlapSeconds)*time.Second)
-	return apitypes.KeyCreated{Key: text, Data: keyShape(key)}, err
-}
-
-// maxOverlap is the maximum overlap of a rotated key: ten years, in seconds.
-const maxOverlap = 10 * 365 * 24 * 60 * 60
-
-func keyID(r *http.Request) (uint64, error) {
-	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
-	if err != nil {
-		return 0, errs.RecordNotFound("key", r.PathValue("id"))
-	}
-	return id, nil
-}
-
 // maxBody is the maximum size of a request body in bytes.
 const maxBody = 1 << 20
 
-func readBody(r *http.Request, v any) error { return readBodyUpTo(r, v, maxBody) }
+// withBody passes the decoded body of a request to h.
+func withBody[T any](maxSize int64, h func(r *http.Request, asked T) (any, error)) handlerFunc {
+	return func(r *http.Request) (any, error) {
+		var asked T
+		if err := readBody(r, &asked, maxSize); err != nil {
+			return nil, err
+		}
+		return h(r, asked)
+	}
+}
 
-func readBodyUpTo(r *http.Request, v any, maxSize int64) error {
+func readBody(r *http.Request, v any, maxSize int64) error {
 	raw, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxSize))
 	if err != nil {
 		return err
@@ -233,6 +158,64 @@ func readBodyUpTo(r *http.Request, v any, maxSize int64) error {
 		return &httpx.Error{Status: http.StatusBadRequest, Message: "The request body has a field of another kind: " + err.Error()}
 	}
 	return nil
+}
+
+// change handles a request without a body that changes the record with the ID in the path.
+func change[T, S any](kind string, do func(context.Context, model.Actor, uint64) (T, error), shape func(T) S) handlerFunc {
+	return func(r *http.Request) (any, error) {
+		id, err := recordID(r, kind)
+		if err != nil {
+			return nil, err
+		}
+		record, err := do(r.Context(), operator(r), id)
+		return dataOf(shape(record)), err
+	}
+}
+
+func recordID(r *http.Request, kind string) (uint64, error) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 63)
+	if err != nil {
+		return 0, errs.RecordNotFound(kind, r.PathValue("id"))
+	}
+	return id, nil
+}
+
+func dataOf[T any](v T) apitypes.Data[T] { return apitypes.Data[T]{Data: v} }
+
+// list returns the shapes of all items.
+func list[T, S any](items []T, shape func(T) S) apitypes.Data[apitypes.List[S]] {
+	shapes := make(apitypes.List[S], 0, len(items))
+	for _, item := range items {
+		shapes = append(shapes, shape(item))
+	}
+	return dataOf(shapes)
+}
+
+// maxListed is the maximum number of records in a list of the trash or of the audit log.
+const maxListed = 10_000
+
+// newest returns the newest records that match query, newest first, up to the limit of the request.
+func newest[T, S any](r *http.Request, query vault.Query, read func(context.Context, vault.Query) (vault.Page[T], error), shape func(T) S) (any, error) {
+	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	if err != nil || limit < 1 || limit > maxListed {
+		return nil, errs.InvalidField("limit", errs.NotBetween, 1, maxListed)
+	}
+	query.Sort, query.Descending = vault.SortCreated, true
+	out := apitypes.List[S]{}
+	for len(out) < limit {
+		query.Limit = min(limit-len(out), 500)
+		page, err := read(r.Context(), query)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			out = append(out, shape(item))
+		}
+		if query.Position = page.Next; page.Next == nil {
+			break
+		}
+	}
+	return dataOf(out), nil
 }
 
 func timeOrNil(t *apitypes.Time) *time.Time {
@@ -247,36 +230,4 @@ func optionalTime(t *time.Time) *apitypes.Time {
 		return nil
 	}
 	return new(apitypes.At(*t))
-}
-
-func keyShape(k model.Key) apitypes.Key {
-	return apitypes.Key{
-		ID: int64(k.ID), Name: k.Name, Prefix: k.Prefix, Abilities: k.Abilities, CreatedAt: apitypes.At(k.CreatedAt),
-		LastUsedAt: optionalTime(k.LastUsedAt), UseCount: int64(k.UseCount), ExpiresAt: optionalTime(k.ExpiresAt),
-		RevokedAt: optionalTime(k.RevokedAt),
-	}
-}
-
-// maxFailed is the maximum number of failures in a response.
-const maxFailed = 1000
-
-func (c handler) failed(r *http.Request) (any, error) {
-	files, err := c.Vault.Processing.Failed(r.Context(), 1, maxFailed)
-	list := make([]apitypes.ProcessFailure, 0, len(files))
-	for _, f := range files {
-		list = append(list, apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure})
-	}
-	return apitypes.ProcessFailures{Data: list}, err
-}
-
-func (c handler) retry(r *http.Request) (any, error) {
-	var asked apitypes.ProcessRetry
-	if err := readBody(r, &asked); err != nil {
-		return nil, err
-	}
-	if asked.File < 0 {
-		return nil, errs.RecordNotFound("file", asked.File)
-	}
-	n, err := c.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
-	return apitypes.ProcessRetried{Retried: n}, err
 }

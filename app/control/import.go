@@ -1,7 +1,10 @@
 package control
 
 import (
+	"context"
+	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"deedkeep/app/apitypes"
@@ -11,22 +14,13 @@ import (
 	"deedkeep/app/vault"
 )
 
-// importRoutes returns the routes for importing a folder of documents. The request body is the document. The query
-// contains its name, folder, size, and SHA-256, because a query value can contain any bytes that a filename on disk
-// can.
-func (c handler) importRoutes() map[string]func(*http.Request) (any, error) {
-	return map[string]func(*http.Request) (any, error){
-		"POST /control/import/folders": c.ensureFolder,
-		"GET /control/import/file":     c.lookForFile,
-		"POST /control/import/file":    c.importFile,
-	}
+// EnsureFolder returns the folder with a given name and parent (0 means the root) and creates it if it doesn't exist.
+// With DryRun it creates nothing, and the folder in the result may be nil.
+func (c *Client) EnsureFolder(ctx context.Context, ensure apitypes.FolderEnsure) (apitypes.FolderEnsured, error) {
+	return call[apitypes.FolderEnsured](ctx, c, "POST /control/import/folders", ensure)
 }
 
-func (c handler) ensureFolder(r *http.Request) (any, error) {
-	var asked apitypes.FolderEnsure
-	if err := readBody(r, &asked); err != nil {
-		return nil, err
-	}
+func (c handler) ensureFolder(r *http.Request, asked apitypes.FolderEnsure) (any, error) {
 	made, fresh, err := c.Vault.Folders.Ensure(r.Context(), operator(r), uint64(max(asked.ParentID, 0)), asked.Missing,
 		decode.Filename(asked.Name), asked.DryRun)
 	out := apitypes.FolderEnsured{Created: fresh}
@@ -34,6 +28,34 @@ func (c handler) ensureFolder(r *http.Request) (any, error) {
 		out.Folder = new(encode.Folder(made))
 	}
 	return out, err
+}
+
+// ImportFile describes a document on a disk that is to be imported.
+type ImportFile struct {
+	Folder   int64  // ID of the destination folder; 0 means none
+	Filename string // the exact bytes of the filename on disk
+	Size     int64
+	SHA256   string // in hex; "" if not yet known
+	DryRun   bool   // inspect the document and store nothing
+}
+
+func (f ImportFile) path() string {
+	query := url.Values{"filename": {f.Filename}, "size": {strconv.FormatInt(f.Size, 10)}}
+	if f.Folder != 0 {
+		query.Set("folder_id", strconv.FormatInt(f.Folder, 10))
+	}
+	if f.SHA256 != "" {
+		query.Set("sha256", f.SHA256)
+	}
+	if f.DryRun {
+		query.Set("dry_run", "1")
+	}
+	return "/control/import/file?" + query.Encode()
+}
+
+// CheckImport reports whether the vault already has a document, or would reject it because of its name or size.
+func (c *Client) CheckImport(ctx context.Context, f ImportFile) (apitypes.Imported, error) {
+	return call[apitypes.Imported](ctx, c, "GET "+f.path(), nil)
 }
 
 // lookForFile reports what is known about a document before it is uploaded. Without a sha256, it only reports whether
@@ -61,6 +83,16 @@ func (c handler) lookForFile(r *http.Request) (any, error) {
 	return out, nil
 }
 
+// ImportFile streams a document from r to the vault, unless the vault already has it. With DryRun it only reports
+// whether the vault would reject the document. A *client.Error of status 409 means that the bytes don't match SHA256.
+func (c *Client) ImportFile(ctx context.Context, f ImportFile, r io.Reader) (apitypes.Imported, error) {
+	var body apitypes.Imported
+	err := c.http.DoRaw(ctx, http.MethodPost, f.path(), io.NopCloser(r), "application/octet-stream", &body)
+	return body, err
+}
+
+// importFile imports a document. The request body is the document. The query contains its name, folder, size, and
+// SHA-256, because a query value can contain any bytes that a filename on disk can.
 func (c handler) importFile(r *http.Request) (any, error) {
 	place, err := importTarget(r)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"deedkeep/app/durable"
 )
 
 // The loopback transport listens at 127.0.0.1. It creates DATA/control.json atomically with mode 0600, and removes
@@ -128,17 +130,8 @@ func writePortFile(dataDir string, content portFile) error {
 	if err != nil {
 		return fmt.Errorf("write the control note: %w", err)
 	}
-	temp, err := os.CreateTemp(dataDir, "."+portFileName+"-*") // 0600
-	if err != nil {
+	if err := durable.WriteFile(filepath.Join(dataDir, portFileName), append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the control note: %w", err)
-	}
-	_, err = temp.Write(append(text, '\n'))
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(dataDir, portFileName))
-	}
-	if err != nil {
-		return fmt.Errorf("write the control note: %w", errors.Join(err, os.Remove(temp.Name())))
 	}
 	return nil
 }

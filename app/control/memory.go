@@ -33,7 +33,7 @@ func (m *MemoryListener) Accept() (net.Conn, error) {
 // Dial waits until the connection is accepted. It returns ErrNoServer if the listener is closed. If ctx ends first,
 // it returns the error of ctx.
 func (m *MemoryListener) Dial(ctx context.Context) (net.Conn, error) {
-	near, far := pipe()
+	near, far := net.Pipe()
 	select {
 	case m.calls <- far:
 		return near, nil

@@ -1,44 +1,40 @@
 package control
 
 import (
+	"context"
+	"fmt"
 	"net/http"
-	"strconv"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
-	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/vault"
 )
 
-// definitionRoutes returns the routes for templates, order fields, and order statuses.
-func (c handler) definitionRoutes() map[string]func(*http.Request) (any, error) {
-	return map[string]func(*http.Request) (any, error){
-		"GET /control/templates":               c.templates,
-		"POST /control/templates/import":       c.importTemplates,
-		"POST /control/templates/{id}/default": c.defaultTemplate,
-		"POST /control/templates/{id}/retire":  c.retireTemplate,
-		"GET /control/order-fields":            c.orderFields,
-		"POST /control/order-fields/import":    c.importOrderFields,
-		"GET /control/order-statuses":          c.orderStatuses,
-		"POST /control/order-statuses/import":  c.importOrderStatuses,
-	}
+// maxDefinitionsBody is the maximum size of definitions in bytes. It is larger than maxBody because definitions can
+// be longer as JSON than in the file they come from.
+const maxDefinitionsBody = 8 << 20
+
+// Templates returns all templates with their statuses, including retired ones, ordered by ID.
+func (c *Client) Templates(ctx context.Context) ([]apitypes.TemplateDefinition, error) {
+	body, err := call[apitypes.TemplateDefinitions](ctx, c, "GET /control/templates", nil)
+	return body.Templates, err
 }
 
 func (c handler) templates(r *http.Request) (any, error) {
 	all, err := c.Vault.Templates.All(r.Context())
-	list := make([]apitypes.TemplateDefinition, 0, len(all))
-	for _, t := range all {
-		list = append(list, encode.Template(t))
-	}
-	return apitypes.TemplateDefinitions{Templates: list}, err
+	return apitypes.TemplateDefinitions{Templates: list(all, encode.Template).Data}, err
 }
 
-func (c handler) importTemplates(r *http.Request) (any, error) {
-	var asked apitypes.TemplatesImport
-	if err := readBodyUpTo(r, &asked, maxDefinitionsBody); err != nil {
-		return nil, err
-	}
+// ImportTemplates changes the templates to match the drafts and returns what changed, or with dryRun what would. A
+// *client.Error of status 422 has each violated rule under templates.INDEX; one of status 409 lists what records would
+// lose.
+func (c *Client) ImportTemplates(ctx context.Context, drafts []apitypes.TemplateDraft, dryRun bool) (apitypes.DefinitionsChanged, error) {
+	return call[apitypes.DefinitionsChanged](ctx, c, "POST /control/templates/import",
+		apitypes.TemplatesImport{DryRun: dryRun, Templates: drafts})
+}
+
+func (c handler) importTemplates(r *http.Request, asked apitypes.TemplatesImport) (any, error) {
 	drafts := make([]model.TemplateDraft, 0, len(asked.Templates))
 	for _, t := range asked.Templates {
 		draft := model.TemplateDraft{ID: uint64(max(t.ID, 0)), Name: t.Name, Default: t.Default, Retired: t.Retired, Statuses: t.Statuses}
@@ -51,22 +47,19 @@ func (c handler) importTemplates(r *http.Request) (any, error) {
 	return changed(done, asked.DryRun), err
 }
 
-func (c handler) defaultTemplate(r *http.Request) (any, error) {
-	id, err := templateID(r)
-	if err != nil {
-		return nil, err
-	}
-	t, err := c.Vault.Templates.SetDefault(r.Context(), operator(r), id)
-	return apitypes.TemplateDefinitionBody{Data: encode.Template(t)}, err
+// SetDefaultTemplate sets the template for abstracts that are created without a template.
+func (c *Client) SetDefaultTemplate(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
+	return data[apitypes.TemplateDefinition](ctx, c, fmt.Sprintf("POST /control/templates/%d/default", id), struct{}{})
 }
 
-func (c handler) retireTemplate(r *http.Request) (any, error) {
-	id, err := templateID(r)
-	if err != nil {
-		return nil, err
-	}
-	t, err := c.Vault.Templates.Retire(r.Context(), operator(r), id)
-	return apitypes.TemplateDefinitionBody{Data: encode.Template(t)}, err
+// RetireTemplate makes a template unavailable for new abstracts.
+func (c *Client) RetireTemplate(ctx context.Context, id int64) (apitypes.TemplateDefinition, error) {
+	return data[apitypes.TemplateDefinition](ctx, c, fmt.Sprintf("POST /control/templates/%d/retire", id), struct{}{})
+}
+
+// OrderFields returns the core fields and the custom fields of orders.
+func (c *Client) OrderFields(ctx context.Context) (apitypes.OrderFields, error) {
+	return call[apitypes.OrderFields](ctx, c, "GET /control/order-fields", nil)
 }
 
 func (c handler) orderFields(r *http.Request) (any, error) {
@@ -74,13 +67,22 @@ func (c handler) orderFields(r *http.Request) (any, error) {
 	return apitypes.OrderFields{CoreFields: encode.Fields(model.CoreOrderFields()), CustomFields: encode.Fields(fields)}, err
 }
 
-func (c handler) importOrderFields(r *http.Request) (any, error) {
-	var asked apitypes.OrderFieldsImport
-	if err := readBodyUpTo(r, &asked, maxDefinitionsBody); err != nil {
-		return nil, err
-	}
+// ImportOrderFields replaces the custom fields of orders. It reports changes and errors like ImportTemplates, under
+// custom_fields.INDEX.
+func (c *Client) ImportOrderFields(ctx context.Context, fields []apitypes.Field, dryRun bool) (apitypes.DefinitionsChanged, error) {
+	return call[apitypes.DefinitionsChanged](ctx, c, "POST /control/order-fields/import",
+		apitypes.OrderFieldsImport{DryRun: dryRun, CustomFields: fields})
+}
+
+func (c handler) importOrderFields(r *http.Request, asked apitypes.OrderFieldsImport) (any, error) {
 	done, err := c.Vault.Orders.ImportFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), asked.DryRun)
 	return changed(done, asked.DryRun), err
+}
+
+// OrderStatuses returns the statuses of orders.
+func (c *Client) OrderStatuses(ctx context.Context) ([]string, error) {
+	body, err := call[apitypes.OrderStatuses](ctx, c, "GET /control/order-statuses", nil)
+	return body.Statuses, err
 }
 
 func (c handler) orderStatuses(r *http.Request) (any, error) {
@@ -88,25 +90,16 @@ func (c handler) orderStatuses(r *http.Request) (any, error) {
 	return apitypes.OrderStatuses{Statuses: statuses}, err
 }
 
-func (c handler) importOrderStatuses(r *http.Request) (any, error) {
-	var asked apitypes.OrderStatusesImport
-	if err := readBodyUpTo(r, &asked, maxDefinitionsBody); err != nil {
-		return nil, err
-	}
-	done, err := c.Vault.Orders.ImportStatuses(r.Context(), operator(r), asked.Statuses, asked.DryRun)
-	return changed(done, asked.DryRun), err
+// ImportOrderStatuses replaces the statuses of orders. It reports changes and errors like ImportTemplates, under
+// statuses.INDEX.
+func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dryRun bool) (apitypes.DefinitionsChanged, error) {
+	return call[apitypes.DefinitionsChanged](ctx, c, "POST /control/order-statuses/import",
+		apitypes.OrderStatusesImport{DryRun: dryRun, Statuses: statuses})
 }
 
-// maxDefinitionsBody is the maximum size of definitions in bytes. It is larger than maxBody because definitions can
-// be longer as JSON than in the file they come from.
-const maxDefinitionsBody = 8 << 20
-
-func templateID(r *http.Request) (uint64, error) {
-	id, err := strconv.ParseUint(r.PathValue("id"), 10, 63)
-	if err != nil {
-		return 0, errs.RecordNotFound("template", r.PathValue("id"))
-	}
-	return id, nil
+func (c handler) importOrderStatuses(r *http.Request, asked apitypes.OrderStatusesImport) (any, error) {
+	done, err := c.Vault.Orders.ImportStatuses(r.Context(), operator(r), asked.Statuses, asked.DryRun)
+	return changed(done, asked.DryRun), err
 }
 
 func fieldsOf(list []apitypes.Field) []model.Field {

@@ -1,8 +1,10 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -12,46 +14,19 @@ import (
 	"deedkeep/app/vault"
 )
 
-func (c handler) trashRoutes() map[string]func(*http.Request) (any, error) {
-	return map[string]func(*http.Request) (any, error){
-		"GET /control/trash":           c.trash,
-		"GET /control/trash/purgeable": c.purgeable,
-		"GET /control/trash/{record}":  c.trashed,
-		"POST /control/trash/purge":    c.purge,
-		"POST /control/trash/empty":    c.emptyTrash,
-	}
+// TrashItems returns up to limit records in the trash, newest first.
+func (c *Client) TrashItems(ctx context.Context, limit int) ([]apitypes.TrashItem, error) {
+	return data[[]apitypes.TrashItem](ctx, c, fmt.Sprintf("GET /control/trash?limit=%d", limit), nil)
 }
 
-// maxTrashed is the maximum number of records in a list.
-const maxTrashed = 10_000
-
-// trash returns the newest records in the trash, newest first.
 func (c handler) trash(r *http.Request) (any, error) {
-	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
-	if err != nil || limit < 1 || limit > maxTrashed {
-		return nil, errs.InvalidField("limit", errs.NotBetween, 1, maxTrashed)
-	}
-	ids, out := encode.NewIDCodec(c.Vault.Secrets), apitypes.TrashList{}
-	query := vault.Query{Sort: vault.SortCreated, Descending: true}
-	for len(out.Data) < limit {
-		query.Limit = min(limit-len(out.Data), 500)
-		page, err := c.Vault.Trash.List(r.Context(), query)
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range page.Items {
-			out.Data = append(out.Data, trashItem(ids, item))
-		}
-		if query.Position = page.Next; page.Next == nil {
-			break
-		}
-	}
-	return out, nil
+	ids := encode.NewIDCodec(c.Vault.Secrets)
+	return newest(r, vault.Query{}, c.Vault.Trash.List, func(t vault.Trashed) apitypes.TrashItem { return trashItem(ids, t) })
 }
 
-func (c handler) purgeable(r *http.Request) (any, error) {
-	due, kept, err := c.Vault.Trash.Purgeable(r.Context())
-	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
+// TrashItem returns the record in the trash with a name like file:17.
+func (c *Client) TrashItem(ctx context.Context, record string) (apitypes.TrashItem, error) {
+	return call[apitypes.TrashItem](ctx, c, "GET /control/trash/"+url.PathEscape(record), nil)
 }
 
 func (c handler) trashed(r *http.Request) (any, error) {
@@ -64,17 +39,33 @@ func (c handler) trashed(r *http.Request) (any, error) {
 	return trashItem(ids, item), err
 }
 
-func (c handler) purge(r *http.Request) (any, error) {
-	var asked apitypes.TrashPurge
-	if err := readBody(r, &asked); err != nil {
-		return nil, err
-	}
+// TrashPurgeable returns the number of records that EmptyTrash would delete.
+func (c *Client) TrashPurgeable(ctx context.Context) (apitypes.TrashPurgeable, error) {
+	return call[apitypes.TrashPurgeable](ctx, c, "GET /control/trash/purgeable", nil)
+}
+
+func (c handler) purgeable(r *http.Request) (any, error) {
+	due, kept, err := c.Vault.Trash.Purgeable(r.Context())
+	return apitypes.TrashPurgeable{Records: int64(due), Kept: int64(kept)}, err
+}
+
+// PurgeTrash deletes one record in the trash permanently. A reason overrides the retention period.
+func (c *Client) PurgeTrash(ctx context.Context, record, reason string) (apitypes.TrashPurged, error) {
+	return call[apitypes.TrashPurged](ctx, c, "POST /control/trash/purge", apitypes.TrashPurge{Record: record, Reason: reason})
+}
+
+func (c handler) purge(r *http.Request, asked apitypes.TrashPurge) (any, error) {
 	recordType, id, err := trashRecord(encode.NewIDCodec(c.Vault.Secrets), asked.Record)
 	if err != nil {
 		return nil, err
 	}
 	done, err := c.Vault.Trash.Purge(r.Context(), operator(r), recordType, id, asked.Reason)
 	return trashPurged(done), err
+}
+
+// EmptyTrash permanently deletes all records in the trash whose retention period is over.
+func (c *Client) EmptyTrash(ctx context.Context) (apitypes.TrashPurged, error) {
+	return call[apitypes.TrashPurged](ctx, c, "POST /control/trash/empty", nil)
 }
 
 func (c handler) emptyTrash(r *http.Request) (any, error) {

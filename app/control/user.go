@@ -1,47 +1,44 @@
 package control
 
 import (
+	"context"
+	"fmt"
 	"net/http"
-	"strconv"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/errs"
 	"deedkeep/app/model"
 )
 
-func (c handler) userRoutes() map[string]func(*http.Request) (any, error) {
-	return map[string]func(*http.Request) (any, error){
-		"GET /control/users":               c.users,
-		"POST /control/users":              c.createUser,
-		"POST /control/users/{id}/role":    c.setUserRole,
-		"POST /control/users/{id}/disable": c.disableUser,
-		"POST /control/users/{id}/enable":  c.enableUser,
-		"POST /control/users/{id}/reset":   c.resetUser,
-	}
+// Users returns all users, including disabled ones.
+func (c *Client) Users(ctx context.Context) ([]apitypes.User, error) {
+	return data[[]apitypes.User](ctx, c, "GET /control/users", nil)
 }
 
 func (c handler) users(r *http.Request) (any, error) {
 	users, err := c.Vault.Users.List(r.Context())
-	list := make([]apitypes.User, 0, len(users))
-	for _, u := range users {
-		list = append(list, userShape(u))
-	}
-	return apitypes.Users{Data: list}, err
+	return list(users, userShape), err
 }
 
-func (c handler) createUser(r *http.Request) (any, error) {
-	var asked apitypes.UserCreate
-	if err := readBody(r, &asked); err != nil {
-		return nil, err
-	}
+// CreateUser creates a user. Only the result contains the one-time link.
+func (c *Client) CreateUser(ctx context.Context, draft apitypes.UserCreate) (apitypes.UserLinked, error) {
+	return call[apitypes.UserLinked](ctx, c, "POST /control/users", draft)
+}
+
+func (c handler) createUser(r *http.Request, asked apitypes.UserCreate) (any, error) {
 	token, user, err := c.Vault.Users.Create(r.Context(), operator(r), model.UserDraft{
 		Name: asked.Name, Role: model.Role(asked.Role), Password: asked.Password,
 	})
 	return c.linked(token, user, err)
 }
 
+// ResetUser removes a user's password and two-factor authentication. Only the result contains the one-time link for a
+// new password.
+func (c *Client) ResetUser(ctx context.Context, id int64) (apitypes.UserLinked, error) {
+	return call[apitypes.UserLinked](ctx, c, fmt.Sprintf("POST /control/users/%d/reset", id), struct{}{})
+}
+
 func (c handler) resetUser(r *http.Request) (any, error) {
-	id, err := userID(r)
+	id, err := recordID(r, "user")
 	if err != nil {
 		return nil, err
 	}
@@ -60,43 +57,28 @@ func (c handler) linked(token string, user model.User, err error) (any, error) {
 	return apitypes.UserLinked{Link: link, Data: userShape(user)}, nil
 }
 
-func (c handler) setUserRole(r *http.Request) (any, error) {
-	id, err := userID(r)
+// SetUserRole changes the role of a user, effective immediately.
+func (c *Client) SetUserRole(ctx context.Context, id int64, role string) (apitypes.User, error) {
+	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/role", id), apitypes.UserRole{Role: role})
+}
+
+func (c handler) setUserRole(r *http.Request, asked apitypes.UserRole) (any, error) {
+	id, err := recordID(r, "user")
 	if err != nil {
-		return nil, err
-	}
-	var asked apitypes.UserRole
-	if err := readBody(r, &asked); err != nil {
 		return nil, err
 	}
 	user, err := c.Vault.Users.SetRole(r.Context(), operator(r), id, model.Role(asked.Role))
-	return apitypes.UserBody{Data: userShape(user)}, err
+	return dataOf(userShape(user)), err
 }
 
-func (c handler) disableUser(r *http.Request) (any, error) {
-	id, err := userID(r)
-	if err != nil {
-		return nil, err
-	}
-	user, err := c.Vault.Users.Disable(r.Context(), operator(r), id)
-	return apitypes.UserBody{Data: userShape(user)}, err
+// DisableUser ends a user's sessions, invalidates the one-time link, and prevents further sign-ins.
+func (c *Client) DisableUser(ctx context.Context, id int64) (apitypes.User, error) {
+	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/disable", id), struct{}{})
 }
 
-func (c handler) enableUser(r *http.Request) (any, error) {
-	id, err := userID(r)
-	if err != nil {
-		return nil, err
-	}
-	user, err := c.Vault.Users.Enable(r.Context(), operator(r), id)
-	return apitypes.UserBody{Data: userShape(user)}, err
-}
-
-func userID(r *http.Request) (uint64, error) {
-	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
-	if err != nil {
-		return 0, errs.RecordNotFound("user", r.PathValue("id"))
-	}
-	return id, nil
+// EnableUser lets a disabled user sign in again.
+func (c *Client) EnableUser(ctx context.Context, id int64) (apitypes.User, error) {
+	return data[apitypes.User](ctx, c, fmt.Sprintf("POST /control/users/%d/enable", id), struct{}{})
 }
 
 func userShape(u model.User) apitypes.User {

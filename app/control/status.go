@@ -1,0 +1,192 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/certificate"
+	"deedkeep/app/encode"
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+)
+
+// Status returns the number of records in the vault, the lengths of its queues, and the free disk space.
+func (c *Client) Status(ctx context.Context) (apitypes.Status, error) {
+	return call[apitypes.Status](ctx, c, "GET /control/status", nil)
+}
+
+func (c handler) status(r *http.Request) (any, error) { return c.currentStatus(r) }
+
+func (c handler) currentStatus(r *http.Request) (apitypes.Status, error) {
+	s, err := c.Vault.Status(r.Context())
+	if err != nil {
+		return apitypes.Status{}, err
+	}
+	out := apitypes.Status{
+		Running: c.Listen != "", Version: c.Build.Version, Commit: c.Build.Commit, Data: c.Vault.Dir, Listen: encode.OptionalString(c.Listen),
+		Abstracts: int64(s.Abstracts), Orders: int64(s.Orders), Files: int64(s.Files), Folders: int64(s.Folders),
+		Trashed: int64(s.Trashed), Bytes: int64(s.Bytes),
+		Queue: int64(s.Queue), Failed: int64(s.Failed), DiskFree: int64(s.DiskFree), DiskReserve: int64(s.DiskReserve), ReadOnly: s.ReadOnly,
+	}
+	if c.Certificate != nil {
+		out.Certificate = certificateShape(c.Certificate())
+	}
+	if !c.StartedAt.IsZero() {
+		out.StartedAt = new(apitypes.At(c.StartedAt))
+	}
+	if s.Denied != nil {
+		out.WritesDenied = new(writesDenied(s))
+	}
+	index, err := c.Vault.Search.State(r.Context())
+	if err != nil {
+		return out, err
+	}
+	out.Search = searchIndex(index)
+	c.damageStatus(&out, s)
+	err = c.backupStatus(&out)
+	return out, err
+}
+
+// writesDenied returns one sentence with the reason why writes are denied. If the disk is full, the sentence contains
+// the disk figures.
+func writesDenied(s instance.Status) string {
+	named, ok := errors.AsType[*errs.Error](s.Denied)
+	switch {
+	case ok && named.Kind == errs.InsufficientStorage:
+		return fmt.Sprintf("The disk has %s free, less than the reserve of %s (disk.reserve). Free disk space to upload and add records again.",
+			apitypes.HumanSize(int64(s.DiskFree)), apitypes.HumanSize(int64(s.DiskReserve)))
+	case ok:
+		return named.Message
+	}
+	return s.Denied.Error()
+}
+
+func certificateShape(f *certificate.Info) *apitypes.Certificate {
+	if f == nil {
+		return nil
+	}
+	return &apitypes.Certificate{
+		Names: f.Names, NotBefore: apitypes.At(f.NotBefore), NotAfter: apitypes.At(f.NotAfter), Fingerprint: f.Fingerprint,
+		SelfSigned: f.SelfSigned,
+	}
+}
+
+// backupStatus adds the results of the last backups.
+func (c handler) backupStatus(out *apitypes.Status) error {
+	state, err := c.Vault.Backups.State()
+	if err != nil {
+		return err
+	}
+	if good := state.LastGood; good != nil {
+		out.LastBackupAt, out.LastBackup = new(apitypes.At(good.At)), new(backupShape(*good))
+	}
+	if failed := c.Vault.Backups.ScheduleFailure(state); failed != nil {
+		out.BackupFailure = &apitypes.BackupFailure{At: apitypes.At(failed.At), To: failed.To, Reason: failed.Reason}
+	}
+	if state.Next != nil {
+		out.NextBackupAt = new(apitypes.At(*state.Next))
+	}
+	return nil
+}
+
+// damageStatus adds the known damage and the state of the scrub to out.
+func (c handler) damageStatus(out *apitypes.Status, s instance.Status) {
+	for _, d := range c.Vault.Damaged() {
+		out.Damaged = append(out.Damaged, apitypes.Damaged{File: d.FileID, SHA256: d.Digest, Problem: d.Problem, FoundAt: apitypes.At(d.FoundAt)})
+	}
+	scrub := s.Scrub
+	out.Scrub = apitypes.Scrub{
+		EverySeconds: int64(scrub.Every / time.Second), Progress: scrub.Progress,
+		AgeSeconds: int64(scrub.Age / time.Second), Overdue: scrub.Overdue,
+	}
+	if !scrub.Started.IsZero() {
+		out.Scrub.StartedAt = new(apitypes.At(scrub.Started))
+	}
+	if !scrub.Completed.IsZero() {
+		out.Scrub.CompletedAt = new(apitypes.At(scrub.Completed))
+	}
+}
+
+// Checkup returns the part of a diagnosis that only the open vault can provide. The doctor command uses it.
+func (c *Client) Checkup(ctx context.Context) (apitypes.Checkup, error) {
+	return call[apitypes.Checkup](ctx, c, "GET /control/doctor", nil)
+}
+
+func (c handler) checkup(r *http.Request) (any, error) {
+	status, err := c.currentStatus(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.Vault.Checkup(r.Context())
+	out := apitypes.Checkup{Status: status, MonthBytes: int64(found.MonthBytes), Clean: found.CacheCheck.Clean,
+		Unchecked: found.CacheCheck.SkipReason}
+	if failed := cmp.Or(found.CacheCheck.WriteError, found.CacheCheck.LostWrites); failed != nil {
+		out.DiskError = failed.Error()
+	}
+	if !found.NewestEvent.IsZero() {
+		out.NewestEventAt = new(apitypes.At(found.NewestEvent))
+	}
+	if !found.UncleanStopAt.IsZero() {
+		out.CutAt = new(apitypes.At(found.UncleanStopAt))
+	}
+	if c.Forwarded != nil {
+		out.Forwarded = c.Forwarded.List()
+	}
+	return out, err
+}
+
+// Probes creates paths of the public address for probes; nil if no server runs.
+type Probes interface {
+	Open() (path string, err error)
+}
+
+// OpenProbe returns a path at the public address that accepts one body and discards it. Without a running server it
+// returns a *client.Error of status 409.
+func (c *Client) OpenProbe(ctx context.Context) (string, error) {
+	opened, err := call[apitypes.ProbeOpened](ctx, c, "POST /control/probe", nil)
+	return opened.Path, err
+}
+
+func (c handler) openProbe(*http.Request) (any, error) {
+	if c.Probes == nil {
+		return nil, &errs.Error{Kind: errs.Conflict, Message: "No server runs here that a probe could reach."}
+	}
+	path, err := c.Probes.Open()
+	return apitypes.ProbeOpened{Path: path}, err
+}
+
+// ProcessFailures returns the first 1,000 files whose processing failed.
+func (c *Client) ProcessFailures(ctx context.Context) ([]apitypes.ProcessFailure, error) {
+	return data[[]apitypes.ProcessFailure](ctx, c, "GET /control/process", nil)
+}
+
+// maxFailed is the maximum number of failures in a response.
+const maxFailed = 1000
+
+func (c handler) failed(r *http.Request) (any, error) {
+	files, err := c.Vault.Processing.Failed(r.Context(), 1, maxFailed)
+	return list(files, func(f model.File) apitypes.ProcessFailure {
+		return apitypes.ProcessFailure{ID: int64(f.ID), Filename: f.Filename, Reason: f.Failure}
+	}), err
+}
+
+// RetryProcessing queues a file whose processing failed again. If file is 0, it queues all failed files. It returns
+// the number of queued files.
+func (c *Client) RetryProcessing(ctx context.Context, file int64) (int, error) {
+	body, err := call[apitypes.ProcessRetried](ctx, c, "POST /control/process/retry", apitypes.ProcessRetry{File: file})
+	return body.Retried, err
+}
+
+func (c handler) retry(r *http.Request, asked apitypes.ProcessRetry) (any, error) {
+	if asked.File < 0 {
+		return nil, errs.RecordNotFound("file", asked.File)
+	}
+	n, err := c.Vault.Processing.Retry(r.Context(), operator(r), uint64(asked.File))
+	return apitypes.ProcessRetried{Retried: n}, err
+}
