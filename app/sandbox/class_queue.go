@@ -1,32 +1,31 @@
 package sandbox
 
 import (
-	"container/list"
+	"cmp"
 	"context"
+	"slices"
 	"time"
 )
 
 // classQueue holds the waiting calls of one class.
 type classQueue struct {
-	owners  *list.List // of *ownerQueue
-	byOwner map[string]*list.Element
+	owners  []*ownerQueue // the owner that was served least recently first
 	waiting int
 }
 
-// ownerQueue holds the waiting calls of one owner.
+// ownerQueue holds the waiting calls of one owner, the oldest first. It is never empty.
 type ownerQueue struct {
 	owner   string
-	waiters *list.List // of *waiter
+	waiters []*waiter
 }
 
 // waiter is a call that waits for a slot or holds one.
 type waiter struct {
-	class   Class
-	owner   string
-	stop    context.CancelFunc // preempts the work by canceling its context
-	element *list.Element      // in ownerQueue.waiters
-	ready   chan struct{}      // closed when a slot is granted or err is set
-	err     error              // ErrBusy if the waiter was dropped from the queue, else nil
+	class Class
+	owner string
+	stop  context.CancelFunc // preempts the work by canceling its context
+	ready chan struct{}      // closed when a slot is granted or err is set
+	err   error              // ErrBusy if the waiter was dropped from the queue, else nil
 
 	slotSince   time.Time     // when it got the current slot
 	slotTime    time.Duration // total time in previous slots
@@ -39,28 +38,32 @@ type waiter struct {
 
 // add appends t to its owner's queue, or puts it at the front if it was preempted.
 func (l *classQueue) add(t *waiter) {
-	e := l.byOwner[t.owner]
-	if e == nil {
-		e = l.owners.PushBack(&ownerQueue{owner: t.owner, waiters: list.New()})
-		l.byOwner[t.owner] = e
+	i := l.find(t.owner)
+	if i < 0 {
+		i = len(l.owners)
+		l.owners = append(l.owners, &ownerQueue{owner: t.owner})
 	}
+	q := l.owners[i]
 	if t.preemptions > 0 {
-		t.element = e.Value.(*ownerQueue).waiters.PushFront(t)
+		q.waiters = slices.Insert(q.waiters, 0, t)
 	} else {
-		t.element = e.Value.(*ownerQueue).waiters.PushBack(t)
+		q.waiters = append(q.waiters, t)
 	}
 	l.waiting++
 }
 
+// find returns the index of an owner's queue, or -1.
+func (l *classQueue) find(owner string) int {
+	return slices.IndexFunc(l.owners, func(q *ownerQueue) bool { return q.owner == owner })
+}
+
 // remove removes t from its owner's queue.
 func (l *classQueue) remove(t *waiter) {
-	e := l.byOwner[t.owner]
-	waiters := e.Value.(*ownerQueue).waiters
-	waiters.Remove(t.element)
-	l.waiting--
-	if waiters.Len() == 0 {
-		l.owners.Remove(e)
-		delete(l.byOwner, t.owner)
+	i := l.find(t.owner)
+	q := l.owners[i]
+	q.waiters = slices.DeleteFunc(q.waiters, func(w *waiter) bool { return w == t })
+	if l.waiting--; len(q.waiters) == 0 {
+		l.owners = slices.Delete(l.owners, i, i+1)
 	}
 }
 
@@ -68,30 +71,20 @@ func (l *classQueue) remove(t *waiter) {
 // that may have a slot. On a tie, the owner that was served least recently goes first. It returns
 // nil if no such owner is waiting.
 func (l *classQueue) next(may func(owner string) bool, used map[string]time.Duration) *waiter {
-	var first *list.Element
-	for e := l.owners.Front(); e != nil; e = e.Next() {
-		owner := e.Value.(*ownerQueue).owner
-		if may(owner) && (first == nil || used[owner] < used[first.Value.(*ownerQueue).owner]) {
-			first = e
+	first := -1
+	for i, q := range l.owners {
+		if may(q.owner) && (first < 0 || used[q.owner] < used[l.owners[first].owner]) {
+			first = i
 		}
 	}
-	if first == nil {
+	if first < 0 {
 		return nil
 	}
-	t := first.Value.(*ownerQueue).waiters.Front().Value.(*waiter)
-	l.owners.MoveToBack(first)
+	q := l.owners[first]
+	l.owners = append(slices.Delete(l.owners, first, first+1), q)
+	t := q.waiters[0]
 	l.remove(t)
 	return t
-}
-
-// hasOwner reports whether an owner with waiting calls satisfies the condition.
-func (l *classQueue) hasOwner(matches func(owner string) bool) bool {
-	for e := l.owners.Front(); e != nil; e = e.Next() {
-		if matches(e.Value.(*ownerQueue).owner) {
-			return true
-		}
-	}
-	return false
 }
 
 // dropFromLongest drops the newest waiter from the longest owner queue, with ErrBusy, to make room
@@ -99,20 +92,18 @@ func (l *classQueue) hasOwner(matches func(owner string) bool) bool {
 // least as long as the longest one. This way, an owner that floods the queue only affects its own
 // calls.
 func (l *classQueue) dropFromLongest(owner string) bool {
-	own := 0
-	if e := l.byOwner[owner]; e != nil {
-		own = e.Value.(*ownerQueue).waiters.Len()
-	}
-	var longest *list.List
-	for e := l.owners.Front(); e != nil; e = e.Next() {
-		if waiters := e.Value.(*ownerQueue).waiters; longest == nil || waiters.Len() > longest.Len() {
-			longest = waiters
-		}
-	}
-	if longest == nil || longest.Len() <= own+1 {
+	if len(l.owners) == 0 {
 		return false
 	}
-	t := longest.Back().Value.(*waiter)
+	own := 0
+	if i := l.find(owner); i >= 0 {
+		own = len(l.owners[i].waiters)
+	}
+	longest := slices.MaxFunc(l.owners, func(a, b *ownerQueue) int { return cmp.Compare(len(a.waiters), len(b.waiters)) }).waiters
+	if len(longest) <= own+1 {
+		return false
+	}
+	t := longest[len(longest)-1]
 	l.remove(t)
 	t.err = ErrBusy
 	close(t.ready)

@@ -87,9 +87,9 @@
 //	              <------ image chunk its bytes, until complete
 //	   (or)       <------ text        page number 32 bit, big-endian, and its text in UTF-8
 //	              ...                 pages in ascending order
-//	   (or)       <------ sizes       of up to 4,096 pages in order (layout.go)
+//	   (or)       <------ sizes       JSON: of up to 4,096 pages in order (layout.go)
 //	              ...                 until all pages have been sent
-//	   (or)       <------ marks       of a phrase on one page (layout.go)
+//	   (or)       <------ marks       JSON: of a phrase on one page (layout.go)
 //	              <------ done        JSON: the report, or the end of the result
 //	   (or)       <------ error       JSON: why the task failed
 //

@@ -49,8 +49,8 @@ var maxContent = map[byte]int{
 	frameImage:      1 << 10,
 	frameImageChunk: imageChunkSize,
 	frameText:       pageNumberSize + maxTextSize,
-	frameSizes:      pageSizeSize * maxSizesPerFrame,
-	frameMarks:      2 + rectSize*maxRectsPerFrame,
+	frameSizes:      512 << 10,
+	frameMarks:      512 << 10,
 	frameDone:       4 << 10,
 	frameError:      4 << 10,
 }
@@ -116,6 +116,18 @@ func writeMessage(w io.Writer, kind byte, message any) error {
 		return protocolError("frame %q of %d bytes", kind, len(content))
 	}
 	return writeFrame(w, kind, content)
+}
+
+// readMessage reads a frame of the wanted type into buf and decodes its content, which is JSON.
+func readMessage(r *bufio.Reader, buf *[]byte, want byte, message any) error {
+	kind, content, err := readFrame(r, buf)
+	if err != nil {
+		return err
+	}
+	if kind != want {
+		return protocolError("frame %q instead of %q", kind, want)
+	}
+	return decode(content, message)
 }
 
 // pageNumberSize is the size of the page number that precedes a page's text: 32 bits, big-endian.

@@ -2,75 +2,64 @@ package sandbox
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 
 	"deedkeep/app/document"
 	"deedkeep/app/document/phrase"
 )
 
-// An encoded page size has 20 bytes, big-endian: the width and height in points as 64-bit floats,
-// and the pixel width of the image that fills the page as a 32-bit integer.
-//
-// Encoded marks begin with the number of marks in 16 bits. For each rectangle, the index of its
-// mark follows in 16 bits, then left, top, right, and bottom in 32 bits each. The unit is
-// 1/pageUnits of the page's width or height. Rectangles are sorted by mark.
 const (
-	pageSizeSize     = 20
 	maxSizesPerFrame = 4096
-	rectSize         = 18
 	maxRectsPerFrame = 8192
-	pageUnits        = 1 << 20
+	pageUnits        = 1 << 20 // precision of a rectangle: fractions of the page's width or height
 )
+
+// marks are the places of a phrase on one page. For each rectangle, Rects contains the index of its
+// mark, then left, top, right, and bottom in 1/pageUnits of the page's width or height. Rectangles
+// are sorted by mark.
+type marks struct {
+	Count int         `json:"count"`
+	Rects [][5]uint32 `json:"rects"`
+}
 
 func (d *session) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 	sizes, err := document.PageSizes(ctx, d.source(doc, t), t.Extract)
 	if err != nil {
 		return err
 	}
-	for len(sizes) > 0 {
-		n := min(len(sizes), maxSizesPerFrame)
-		if err := d.write(frameSizes, encodeSizes(sizes[:n])); err != nil {
+	for chunk := range slices.Chunk(sizes, maxSizesPerFrame) {
+		if err := d.send(frameSizes, chunk); err != nil {
 			return err
 		}
-		sizes = sizes[n:]
 	}
 	return nil
 }
 
 func (d *session) marks(ctx context.Context, doc io.ReaderAt, t task) error {
-	marks, err := document.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
+	found, err := document.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
 	if err != nil {
 		return err
 	}
-	return d.write(frameMarks, encodeMarks(marks))
+	return d.send(frameMarks, encodeMarks(found))
 }
 
-func encodeSizes(sizes []document.PageSize) []byte {
-	b := make([]byte, 0, pageSizeSize*len(sizes))
-	for _, s := range sizes {
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Width))
-		b = binary.BigEndian.AppendUint64(b, math.Float64bits(s.Height))
-		b = binary.BigEndian.AppendUint32(b, uint32(s.ImageWidth)) // #nosec G115 -- document.PageSizes returns valid sizes
-	}
-	return b
-}
-
-func encodeMarks(marks [][]document.Rect) []byte {
-	b := binary.BigEndian.AppendUint16(nil, uint16(min(len(marks), document.MaxHighlights))) // #nosec G115 -- bounded
-	for i, rects := range marks[:min(len(marks), document.MaxHighlights)] {
+func encodeMarks(found [][]document.Rect) marks {
+	m := marks{Count: min(len(found), document.MaxHighlights)}
+	for i, rects := range found[:m.Count] {
 		for _, r := range rects {
-			if len(b) >= 2+rectSize*maxRectsPerFrame {
-				return b
+			if len(m.Rects) == maxRectsPerFrame {
+				return m
 			}
-			b = binary.BigEndian.AppendUint16(b, uint16(i)) // #nosec G115 -- bounded
-			for _, side := range []float64{r.Left, r.Top, r.Right, r.Bottom} {
-				b = binary.BigEndian.AppendUint32(b, uint32(math.Round(side*pageUnits)))
+			encoded := [5]uint32{uint32(i)} // #nosec G115 -- bounded
+			for k, side := range []float64{r.Left, r.Top, r.Right, r.Bottom} {
+				encoded[1+k] = uint32(math.Round(side * pageUnits))
 			}
+			m.Rects = append(m.Rects, encoded)
 		}
 	}
-	return b
+	return m
 }
 
 // sizesResult collects the page sizes that a worker sends.
@@ -82,21 +71,17 @@ type sizesResult struct {
 func (a *sizesResult) reset() { a.sizes = nil }
 
 func (a *sizesResult) add(kind byte, content []byte, _ bool) error {
-	if kind != frameSizes || len(content) == 0 || len(content)%pageSizeSize != 0 {
-		return protocolError("frame %q of %d bytes while sizes are read", kind, len(content))
+	if kind != frameSizes {
+		return protocolError("frame %q while sizes are read", kind)
 	}
-	for ; len(content) > 0; content = content[pageSizeSize:] {
-		be := binary.BigEndian
-		s := document.PageSize{
-			Width: math.Float64frombits(be.Uint64(content)), Height: math.Float64frombits(be.Uint64(content[8:])),
-			ImageWidth: int(be.Uint32(content[16:])),
-		}
-		if !s.Valid() {
-			return protocolError("page of %v by %v points", s.Width, s.Height)
-		}
-		a.sizes = append(a.sizes, s)
+	var sizes []document.PageSize
+	if err := decode(content, &sizes); err != nil {
+		return err
 	}
-	if len(a.sizes) > a.maxPages {
+	if i := slices.IndexFunc(sizes, func(s document.PageSize) bool { return !s.Valid() }); i >= 0 {
+		return protocolError("page of %v by %v points", sizes[i].Width, sizes[i].Height)
+	}
+	if a.sizes = append(a.sizes, sizes...); len(sizes) == 0 || len(a.sizes) > a.maxPages {
 		return protocolError("sizes of %d pages", len(a.sizes))
 	}
 	return nil
@@ -115,23 +100,23 @@ type marksResult struct{ marks [][]document.Rect }
 func (a *marksResult) reset() { a.marks = nil }
 
 func (a *marksResult) add(kind byte, content []byte, _ bool) error {
-	if kind != frameMarks || a.marks != nil || len(content) < 2 || (len(content)-2)%rectSize != 0 {
-		return protocolError("frame %q of %d bytes while marks are read", kind, len(content))
+	if kind != frameMarks || a.marks != nil {
+		return protocolError("frame %q while marks are read", kind)
 	}
-	n, last := int(binary.BigEndian.Uint16(content)), 0
-	if n > document.MaxHighlights {
-		return protocolError("%d marks", n)
+	var m marks
+	if err := decode(content, &m); err != nil {
+		return err
 	}
-	a.marks = make([][]document.Rect, n)
-	for content = content[2:]; len(content) > 0; content = content[rectSize:] {
-		var sides [4]float64
-		for k := range sides {
-			sides[k] = float64(binary.BigEndian.Uint32(content[2+4*k:])) / pageUnits
-		}
-		r := document.Rect{Left: sides[0], Top: sides[1], Right: sides[2], Bottom: sides[3]}
-		i := int(binary.BigEndian.Uint16(content))
-		if i < last || i >= n || r.Left > r.Right || r.Right > 1 || r.Top > r.Bottom || r.Bottom > 1 {
-			return protocolError("mark %d of %d at %v", i, n, r)
+	if m.Count < 0 || m.Count > document.MaxHighlights {
+		return protocolError("%d marks", m.Count)
+	}
+	a.marks = make([][]document.Rect, m.Count)
+	last := uint32(0)
+	for _, encoded := range m.Rects {
+		i, side := encoded[0], func(k int) float64 { return float64(encoded[k]) / pageUnits }
+		r := document.Rect{Left: side(1), Top: side(2), Right: side(3), Bottom: side(4)}
+		if i < last || int64(i) >= int64(m.Count) || r.Left > r.Right || r.Right > 1 || r.Top > r.Bottom || r.Bottom > 1 {
+			return protocolError("mark %d of %d at %v", i, m.Count, r)
 		}
 		last = i
 		a.marks[i] = append(a.marks[i], r)

@@ -74,10 +74,13 @@ type taskError struct {
 	Retire bool   `json:"retire"`
 }
 
-// decode decodes a JSON message from the other side.
+// decode decodes a JSON message from the other side and checks it if it has a method check.
 func decode(content []byte, message any) error {
 	if err := json.Unmarshal(content, message); err != nil {
 		return protocolError("%v", err)
+	}
+	if m, ok := message.(interface{ check() error }); ok {
+		return m.check()
 	}
 	return nil
 }

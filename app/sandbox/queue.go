@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"container/list"
 	"context"
 	"errors"
 	"slices"
@@ -59,11 +58,7 @@ const (
 )
 
 func newQueue(slots, maxWaiting int) *queue {
-	q := &queue{slots: slots, maxWaiting: maxWaiting, slotTime: make(map[string]time.Duration), slowCount: make(map[string]int)}
-	for i := range q.classes {
-		q.classes[i] = classQueue{owners: list.New(), byOwner: make(map[string]*list.Element)}
-	}
-	return q
+	return &queue{slots: slots, maxWaiting: maxWaiting, slotTime: make(map[string]time.Duration), slowCount: make(map[string]int)}
 }
 
 // acquire waits for a slot. It returns ctx's error if ctx is canceled, or ErrBusy if the queue of
@@ -245,7 +240,7 @@ func (q *queue) preempt() {
 		return
 	}
 	for class := numClasses - 1; class >= 0; class-- {
-		if !q.classes[class].hasOwner(func(owner string) bool { return q.slowCount[owner] == 0 }) {
+		if !slices.ContainsFunc(q.classes[class].owners, func(o *ownerQueue) bool { return q.slowCount[o.owner] == 0 }) {
 			continue
 		}
 		if t := q.victim(class); t != nil {

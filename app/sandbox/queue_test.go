@@ -164,7 +164,7 @@ func TestCanceledCallLeavesQueue(t *testing.T) {
 	if err := q.acquire(gone, &waiter{class: Upload, owner: "a"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want context.Canceled", err)
 	}
-	if n := q.waiting(); n != 0 || len(q.classes[Upload].byOwner) != 0 || q.classes[Upload].owners.Len() != 0 {
+	if n := q.waiting(); n != 0 || len(q.classes[Upload].owners) != 0 {
 		t.Errorf("waiting() = %d, want 0 and no owners", n)
 	}
 	q.release(holder, false)
@@ -186,8 +186,8 @@ func empty(t *testing.T, q *queue) {
 			q.slowCount)
 	}
 	for _, l := range q.classes {
-		if l.owners.Len() != 0 || len(l.byOwner) != 0 {
-			t.Errorf("%d owners left, want none", l.owners.Len())
+		if len(l.owners) != 0 {
+			t.Errorf("%d owners left, want none", len(l.owners))
 		}
 	}
 }

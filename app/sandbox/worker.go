@@ -100,35 +100,19 @@ const setupTimeout = 2 * time.Minute
 
 // readReady reads the ready frame and stores the missing protections.
 func (p *worker) readReady() error {
-	var buf []byte
-	kind, content, err := readFrame(p.r, &buf)
-	if err != nil {
+	var r workerReady
+	if err := readMessage(p.r, new([]byte), frameReady, &r); err != nil {
 		return fmt.Errorf("hear child: %w", err)
 	}
-	if kind != frameReady {
-		return protocolError("frame %q instead of ready", kind)
-	}
-	var r workerReady
-	if err := decode(content, &r); err != nil {
-		return err
-	}
 	p.missing = append(p.missing, r.Gaps...)
-	return r.check()
+	return nil
 }
 
 // sendSetup reads the hello frame, checks that the worker is the same build, and sends the setup.
 func (p *worker) sendSetup(o Options, engine bool) error {
-	var buf []byte
-	kind, content, err := readFrame(p.r, &buf)
-	if err != nil {
-		return fmt.Errorf("hear child: %w", err)
-	}
-	if kind != frameHello {
-		return protocolError("frame %q instead of hello", kind)
-	}
 	var h hello
-	if err := decode(content, &h); err != nil {
-		return err
+	if err := readMessage(p.r, new([]byte), frameHello, &h); err != nil {
+		return fmt.Errorf("hear child: %w", err)
 	}
 	if h.Build != buildID() {
 		return errors.New("the program file is of another build than this process: restart it")

@@ -49,19 +49,9 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	}
 	r := bufio.NewReaderSize(in, 2*blockSize)
 	var buf []byte
-	kind, content, err := readFrame(r, &buf)
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	var s setup
-	if kind != frameSetup {
-		return protocolError("frame %q before setup", kind)
-	}
-	if err := decode(content, &s); err != nil {
-		return err
+	if err := readMessage(r, &buf, frameSetup, &s); err != nil {
+		return unlessEOF(err)
 	}
 	debug.SetMemoryLimit(heapLimit)
 	if err := limitSelf(s.MemoryLimit); err != nil {
@@ -80,22 +70,20 @@ func serve(ctx context.Context, in io.Reader, w io.Writer, assets func() ([]byte
 	}
 	d := &session{w: w, r: r, engine: e}
 	for {
-		kind, content, err := readFrame(r, &buf)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if kind != frameTask {
-			return protocolError("frame %q instead of a task", kind)
-		}
 		var t task
-		if err := decode(content, &t); err != nil {
-			return err
+		if err := readMessage(r, &buf, frameTask, &t); err != nil {
+			return unlessEOF(err)
 		}
 		if err := d.run(ctx, t); err != nil {
 			return err
 		}
 	}
+}
+
+// unlessEOF returns nil for io.EOF, which means that the parent has closed the input.
+func unlessEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,6 +75,14 @@ func (d *session) write(kind byte, content []byte) error {
 	return nil
 }
 
+// send writes a message as JSON.
+func (d *session) send(kind byte, message any) error {
+	if err := writeMessage(d.w, kind, message); err != nil {
+		return &writeError{err}
+	}
+	return nil
+}
+
 func (d *session) inspect(ctx context.Context, doc io.ReaderAt, t task) (taskDone, error) {
 	report, err := document.Inspect(ctx, doc, t.Size, t.Ext, d.engine, t.Limits)
 	return taskDone{MIME: report.MIME, Pages: report.Pages, Rejection: report.Rejection}, err
@@ -92,15 +101,13 @@ func (d *session) picture(ctx context.Context, doc io.ReaderAt, t task) error {
 	if header.Size > maxImageBytes || header.Height > maxImageSide {
 		return document.ErrTooLarge
 	}
-	if err := writeMessage(d.w, frameImage, header); err != nil {
-		return &writeError{err}
+	if err := d.send(frameImage, header); err != nil {
+		return err
 	}
-	for rest := p.Bytes; len(rest) > 0; {
-		n := min(len(rest), imageChunkSize)
-		if err := d.write(frameImageChunk, rest[:n]); err != nil {
+	for chunk := range slices.Chunk(p.Bytes, imageChunkSize) {
+		if err := d.write(frameImageChunk, chunk); err != nil {
 			return err
 		}
-		rest = rest[n:]
 	}
 	return nil
 }
