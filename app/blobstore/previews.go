@@ -136,7 +136,10 @@ func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 	}
 	size, seekErr := f.Seek(0, io.SeekEnd)
 	if err = errors.Join(err, seekErr, f.Close()); err == nil {
-		err = moveInto(f.Name(), folder, name)
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(folder, name))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("derive %s: %w", name, err), os.Remove(f.Name()))
@@ -170,13 +173,6 @@ func (s *Previews) Has(digest, name string) bool {
 	}
 	_ = f.Close() // only read
 	return true
-}
-
-func moveInto(from, folder, name string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	return os.Rename(from, filepath.Join(folder, name))
 }
 
 // Remove deletes all files of a document.
