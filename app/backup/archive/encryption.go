@@ -205,7 +205,7 @@ type format interface {
 
 type plainFormat struct{}
 
-func (plainFormat) blobName(d blobstore.Digest) (string, bool)                      { return d.String(), true }
+func (plainFormat) blobName(d blobstore.Digest) (string, bool)            { return d.String(), true }
 func (plainFormat) newWriter(w io.Writer, _ bool) (io.WriteCloser, error) { return nopCloser{w}, nil }
 func (plainFormat) newReader(r io.Reader, _ bool) (io.Reader, error)      { return r, nil }
 func (plainFormat) storedSize(size int64) int64                           { return size }
