@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -43,16 +44,20 @@ func (u *Uploads) findOutcome(ctx context.Context, actor model.Actor, id string)
 	if err := json.Unmarshal(r.Body, &out); err != nil {
 		return up, false, err
 	}
-	up = Upload{ID: id, Size: out.Size, Offset: out.Size, ExpiresAt: r.At.Add(u.vault.Settings.IdempotencyPeriod), Rejection: out.Rejection}
 	if out.File == 0 {
-		return up, true, nil
+		return u.endedUpload(id, out, nil, r.At), true, nil
 	}
 	file, err := u.vault.Files.Get(ctx, out.File)
 	if errs.KindOf(err) == errs.NotFound {
 		file, err = model.File{ID: out.File, Size: out.Size}, nil // moved to the trash in the meantime
 	}
-	up.File = &file
-	return up, true, err
+	return u.endedUpload(id, out, &file, r.At), true, err
+}
+
+// endedUpload returns an upload that ended at the given time. file is the stored document,
+// or nil if it was rejected.
+func (u *Uploads) endedUpload(id string, out outcome, file *model.File, at time.Time) Upload {
+	return Upload{ID: id, Size: out.Size, Offset: out.Size, ExpiresAt: at.Add(u.vault.Settings.IdempotencyPeriod), File: file, Rejection: out.Rejection}
 }
 
 // finishTimeout limits the time to inspect and commit a document. This includes waiting
@@ -63,36 +68,31 @@ const finishTimeout = 2 * time.Minute
 // if the client disconnects. If it returns an error, it has stored nothing, but has
 // flushed the received bytes.
 func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, open *openUpload) (Upload, error) {
-	up, found, err := u.findOutcome(ctx, actor, id)
-	if err != nil {
-		return up, errors.Join(err, u.vault.StorageError(open.Flush()))
-	}
-	if found {
-		return up, nil // an earlier attempt succeeded
-	}
 	finishCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	if err := u.setCancel(open, cancel); err != nil {
 		return Upload{}, err
 	}
-	err = u.store(finishCtx, actor, open)
+	stored, err := u.store(finishCtx, actor, open)
 	switch kind := errs.KindOf(err); {
 	case err != nil && u.isCanceled(open):
 		return Upload{}, errors.Join(errCanceled, err)
-	case errors.Is(err, vault.ErrAlreadyProcessed):
-		err = nil
 	case kind == errs.NotFound && open.Abstract != 0:
-		err = u.reject(finishCtx, actor, open, "The abstract is no longer there")
+		stored, err = u.reject(finishCtx, actor, open, "The abstract is no longer there")
 	case kind == errs.Invalid && len(open.Path) > 0:
-		err = u.reject(finishCtx, actor, open, rejectionReason(err))
+		stored, err = u.reject(finishCtx, actor, open, rejectionReason(err))
 	case kind == errs.NotFound, kind == errs.Invalid:
-		err = u.reject(finishCtx, actor, open, "The folder is no longer there")
+		stored, err = u.reject(finishCtx, actor, open, "The folder is no longer there")
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, vault.ErrAlreadyProcessed): // an earlier attempt succeeded
+		up, _, err := u.findOutcome(finishCtx, actor, id)
+		return up, err
+	case err != nil:
 		return Upload{}, errors.Join(err, u.vault.StorageError(open.Flush()))
 	}
-	up, _, err = u.findOutcome(finishCtx, actor, id)
-	return up, err
+	out, file := newOutcome(open, stored)
+	return u.endedUpload(id, out, file, u.vault.Now()), nil
 }
 
 // rejectionReason returns the message of an error without the final period.
@@ -135,9 +135,9 @@ func (u *Uploads) startCommit(open *openUpload) error {
 }
 
 // store adds the document to the vault in the same way as other uploads.
-func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload) error {
+func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload) (stored vault.AbstractWithFiles, err error) {
 	recorder := u.outcomeRecorder(actor, open)
-	err := u.vault.Store.View(ctx, func(t *store.Tx) error {
+	err = u.vault.Store.View(ctx, func(t *store.Tx) error {
 		// Check this before creating the blob, so that a rejected upload doesn't leave an
 		// orphaned blob.
 		if err := u.vault.CheckActor(t, actor); err != nil {
@@ -150,42 +150,43 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload
 		return err
 	})
 	if err != nil {
-		return err
+		return stored, err
 	}
 	staged, err := u.vault.Files.Stage(ctx)
 	if err != nil {
-		return err
+		return stored, err
 	}
 	defer staged.Discard()
 	if err := staged.Adopt(open.Filename, open.Partial); err != nil {
-		return err
+		return stored, err
 	}
 	if open.Batch != "" {
 		staged.BatchItem = vault.NewBatchItem(&u.batches, open.Owner+"\n"+open.Batch, open.Position)
 	}
 	if open.Abstract != 0 {
-		_, err = u.vault.Abstracts.Attach(ctx, actor, open.Abstract, model.UploadDraft{}, staged, recorder)
-		return err
+		return u.vault.Abstracts.Attach(ctx, actor, open.Abstract, model.UploadDraft{}, staged, recorder)
 	}
-	draft := model.UploadDraft{}
-	if open.Folder != 0 {
-		draft.FolderID = model.IDInput{Present: true, Valid: true, Value: int64(open.Folder)}
+	return u.vault.Files.UploadInto(ctx, actor, model.UploadDraft{FolderID: model.NewIDInput(open.Folder)}, open.Path, staged, recorder)
+}
+
+// newOutcome returns the outcome of an upload and the stored document, if there is one.
+func newOutcome(open *openUpload, stored vault.AbstractWithFiles) (out outcome, file *model.File) {
+	out.Size = open.Size
+	switch {
+	case len(stored.Failures) > 0:
+		out.Rejection = stored.Failures[0].Reason
+	case len(stored.Files) > 0: // all other files of the abstract have lower IDs
+		newest := slices.MaxFunc(stored.Files, func(a, b model.File) int { return cmp.Compare(a.ID, b.ID) })
+		out.File, file = newest.ID, &newest
 	}
-	_, err = u.vault.Files.UploadInto(ctx, actor, draft, open.Path, staged, recorder)
-	return err
+	return out, file
 }
 
 // outcomeRecorder returns the Idempotency that stores the outcome in the transaction.
 func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Idempotency[vault.AbstractWithFiles] {
 	return vault.Idempotency[vault.AbstractWithFiles]{KeyHash: outcomeKey(actor, open.Name()), RequestHash: open.Name(),
 		Render: func(stored vault.AbstractWithFiles) (int, map[string]string, []byte, error) {
-			out := outcome{Size: open.Size}
-			switch {
-			case len(stored.Failures) > 0:
-				out.Rejection = stored.Failures[0].Reason
-			case len(stored.Files) > 0:
-				out.File = slices.Max(vault.FileIDs(stored.Files)) // all other files of the abstract have lower IDs
-			}
+			out, _ := newOutcome(open, stored)
 			body, err := json.Marshal(out)
 			return 0, nil, body, err
 		}, BeforeCommit: func() error { return u.startCommit(open) }}
@@ -193,14 +194,10 @@ func (u *Uploads) outcomeRecorder(actor model.Actor, open *openUpload) vault.Ide
 
 // reject ends an upload by storing a rejection, for example because its destination no
 // longer exists.
-func (u *Uploads) reject(ctx context.Context, actor model.Actor, open *openUpload, reason string) error {
+func (u *Uploads) reject(ctx context.Context, actor model.Actor, open *openUpload, reason string) (vault.AbstractWithFiles, error) {
 	recorder := u.outcomeRecorder(actor, open)
-	err := u.vault.Update(ctx, actor, func(t *store.Tx) error { return recorder.CheckUnused(t, u.vault) }, func(t *store.Tx) error {
-		rejected := model.RejectedFile{Filename: open.Filename, Reason: reason}
-		return recorder.SaveResponse(t, u.vault.Now(), vault.AbstractWithFiles{Failures: []model.RejectedFile{rejected}})
+	rejected := vault.AbstractWithFiles{Failures: []model.RejectedFile{{Filename: open.Filename, Reason: reason}}}
+	return rejected, u.vault.Update(ctx, actor, func(t *store.Tx) error { return recorder.CheckUnused(t, u.vault) }, func(t *store.Tx) error {
+		return recorder.SaveResponse(t, u.vault.Now(), rejected)
 	})
-	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		return nil
-	}
-	return err
 }

@@ -58,31 +58,25 @@ type openUpload struct {
 
 // uploadInfo is stored as JSON with the partial file.
 type uploadInfo struct {
-	Owner     string    `json:"owner"` // model.Actor.Record of the creator
-	Abstract  uint64    `json:"abstract,omitempty"`
-	Folder    uint64    `json:"folder,omitempty"`
-	Path      []string  `json:"path,omitempty"`
-	Filename  string    `json:"filename"`
-	Size      int64     `json:"size"`
-	Batch     string    `json:"batch,omitempty"`
-	Position  int       `json:"turn,omitempty"`
-	Metadata  string    `json:"metadata,omitempty"`
+	Owner string `json:"owner"` // model.Actor.Record of the creator
+	Plan
 	CreatedAt time.Time `json:"at"`
 }
 
 // Plan describes a document to upload and its destination: an abstract, a folder, or
-// neither if both IDs are 0.
+// neither if both IDs are 0. It is stored as part of uploadInfo.
 type Plan struct {
-	Abstract, Folder uint64
-	Path             []string // names of nested folders below Folder; missing ones are created
-	Filename         string   // as returned by decode.Filename
-	Size             int64    // bytes
+	Abstract uint64   `json:"abstract,omitempty"`
+	Folder   uint64   `json:"folder,omitempty"`
+	Path     []string `json:"path,omitempty"` // names of nested folders below Folder; missing ones are created
+	Filename string   `json:"filename"`       // as returned by decode.Filename
+	Size     int64    `json:"size"`           // bytes
 	// Documents with the same Batch (not "") were selected together. They appear in the
 	// abstract in the order of Position, no matter which one arrives first.
-	Batch    string
-	Position int
+	Batch    string `json:"batch,omitempty"`
+	Position int    `json:"turn,omitempty"`
 	// Metadata is opaque client data that is returned unchanged.
-	Metadata string
+	Metadata string `json:"metadata,omitempty"`
 }
 
 // Upload is the progress of an upload or, if the upload has ended, its outcome.
@@ -181,8 +175,7 @@ func (u *Uploads) Begin(ctx context.Context, actor model.Actor, plan Plan) (Uplo
 		return Upload{}, err
 	}
 	name := uploadName(token)
-	info := uploadInfo{Owner: actor.Record(), Abstract: plan.Abstract, Folder: plan.Folder, Path: plan.Path, Filename: plan.Filename,
-		Size: plan.Size, Batch: plan.Batch, Position: plan.Position, Metadata: plan.Metadata, CreatedAt: u.vault.Now()}
+	info := uploadInfo{Owner: actor.Record(), Plan: plan, CreatedAt: u.vault.Now()}
 	raw, err := json.Marshal(info)
 	if err != nil {
 		return Upload{}, err
@@ -382,14 +375,16 @@ func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUplo
 
 // runExclusive calls fn if no other request is using the upload. Otherwise, it returns
 // errUploadBusy. Cancel cancels the context passed to fn.
-func (u *Uploads) runExclusive(ctx context.Context, id string, open *openUpload, fn func(context.Context) (Upload, error)) (Upload, error) {
+func (u *Uploads) runExclusive(
+	ctx context.Context, id string, open *openUpload, fn func(context.Context) (Upload, error),
+) (up Upload, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := u.acquire(open, cancel); err != nil {
 		return u.status(id, open), err
 	}
-	up, err := fn(ctx)
-	return up, errors.Join(err, u.release(open, up.Ended()))
+	defer func() { err = errors.Join(err, u.release(open, up.Ended())) }() // even if fn panics
+	return fn(ctx)
 }
 
 func (u *Uploads) acquire(open *openUpload, cancel context.CancelFunc) error {

@@ -127,10 +127,7 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 	if missing < 0 || missing > model.MaxFolderDepth || missing > 0 && !dry {
 		return folder, false, errs.InvalidField("missing", model.MsgFolderTooDeep)
 	}
-	draft := model.FolderDraft{Name: model.StringInput(name)}
-	if parent != 0 {
-		draft.ParentID = model.IDInput{Present: true, Valid: true, Value: int64(parent)}
-	}
+	draft := model.FolderDraft{Name: model.StringInput(name), ParentID: model.NewIDInput(parent)}
 	resolve := func(t *store.Tx) error {
 		created = false
 		wanted, rejected := draft.Check(parent == 0 || t.HasFolder(parent))
