@@ -35,8 +35,8 @@ func Gate(opts page.Options) (http.Handler, error) {
 	docs := documents.New(s)
 	table := routes(s, docs)
 	for i := range table {
-		table[i].Handle = func(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
-			w.WriteHeader(Reached)
+		table[i].Handle = func(r *page.Request) error {
+			r.W.WriteHeader(Reached)
 			return nil
 		}
 	}

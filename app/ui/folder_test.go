@@ -52,24 +52,24 @@ func TestFolderPages(t *testing.T) {
 	viewer.get(t, 200, path).lacks(t, "data-upload", "New folder", `type="checkbox"`, "/rename", "upload.js")
 
 	got := staff.post(t, 303, "/documents/move", url.Values{"file": {"1", "2", "77"}, "to": {"2"}, "back": {path + "?sort=date"}})
-	if notice := noticeOf(t, got); got.Header.Get("Location") != path+"?sort=date" ||
+	if notice := h.noticeOf(t, got); got.Header.Get("Location") != path+"?sort=date" ||
 		notice != "2 documents were moved. “document 77” was left: It is no longer there." {
 		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
 	staff.get(t, 200, "/vault/2").has(t, "Deed 9.pdf", "Deed 10.pdf")
 	got = staff.post(t, 303, "/documents/trash", url.Values{"file": {"1"}, "back": {"//elsewhere"}})
-	if notice := noticeOf(t, got); got.Header.Get("Location") != "/" || notice != "1 document was moved to the trash." {
+	if notice := h.noticeOf(t, got); got.Header.Get("Location") != "/" || notice != "1 document was moved to the trash." {
 		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
 	for _, row := range []struct{ path, want string }{{"/documents/move", "No document was chosen."},
 		{"/documents/trash", "No document was chosen."}} {
 		t.Run(row.path, func(t *testing.T) {
-			if notice := noticeOf(t, staff.post(t, 303, row.path, nil)); notice != row.want {
+			if notice := h.noticeOf(t, staff.post(t, 303, row.path, nil)); notice != row.want {
 				t.Errorf("notice = %q, want %q", notice, row.want)
 			}
 		})
 	}
-	notice := noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}}))
+	notice := h.noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}}))
 	if notice != "Choose the folder to move to." {
 		t.Errorf("notice = %q, want %q", notice, "Choose the folder to move to.")
 	}

@@ -335,7 +335,7 @@ func TestPlainUpload(t *testing.T) {
 			if got.Header.Get("Location") != row.to {
 				t.Errorf("Location of %s = %q, want %q", row.path, got.Header.Get("Location"), row.to)
 			}
-			if notice := noticeOf(t, got); !strings.Contains(notice, row.notice) {
+			if notice := h.noticeOf(t, got); !strings.Contains(notice, row.notice) {
 				t.Errorf("notice = %q, want %q", notice, row.notice)
 			}
 		})
@@ -387,14 +387,13 @@ func TestUploadWhileWorkersAreKilled(t *testing.T) {
 }
 
 // noticeOf returns the notice that the response sets for the next page.
-func noticeOf(t *testing.T, r reply) string {
+func (h *testServer) noticeOf(t *testing.T, r reply) string {
 	t.Helper()
 	for _, c := range r.Cookies() {
 		if c.Name == "deedkeep_notice" {
-			sealed, _, _ := strings.Cut(c.Value, ".")
-			text, err := base64.RawURLEncoding.DecodeString(sealed)
-			if err != nil {
-				t.Fatalf("decode Base64: %v", err)
+			text, ok := h.vault.Secrets.Cursors().Decode("notice", c.Value)
+			if !ok {
+				t.Fatalf("notice %q can't be decrypted", c.Value)
 			}
 			_, notice, _ := strings.Cut(string(text), "\n") // the undo address comes first
 			return notice

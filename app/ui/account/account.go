@@ -29,80 +29,77 @@ type sessionRow struct {
 	This bool
 }
 
-func (p *Pages) accountPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showAccount(w, r, visitor, http.StatusOK, "", nil)
+func (p *Pages) accountPage(r *page.Request) error {
+	return p.showAccount(r, http.StatusOK, "", nil)
 }
 
 // showAccount shows the account page with the problems of one of its forms, if any.
-func (p *Pages) showAccount(
-	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form string, problems map[string]string,
+func (p *Pages) showAccount(r *page.Request, status int, form string, problems map[string]string,
 ) error {
-	user, err := p.Vault.Users.Get(r.Context(), visitor.ID)
+	user, err := p.Vault.Users.Get(r.Context(), r.Visitor.ID)
 	if err != nil {
 		return err
 	}
-	sessions, err := p.Vault.Sessions.List(r.Context(), visitor.Actor)
+	sessions, err := p.Vault.Sessions.List(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
-	view := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.TwoFactorRequired(), Must: visitor.Role == "", Problems: problems, Form: form}
+	view := accountView{User: user, Once: rand.Text(), Required: p.Vault.Users.TwoFactorRequired(), Must: r.Role == "", Problems: problems, Form: form}
 	if user.TwoFactor != nil {
 		view.Codes = len(user.TwoFactor.RecoveryHashes)
 	}
 	for _, s := range sessions {
-		view.Sessions = append(view.Sessions, sessionRow{s, deviceName(s.Device), s.Hash == visitor.Session})
+		view.Sessions = append(view.Sessions, sessionRow{s, deviceName(s.Device), s.Hash == r.Session})
 	}
-	return p.RenderPage(w, r, visitor, status, "me.html", page.Page{
+	return p.RenderPage(r, status, "me.html", page.Page{
 		Heading: "Your account", Section: "me", Data: view, Scripts: []string{"account.js"},
 	})
 }
 
 // showAccountProblem shows the account page with the form's problems that err reports. If err is
 // not about the form, it is returned.
-func (p *Pages) showAccountProblem(w http.ResponseWriter, r *http.Request, visitor page.Visitor, form string, err error) error {
-	status, problems := page.FormProblems(err)
-	if problems == nil {
-		return err
-	}
-	page.RetryAfter(w, err)
-	return p.showAccount(w, r, visitor, status, form, problems)
+func (p *Pages) showAccountProblem(r *page.Request, form string, err error) error {
+	return page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
+		r.RetryAfter(err)
+		return p.showAccount(r, status, form, problems)
+	})
 }
 
-func (p *Pages) changePassword(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) changePassword(r *page.Request) error {
 	form := r.PostForm
 	if form.Get("password") != form.Get("again") {
-		return p.showAccount(w, r, visitor, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The two passwords differ."})
+		return p.showAccount(r, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The two passwords differ."})
 	}
-	if err := p.Vault.Users.ChangePassword(r.Context(), visitor.Actor, form.Get("current_password"), form.Get("password")); err != nil {
-		return p.showAccountProblem(w, r, visitor, "password", err)
+	if err := p.Vault.Users.ChangePassword(r.Context(), r.Actor, form.Get("current_password"), form.Get("password")); err != nil {
+		return p.showAccountProblem(r, "password", err)
 	}
-	return p.RedirectWithNotice(w, r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
+	return p.RedirectWithNotice(r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
 }
 
 // endSession ends one of the user's sessions, which signs that device out.
-func (p *Pages) endSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) endSession(r *page.Request) error {
 	id := r.PostForm.Get("session")
-	err := p.Vault.Sessions.End(r.Context(), visitor.Actor, id)
+	err := p.Vault.Sessions.End(r.Context(), r.Actor, id)
 	switch {
 	case errs.KindOf(err) == errs.NotFound: // the session has expired in the meantime
 	case err != nil:
 		return err
-	case id == (model.Session{Hash: visitor.Session}).ID():
-		return p.finishSignOut(w, r, "You are signed out.")
+	case id == (model.Session{Hash: r.Session}).ID():
+		return p.finishSignOut(r, "You are signed out.")
 	}
-	return p.RedirectWithNotice(w, r, "/me", "That device is signed out.")
+	return p.RedirectWithNotice(r, "/me", "That device is signed out.")
 }
 
-func (p *Pages) endOtherSessions(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Sessions.EndOthers(r.Context(), visitor.Actor); err != nil {
+func (p *Pages) endOtherSessions(r *page.Request) error {
+	if err := p.Vault.Sessions.EndOthers(r.Context(), r.Actor); err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, "/me", "You are signed out everywhere but here.")
+	return p.RedirectWithNotice(r, "/me", "You are signed out everywhere but here.")
 }
 
-func (p *Pages) endAllSessions(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Sessions.EndAll(r.Context(), visitor.Actor); err != nil {
+func (p *Pages) endAllSessions(r *page.Request) error {
+	if err := p.Vault.Sessions.EndAll(r.Context(), r.Actor); err != nil {
 		return err
 	}
-	return p.finishSignOut(w, r, "You are signed out everywhere.")
+	return p.finishSignOut(r, "You are signed out everywhere.")
 }

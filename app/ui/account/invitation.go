@@ -13,60 +13,59 @@ import (
 
 // invitationPage shows the password form of a one-time link. GET requests don't use up the link
 // because email programs open links for previews.
-func (p *Pages) invitationPage(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
+func (p *Pages) invitationPage(r *page.Request) error {
 	in, err := p.Vault.Users.Invitation(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return invitationError(err)
 	}
-	return p.showInvitation(w, r, http.StatusOK, in, "", nil)
+	return p.showInvitation(r, http.StatusOK, in, "", nil)
 }
 
 // acceptInvitation sets the user's password from the submitted form.
-func (p *Pages) acceptInvitation(w http.ResponseWriter, r *http.Request, _ page.Visitor) error {
+func (p *Pages) acceptInvitation(r *page.Request) error {
 	token := r.PathValue("token")
 	// Check the link before reading the form, so that no password is read if the link is invalid.
 	in, err := p.Vault.Users.Invitation(r.Context(), token)
 	if err != nil {
-		page.SkipForm(w, r)
+		page.SkipForm(r)
 		return invitationError(err)
 	}
-	if err := page.ReadForm(w, r, page.MaxFormBytes); err != nil {
+	if err := page.ReadForm(r, page.MaxFormBytes); err != nil {
 		return err
 	}
 	form := r.PostForm
 	if form.Get("password") != form.Get("again") {
-		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
+		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
 	}
-	user, err := p.Vault.Users.Accept(r.Context(), token, auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r)})
+	user, err := p.Vault.Users.Accept(r.Context(), token, auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r.Request)})
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
-		return p.showInvitation(w, r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(domainErr.Fields))
+		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), page.FieldProblems(domainErr.Fields))
 	}
 	if err != nil {
 		return invitationError(err)
 	}
-	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", page.RequestID(w))
-	return p.signInAfterInvitation(w, r, user.Name, form.Get("password"))
+	p.Log.InfoContext(r.Context(), "password set by link", "user", user.ID, "request_id", r.RequestID())
+	return p.signInAfterInvitation(r, user.Name, form.Get("password"))
 }
 
 // signInAfterInvitation signs the user in with the new password. If that fails, it shows the
 // sign-in page with the username filled in.
-func (p *Pages) signInAfterInvitation(w http.ResponseWriter, r *http.Request, name, password string) error {
-	in, err := p.Vault.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r), Device: r.UserAgent()})
+func (p *Pages) signInAfterInvitation(r *page.Request, name, password string) error {
+	in, err := p.Vault.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r.Request), Device: r.UserAgent()})
 	if errors.As(err, new(*auth.SignInError)) {
-		return p.RedirectWithNotice(w, r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
+		return p.RedirectWithNotice(r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
 	}
 	if err != nil {
 		return err
 	}
-	p.SetNotice(w, r, "Your password is set. From now on you sign in as "+name+".")
-	return p.finishSignIn(w, r, in, "/")
+	p.SetNotice(r, "Your password is set. From now on you sign in as "+name+".")
+	return p.finishSignIn(r, in, "/")
 }
 
 // showInvitation shows the password form for the user that the link was created for, even if
 // another user is signed in.
-func (p *Pages) showInvitation(
-	w http.ResponseWriter, r *http.Request, status int, in auth.Invitation, name string, problems map[string]string,
-) error {
+func (p *Pages) showInvitation(r *page.Request, status int, in auth.Invitation, name string, problems map[string]string) error {
+	r.Visitor = page.Visitor{}
 	heading, text := "Choose a password", "This link works once."
 	switch {
 	case in.First:
@@ -77,7 +76,7 @@ func (p *Pages) showInvitation(
 	if !in.First {
 		name = in.Name
 	}
-	return p.RenderPage(w, r, page.Visitor{}, status, "join.html", page.Page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
+	return p.RenderPage(r, status, "join.html", page.Page{Heading: heading, Scripts: []string{"account.js"}, Data: struct {
 		Text, Name string
 		First      bool
 		MinLength  int

@@ -20,57 +20,54 @@ type signInForm struct {
 	Code              bool // ask for the verification code instead of the username and password
 }
 
-func (p *Pages) signInPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) signInPage(r *page.Request) error {
 	query := r.URL.Query()
 	to := page.LocalAddress(query.Get("to"))
-	if visitor.Known() {
-		page.Redirect(w, r, to)
-		return nil
+	if r.Known() {
+		return r.Redirect(to)
 	}
-	return p.showSignIn(w, r, visitor, http.StatusOK, signInForm{To: to, Name: page.Truncate(query.Get("name"), model.MaxNameLength)})
+	return p.showSignIn(r, http.StatusOK, signInForm{To: to, Name: page.Truncate(query.Get("name"), model.MaxNameLength)})
 }
 
-func (p *Pages) showSignIn(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form signInForm) error {
+func (p *Pages) showSignIn(r *page.Request, status int, form signInForm) error {
 	heading := "Sign in"
 	if form.Code {
 		heading = "Enter your code"
 	}
-	return p.RenderPage(w, r, visitor, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
+	return p.RenderPage(r, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
 }
 
 // signIn handles the first sign-in step: it checks the username and password.
-func (p *Pages) signIn(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) signIn(r *page.Request) error {
 	form := r.PostForm
-	return p.startSession(w, r, visitor, auth.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
+	return p.startSession(r, auth.SignInDraft{Name: form.Get("name"), Password: form.Get("password")})
 }
 
-func (p *Pages) signInCodePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) signInCodePage(r *page.Request) error {
 	to := page.LocalAddress(r.URL.Query().Get("to"))
-	if p.CookieValue(r, challengeCookie) == "" || visitor.Known() {
-		page.Redirect(w, r, page.SignInPath(to)) // no sign-in is waiting for a verification code
-		return nil
+	if p.CookieValue(r, challengeCookie) == "" || r.Known() {
+		return r.Redirect(page.SignInPath(to)) // no sign-in is waiting for a verification code
 	}
-	return p.showSignIn(w, r, visitor, http.StatusOK, signInForm{To: to, Code: true})
+	return p.showSignIn(r, http.StatusOK, signInForm{To: to, Code: true})
 }
 
 // submitCode handles the second sign-in step: it checks the verification code.
-func (p *Pages) submitCode(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) submitCode(r *page.Request) error {
 	step := p.CookieValue(r, challengeCookie)
 	if step == "" {
-		page.Redirect(w, r, page.SignInPath(page.LocalAddress(r.PostForm.Get("to"))))
-		return nil
+		return r.Redirect(page.SignInPath(page.LocalAddress(r.PostForm.Get("to"))))
 	}
-	return p.startSession(w, r, visitor, auth.SignInDraft{Challenge: step, Code: r.PostForm.Get("code")})
+	return p.startSession(r, auth.SignInDraft{Challenge: step, Code: r.PostForm.Get("code")})
 }
 
 // startSession signs the user in if the credentials are valid. Otherwise it asks for the
 // verification code or shows the problem.
-func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor page.Visitor, draft auth.SignInDraft) error {
-	draft.Address, draft.Device = p.Address(r), r.UserAgent()
+func (p *Pages) startSession(r *page.Request, draft auth.SignInDraft) error {
+	draft.Address, draft.Device = p.Address(r.Request), r.UserAgent()
 	to := page.LocalAddress(r.PostForm.Get("to"))
 	in, err := p.Vault.Users.SignIn(r.Context(), draft)
 	if err == nil {
-		return p.finishSignIn(w, r, in, to)
+		return p.finishSignIn(r, in, to)
 	}
 	var rejected *auth.SignInError
 	if !errors.As(err, &rejected) {
@@ -79,51 +76,49 @@ func (p *Pages) startSession(w http.ResponseWriter, r *http.Request, visitor pag
 	again := signInForm{Name: page.Truncate(draft.Name, model.MaxNameLength), To: to, Problem: rejected.Error(), Wait: int(rejected.Wait.Seconds()), Code: draft.Challenge != ""}
 	switch rejected.Reason {
 	case auth.CodeNeeded:
-		p.SetCookie(w, r, challengeCookie, rejected.Challenge, auth.ChallengeTTL, http.SameSiteStrictMode)
-		page.Redirect(w, r, page.WithReturnTo("/sign-in/code", to))
-		return nil
+		p.SetCookie(r, challengeCookie, rejected.Challenge, auth.ChallengeTTL, http.SameSiteStrictMode)
+		return r.Redirect(page.WithReturnTo("/sign-in/code", to))
 	case auth.ChallengeExpired, auth.WrongPassword:
 		again.Code = false
-		p.clearChallenge(w, r)
+		p.clearChallenge(r)
 	}
-	page.RetryAfter(w, err)
-	return p.showSignIn(w, r, visitor, page.SignInErrorStatus(rejected), again)
+	r.RetryAfter(err)
+	return p.showSignIn(r, page.SignInErrorStatus(rejected), again)
 }
 
 // finishSignIn sets the cookie of the new session. To prevent session fixation, it ends the
 // browser's previous session.
-func (p *Pages) finishSignIn(w http.ResponseWriter, r *http.Request, in auth.SignedIn, to string) error {
+func (p *Pages) finishSignIn(r *page.Request, in auth.SignedIn, to string) error {
 	if before := p.SessionToken(r); before != "" {
-		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r)); err != nil {
+		if err := p.Vault.Sessions.SignOut(r.Context(), before, p.Address(r.Request)); err != nil {
 			return err
 		}
 	}
-	p.clearChallenge(w, r)
-	p.SetSession(w, r, in.Token)
+	p.clearChallenge(r)
+	p.SetSession(r, in.Token)
 	if in.Enroll {
 		to = "/me"
 	}
-	page.Redirect(w, r, to)
-	return nil
+	return r.Redirect(to)
 }
 
 // clearChallenge deletes the cookie of a sign-in that can't be continued.
-func (p *Pages) clearChallenge(w http.ResponseWriter, r *http.Request) {
+func (p *Pages) clearChallenge(r *page.Request) {
 	if p.CookieValue(r, challengeCookie) != "" {
-		p.SetCookie(w, r, challengeCookie, "", 0, http.SameSiteStrictMode)
+		p.SetCookie(r, challengeCookie, "", 0, http.SameSiteStrictMode)
 	}
 }
 
-func (p *Pages) signOut(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), visitor.Address); err != nil {
+func (p *Pages) signOut(r *page.Request) error {
+	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), r.Visitor.Address); err != nil {
 		return err
 	}
-	return p.finishSignOut(w, r, "You are signed out.")
+	return p.finishSignOut(r, "You are signed out.")
 }
 
 // finishSignOut deletes the session cookie and the data that the browser stores for this site.
-func (p *Pages) finishSignOut(w http.ResponseWriter, r *http.Request, notice string) error {
-	p.SetSession(w, r, "")
-	page.ClearSiteData(w, `"cache", "storage"`)
-	return p.RedirectWithNotice(w, r, "/sign-in", notice)
+func (p *Pages) finishSignOut(r *page.Request, notice string) error {
+	p.SetSession(r, "")
+	page.ClearSiteData(r, `"cache", "storage"`)
+	return p.RedirectWithNotice(r, "/sign-in", notice)
 }

@@ -18,20 +18,20 @@ type twoFactorForm struct {
 
 // beginTwoFactor starts setting up two-factor authentication. The response shows the secret, which
 // can't be shown again.
-func (p *Pages) beginTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	offer, err := p.Vault.Users.BeginTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
+func (p *Pages) beginTwoFactor(r *page.Request) error {
+	offer, err := p.Vault.Users.BeginTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password"))
 	if err != nil {
-		return p.showAccountProblem(w, r, visitor, "factor", err)
+		return p.showAccountProblem(r, "factor", err)
 	}
 	drawn, err := qrCodeSVG(offer.URI)
 	if err != nil {
 		return err
 	}
-	return p.showTwoFactorForm(w, r, visitor, http.StatusOK, twoFactorForm{QR: drawn, Secret: groupsOfFour(offer.Secret)})
+	return p.showTwoFactorForm(r, http.StatusOK, twoFactorForm{QR: drawn, Secret: groupsOfFour(offer.Secret)})
 }
 
-func (p *Pages) showTwoFactorForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form twoFactorForm) error {
-	return p.RenderPage(w, r, visitor, status, "factor.html", page.Page{Heading: "Set up a second factor", Section: "me", Data: form})
+func (p *Pages) showTwoFactorForm(r *page.Request, status int, form twoFactorForm) error {
+	return p.RenderPage(r, status, "factor.html", page.Page{Heading: "Set up a second factor", Section: "me", Data: form})
 }
 
 // groupsOfFour splits a text into groups of four characters.
@@ -43,26 +43,24 @@ func groupsOfFour(text string) string {
 	return strings.Join(append(groups, text), " ")
 }
 
-func (p *Pages) confirmTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	codes, err := p.Vault.Users.ConfirmTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("code"))
+func (p *Pages) confirmTwoFactor(r *page.Request) error {
+	codes, err := p.Vault.Users.ConfirmTwoFactor(r.Context(), r.Actor, r.PostForm.Get("code"))
 	if err == nil {
-		return p.showRecoveryCodes(w, r, visitor, "The second factor is set up", codes)
+		return p.showRecoveryCodes(r, "The second factor is set up", codes)
 	}
-	status, problems := page.FormProblems(err)
-	if problems == nil {
-		return err
-	}
-	return p.showTwoFactorForm(w, r, visitor, status, twoFactorForm{Problem: problems["code"] + problems[""]})
+	return page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
+		return p.showTwoFactorForm(r, status, twoFactorForm{Problem: problems["code"] + problems[""]})
+	})
 }
 
 // newRecoveryCodes replaces the user's recovery codes.
-func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.SubmitOnce(w, r, visitor, codesAlreadyShown, func() (string, error) {
-		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), visitor.Actor, r.PostForm.Get("current_password"))
+func (p *Pages) newRecoveryCodes(r *page.Request) error {
+	return p.SubmitOnce(r, codesAlreadyShown, func() (string, error) {
+		codes, err := p.Vault.Users.NewRecoveryCodes(r.Context(), r.Actor, r.PostForm.Get("current_password"))
 		if err != nil {
-			return "", p.showAccountProblem(w, r, visitor, "factor", err)
+			return "", p.showAccountProblem(r, "factor", err)
 		}
-		return codesAlreadyShown.Path, p.showRecoveryCodes(w, r, visitor, "New recovery codes", codes)
+		return codesAlreadyShown.Path, p.showRecoveryCodes(r, "New recovery codes", codes)
 	})
 }
 
@@ -70,15 +68,15 @@ func (p *Pages) newRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor
 var codesAlreadyShown = page.AlreadySubmitted{Text: "These codes were made already. They were shown once, and are shown no more.", Path: "/me", Link: "Go to your account"}
 
 // showRecoveryCodes shows new recovery codes. They can't be shown again.
-func (p *Pages) showRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor, heading string, codes []string) error {
-	if visitor.Role == "" { // two-factor authentication is set up now, so read the user's role
-		user, err := p.Vault.Users.Get(r.Context(), visitor.ID)
+func (p *Pages) showRecoveryCodes(r *page.Request, heading string, codes []string) error {
+	if r.Role == "" { // two-factor authentication is set up now, so read the user's role
+		user, err := p.Vault.Users.Get(r.Context(), r.Visitor.ID)
 		if err != nil {
 			return err
 		}
-		visitor.Role = user.Role
+		r.Role = user.Role
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "codes.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "codes.html", page.Page{
 		Heading: heading, Section: "me", Data: codes, Scripts: []string{"account.js"},
 	})
 }
@@ -88,30 +86,30 @@ var recoveryCodePattern = regexp.MustCompile(`^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 
 // downloadRecoveryCodes sends the recovery codes in the form back as a file. The server can't look
 // them up because it stores only their hashes.
-func (p *Pages) downloadRecoveryCodes(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) downloadRecoveryCodes(r *page.Request) error {
 	var text strings.Builder
-	text.WriteString("Recovery codes of " + visitor.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
+	text.WriteString("Recovery codes of " + r.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
 	for _, code := range r.PostForm["code"] {
 		if !recoveryCodePattern.MatchString(code) {
 			return page.NewHTTPError(http.StatusUnprocessableEntity, "This cannot be saved", "These are no recovery codes.")
 		}
 		text.WriteString(code + "\r\n")
 	}
-	h := w.Header()
+	h := r.W.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="deedkeep-recovery-codes.txt"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if _, err := w.Write([]byte(text.String())); err != nil {
+	if _, err := r.W.Write([]byte(text.String())); err != nil {
 		p.Log.DebugContext(r.Context(), "page not delivered", "error", err)
 	}
 	return nil
 }
 
 // removeTwoFactor turns off two-factor authentication for the signed-in user.
-func (p *Pages) removeTwoFactor(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Users.RemoveTwoFactor(r.Context(), visitor.Actor, r.PostForm.Get("current_password")); err != nil {
-		return p.showAccountProblem(w, r, visitor, "factor", err)
+func (p *Pages) removeTwoFactor(r *page.Request) error {
+	if err := p.Vault.Users.RemoveTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password")); err != nil {
+		return p.showAccountProblem(r, "factor", err)
 	}
-	return p.RedirectWithNotice(w, r, "/me", "The second factor is removed. Your name and password alone let you in.")
+	return p.RedirectWithNotice(r, "/me", "The second factor is removed. Your name and password alone let you in.")
 }

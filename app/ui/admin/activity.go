@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -39,7 +38,7 @@ type recordChoice struct {
 
 const activityPerPage = 50
 
-func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) activityPage(r *page.Request) error {
 	filters := page.ListParams(r, activityFilters...)
 	view := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.auditVerification()}
 	var err error
@@ -49,7 +48,7 @@ func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, visitor pag
 	if view.Keys, err = p.Vault.Keys.List(r.Context()); err != nil {
 		return err
 	}
-	q, records, err := p.eventQuery(r.Context(), visitor, filters, view.Problems)
+	q, records, err := p.eventQuery(r, filters, view.Problems)
 	if err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func (p *Pages) activityPage(w http.ResponseWriter, r *http.Request, visitor pag
 	if view.Events, err = p.eventRows(r.Context(), list.Items); err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "activity.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "activity.html", page.Page{
 		Heading: "Activity", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
@@ -90,9 +89,7 @@ func (a *activityPage) setRecords(records []matchedRecord, filters url.Values) {
 
 // eventQuery returns the query for the filters and the records that the record filter could refer
 // to. Invalid filters are ignored and reported in problems.
-func (p *Pages) eventQuery(
-	ctx context.Context, visitor page.Visitor, filters url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error,
-) {
+func (p *Pages) eventQuery(r *page.Request, filters url.Values, problems map[string]string) (q vault.Query, records []matchedRecord, err error) {
 	q = vault.Query{Sort: vault.SortCreated}
 	where := func(column vault.Column, value string) {
 		q.Filters = append(q.Filters, vault.Filter{Column: column, Value: value})
@@ -104,7 +101,7 @@ func (p *Pages) eventQuery(
 		where(vault.ColumnKind, v)
 	}
 	if v := filters.Get("record"); v != "" {
-		if records, err = p.findRecords(ctx, visitor, v); err != nil {
+		if records, err = p.findRecords(r, v); err != nil {
 			return q, nil, err
 		}
 		switch len(records) {

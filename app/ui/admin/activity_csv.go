@@ -21,9 +21,9 @@ const csvBatchBytes = 1 << 20
 // events export" with two additional columns: the name of the record and the local time. If an
 // error occurs during the export, the connection is aborted, so that the client doesn't mistake the
 // file for complete.
-func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) activityCSV(r *page.Request) error {
 	problems := map[string]string{}
-	q, _, err := p.eventQuery(r.Context(), visitor, page.ListParams(r, activityFilters...), problems)
+	q, _, err := p.eventQuery(r, page.ListParams(r, activityFilters...), problems)
 	if err != nil {
 		return err
 	}
@@ -39,32 +39,29 @@ func (p *Pages) activityCSV(w http.ResponseWriter, r *http.Request, visitor page
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="deedkeep-activity-%s.csv"`, now.Format(time.DateOnly)))
-	h.Set("Content-Security-Policy", page.DocumentPolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	r.SetDataHeaders("text/csv; charset=utf-8", page.DocumentPolicy, "no-store")
+	r.W.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="deedkeep-activity-%s.csv"`, now.Format(time.DateOnly)))
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	table := apitypes.NewEventTable(w, "record_name", "local_time")
+	table := apitypes.NewEventTable(r.W, "record_name", "local_time")
 	for {
-		p.SetWriteDeadline(w, csvBatchBytes) // there is a deadline for each batch, but not for the complete export
-		if err := p.writeEvents(r.Context(), table, list.Items); err != nil {
-			return p.abortResponse(r, err)
+		p.SetWriteDeadline(r, csvBatchBytes) // there is a deadline for each batch, but not for the complete export
+		err := p.writeEvents(r.Context(), table, list.Items)
+		switch q.Position = list.Next; {
+		case err != nil:
+		case q.Position != nil:
+			list, err = p.Vault.Events.List(r.Context(), q)
+		default:
+			err = table.Flush()
 		}
-		if q.Position = list.Next; q.Position == nil {
-			break
+		if err != nil {
+			p.AbortResponse(r, "activity", err)
 		}
-		if list, err = p.Vault.Events.List(r.Context(), q); err != nil {
-			return p.abortResponse(r, err)
+		if q.Position == nil {
+			return nil
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return p.abortResponse(r, err)
-	}
-	return nil
 }
 
 // writeEvents writes a batch of entries. It reads the names of all their records at once.
@@ -86,14 +83,6 @@ func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, eve
 	return nil
 }
 
-// abortResponse aborts the connection, so that the client notices that the response is incomplete.
-func (p *Pages) abortResponse(r *http.Request, err error) error {
-	if r.Context().Err() == nil {
-		p.Log.ErrorContext(r.Context(), "activity", "error", err)
-	}
-	panic(http.ErrAbortHandler)
-}
-
 // auditVerification is the progress or result of verifying the audit log.
 type auditVerification struct {
 	txn.Progress[audit.LogReport]
@@ -107,21 +96,20 @@ func (p *Pages) auditVerification() auditVerification {
 
 // auditVerificationPart renders the progress of the verification. A script requests it repeatedly
 // while the verification is running.
-func (p *Pages) auditVerificationPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if !page.IsPartRequest(r) {
-		page.Redirect(w, r, "/admin/activity")
-		return nil
+func (p *Pages) auditVerificationPart(r *page.Request) error {
+	if !r.IsPart() {
+		return r.Redirect("/admin/activity")
 	}
-	return p.RenderPart(w, r, visitor, http.StatusOK, "activity.html", "log-check", p.auditVerification())
+	return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.auditVerification())
 }
 
 // verifyAuditLog starts verifying the audit log.
-func (p *Pages) verifyAuditLog(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Events.StartVerify(r.Context(), visitor.Actor); err != nil {
+func (p *Pages) verifyAuditLog(r *page.Request) error {
+	if err := p.Vault.Events.StartVerify(r.Context(), r.Actor); err != nil {
 		return err
 	}
-	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, visitor, http.StatusOK, "activity.html", "log-check", p.auditVerification())
+	if r.IsPart() {
+		return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.auditVerification())
 	}
-	return p.RedirectWithNotice(w, r, "/admin/activity", "The log is being verified.")
+	return p.RedirectWithNotice(r, "/admin/activity", "The log is being verified.")
 }

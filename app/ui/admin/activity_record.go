@@ -22,9 +22,9 @@ type matchedRecord struct {
 }
 
 func (p *Pages) newMatchedRecord(recordType string, id uint64, name, under string) matchedRecord {
-	one := matchedRecord{RecordType: recordType, Name: name, Under: under, Path: p.RecordPath(recordType, id), record: page.RecordName(recordType, id), Asked: page.RecordName(recordType, id)}
-	if ids := p.IDCodec(recordType); ids != nil {
-		one.Asked = recordType + ":" + ids.Encode(id)
+	one := matchedRecord{
+		RecordType: recordType, Name: name, Under: under, Path: p.RecordPath(recordType, id),
+		record: page.RecordName(recordType, id), Asked: p.PublicRecordName(recordType, id),
 	}
 	if recordType == "file" {
 		one.RecordType = "document"
@@ -34,7 +34,8 @@ func (p *Pages) newMatchedRecord(recordType string, id uint64, name, under strin
 
 // findRecords returns the records that a text could refer to. The text may be the address of a
 // page, an ID, a number, a parcel ID, a street address, a username, or words in a document.
-func (p *Pages) findRecords(ctx context.Context, visitor page.Visitor, text string) ([]matchedRecord, error) {
+func (p *Pages) findRecords(r *page.Request, text string) ([]matchedRecord, error) {
+	ctx := r.Context()
 	text = strings.TrimSpace(text)
 	if recordName := p.ParseRecordName(text); recordName != "" {
 		return []matchedRecord{{record: recordName}}, nil
@@ -72,7 +73,7 @@ func (p *Pages) findRecords(ctx context.Context, visitor page.Visitor, text stri
 	if len(list) > 0 {
 		return list[:min(len(list), maxRecordChoices)], nil
 	}
-	return p.searchRecords(ctx, visitor, text)
+	return p.searchRecords(r, text)
 }
 
 // recordsByID returns the abstract and the order with the given opaque ID, if they exist.
@@ -95,11 +96,11 @@ func (p *Pages) recordsByID(ctx context.Context, text string) (list []matchedRec
 
 // searchRecords returns the records found by full-text search. It returns none if the search index
 // is unavailable or the text is too long.
-func (p *Pages) searchRecords(ctx context.Context, visitor page.Visitor, text string) (list []matchedRecord, err error) {
+func (p *Pages) searchRecords(r *page.Request, text string) (list []matchedRecord, err error) {
 	if text = search.TrimText(strings.ToValidUTF8(text, "")); page.TooShortToSearch(text) {
 		return nil, nil
 	}
-	answer, err := p.Search.Records(ctx, visitor.Actor, search.Query{Text: text, Limit: maxRecordChoices})
+	answer, err := p.Vault.Search.Records(r.Context(), r.Actor, search.Query{Text: text, Limit: maxRecordChoices})
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Unavailable:
 		return nil, nil

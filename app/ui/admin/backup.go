@@ -63,8 +63,8 @@ type backupVerification struct {
 // maxSnapshots is the maximum number of listed snapshots. Each one requires reading a file.
 const maxSnapshots = 60
 
-func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	backups, err := p.Vault.Backups.Destination(r.Context(), visitor.Actor, maxSnapshots)
+func (p *Pages) backupPage(r *page.Request) error {
+	backups, err := p.Vault.Backups.Destination(r.Context(), r.Actor, maxSnapshots)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *Pages) backupPage(w http.ResponseWriter, r *http.Request, visitor page.
 	if good := h.Backup.LastGood; good != nil {
 		view.Age = page.FormatAge(p.Now().Sub(good.At))
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "backups.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "backups.html", page.Page{
 		Heading: "Backups", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
@@ -111,8 +111,8 @@ func errorText(err error) string {
 }
 
 // runBackup starts a backup unless one is already running.
-func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	err := p.Vault.Backups.StartCreate(r.Context(), visitor.Actor)
+func (p *Pages) runBackup(r *page.Request) error {
+	err := p.Vault.Backups.StartCreate(r.Context(), r.Actor)
 	notice := "A backup is being made."
 	if errs.KindOf(err) == errs.Locked {
 		notice, err = "A backup is being made already.", nil
@@ -121,15 +121,15 @@ func (p *Pages) runBackup(w http.ResponseWriter, r *http.Request, visitor page.V
 		return asConflict(err)
 	}
 	p.ResetWarnings()
-	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, visitor, http.StatusOK, "backups.html", "backup-now", p.backupRun())
+	if r.IsPart() {
+		return p.RenderPart(r, http.StatusOK, "backups.html", "backup-now", p.backupRun())
 	}
-	return p.RedirectWithNotice(w, r, "/admin/backups", notice)
+	return p.RedirectWithNotice(r, "/admin/backups", notice)
 }
 
 // verifyBackup starts verifying the given snapshot or, if none is given, all snapshots.
-func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	err := p.Vault.Backups.StartVerify(r.Context(), visitor.Actor, r.PostForm.Get("snapshot"))
+func (p *Pages) verifyBackup(r *page.Request) error {
+	err := p.Vault.Backups.StartVerify(r.Context(), r.Actor, r.PostForm.Get("snapshot"))
 	notice := "The backups are being verified: every byte is read."
 	if errs.KindOf(err) == errs.Locked {
 		notice, err = "A verification is under way already.", nil
@@ -137,10 +137,10 @@ func (p *Pages) verifyBackup(w http.ResponseWriter, r *http.Request, visitor pag
 	if err != nil {
 		return asConflict(err)
 	}
-	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, visitor, http.StatusOK, "backups.html", "backup-check", p.backupVerification())
+	if r.IsPart() {
+		return p.RenderPart(r, http.StatusOK, "backups.html", "backup-check", p.backupVerification())
 	}
-	return p.RedirectWithNotice(w, r, "/admin/backups", notice)
+	return p.RedirectWithNotice(r, "/admin/backups", notice)
 }
 
 // asConflict converts an error that doesn't belong to a form field, so that its message is shown.
@@ -154,7 +154,7 @@ func asConflict(err error) error {
 
 // backupPart renders the state of the backup or verification. A script requests it repeatedly while
 // that is running and reloads the page when it has finished.
-func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) backupPart(r *page.Request) error {
 	var name string
 	var data any
 	var running bool
@@ -168,13 +168,12 @@ func (p *Pages) backupPart(w http.ResponseWriter, r *http.Request, visitor page.
 	default:
 		return page.NotFound(r)
 	}
-	if !page.IsPartRequest(r) {
-		page.Redirect(w, r, "/admin/backups")
-		return nil
+	if !r.IsPart() {
+		return r.Redirect("/admin/backups")
 	}
 	if !running {
 		p.ResetWarnings()
-		w.Header().Set("HX-Refresh", "true")
+		r.W.Header().Set("HX-Refresh", "true")
 	}
-	return p.RenderPart(w, r, visitor, http.StatusOK, "backups.html", name, data)
+	return p.RenderPart(r, http.StatusOK, "backups.html", name, data)
 }

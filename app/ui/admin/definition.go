@@ -58,75 +58,83 @@ func (b *definitionEditor) newPage() definitionPage {
 	}
 }
 
-// showDefinitions shows the editor. The query may specify which form is open.
-func (p *Pages) showDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, b definitionEditor) error {
-	ed, asked := b.newPage(), r.URL.Query()
-	ed.Open = asked.Get("field") + asked.Get("status")
-	for _, f := range b.template.Fields {
-		if ed.Open == f.Key {
-			ed.Form = fieldForm{f.Key, f.Key, f.Label, string(f.Type), strings.Join(f.Options, "\n"), f.Required}
+// loadEditor reads the current definitions that an editor edits.
+type loadEditor func(r *page.Request) (definitionEditor, error)
+
+// showDefinitions returns the handler that shows an editor. The query may specify which form is open.
+func (p *Pages) showDefinitions(load loadEditor) page.HandlerFunc {
+	return func(r *page.Request) error {
+		b, err := load(r)
+		if err != nil {
+			return err
 		}
+		ed, asked := b.newPage(), r.URL.Query()
+		ed.Open = asked.Get("field") + asked.Get("status")
+		for _, f := range b.template.Fields {
+			if ed.Open == f.Key {
+				ed.Form = fieldForm{f.Key, f.Key, f.Label, string(f.Type), strings.Join(f.Options, "\n"), f.Required}
+			}
+		}
+		if slices.Contains(b.template.Statuses, asked.Get("status")) {
+			ed.Status = asked.Get("status")
+		}
+		return p.renderDefinitions(r, http.StatusOK, b, ed)
 	}
-	if slices.Contains(b.template.Statuses, asked.Get("status")) {
-		ed.Status = asked.Get("status")
-	}
-	return p.renderDefinitions(w, r, visitor, http.StatusOK, b, ed)
 }
 
-func (p *Pages) renderDefinitions(
-	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, b definitionEditor, ed definitionPage,
+func (p *Pages) renderDefinitions(r *page.Request, status int, b definitionEditor, ed definitionPage,
 ) error {
-	if !page.IsPartRequest(r) {
-		return p.RenderPage(w, r, visitor, status, "definitions.html", page.Page{
+	if !r.IsPart() {
+		return p.RenderPage(r, status, "definitions.html", page.Page{
 			Heading: b.heading, Section: "admin", Data: ed, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
 		})
 	}
 	if status != http.StatusOK {
 		status = http.StatusUnprocessableEntity // the only error status for which htmx inserts the response
 	}
-	return p.RenderPart(w, r, visitor, status, "definitions.html", "editor", ed)
+	return p.RenderPart(r, status, "definitions.html", "editor", ed)
 }
 
-// changeDefinitions applies a change or shows the editor with the problems. load reads the current
-// definitions.
-func (p *Pages) changeDefinitions(w http.ResponseWriter, r *http.Request, visitor page.Visitor, load func() (definitionEditor, error)) error {
-	b, err := load()
-	if err != nil {
-		return err
-	}
-	b.seenMark = r.PostForm.Get("seen")
-	said, err := b.apply(r.PostForm)
-	if err == nil {
-		err = b.save(r.Context(), visitor.Actor, b.template, b.seenMark)
-	}
-	if err == nil {
-		if !page.IsPartRequest(r) {
-			return p.RedirectWithNotice(w, r, b.path, said)
+// changeDefinitions returns the handler that applies a change or shows the editor with the problems.
+func (p *Pages) changeDefinitions(load loadEditor) page.HandlerFunc {
+	return func(r *page.Request) error {
+		b, err := load(r)
+		if err != nil {
+			return err
 		}
-		if b, err = load(); err != nil {
+		b.seenMark = r.PostForm.Get("seen")
+		said, err := b.apply(r.PostForm)
+		if err == nil {
+			err = b.save(r.Context(), r.Actor, b.template, b.seenMark)
+		}
+		if err != nil {
+			return p.showDefinitionErrors(r, load, err)
+		}
+		if !r.IsPart() {
+			return p.RedirectWithNotice(r, b.path, said)
+		}
+		if b, err = load(r); err != nil {
 			return err
 		}
 		ed := b.newPage()
 		ed.Said = said
-		return p.renderDefinitions(w, r, visitor, http.StatusOK, b, ed)
+		return p.renderDefinitions(r, http.StatusOK, b, ed)
 	}
-	return p.showDefinitionErrors(w, r, visitor, load, err)
 }
 
 // showDefinitionErrors shows the editor with the current definitions, the submitted values, and the
 // problems.
-func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, visitor page.Visitor, load func() (definitionEditor, error), cause error) error {
-	var domainErr *errs.Error
-	if !errors.As(cause, &domainErr) || !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, domainErr.Kind) {
+func (p *Pages) showDefinitionErrors(r *page.Request, load loadEditor, cause error) error {
+	domainErr, _ := errors.AsType[*errs.Error](cause)
+	if !slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.PreconditionFailed}, errs.KindOf(cause)) {
 		return cause
 	}
-	b, err := load()
+	b, err := load(r)
 	if err != nil {
 		return err
 	}
 	ed := b.newPage()
 	ed.restoreInput(r.PostForm)
-	status := page.ErrorStatus(domainErr.Kind)
 	switch domainErr.Kind {
 	case errs.Invalid:
 		ed.Problems = map[string]string{}
@@ -143,7 +151,7 @@ func (p *Pages) showDefinitionErrors(w http.ResponseWriter, r *http.Request, vis
 	default:
 		ed.Errors = []string{"Somebody else changed this meanwhile. Here is how it is now; look at it, then change it again."}
 	}
-	return p.renderDefinitions(w, r, visitor, status, b, ed)
+	return p.renderDefinitions(r, page.ErrorStatus(domainErr.Kind), b, ed)
 }
 
 // restoreInput fills the forms with the submitted values, so that the user doesn't have to enter

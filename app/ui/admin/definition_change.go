@@ -33,10 +33,15 @@ func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 		return "The fields stand in the new order.", err
 	case action == "field-save" && b.hasFields:
 		return b.saveField(form)
+	case action == "status-rename" && b.hasStatuses && at >= 0:
+		t.Statuses[at] = form.Get("name")
+		return fmt.Sprintf("The status %q is called %q now.", status, form.Get("name")), nil
 	case strings.HasPrefix(action, "status-") && b.hasStatuses && at >= 0:
-		return b.changeStatus(action, at, form.Get("name"))
+		t.Statuses, notice, err = moveOrRemove(t.Statuses, at, "status", status, action)
+		return notice, err
 	case strings.HasPrefix(action, "field-") && b.hasFields && field >= 0:
-		return b.changeField(action, field)
+		t.Fields, notice, err = moveOrRemove(t.Fields, field, "field", t.Fields[field].Label, action)
+		return notice, err
 	}
 	return "", errDefinitionGone
 }
@@ -44,49 +49,22 @@ func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 // errDefinitionGone is returned if another user has removed the field or status.
 var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
 
-func (b *definitionEditor) changeStatus(action string, at int, name string) (string, error) {
-	list := b.template.Statuses
-	was := list[at]
+// moveOrRemove moves an element up or down by one position or removes it. An element at the end of the
+// list stays there. what is the type of the elements in actions and notices.
+func moveOrRemove[T any](list []T, at int, what, name, action string) (changed []T, notice string, err error) {
 	switch action {
-	case "status-rename":
-		list[at] = name
-		return fmt.Sprintf("The status %q is called %q now.", was, name), nil
-	case "status-up":
-		swapNeighbors(list, at, -1)
-		return fmt.Sprintf("%s was moved up.", was), nil
-	case "status-down":
-		swapNeighbors(list, at, 1)
-		return fmt.Sprintf("%s was moved down.", was), nil
-	case "status-remove":
-		b.template.Statuses = slices.Delete(list, at, at+1)
-		return fmt.Sprintf("The status %q was removed.", was), nil
-	}
-	return "", errDefinitionGone
-}
-
-func (b *definitionEditor) changeField(action string, at int) (string, error) {
-	list := b.template.Fields
-	label := list[at].Label
-	switch action {
-	case "field-up":
-		swapNeighbors(list, at, -1)
-		return label + " was moved up.", nil
-	case "field-down":
-		swapNeighbors(list, at, 1)
-		return label + " was moved down.", nil
-	case "field-remove":
-		b.template.Fields = slices.Delete(list, at, at+1)
-		return fmt.Sprintf("The field %q was removed.", label), nil
-	}
-	return "", errDefinitionGone
-}
-
-// swapNeighbors moves an element up or down by one position. If it is already at the end, nothing
-// changes.
-func swapNeighbors[T any](list []T, at, by int) {
-	if to := at + by; to >= 0 && to < len(list) {
+	case what + "-up":
+		to := max(at-1, 0)
 		list[at], list[to] = list[to], list[at]
+		return list, name + " was moved up.", nil
+	case what + "-down":
+		to := min(at+1, len(list)-1)
+		list[at], list[to] = list[to], list[at]
+		return list, name + " was moved down.", nil
+	case what + "-remove":
+		return slices.Delete(list, at, at+1), fmt.Sprintf("The %s %q was removed.", what, name), nil
 	}
+	return list, "", errDefinitionGone
 }
 
 // reordered returns the list in the order of names. It returns an error unless names contains each

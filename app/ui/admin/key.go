@@ -73,7 +73,7 @@ func (p *Pages) newKeyRow(key model.Key) keyRow {
 	return line
 }
 
-func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) keyListPage(r *page.Request) error {
 	list, err := p.Vault.Keys.List(r.Context())
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (p *Pages) keyListPage(w http.ResponseWriter, r *http.Request, visitor page
 		lines = append(lines, p.newKeyRow(key))
 	}
 	slices.SortStableFunc(lines, func(a, b keyRow) int { return endedRank(a) - endedRank(b) })
-	return p.RenderPage(w, r, visitor, http.StatusOK, "keys.html", page.Page{Heading: "API keys", Section: "admin", Data: lines})
+	return p.RenderPage(r, http.StatusOK, "keys.html", page.Page{Heading: "API keys", Section: "admin", Data: lines})
 }
 
 func endedRank(k keyRow) int {
@@ -111,35 +111,33 @@ func (newKeyForm) Lives() []option { return keyLifetimes }
 // Has reports whether a scope is selected.
 func (f newKeyForm) Has(name string) bool { return slices.Contains(f.Chosen, name) }
 
-func (p *Pages) newKeyPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showNewKeyForm(w, r, visitor, http.StatusOK, newKeyForm{Chosen: []string{model.AbilityAPI}, Life: "365", Once: rand.Text()})
+func (p *Pages) newKeyPage(r *page.Request) error {
+	return p.showNewKeyForm(r, http.StatusOK, newKeyForm{Chosen: []string{model.AbilityAPI}, Life: "365", Once: rand.Text()})
 }
 
-func (p *Pages) showNewKeyForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form newKeyForm) error {
-	return p.RenderPage(w, r, visitor, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
+func (p *Pages) showNewKeyForm(r *page.Request, status int, form newKeyForm) error {
+	return p.RenderPage(r, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
 }
 
 // createKey creates an API key and shows it. The key can't be shown again.
-func (p *Pages) createKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) createKey(r *page.Request) error {
 	form := newKeyForm{Name: r.PostForm.Get("name"), Chosen: r.PostForm["ability"], Life: r.PostForm.Get("life"), Once: r.PostForm.Get("once")}
-	return p.SubmitOnce(w, r, visitor, keyAlreadyShown, func() (string, error) {
-		secret, key, err := p.createKeyFromForm(r, visitor, form)
+	return p.SubmitOnce(r, keyAlreadyShown, func() (string, error) {
+		secret, key, err := p.createKeyFromForm(r, form)
 		if err == nil {
-			return page.KeyPath(key.ID), p.showNewKey(w, r, visitor, "The key is made", secret, key)
+			return page.KeyPath(key.ID), p.showNewKey(r, "The key is made", secret, key)
 		}
-		status, problems := page.FormProblems(err)
-		if problems == nil {
-			return "", err
-		}
-		form.Problems = problems
-		return "", p.showNewKeyForm(w, r, visitor, status, form)
+		return "", page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
+			form.Problems = problems
+			return p.showNewKeyForm(r, status, form)
+		})
 	})
 }
 
 // keyAlreadyShown is the page shown when the form for a key is submitted twice.
 var keyAlreadyShown = page.AlreadySubmitted{Text: "This key was made already. It was shown once, and is shown no more.", Path: "/admin/keys", Link: "See it among the API keys"}
 
-func (p *Pages) createKeyFromForm(r *http.Request, visitor page.Visitor, form newKeyForm) (secret string, key model.Key, err error) {
+func (p *Pages) createKeyFromForm(r *page.Request, form newKeyForm) (secret string, key model.Key, err error) {
 	if len(form.Chosen) == 0 { // the vault would otherwise grant access to the complete API
 		return "", key, errs.InvalidField("abilities", "Choose what the key may do.")
 	}
@@ -152,7 +150,7 @@ func (p *Pages) createKeyFromForm(r *http.Request, visitor page.Visitor, form ne
 		end := p.Now().Add(lifetime)
 		draft.ExpiresAt = &end
 	}
-	return p.Vault.Keys.Create(r.Context(), visitor.Actor, draft)
+	return p.Vault.Keys.Create(r.Context(), r.Actor, draft)
 }
 
 // newKeyView is the template data of the page that shows a new key.
@@ -163,8 +161,8 @@ type newKeyView struct {
 }
 
 // showNewKey shows a new key. It can't be shown again because the server stores only its hash.
-func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor, heading, secret string, key model.Key) error {
-	origin, err := p.Origin(r)
+func (p *Pages) showNewKey(r *page.Request, heading, secret string, key model.Key) error {
+	origin, err := p.Origin(r.Request)
 	if err != nil {
 		return err
 	}
@@ -175,7 +173,7 @@ func (p *Pages) showNewKey(w http.ResponseWriter, r *http.Request, visitor page.
 	case has(model.AbilityEvents):
 		example = origin + "/v1/events"
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "keyshown.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "keyshown.html", page.Page{
 		Heading: heading, Section: "admin", Data: newKeyView{key, secret, example},
 	})
 }
@@ -190,64 +188,48 @@ type keyPage struct {
 // Overlaps returns how long the old key may remain valid after a rotation.
 func (keyPage) Overlaps() []option { return overlapChoices }
 
-func (p *Pages) keyPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showKey(w, r, visitor, http.StatusOK, nil)
+func (p *Pages) keyPage(r *page.Request) error {
+	return p.showKey(r, http.StatusOK, nil)
 }
 
 // showKey shows the page of a key with the problems of one of its forms, if any.
-func (p *Pages) showKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems map[string]string) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) showKey(r *page.Request, status int, problems map[string]string) error {
 	list, err := p.Vault.Keys.List(r.Context())
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list, func(k model.Key) bool { return k.ID == id })
+	at := slices.IndexFunc(list, func(k model.Key) bool { return k.ID == r.PathID })
 	if at < 0 {
 		return page.NotFound(r)
 	}
-	return p.RenderPage(w, r, visitor, status, "key.html", page.Page{
+	return p.RenderPage(r, status, "key.html", page.Page{
 		Heading: list[at].Name, Section: "admin", Data: keyPage{p.newKeyRow(list[at]), rand.Text(), problems},
 	})
 }
 
-func (p *Pages) rotateKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
-	return p.SubmitOnce(w, r, visitor, keyAlreadyShown, func() (string, error) {
+func (p *Pages) rotateKey(r *page.Request) error {
+	return p.SubmitOnce(r, keyAlreadyShown, func() (string, error) {
 		var secret string
 		var newKey model.Key
 		overlap, err := parseDays(overlapChoices, r.PostForm.Get("overlap"), "overlap")
 		if err == nil {
-			secret, newKey, err = p.Vault.Keys.Rotate(r.Context(), visitor.Actor, id, overlap)
+			secret, newKey, err = p.Vault.Keys.Rotate(r.Context(), r.Actor, r.PathID, overlap)
 		}
 		if err == nil {
-			return page.KeyPath(newKey.ID), p.showNewKey(w, r, visitor, "The new key", secret, newKey)
+			return page.KeyPath(newKey.ID), p.showNewKey(r, "The new key", secret, newKey)
 		}
-		status, problems := page.FormProblems(err)
-		if problems == nil {
-			return "", err
-		}
-		return "", p.showKey(w, r, visitor, status, problems)
+		return "", page.ShowProblems(r, err, p.showKey)
 	})
 }
 
 // revokeKey revokes a key permanently. The form must contain a confirmation.
-func (p *Pages) revokeKey(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) revokeKey(r *page.Request) error {
 	if r.PostForm.Get("sure") != "yes" {
-		return p.showKey(w, r, visitor, http.StatusUnprocessableEntity, map[string]string{"sure": "Tick this to revoke the key."})
+		return p.showKey(r, http.StatusUnprocessableEntity, map[string]string{"sure": "Tick this to revoke the key."})
 	}
-	key, err := p.Vault.Keys.Revoke(r.Context(), visitor.Actor, id)
+	key, err := p.Vault.Keys.Revoke(r.Context(), r.Actor, r.PathID)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, "/admin/keys", "The key "+key.Name+" is revoked and opens nothing any more.")
+	return p.RedirectWithNotice(r, "/admin/keys", "The key "+key.Name+" is revoked and opens nothing any more.")
 }

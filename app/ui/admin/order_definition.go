@@ -2,13 +2,12 @@ package admin
 
 import (
 	"context"
-	"net/http"
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 )
 
-func (p *Pages) orderFieldEditor(r *http.Request) (definitionEditor, error) {
+func (p *Pages) orderFieldEditor(r *page.Request) (definitionEditor, error) {
 	fields, err := p.Vault.Orders.Fields(r.Context())
 	now := model.Template{Fields: fields}
 	return definitionEditor{
@@ -20,7 +19,7 @@ func (p *Pages) orderFieldEditor(r *http.Request) (definitionEditor, error) {
 	}, err
 }
 
-func (p *Pages) orderStatusEditor(r *http.Request) (definitionEditor, error) {
+func (p *Pages) orderStatusEditor(r *page.Request) (definitionEditor, error) {
 	statuses, err := p.Vault.Orders.Statuses(r.Context())
 	now := model.Template{Statuses: statuses}
 	return definitionEditor{
@@ -30,28 +29,4 @@ func (p *Pages) orderStatusEditor(r *http.Request) (definitionEditor, error) {
 			return err
 		},
 	}, err
-}
-
-func (p *Pages) orderFieldPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	b, err := p.orderFieldEditor(r)
-	if err != nil {
-		return err
-	}
-	return p.showDefinitions(w, r, visitor, b)
-}
-
-func (p *Pages) changeOrderFields(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.changeDefinitions(w, r, visitor, func() (definitionEditor, error) { return p.orderFieldEditor(r) })
-}
-
-func (p *Pages) orderStatusPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	b, err := p.orderStatusEditor(r)
-	if err != nil {
-		return err
-	}
-	return p.showDefinitions(w, r, visitor, b)
-}
-
-func (p *Pages) changeOrderStatuses(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.changeDefinitions(w, r, visitor, func() (definitionEditor, error) { return p.orderStatusEditor(r) })
 }

@@ -23,13 +23,13 @@ func (p *Pages) Routes() []page.Route {
 	return []page.Route{
 		page.NewRoute("GET /admin/templates", page.MayAdminister, p.templateListPage),
 		page.NewRoute("POST /admin/templates", page.MayAdminister, p.createTemplate),
-		page.NewRoute("GET /admin/templates/{n}", page.MayAdminister, p.templatePage),
-		page.NewRoute("POST /admin/templates/{n}", page.MayAdminister, p.changeTemplate),
+		page.NewRoute("GET /admin/templates/{n}", page.MayAdminister, p.showDefinitions(p.templateEditor)),
+		page.NewRoute("POST /admin/templates/{n}", page.MayAdminister, p.changeDefinitions(p.templateEditor)),
 		page.NewRoute("POST /admin/templates/{n}/{use}", page.MayAdminister, p.setTemplateUse),
-		page.NewRoute("GET /admin/fields", page.MayAdminister, p.orderFieldPage),
-		page.NewRoute("POST /admin/fields", page.MayAdminister, p.changeOrderFields),
-		page.NewRoute("GET /admin/statuses", page.MayAdminister, p.orderStatusPage),
-		page.NewRoute("POST /admin/statuses", page.MayAdminister, p.changeOrderStatuses),
+		page.NewRoute("GET /admin/fields", page.MayAdminister, p.showDefinitions(p.orderFieldEditor)),
+		page.NewRoute("POST /admin/fields", page.MayAdminister, p.changeDefinitions(p.orderFieldEditor)),
+		page.NewRoute("GET /admin/statuses", page.MayAdminister, p.showDefinitions(p.orderStatusEditor)),
+		page.NewRoute("POST /admin/statuses", page.MayAdminister, p.changeDefinitions(p.orderStatusEditor)),
 		page.NewRoute("GET /admin", page.MayAdminister, p.adminPage),
 		page.NewRoute("GET /admin/users", page.MayAdminister, p.userListPage),
 		page.NewRoute("POST /admin/users", page.MayAdminister, p.inviteUser),
@@ -62,6 +62,6 @@ func (p *Pages) Routes() []page.Route {
 }
 
 // adminPage shows links to all administration pages.
-func (p *Pages) adminPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.RenderPage(w, r, visitor, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
+func (p *Pages) adminPage(r *page.Request) error {
+	return p.RenderPage(r, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
 }

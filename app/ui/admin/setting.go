@@ -65,11 +65,11 @@ func groupSettings(all []config.Setting) (list []settingGroup) {
 	return list
 }
 
-func (p *Pages) settingsPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showSettings(w, r, visitor, nil)
+func (p *Pages) settingsPage(r *page.Request) error {
+	return p.showSettings(r, nil)
 }
 
-func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, visitor page.Visitor, found *apitypes.Doctor) error {
+func (p *Pages) showSettings(r *page.Request, found *apitypes.Doctor) error {
 	h, err := p.Vault.Health(r.Context())
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, visitor pag
 	if found != nil {
 		view.Examined, view.Findings, view.OK = true, found.Findings, found.OK
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "settings.html", page.Page{
+	return p.RenderPage(r, http.StatusOK, "settings.html", page.Page{
 		Heading: "Settings", Section: "admin", Data: view, Styles: adminStyles,
 	})
 }
@@ -93,7 +93,7 @@ func (p *Pages) showSettings(w http.ResponseWriter, r *http.Request, visitor pag
 const diagnosticsTimeout = 30 * time.Second
 
 // runDiagnostics runs the diagnostics and shows the findings. Only one run is allowed at a time.
-func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) runDiagnostics(r *page.Request) error {
 	if p.Doctor == nil {
 		return page.NotFound(r)
 	}
@@ -107,5 +107,5 @@ func (p *Pages) runDiagnostics(w http.ResponseWriter, r *http.Request, visitor p
 	if err != nil {
 		return err
 	}
-	return p.showSettings(w, r, visitor, &found)
+	return p.showSettings(r, &found)
 }

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"crypto/rand"
 	"net/http"
 	"time"
@@ -19,8 +18,8 @@ type userRow struct {
 	Until time.Time
 }
 
-func (p *Pages) newUserRow(user model.User, visitor page.Visitor) userRow {
-	one := userRow{User: user, You: user.ID == visitor.ID, State: "active"}
+func (p *Pages) newUserRow(r *page.Request, user model.User) userRow {
+	one := userRow{User: user, You: user.ID == r.Visitor.ID, State: "active"}
 	switch {
 	case !user.Enabled():
 		one.State = "disabled"
@@ -33,16 +32,16 @@ func (p *Pages) newUserRow(user model.User, visitor page.Visitor) userRow {
 	return one
 }
 
-func (p *Pages) userListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) userListPage(r *page.Request) error {
 	list, err := p.Vault.Users.List(r.Context())
 	if err != nil {
 		return err
 	}
 	people := make([]userRow, 0, len(list))
 	for _, user := range list {
-		people = append(people, p.newUserRow(user, visitor))
+		people = append(people, p.newUserRow(r, user))
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
+	return p.RenderPage(r, http.StatusOK, "users.html", page.Page{Heading: "Users", Section: "admin", Data: people})
 }
 
 // newUserForm is the template data of the page that invites a user.
@@ -54,28 +53,26 @@ type newUserForm struct {
 	Problems map[string]string
 }
 
-func (p *Pages) newUserPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showNewUserForm(w, r, visitor, http.StatusOK, newUserForm{Role: model.RoleStaff, Once: rand.Text()})
+func (p *Pages) newUserPage(r *page.Request) error {
+	return p.showNewUserForm(r, http.StatusOK, newUserForm{Role: model.RoleStaff, Once: rand.Text()})
 }
 
-func (p *Pages) showNewUserForm(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form newUserForm) error {
+func (p *Pages) showNewUserForm(r *page.Request, status int, form newUserForm) error {
 	form.Roles = model.Roles()
-	return p.RenderPage(w, r, visitor, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
+	return p.RenderPage(r, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
 }
 
 // inviteUser creates a user and shows a one-time link for setting the password.
-func (p *Pages) inviteUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) inviteUser(r *page.Request) error {
 	draft := model.UserDraft{Name: r.PostForm.Get("name"), Role: model.Role(r.PostForm.Get("role"))}
-	return p.SubmitOnce(w, r, visitor, linkAlreadyShown, func() (string, error) {
-		token, user, err := p.Vault.Users.Create(r.Context(), visitor.Actor, draft)
+	return p.SubmitOnce(r, linkAlreadyShown, func() (string, error) {
+		token, user, err := p.Vault.Users.Create(r.Context(), r.Actor, draft)
 		if err == nil {
-			return page.UserPath(user.ID), p.showLink(w, r, visitor, user, token)
+			return page.UserPath(user.ID), p.showLink(r, user, token)
 		}
-		status, problems := page.FormProblems(err)
-		if problems == nil {
-			return "", err
-		}
-		return "", p.showNewUserForm(w, r, visitor, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
+		return "", page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
+			return p.showNewUserForm(r, status, newUserForm{Name: draft.Name, Role: draft.Role, Once: r.PostForm.Get("once"), Problems: problems})
+		})
 	})
 }
 
@@ -90,12 +87,12 @@ type linkPage struct {
 }
 
 // showLink shows a one-time link. It can't be shown again because the server stores only its hash.
-func (p *Pages) showLink(w http.ResponseWriter, r *http.Request, visitor page.Visitor, user model.User, token string) error {
-	origin, err := p.Origin(r)
+func (p *Pages) showLink(r *page.Request, user model.User, token string) error {
+	origin, err := p.Origin(r.Request)
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "userlink.html", page.Page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
+	return p.RenderPage(r, http.StatusOK, "userlink.html", page.Page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
 		User: user, Address: origin + model.PasswordLinkPath + token, Reset: user.PasswordLink.Reset,
 	}})
 }
@@ -108,104 +105,77 @@ type userPage struct {
 	Problems map[string]string
 }
 
-func (p *Pages) userPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showUser(w, r, visitor, http.StatusOK, nil)
+func (p *Pages) userPage(r *page.Request) error {
+	return p.showUser(r, http.StatusOK, nil)
 }
 
 // showUser shows the page of a user with the problems of one of its forms, if any.
-func (p *Pages) showUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems map[string]string) error {
-	id, err := page.PathNumber(r)
+func (p *Pages) showUser(r *page.Request, status int, problems map[string]string) error {
+	user, err := p.Vault.Users.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
-	user, err := p.Vault.Users.Get(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return p.RenderPage(w, r, visitor, status, "user.html", page.Page{Heading: user.Name, Section: "admin", Data: userPage{
-		userRow: p.newUserRow(user, visitor), Roles: model.Roles(), Once: rand.Text(), Problems: problems,
+	return p.RenderPage(r, status, "user.html", page.Page{Heading: user.Name, Section: "admin", Data: userPage{
+		userRow: p.newUserRow(r, user), Roles: model.Roles(), Once: rand.Text(), Problems: problems,
 	}})
 }
 
-// changeUser applies the change that one of the forms on a user's page requests.
-func (p *Pages) changeUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor, notice string,
-	change func(ctx context.Context, id uint64) (model.User, error),
-) error {
-	id, err := page.PathNumber(r)
+// showUserChange responds to one of the forms on a user's page.
+func (p *Pages) showUserChange(r *page.Request, notice string, user model.User, err error) error {
 	if err != nil {
-		return err
+		return page.ShowProblems(r, err, p.showUser)
 	}
-	user, err := change(r.Context(), id)
-	if err == nil {
-		return p.RedirectWithNotice(w, r, "/admin/users", user.Name+notice)
-	}
-	status, problems := page.FormProblems(err)
-	if problems == nil {
-		return err
-	}
-	return p.showUser(w, r, visitor, status, problems)
+	return p.RedirectWithNotice(r, "/admin/users", user.Name+notice)
 }
 
-func (p *Pages) renameUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.changeUser(w, r, visitor, " is the name to sign in with from now on.", func(ctx context.Context, id uint64) (model.User, error) {
-		return p.Vault.Users.Rename(ctx, visitor.Actor, id, r.PostForm.Get("name"))
-	})
+func (p *Pages) renameUser(r *page.Request) error {
+	user, err := p.Vault.Users.Rename(r.Context(), r.Actor, r.PathID, r.PostForm.Get("name"))
+	return p.showUserChange(r, " is the name to sign in with from now on.", user, err)
 }
 
-func (p *Pages) setRole(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) setRole(r *page.Request) (err error) {
+	var user model.User
 	role := model.Role(r.PostForm.Get("role"))
-	return p.changeUser(w, r, visitor, " has the role "+page.RoleName(role)+" now.", func(ctx context.Context, id uint64) (model.User, error) {
-		if err := rejectSelf(visitor, id, "You cannot take your own role away; another administrator can."); err != nil {
-			return model.User{}, err
-		}
-		return p.Vault.Users.SetRole(ctx, visitor.Actor, id, role)
-	})
+	if err = rejectSelf(r, "You cannot take your own role away; another administrator can."); err == nil {
+		user, err = p.Vault.Users.SetRole(r.Context(), r.Actor, r.PathID, role)
+	}
+	return p.showUserChange(r, " has the role "+page.RoleName(role)+" now.", user, err)
 }
 
-func (p *Pages) disableUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.changeUser(w, r, visitor, " is signed out everywhere and can sign in no more.", func(ctx context.Context, id uint64) (model.User, error) {
-		if err := rejectSelf(visitor, id, "You cannot disable yourself; another administrator can."); err != nil {
-			return model.User{}, err
-		}
-		return p.Vault.Users.Disable(ctx, visitor.Actor, id)
-	})
+func (p *Pages) disableUser(r *page.Request) (err error) {
+	var user model.User
+	if err = rejectSelf(r, "You cannot disable yourself; another administrator can."); err == nil {
+		user, err = p.Vault.Users.Disable(r.Context(), r.Actor, r.PathID)
+	}
+	return p.showUserChange(r, " is signed out everywhere and can sign in no more.", user, err)
 }
 
-func (p *Pages) enableUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.changeUser(w, r, visitor, " can sign in again.", func(ctx context.Context, id uint64) (model.User, error) {
-		return p.Vault.Users.Enable(ctx, visitor.Actor, id)
-	})
+func (p *Pages) enableUser(r *page.Request) error {
+	user, err := p.Vault.Users.Enable(r.Context(), r.Actor, r.PathID)
+	return p.showUserChange(r, " can sign in again.", user, err)
 }
 
 // resetUser removes a user's password and two-factor authentication, and shows a one-time link for
 // setting a new password.
-func (p *Pages) resetUser(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
-	return p.SubmitOnce(w, r, visitor, linkAlreadyShown, func() (string, error) {
+func (p *Pages) resetUser(r *page.Request) error {
+	return p.SubmitOnce(r, linkAlreadyShown, func() (string, error) {
 		var token string
 		var user model.User
-		err := rejectSelf(visitor, id, "You change your own password on your account's page.")
+		err := rejectSelf(r, "You change your own password on your account's page.")
 		if err == nil {
-			token, user, err = p.Vault.Users.Reset(r.Context(), visitor.Actor, id)
+			token, user, err = p.Vault.Users.Reset(r.Context(), r.Actor, r.PathID)
 		}
 		if err == nil {
-			return page.UserPath(id), p.showLink(w, r, visitor, user, token)
+			return page.UserPath(r.PathID), p.showLink(r, user, token)
 		}
-		status, problems := page.FormProblems(err)
-		if problems == nil {
-			return "", err
-		}
-		return "", p.showUser(w, r, visitor, status, problems)
+		return "", page.ShowProblems(r, err, p.showUser)
 	})
 }
 
 // rejectSelf returns an error if the user with the given ID is the visitor. This prevents
 // administrators from accidentally locking themselves out.
-func rejectSelf(visitor page.Visitor, id uint64, sentence string) error {
-	if id == visitor.ID {
+func rejectSelf(r *page.Request, sentence string) error {
+	if r.PathID == r.Visitor.ID {
 		return &errs.Error{Kind: errs.Conflict, Message: sentence}
 	}
 	return nil

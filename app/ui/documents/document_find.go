@@ -1,10 +1,8 @@
 package documents
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/jobs"
@@ -22,55 +20,49 @@ type matchJSON struct {
 // findInDocument sends the matches of the search text in a document to the viewer's script. If the
 // matches are for the separate words instead of the phrase, "words" contains the text for which the
 // script must request the highlights.
-func (p *Pages) findInDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) findInDocument(r *page.Request) error {
 	result := map[string]any{}
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
-	hits, more, phrase, err := p.findMatches(r.Context(), visitor, id, findVariants(typed, r.URL.Query().Get("words") != ""), queryInt(r, "page", 0))
+	hits, more, phrase, err := p.findMatches(r, findVariants(typed, r.URL.Query().Get("words") != ""), queryInt(r, "page", 0))
 	if err != nil {
 		return err
 	}
 	if len(hits) > 0 && phrase != typed {
 		result["words"] = phrase
 	}
-	p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(id))
+	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
 	list := make([]matchJSON, 0, len(hits))
 	for _, h := range hits {
 		list = append(list, matchJSON(h))
 	}
 	result["hits"], result["more"] = list, more
-	if unread, err := p.pagesWithoutText(r, visitor, id, typed, len(hits)); err != nil {
+	if unread, err := p.pagesWithoutText(r, typed, len(hits)); err != nil {
 		return err
 	} else if unread > 0 {
 		result["unread"] = unread
 	}
-	return p.sendJSON(w, result)
+	return sendJSON(r, result)
 }
 
 // pagesWithoutText returns the number of pages that can't be searched because they have no text. If
 // there were matches, it doesn't read the text but relies on the stored counts.
-func (p *Pages) pagesWithoutText(r *http.Request, visitor page.Visitor, id uint64, typed string, hits int) (int, error) {
-	file, err := p.Vault.Files.Get(r.Context(), id)
+func (p *Pages) pagesWithoutText(r *page.Request, typed string, hits int) (int, error) {
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
 	if err != nil || typed == "" || hits > 0 {
 		return file.PagesWithoutText(), err
 	}
-	text, err := p.Vault.Previews.TextPages(r.Context(), visitor.Actor, id)
+	text, err := p.Vault.Previews.TextPages(r.Context(), r.Actor, r.PathID)
 	return max(file.PageCount()-text, 0), err
 }
 
 // findMatches tries the variants in turn and returns the matches and the phrase of the first one
 // that has any. fromPage is the page that a search result linked to, or 0 if there is none.
-func (p *Pages) findMatches(
-	ctx context.Context, visitor page.Visitor, id uint64, variants []findVariant, fromPage int) (hits []jobs.Hit, more bool, phrase string, err error,
-) {
+func (p *Pages) findMatches(r *page.Request, variants []findVariant, fromPage int) (hits []jobs.Hit, more bool, phrase string, err error) {
 	for _, variant := range variants {
 		if len(variant.pageWords) > 0 {
-			hits, more, err = p.Vault.Previews.FindWords(ctx, visitor.Actor, id, variant.pageWords, fromPage)
+			hits, more, err = p.Vault.Previews.FindWords(r.Context(), r.Actor, r.PathID, variant.pageWords, fromPage)
 		} else {
-			hits, more, err = p.Vault.Previews.Find(ctx, visitor.Actor, id, variant.phrase)
+			hits, more, err = p.Vault.Previews.Find(r.Context(), r.Actor, r.PathID, variant.phrase)
 		}
 		if err != nil {
 			return nil, false, "", err
@@ -88,13 +80,13 @@ func (p *Pages) findMatches(
 
 // pageMarks sends the positions of the matches on a page to the viewer's script. Each match is a
 // list of rectangles [left, top, right, bottom], as fractions of the page size.
-func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) pageMarks(r *page.Request) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
 		return err
 	}
-	p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
-	marks, err := p.Vault.Previews.Marks(r.Context(), visitor.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
+	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
+	marks, err := p.Vault.Previews.Marks(r.Context(), r.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
@@ -106,21 +98,13 @@ func (p *Pages) pageMarks(w http.ResponseWriter, r *http.Request, visitor page.V
 		}
 		list = append(list, sides)
 	}
-	return p.sendJSON(w, map[string]any{"marks": list})
+	return sendJSON(r, map[string]any{"marks": list})
 }
 
-func (p *Pages) sendJSON(w http.ResponseWriter, what any) error {
-	body, err := json.Marshal(what)
-	if err != nil {
-		return err
+func sendJSON(r *page.Request, what any) error {
+	text, err := json.Marshal(what)
+	if err == nil {
+		r.SendJSON(http.StatusOK, page.StripBidi(text))
 	}
-	body = page.StripBidi(body)
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", page.DataPolicy)
-	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(body) // an error means that the client has disconnected
-	return nil
+	return err
 }

@@ -23,56 +23,59 @@ var inlineTypes = map[string]bool{
 
 // Download serves the document that a signed link refers to. It ignores API keys and sessions.
 // net/http handles ranges and conditional requests.
-func (p *Pages) Download(w http.ResponseWriter, r *http.Request) {
+func (p *Pages) Download(w http.ResponseWriter, req *http.Request) {
+	r := &page.Request{Request: req, W: w}
 	link, err := p.parseLink(r)
 	switch {
 	case errors.Is(err, secret.ErrLinkExpired):
-		p.rejectDownload(w, r, http.StatusForbidden, "This link has ended",
+		p.rejectDownload(r, http.StatusForbidden, "This link has ended",
 			"Links to documents live for a few minutes. Ask for a new one where you found it.")
 		return
 	case err != nil:
-		p.rejectDownload(w, r, http.StatusForbidden, "This link does not work",
+		p.rejectDownload(r, http.StatusForbidden, "This link does not work",
 			"It was changed or cut on its way. Ask for a new one where you found it.")
 		return
 	}
-	file, content, err := p.Files.Open(r.Context(), uint64(link.File))
+	file, content, err := p.Vault.Files.Open(r.Context(), uint64(link.File))
 	if errs.KindOf(err) == errs.NotFound {
-		p.rejectDownload(w, r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
-		return
-	}
-	if damaged := (*vault.DamagedError)(nil); errors.As(err, &damaged) {
-		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", page.RequestID(w))
-		p.rejectDownload(w, r, http.StatusInternalServerError, "Document damaged",
-			fmt.Sprintf("The stored copy of “%s” is damaged and can't be downloaded. Tell the person who gave you this link.", link.Filename))
+		p.rejectDownload(r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
 		return
 	}
 	if err != nil {
-		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", page.RequestID(w))
-		p.rejectDownload(w, r, http.StatusInternalServerError, "Something went wrong here",
-			"The document could not be opened. Please tell whoever runs this service.")
+		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", r.RequestID())
+		heading, text := "Something went wrong here", "The document could not be opened. Please tell whoever runs this service."
+		if _, damaged := errors.AsType[*vault.DamagedError](err); damaged {
+			heading, text = "Document damaged", fmt.Sprintf("The stored copy of “%s” is damaged and can't be downloaded. Tell the person who gave you this link.", link.Filename)
+		}
+		p.rejectDownload(r, http.StatusInternalServerError, heading, text)
 		return
 	}
 	defer content.Close() //nolint:errcheck // read-only
-	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", page.RequestID(w))
-	setDocumentHeaders(w.Header(), file, link.Filename)
-	p.SetWriteDeadline(w, file.Size)
-	p.serveContent(p.recordLinkView(w, r, file), r, file, content)
+	p.Log.InfoContext(r.Context(), "download", "method", r.Method, "file", file.ID, "range", r.Header.Get("Range") != "", "request_id", r.RequestID())
+	setDocumentHeaders(r, file, link.Filename)
+	r.Actor = model.Actor{Kind: model.ActorLink, Address: p.Address(req), RequestID: r.RequestID()}
+	p.serveContent(r, fileOpened, file, content)
 }
 
-// serveContent sends a document. Large documents are verified while they are sent. If the content
-// is damaged, the connection is aborted, so that the client doesn't mistake the partial download
-// for a complete one.
-func (p *Pages) serveContent(w http.ResponseWriter, r *http.Request, file model.File, content io.ReadSeeker) {
-	http.ServeContent(w, r, "", file.CreatedAt, content)
+// serveContent sends a document and records that in the audit log as an event of the given kind.
+// Large documents are verified while they are sent. If the content is damaged, the connection is
+// aborted, so that the client doesn't mistake the partial download for a complete one.
+func (p *Pages) serveContent(r *page.Request, kind string, file model.File, content io.ReadSeeker) {
+	p.SetWriteDeadline(r, file.Size)
+	w := r.W
+	if r.Method == http.MethodGet {
+		w = viewRecorder{r.W, func() { p.recordSending(r, kind, file) }}
+	}
+	http.ServeContent(w, r.Request, "", file.CreatedAt, content)
 	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
-		p.Log.ErrorContext(r.Context(), "download is cut off", "error", verified.Err(), "file", file.ID, "request_id", page.RequestID(w))
+		p.Log.ErrorContext(r.Context(), "download is cut off", "error", verified.Err(), "file", file.ID, "request_id", r.RequestID())
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // parseLink verifies the signature of the link. It checks the request target exactly as it was
 // sent.
-func (p *Pages) parseLink(r *http.Request) (secret.Link, error) {
+func (p *Pages) parseLink(r *page.Request) (secret.Link, error) {
 	target := r.RequestURI
 	if r.URL.IsAbs() { // clients send an absolute URL to a proxy
 		target = strings.TrimPrefix(target, r.URL.Scheme+"://"+r.URL.Host)
@@ -84,7 +87,7 @@ func (p *Pages) parseLink(r *http.Request) (secret.Link, error) {
 	return p.Links.Parse(path, query, p.Now())
 }
 
-func setDocumentHeaders(h http.Header, file model.File, name string) {
+func setDocumentHeaders(r *page.Request, file model.File, name string) {
 	disposition, policy := "attachment", page.DocumentPolicy
 	if inlineTypes[file.MIME] {
 		disposition = "inline"
@@ -92,16 +95,14 @@ func setDocumentHeaders(h http.Header, file model.File, name string) {
 	if file.MIME == "application/pdf" {
 		policy = page.PDFPolicy
 	}
-	h.Set("Content-Type", file.MIME)
+	r.SetDataHeaders(file.MIME, policy, "private, no-store")
+	h := r.W.Header()
 	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": name}))
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cache-Control", "private, no-store")
 	h.Set("ETag", `"`+file.Digest+`"`)
 }
 
-func (p *Pages) rejectDownload(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
-	p.Log.InfoContext(r.Context(), "download refused", "status", status, "request_id", page.RequestID(w))
-	p.ShowMessage(w, r, status, heading, text)
+func (p *Pages) rejectDownload(r *page.Request, status int, heading, text string) {
+	p.Log.InfoContext(r.Context(), "download refused", "status", status, "request_id", r.RequestID())
+	p.ShowMessage(r, status, heading, text)
 }

@@ -37,7 +37,7 @@ func roundUpWidth(width int) int {
 
 // pathInt returns the named integer in the request path. It returns NotFound unless the integer is
 // between 1 and maxValue.
-func pathInt(r *http.Request, name string, maxValue int) (int, error) {
+func pathInt(r *page.Request, name string, maxValue int) (int, error) {
 	text := r.PathValue(name)
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxValue || text != strconv.Itoa(n) {
@@ -55,7 +55,7 @@ const (
 // pageImage sends the image of a page. The image is at least as wide as the query parameter w, in
 // pixels. In the audit log, the request continues the user's current view of the document or starts
 // a new one.
-func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) pageImage(r *page.Request) error {
 	file, n, err := p.readPage(r)
 	if err != nil {
 		return err
@@ -69,29 +69,25 @@ func (p *Pages) pageImage(w http.ResponseWriter, r *http.Request, visitor page.V
 	width = roundUpWidth(width)
 	tag := imageETag(file, n, width)
 	if r.Method == http.MethodGet {
-		p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(file.ID))
+		p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
 	}
-	if notModified(w, r, tag) {
+	if notModified(r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.PageImage(r.Context(), visitor.Actor, file.ID, n, width)
+	picture, err := p.Vault.Previews.PageImage(r.Context(), r.Actor, file.ID, n, width)
 	if err != nil {
-		w.Header().Del("ETag")
+		r.W.Header().Del("ETag")
 		return err
 	}
-	return p.sendImage(w, r, picture, tag)
+	return p.sendImage(r, picture, tag)
 }
 
 // readPage returns the requested document and page number.
-func (p *Pages) readPage(r *http.Request) (file model.File, n int, err error) {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return file, 0, err
-	}
+func (p *Pages) readPage(r *page.Request) (file model.File, n int, err error) {
 	if n, err = pathInt(r, "page", maxPageNumber); err != nil {
 		return file, 0, err
 	}
-	file, err = p.Vault.Files.Get(r.Context(), id)
+	file, err = p.Vault.Files.Get(r.Context(), r.PathID)
 	return file, n, err
 }
 
@@ -111,14 +107,14 @@ const imageMaxAge = "3600"
 
 // notModified sets the caching headers of an image. If the browser already has the image, it sends
 // a 304 response and reports true. The cache is not shared between sessions.
-func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
-	h := w.Header()
+func notModified(r *page.Request, tag string) bool {
+	h := r.W.Header()
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, max-age="+imageMaxAge)
 	h.Set("Vary", "Cookie")
 	for _, etag := range strings.Split(r.Header.Get("If-None-Match"), ",") {
 		if strings.TrimPrefix(strings.TrimSpace(etag), "W/") == tag {
-			w.WriteHeader(http.StatusNotModified)
+			r.W.WriteHeader(http.StatusNotModified)
 			return true
 		}
 	}
@@ -126,24 +122,22 @@ func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 }
 
 // sendImage sends a rendered image and closes its file.
-func (p *Pages) sendImage(w http.ResponseWriter, r *http.Request, picture *blobstore.PreviewFile, tag string) error {
+func (p *Pages) sendImage(r *page.Request, picture *blobstore.PreviewFile, tag string) error {
 	defer picture.Close() //nolint:errcheck // read-only
 	var head [8]byte
 	if _, err := picture.ReadAt(head[:], 0); err != nil {
 		return fmt.Errorf("picture of %d bytes: %w", picture.Size(), err)
 	}
-	h := w.Header()
-	h.Set("Content-Type", "image/jpeg")
+	mediaType := "image/jpeg"
 	if string(head[1:4]) == "PNG" {
-		h.Set("Content-Type", "image/png")
+		mediaType = "image/png"
 	}
-	h.Set("Content-Length", strconv.FormatInt(picture.Size(), 10))
-	h.Set("Content-Security-Policy", page.DocumentPolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
+	r.SetDataHeaders(mediaType, page.DocumentPolicy, r.W.Header().Get("Cache-Control"))
+	r.W.Header().Set("Content-Length", strconv.FormatInt(picture.Size(), 10))
 	if r.Method == http.MethodHead {
 		return nil // HEAD only makes the server render the image
 	}
-	if _, err := io.Copy(w, picture); err != nil {
+	if _, err := io.Copy(r.W, picture); err != nil {
 		p.Log.DebugContext(r.Context(), "picture not delivered", "tag", tag, "error", err)
 	}
 	return nil

@@ -24,20 +24,16 @@ const maxPrintedPages = 100
 
 // printPage serves the print view of a document. PDFs are sent unchanged; other documents are shown
 // as page images or text.
-func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
-	file, err := p.Vault.Files.Get(r.Context(), id)
+func (p *Pages) printPage(r *page.Request) error {
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
 	if file.MIME == model.MIMEPDF { // browsers print PDFs directly
-		return p.originalDocument(w, r, visitor)
+		return p.originalDocument(r)
 	}
 	s := viewerData{File: file, As: viewPages}
-	if err := p.loadContent(r, visitor, &s); err != nil {
+	if err := p.loadContent(r, &s); err != nil {
 		return err
 	}
 	what := printView{File: file, Text: s.Text, Cut: s.Cut, Plain: s.Plain(), Lacks: s.Lacks(), Total: s.Pages}
@@ -45,11 +41,11 @@ func (p *Pages) printPage(w http.ResponseWriter, r *http.Request, visitor page.V
 		what.From = min(max(queryInt(r, "from", 1), 1), s.Pages)
 		what.To = min(max(queryInt(r, "to", s.Pages), what.From), s.Pages, what.From+maxPrintedPages-1)
 		for n := what.From; n <= what.To; n++ {
-			what.Pages = append(what.Pages, pageImage{Source: pageImagePath(id, n, 2550)})
+			what.Pages = append(what.Pages, pageImage{Source: pageImagePath(r.PathID, n, 2550)})
 		}
 	}
-	p.recordView(r, visitor, id)
-	return p.RenderPage(w, r, visitor, http.StatusOK, "document_print.html", page.Page{
+	p.recordView(r)
+	return p.RenderPage(r, http.StatusOK, "document_print.html", page.Page{
 		Heading: file.Filename, Section: "vault", Data: what, Scripts: []string{"print.js"}, Styles: []string{"viewer.css"},
 	})
 }

@@ -16,34 +16,30 @@ import (
 // thumbnail sends a small image of a document's first page. If there is no image yet, it sends an
 // icon with the document's type. Because lists show many thumbnails, a thumbnail counts as a view
 // of the document only if the page is readable in it.
-func (p *Pages) thumbnail(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
-	file, err := p.Vault.Files.Get(r.Context(), id)
+func (p *Pages) thumbnail(r *page.Request) error {
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
 	if file.Processing {
-		return p.sendPlaceholder(w, file, "no-store")
+		return sendPlaceholder(r, file, "no-store")
 	}
 	tag := imageETag(file, 0, 0)
-	if notModified(w, r, tag) {
+	if notModified(r, tag) {
 		return nil
 	}
-	picture, err := p.Vault.Previews.Thumbnail(r.Context(), visitor.Actor, id)
+	picture, err := p.Vault.Previews.Thumbnail(r.Context(), r.Actor, r.PathID)
 	if errs.KindOf(err) == errs.NotFound {
-		w.Header().Del("ETag")
-		return p.sendPlaceholder(w, file, "private, max-age=60")
+		r.W.Header().Del("ETag")
+		return sendPlaceholder(r, file, "private, max-age=60")
 	}
 	if err != nil {
 		return err
 	}
-	if r.Method == http.MethodGet && p.thumbnailIsReadable(r, visitor, id) {
-		p.Events.ContinueView(visitor.Actor, fileOpened, page.FileRecordName(id))
+	if r.Method == http.MethodGet && p.thumbnailIsReadable(r) {
+		p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
 	}
-	return p.sendImage(w, r, picture, tag)
+	return p.sendImage(r, picture, tag)
 }
 
 // A page counts as readable in its thumbnail if its width is less than these limits. Such a page is
@@ -55,8 +51,8 @@ const (
 
 // thumbnailIsReadable reports whether the first page is readable in its thumbnail. If the page size
 // is unknown, it reports true.
-func (p *Pages) thumbnailIsReadable(r *http.Request, visitor page.Visitor, id uint64) bool {
-	sizes, err := p.Vault.Previews.PageSizes(r.Context(), visitor.Actor, id)
+func (p *Pages) thumbnailIsReadable(r *page.Request) bool {
+	sizes, err := p.Vault.Previews.PageSizes(r.Context(), r.Actor, r.PathID)
 	if err != nil {
 		return true
 	}
@@ -65,18 +61,14 @@ func (p *Pages) thumbnailIsReadable(r *http.Request, visitor page.Visitor, id ui
 }
 
 // sendPlaceholder sends an icon that shows the document's type.
-func (p *Pages) sendPlaceholder(w http.ResponseWriter, file model.File, keep string) error {
+func sendPlaceholder(r *page.Request, file model.File, keep string) error {
 	kind := strings.ToUpper(page.Truncate(file.Extension(), 4))
 	drawn := `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 85 110" width="170" height="220">` +
 		`<rect width="85" height="110" fill="#fff"/><path d="M14 22h57M14 34h57M14 46h57M14 58h40" stroke="#d5d8dc" stroke-width="4"/>` +
 		`<text x="42.5" y="92" text-anchor="middle" font-family="system-ui,sans-serif" font-size="18" font-weight="600" fill="#6b7280">` +
 		template.HTMLEscapeString(kind) + `</text></svg>`
-	h := w.Header()
-	h.Set("Content-Type", "image/svg+xml")
-	h.Set("Content-Length", strconv.Itoa(len(drawn)))
-	h.Set("Content-Security-Policy", page.DocumentPolicy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", keep)
-	_, _ = io.WriteString(w, drawn) // an error means that the client has disconnected
+	r.SetDataHeaders("image/svg+xml", page.DocumentPolicy, keep)
+	r.W.Header().Set("Content-Length", strconv.Itoa(len(drawn)))
+	_, _ = io.WriteString(r.W, drawn) // an error means that the client has disconnected
 	return nil
 }

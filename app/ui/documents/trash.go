@@ -52,11 +52,11 @@ var trashLabels = []struct{ recordType, one, many string }{
 	{"", "", "Everything"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
 }
 
-func (p *Pages) trashListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showTrash(w, r, visitor, http.StatusOK, nil)
+func (p *Pages) trashListPage(r *page.Request) error {
+	return p.showTrash(r, http.StatusOK, nil)
 }
 
-func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problems []string) error {
+func (p *Pages) showTrash(r *page.Request, status int, problems []string) error {
 	params := page.ListParams(r, "noun")
 	q := vault.Query{Descending: true, Limit: trashPerPage}
 	retention := p.Vault.Trash.Retention()
@@ -90,7 +90,7 @@ func (p *Pages) showTrash(w http.ResponseWriter, r *http.Request, visitor page.V
 	}
 	view.Here = r.URL.RequestURI()
 	view.Prev, view.Next = p.PageLinks(r, params, list.Prev, list.Next)
-	return p.RenderPage(w, r, visitor, status, "trash.html", page.Page{
+	return p.RenderPage(r, status, "trash.html", page.Page{
 		Heading: "Trash", Section: "trash", Data: view, Scripts: []string{"choose.js"},
 	})
 }
@@ -111,7 +111,7 @@ const maxRestorePerRequest = 200
 // restoreTrash restores the selected records one by one. If one record can't be restored, the
 // others still are. The form field "only" contains the record if the user clicked the button in its
 // row.
-func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) restoreTrash(r *page.Request) error {
 	items := r.PostForm["item"]
 	if only := r.PostForm["only"]; len(only) > 0 {
 		items = only
@@ -122,7 +122,7 @@ func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor pag
 		return errs.InvalidField("item", "Choose at most %s at a time.", page.FormatCount(maxRestorePerRequest))
 	}
 	for _, item := range items {
-		heading, err := p.restoreRecord(r.Context(), visitor.Actor, p.ParseRecordName(item))
+		heading, err := p.restoreRecord(r.Context(), r.Actor, p.ParseRecordName(item))
 		var domainErr *errs.Error
 		switch {
 		case err == nil:
@@ -136,13 +136,13 @@ func (p *Pages) restoreTrash(w http.ResponseWriter, r *http.Request, visitor pag
 	notice := page.Plural(restored, "was restored.", "were restored.")
 	switch {
 	case len(items) == 0:
-		return p.showTrash(w, r, visitor, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
+		return p.showTrash(r, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
 	case len(problems) > 0 && restored > 0:
-		return p.showTrash(w, r, visitor, http.StatusConflict, append(problems, "The others: "+notice))
+		return p.showTrash(r, http.StatusConflict, append(problems, "The others: "+notice))
 	case len(problems) > 0:
-		return p.showTrash(w, r, visitor, http.StatusConflict, problems)
+		return p.showTrash(r, http.StatusConflict, problems)
 	}
-	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, "/trash"), notice)
+	return p.RedirectWithNotice(r, page.ReturnAddress(r, "/trash"), notice)
 }
 
 func restoreProblem(heading string, domainErr *errs.Error) string {

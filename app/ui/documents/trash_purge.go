@@ -29,20 +29,20 @@ type purgeForm struct {
 	Problems                               map[string]string
 }
 
-func (p *Pages) purgePage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) purgePage(r *page.Request) error {
 	form, err := p.newPurgeForm(r, r.URL.Query().Get("item"))
 	if err != nil {
 		return err
 	}
-	return p.showPurge(w, r, visitor, http.StatusOK, form)
+	return p.showPurge(r, http.StatusOK, form)
 }
 
-func (p *Pages) showPurge(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form purgeForm) error {
-	return p.RenderPage(w, r, visitor, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
+func (p *Pages) showPurge(r *page.Request, status int, form purgeForm) error {
+	return p.RenderPage(r, status, "trashpurge.html", page.Page{Heading: "Delete permanently", Section: "trash", Data: form})
 }
 
 // newPurgeForm reads the record that the form refers to.
-func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err error) {
+func (p *Pages) newPurgeForm(r *page.Request, item string) (form purgeForm, err error) {
 	recordType, id, err := page.SplitRecordName(p.ParseRecordName(item))
 	if err != nil {
 		return form, err
@@ -60,10 +60,10 @@ func (p *Pages) newPurgeForm(r *http.Request, item string) (form purgeForm, err 
 }
 
 // purgeRecord deletes a record permanently if the user typed the record's name.
-func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) purgeRecord(r *page.Request) error {
 	form, err := p.newPurgeForm(r, r.PostForm.Get("item"))
 	if errs.KindOf(err) == errs.NotFound {
-		return p.showTrash(w, r, visitor, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
+		return p.showTrash(r, http.StatusConflict, []string{"This is no longer in the trash. Someone restored or deleted it."})
 	}
 	if err != nil {
 		return err
@@ -76,9 +76,9 @@ func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page
 		form.Problems["reason"] = "Enter the reason. The audit log keeps it."
 	}
 	if len(form.Problems) > 0 {
-		return p.showPurge(w, r, visitor, http.StatusUnprocessableEntity, form)
+		return p.showPurge(r, http.StatusUnprocessableEntity, form)
 	}
-	done, err := p.Vault.Trash.Purge(r.Context(), visitor.Actor, form.Type, form.ID, form.Reason)
+	done, err := p.Vault.Trash.Purge(r.Context(), r.Actor, form.Type, form.ID, form.Reason)
 	var domainErr *errs.Error
 	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, domainErr.Kind) {
 		status, problems := page.FormProblems(err)
@@ -86,12 +86,12 @@ func (p *Pages) purgeRecord(w http.ResponseWriter, r *http.Request, visitor page
 			status, problems = http.StatusConflict, map[string]string{"": domainErr.Message}
 		}
 		form.Problems = problems
-		return p.showPurge(w, r, visitor, status, form)
+		return p.showPurge(r, status, form)
 	}
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
+	return p.RedirectWithNotice(r, "/trash", purgeNotice(done))
 }
 
 // emptyForm is the template data of the form that empties the trash.
@@ -100,29 +100,29 @@ type emptyForm struct {
 	Asked, Problem string
 }
 
-func (p *Pages) emptyTrashPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showEmpty(w, r, visitor, http.StatusOK, "")
+func (p *Pages) emptyTrashPage(r *page.Request) error {
+	return p.showEmpty(r, http.StatusOK, "")
 }
 
-func (p *Pages) showEmpty(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, problem string) error {
+func (p *Pages) showEmpty(r *page.Request, status int, problem string) error {
 	due, kept, err := p.Vault.Trash.Purgeable(r.Context())
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(w, r, visitor, status, "trashempty.html", page.Page{
+	return p.RenderPage(r, status, "trashempty.html", page.Page{
 		Heading: "Empty trash", Section: "trash", Data: emptyForm{due, kept, emptyConfirmation, problem},
 	})
 }
 
-func (p *Pages) emptyTrash(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) emptyTrash(r *page.Request) error {
 	if !model.ConfirmationMatches(r.PostForm.Get("confirm"), emptyConfirmation) {
-		return p.showEmpty(w, r, visitor, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
+		return p.showEmpty(r, http.StatusUnprocessableEntity, "The text does not match. Nothing was deleted.")
 	}
-	done, err := p.Vault.Trash.Empty(r.Context(), visitor.Actor)
+	done, err := p.Vault.Trash.Empty(r.Context(), r.Actor)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, "/trash", purgeNotice(done))
+	return p.RedirectWithNotice(r, "/trash", purgeNotice(done))
 }
 
 // purgeNotice says how many records were deleted. The number includes the documents of deleted

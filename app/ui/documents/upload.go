@@ -71,16 +71,16 @@ var tusStatuses = map[errs.Kind]int{
 // tusHandler returns a handler that checks whether the visitor may upload and sends any error as
 // JSON.
 func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-		h := w.Header()
+	return func(r *page.Request) error {
+		h := r.W.Header()
 		h.Set("Tus-Resumable", tus.Version)
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+		sent := httpx.NewBody(r.W, r.Request, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 		r.Body = sent
-		err := p.mayUpload(r, visitor)
+		err := p.mayUpload(r)
 		if err == nil {
-			err = next(w, r, visitor)
+			err = next(r)
 		}
 		if err == nil {
 			return nil
@@ -88,13 +88,13 @@ func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 		if !sent.Drain(1<<20, time.Second) {
 			h.Set("Connection", "close")
 		}
-		p.sendUploadError(w, r, err)
+		p.sendUploadError(r, err)
 		return nil
 	}
 }
 
-func (p *Pages) mayUpload(r *http.Request, visitor page.Visitor) error {
-	switch err := page.CheckAccess(visitor, page.MayWrite); {
+func (p *Pages) mayUpload(r *page.Request) error {
+	switch err := page.CheckAccess(r.Visitor, page.MayWrite); {
 	case errors.Is(err, page.ErrSignIn):
 		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
 	case errors.Is(err, page.ErrTwoFactorRequired):
@@ -109,7 +109,7 @@ func (p *Pages) mayUpload(r *http.Request, visitor page.Visitor) error {
 }
 
 // sendUploadError sends an error as JSON.
-func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Pages) sendUploadError(r *page.Request, err error) {
 	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
 	var filename *errs.Error
 	var form *page.HTTPError
@@ -128,41 +128,36 @@ func (p *Pages) sendUploadError(w http.ResponseWriter, r *http.Request, err erro
 	}
 	switch {
 	case r.Context().Err() != nil, errors.Is(err, httpx.ErrIncomplete):
-		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", page.RequestID(w))
+		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", r.RequestID())
 	case status >= http.StatusInternalServerError:
-		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", page.RequestID(w))
+		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", r.RequestID())
 	}
 	switch status {
 	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "10")
+		r.W.Header().Set("Retry-After", "10")
 	case http.StatusPreconditionFailed:
-		w.Header().Set("Tus-Version", tus.Version)
+		r.W.Header().Set("Tus-Version", tus.Version)
 	}
-	p.sendUploadJSON(w, status, map[string]string{"message": message})
+	p.sendUploadJSON(r, status, map[string]string{"message": message})
 }
 
-func (p *Pages) sendUploadJSON(w http.ResponseWriter, status int, what any) {
-	raw, err := json.Marshal(what)
+func (p *Pages) sendUploadJSON(r *page.Request, status int, what any) {
+	text, err := json.Marshal(what)
 	if err != nil {
 		p.Log.Error("upload", "error", err)
-		status, raw = http.StatusInternalServerError, []byte("{}")
+		status, text = http.StatusInternalServerError, []byte("{}")
 	}
-	h := w.Header()
-	h.Set("Content-Security-Policy", page.DataPolicy)
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(raw)))
-	w.WriteHeader(status)
-	_, _ = w.Write(raw) // an error means that the client has disconnected
+	r.SendJSON(status, text)
 }
 
 // uploadOptions sends the tus versions and extensions that the server supports.
-func (p *Pages) uploadOptions(w http.ResponseWriter, _ *http.Request, _ page.Visitor) error {
-	tus.SetOptions(w.Header(), p.Vault.Uploads.MaxSize())
-	w.WriteHeader(http.StatusNoContent)
+func (p *Pages) uploadOptions(r *page.Request) error {
+	tus.SetOptions(r.W.Header(), p.Vault.Uploads.MaxSize())
+	r.W.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) uploadBegin(r *page.Request) error {
 	length, err := tus.ParseLength(r.Header)
 	if err != nil {
 		return err
@@ -183,16 +178,16 @@ func (p *Pages) uploadBegin(w http.ResponseWriter, r *http.Request, visitor page
 	if n, err := strconv.Atoi(meta["turn"]); err == nil && len(meta["batch"]) <= 100 {
 		plan.Batch, plan.Position = meta["batch"], n
 	}
-	up, err := p.Vault.Uploads.Begin(r.Context(), visitor.Actor, plan)
+	up, err := p.Vault.Uploads.Begin(r.Context(), r.Actor, plan)
 	if errs.KindOf(err) == errs.Invalid && length > p.Vault.Uploads.MaxSize() {
 		return page.NewHTTPError(http.StatusRequestEntityTooLarge, "", errorMessage(err))
 	}
 	if err != nil {
 		return placeError(err)
 	}
-	w.Header().Set("Location", uploadsPath+"/"+up.ID)
-	setProgressHeaders(w, up)
-	w.WriteHeader(http.StatusCreated)
+	r.W.Header().Set("Location", uploadsPath+"/"+up.ID)
+	setProgressHeaders(r, up)
+	r.W.WriteHeader(http.StatusCreated)
 	return nil
 }
 
@@ -212,25 +207,25 @@ func errorMessage(err error) string {
 	return ""
 }
 
-func setProgressHeaders(w http.ResponseWriter, up upload.Upload) {
+func setProgressHeaders(r *page.Request, up upload.Upload) {
 	for name, value := range tus.ProgressHeaders(up.Offset, up.ExpiresAt) {
-		w.Header().Set(name, value)
+		r.W.Header().Set(name, value)
 	}
 }
 
 // uploadShow handles HEAD requests, which ask for the offset, and GET requests, which ask for the
 // status.
-func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) uploadShow(r *page.Request) error {
 	if r.Method == http.MethodHead {
-		up, err := p.Vault.Uploads.Offset(r.Context(), visitor.Actor, r.PathValue("id"))
+		up, err := p.Vault.Uploads.Offset(r.Context(), r.Actor, r.PathValue("id"))
 		if err != nil {
 			return err
 		}
-		w.Header().Set("Upload-Length", strconv.FormatInt(up.Size, 10))
-		setProgressHeaders(w, up)
+		r.W.Header().Set("Upload-Length", strconv.FormatInt(up.Size, 10))
+		setProgressHeaders(r, up)
 		return nil
 	}
-	up, err := p.Vault.Uploads.Get(r.Context(), visitor.Actor, r.PathValue("id"))
+	up, err := p.Vault.Uploads.Get(r.Context(), r.Actor, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -245,13 +240,13 @@ func (p *Pages) uploadShow(w http.ResponseWriter, r *http.Request, visitor page.
 	case up.Received:
 		answer.State = "arrived"
 	}
-	p.sendUploadJSON(w, http.StatusOK, answer)
+	p.sendUploadJSON(r, http.StatusOK, answer)
 	return nil
 }
 
 // describeDocument adds the uploaded document to the status. If another document has the same
 // content, it adds that document, too.
-func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file model.File) error {
+func (p *Pages) describeDocument(r *page.Request, answer *uploadStatus, file model.File) error {
 	answer.State, answer.Number, answer.Name, answer.Path = "filed", file.ID, file.Filename, p.ViewerPath(file)
 	if file.Digest == "" {
 		return nil // moved to the trash in the meantime
@@ -276,26 +271,26 @@ func (p *Pages) describeDocument(r *http.Request, answer *uploadStatus, file mod
 	return nil
 }
 
-func (p *Pages) uploadWrite(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) uploadWrite(r *page.Request) error {
 	offset, err := tus.ParseOffset(r.Header)
 	if err != nil {
 		return err
 	}
-	stop := tus.InterruptReads(w, p.Vault.Uploads.Paused())
-	up, err := p.Vault.Uploads.Write(r.Context(), visitor.Actor, r.PathValue("id"), offset, r.Body)
+	stop := tus.InterruptReads(r.W, p.Vault.Uploads.Paused())
+	up, err := p.Vault.Uploads.Write(r.Context(), r.Actor, r.PathValue("id"), offset, r.Body)
 	stop()
 	if err != nil {
 		return err
 	}
-	setProgressHeaders(w, up)
-	w.WriteHeader(http.StatusNoContent)
+	setProgressHeaders(r, up)
+	r.W.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (p *Pages) uploadCancel(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if err := p.Vault.Uploads.Cancel(r.Context(), visitor.Actor, r.PathValue("id")); err != nil {
+func (p *Pages) uploadCancel(r *page.Request) error {
+	if err := p.Vault.Uploads.Cancel(r.Context(), r.Actor, r.PathValue("id")); err != nil {
 		return err
 	}
-	w.WriteHeader(http.StatusNoContent)
+	r.W.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -17,13 +17,9 @@ import (
 
 // Without scripts, browsers send all documents of a form in one request.
 
-func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := p.AbstractID(r)
-	if err != nil {
-		return err
-	}
-	return p.receiveForm(w, r, p.AbstractPath(id), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
-		filed, err := p.Vault.Abstracts.Attach(r.Context(), visitor.Actor, id, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+func (p *Pages) uploadToAbstract(r *page.Request) error {
+	return p.receiveForm(r, p.AbstractPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
+		filed, err := p.Vault.Abstracts.Attach(r.Context(), r.Actor, r.PathID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
 			return filed, err
 		}
@@ -33,48 +29,41 @@ func (p *Pages) uploadToAbstract(w http.ResponseWriter, r *http.Request, visitor
 	})
 }
 
-func (p *Pages) uploadToFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	draft, to := model.UploadDraft{}, "/vault"
-	if r.PathValue("n") != "" {
-		id, err := page.PathNumber(r)
-		if err != nil {
-			return err
-		}
-		draft.FolderID, to = model.IDInput{Present: true, Valid: true, Value: int64(id)}, page.FolderPath(id)
-	}
-	return p.receiveForm(w, r, to, func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
-		return p.Vault.Files.Upload(r.Context(), visitor.Actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
+func (p *Pages) uploadToFolder(r *page.Request) error {
+	draft := model.UploadDraft{FolderID: model.NewIDInput(r.PathID)}
+	return p.receiveForm(r, page.FolderOrVaultPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
+		return p.Vault.Files.Upload(r.Context(), r.Actor, draft, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 	})
 }
 
 // receiveForm stores the documents of a form. Then it redirects to a page that shows which
 // documents were uploaded and which were rejected.
-func (p *Pages) receiveForm(w http.ResponseWriter, r *http.Request, to string, file func(*vault.StagedUpload) (vault.AbstractWithFiles, error)) error {
-	sent := httpx.NewBody(w, r, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedUpload) (vault.AbstractWithFiles, error)) error {
+	sent := httpx.NewBody(r.W, r.Request, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
 	r.Body = sent
 	tray, err := p.Vault.Files.Stage(r.Context())
 	if err == nil {
 		defer tray.Discard()
-		err = p.stageParts(w, r, tray)
+		err = p.stageParts(r, tray)
 	}
 	if err != nil {
 		if !sent.Drain(1<<20, time.Second) {
-			w.Header().Set("Connection", "close")
+			r.W.Header().Set("Connection", "close")
 		}
 		return bodyError(err)
 	}
 	if !tray.HasFiles() {
-		return p.RedirectWithNotice(w, r, to, "No document was chosen.")
+		return p.RedirectWithNotice(r, to, "No document was chosen.")
 	}
 	filed, err := file(tray)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, to, uploadNotice(filed))
+	return p.RedirectWithNotice(r, to, uploadNotice(filed))
 }
 
 // stageParts stages each document in a multipart body.
-func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.StagedUpload) error {
+func (p *Pages) stageParts(r *page.Request, tray *vault.StagedUpload) error {
 	mediaType, boundary, _, err := decode.Boundary(r.Header.Get("Content-Type"))
 	if mediaType != "multipart/form-data" {
 		return page.NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
@@ -84,7 +73,7 @@ func (p *Pages) stageParts(w http.ResponseWriter, r *http.Request, tray *vault.S
 		return err
 	}
 	limits := decode.MultipartLimits{Parts: p.Parts, Fields: p.FormBytes}
-	return httpx.ReadParts(w, r, boundary, p.BodyBytes, limits, func(part *decode.Part) error {
+	return httpx.ReadParts(r.W, r.Request, boundary, p.BodyBytes, limits, func(part *decode.Part) error {
 		if !part.HasFilename {
 			return nil
 		}

@@ -32,34 +32,19 @@ func (v viewRecorder) ReadFrom(r io.Reader) (int64, error) { return io.Copy(v.Re
 // Unwrap returns the underlying writer for http.ResponseController.
 func (v viewRecorder) Unwrap() http.ResponseWriter { return v.ResponseWriter }
 
-// recordLinkView returns a writer that records the use of a signed link as a view of the document.
-// A range request that doesn't start at byte 0 continues the current view.
-func (p *Pages) recordLinkView(w http.ResponseWriter, r *http.Request, file model.File) http.ResponseWriter {
-	return p.recordResponse(w, r, p.linkActor(w, r), fileOpened, file)
-}
-
-func (p *Pages) recordResponse(
-	w http.ResponseWriter, r *http.Request, actor model.Actor, kind string, file model.File,
-) http.ResponseWriter {
-	if r.Method != http.MethodGet {
-		return w
+// recordSending records that a document is sent. A range request that doesn't start at byte 0
+// continues the current view.
+func (p *Pages) recordSending(r *page.Request, kind string, file model.File) {
+	if part := r.W.Header().Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
+		p.Vault.Events.ContinueView(r.Actor, kind, page.FileRecordName(file.ID))
+		return
 	}
-	return viewRecorder{w, func() {
-		if part := w.Header().Get("Content-Range"); part != "" && !strings.HasPrefix(part, "bytes 0-") {
-			p.Events.ContinueView(actor, kind, page.FileRecordName(file.ID))
-			return
-		}
-		p.Events.RecordAccess(actor, kind, page.FileRecordName(file.ID), nil)
-	}}
+	p.Vault.Events.RecordAccess(r.Actor, kind, page.FileRecordName(file.ID), nil)
 }
 
-// recordView records a view of a document. HEAD requests are not views.
-func (p *Pages) recordView(r *http.Request, visitor page.Visitor, id uint64) {
+// recordView records a view of the requested document. HEAD requests are not views.
+func (p *Pages) recordView(r *page.Request) {
 	if r.Method == http.MethodGet {
-		p.Events.RecordAccess(visitor.Actor, fileOpened, page.FileRecordName(id), nil)
+		p.Vault.Events.RecordAccess(r.Actor, fileOpened, page.FileRecordName(r.PathID), nil)
 	}
-}
-
-func (p *Pages) linkActor(w http.ResponseWriter, r *http.Request) model.Actor {
-	return model.Actor{Kind: model.ActorLink, Address: p.Address(r), RequestID: page.RequestID(w)}
 }

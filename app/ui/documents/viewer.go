@@ -62,21 +62,17 @@ type adjacentDocument struct {
 }
 
 // documentPage shows a document and records the view.
-func (p *Pages) documentPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.ShowDocument(w, r, visitor, page.NameProblem{})
+func (p *Pages) documentPage(r *page.Request) error {
+	return p.ShowDocument(r, page.NameProblem{})
 }
 
 // ShowDocument shows the requested document and records the view. If a new document name was
 // rejected, the page also shows that problem.
-func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
-	file, err := p.Vault.Files.Get(r.Context(), id)
-	if errs.KindOf(err) == errs.NotFound && visitor.MayWrite() {
-		if trashed, inTrash := p.Vault.Files.Trashed(r.Context(), id); inTrash == nil {
-			return p.RenderPage(w, r, visitor, http.StatusOK, "document_trashed.html", page.Page{Heading: trashed.Filename, Section: "trash", Data: trashed})
+func (p *Pages) ShowDocument(r *page.Request, rejected page.NameProblem) error {
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
+	if errs.KindOf(err) == errs.NotFound && r.MayWrite() {
+		if trashed, inTrash := p.Vault.Files.Trashed(r.Context(), r.PathID); inTrash == nil {
+			return p.RenderPage(r, http.StatusOK, "document_trashed.html", page.Page{Heading: trashed.Filename, Section: "trash", Data: trashed})
 		}
 	}
 	if err != nil {
@@ -91,20 +87,20 @@ func (p *Pages) ShowDocument(w http.ResponseWriter, r *http.Request, visitor pag
 	if err := p.loadPlace(r, &sheet); err != nil {
 		return err
 	}
-	if err := p.loadContent(r, visitor, &sheet); err != nil {
+	if err := p.loadContent(r, &sheet); err != nil {
 		return err
 	}
 	if rejected.FileID == 0 { // if a name was rejected, this is still the same view
-		p.recordView(r, visitor, id)
+		p.recordView(r)
 	}
-	return p.RenderPage(w, r, visitor, rejected.Status(), "document.html", page.Page{
+	return p.RenderPage(r, rejected.Status(), "document.html", page.Page{
 		Heading: file.Filename, Section: sheet.Place.Section, Data: sheet, Scripts: []string{"viewerline.js", "viewer.js"}, Styles: []string{"viewer.css"},
 	})
 }
 
 // loadContent selects how to show the document.
-func (p *Pages) loadContent(r *http.Request, visitor page.Visitor, s *viewerData) error {
-	sizes, err := p.Vault.Previews.PageSizes(r.Context(), visitor.Actor, s.File.ID)
+func (p *Pages) loadContent(r *page.Request, s *viewerData) error {
+	sizes, err := p.Vault.Previews.PageSizes(r.Context(), r.Actor, s.File.ID)
 	switch {
 	case err == nil && !hasNoImage(s.File, len(sizes)):
 		return p.setPageImage(r, s, sizes)
@@ -116,7 +112,7 @@ func (p *Pages) loadContent(r *http.Request, visitor page.Visitor, s *viewerData
 	}
 	s.As = viewText
 	if !s.File.ShownAsImages() {
-		err = p.loadText(r, visitor, s)
+		err = p.loadText(r, s)
 		if errs.KindOf(err) != errs.NotFound {
 			return err
 		}
@@ -133,7 +129,7 @@ func hasNoImage(f model.File, pages int) bool {
 }
 
 // setPageImage sets the page and image that the query requests.
-func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.PageSize) error {
+func (p *Pages) setPageImage(r *page.Request, s *viewerData, sizes []document.PageSize) error {
 	s.Pages = len(sizes)
 	s.Page = min(max(queryInt(r, "page", 1), 1), s.Pages)
 	s.Width = roundUpWidth(queryInt(r, "w", defaultImageWidth))
@@ -153,7 +149,7 @@ func (p *Pages) setPageImage(r *http.Request, s *viewerData, sizes []document.Pa
 }
 
 // queryInt returns the named integer in the query, or otherwise if it is missing or invalid.
-func queryInt(r *http.Request, name string, otherwise int) int {
+func queryInt(r *page.Request, name string, otherwise int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
 		return otherwise
@@ -191,7 +187,7 @@ type documentHome struct {
 
 // loadPlace sets the document's place and its neighbors there. A place in the query is ignored if
 // the document isn't there.
-func (p *Pages) loadPlace(r *http.Request, s *viewerData) error {
+func (p *Pages) loadPlace(r *page.Request, s *viewerData) error {
 	at := page.DocumentPlace(s.File)
 	s.Place = documentHome{Name: "Vault", Path: "/vault", Section: "vault"}
 	in := r.URL.Query().Get("in")

@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -10,7 +9,7 @@ import (
 
 // findReturnAddress returns the address of the search results that linked to the document, or "" if
 // there is none.
-func findReturnAddress(r *http.Request) string {
+func findReturnAddress(r *page.Request) string {
 	from, err := url.Parse(r.URL.Query().Get("from"))
 	if err != nil || from.Scheme != "" || from.Host != "" || from.Path != "/find" {
 		return ""

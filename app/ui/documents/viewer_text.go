@@ -48,12 +48,8 @@ const maxTextBytes = 2 << 20
 var errTextLimit = errors.New("that is enough")
 
 // documentTextPage shows the text of a document with highlighted matches.
-func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := page.PathNumber(r)
-	if err != nil {
-		return err
-	}
-	file, err := p.Vault.Files.Get(r.Context(), id)
+func (p *Pages) documentTextPage(r *page.Request) error {
+	file, err := p.Vault.Files.Get(r.Context(), r.PathID)
 	if err != nil {
 		return err
 	}
@@ -62,28 +58,28 @@ func (p *Pages) documentTextPage(w http.ResponseWriter, r *http.Request, visitor
 	if err := p.loadPlace(r, &s); err != nil {
 		return err
 	}
-	if err := p.loadText(r, visitor, &s); err != nil && errs.KindOf(err) != errs.NotFound {
+	if err := p.loadText(r, &s); err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}
-	p.recordView(r, visitor, id)
-	return p.RenderPage(w, r, visitor, http.StatusOK, "document_text.html", page.Page{
+	p.recordView(r)
+	return p.RenderPage(r, http.StatusOK, "document_text.html", page.Page{
 		Heading: file.Filename, Section: s.Place.Section, Data: s, Styles: []string{"viewer.css"},
 	})
 }
 
 // readFindParams reads the search parameters in the query.
-func (s *viewerData) readFindParams(r *http.Request) {
+func (s *viewerData) readFindParams(r *page.Request) {
 	s.Find = page.Truncate(r.URL.Query().Get("find"), 400)
 	s.Words = s.Find != "" && r.URL.Query().Get("words") != ""
 	s.From = findReturnAddress(r)
 }
 
 // loadText loads the text of a document and highlights matches.
-func (p *Pages) loadText(r *http.Request, visitor page.Visitor, s *viewerData) error {
+func (p *Pages) loadText(r *page.Request, s *viewerData) error {
 	s.Page = max(queryInt(r, "page", 1), 1)
 	variants := findVariants(s.Find, s.Words)
 	for _, variant := range variants {
-		if err := p.highlightText(r, visitor, s, variant); err != nil {
+		if err := p.highlightText(r, s, variant); err != nil {
 			return err
 		}
 		if s.Hits > 0 && variant.matches(s.highlighted()) {
@@ -91,7 +87,7 @@ func (p *Pages) loadText(r *http.Request, visitor page.Visitor, s *viewerData) e
 		}
 	}
 	if s.Hits > 0 {
-		return p.highlightText(r, visitor, s, findVariant{})
+		return p.highlightText(r, s, findVariant{})
 	}
 	return nil
 }
@@ -117,11 +113,11 @@ func (s *viewerData) highlighted() (texts []string) {
 }
 
 // highlightText loads the text of a document and highlights the matches of one variant.
-func (p *Pages) highlightText(r *http.Request, visitor page.Visitor, s *viewerData, by findVariant) error {
+func (p *Pages) highlightText(r *page.Request, s *viewerData, by findVariant) error {
 	s.Text, s.Cut = nil, false
 	marks := func(int) bool { return true }
 	if len(by.pageWords) > 1 {
-		complete, err := p.pagesWithAll(r, visitor, s.File.ID, by.pageWords)
+		complete, err := p.pagesWithAll(r, s.File.ID, by.pageWords)
 		if err != nil {
 			return err
 		}
@@ -131,7 +127,7 @@ func (p *Pages) highlightText(r *http.Request, visitor page.Visitor, s *viewerDa
 	}
 	looks := highlighter{phrase: phrase.New(by.phrase)}
 	table := page.IsSpreadsheet(s.File.MIME)
-	cut, err := p.eachTextPage(r, visitor, s.File.ID, func(n int, text string) {
+	cut, err := p.eachTextPage(r, s.File.ID, func(n int, text string) {
 		m := &looks
 		if !marks(n) {
 			m = &highlighter{}
@@ -151,13 +147,13 @@ func (p *Pages) highlightText(r *http.Request, visitor page.Visitor, s *viewerDa
 }
 
 // pagesWithAll returns the numbers of the pages that contain all phrases in each.
-func (p *Pages) pagesWithAll(r *http.Request, visitor page.Visitor, id uint64, each []string) (complete map[int]bool, err error) {
+func (p *Pages) pagesWithAll(r *page.Request, id uint64, each []string) (complete map[int]bool, err error) {
 	complete = map[int]bool{}
 	var phrases []phrase.Phrase
 	for _, word := range each {
 		phrases = append(phrases, phrase.New(word))
 	}
-	_, err = p.eachTextPage(r, visitor, id, func(n int, text string) {
+	_, err = p.eachTextPage(r, id, func(n int, text string) {
 		if phrase.ContainsAll([]rune(text), phrases) {
 			complete[n] = true
 		}
@@ -167,9 +163,9 @@ func (p *Pages) pagesWithAll(r *http.Request, visitor page.Visitor, id uint64, e
 
 // eachTextPage calls visit for each page of a document's text. If the text is longer than
 // maxTextBytes, it stops and reports cut.
-func (p *Pages) eachTextPage(r *http.Request, visitor page.Visitor, id uint64, visit func(n int, text string)) (cut bool, err error) {
+func (p *Pages) eachTextPage(r *page.Request, id uint64, visit func(n int, text string)) (cut bool, err error) {
 	shown := 0
-	err = p.Vault.Previews.Text(r.Context(), visitor.Actor, id, func(n int, text string) error {
+	err = p.Vault.Previews.Text(r.Context(), r.Actor, id, func(n int, text string) error {
 		if shown += len(text); shown > maxTextBytes {
 			cut = true
 			return errTextLimit

@@ -7,14 +7,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"deedkeep/app/vault"
 )
 
 // zipNames returns a name in the ZIP file for each document. All systems can unpack these names,
 // and they are unique even if letter case is ignored. If sorting by name would change the sequence
 // of the documents, each name starts with a number.
-func zipNames(list []zipEntry) []string {
+func zipNames(list []vault.Descendant) []string {
 	width := 0
-	if !slices.IsSortedFunc(list, func(a, b zipEntry) int {
+	if !slices.IsSortedFunc(list, func(a, b vault.Descendant) int {
 		return strings.Compare(strings.ToLower(zipPath(a, 0, 0)), strings.ToLower(zipPath(b, 0, 0)))
 	}) {
 		width = max(2, len(fmt.Sprint(len(list))))
@@ -42,13 +44,13 @@ func zipNames(list []zipEntry) []string {
 
 // zipPath returns the path of a document in the ZIP file. If width is not 0, the file name starts
 // with n, padded to width digits.
-func zipPath(entry zipEntry, n, width int) string {
+func zipPath(entry vault.Descendant, n, width int) string {
 	var parts []string
-	for _, folder := range entry.Folder {
+	for _, folder := range entry.Path {
 		parts = append(parts, safeName(folder))
 	}
 	name := safeName(entry.File.Filename)
-	if width > 0 && len(entry.Folder) == 0 {
+	if width > 0 && len(entry.Path) == 0 {
 		name = fmt.Sprintf("%0*d %s", width, n, name)
 	}
 	return path.Join(append(parts, name)...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/vault"
 )
 
 func TestSafeName(t *testing.T) {
@@ -38,20 +39,20 @@ func TestSafeName(t *testing.T) {
 }
 
 func TestZipNames(t *testing.T) {
-	entry := func(name string, folder ...string) zipEntry {
-		return zipEntry{Folder: folder, File: model.File{Filename: name}}
+	entry := func(name string, folder ...string) vault.Descendant {
+		return vault.Descendant{Path: folder, File: model.File{Filename: name}}
 	}
 	for _, c := range []struct {
 		name string
-		list []zipEntry
+		list []vault.Descendant
 		want []string
 	}{
-		{"in order", []zipEntry{entry("01 a.pdf"), entry("02 b.pdf")}, []string{"01 a.pdf", "02 b.pdf"}},
-		{"out of order", []zipEntry{entry("b.pdf"), entry("a.pdf")}, []string{"01 b.pdf", "02 a.pdf"}},
-		{"duplicates", []zipEntry{entry("a.pdf"), entry("A.pdf"), entry("a.pdf")}, []string{"a.pdf", "A (2).pdf", "a (3).pdf"}},
-		{"name of a renamed duplicate", []zipEntry{entry("a (2).pdf"), entry("a.pdf"), entry("a.pdf")},
+		{"in order", []vault.Descendant{entry("01 a.pdf"), entry("02 b.pdf")}, []string{"01 a.pdf", "02 b.pdf"}},
+		{"out of order", []vault.Descendant{entry("b.pdf"), entry("a.pdf")}, []string{"01 b.pdf", "02 a.pdf"}},
+		{"duplicates", []vault.Descendant{entry("a.pdf"), entry("A.pdf"), entry("a.pdf")}, []string{"a.pdf", "A (2).pdf", "a (3).pdf"}},
+		{"name of a renamed duplicate", []vault.Descendant{entry("a (2).pdf"), entry("a.pdf"), entry("a.pdf")},
 			[]string{"a (2).pdf", "a.pdf", "a (3).pdf"}},
-		{"folders", []zipEntry{entry("z.pdf", "Deeds"), entry("a.pdf", "Plats", "..")}, []string{"Deeds/z.pdf", "Plats/unnamed/a.pdf"}},
+		{"folders", []vault.Descendant{entry("z.pdf", "Deeds"), entry("a.pdf", "Plats", "..")}, []string{"Deeds/z.pdf", "Plats/unnamed/a.pdf"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := zipNames(c.list); !slices.Equal(got, c.want) {
@@ -63,10 +64,10 @@ func TestZipNames(t *testing.T) {
 
 // A folder and a document in the same ZIP file can't have the same name.
 func TestZipNamesBesideFolders(t *testing.T) {
-	list := []zipEntry{
+	list := []vault.Descendant{
 		{File: model.File{Filename: "deeds.pdf"}},
-		{Folder: []string{"Deeds.PDF", "Old"}, File: model.File{Filename: "a.pdf"}},
-		{Folder: []string{"Deeds.PDF"}, File: model.File{Filename: "old"}},
+		{Path: []string{"Deeds.PDF", "Old"}, File: model.File{Filename: "a.pdf"}},
+		{Path: []string{"Deeds.PDF"}, File: model.File{Filename: "old"}},
 	}
 	want := []string{"01 deeds.pdf", "Deeds.PDF/Old/a.pdf", "Deeds.PDF/old (2)"}
 	if got := zipNames(list); !slices.Equal(got, want) {
@@ -80,7 +81,7 @@ func TestZipNamesBesideFolders(t *testing.T) {
 
 // The run time must grow linearly with the number of equal names.
 func TestZipNamesOfManyDuplicates(t *testing.T) {
-	list := make([]zipEntry, maxZipDocuments)
+	list := make([]vault.Descendant, maxZipDocuments)
 	for i := range list {
 		list[i].File.Filename = "Deed.pdf"
 	}

@@ -23,7 +23,7 @@ const (
 
 // HandlerFunc handles a request after the access check of its route succeeded. If it returns an
 // error, an error page is shown (error_page.go).
-type HandlerFunc func(w http.ResponseWriter, r *http.Request, visitor Visitor) error
+type HandlerFunc func(r *Request) error
 
 // CheckAccess returns an error unless the visitor has the access level.
 func CheckAccess(visitor Visitor, need access) error {
@@ -42,39 +42,32 @@ func CheckAccess(visitor Visitor, need access) error {
 	return nil
 }
 
-func (p *Site) authorize(route Route, w http.ResponseWriter, r *http.Request) (visitor Visitor, err error) {
-	if visitor, err = p.authenticate(r); err != nil && (route.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
-		SkipForm(w, r)
-		return visitor, err
+// authorize sets the visitor and returns an error unless the visitor has access to the route.
+func (p *Site) authorize(route Route, r *Request) (err error) {
+	if r.Visitor, err = p.authenticate(r); err != nil && (route.Access != BeforeSetup || !errors.Is(err, errNotSetUp)) {
+		SkipForm(r)
+		return err
 	}
-	if err := p.origins.Check(r); err != nil {
-		SkipForm(w, r)
-		return visitor, &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
+	if err := p.origins.Check(r.Request); err != nil {
+		SkipForm(r)
+		return &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
 	}
-	if err := CheckAccess(visitor, route.Access); err != nil {
+	if err := CheckAccess(r.Visitor, route.Access); err != nil {
 		if errors.Is(err, ErrSignIn) {
-			if expired := p.recoverExpiredForm(route, w, r); expired != nil {
-				return visitor, expired
+			if expired := p.recoverExpiredForm(route, r); expired != nil {
+				return expired
 			}
 		}
-		SkipForm(w, r)
+		SkipForm(r)
 		if errors.Is(err, ErrSignIn) && p.SessionToken(r) != "" {
 			err = errSessionEnded
 		}
-		return visitor, err
+		return err
 	}
-	if route.readsDocuments() {
-		return visitor, p.checkReadingRate(w, visitor)
+	// A visitor who opens documents faster than a human reader could has to wait.
+	if route.readsDocuments() && p.Vault.Events.RateLimited(r.Actor) {
+		r.W.Header().Set("Retry-After", "60")
+		return NewHTTPError(http.StatusTooManyRequests, "One moment, please", "You opened very many documents within a minute. Go on in the next.")
 	}
-	return visitor, nil
-}
-
-// checkReadingRate returns an error if the visitor opens documents faster than a human reader
-// could.
-func (p *Site) checkReadingRate(w http.ResponseWriter, visitor Visitor) error {
-	if !p.Events.RateLimited(visitor.Actor) {
-		return nil
-	}
-	w.Header().Set("Retry-After", "60")
-	return NewHTTPError(http.StatusTooManyRequests, "One moment, please", "You opened very many documents within a minute. Go on in the next.")
+	return nil
 }

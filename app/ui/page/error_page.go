@@ -13,7 +13,7 @@ import (
 )
 
 // NotFound returns the error for an address that doesn't belong to a page.
-func NotFound(r *http.Request) error { return errs.RecordNotFound("page", r.URL.Path) }
+func NotFound(r *Request) error { return errs.RecordNotFound("page", r.URL.Path) }
 
 // errorPage is the HTTP status, heading, and text of an error page.
 type errorPage struct {
@@ -82,103 +82,103 @@ func errorPageFor(err error) errorPage {
 }
 
 // showError sends the error page for err. If a script sent the request, it sends only the text.
-func (p *Site) showError(w http.ResponseWriter, r *http.Request, visitor Visitor, err error) {
-	if errors.Is(err, ErrSignIn) || errors.Is(err, ErrTwoFactorRequired) {
-		p.showSignInRequired(w, r, err)
-		return
+func (p *Site) showError(r *Request, err error) { p.reportFailure(r, p.renderError(r, err)) }
+
+// reportFailure responds to a request whose error page couldn't be rendered. If err is nil, it does
+// nothing.
+func (p *Site) reportFailure(r *Request, err error) {
+	if err != nil {
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", r.RequestID())
+		http.Error(r.W, "Server error.", http.StatusInternalServerError)
+	}
+}
+
+// renderError renders the error page for err. If err requires signing in and a form was submitted, it
+// keeps the input from being lost: it shows the input again or, for a script, only a message. It
+// redirects all other requests that require signing in.
+func (p *Site) renderError(r *Request, err error) error {
+	var form *expiredFormError
+	switch signIn := errors.Is(err, ErrSignIn); {
+	case errors.As(err, &form):
+		return p.showExpiredForm(r, form)
+	case signIn && r.IsPart() && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return p.RenderPart(r, http.StatusUnauthorized, "unsent.html", "problem", SignInPath("/"))
+	case signIn, errors.Is(err, ErrTwoFactorRequired):
+		return p.redirectToSignIn(r, err)
 	}
 	f := errorPageFor(err)
 	switch {
 	case r.Context().Err() != nil:
-		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", RequestID(w))
+		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", r.RequestID())
 	case f.status >= http.StatusInternalServerError && !errors.Is(err, errNotSetUp):
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", RequestID(w))
+		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", r.RequestID())
 	}
-	RetryAfter(w, err)
-	gone, inTrash := p.findTrashed(r, err)
+	r.RetryAfter(err)
+	switch gone, inTrash := p.findTrashed(r, err); {
+	case inTrash && r.MayRead():
+		return p.showTrashed(r, gone)
+	case errors.Is(err, errNotSetUp) && !r.IsPart():
+		return p.RenderPage(r, f.status, "first.html", Page{Heading: f.heading})
+	case r.IsPart():
+		return p.RenderPart(r, f.status, "message.html", "problem", f.text)
+	}
+	return p.RenderPage(r, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
+}
+
+// AbortResponse aborts the connection, so that the client notices that the response is incomplete. It
+// does not return. what is the text of the log entry.
+func (p *Site) AbortResponse(r *Request, what string, err error) {
 	switch {
-	case inTrash && visitor.MayRead():
-		err = p.showTrashed(w, r, visitor, gone)
-	case errors.Is(err, errNotSetUp) && !IsPartRequest(r):
-		err = p.RenderPage(w, r, visitor, f.status, "first.html", Page{Heading: f.heading})
-	case IsPartRequest(r):
-		err = p.RenderPart(w, r, visitor, f.status, "message.html", "problem", f.text)
+	case r.Context().Err() != nil:
+	case errors.Is(err, ErrSignIn), errs.KindOf(err) == errs.Forbidden:
+		p.Log.InfoContext(r.Context(), what+" is cut off", "error", err, "request_id", r.RequestID())
 	default:
-		err = p.RenderPage(w, r, visitor, f.status, "message.html", Page{Heading: f.heading, Data: f.text})
+		p.Log.ErrorContext(r.Context(), what+" is cut off", "error", err, "request_id", r.RequestID())
 	}
-	if err != nil {
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
-		http.Error(w, "Server error.", http.StatusInternalServerError)
-		return
-	}
+	panic(http.ErrAbortHandler)
 }
 
 // RetryAfter sets the Retry-After header if the error says how long to wait.
-func RetryAfter(w http.ResponseWriter, err error) {
+func (r *Request) RetryAfter(err error) {
 	var rejected *auth.SignInError
 	switch {
 	case errors.As(err, &rejected) && rejected.Wait > 0:
-		w.Header().Set("Retry-After", strconv.Itoa(int(rejected.Wait/time.Second)))
+		r.W.Header().Set("Retry-After", strconv.Itoa(int(rejected.Wait/time.Second)))
 	case errorPageFor(err).status == http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "10")
-	}
-}
-
-// showSignInRequired responds to a request that requires signing in. If a form was submitted, it
-// keeps the input from being lost: it shows the input again or, for a script, only a message. It
-// redirects all other requests.
-func (p *Site) showSignInRequired(w http.ResponseWriter, r *http.Request, err error) {
-	var form *expiredFormError
-	switch signIn := errors.Is(err, ErrSignIn); {
-	case errors.As(err, &form):
-		err = p.showExpiredForm(w, r, form)
-	case signIn && IsPartRequest(r) && r.Method != http.MethodGet && r.Method != http.MethodHead:
-		err = p.RenderPart(w, r, Visitor{}, http.StatusUnauthorized, "unsent.html", "problem", SignInPath("/"))
-	default:
-		p.redirectToSignIn(w, r, err)
-		return
-	}
-	if err != nil {
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
-		http.Error(w, "Server error.", http.StatusInternalServerError)
-		return
+		r.W.Header().Set("Retry-After", "10")
 	}
 }
 
 // redirectToSignIn redirects to the sign-in page, or to the account page if the user still has to
 // set up two-factor authentication. Both pages later return the user to the current address.
 // Scripts get a header that makes the browser load the new page.
-func (p *Site) redirectToSignIn(w http.ResponseWriter, r *http.Request, err error) {
+func (p *Site) redirectToSignIn(r *Request, err error) error {
 	to := "/me"
 	if errors.Is(err, ErrSignIn) {
 		to = SignInPath(p.CurrentAddress(r))
-		if IsPartRequest(r) && r.Method == http.MethodGet && r.URL.Query().Has("go") {
+		if r.IsPart() && r.Method == http.MethodGet && r.URL.Query().Has("go") {
 			to = SignInPath(filterAddress(r))
 		}
 	}
 	if errors.Is(err, errSessionEnded) {
-		p.SetSession(w, r, "")
-		ClearSiteData(w, `"cache"`) // keep "storage": uploads resume after the user signs in
-		p.SetNotice(w, r, "You were signed out meanwhile. Sign in to go on.")
+		p.SetSession(r, "")
+		ClearSiteData(r, `"cache"`) // keep "storage": uploads resume after the user signs in
+		p.SetNotice(r, "You were signed out meanwhile. Sign in to go on.")
 	}
-	if IsPartRequest(r) {
-		h := w.Header()
+	if r.IsPart() {
+		h := r.W.Header()
 		h.Set("HX-Redirect", to)
 		h.Set("Cache-Control", "no-store")
 		h.Set("Vary", "HX-Request")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Content-Security-Policy", DataPolicy)
-		w.WriteHeader(http.StatusUnauthorized)
-		return
+		r.W.WriteHeader(http.StatusUnauthorized)
+		return nil
 	}
-	Redirect(w, r, to)
+	return r.Redirect(to)
 }
 
 // ShowMessage renders a page with a heading and one sentence, without navigation.
-func (p *Site) ShowMessage(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
-	if err := p.RenderPage(w, r, Visitor{}, status, "message.html", Page{Heading: heading, Data: text}); err != nil {
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", RequestID(w))
-		http.Error(w, "Server error.", http.StatusInternalServerError)
-		return
-	}
+func (p *Site) ShowMessage(r *Request, status int, heading, text string) {
+	p.reportFailure(r, p.RenderPage(r, status, "message.html", Page{Heading: heading, Data: text}))
 }

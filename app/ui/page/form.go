@@ -22,16 +22,16 @@ const (
 // readRouteForm reads the form of a route with the given access level. The memory of large forms is
 // charged to the sender until done is called. If the route doesn't require a role, only small forms
 // are accepted.
-func (p *Site) readRouteForm(w http.ResponseWriter, r *http.Request, visitor Visitor, of access) (done func(), err error) {
+func (p *Site) readRouteForm(r *Request, of access) (done func(), err error) {
 	if of == Anyone || of == SignedIn {
-		return func() {}, ReadForm(w, r, MaxFormBytes)
+		return func() {}, ReadForm(r, MaxFormBytes)
 	}
-	return p.readCountedForm(w, r, visitor.Record(), p.FormBytes)
+	return p.readCountedForm(r, r.Record(), p.FormBytes)
 }
 
 // readCountedForm reads a form of at most maxBytes and charges its memory to owner until done is
 // called.
-func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner string, maxBytes int64) (done func(), err error) {
+func (p *Site) readCountedForm(r *Request, owner string, maxBytes int64) (done func(), err error) {
 	length := r.ContentLength
 	if length < 0 || length > maxBytes {
 		length = maxBytes
@@ -39,9 +39,9 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 	end := formDeadline(r, maxBytes)
 	r.Body, done = p.LimitBody(r.Context(), owner, r.Body, length, func(waited time.Duration) {
 		end = end.Add(waited)
-		_ = http.NewResponseController(w).SetReadDeadline(end) // see ReadForm for the ignored error
+		_ = http.NewResponseController(r.W).SetReadDeadline(end) // see ReadForm for the ignored error
 	})
-	if err := ReadForm(w, r, maxBytes); err != nil {
+	if err := ReadForm(r, maxBytes); err != nil {
 		done()
 		return nil, err
 	}
@@ -49,24 +49,24 @@ func (p *Site) readCountedForm(w http.ResponseWriter, r *http.Request, owner str
 }
 
 // formDeadline returns the time by which the complete form must arrive.
-func formDeadline(r *http.Request, maxBytes int64) time.Time {
+func formDeadline(r *Request, maxBytes int64) time.Time {
 	return time.Now().Add(formTimeout + time.Duration(min(max(r.ContentLength, 0), maxBytes)/minFormRate)*time.Second)
 }
 
 // ReadForm reads a form of at most maxBytes into r.PostForm.
-func ReadForm(w http.ResponseWriter, r *http.Request, maxBytes int64) error {
+func ReadForm(r *Request, maxBytes int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		SkipForm(w, r)
+		SkipForm(r)
 		return NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
 			"This is no form of a page. Open the page anew and fill in the form there.")
 	}
-	control := http.NewResponseController(w)
+	control := http.NewResponseController(r.W)
 	// Only connections that don't support deadlines return an error. They are not network
 	// connections, so they can't stall.
 	_ = control.SetReadDeadline(formDeadline(r, maxBytes))
-	r.Body = http.MaxBytesReader(w, r.Body, maxBytes)
+	r.Body = http.MaxBytesReader(r.W, r.Body, maxBytes)
 	if err := r.ParseForm(); err != nil {
-		SkipForm(w, r)
+		SkipForm(r)
 		if errs.KindOf(err) == errs.Unavailable {
 			return err
 		}
@@ -84,12 +84,12 @@ func ReadForm(w http.ResponseWriter, r *http.Request, maxBytes int64) error {
 
 // SkipForm prepares for a response that is sent without reading the form. Afterward, net/http reads
 // and discards data for up to one second, so that the client gets a chance to read the response.
-func SkipForm(w http.ResponseWriter, r *http.Request) {
+func SkipForm(r *Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return
 	}
-	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)) // see ReadForm for the ignored error
+	r.W.Header().Set("Connection", "close")
+	_ = http.NewResponseController(r.W).SetReadDeadline(time.Now().Add(time.Second)) // see ReadForm for the ignored error
 }
 
 // MaxFormBytes is the maximum size of a small form.

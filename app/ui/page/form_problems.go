@@ -40,6 +40,16 @@ func FormProblems(err error) (status int, problems map[string]string) {
 	return 0, nil
 }
 
+// ShowProblems calls show with the problems of a form that err reports. If err is not about the form,
+// it is returned.
+func ShowProblems(r *Request, err error, show func(r *Request, status int, problems map[string]string) error) error {
+	status, problems := FormProblems(err)
+	if problems == nil {
+		return err
+	}
+	return show(r, status, problems)
+}
+
 // SignInErrorStatus returns 429 or 503 if the user should try again later, and 422 otherwise. After
 // 422 and 401, browsers don't offer to save the password.
 func SignInErrorStatus(rejected *auth.SignInError) int {

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"html/template"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -95,21 +96,22 @@ func FormatSize(bytes any) string {
 	return fmt.Sprintf("%.1f TB", n/1000)
 }
 
-// FormatCount formats a number with commas as thousands separators.
-func FormatCount[N int | int64 | uint64](n N) string {
-	text := strconv.FormatInt(int64(n), 10)
-	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
-		text = text[:at] + "," + text[at:]
+// FormatCount formats an integer of any type, or the integer that a pointer refers to, with commas as
+// thousands separators.
+func FormatCount(n any) string {
+	digits, negative := strings.CutPrefix(fmt.Sprint(reflect.Indirect(reflect.ValueOf(n))), "-")
+	if negative {
+		return "-" + insertCommas(digits)
 	}
-	return text
+	return insertCommas(digits)
 }
 
-// Plural returns the number n followed by the singular or plural noun.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+// Plural returns the count n followed by the singular or plural noun.
+func Plural(n any, one, many string) string {
+	if text := FormatCount(n); text != "1" {
+		return text + " " + many
 	}
-	return FormatCount(n) + " " + many
+	return "1 " + one
 }
 
 // FormatAge formats an age in minutes, hours, or days.

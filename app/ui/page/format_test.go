@@ -33,6 +33,16 @@ func TestDueLabel(t *testing.T) {
 	}
 }
 
+func TestFormatCount(t *testing.T) {
+	t.Parallel()
+	pages := 1234
+	for want, n := range map[string]any{"0": 0, "-1,000": -1000, "12,345,678": uint64(12345678), "999": int64(999), "1,234": &pages} {
+		if got := FormatCount(n); got != want {
+			t.Errorf("FormatCount(%v) = %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestFormatStatus(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]string{

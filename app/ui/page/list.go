@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -17,7 +16,7 @@ const (
 )
 
 // ListParams returns those of the named query parameters that are not empty.
-func ListParams(r *http.Request, names ...string) url.Values {
+func ListParams(r *Request, names ...string) url.Values {
 	params, values := r.URL.Query(), url.Values{}
 	for _, name := range names {
 		if v := params.Get(name); v != "" {
@@ -29,7 +28,7 @@ func ListParams(r *http.Request, names ...string) url.Values {
 
 // ApplyCursor makes q continue at the request's cursor. If the cursor is invalid, the list starts
 // at the first page.
-func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
+func (p *Site) ApplyCursor(r *Request, values url.Values, q *vault.Query) {
 	position, ok := p.Vault.Secrets.Cursors().Decode(cursorScope(r, values), r.URL.Query().Get("at"))
 	if !ok || len(position) == 0 || position[0] != forward && position[0] != backward {
 		return
@@ -39,7 +38,7 @@ func (p *Site) ApplyCursor(r *http.Request, values url.Values, q *vault.Query) {
 
 // PageLinks returns the addresses of the previous and the next page. Each is "" if there is no such
 // page.
-func (p *Site) PageLinks(r *http.Request, values url.Values, prev, next []byte) (prevLink, nextLink string) {
+func (p *Site) PageLinks(r *Request, values url.Values, prev, next []byte) (prevLink, nextLink string) {
 	to := func(direction byte, position []byte) string {
 		if position == nil {
 			return ""
@@ -74,7 +73,7 @@ func ReadNonEmpty[T any](ctx context.Context, q vault.Query, read func(context.C
 	return page, err
 }
 
-func cursorScope(r *http.Request, values url.Values) string {
+func cursorScope(r *Request, values url.Values) string {
 	return "page " + WithQuery(r.URL.Path, values)
 }
 

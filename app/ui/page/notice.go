@@ -1,9 +1,6 @@
 package page
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -12,12 +9,12 @@ import (
 )
 
 // noticeCookie carries a notice and the address of an Undo button to the next page. The cookie is
-// signed because that address must not be forged. Its value is
-//
-//	base64url(undo address, line feed, notice)
-//	"."
-//	base64url(HMAC-SHA256(subkey `notice`, the text before the dot))
+// encrypted, as cursors are, because that address must not be forged. Its content is the undo
+// address, a line feed, and the notice.
 const noticeCookie = "deedkeep_notice"
+
+// noticeScope keeps cursors from being accepted as notices.
+const noticeScope = "notice"
 
 // noticeLifetime is how long the notice waits for the next page. Then it expires.
 const noticeLifetime = time.Minute
@@ -54,53 +51,44 @@ func parseUndo(undo string) undoForm {
 }
 
 // RedirectWithNotice redirects to a page, which then shows the notice.
-func (p *Site) RedirectWithNotice(w http.ResponseWriter, r *http.Request, to, notice string) error {
-	return p.RedirectWithUndo(w, r, to, notice, "")
+func (p *Site) RedirectWithNotice(r *Request, to, notice string) error {
+	return p.RedirectWithUndo(r, to, notice, "")
 }
 
 // RedirectWithUndo redirects to a page, which then shows the notice with an Undo button. undo is
 // the address that the button posts to. It must match undoPattern.
-func (p *Site) RedirectWithUndo(w http.ResponseWriter, r *http.Request, to, notice, undo string) error {
-	p.setUndoNotice(w, r, notice, undo)
-	Redirect(w, r, LocalAddress(to))
-	return nil
+func (p *Site) RedirectWithUndo(r *Request, to, notice, undo string) error {
+	p.setUndoNotice(r, notice, undo)
+	return r.Redirect(LocalAddress(to))
 }
 
 // SetNotice stores a notice that the next page shows. It does nothing if the notice is "".
-func (p *Site) SetNotice(w http.ResponseWriter, r *http.Request, notice string) {
-	p.setUndoNotice(w, r, notice, "")
+func (p *Site) SetNotice(r *Request, notice string) {
+	p.setUndoNotice(r, notice, "")
 }
 
-func (p *Site) setUndoNotice(w http.ResponseWriter, r *http.Request, notice, undo string) {
+func (p *Site) setUndoNotice(r *Request, notice, undo string) {
 	if notice == "" {
 		return
 	}
-	text := base64.RawURLEncoding.EncodeToString([]byte(undo + "\n" + Truncate(notice, 600)))
-	p.SetCookie(w, r, noticeCookie, text+"."+p.noticeMAC(text), noticeLifetime, http.SameSiteStrictMode)
+	value := p.Vault.Secrets.Cursors().Encode(noticeScope, []byte(undo+"\n"+Truncate(notice, 600)))
+	p.SetCookie(r, noticeCookie, value, noticeLifetime, http.SameSiteStrictMode)
 }
 
 // consumeNotice returns the stored notice and its undo address, and deletes the cookie.
-func (p *Site) consumeNotice(w http.ResponseWriter, r *http.Request) (notice, undo string) {
+func (p *Site) consumeNotice(r *Request) (notice, undo string) {
 	value := p.CookieValue(r, noticeCookie)
 	if value == "" {
 		return "", ""
 	}
-	p.SetCookie(w, r, noticeCookie, "", 0, http.SameSiteStrictMode)
-	sealed, proof, _ := strings.Cut(value, ".")
-	text, err := base64.RawURLEncoding.DecodeString(sealed)
-	if err != nil || !hmac.Equal([]byte(proof), []byte(p.noticeMAC(sealed))) {
-		return "", "" // the signature is wrong: other applications on the same host can set cookies, too
+	p.SetCookie(r, noticeCookie, "", 0, http.SameSiteStrictMode)
+	text, ok := p.Vault.Secrets.Cursors().Decode(noticeScope, value)
+	if !ok {
+		return "", "" // not from this service: other applications on the same host can set cookies, too
 	}
 	undo, notice, _ = strings.Cut(string(text), "\n")
 	if !undoPattern.MatchString(undo) {
 		undo = ""
 	}
 	return notice, undo
-}
-
-func (p *Site) noticeMAC(text string) string {
-	key := p.Vault.Secrets.Subkey("notice")
-	mac := hmac.New(sha256.New, key[:])
-	mac.Write([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

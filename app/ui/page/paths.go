@@ -40,36 +40,8 @@ func FolderOrVaultPath(id uint64) string {
 	return FolderPath(id)
 }
 
-// AbstractID decodes the opaque abstract ID in the request path. It returns NotFound if the ID is
-// invalid.
-func (p *Site) AbstractID(r *http.Request) (uint64, error) {
-	if id, ok := p.AbstractIDs.Decode(r.PathValue("id")); ok {
-		return id, nil
-	}
-	return 0, NotFound(r)
-}
-
-// OrderID decodes the opaque order ID in the request path. It returns NotFound if the ID is
-// invalid.
-func (p *Site) OrderID(r *http.Request) (uint64, error) {
-	if id, ok := p.OrderIDs.Decode(r.PathValue("id")); ok {
-		return id, nil
-	}
-	return 0, NotFound(r)
-}
-
-// PathNumber returns the {n} of the request path. It returns NotFound if it is not a valid number.
-func PathNumber(r *http.Request) (uint64, error) {
-	text := r.PathValue("n")
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil || n == 0 || text != strconv.FormatUint(n, 10) {
-		return 0, NotFound(r)
-	}
-	return n, nil
-}
-
 // ReturnAddress returns the address in the form field "back", or otherwise if the field is empty.
-func ReturnAddress(r *http.Request, otherwise string) string {
+func ReturnAddress(r *Request, otherwise string) string {
 	if to := r.PostForm.Get("back"); to != "" {
 		return LocalAddress(to)
 	}
@@ -128,10 +100,10 @@ func WithReturnTo(address, to string) string {
 
 // CurrentAddress returns the address of the page that the user sees. For a page request it is the
 // request's own address. For forms and scripts it is the page that sent the request.
-func (p *Site) CurrentAddress(r *http.Request) string {
+func (p *Site) CurrentAddress(r *Request) string {
 	from := r.Header.Get("Referer")
 	switch {
-	case IsPartRequest(r):
+	case r.IsPart():
 		from = r.Header.Get("HX-Current-URL")
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		return LocalAddress(r.URL.RequestURI())
@@ -145,7 +117,7 @@ func (p *Site) CurrentAddress(r *http.Request) string {
 
 // filterAddress returns the address of the list for the submitted filter form. It is used while the
 // user types, when the browser's address bar still has the previous filters.
-func filterAddress(r *http.Request) string {
+func filterAddress(r *Request) string {
 	values := url.Values{}
 	for name, v := range r.URL.Query() {
 		if name != "go" && v[0] != "" {
@@ -156,9 +128,4 @@ func filterAddress(r *http.Request) string {
 }
 
 // HitPath returns the address of the record that a hit refers to.
-func (p *Site) HitPath(h search.FindHit) string {
-	if h.Kind == "order" {
-		return p.OrderPath(h.ID)
-	}
-	return p.AbstractPath(h.ID)
-}
+func (p *Site) HitPath(h search.FindHit) string { return p.RecordPath(h.Kind, h.ID) }

@@ -39,23 +39,26 @@ func SplitRecordName(of string) (recordType string, id uint64, err error) {
 	return recordType, id, nil
 }
 
+// recordPaths maps record types to the paths of their pages, up to the ID.
+var recordPaths = map[string]string{
+	"abstract": "/abstracts/", "order": "/orders/", "file": "/documents/", "folder": "/vault/",
+	"template": "/admin/templates/", "user": "/admin/users/", "key": "/admin/keys/",
+}
+
 // RecordPath returns the address of a record's page, or "" if the record has no page.
 func (p *Site) RecordPath(recordType string, id uint64) string {
-	switch recordType {
-	case "abstract":
-		return p.AbstractPath(id)
-	case "order":
-		return p.OrderPath(id)
-	case "file":
-		return DocumentPath(id)
-	case "folder":
-		return FolderPath(id)
-	case "template":
-		return TemplatePath(id)
-	case "user", "key":
-		return "/admin/" + recordType + "s/" + strconv.FormatUint(id, 10)
+	if recordPaths[recordType] == "" {
+		return ""
 	}
-	return ""
+	return recordPaths[recordType] + p.publicID(recordType, id)
+}
+
+// publicID returns a record's ID as shown on pages: opaque if the type has opaque IDs.
+func (p *Site) publicID(recordType string, id uint64) string {
+	if ids := p.IDCodec(recordType); ids != nil {
+		return ids.Encode(id)
+	}
+	return strconv.FormatUint(id, 10)
 }
 
 // recordTypeByPath maps the first segment of a record page's path to the record type.
@@ -93,8 +96,5 @@ func (p *Site) ParseRecordName(text string) string {
 // PublicRecordName returns the name of a record as shown on pages: type:ID, with the opaque ID if
 // the type has one.
 func (p *Site) PublicRecordName(recordType string, id uint64) string {
-	if ids := p.IDCodec(recordType); ids != nil {
-		return recordType + ":" + ids.Encode(id)
-	}
-	return RecordName(recordType, id)
+	return recordType + ":" + p.publicID(recordType, id)
 }

@@ -3,7 +3,6 @@ package page
 import (
 	"bytes"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 )
@@ -26,32 +25,22 @@ const (
 )
 
 // RenderPage renders a page in the layout. It sends nothing before rendering succeeds.
-func (p *Site) RenderPage(w http.ResponseWriter, r *http.Request, visitor Visitor, status int, name string, content Page) error {
-	notice, undo := p.consumeNotice(w, r)
-	return p.renderBlock(w, status, name, "layout.html", pageData{
-		Page: content, Me: visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: parseUndo(undo),
-		Warnings: p.visibleWarnings(r, visitor),
+func (p *Site) RenderPage(r *Request, status int, name string, content Page) error {
+	notice, undo := p.consumeNotice(r)
+	return p.renderBlock(r, pagePolicy, status, name, "layout.html", pageData{
+		Page: content, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI(), Query: r.URL.Query().Get("q"), Notice: notice, Undo: parseUndo(undo),
+		Warnings: p.visibleWarnings(r),
 	})
 }
 
 // RenderPart renders a named block of a page. A script inserts the block into the page.
-func (p *Site) RenderPart(w http.ResponseWriter, r *http.Request, visitor Visitor, status int, name, block string, data any) error {
-	w.Header().Set("Vary", "HX-Request")
-	return p.renderBlock(w, status, name, block, pageData{Page: Page{Data: data}, Me: visitor, Path: r.URL.Path, Here: r.URL.RequestURI()})
+func (p *Site) RenderPart(r *Request, status int, name, block string, data any) error {
+	r.W.Header().Set("Vary", "HX-Request")
+	return p.renderBlock(r, pagePolicy, status, name, block, pageData{Page: Page{Data: data}, Me: r.Visitor, Path: r.URL.Path, Here: r.URL.RequestURI()})
 }
 
-// IsPartRequest reports whether a script requests a part of a page. It reports false if the browser
-// restores a page from its history, because that requires the complete page.
-func IsPartRequest(r *http.Request) bool {
-	return r.Header.Get("HX-Request") == "true" && r.Header.Get("HX-Boosted") == "" && r.Header.Get("HX-History-Restore-Request") == ""
-}
-
-func (p *Site) renderBlock(w http.ResponseWriter, status int, name, block string, data any) error {
-	return p.renderWithPolicy(pagePolicy, w, status, name, block, data)
-}
-
-// renderWithPolicy renders a block like renderBlock, but with the given Content-Security-Policy.
-func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int, name, block string, data any) error {
+// renderBlock renders a block of a page with the given Content-Security-Policy.
+func (p *Site) renderBlock(r *Request, policy string, status int, name, block string, data any) error {
 	templates, err := p.templates.page(name)
 	if err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
@@ -61,7 +50,7 @@ func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int
 		return fmt.Errorf("page %s: %w", name, err)
 	}
 	text := StripBidi(b.Bytes())
-	h := w.Header()
+	h := r.W.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	h.Set("Content-Security-Policy", policy)
@@ -69,20 +58,29 @@ func (p *Site) renderWithPolicy(policy string, w http.ResponseWriter, status int
 	h.Set("Cross-Origin-Opener-Policy", "same-origin") // other sites can't keep a reference to this window
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	if _, err := w.Write(text); err != nil {
+	r.W.WriteHeader(status)
+	if _, err := r.W.Write(text); err != nil {
 		p.Log.Debug("page not delivered", "error", err)
 	}
 	return nil
 }
 
-// Redirect redirects to another page. The browser requests that page with GET, regardless of the
-// current method.
-func Redirect(w http.ResponseWriter, r *http.Request, to string) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cross-Origin-Opener-Policy", "same-origin") // the same as on the target page
-	http.Redirect(w, r, to, http.StatusSeeOther)                // #nosec G710 -- what a request named went through local
+// SetDataHeaders sets the headers of a response that is not a page. policy is its
+// Content-Security-Policy, and cache its Cache-Control.
+func (r *Request) SetDataHeaders(mediaType, policy, cache string) {
+	h := r.W.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", cache)
+}
+
+// SendJSON sends a JSON text to a script.
+func (r *Request) SendJSON(status int, text []byte) {
+	r.SetDataHeaders("application/json", DataPolicy, "no-store")
+	r.W.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	r.W.WriteHeader(status)
+	_, _ = r.W.Write(text) // an error means that the client has disconnected
 }
 
 // Truncate shortens text to at most maxBytes, at a character boundary.

@@ -27,34 +27,33 @@ func (p *Site) Mount(table []Route) {
 // ServePage serves the requested page. It doesn't use the redirects of http.ServeMux: if a path
 // isn't clean, the response is an error page.
 func (p *Site) ServePage(w http.ResponseWriter, r *http.Request) {
+	unknown := http.NotFoundHandler()
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
-		h, pattern := p.mux.Handler(r)
-		if pattern != "" {
+		var pattern string
+		if unknown, pattern = p.mux.Handler(r); pattern != "" {
 			p.mux.ServeHTTP(w, r)
 			return
 		}
-		p.serveUnknown(w, r, h)
-		return
 	}
-	p.serveUnknown(w, r, http.NotFoundHandler())
+	p.serveUnknown(&Request{Request: r, W: w}, unknown)
 }
 
 // serveUnknown responds to a request that matches no route. It runs h only to find out whether the
 // path or the method is unknown.
-func (p *Site) serveUnknown(w http.ResponseWriter, r *http.Request, h http.Handler) {
+func (p *Site) serveUnknown(r *Request, h http.Handler) {
 	recorder := &statusRecorder{header: http.Header{}}
-	h.ServeHTTP(recorder, r)
-	SkipForm(w, r)
-	visitor, err := p.authenticate(r)
-	switch {
+	h.ServeHTTP(recorder, r.Request)
+	SkipForm(r)
+	var err error
+	switch r.Visitor, err = p.authenticate(r); {
 	case err != nil:
 	case recorder.status == http.StatusMethodNotAllowed:
-		w.Header()["Allow"] = recorder.header["Allow"]
+		r.W.Header()["Allow"] = recorder.header["Allow"]
 		err = NewHTTPError(http.StatusMethodNotAllowed, "This cannot be done here", "This address is not used that way.")
 	default:
 		err = NotFound(r)
 	}
-	p.showError(w, r, visitor, err)
+	p.showError(r, err)
 }
 
 // statusRecorder records the status and header of a response and discards its body.
@@ -69,31 +68,35 @@ func (v *statusRecorder) Write(b []byte) (int, error) { return len(b), nil }
 
 func (v *statusRecorder) WriteHeader(status int) { v.status = status }
 
-// wrap returns a handler that authorizes the request, checks its origin, and reads its form before
-// it calls the route's handler.
+// wrap returns a handler that authorizes the request, checks its origin, reads its form, and decodes
+// the ID in its path before it calls the route's handler.
 func (p *Site) wrap(route Route) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		visitor, err := p.authorize(route, w, r)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r := &Request{Request: req, W: w}
+		err := p.authorize(route, r)
 		if back, ok := errors.AsType[*expiredFormError](err); ok {
 			defer back.done()
 		}
 		if err == nil && route.hasForm(r) {
 			var done func()
-			if done, err = p.readRouteForm(w, r, visitor, route.Access); err == nil {
+			if done, err = p.readRouteForm(r, route.Access); err == nil {
 				defer done()
 			}
 		}
 		if err == nil {
-			err = route.Handle(w, r, visitor)
+			err = p.decodeID(r, route.Pattern)
+		}
+		if err == nil {
+			err = route.Handle(r)
 		}
 		if err != nil {
-			p.showError(w, r, visitor, err)
+			p.showError(r, err)
 		}
 	})
 }
 
 // hasForm reports whether the form must be read before the handler runs.
-func (route Route) hasForm(r *http.Request) bool {
+func (route Route) hasForm(r *Request) bool {
 	return !route.Raw && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"deedkeep/app/model"
 	"deedkeep/app/search"
 )
 
@@ -22,15 +21,15 @@ func (s SearchIndexStatus) Says() string {
 	case s.Building && s.Ready:
 		return "The index is being made anew" + s.progress() + ". The old one answers until then." + s.nameOnlySentence()
 	case s.Ready && s.MissingTextLive > 0:
-		return PluralAny(s.Documents, "record is", "records are") + " in the index." + s.nameOnlySentence()
+		return Plural(s.Documents, "record is", "records are") + " in the index." + s.nameOnlySentence()
 	case s.Building:
 		return "The index is being made" + s.progress() + ". Until then only numbers, parcels and addresses are found."
 	case !s.Ready:
 		return "There is no index of words: only numbers, parcels and addresses are found."
 	case s.PendingChanges > 0:
-		return fmt.Sprintf("%s in %s. %s not in it yet.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes), PluralAny(s.PendingChanges, "change is", "changes are"))
+		return fmt.Sprintf("%s in %s. %s not in it yet.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes), Plural(s.PendingChanges, "change is", "changes are"))
 	}
-	return fmt.Sprintf("%s in %s, with every change there was.", PluralAny(s.Documents, "record", "records"), FormatSize(s.Bytes))
+	return fmt.Sprintf("%s in %s, with every change there was.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes))
 }
 
 // Missing says why the search index can't be used. It returns "" if the index can be used or if the
@@ -59,7 +58,7 @@ func (s SearchIndexStatus) Late() string {
 		says = append(says, "The search index is catching up: some of what was filed or changed lately is not found yet.")
 	}
 	if n := s.WithoutText(); s.Ready && n > 0 {
-		says = append(says, PluralAny(n, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
+		says = append(says, Plural(n, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
 	}
 	return strings.Join(says, " ")
 }
@@ -69,14 +68,14 @@ func (s SearchIndexStatus) nameOnlySentence() string {
 	if s.MissingTextLive == 0 {
 		return ""
 	}
-	return " " + PluralAny(s.MissingTextLive, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
+	return " " + Plural(s.MissingTextLive, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
 }
 
 func (s SearchIndexStatus) progress() string {
 	if s.Total == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), formatCountAny(s.Done), formatCountAny(s.Total))
+	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), FormatCount(s.Done), FormatCount(s.Total))
 }
 
 // Percent returns the progress of an index rebuild.
@@ -106,9 +105,4 @@ func TooShortToSearch(text string) bool {
 		}
 	}
 	return n < 2
-}
-
-// searcher searches the fields and texts of all records.
-type searcher interface {
-	Records(ctx context.Context, actor model.Actor, q search.Query) (search.Page, error)
 }

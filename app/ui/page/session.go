@@ -44,13 +44,13 @@ const (
 )
 
 // isHTTPS reports whether the browser uses HTTPS, either to this server or to a reverse proxy.
-func (p *Site) isHTTPS(r *http.Request) bool {
-	origin, err := p.Origin(r)
+func (p *Site) isHTTPS(r *Request) bool {
+	origin, err := p.Origin(r.Request)
 	return err == nil && strings.HasPrefix(origin, "https:")
 }
 
 // cookieName returns the full name of a cookie, with the prefix if the browser uses HTTPS.
-func (p *Site) cookieName(r *http.Request, name string) string {
+func (p *Site) cookieName(r *Request, name string) string {
 	if p.isHTTPS(r) {
 		return hostPrefix + name
 	}
@@ -58,10 +58,10 @@ func (p *Site) cookieName(r *http.Request, name string) string {
 }
 
 // SessionToken returns the token in the session cookie, or "" if there is none.
-func (p *Site) SessionToken(r *http.Request) string { return p.CookieValue(r, sessionCookie) }
+func (p *Site) SessionToken(r *Request) string { return p.CookieValue(r, sessionCookie) }
 
 // CookieValue returns the value of a cookie that SetCookie set, or "" if there is none.
-func (p *Site) CookieValue(r *http.Request, name string) string {
+func (p *Site) CookieValue(r *Request, name string) string {
 	cookie, err := r.Cookie(p.cookieName(r, name))
 	if err != nil {
 		return "" // the cookie doesn't exist
@@ -71,14 +71,14 @@ func (p *Site) CookieValue(r *http.Request, name string) string {
 
 // SessionVisitor returns the user of the request's session. It returns an anonymous visitor if
 // there is no valid session.
-func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
-	anonymous := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r)}}
+func (p *Site) SessionVisitor(r *Request) (Visitor, error) {
+	anonymous := Visitor{model.Actor{Kind: "visitor", Address: p.Address(r.Request)}}
 	token := p.SessionToken(r)
 	if token == "" {
 		return anonymous, nil
 	}
 	look := p.Vault.Sessions.Authenticate
-	if IsPartRequest(r) && r.Method == http.MethodGet {
+	if r.IsPart() && r.Method == http.MethodGet {
 		look = p.Vault.Sessions.AuthenticateBackground // automatic refreshes of a page must not extend the session
 	}
 	actor, err := look(r.Context(), token)
@@ -88,24 +88,24 @@ func (p *Site) SessionVisitor(r *http.Request) (Visitor, error) {
 	case err != nil:
 		return anonymous, err
 	}
-	actor.Address, actor.RequestID = p.Address(r), r.Header.Get("X-Request-Id")
+	actor.Address, actor.RequestID = p.Address(r.Request), r.Header.Get("X-Request-Id")
 	return Visitor{actor}, nil
 }
 
 // SetSession sets the session cookie. If token is "", it deletes the cookie. Browsers delete the
 // cookie when they close, and the vault limits the session's lifetime.
-func (p *Site) SetSession(w http.ResponseWriter, r *http.Request, token string) {
-	p.SetCookie(w, r, sessionCookie, token, 0, http.SameSiteLaxMode)
+func (p *Site) SetSession(r *Request, token string) {
+	p.SetCookie(r, sessionCookie, token, 0, http.SameSiteLaxMode)
 }
 
 // SetCookie sets a cookie with the given lifetime. If life is 0, the cookie lasts until the browser
 // closes. An empty value deletes the cookie.
-func (p *Site) SetCookie(w http.ResponseWriter, r *http.Request, name, value string, life time.Duration, site http.SameSite) {
+func (p *Site) SetCookie(r *Request, name, value string, life time.Duration, site http.SameSite) {
 	age := int(life.Seconds())
 	if value == "" {
 		age = -1
 	}
-	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
+	http.SetCookie(r.W, &http.Cookie{ // #nosec G124 -- Secure wherever there is https
 		Name: p.cookieName(r, name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: p.isHTTPS(r), SameSite: site,
 	})
 }
@@ -115,7 +115,7 @@ var errNotSetUp = errors.New("there is no administrator yet")
 
 // authenticate returns the visitor. Until the first administrator is created, it returns
 // errNotSetUp, whose error page explains the setup link.
-func (p *Site) authenticate(r *http.Request) (Visitor, error) {
+func (p *Site) authenticate(r *Request) (Visitor, error) {
 	visitor, err := p.SessionVisitor(r)
 	if err != nil || visitor.Known() {
 		return visitor, err
@@ -130,4 +130,4 @@ func (p *Site) authenticate(r *http.Request) (Visitor, error) {
 // ClearSiteData makes the browser delete data that it stores for this site: cached page images and
 // the names of unfinished uploads. Browsers do so over HTTPS only (W3C, "Clear Site Data"); page.js
 // always deletes the names.
-func ClearSiteData(w http.ResponseWriter, what string) { w.Header().Set("Clear-Site-Data", what) }
+func ClearSiteData(r *Request, what string) { r.W.Header().Set("Clear-Site-Data", what) }

@@ -48,27 +48,10 @@ type Options struct {
 type BodyLimiter = func(ctx context.Context, owner string, body io.ReadCloser, length int64,
 	granted func(waited time.Duration)) (counted io.ReadCloser, release func())
 
-// documentStore opens the content of documents. Open returns NotFound if the document doesn't
-// exist.
-type documentStore interface {
-	Open(ctx context.Context, id uint64) (model.File, io.ReadSeekCloser, error)
-	KnownDamage(list ...model.File) error
-}
-
-// viewLog records who opened which document. It never blocks.
-type viewLog interface {
-	RecordAccess(actor model.Actor, kind, record string, detail map[string]string)
-	ContinueView(actor model.Actor, kind, record string)
-	RateLimited(actor model.Actor) bool
-}
-
 // Site contains what all pages share: the vault, the templates, and the routes. Each group of pages
 // embeds it.
 type Site struct {
 	Options
-	Files        documentStore
-	Events       viewLog
-	Search       searcher
 	Assets       *web.Assets
 	icons        map[string]string
 	templates    *templates
@@ -100,7 +83,7 @@ func New(opts Options) (*Site, error) {
 	opts.Zone = cmp.Or(opts.Zone, time.Local)
 	v := opts.Vault
 	p := &Site{
-		Options: opts, Files: v.Files, Events: v.Events, Search: v.Search, Assets: assets, icons: icons,
+		Options: opts, Assets: assets, icons: icons,
 		AbstractIDs: v.Secrets.IDs("abstracts"), OrderIDs: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = newTemplates(web.Pages(), p.templateFuncs()); err != nil {
@@ -109,14 +92,11 @@ func New(opts Options) (*Site, error) {
 	return p, nil
 }
 
-// RequestID returns the ID of the request being answered.
-func RequestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
-
 // GetOnly calls next for GET and HEAD requests and rejects other methods.
 func (p *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		p.ShowMessage(w, r, http.StatusMethodNotAllowed, "This cannot be done here", "This address can only be looked at.")
+		p.ShowMessage(&Request{Request: r, W: w}, http.StatusMethodNotAllowed, "This cannot be done here", "This address can only be looked at.")
 		return
 	}
 	next(w, r)

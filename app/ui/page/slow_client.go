@@ -15,9 +15,9 @@ const minDownloadRate = 1 << 10
 
 // SetWriteDeadline sets the deadline for sending size bytes according to the minimum transfer rate.
 // This keeps slow clients from occupying connections.
-func (p *Site) SetWriteDeadline(w http.ResponseWriter, size int64) {
+func (p *Site) SetWriteDeadline(r *Request, size int64) {
 	deadline := time.Now().Add(slowClientGrace + time.Duration(size/max(p.MinRate, minDownloadRate))*time.Second)
-	if err := http.NewResponseController(w).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := http.NewResponseController(r.W).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		p.Log.Debug("write deadline", "error", err)
 	}
 }

@@ -14,14 +14,14 @@ type AlreadySubmitted struct{ Text, Path, Link string }
 // form again, which must not create a second secret. The form field "once" contains a token that
 // identifies the form; without a token, act always runs. act returns the address of the created
 // record, or "" if nothing was created.
-func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visitor, done AlreadySubmitted, act func() (address string, err error)) error {
+func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address string, err error)) error {
 	token := r.PostForm.Get("once")
 	if token == "" {
 		_, err := act()
 		return err
 	}
 	// The key contains only the token because the other fields may contain a password.
-	key := sha256.Sum256([]byte("page once\n" + visitor.Record() + "\n" + r.URL.Path + "\n" + token))
+	key := sha256.Sum256([]byte("page once\n" + r.Record() + "\n" + r.URL.Path + "\n" + token))
 	ended := make(chan struct{})
 	first, waiting := p.inFlight.LoadOrStore(key, ended)
 	if waiting { // after a double-click, wait for the first request
@@ -44,7 +44,7 @@ func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visito
 		done.Path = LocalAddress(stored.Header["Location"])
 	}
 	if found || waiting {
-		return p.showAlreadySubmitted(w, r, visitor, done)
+		return p.showAlreadySubmitted(r, done)
 	}
 	address, err := act()
 	if err != nil || address == "" {
@@ -52,11 +52,11 @@ func (p *Site) SubmitOnce(w http.ResponseWriter, r *http.Request, visitor Visito
 	}
 	// The response has been sent. If this fails, the form's changes are kept.
 	if err := p.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
-		p.Log.ErrorContext(r.Context(), "remember a form", "error", err, "request_id", RequestID(w))
+		p.Log.ErrorContext(r.Context(), "remember a form", "error", err, "request_id", r.RequestID())
 	}
 	return nil
 }
 
-func (p *Site) showAlreadySubmitted(w http.ResponseWriter, r *http.Request, visitor Visitor, done AlreadySubmitted) error {
-	return p.RenderPage(w, r, visitor, http.StatusConflict, "once.html", Page{Heading: "This was done already", Section: "admin", Data: done})
+func (p *Site) showAlreadySubmitted(r *Request, done AlreadySubmitted) error {
+	return p.RenderPage(r, http.StatusConflict, "once.html", Page{Heading: "This was done already", Section: "admin", Data: done})
 }

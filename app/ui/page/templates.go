@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"math"
-	"reflect"
 	"sync"
 )
 
@@ -89,16 +87,12 @@ func (p *Site) templateFuncs() template.FuncMap {
 		"day":          p.formatDay,
 		"tone":         statusTone,
 		"size":         FormatSize,
-		"count":        FormatCount[int],
+		"count":        FormatCount,
 		"plural":       Plural,
 		"dict":         dict,
-		"last":         isLast,
-		"countAny":     formatCountAny,
-		"pluralAny":    PluralAny,
 		"kindLabel":    fieldTypeLabel,
 		"roleName":     RoleName,
 		"roleText":     roleText,
-		"int":          func(n uint64) int { return int(min(n, math.MaxInt)) }, // #nosec G115 -- bounded
 		"late":         p.dueLabel,
 		"hitPath":      p.HitPath,
 		"byName":       matchLabel,
@@ -129,27 +123,4 @@ func (p *Site) icon(name string) (template.HTML, error) {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
 	return template.HTML(markup), nil // #nosec G203 -- embedded files, not user input
-}
-
-// isLast reports whether at is the last index of the list.
-func isLast(at int, list any) bool { return at == reflect.ValueOf(list).Len()-1 }
-
-// formatCountAny calls FormatCount for an integer of any type.
-func formatCountAny(n any) string {
-	v := reflect.ValueOf(n)
-	switch {
-	case v.CanInt():
-		return FormatCount(v.Int())
-	case v.CanUint():
-		return FormatCount(v.Uint())
-	}
-	return ""
-}
-
-// PluralAny calls Plural for an integer of any type.
-func PluralAny(n any, one, many string) string {
-	if text := formatCountAny(n); text != "1" {
-		return text + " " + many
-	}
-	return "1 " + one
 }

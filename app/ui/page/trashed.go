@@ -24,35 +24,23 @@ func (g trashedRecord) ByWhom() string { return ActorInSentence(g.By) }
 
 // findTrashed finds the abstract or order of the request's address in the trash. found is false if
 // err is not a NotFound error or the record is not in the trash.
-func (p *Site) findTrashed(r *http.Request, err error) (gone trashedRecord, found bool) {
-	if errs.KindOf(err) != errs.NotFound || r.PathValue("id") == "" {
+func (p *Site) findTrashed(r *Request, err error) (gone trashedRecord, found bool) {
+	segment, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	recordType := recordTypeByPath[segment]
+	if errs.KindOf(err) != errs.NotFound || r.PathID == 0 || p.IDCodec(recordType) == nil {
 		return gone, false
 	}
-	var recordType string
-	var id uint64
-	switch {
-	case strings.HasPrefix(r.URL.Path, "/abstracts/"):
-		recordType = "abstract"
-		id, found = p.AbstractIDs.Decode(r.PathValue("id"))
-		gone.Path = p.AbstractPath(id)
-	case strings.HasPrefix(r.URL.Path, "/orders/"):
-		recordType = "order"
-		id, found = p.OrderIDs.Decode(r.PathValue("id"))
-		gone.Path = p.OrderPath(id)
-	}
-	if !found {
-		return gone, false
-	}
-	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, id)
+	gone.Path = p.RecordPath(recordType, r.PathID)
+	gone.Trashed, err = p.Vault.Trash.Find(r.Context(), recordType, r.PathID)
 	return gone, err == nil // if this fails, the user sees "page not found"
 }
 
 // showTrashed shows a page that says who moved the record to the trash and how to restore it.
-func (p *Site) showTrashed(w http.ResponseWriter, r *http.Request, visitor Visitor, gone trashedRecord) error {
-	if IsPartRequest(r) {
-		return p.RenderPart(w, r, visitor, http.StatusNotFound, "gone.html", "problem", gone)
+func (p *Site) showTrashed(r *Request, gone trashedRecord) error {
+	if r.IsPart() {
+		return p.RenderPart(r, http.StatusNotFound, "gone.html", "problem", gone)
 	}
-	return p.RenderPage(w, r, visitor, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Type + "s", Data: gone})
+	return p.RenderPage(r, http.StatusNotFound, "gone.html", Page{Heading: "“" + gone.Heading + "” is in the trash", Section: gone.Type + "s", Data: gone})
 }
 
 // ActorInSentence returns ActorText in the form used in the middle of a sentence.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"sync"
 	"time"
 
@@ -29,8 +28,8 @@ const warningCacheTTL = 30 * time.Second
 // visibleWarnings returns the warnings to show on the requested page. It returns none on the
 // dashboard and omits warnings that link to the requested page. Those pages explain the problems
 // themselves.
-func (p *Site) visibleWarnings(r *http.Request, visitor Visitor) (list []Warning) {
-	if !visitor.MayAdminister() || r.URL.Path == "/" {
+func (p *Site) visibleWarnings(r *Request) (list []Warning) {
+	if !r.MayAdminister() || r.URL.Path == "/" {
 		return nil
 	}
 	for _, w := range p.currentWarnings(r.Context()) {

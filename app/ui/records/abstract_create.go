@@ -2,9 +2,6 @@ package records
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,20 +28,20 @@ type abstractForm struct {
 
 // newAbstractPage shows the form for the template in the query or, if there is none, for the
 // default template.
-func (p *Pages) newAbstractPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) newAbstractPage(r *page.Request) error {
 	form := r.URL.Query()
 	form.Set("once", rand.Text())
-	return p.showNewAbstract(w, r, visitor, form)
+	return p.showNewAbstract(r, form)
 }
 
 // newAbstractAgain shows the form with the submitted values after the user selected another
 // template.
-func (p *Pages) newAbstractAgain(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.showNewAbstract(w, r, visitor, r.PostForm)
+func (p *Pages) newAbstractAgain(r *page.Request) error {
+	return p.showNewAbstract(r, r.PostForm)
 }
 
 // showNewAbstract shows the form, prefilled from the order that the form refers to.
-func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor, form url.Values) error {
+func (p *Pages) showNewAbstract(r *page.Request, form url.Values) error {
 	order, err := p.sourceOrder(r, form)
 	if err != nil {
 		return err
@@ -52,12 +49,10 @@ func (p *Pages) showNewAbstract(w http.ResponseWriter, r *http.Request, visitor 
 	if order.ID != 0 {
 		form = prefillFromOrder(form, order)
 	}
-	return p.renderNewAbstract(w, r, visitor, http.StatusOK, form, nil)
+	return p.renderNewAbstract(r, http.StatusOK, form, nil)
 }
 
-func (p *Pages) renderNewAbstract(
-	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, form url.Values, rejected map[string]string,
-) error {
+func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, rejected map[string]string) error {
 	view := abstractForm{Once: form.Get("once"), From: form.Get("order")}
 	var err error
 	if view.Order, err = p.sourceOrder(r, form); err != nil && errs.KindOf(err) != errs.NotFound { // the order may be in the trash now
@@ -72,17 +67,14 @@ func (p *Pages) renderNewAbstract(
 	for _, list := range [][]page.Input{view.Property, view.Fields} {
 		for i := range list {
 			list[i].Fresh = true
-			if list[i].Problem != "" {
-				list[i].Focus = len(view.Wrong) == 0
-				view.Wrong = append(view.Wrong, list[i])
-			}
 		}
 	}
+	view.Wrong = wrongInputs(view.Property, view.Fields)
 	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
-	if page.IsPartRequest(r) {
-		return p.RenderPart(w, r, visitor, status, "abstractnew.html", "form", view)
+	if r.IsPart() {
+		return p.RenderPart(r, status, "abstractnew.html", "form", view)
 	}
-	return p.RenderPage(w, r, visitor, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
+	return p.RenderPage(r, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
 }
 
 // chosenTemplate returns the template with the given ID. If there is none, it returns the default
@@ -104,7 +96,7 @@ const confirmBlankField = "bare"
 
 // createAbstract creates an abstract. If the same form is submitted twice, the second request
 // redirects to the abstract that the first one created.
-func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) createAbstract(r *page.Request) error {
 	form := r.PostForm
 	templates, err := p.Vault.Templates.List(r.Context())
 	if err != nil {
@@ -112,10 +104,10 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor p
 	}
 	template := chosenTemplate(templates, form.Get("template"))
 	if old := page.LegacyDateProblems(page.SubmittedInputs(template.Fields, form, nil), form); len(old) > 0 {
-		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, old)
+		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, old)
 	}
 	if isBlankForm(form, template) && form.Get(confirmBlankField) == "" {
-		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
+		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
 	}
 	tray, err := p.Vault.Files.Stage(r.Context())
 	if err != nil {
@@ -123,44 +115,16 @@ func (p *Pages) createAbstract(w http.ResponseWriter, r *http.Request, visitor p
 	}
 	defer tray.Discard()
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
-	number, _ := strconv.ParseInt(form.Get("template"), 10, 64) // 0 selects the default template
-	idempotency := formIdempotency(visitor, form, "/abstracts", func(view vault.AbstractWithFiles) string { return p.AbstractPath(view.Abstract.ID) })
-	view, err := p.Vault.Abstracts.Create(r.Context(), visitor.Actor, model.AbstractDraft{
-		TemplateID:    model.IDInput{Present: number > 0, Valid: true, Value: number},
+	number, _ := strconv.ParseUint(form.Get("template"), 10, 63) // 0 selects the default template
+	draft := model.AbstractDraft{
+		TemplateID:    model.NewIDInput(number),
 		Custom:        page.SubmittedCustom(template.Fields, form),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
-	}, tray, idempotency)
-	if errors.Is(err, vault.ErrAlreadyProcessed) {
-		stored, found, err := p.Vault.StoredResponse(r.Context(), idempotency.KeyHash)
-		if err != nil || !found {
-			return errors.Join(err, page.NotFound(r))
-		}
-		page.Redirect(w, r, page.LocalAddress(stored.Header["Location"]))
-		return nil
 	}
-	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
-		return p.renderNewAbstract(w, r, visitor, http.StatusUnprocessableEntity, form, page.FieldProblems(domainErr.Fields))
-	}
-	if err != nil {
-		return err
-	}
-	return p.RedirectWithNotice(w, r, p.AbstractPath(view.Abstract.ID), "The abstract is made. Drop its documents anywhere on this page.")
-}
-
-// formIdempotency returns the idempotency key of a form and the redirect to store under it. The key
-// depends on the form's token and content, so a form that the user goes back to and changes counts
-// as a new form. Without a token, nothing is stored.
-func formIdempotency[T any](visitor page.Visitor, form url.Values, path string, to func(T) string) vault.Idempotency[T] {
-	if form.Get("once") == "" {
-		return vault.Idempotency[T]{}
-	}
-	content := sha256.Sum256([]byte(form.Encode()))
-	return vault.Idempotency[T]{
-		KeyHash:     sha256.Sum256([]byte("page\n" + visitor.Record() + "\nPOST " + path + "\n" + form.Encode())),
-		RequestHash: hex.EncodeToString(content[:]),
-		Render: func(view T) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": to(view)}, nil, nil
-		},
-	}
+	return createRecord(p, r, "The abstract is made. Drop its documents anywhere on this page.",
+		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
+		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+			return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
+		}, p.renderNewAbstract)
 }

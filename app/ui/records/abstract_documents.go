@@ -40,9 +40,9 @@ func (l documentList) State() string {
 
 // listDocuments returns the requested page of the document list. If that page doesn't exist, it
 // returns the last page. For a form, it returns the page that the form was sent from.
-func (p *Pages) listDocuments(r *http.Request, filed vault.AbstractWithFiles) (documentList, error) {
+func (p *Pages) listDocuments(r *page.Request, filed vault.AbstractWithFiles) (documentList, error) {
 	query := r.URL.Query()
-	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && page.IsPartRequest(r) && !query.Has("page") {
+	if from, err := url.Parse(p.CurrentAddress(r)); err == nil && r.IsPart() && !query.Has("page") {
 		query = from.Query()
 	}
 	l := documentList{Path: p.AbstractPath(filed.Abstract.ID), Total: len(filed.Files), Page: 1}
@@ -55,16 +55,15 @@ func (p *Pages) listDocuments(r *http.Request, filed vault.AbstractWithFiles) (d
 	if l.Rows, err = p.documentRows(r.Context(), files, l.pageAddress(l.Page), query.Get("rename")); err != nil {
 		return l, err
 	}
-	numbers, waiting := make([]uint64, 0, len(l.Rows)), []string{}
+	var waiting []string
 	for i := range l.Rows {
 		row := &l.Rows[i]
 		row.Number, row.Total = l.First+i, l.Total
-		numbers = append(numbers, row.ID)
 		if row.Processing {
 			waiting = append(waiting, strconv.FormatUint(row.ID, 10))
 		}
 	}
-	l.Processing, l.Waiting, l.Sum = len(waiting), strings.Join(waiting, ","), rowsDigest(numbers)
+	l.Processing, l.Waiting, l.Sum = len(waiting), strings.Join(waiting, ","), rowsDigest(l.rowIDs())
 	if l.Page > 1 {
 		l.Prev = l.pageAddress(l.Page-1) + "#documents"
 	}
@@ -72,6 +71,15 @@ func (p *Pages) listDocuments(r *http.Request, filed vault.AbstractWithFiles) (d
 		l.Next = l.pageAddress(l.Page+1) + "#documents"
 	}
 	return l, nil
+}
+
+// rowIDs returns the IDs of the documents on this page.
+func (l documentList) rowIDs() []uint64 {
+	ids := make([]uint64, 0, len(l.Rows))
+	for _, d := range l.Rows {
+		ids = append(ids, d.ID)
+	}
+	return ids
 }
 
 // pageAddress returns the address of page n of the document list.
@@ -90,20 +98,19 @@ func rowsDigest(numbers []uint64) string {
 // documentUpdates renders what changed since the list was rendered: new rows and rows whose
 // processing has finished. If other rows changed, it renders the complete list. It doesn't send
 // unchanged rows, so browsers don't reload their thumbnails.
-func (p *Pages) documentUpdates(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) documentUpdates(r *page.Request) error {
 	filed, _, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) {
-		page.Redirect(w, r, p.AbstractPath(filed.Abstract.ID))
-		return nil
+	if !r.IsPart() {
+		return r.Redirect(p.AbstractPath(filed.Abstract.ID))
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {
 		return err
 	}
-	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
+	return p.RenderPart(r, http.StatusOK, "abstract.html", "documents-changes", l.changesSince(r.URL.Query()))
 }
 
 // documentChanges contains the changes to a document list.
@@ -119,10 +126,7 @@ type documentChanges struct {
 func (l documentList) changesSince(state url.Values) documentChanges {
 	c := documentChanges{documentList: l}
 	count, _ := strconv.Atoi(state.Get("rows")) // 0 if the value is invalid
-	numbers := make([]uint64, 0, len(l.Rows))
-	for _, d := range l.Rows {
-		numbers = append(numbers, d.ID)
-	}
+	numbers := l.rowIDs()
 	if count < 0 || count > len(numbers) || rowsDigest(numbers[:count]) != state.Get("sum") {
 		c.All = true
 		return c

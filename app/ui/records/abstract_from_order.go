@@ -2,7 +2,6 @@ package records
 
 import (
 	"cmp"
-	"net/http"
 	"net/url"
 	"path"
 
@@ -18,7 +17,7 @@ var orderFieldFor = map[string]string{
 
 // sourceOrder returns the order whose values prefill the form of a new abstract. It returns the
 // zero value if the form doesn't refer to an order.
-func (p *Pages) sourceOrder(r *http.Request, form url.Values) (o model.Order, err error) {
+func (p *Pages) sourceOrder(r *page.Request, form url.Values) (o model.Order, err error) {
 	opaque := form.Get("order")
 	if opaque == "" {
 		return o, nil
@@ -68,7 +67,7 @@ func isBlankForm(form url.Values, template model.Template) bool {
 }
 
 // addSameFileNumber adds other abstracts that have the same file number.
-func (p *Pages) addSameFileNumber(r *http.Request, s *abstractView) error {
+func (p *Pages) addSameFileNumber(r *page.Request, s *abstractView) error {
 	list, more, err := p.Vault.Abstracts.WithSameFileNumber(r.Context(), s.Abstract)
 	s.SameMore = more
 	for _, one := range list {

@@ -2,7 +2,6 @@ package records
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -32,57 +31,49 @@ type historyLine struct {
 	event     model.Event
 }
 
-// historyPage is the template data of a history page.
-type historyPage struct {
-	Path, Heading string
-	Lines         []historyLine
-	Next          string
-}
-
 // abstractHistory serves the complete history of an abstract, one page at a time. For a script, it
 // serves the recent history that is part of the abstract's page.
-func (p *Pages) abstractHistory(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) abstractHistory(r *page.Request) error {
 	filed, template, err := p.readAbstract(r)
 	if err != nil {
 		return err
 	}
 	view := p.newAbstractView(filed.Abstract, template)
-	if page.IsPartRequest(r) {
+	if r.IsPart() {
 		if view.Documents, err = p.listDocuments(r, filed); err != nil {
 			return err
 		}
-		if view.History, err = p.recentHistory(r.Context(), visitor, filed, template, view.Documents); err != nil {
+		if view.History, err = p.recentHistory(r, filed, template, view.Documents); err != nil {
 			return err
 		}
-		return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "history", view)
+		return p.RenderPart(r, http.StatusOK, "abstract.html", "history", view)
 	}
 	before, _ := strconv.ParseUint(r.URL.Query().Get("before"), 10, 63) // 0 starts at the newest entry
-	h, err := p.Vault.Abstracts.History(r.Context(), visitor.Actor, filed.Abstract.ID, before, nil, historyPerPage)
+	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, before, nil, historyPerPage)
 	if err != nil {
 		return err
 	}
-	data := historyPage{Path: view.Path, Heading: view.Heading, Lines: historyLines(h, template.Fields)}
+	view.History = historyLines(h, template.Fields)
+	next := ""
 	if h.Before != 0 {
-		data.Next = page.WithQuery(view.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
+		next = page.WithQuery(view.Path+"/history", url.Values{"before": {strconv.FormatUint(h.Before, 10)}})
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "abstracthistory.html", page.Page{
-		Heading: "History of " + view.Heading, Section: "abstracts", Data: data, Styles: []string{"record.css"},
+	return p.RenderPage(r, http.StatusOK, "abstracthistory.html", page.Page{
+		Heading: "History of " + view.Heading, Section: "abstracts", Styles: []string{"record.css"}, Data: struct {
+			abstractView
+			Next string
+		}{view, next},
 	})
 }
 
 // recentHistory returns the newest history entries of the abstract, of the documents on the shown
 // page, and of the most recently added documents.
-func (p *Pages) recentHistory(
-	ctx context.Context, visitor page.Visitor, filed vault.AbstractWithFiles, template model.Template, l documentList) ([]historyLine, error,
-) {
-	documents := make([]uint64, 0, len(l.Rows)+historyPerPage)
-	for _, d := range l.Rows {
-		documents = append(documents, d.ID)
-	}
+func (p *Pages) recentHistory(r *page.Request, filed vault.AbstractWithFiles, template model.Template, l documentList) ([]historyLine, error) {
+	documents := l.rowIDs()
 	if n := len(filed.Abstract.Files); l.Last() < n {
 		documents = append(documents, filed.Abstract.Files[max(l.Last(), n-historyPerPage):]...)
 	}
-	h, err := p.Vault.Abstracts.History(ctx, visitor.Actor, filed.Abstract.ID, 0, documents, historyPerPage)
+	h, err := p.Vault.Abstracts.History(r.Context(), r.Actor, filed.Abstract.ID, 0, documents, historyPerPage)
 	if err != nil {
 		return nil, err
 	}

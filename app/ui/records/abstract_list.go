@@ -1,7 +1,6 @@
 package records
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 
@@ -40,7 +39,7 @@ var abstractSorts = []listSort{
 	{"Updated", "aside", "", ""},
 }
 
-func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) (err error) {
+func (p *Pages) abstractListPage(r *page.Request) (err error) {
 	list := abstractList{listing: newListing(r, abstractSorts, "-created", "q", "status", "template", "county", "state", "from", "to")}
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
@@ -56,29 +55,18 @@ func (p *Pages) abstractListPage(w http.ResponseWriter, r *http.Request, visitor
 		}
 	}
 	list.setStatuses(statuses)
-	if err := p.loadAbstracts(r, visitor, &list); err != nil {
+	if err := p.loadAbstracts(r, &list); err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // redirect a form to an address without empty parameters, or to the only match
-		to := list.addressWith()
-		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
-			to = list.Rows[0].Path
-		}
-		page.Redirect(w, r, to)
-		return nil
+	only := ""
+	if len(list.Rows) == 1 {
+		only = list.Rows[0].Path
 	}
-	list.setColumns()
-	if page.IsPartRequest(r) {
-		w.Header().Set("HX-Push-Url", list.addressWith())
-		return p.RenderPart(w, r, visitor, http.StatusOK, "abstracts.html", "results-anew", list)
-	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "abstracts.html", page.Page{
-		Heading: "Abstracts", Section: "abstracts", Data: list, Styles: []string{"record.css"},
-	})
+	return p.showList(r, &list.listing, only, "abstracts.html", "results-anew", page.Page{Heading: "Abstracts", Section: "abstracts", Data: &list})
 }
 
 // loadAbstracts reads the requested page of the abstract list.
-func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstractList) (err error) {
+func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 	q := vault.Query{Limit: abstractsPerPage}
 	if list.applyFilters(&q, p.Zone); len(list.Problems) > 0 {
 		return nil
@@ -88,7 +76,12 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
 			return p.Vault.Abstracts.FindByPrefix(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
-			return p.searchAbstracts(r, visitor, search.QueryFromList(text, q))
+			hits, err := p.Vault.Search.Abstracts(r.Context(), r.Actor, search.QueryFromList(text, q))
+			list := make([]model.Abstract, 0, len(hits.Items))
+			for _, hit := range hits.Items {
+				list = append(list, hit.Abstract)
+			}
+			return list, hits.NextOffset > 0, err
 		})
 	} else {
 		p.ApplyCursor(r, list.Asked, &q)
@@ -109,15 +102,6 @@ func (p *Pages) loadAbstracts(r *http.Request, visitor page.Visitor, list *abstr
 		})
 	}
 	return err
-}
-
-// searchAbstracts runs a full-text search.
-func (p *Pages) searchAbstracts(r *http.Request, visitor page.Visitor, q search.Query) (list []model.Abstract, more bool, err error) {
-	found, err := p.Vault.Search.Abstracts(r.Context(), visitor.Actor, q)
-	for _, one := range found.Items {
-		list = append(list, one.Abstract)
-	}
-	return list, found.NextOffset > 0, err
 }
 
 // applyFilters adds the requested filters and sort order to q.

@@ -15,25 +15,21 @@ import (
 
 // reorderDocuments changes the sequence of an abstract's documents. It moves a document up, down,
 // or to a given position, or it sorts the listed documents among the positions that they occupy.
-func (p *Pages) reorderDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := p.AbstractID(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) reorderDocuments(r *page.Request) error {
 	move := parseMove(r.PostForm)
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), visitor.Actor, id, move)
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), r.Actor, r.PathID, move)
 	if err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) {
-		return p.RedirectWithNotice(w, r, p.documentRowAddress(filed, move.File), "The order is saved.")
+	if !r.IsPart() {
+		return p.RedirectWithNotice(r, p.documentRowAddress(filed, move.File), "The order is saved.")
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, visitor, http.StatusOK, "abstract.html", "documents-state", l)
+	r.W.Header().Set("HX-Trigger", abstractChangedEvent)
+	return p.RenderPart(r, http.StatusOK, "abstract.html", "documents-state", l)
 }
 
 // parseMove parses a reorder form. The form contains either a document ID in "up", "down", or
@@ -77,24 +73,24 @@ func (p *Pages) documentRowAddress(filed vault.AbstractWithFiles, id uint64) str
 
 // renumberDocument moves a renamed document to position to in its abstract. If the position
 // changes, the page is reloaded.
-func (p *Pages) renumberDocument(w http.ResponseWriter, r *http.Request, visitor page.Visitor, file model.File, to int) error {
+func (p *Pages) renumberDocument(r *page.Request, file model.File, to int) error {
 	before, err := p.Vault.Abstracts.Get(r.Context(), file.AbstractID)
 	if err != nil {
 		return err
 	}
 	if slices.Index(before.Abstract.Files, file.ID)+1 == to {
-		return p.showRenamed(w, r, visitor, file)
+		return p.showRenamed(r, file)
 	}
-	filed, err := p.Vault.Abstracts.Reorder(r.Context(), visitor.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
+	filed, err := p.Vault.Abstracts.Reorder(r.Context(), r.Actor, file.AbstractID, vault.ReorderRequest{File: file.ID, Position: max(to, 1)})
 	if err != nil {
 		return err
 	}
 	notice := fmt.Sprintf("It is number %d now.", slices.Index(filed.Abstract.Files, file.ID)+1)
-	if !page.IsPartRequest(r) {
-		return p.RedirectWithNotice(w, r, p.documentRowAddress(filed, file.ID), notice)
+	if !r.IsPart() {
+		return p.RedirectWithNotice(r, p.documentRowAddress(filed, file.ID), notice)
 	}
-	p.SetNotice(w, r, notice)
-	w.Header().Set("HX-Refresh", "true")
-	w.WriteHeader(http.StatusNoContent)
+	p.SetNotice(r, notice)
+	r.W.Header().Set("HX-Refresh", "true")
+	r.W.WriteHeader(http.StatusNoContent)
 	return nil
 }

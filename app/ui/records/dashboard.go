@@ -41,34 +41,33 @@ type setupStep struct {
 }
 
 // dashboardPage shows the dashboard.
-func (p *Pages) dashboardPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) dashboardPage(r *page.Request) error {
 	d, err := p.Vault.Dashboard(r.Context(), p.Today())
 	if err != nil {
 		return err
 	}
 	view := dashboardView{Dashboard: d, DueDays: instance.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
-	view.Warnings = dashboardWarnings(d, visitor, p.LocalNow())
+	view.Warnings = dashboardWarnings(d, r.Visitor, p.LocalNow())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
 	if view.New {
-		if view.Steps, err = p.setupSteps(r, visitor, d); err != nil {
+		if view.Steps, err = p.setupSteps(r, d); err != nil {
 			return err
 		}
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
+	return p.RenderPage(r, http.StatusOK, "desk.html", page.Page{Heading: "Desk", Section: "desk", Data: view})
 }
 
 // latestDocumentsPart renders the list of newest documents. A script requests it repeatedly while
 // one of them is being processed.
-func (p *Pages) latestDocumentsPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if !page.IsPartRequest(r) {
-		page.Redirect(w, r, "/")
-		return nil
+func (p *Pages) latestDocumentsPart(r *page.Request) error {
+	if !r.IsPart() {
+		return r.Redirect("/")
 	}
 	steps, err := p.Vault.LatestDocuments(r.Context())
 	if err != nil {
 		return err
 	}
-	return p.RenderPart(w, r, visitor, http.StatusOK, "desk.html", "latest", latestDocuments(steps))
+	return p.RenderPart(r, http.StatusOK, "desk.html", "latest", latestDocuments(steps))
 }
 
 // dashboardWarnings returns the warnings for a visitor. Administrators see all warnings. Other
@@ -89,12 +88,12 @@ func dashboardWarnings(d instance.Dashboard, visitor page.Visitor, now time.Time
 }
 
 // setupSteps returns the setup steps that the visitor is allowed to do.
-func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d instance.Dashboard) (steps []setupStep, err error) {
-	if !visitor.MayWrite() {
+func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setupStep, err error) {
+	if !r.MayWrite() {
 		return nil, nil
 	}
 	steps = []setupStep{{Text: "Make the first abstract", Hint: "One search of one property, with all its documents.", Path: "/abstracts/new", Button: "New abstract"}}
-	if !visitor.MayAdminister() {
+	if !r.MayAdminister() {
 		return append(steps,
 			setupStep{Text: "Enter an order", Hint: "Most come from your other software by themselves; one can be typed in, too.", Path: "/orders/new", Button: "New order"},
 			setupStep{Text: "File a document", Hint: "Starters, plats and bulletins have their place in the vault's folders.", Path: "/vault", Button: "Open the vault"}), nil
@@ -115,10 +114,10 @@ func (p *Pages) setupSteps(r *http.Request, visitor page.Visitor, d instance.Das
 }
 
 // retryFailedDocuments retries the processing of all failed documents.
-func (p *Pages) retryFailedDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	n, err := p.Vault.Processing.Retry(r.Context(), visitor.Actor, 0)
+func (p *Pages) retryFailedDocuments(r *page.Request) error {
+	n, err := p.Vault.Processing.Retry(r.Context(), r.Actor, 0)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, page.ReturnAddress(r, "/"), page.Plural(n, "document is", "documents are")+" processed again.")
+	return p.RedirectWithNotice(r, page.ReturnAddress(r, "/"), page.Plural(n, "document is", "documents are")+" processed again.")
 }

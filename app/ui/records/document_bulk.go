@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -17,7 +16,7 @@ import (
 const maxSelected = 1000
 
 // selectedDocuments returns the IDs of the documents selected in a form.
-func selectedDocuments(r *http.Request) ([]uint64, error) {
+func selectedDocuments(r *page.Request) ([]uint64, error) {
 	var ids []uint64
 	for _, text := range r.PostForm["file"] {
 		id, err := strconv.ParseUint(text, 10, 63)
@@ -33,7 +32,7 @@ func selectedDocuments(r *http.Request) ([]uint64, error) {
 }
 
 // moveDocuments moves the selected documents to a folder.
-func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) moveDocuments(r *page.Request) error {
 	ids, err := selectedDocuments(r)
 	if err != nil {
 		return err
@@ -45,30 +44,30 @@ func (p *Pages) moveDocuments(w http.ResponseWriter, r *http.Request, visitor pa
 	address := page.ReturnAddress(r, "/vault")
 	switch {
 	case len(ids) == 0:
-		return p.RedirectWithNotice(w, r, address, "No document was chosen.")
+		return p.RedirectWithNotice(r, address, "No document was chosen.")
 	case r.PostForm.Get("to") == "":
-		return p.RedirectWithNotice(w, r, address, "Choose the folder to move to.")
+		return p.RedirectWithNotice(r, address, "Choose the folder to move to.")
 	}
 	if _, undoing := r.PostForm["from"]; undoing {
 		from, err := formFolderID(r, "from")
 		if err != nil {
 			return err
 		}
-		moved, skipped, err := p.Vault.Files.MoveBack(r.Context(), visitor.Actor, ids, from, to)
+		moved, skipped, err := p.Vault.Files.MoveBack(r.Context(), r.Actor, ids, from, to)
 		if err != nil {
 			return err
 		}
-		return p.RedirectWithNotice(w, r, address, bulkNotice(moved, skipped, "moved back"))
+		return p.RedirectWithNotice(r, address, bulkNotice(moved, skipped, "moved back"))
 	}
 	undo, err := p.moveUndoAddress(r.Context(), ids, to)
 	if err != nil {
 		return err
 	}
-	moved, skipped, err := p.Vault.Files.Move(r.Context(), visitor.Actor, ids, to)
+	moved, skipped, err := p.Vault.Files.Move(r.Context(), r.Actor, ids, to)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithUndo(w, r, address, bulkNotice(moved, skipped, "moved"), undo)
+	return p.RedirectWithUndo(r, address, bulkNotice(moved, skipped, "moved"), undo)
 }
 
 // moveUndoAddress returns the undo address for moving documents from their current folder to folder
@@ -99,20 +98,20 @@ func (p *Pages) moveUndoAddress(ctx context.Context, ids []uint64, to uint64) (u
 }
 
 // trashDocuments moves the selected documents to the trash.
-func (p *Pages) trashDocuments(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) trashDocuments(r *page.Request) error {
 	ids, err := selectedDocuments(r)
 	if err != nil {
 		return err
 	}
 	address := page.ReturnAddress(r, "/vault")
 	if len(ids) == 0 {
-		return p.RedirectWithNotice(w, r, address, "No document was chosen.")
+		return p.RedirectWithNotice(r, address, "No document was chosen.")
 	}
-	trashed, skipped, err := p.Vault.Files.TrashMany(r.Context(), visitor.Actor, ids)
+	trashed, skipped, err := p.Vault.Files.TrashMany(r.Context(), r.Actor, ids)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(w, r, address, bulkNotice(trashed, skipped, "moved to the trash"))
+	return p.RedirectWithNotice(r, address, bulkNotice(trashed, skipped, "moved to the trash"))
 }
 
 // bulkNotice says how many documents were changed and which ones were skipped, with reasons.

@@ -8,16 +8,13 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
 )
 
 // documentRows returns the list rows for files. renaming is the ID of the document whose rename
 // form is open.
 func (p *Pages) documentRows(ctx context.Context, files []model.File, list, renaming string) ([]page.DocumentRow, error) {
-	numbers := make([]uint64, 0, len(files))
-	for _, f := range files {
-		numbers = append(numbers, f.ID)
-	}
-	uploaders, err := p.Vault.Files.Uploaders(ctx, numbers)
+	uploaders, err := p.Vault.Files.Uploaders(ctx, vault.FileIDs(files))
 	if err != nil {
 		return nil, err
 	}
@@ -34,27 +31,25 @@ func (p *Pages) documentRows(ctx context.Context, files []model.File, list, rena
 
 // documentRowPart renders a row of a document list. If the query requests it, the row contains the
 // rename form.
-func (p *Pages) documentRowPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) documentRowPart(r *page.Request) error {
 	file, err := p.readDocument(r)
 	if err != nil {
 		return err
 	}
-	renaming := visitor.MayWrite() && r.URL.Query().Get("rename") != ""
-	if !page.IsPartRequest(r) {
+	renaming := r.MayWrite() && r.URL.Query().Get("rename") != ""
+	if !r.IsPart() {
 		row := page.DocumentRow{File: file, List: p.PlacePath(page.DocumentPlace(file))}
 		if renaming {
-			page.Redirect(w, r, row.Rename())
-			return nil
+			return r.Redirect(row.Rename())
 		}
-		page.Redirect(w, r, row.Home())
-		return nil
+		return r.Redirect(row.Home())
 	}
-	return p.renderRow(w, r, visitor, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
+	return p.renderRow(r, http.StatusOK, page.DocumentRow{File: file, Name: file.Filename, Renaming: renaming, Focus: !renaming})
 }
 
 // renderRow renders the row described by state. After a change, it also renders the other parts of
 // the list that changed.
-func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, state page.DocumentRow) error {
+func (p *Pages) renderRow(r *page.Request, status int, state page.DocumentRow) error {
 	list := page.WithQueryValue(p.CurrentAddress(r), "rename", "")
 	rows, err := p.documentRows(r.Context(), []model.File{state.File}, list, "")
 	if err != nil {
@@ -65,23 +60,22 @@ func (p *Pages) renderRow(w http.ResponseWriter, r *http.Request, visitor page.V
 	changed := r.Method == http.MethodPost && status == http.StatusOK
 	switch {
 	case row.AbstractID != 0:
-		return p.renderAbstractRow(w, r, visitor, status, row, changed)
+		return p.renderAbstractRow(r, status, row, changed)
 	case !changed:
-		return p.RenderPart(w, r, visitor, status, "folder.html", "document-alone", row)
+		return p.RenderPart(r, status, "folder.html", "document-alone", row)
 	}
 	view := folderView{Row: &row, Again: true}
 	if view.FolderView, err = p.Vault.Folders.View(r.Context(), row.FolderID); err != nil {
 		return err
 	}
 	if row.Processing {
-		w.Header().Set("HX-Trigger", "deedkeep:filed") // makes the list poll until processing has finished
+		r.W.Header().Set("HX-Trigger", "deedkeep:filed") // makes the list poll until processing has finished
 	}
-	return p.RenderPart(w, r, visitor, status, "folder.html", "row", view)
+	return p.RenderPart(r, status, "folder.html", "row", view)
 }
 
 // renderAbstractRow is like renderRow, but for an abstract's list, whose rows are numbered.
-func (p *Pages) renderAbstractRow(
-	w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, row page.DocumentRow, changed bool,
+func (p *Pages) renderAbstractRow(r *page.Request, status int, row page.DocumentRow, changed bool,
 ) error {
 	filed, err := p.Vault.Abstracts.Get(r.Context(), row.AbstractID)
 	if err != nil {
@@ -89,12 +83,12 @@ func (p *Pages) renderAbstractRow(
 	}
 	row.Number, row.Total = slices.Index(filed.Abstract.Files, row.ID)+1, len(filed.Files)
 	if !changed {
-		return p.RenderPart(w, r, visitor, status, "abstract.html", "document-alone", row)
+		return p.RenderPart(r, status, "abstract.html", "document-alone", row)
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("HX-Trigger", abstractChangedEvent)
-	return p.RenderPart(w, r, visitor, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
+	r.W.Header().Set("HX-Trigger", abstractChangedEvent)
+	return p.RenderPart(r, status, "abstract.html", "documents-changes", documentChanges{documentList: l, Row: &row})
 }

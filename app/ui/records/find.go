@@ -44,7 +44,7 @@ var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstrac
 
 // findPage serves the search page. If the search text is exactly the number of a single record, it
 // redirects to that record.
-func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) findPage(r *page.Request) error {
 	list := &findPage{listing: newListing(r, nil, "", "q", "kind", "template", "county", "state", "from", "to", "page")}
 	list.applyDateAliases(r)
 	known, err := p.Vault.Search.Find(r.Context(), list.Asked.Get("q"), vault.MaxFound)
@@ -55,30 +55,28 @@ func (p *Pages) findPage(w http.ResponseWriter, r *http.Request, visitor page.Vi
 	if only, list.exactNumber = known.SingleExact(); only.Field == "address" {
 		list.exactNumber = false
 	}
-	if list.exactNumber && len(list.Asked) == 1 && !page.IsPartRequest(r) && r.URL.Query().Get("all") == "" {
-		page.Redirect(w, r, p.HitPath(only))
-		return nil
+	if list.exactNumber && len(list.Asked) == 1 && !r.IsPart() && r.URL.Query().Get("all") == "" {
+		return r.Redirect(p.HitPath(only))
 	}
 	q := list.query(p.Zone)
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // a submitted form is redirected to an address without empty parameters
-		page.Redirect(w, r, list.findAddress("page", ""))
-		return nil
+	if !r.IsPart() && r.URL.Query().Has("go") { // a submitted form is redirected to an address without empty parameters
+		return r.Redirect(list.findAddress("page", ""))
 	}
 	if list.Templates, err = p.Vault.Templates.All(r.Context()); err != nil {
 		return err
 	}
-	if list.findResults, err = p.runFind(r.Context(), visitor, q, list.findAddress(), list.Problems); err != nil {
+	if list.findResults, err = p.runFind(r, q, list.findAddress(), list.Problems); err != nil {
 		return err
 	}
 	if list.Passed, err = p.unsearchableNotice(r.Context(), q); err != nil {
 		return err
 	}
 	list.setLinks()
-	if page.IsPartRequest(r) {
-		w.Header().Set(list.historyHeader(r), list.findAddress())
-		return p.RenderPart(w, r, visitor, http.StatusOK, "find.html", "found-anew", list)
+	if r.IsPart() {
+		r.W.Header().Set(list.historyHeader(r), list.findAddress())
+		return p.RenderPart(r, http.StatusOK, "find.html", "found-anew", list)
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
+	return p.RenderPage(r, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
 
 // unsearchableNotice says how many documents have no searchable text. It returns "" except on the
@@ -91,7 +89,7 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 	if err != nil || n == 0 {
 		return "", err
 	}
-	said := page.PluralAny(n, "document in the vault has", "documents in the vault have") + " no searchable text, like scans. Find looks only at their names."
+	said := page.Plural(n, "document in the vault has", "documents in the vault have") + " no searchable text, like scans. Find looks only at their names."
 	if !all {
 		said = "At least " + said
 	}
@@ -143,12 +141,12 @@ func (l *findPage) findAddress(pairs ...string) string {
 }
 
 // findHelpPage serves the page that explains how to search.
-func (p *Pages) findHelpPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	return p.RenderPage(w, r, visitor, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
+func (p *Pages) findHelpPage(r *page.Request) error {
+	return p.RenderPage(r, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
 }
 
 // applyDateAliases also accepts the API's names for the date filters.
-func (l *findPage) applyDateAliases(r *http.Request) {
+func (l *findPage) applyDateAliases(r *page.Request) {
 	for _, name := range []string{"from", "to"} {
 		if day := r.URL.Query().Get("created_" + name); day != "" && !l.Asked.Has(name) {
 			l.Asked.Set(name, day)
@@ -262,7 +260,7 @@ func (l *findPage) Unfiltered() string {
 
 // historyHeader returns the name of the htmx header that updates the browser's address. While the
 // user types, it replaces the current history entry instead of adding one.
-func (l *findPage) historyHeader(r *http.Request) string {
+func (l *findPage) historyHeader(r *page.Request) string {
 	was, err := url.Parse(r.Header.Get("HX-Current-URL"))
 	if err != nil {
 		return "HX-Push-Url"

@@ -70,9 +70,8 @@ func (f resultRow) Paged() bool {
 // runFind runs a search. If there are problems with the query, it adds them to problems. If the
 // search index is unavailable, it searches only by number and address and sets Partial to say so.
 // from is the search page address that documents link back to.
-func (p *Pages) runFind(
-	ctx context.Context, visitor page.Visitor, q search.Query, from string, problems map[string]string) (f findResults, err error,
-) {
+func (p *Pages) runFind(r *page.Request, q search.Query, from string, problems map[string]string) (f findResults, err error) {
+	ctx := r.Context()
 	f.returnTo = from
 	if f.Text = strings.TrimSpace(q.Text); f.Text == "" || len(problems) > 0 {
 		return f, nil
@@ -83,7 +82,7 @@ func (p *Pages) runFind(
 	f.exactMarker = query.NewHighlighter(q.Text)
 	f.marker = f.exactMarker
 	state := p.SearchIndexStatus(ctx) // before the search, so that results of an outdated index don't look complete
-	found, err := p.Search.Records(ctx, visitor.Actor, q)
+	found, err := p.Vault.Search.Records(ctx, r.Actor, q)
 	switch errs.KindOf(err) {
 	case errs.Invalid:
 		problems["q"] = page.ErrorSentence(err)
@@ -247,14 +246,13 @@ func (f findResults) Tally() string {
 const findBoxRows = 12
 
 // findBox renders the results that are shown below the search box while the user types.
-func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) findBox(r *page.Request) error {
 	text := search.TrimText(strings.ToValidUTF8(r.URL.Query().Get("q"), ""))
-	if !page.IsPartRequest(r) {
-		page.Redirect(w, r, page.WithQuery("/find", url.Values{"q": {text}}))
-		return nil
+	if !r.IsPart() {
+		return r.Redirect(page.WithQuery("/find", url.Values{"q": {text}}))
 	}
 	problems := map[string]string{}
-	f, err := p.runFind(r.Context(), visitor, search.Query{Text: text, Limit: findBoxRows}, "", problems)
+	f, err := p.runFind(r, search.Query{Text: text, Limit: findBoxRows}, "", problems)
 	if err != nil {
 		return err
 	}
@@ -263,7 +261,7 @@ func (p *Pages) findBox(w http.ResponseWriter, r *http.Request, visitor page.Vis
 		return err
 	}
 	only, leads := known.SingleExact()
-	return p.RenderPart(w, r, visitor, http.StatusOK, "find.html", "find-box", map[string]any{
+	return p.RenderPart(r, http.StatusOK, "find.html", "find-box", map[string]any{
 		"Found": f, "Problem": problems["q"], "All": page.WithQuery("/find", url.Values{"q": {text}, "all": {"1"}}),
 		"Leads": leads && only.Field != "address", // Enter, which requests /find, would redirect to the record
 	})

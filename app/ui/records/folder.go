@@ -56,51 +56,37 @@ type folderTarget struct {
 	Name string // indented by the folder's depth
 }
 
-// pathFolderID returns the folder ID in the request path, or 0 if there is none.
-func pathFolderID(r *http.Request) (uint64, error) {
-	if r.PathValue("n") == "" {
-		return 0, nil
-	}
-	return page.PathNumber(r)
-}
-
 // folderPage serves the page of a folder or of the vault's top level.
-func (p *Pages) folderPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	id, err := pathFolderID(r)
-	if err != nil {
-		return err
-	}
-	return p.showFolder(w, r, visitor, id, page.NameProblem{})
-}
+func (p *Pages) folderPage(r *page.Request) error { return p.showFolder(r, page.NameProblem{}) }
 
-func (p *Pages) showFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, id uint64, rejected page.NameProblem) error {
-	view, err := p.newFolderView(r, id, r.URL.Query().Get("do"))
+func (p *Pages) showFolder(r *page.Request, rejected page.NameProblem) error {
+	view, err := p.newFolderView(r, r.PathID, r.URL.Query().Get("do"))
 	if err != nil {
 		return err
 	}
 	rejected.ApplyTo(view.Files)
-	if page.IsPartRequest(r) {
+	if r.IsPart() {
 		view.Again = true
-		return p.RenderPart(w, r, visitor, http.StatusOK, "folder.html", "again", view)
+		return p.RenderPart(r, http.StatusOK, "folder.html", "again", view)
 	}
 	view.Open = r.URL.Query().Get("do")
-	return p.renderFolder(w, r, visitor, rejected.Status(), view)
+	return p.renderFolder(r, rejected.Status(), view)
 }
 
-func (p *Pages) renderFolder(w http.ResponseWriter, r *http.Request, visitor page.Visitor, status int, view folderView) error {
+func (p *Pages) renderFolder(r *page.Request, status int, view folderView) error {
 	scripts := []string{"tus.min.js", "upload.js", "abstract.js", "folder.js", "choose.js"}
-	if !visitor.MayWrite() {
+	if !r.MayWrite() {
 		scripts = nil
 	}
 	heading := view.Folder.Name
 	if view.Folder.ID == 0 {
 		heading = "Vault"
 	}
-	return p.RenderPage(w, r, visitor, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Scripts: scripts})
+	return p.RenderPage(r, status, "folder.html", page.Page{Heading: heading, Section: "vault", Data: view, Scripts: scripts})
 }
 
 // newFolderView reads a folder and the data that the open form needs.
-func (p *Pages) newFolderView(r *http.Request, id uint64, form string) (s folderView, err error) {
+func (p *Pages) newFolderView(r *page.Request, id uint64, form string) (s folderView, err error) {
 	query := r.URL.Query()
 	s = folderView{Sort: vault.FolderSort(query.Get("sort")), Down: query.Get("dir") == "down", In: p.FormatPlace(page.Place{Folder: id})}
 	if !slices.Contains([]vault.FolderSort{vault.ByName, vault.ByDate, vault.BySize}, s.Sort) {
@@ -180,7 +166,7 @@ func (s *folderView) pageAddress(by vault.FolderSort, down bool, n int) string {
 const maxIndent = 12
 
 // folderTargets sets the folders that the documents and the folder itself can be moved to.
-func (p *Pages) folderTargets(r *http.Request, s *folderView) error {
+func (p *Pages) folderTargets(r *page.Request, s *folderView) error {
 	all, err := p.Vault.Folders.List(r.Context())
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ type listSort struct {
 type sortColumn struct{ Label, Class, Address, Aria string }
 
 // newListing parses the query of a list page. names are the names of the list's filters.
-func newListing(r *http.Request, sorts []listSort, initial string, names ...string) listing {
+func newListing(r *page.Request, sorts []listSort, initial string, names ...string) listing {
 	asked := page.ListParams(r, append(names, "sort")...)
 	return listing{
 		Asked: asked, Problems: map[string]string{}, Filtered: len(asked) > 1 || len(asked) == 1 && !asked.Has("sort"),
@@ -112,6 +112,24 @@ func (l *listing) setColumns() {
 		}
 		l.Columns = append(l.Columns, column)
 	}
+}
+
+// showList renders a list or, for a script, only its results. A submitted form is redirected to an
+// address without empty parameters or, if a number or name was searched for, to the only match.
+func (p *Pages) showList(r *page.Request, l *listing, onlyMatch, name, block string, content page.Page) error {
+	if !r.IsPart() && r.URL.Query().Has("go") {
+		if onlyMatch != "" && l.Asked.Has("q") && !l.ByWords {
+			return r.Redirect(onlyMatch)
+		}
+		return r.Redirect(l.addressWith())
+	}
+	l.setColumns()
+	if r.IsPart() {
+		r.W.Header().Set("HX-Push-Url", l.addressWith())
+		return p.RenderPart(r, http.StatusOK, name, block, content.Data)
+	}
+	content.Styles = []string{"record.css"}
+	return p.RenderPage(r, http.StatusOK, name, content)
 }
 
 // addressWith returns the address of the list with some parameters replaced. pairs contains

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"net/http"
 	"time"
 
 	"deedkeep/app/model"
@@ -42,37 +41,26 @@ var orderSorts = []listSort{
 	{"Created", "aside", "created_at", vault.SortCreated},
 }
 
-func (p *Pages) orderListPage(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
+func (p *Pages) orderListPage(r *page.Request) error {
 	list := orderList{listing: newListing(r, orderSorts, "-created_at", "q", "status", "county", "state", "due_from", "due_to", "show")}
 	statuses, err := p.Vault.Orders.Statuses(r.Context())
 	if err != nil {
 		return err
 	}
 	list.setStatuses(statuses)
-	if err := p.loadOrders(r, visitor, &list); err != nil {
+	if err := p.loadOrders(r, &list); err != nil {
 		return err
 	}
-	if !page.IsPartRequest(r) && r.URL.Query().Has("go") { // redirect a form to an address without empty parameters, or to the only match
-		to := list.addressWith()
-		if len(list.Rows) == 1 && list.Asked.Has("q") && !list.ByWords {
-			to = p.OrderPath(list.Rows[0].ID)
-		}
-		page.Redirect(w, r, to)
-		return nil
-	}
-	list.setColumns()
 	list.setTabs()
-	if page.IsPartRequest(r) {
-		w.Header().Set("HX-Push-Url", list.addressWith())
-		return p.RenderPart(w, r, visitor, http.StatusOK, "orders.html", "order-results-anew", list)
+	only := ""
+	if len(list.Rows) == 1 {
+		only = p.OrderPath(list.Rows[0].ID)
 	}
-	return p.RenderPage(w, r, visitor, http.StatusOK, "orders.html", page.Page{
-		Heading: "Orders", Section: "orders", Data: list, Styles: []string{"record.css"},
-	})
+	return p.showList(r, &list.listing, only, "orders.html", "order-results-anew", page.Page{Heading: "Orders", Section: "orders", Data: &list})
 }
 
 // loadOrders reads the requested page of the order list.
-func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderList) (err error) {
+func (p *Pages) loadOrders(r *page.Request, list *orderList) (err error) {
 	q := vault.Query{Limit: ordersPerPage}
 	if list.applyFilters(&q, p.Today()); len(list.Problems) > 0 {
 		return nil
@@ -84,7 +72,7 @@ func (p *Pages) loadOrders(r *http.Request, visitor page.Visitor, list *orderLis
 			if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 				return nil, false, nil // full-text search doesn't support these filters
 			}
-			found, err := p.Vault.Search.Orders(r.Context(), visitor.Actor, search.QueryFromList(text, q))
+			found, err := p.Vault.Search.Orders(r.Context(), r.Actor, search.QueryFromList(text, q))
 			return found.Items, found.NextOffset > 0, err
 		})
 		return err

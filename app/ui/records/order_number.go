@@ -3,7 +3,6 @@ package records
 import (
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"unicode/utf8"
 
@@ -29,10 +28,9 @@ func numberLookupPath(opaque string) string {
 
 // orderNumberPart renders the warning about other orders with the same number. Duplicate numbers
 // are allowed.
-func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, visitor page.Visitor) error {
-	if !page.IsPartRequest(r) {
-		page.Redirect(w, r, "/orders")
-		return nil
+func (p *Pages) orderNumberPart(r *page.Request) error {
+	if !r.IsPart() {
+		return r.Redirect("/orders")
 	}
 	asked := r.URL.Query()
 	same := sameNumber{Number: strings.TrimSpace(asked.Get("order_number"))}
@@ -43,16 +41,5 @@ func (p *Pages) orderNumberPart(w http.ResponseWriter, r *http.Request, visitor 
 			return err
 		}
 	}
-	return p.RenderPart(w, r, visitor, http.StatusOK, "order.html", "order-same", same)
-}
-
-// setNumberLookup makes the order form look up the order number while the user types it.
-func (s orderView) setNumberLookup() {
-	for _, g := range s.Groups {
-		for i := range g.Fields {
-			if g.Fields[i].Name == "order_number" {
-				g.Fields[i].Lookup = numberLookupPath(path.Base(s.Path))
-			}
-		}
-	}
+	return p.RenderPart(r, http.StatusOK, "order.html", "order-same", same)
 }

@@ -34,39 +34,47 @@ const eventsToInspect = 20
 // recordEdit contains an abstract or order that is being edited, and the functions that differ
 // between the two types.
 type recordEdit struct {
-	zone     *time.Location // time zone in which times are shown
-	group    func(name string) fieldGroup
-	events   func(context.Context) ([]model.Event, error) // newest first
-	showForm func(status int, g fieldGroup) error         // shows the form with the submitted values
+	recordView
+	showForm func(status int, g fieldGroup) error // shows a page that has the form with the submitted values
 	// save stores the changes. It fails if the record's version is no longer the one that was read.
-	// saved shows the stored field group with a notice.
-	save func(ctx context.Context, sent map[string][]string) (saved func(group, notice string) error, err error)
+	// saved renders the parts of the page that changed, after show has set the group that was saved.
+	save func(ctx context.Context, sent map[string][]string) (saved func(show func(*recordView)) error, err error)
 }
 
 // saveGroup saves a field group. If other users changed fields that this form doesn't change, their
 // values are kept. If both changed the same field, the form is shown again with both values, and
 // the user has to choose.
-func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
+func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recordEdit, error)) error {
+	events := func() ([]model.Event, error) {
+		log, err := p.recordEvents(r.Context(), recordType, r.PathID, vault.Query{Limit: eventsToInspect})
+		return log.Items, err
+	}
 	for tries := 1; ; tries++ {
 		record, err := read()
 		if err != nil {
 			return err
 		}
-		e := mergeForm(record.group(r.PostForm.Get("group")), r.PostForm, page.Fingerprint)
+		e := mergeForm(record.Group(r.PostForm.Get("group")), r.PostForm, page.Fingerprint)
 		if e.group.Name == "" {
 			return page.NotFound(r)
 		}
+		showForm := func(status int) error {
+			if r.IsPart() {
+				return p.RenderPart(r, status, recordType+".html", "group", e.group)
+			}
+			return record.showForm(status, e.group)
+		}
 		if e.conflict {
-			log, err := record.events(r.Context())
+			log, err := events()
 			if err != nil {
 				return err
 			}
-			e.describeConflicts(log, record.zone)
-			return record.showForm(http.StatusPreconditionFailed, e.group)
+			e.describeConflicts(log, p.Zone)
+			return showForm(http.StatusPreconditionFailed)
 		}
 		if old := page.LegacyDateProblems(e.group.Fields, e.changes); len(old) > 0 {
 			e.group.setProblems(old)
-			return record.showForm(http.StatusUnprocessableEntity, e.group)
+			return showForm(http.StatusUnprocessableEntity)
 		}
 		saved, err := record.save(r.Context(), e.changes)
 		domainErr, ok := errors.AsType[*errs.Error](err)
@@ -75,16 +83,28 @@ func saveGroup(r *http.Request, read func() (recordEdit, error)) error {
 			continue
 		case ok && domainErr.Kind == errs.Invalid:
 			e.group.setProblems(page.FieldProblems(domainErr.Fields))
-			return record.showForm(http.StatusUnprocessableEntity, e.group)
+			return showForm(http.StatusUnprocessableEntity)
 		case err != nil:
 			return err
 		}
-		notice, err := e.alsoChangedNotice(r.Context(), record.events)
+		notice, err := e.alsoChangedNotice(events)
 		if err != nil {
 			return err
 		}
-		return saved(e.group.Name, notice)
+		if !r.IsPart() {
+			return p.RedirectWithNotice(r, record.Path+"#group-"+e.group.Name, strings.TrimSpace("Saved. "+notice))
+		}
+		return saved(func(v *recordView) { v.setSaved(e.group.Name, notice) })
 	}
+}
+
+// setSaved marks a field group as saved.
+func (v *recordView) setSaved(name, notice string) {
+	for i := range v.Groups {
+		v.Groups[i].Focus = v.Groups[i].Name == name
+	}
+	v.Saved = v.Group(name)
+	v.Saved.Notice = notice
 }
 
 // matchVersion makes a change fail if the record no longer has this version.
@@ -179,11 +199,11 @@ func lastChangeOf(log []model.Event, field string) int {
 
 // alsoChangedNotice lists the fields that other users changed in the meantime, and the names of
 // those users.
-func (e *mergedForm) alsoChangedNotice(ctx context.Context, read func(context.Context) ([]model.Event, error)) (string, error) {
+func (e *mergedForm) alsoChangedNotice(events func() ([]model.Event, error)) (string, error) {
 	if len(e.kept) == 0 {
 		return "", nil
 	}
-	log, err := read(ctx)
+	log, err := events()
 	if err != nil {
 		return "", err
 	}

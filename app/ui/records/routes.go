@@ -3,8 +3,6 @@
 package records
 
 import (
-	"net/http"
-
 	"deedkeep/app/ui/page"
 )
 
@@ -15,7 +13,7 @@ type Pages struct {
 }
 
 // documentHandler renders a document's viewer page after a new document name was rejected.
-type documentHandler func(w http.ResponseWriter, r *http.Request, visitor page.Visitor, rejected page.NameProblem) error
+type documentHandler func(r *page.Request, rejected page.NameProblem) error
 
 // New returns the handlers of this package's pages. showDocument renders the viewer page if a form
 // on that page was rejected.

@@ -1,11 +1,10 @@
 package records
 
 import (
+	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
@@ -15,22 +14,19 @@ import (
 
 // statusConflict reports whether another user changed the status after the form was rendered, and
 // the form would change it again.
-func statusConflict(r *http.Request, is string) bool {
+func statusConflict(r *page.Request, is string) bool {
 	was, submitted := r.PostForm["was"]
 	return submitted && was[len(was)-1] != is && r.PostForm.Get("status") != is
 }
 
 // statusConflictText says who changed the status in the meantime, and when.
-func (p *Pages) statusConflictText(ctx context.Context, record, is string) (string, error) {
+func (p *Pages) statusConflictText(r *page.Request, recordType, is string) (string, error) {
 	text := "The status is “" + page.FormatStatus(is) + "” meanwhile"
-	log, err := p.Vault.Events.List(ctx, vault.Query{Filters: []vault.Filter{{Column: vault.ColumnRecord, Value: record}}, Descending: true, Limit: 20})
+	log, err := p.recordEvents(r.Context(), recordType, r.PathID, vault.Query{Limit: eventsToInspect})
 	if err != nil {
 		return "", err
 	}
-	at := slices.IndexFunc(log.Items, func(e model.Event) bool {
-		return slices.ContainsFunc(e.Changes, func(c model.Change) bool { return c.Field == "status" })
-	})
-	if at >= 0 {
+	if at := lastChangeOf(log.Items, "status"); at >= 0 {
 		e := log.Items[at]
 		text += " (" + page.ActorInSentence(e.Actor) + ", " + page.ClockTime(e.At.In(p.Zone)) + ")"
 	}
@@ -39,11 +35,11 @@ func (p *Pages) statusConflictText(ctx context.Context, record, is string) (stri
 
 // matchSeenVersion makes a change fail if the record changed after it was read. It applies only if
 // the form contains the status that it was rendered with.
-func matchSeenVersion(r *http.Request, version uint64) vault.Match {
+func matchSeenVersion(r *page.Request, version uint64) vault.Match {
 	if _, submitted := r.PostForm["was"]; !submitted {
 		return vault.Match{}
 	}
-	return vault.Match{Given: true, Versions: []uint64{version}}
+	return matchVersion(version)
 }
 
 // statusChange is the result of submitting a status form.
@@ -61,56 +57,35 @@ func (t statusChange) undoStatus(now string, statuses []string) string {
 	return t.Was
 }
 
-// undoAddress returns the address that the Undo button posts to. If the status has changed again by
-// then, the button changes nothing.
-func (t statusChange) undoAddress(path, now string, statuses []string) string {
-	back := t.undoStatus(now, statuses)
-	if back == "" {
-		return ""
+// showStatusNotice redirects to the record's page with a notice about the change. If the status has
+// changed again by the time the user clicks Undo, the button changes nothing.
+func (p *Pages) showStatusNotice(r *page.Request, v recordView, change statusChange, now string) error {
+	undo := ""
+	if back := change.undoStatus(now, v.Statuses); back != "" {
+		undo = page.UndoAddress(v.Path+"/status", url.Values{"was": {now}, "status": {back}})
 	}
-	return page.UndoAddress(path+"/status", url.Values{"was": {now}, "status": {back}})
+	return p.RedirectWithUndo(r, v.Path, cmp.Or(change.Clash, "Status set to “"+page.FormatStatus(now)+"”."), undo)
 }
 
-// changeAbstractStatus sets the submitted status. If another user changed the status in the
-// meantime, it reports the conflict in change.Clash.
-func (p *Pages) changeAbstractStatus(r *http.Request, visitor page.Visitor) (filed vault.AbstractWithFiles, change statusChange, err error) {
+// changeStatus sets the submitted status of the requested record. If another user changed the status
+// in the meantime, it reports the conflict in change.Clash.
+func changeStatus[T any](p *Pages, r *page.Request, recordType string, get func(context.Context, uint64) (T, error),
+	statusOf func(T) (status string, version uint64), patch func(model.Optional[model.Input], vault.Match) (T, error),
+) (record T, change statusChange, err error) {
 	status := model.Some(model.StringInput(r.PostForm.Get("status")))
 	for tries := 1; ; tries++ {
-		if filed, _, err = p.readAbstract(r); err != nil {
-			return filed, change, err
+		if record, err = get(r.Context(), r.PathID); err != nil {
+			return record, change, err
 		}
-		a := filed.Abstract
-		change.Was = a.Status
-		if statusConflict(r, a.Status) {
-			change.Clash, err = p.statusConflictText(r.Context(), "abstract:"+strconv.FormatUint(a.ID, 10), a.Status)
-			return filed, change, err
+		is, version := statusOf(record)
+		change.Was = is
+		if statusConflict(r, is) {
+			change.Clash, err = p.statusConflictText(r, recordType, is)
+			return record, change, err
 		}
-		filed, err = p.Vault.Abstracts.Patch(r.Context(), visitor.Actor, a.ID, model.AbstractPatch{Status: status}, matchSeenVersion(r, a.Version))
+		record, err = patch(status, matchSeenVersion(r, version))
 		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
-			return filed, change, err
-		}
-	}
-}
-
-// changeOrderStatus is like changeAbstractStatus, but for orders.
-func (p *Pages) changeOrderStatus(r *http.Request, visitor page.Visitor) (o model.Order, change statusChange, err error) {
-	id, err := p.OrderID(r)
-	if err != nil {
-		return o, change, err
-	}
-	status := model.Some(model.StringInput(r.PostForm.Get("status")))
-	for tries := 1; ; tries++ {
-		if o, err = p.Vault.Orders.Get(r.Context(), id); err != nil {
-			return o, change, err
-		}
-		change.Was = o.Status
-		if statusConflict(r, o.Status) {
-			change.Clash, err = p.statusConflictText(r.Context(), "order:"+strconv.FormatUint(id, 10), o.Status)
-			return o, change, err
-		}
-		o, err = p.Vault.Orders.Patch(r.Context(), visitor.Actor, id, model.OrderPatch{Status: status}, matchSeenVersion(r, o.Version))
-		if errs.KindOf(err) != errs.PreconditionFailed || tries == maxRetries {
-			return o, change, err
+			return record, change, err
 		}
 	}
 }
