@@ -109,12 +109,6 @@ func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, 
 	return 0, nil
 }
 
-// isFileOrAbsent reports whether path is a regular file or does not exist.
-func isFileOrAbsent(path string) bool {
-	info, err := os.Lstat(path)
-	return err != nil || info.Mode().IsRegular()
-}
-
 // remove deletes the folder of an index.
 func (x *Indexer) remove(number uint64) error {
 	if err := x.checkDir(); err != nil {
@@ -203,33 +197,19 @@ func (x *Indexer) promote() error {
 }
 
 // writeCurrent atomically writes the number of an index to currentFile.
-func (x *Indexer) writeCurrent(number uint64) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("put the index in force: %w", err)
-		}
-	}()
+func (x *Indexer) writeCurrent(number uint64) error {
 	path := filepath.Join(x.dir, currentFile)
-	for _, path := range []string{path, path + ".new"} {
-		if isFileOrAbsent(path) {
-			continue
-		}
-		if err := os.RemoveAll(path); err != nil {
-			return err
-		}
+	var err error
+	if info, statErr := os.Lstat(path); statErr == nil && !info.Mode().IsRegular() {
+		err = os.RemoveAll(path)
 	}
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = durable.WriteFile(path, append(strconv.AppendUint(nil, number, 10), '\n'), 0o600)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("put the index in force: %w", err)
 	}
-	_, err = f.Write(append(strconv.AppendUint(nil, number, 10), '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := durable.Rename(path+".new", path); err != nil {
-		return err
-	}
-	return durable.SyncDir(x.dir)
+	return nil
 }
 
 // removeOthers deletes every index folder except the live one. It also deletes folders that could not

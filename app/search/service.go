@@ -122,13 +122,3 @@ func (s *Service) Rebuild(ctx context.Context, actor model.Actor) error {
 func (s *Service) Await(ctx context.Context, report func(done, total uint64)) (State, error) {
 	return s.Index.Await(ctx, report)
 }
-
-// SearchIndex queries the index directly.
-func (s *Service) SearchIndex(ctx context.Context, q query.Query) (query.Result, error) {
-	leave, err := s.Index.Acquire(ctx, "test")
-	if err != nil {
-		return query.Result{}, err
-	}
-	defer leave()
-	return s.Index.Search(ctx, q)
-}

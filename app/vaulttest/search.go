@@ -14,7 +14,7 @@ import (
 // SearchHits returns the records that a full-text search finds, each as "kind id", sorted.
 func SearchHits(t testing.TB, v *instance.Instance, text string) (hits []string, err error) {
 	t.Helper()
-	result, err := v.Search.SearchIndex(t.Context(), query.Query{Text: text, Limit: 100})
+	result, err := v.Search.Index.Search(t.Context(), query.Query{Text: text, Limit: 100})
 	for _, h := range result.Hits {
 		hits = append(hits, fmt.Sprint([]string{"", "abstract", "order", "file"}[h.Kind], " ", h.ID))
 	}

@@ -49,7 +49,7 @@ func (x *Index) apply(ctx context.Context, current *snapshot, b *Batch, checkpoi
 		return err
 	}
 	var added *openSegment
-	if b.liveDocs() > 0 {
+	if b.live > 0 {
 		if added, err = x.build(func(w *segment.Writer) error { return b.write(ctx, w) }); err != nil {
 			return err
 		}

@@ -1,10 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	"deedkeep/app/search/index/segment"
@@ -28,6 +28,7 @@ type Batch struct {
 	touched map[uint64]int // key → index in docs; -1 if the key is only removed
 	terms   termTable
 	lists   listArena
+	live    int // number of docs that are not superseded
 	err     error
 }
 
@@ -40,9 +41,7 @@ type batchDoc struct {
 }
 
 // NewBatch returns an empty batch.
-func (x *Index) NewBatch() *Batch { return newBatch() }
-
-func newBatch() *Batch {
+func (x *Index) NewBatch() *Batch {
 	b := &Batch{touched: make(map[uint64]int)}
 	b.terms.init()
 	return b
@@ -61,6 +60,7 @@ func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 	}
 	b.Remove(key)
 	b.touched[key] = len(b.docs)
+	b.live++
 	b.docs = append(b.docs, batchDoc{key: key, group: group, date: date})
 }
 
@@ -103,6 +103,7 @@ func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
 func (b *Batch) Remove(key uint64) {
 	if i, ok := b.touched[key]; ok && i >= 0 {
 		b.docs[i].superseded = true
+		b.live--
 	}
 	b.touched[key] = -1
 }
@@ -143,17 +144,6 @@ func (b *Batch) recordTerm(t *batchTerm) {
 	t.lastPosition, t.occurrences = 0, 0
 }
 
-// liveDocs returns the number of documents that were not superseded.
-func (b *Batch) liveDocs() int {
-	n := 0
-	for i := range b.docs {
-		if !b.docs[i].superseded {
-			n++
-		}
-	}
-	return n
-}
-
 // write writes the live documents to a segment, newest first.
 func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 	numbers := make([]uint32, len(b.docs))
@@ -162,19 +152,10 @@ func (b *Batch) write(ctx context.Context, w *segment.Writer) error {
 			numbers[i] = w.AddDocument(d.key, d.group, d.date, d.words)
 		}
 	}
-	type keyedDoc struct {
-		key uint64
-		doc uint32
-	}
-	var keys []keyedDoc
-	for key, at := range b.touched {
-		if at >= 0 {
-			keys = append(keys, keyedDoc{key, numbers[at]})
+	for _, key := range slices.Sorted(maps.Keys(b.touched)) {
+		if i := b.touched[key]; i >= 0 {
+			w.AddKey(key, numbers[i])
 		}
-	}
-	slices.SortFunc(keys, func(a, b keyedDoc) int { return cmp.Compare(a.key, b.key) })
-	for _, k := range keys {
-		w.AddKey(k.key, k.doc)
 	}
 	e := termWriter{batch: b, numbers: numbers}
 	for i, t := range b.terms.sorted() {

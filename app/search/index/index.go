@@ -50,8 +50,7 @@ var (
 	// ErrTerm means that a term is empty or longer than MaxTermBytes, or that its positions are not
 	// in order.
 	ErrTerm = errors.New("not a term")
-	// ErrQuery means that a query has too many nodes, an invalid limit, or a node of an unknown
-	// type.
+	// ErrQuery means that a query has too many nodes or an invalid limit.
 	ErrQuery = errors.New("not a query")
 	// ErrClosed means that the index is closed.
 	ErrClosed = errors.New("index closed")

@@ -53,10 +53,7 @@ func (m *manifest) encode() []byte {
 	p = append(p, m.checkpoint...)
 	p = binary.AppendUvarint(p, uint64(len(m.segments)))
 	for _, l := range m.segments {
-		p = binary.LittleEndian.AppendUint64(p, l.Number)
-		p = binary.LittleEndian.AppendUint64(p, uint64(l.Size))
-		p = binary.LittleEndian.AppendUint32(p, l.Sum)
-		p = binary.LittleEndian.AppendUint32(p, l.Docs)
+		p, _ = binary.Append(p, binary.LittleEndian, l.Meta) // fails only for other types
 		p = l.tombstones.Append(p, l.Docs)
 	}
 	return binary.LittleEndian.AppendUint32(p, segment.Checksum(p))
@@ -80,7 +77,7 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 	}
 	m := &manifest{nextSegment: binary.LittleEndian.Uint64(p[header-8:])}
 	body = body[header:]
-	length, n := readUvarint32(body)
+	length, n := segment.Uvarint32(body)
 	if n == 0 || int64(length) > int64(len(body)-n) {
 		return nil, fmt.Errorf("%w: mark", errManifest)
 	}
@@ -92,22 +89,17 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 }
 
 func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, error)) error {
-	count, n := readUvarint32(body)
+	count, n := segment.Uvarint32(body)
 	if n == 0 || int64(count) > int64(len(body)/listedSegmentBytes) {
 		return fmt.Errorf("%w: segments", errManifest)
 	}
 	body = body[n:]
 	seen := make(map[uint64]bool)
 	for range count {
-		if len(body) < listedSegmentBytes {
+		var l listedSegment
+		if _, err := binary.Decode(body, binary.LittleEndian, &l.Meta); err != nil {
 			return fmt.Errorf("%w: segments", errManifest)
 		}
-		l := listedSegment{Meta: segment.Meta{
-			Number: binary.LittleEndian.Uint64(body),
-			Size:   int64(binary.LittleEndian.Uint64(body[8:])),
-			Sum:    binary.LittleEndian.Uint32(body[16:]),
-			Docs:   binary.LittleEndian.Uint32(body[20:]),
-		}}
 		if !l.Plausible() || l.Number >= m.nextSegment || seen[l.Number] {
 			return fmt.Errorf("%w: segment %d", errManifest, l.Number)
 		}
@@ -128,16 +120,6 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 		return fmt.Errorf("%w: bytes behind the end", errManifest)
 	}
 	return nil
-}
-
-// readUvarint32 reads a varint of up to 32 bits. It returns the value and the number of bytes read,
-// or 0 bytes if there is no valid one.
-func readUvarint32(p []byte) (uint32, int) {
-	v, n := binary.Uvarint(p)
-	if n <= 0 || v > 1<<32-1 {
-		return 0, 0
-	}
-	return uint32(v), n
 }
 
 const segmentSuffix = ".segment"

@@ -55,15 +55,8 @@ func (m *everyDoc) moveTo(d uint32) uint32 {
 	return d
 }
 
-// noDocs matches no document.
-type noDocs struct{}
-
-func (noDocs) Doc() uint32           { return segment.NoMoreDocs }
-func (noDocs) Next() uint32          { return segment.NoMoreDocs }
-func (noDocs) Advance(uint32) uint32 { return segment.NoMoreDocs }
-func (noDocs) score() float64        { return 0 }
-func (noDocs) maxScore() float64     { return 0 }
-func (noDocs) cost() int             { return 0 }
+// noDocs returns a matcher that matches no document.
+func noDocs() matcher { return &everyDoc{doc: segment.NoMoreDocs, started: true} }
 
 // constantTerm matches a term with the same score for every document.
 type constantTerm struct {
@@ -154,7 +147,7 @@ type heapPart struct {
 func newDisjunction(parts []matcher) matcher {
 	switch len(parts) {
 	case 0:
-		return noDocs{}
+		return noDocs()
 	case 1:
 		return parts[0]
 	}

@@ -41,7 +41,7 @@ func (m *phraseMatcher) nextMatch(d uint32) uint32 {
 	m.started = true
 	for d != segment.NoMoreDocs && !m.matches() {
 		if m.budget.Err() != nil {
-			m.matcher = noDocs{} // there are no more documents
+			m.matcher = noDocs() // there are no more documents
 			return segment.NoMoreDocs
 		}
 		d = m.matcher.Next()

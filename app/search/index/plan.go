@@ -9,16 +9,15 @@ import (
 
 // plan is a query with the dictionary entries of its terms in all segments.
 type plan struct {
-	query       Query
-	views       []view
-	terms       map[string]int // maps each term to its index in texts, docFreqs, and entries
-	texts       []string
-	entries     [][]segment.Entry // by segment and term; DocFreq is 0 if the segment lacks the term
-	docFreqs    []int             // total of all segments for each term
-	totals      collectionStats
-	nodes       int
-	maxNodes    int
-	unknownNode Node // a node of an unknown type, such as a pointer; nil if there is none
+	query    Query
+	views    []view
+	terms    map[string]int // maps each term to its index in texts, docFreqs, and entries
+	texts    []string
+	entries  [][]segment.Entry // by segment and term; DocFreq is 0 if the segment lacks the term
+	docFreqs []int             // total of all segments for each term
+	totals   collectionStats
+	nodes    int
+	maxNodes int
 }
 
 func newPlan(q Query, s *snapshot, maxNodes int) (*plan, error) {
@@ -27,9 +26,6 @@ func newPlan(q Query, s *snapshot, maxNodes int) (*plan, error) {
 		p.addTerm(w)
 	}
 	p.addNode(q.Node)
-	if p.unknownNode != nil {
-		return nil, fmt.Errorf("%w: a node of type %T", ErrQuery, p.unknownNode)
-	}
 	if p.nodes > maxNodes {
 		return nil, fmt.Errorf("%w: more than %d nodes", ErrQuery, maxNodes)
 	}
@@ -67,10 +63,8 @@ func (p *plan) addNode(n Node) {
 		p.nodes++
 		p.addNode(n.Must)
 		p.addNodes(n.Should)
-	case nil:
-		p.nodes++
 	default:
-		p.unknownNode = n
+		p.nodes++
 	}
 }
 
@@ -151,7 +145,7 @@ func (b *matcherBuilder) node(n Node) matcher {
 		b.optional = outer
 		return newPreferMatcher(must, should)
 	}
-	return noDocs{}
+	return noDocs()
 }
 
 // nodes builds the matchers for a list of nodes. It omits those that match nothing in the segment.
@@ -168,7 +162,7 @@ func (b *matcherBuilder) nodes(list []Node) []matcher {
 func (b *matcherBuilder) conjunction(list All) matcher {
 	parts := b.nodes(list)
 	if len(parts) < len(list) || len(parts) == 0 {
-		return noDocs{}
+		return noDocs()
 	}
 	return newConjunction(parts, nil)
 }
@@ -176,7 +170,7 @@ func (b *matcherBuilder) conjunction(list All) matcher {
 func (b *matcherBuilder) constantTerm(text string, weight float64) matcher {
 	e := b.entries[b.plan.terms[text]]
 	if e.DocFreq == 0 {
-		return noDocs{}
+		return noDocs()
 	}
 	m := &constantTerm{weight: weight}
 	m.Open(b.segment, e, b.budget)
@@ -187,7 +181,7 @@ func (b *matcherBuilder) bm25Term(text string, weight float64, budget *segment.B
 	i := b.plan.terms[text]
 	e := b.entries[i]
 	if e.DocFreq == 0 {
-		return noDocs{}
+		return noDocs()
 	}
 	if !e.HasPositions {
 		return b.constantTerm(text, 0)
@@ -215,14 +209,14 @@ func (b *matcherBuilder) phraseMatcher(n Phrase) matcher {
 		// The score of a word that occurs twice in the phrase is counted twice.
 		w, ok := b.bm25Term(t, n.Weight*float64(len(places[t])), budget).(*bm25Term)
 		if !ok {
-			return noDocs{}
+			return noDocs()
 		}
 		p := &phraseWord{cursor: &w.Cursor, offsets: places[t]}
 		p.Open(b.segment, &w.Cursor)
 		m.words, words = append(m.words, p), append(words, w)
 	}
 	if len(words) == 0 {
-		return noDocs{}
+		return noDocs()
 	}
 	m.matcher = newConjunction(words, nil)
 	return m

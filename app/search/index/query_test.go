@@ -100,7 +100,6 @@ func TestSearchRejectsInvalidQueries(t *testing.T) {
 		{"wide", Query{Node: Any(make([]Node, 11)), Filters: []string{"a"}}},
 		{"phrase", Query{Node: Phrase{Terms: strings.Fields(strings.Repeat("a ", 11))}}},
 		{"where", Query{Filters: strings.Fields(strings.Repeat("a ", 11))}},
-		{"pointer", Query{Node: &Term{Text: "t"}}},
 		{"hits", Query{Limit: MaxHits + 1}},
 		{"fewer than none", Query{Limit: -1}},
 	}

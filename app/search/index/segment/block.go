@@ -82,7 +82,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, err
 				continue
 			}
 		}
-		gap, n := readUvarint32(p)
+		gap, n := Uvarint32(p)
 		if n == 0 {
 			return nil, fmt.Errorf("%w: gap of a document", ErrDamaged)
 		}
@@ -100,7 +100,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, err
 // decodeUvarints decodes varints into numbers and returns the rest of p.
 func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	for i := range numbers {
-		v, n := readUvarint32(p)
+		v, n := Uvarint32(p)
 		if n == 0 {
 			return nil, fmt.Errorf("%w: count", ErrDamaged)
 		}
@@ -109,9 +109,9 @@ func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	return p, nil
 }
 
-// readUvarint32 reads a varint of up to 32 bits. It returns the value and the number of bytes read,
+// Uvarint32 reads a varint of up to 32 bits. It returns the value and the number of bytes read,
 // or 0 bytes if there is no valid one.
-func readUvarint32(p []byte) (uint32, int) {
+func Uvarint32(p []byte) (uint32, int) {
 	if len(p) > 0 && p[0] < 0x80 {
 		return uint32(p[0]), 1
 	}

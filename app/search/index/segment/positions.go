@@ -129,7 +129,7 @@ func (p *Positions) decode(n int, out []uint32) []uint32 {
 			}
 			rest = p.rest
 		}
-		gap, size := readUvarint32(rest)
+		gap, size := Uvarint32(rest)
 		if size == 0 {
 			p.cursor.budget.Fail(fmt.Errorf("%w: positions", ErrDamaged))
 			return out

@@ -42,7 +42,7 @@ const MaxDocs = 1 << 28
 // MaxTermBytes is the maximum length of a term in bytes. The minimum is 1.
 const MaxTermBytes = 64
 
-// Meta identifies a segment file. The manifest of the index stores it.
+// Meta identifies a segment file. The manifest of the index stores it, in the order of the fields.
 type Meta struct {
 	Number uint64
 	Size   int64  // file size in bytes

@@ -99,7 +99,7 @@ var errTombstones = fmt.Errorf("%w: documents that are gone", ErrDamaged)
 // memory in proportion to p, plus one bit per document if p is valid. The caller must have checked
 // that the segment can contain that many documents (Meta.Plausible).
 func ParseTombstones(p []byte, docs uint32) (*Tombstones, []byte, error) {
-	count, n := readUvarint32(p)
+	count, n := Uvarint32(p)
 	if n == 0 || count > docs {
 		return nil, nil, errTombstones
 	}
