@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"deedkeep/app/apitypes"
@@ -53,11 +54,11 @@ func parseDescription() (description, error) {
 		return description{}, errors.New("openapi.yaml: it has no servers")
 	}
 	*member(servers.Content[0], "url") = *textNode(originPlaceholder + "/v1")
-	var b bytes.Buffer
-	if err := writeJSON(&b, root); err != nil {
+	raw, err := toJSON(root)
+	if err != nil {
 		return description{}, fmt.Errorf("openapi.yaml: %w", err)
 	}
-	return description{b.Bytes(), samples}, nil
+	return description{raw, samples}, nil
 }
 
 // Describe returns a handler that serves the OpenAPI description of /v1 as JSON. The URL of
@@ -81,19 +82,11 @@ func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, er
 		case err != nil:
 			writeError(w, http.StatusBadRequest, httpx.ErrHost.Message)
 		default:
+			quoted, _ := jsontext.AppendQuote(nil, origin) // an invalid character is replaced
 			// Write fails only if the client disconnected.
-			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(originPlaceholder), jsonEscape(origin)))
+			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(originPlaceholder), quoted[1:len(quoted)-1]))
 		}
 	}), nil
-}
-
-// jsonEscape returns text escaped for use inside a JSON string, without quotes.
-func jsonEscape(text string) []byte {
-	var b bytes.Buffer
-	if writeValue(&b, text) != nil {
-		return nil // encoding a string can't fail
-	}
-	return b.Bytes()[1 : b.Len()-1]
 }
 
 // writeError writes an error response with a JSON body.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"fmt"
 	"net/url"
 	"slices"
@@ -154,11 +153,8 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 			break
 		}
 		if media == "application/json" {
-			var b bytes.Buffer
-			if err := writeJSON(&b, example); err != nil {
-				return nil, err
-			}
-			return []string{"-H 'Content-Type: application/json'", "-d " + shellQuote(b.String())}, nil
+			raw, err := toJSON(example)
+			return []string{"-H 'Content-Type: application/json'", "-d " + shellQuote(string(raw))}, err
 		}
 		if media == tus.MediaType {
 			return []string{"-H " + shellQuote("Content-Type: "+media), "--data-binary @Deed.pdf"}, nil

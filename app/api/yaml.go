@@ -2,10 +2,13 @@ package api
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"iter"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
+
+	"deedkeep/app/apitypes"
 )
 
 // textNode returns a YAML string node.
@@ -52,52 +55,40 @@ func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// writeJSON writes a YAML node as JSON. Members keep their order.
-func writeJSON(b *bytes.Buffer, n *yaml.Node) error {
+// toJSON converts a YAML node to JSON. Members keep their order.
+func toJSON(n *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	err := writeJSON(jsontext.NewEncoder(&b), n)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func writeJSON(to *jsontext.Encoder, n *yaml.Node) error {
+	begin, end := jsontext.BeginArray, jsontext.EndArray
 	switch n.Kind {
 	case yaml.MappingNode:
-		return writeList(b, '{', '}', n.Content, 2)
+		begin, end = jsontext.BeginObject, jsontext.EndObject
 	case yaml.SequenceNode:
-		return writeList(b, '[', ']', n.Content, 1)
 	default:
 		var value any
 		if err := n.Decode(&value); err != nil {
 			return err
 		}
-		return writeValue(b, value)
-	}
-}
-
-// writeList writes a JSON array or object to b, enclosed in begin and end. With step 1,
-// list contains the elements of an array. With step 2, it contains the keys and values of
-// an object.
-func writeList(b *bytes.Buffer, begin, end byte, list []*yaml.Node, step int) error {
-	b.WriteByte(begin)
-	for i := 0; i < len(list); i += step {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if step == 2 {
-			if err := writeValue(b, list[i].Value); err != nil {
-				return err
-			}
-			b.WriteByte(':')
-		}
-		if err := writeJSON(b, list[i+step-1]); err != nil {
+		raw, err := apitypes.Marshal(value)
+		if err != nil {
 			return err
 		}
+		return to.WriteValue(raw)
 	}
-	b.WriteByte(end)
-	return nil
-}
-
-// writeValue writes value as JSON without HTML escaping.
-func writeValue(b *bytes.Buffer, value any) error {
-	to := json.NewEncoder(b)
-	to.SetEscapeHTML(false)
-	if err := to.Encode(value); err != nil {
-		return err
+	err := to.WriteToken(begin)
+	for i, item := range n.Content {
+		switch {
+		case err != nil:
+			return err
+		case n.Kind == yaml.MappingNode && i%2 == 0:
+			err = to.WriteToken(jsontext.String(item.Value))
+		default:
+			err = writeJSON(to, item)
+		}
 	}
-	b.Truncate(b.Len() - 1) // remove the newline that Encode adds
-	return nil
+	return errors.Join(err, to.WriteToken(end))
 }

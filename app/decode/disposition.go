@@ -86,8 +86,7 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 	if !strings.EqualFold(strings.Trim(head, blanks), "form-data") {
 		return disposition{}, false
 	}
-	var name, plain, extended onceParameter
-	continued := segments{}
+	params, continued := map[string]string{}, segments{}
 	for rest := header[len(head):]; ; {
 		p, tail, ok := cutParameter(rest, escapes)
 		if !ok {
@@ -100,12 +99,10 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 			return disposition{}, false
 		}
 		switch rest = tail; p.key {
-		case "name":
-			ok = name.set(p.value)
-		case "filename":
-			ok = plain.set(p.value)
-		case "filename*":
-			ok = extended.set(p.value)
+		case "name", "filename", "filename*":
+			old, repeated := params[p.key]
+			ok = !repeated || old == p.value
+			params[p.key] = p.value
 		default:
 			ok = continued.set(p.key, p.value)
 		}
@@ -113,43 +110,25 @@ func readDisposition(header string, escapes bool) (disposition, bool) {
 			return disposition{}, false
 		}
 	}
-	return disposition{
-		name:        name.value,
-		filename:    chooseFilename(plain, extended, continued),
-		hasFilename: plain.present || extended.present || len(continued) > 0,
-	}, true
-}
-
-// onceParameter is the value of a parameter that may have only one value.
-type onceParameter struct {
-	value   string
-	present bool
-}
-
-func (g *onceParameter) set(value string) bool {
-	if g.present {
-		return g.value == value
-	}
-	g.value, g.present = value, true
-	return true
-}
-
-// chooseFilename returns the filename*, either complete or continued. If it can't be decoded and there is a plain
-// filename, chooseFilename returns the plain filename (RFC 8187, section 3.2.1).
-func chooseFilename(plain, extended onceParameter, continued segments) string {
-	if name, ok := decodeExtended(extended.value); ok && extended.present {
-		return name
+	plain, hasPlain := params["filename"]
+	extended, hasExtended := params["filename*"]
+	d := disposition{name: params["name"], hasFilename: hasPlain || hasExtended || len(continued) > 0}
+	// The filename* is better, either complete or continued. If it can't be decoded, the plain filename counts (RFC 8187,
+	// section 3.2.1).
+	var ok bool
+	if d.filename, ok = decodeExtended(extended); ok {
+		return d, true
 	}
 	joined, complete := continued.join()
 	switch {
-	case complete:
-		return joined
-	case plain.present:
-		return decodePlain(plain.value)
-	case extended.present:
-		return fromWindows1252(extended.value)
+	case complete || !hasPlain && !hasExtended:
+		d.filename = joined
+	case hasPlain:
+		d.filename = decodePlain(plain)
+	default:
+		d.filename = fromWindows1252(extended)
 	}
-	return joined
+	return d, true
 }
 
 // decodePlain decodes encoded words in s. If s has no valid encoded words, decodePlain reverts the changes that

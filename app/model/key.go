@@ -2,9 +2,7 @@ package model
 
 import (
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"deedkeep/app/errs"
 )
@@ -51,15 +49,7 @@ type KeyDraft struct {
 // Check validates the draft.
 func (d KeyDraft) Check(now time.Time) (Key, errs.Fields) {
 	var f validation
-	k := Key{Name: strings.TrimSpace(d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
-	switch {
-	case k.Name == "":
-		f.Add("name", errs.Required)
-	case !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, isControl):
-		f.Add("name", errs.InvalidCharacters)
-	case utf8.RuneCountInString(k.Name) > MaxNameLength:
-		f.Add("name", errs.TooLong, MaxNameLength)
-	}
+	k := Key{Name: userName(&f, d.Name), Abilities: slices.Clone(d.Abilities), ExpiresAt: d.ExpiresAt, CreatedAt: now}
 	if len(k.Abilities) == 0 {
 		k.Abilities = []string{AbilityAPI}
 	}

@@ -120,6 +120,7 @@ func CheckUserName(name string) (string, errs.Fields) {
 	return name, f.Fields
 }
 
+// userName validates the name of a user or an API key and returns it trimmed.
 func userName(f *validation, sent string) string {
 	name := strings.TrimSpace(sent)
 	switch {
