@@ -60,6 +60,12 @@ func (l *limiter) acquire(ctx context.Context, client string) (release func(), e
 	}
 	for _, slots := range []chan struct{}{c.slots, l.slots} {
 		select {
+		case slots <- struct{}{}: // a free slot is taken even if the deadline has passed
+			acquired = append(acquired, slots)
+			continue
+		default:
+		}
+		select {
 		case slots <- struct{}{}:
 			acquired = append(acquired, slots)
 			continue
