@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -46,7 +45,7 @@ func OpenAssets() (*Assets, error) { return openAssetsOnce() }
 var openAssetsOnce = sync.OnceValues(openAssets)
 
 func openAssets() (*Assets, error) {
-	if err := readyLibrary(files); err != nil {
+	if err := ready(files, libraries...); err != nil {
 		return nil, err
 	}
 	a := &Assets{map[string]string{}, map[string]asset{}}
@@ -179,14 +178,3 @@ func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
 // libraries lists the third-party scripts and styles that "go generate ./..." copies.
 var libraries = []string{"library/htmx.min.js", "library/sortable.min.js", "library/tus.min.js", "library/swagger-ui.js.gz",
 	"library/swagger-ui.css.gz"}
-
-func readyLibrary(files fs.FS) error {
-	for _, name := range libraries {
-		if _, err := fs.Stat(files, name); errors.Is(err, fs.ErrNotExist) {
-			return ErrAssetsMissing
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -49,14 +49,14 @@ const (
 
 // Ready returns ErrAssetsMissing if any file that "go generate ./..." creates is missing.
 func Ready() error {
-	if err := ready(assets); err != nil {
+	if err := ready(assets, pdfiumFile, modulesFile); err != nil {
 		return err
 	}
-	return readyLibrary(files)
+	return ready(files, libraries...)
 }
 
-func ready(files fs.FS) error {
-	for _, name := range []string{pdfiumFile, modulesFile} {
+func ready(files fs.FS, names ...string) error {
+	for _, name := range names {
 		if _, err := fs.Stat(files, name); err != nil {
 			return ErrAssetsMissing
 		}
@@ -65,13 +65,11 @@ func ready(files fs.FS) error {
 }
 
 // PDFium returns the uncompressed WebAssembly binary of PDFium (about 4.6 MB), or ErrAssetsMissing.
-func PDFium() ([]byte, error) { return pdfium(assets) }
+func PDFium() ([]byte, error) { return unpack(assets, pdfiumFile) }
 
 // Licenses returns the license texts of all third-party parts of the binary, or ErrAssetsMissing.
 // The key is the name of an engine or, for Go and its modules, "<name> <version>".
 func Licenses() (map[string]string, error) { return licenses(assets) }
-
-func pdfium(files fs.FS) ([]byte, error) { return unpack(files, pdfiumFile) }
 
 func unpack(files fs.FS, name string) ([]byte, error) {
 	packed, err := fs.ReadFile(files, name)

@@ -70,8 +70,8 @@ func TestMissingAssets(t *testing.T) {
 		"placeholder": {"engine/PLACEHOLDER": {Data: []byte("here")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := pdfium(files); !errors.Is(err, ErrAssetsMissing) || err.Error() != want {
-				t.Errorf("pdfium() = %v, want ErrAssetsMissing with the text %q", err, want)
+			if _, err := unpack(files, pdfiumFile); !errors.Is(err, ErrAssetsMissing) || err.Error() != want {
+				t.Errorf("unpack() = %v, want ErrAssetsMissing with the text %q", err, want)
 			}
 			if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
 				t.Errorf("licenses() = %v, want ErrAssetsMissing", err)
@@ -102,27 +102,27 @@ func TestAssets(t *testing.T) {
 		"engine/pdfium.wasm.gz": {Data: packed.Bytes()},
 		"engine/LICENSE.pdfium": {Data: []byte("terms")},
 	}
-	if err := ready(files); !errors.Is(err, ErrAssetsMissing) {
+	if err := ready(files, pdfiumFile, modulesFile); !errors.Is(err, ErrAssetsMissing) {
 		t.Errorf("ready() without the licenses of modules = %v, want ErrAssetsMissing", err)
 	}
 	if _, err := licenses(files); !errors.Is(err, ErrAssetsMissing) {
 		t.Errorf("licenses() without those of modules = %v, want ErrAssetsMissing", err)
 	}
 	files["engine/modules.json.gz"] = &fstest.MapFile{Data: modules.Bytes()}
-	if err := ready(files); err != nil {
+	if err := ready(files, pdfiumFile, modulesFile); err != nil {
 		t.Errorf("ready() = %v, want no error", err)
 	}
-	wasm, err := pdfium(files)
+	wasm, err := unpack(files, pdfiumFile)
 	if err != nil || string(wasm) != "\x00asm" {
-		t.Errorf("pdfium() = %q, %v, want the unpacked engine", wasm, err)
+		t.Errorf("unpack() = %q, %v, want the unpacked engine", wasm, err)
 	}
 	texts, err := licenses(files)
 	if err != nil || len(texts) != 2 || texts["pdfium"] != "terms" || texts["example.org/m v1.0.0"] != "conditions" {
 		t.Errorf("licenses() = %v, %v, want those of pdfium and of the module", texts, err)
 	}
 	files["engine/pdfium.wasm.gz"].Data = packed.Bytes()[:packed.Len()-6]
-	if _, err := pdfium(files); err == nil || errors.Is(err, ErrAssetsMissing) {
-		t.Errorf("pdfium() of a truncated engine = %v, want an error other than ErrAssetsMissing", err)
+	if _, err := unpack(files, pdfiumFile); err == nil || errors.Is(err, ErrAssetsMissing) {
+		t.Errorf("unpack() of a truncated engine = %v, want an error other than ErrAssetsMissing", err)
 	}
 }
 

@@ -49,8 +49,8 @@ var (
 	ErrHost = &Error{Status: http.StatusBadRequest, Message: "The Host header is malformed."}
 )
 
-// statusByKind maps error kinds to HTTP statuses.
-var statusByKind = map[errs.Kind]int{
+// StatusByKind maps error kinds to HTTP statuses.
+var StatusByKind = map[errs.Kind]int{
 	errs.Invalid:             http.StatusUnprocessableEntity,
 	errs.Unauthenticated:     http.StatusUnauthorized,
 	errs.Forbidden:           http.StatusForbidden,
@@ -123,7 +123,7 @@ func TranslateError(err error) (int, apitypes.Failure, map[string]string) {
 		return http.StatusTooManyRequests, apitypes.Failure{Message: signIn.Error()}, map[string]string{
 			"Retry-After": strconv.Itoa(int(signIn.Wait / time.Second)),
 		}
-	case errors.As(err, &named) && statusByKind[named.Kind] != 0:
+	case errors.As(err, &named) && StatusByKind[named.Kind] != 0:
 		return statusOf(named), apitypes.Failure{Message: named.Message, Errors: fieldErrors(named.Fields)}, nil
 	}
 	return http.StatusInternalServerError, apitypes.Failure{Message: "Server error."}, nil
@@ -135,7 +135,7 @@ func statusOf(err *errs.Error) int {
 	if errors.Is(err, upload.ErrUploadBusy) {
 		return http.StatusLocked
 	}
-	return statusByKind[err.Kind]
+	return StatusByKind[err.Kind]
 }
 
 func translateTus(err *tus.Error) (int, apitypes.Failure, map[string]string) {

@@ -40,9 +40,4 @@
     };
     tick();
   }
-
-  for (const button of document.querySelectorAll('[data-print]')) {
-    button.hidden = false;
-    button.addEventListener('click', () => window.print());
-  }
 })();

@@ -20,13 +20,7 @@
   const submitOrder = (body) => {
     const form = document.querySelector(`[data-order="${body.dataset.sort}"]`);
     form.querySelectorAll('[name="order"]').forEach((input) => input.remove());
-    for (const row of body.querySelectorAll('[data-key]')) {
-      const input = document.createElement('input');
-      input.type = 'hidden';
-      input.name = 'order';
-      input.value = row.dataset.key;
-      form.append(input);
-    }
+    for (const row of body.querySelectorAll('[data-key]')) window.deedkeep.addHidden(form, 'order', row.dataset.key);
     form.requestSubmit();
   };
 

@@ -93,13 +93,7 @@
     const form = document.createElement('form');
     form.method = 'post';
     form.action = action;
-    for (const [name, value] of values) {
-      const input = document.createElement('input');
-      input.type = 'hidden';
-      input.name = name;
-      input.value = value;
-      form.append(input);
-    }
+    for (const [name, value] of values) window.deedkeep.addHidden(form, name, value);
     document.body.append(form);
     form.requestSubmit();
   };

@@ -10,7 +10,15 @@
   // typing reports whether a key press on el enters text or belongs to an open menu or dialog. Other
   // scripts also use it to ignore such keys.
   const typing = (el) => el instanceof Element && !!el.closest('input:not([type=file]), select, textarea, [contenteditable], dialog[open], details.menu[open]');
-  window.deedkeep = Object.freeze({ typing });
+  // addHidden adds a hidden input to a form.
+  const addHidden = (form, name, value) => {
+    const input = document.createElement('input');
+    input.type = 'hidden';
+    input.name = name;
+    input.value = value;
+    form.append(input);
+  };
+  window.deedkeep = Object.freeze({ typing, addHidden });
 
   // Escape closes an open menu.
   document.addEventListener('keydown', (event) => {
@@ -93,6 +101,12 @@
       form.requestSubmit(event.submitter);
     });
   }, true);
+
+  // [data-print] opens the print dialog. It is shown only if scripts run.
+  for (const button of document.querySelectorAll('[data-print]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => window.print());
+  }
 
   // Ignores a second click while a form is being sent.
   const sent = new WeakSet();

@@ -2,10 +2,8 @@
 (async () => {
   'use strict';
 
-  const button = document.querySelector('[data-print]');
   const progress = document.querySelector('[data-progress]');
   const images = [...document.querySelectorAll('.viewer-printed img')];
-  if (button) button.addEventListener('click', () => window.print());
   let loaded = 0;
   await Promise.all(images.map(async (image) => {
     try {

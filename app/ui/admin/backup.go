@@ -100,14 +100,13 @@ func (p *Pages) backupVerification() backupVerification {
 // errorText returns the text of an error in a background task. It includes internal errors because
 // only administrators see it.
 func errorText(err error) string {
-	var domainErr *errs.Error
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &domainErr):
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok {
 		return domainErr.Message
 	}
-	return err.Error()
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // runBackup starts a backup unless one is already running.
@@ -145,8 +144,7 @@ func (p *Pages) verifyBackup(r *page.Request) error {
 
 // asConflict converts an error that doesn't belong to a form field, so that its message is shown.
 func asConflict(err error) error {
-	var domainErr *errs.Error
-	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, domainErr.Kind) {
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok && slices.Contains([]errs.Kind{errs.Invalid, errs.NotFound, errs.InsufficientStorage}, domainErr.Kind) {
 		return &errs.Error{Kind: errs.Conflict, Message: domainErr.Message, Err: err}
 	}
 	return err

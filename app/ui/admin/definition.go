@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
 )
@@ -151,7 +152,7 @@ func (p *Pages) showDefinitionErrors(r *page.Request, load loadEditor, cause err
 	default:
 		ed.Errors = []string{"Somebody else changed this meanwhile. Here is how it is now; look at it, then change it again."}
 	}
-	return p.renderDefinitions(r, page.ErrorStatus(domainErr.Kind), b, ed)
+	return p.renderDefinitions(r, httpx.StatusByKind[domainErr.Kind], b, ed)
 }
 
 // restoreInput fills the forms with the submitted values, so that the user doesn't have to enter

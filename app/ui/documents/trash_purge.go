@@ -1,9 +1,7 @@
 package documents
 
 import (
-	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"deedkeep/app/errs"
@@ -79,12 +77,11 @@ func (p *Pages) purgeRecord(r *page.Request) error {
 		return p.showPurge(r, http.StatusUnprocessableEntity, form)
 	}
 	done, err := p.Vault.Trash.Purge(r.Context(), r.Actor, form.Type, form.ID, form.Reason)
-	var domainErr *errs.Error
-	if errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, domainErr.Kind) {
-		status, problems := page.FormProblems(err)
-		if problems == nil {
-			status, problems = http.StatusConflict, map[string]string{"": domainErr.Message}
-		}
+	status, problems := page.FormProblems(err)
+	if errs.KindOf(err) == errs.NotFound {
+		status, problems = http.StatusConflict, map[string]string{"": page.ErrorSentence(err)}
+	}
+	if problems != nil {
 		form.Problems = problems
 		return p.showPurge(r, status, form)
 	}

@@ -61,13 +61,6 @@ func rejectionAdvice(reason string) string {
 	return ""
 }
 
-// tusStatuses maps error kinds to HTTP statuses.
-var tusStatuses = map[errs.Kind]int{
-	errs.Invalid: http.StatusUnprocessableEntity, errs.Unauthenticated: http.StatusUnauthorized, errs.Forbidden: http.StatusForbidden,
-	errs.NotFound: http.StatusNotFound, errs.Conflict: http.StatusConflict, errs.InsufficientStorage: http.StatusInsufficientStorage,
-	errs.Unavailable: http.StatusServiceUnavailable,
-}
-
 // tusHandler returns a handler that checks whether the visitor may upload and sends any error as
 // JSON.
 func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
@@ -123,8 +116,8 @@ func (p *Pages) sendUploadError(r *page.Request, err error) {
 		status, message = http.StatusLocked, errorMessage(err)
 	case errors.Is(err, httpx.ErrTooSlow):
 		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
-	case errors.As(err, &filename) && tusStatuses[filename.Kind] != 0:
-		status, message = tusStatuses[filename.Kind], filename.Message
+	case errors.As(err, &filename) && httpx.StatusByKind[filename.Kind] != 0:
+		status, message = httpx.StatusByKind[filename.Kind], filename.Message
 	}
 	switch {
 	case r.Context().Err() != nil, errors.Is(err, httpx.ErrIncomplete):

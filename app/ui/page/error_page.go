@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"deedkeep/app/auth"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 	"deedkeep/app/vault"
 )
 
@@ -35,21 +37,18 @@ func NewHTTPError(status int, heading, text string) error {
 
 func (e *HTTPError) Error() string { return e.Text }
 
-// errorPages maps each kind of error to its page. If the page's text is "", the error's message is
-// shown.
-var errorPages = map[errs.Kind]errorPage{
-	errs.Invalid:             {http.StatusUnprocessableEntity, "This cannot be done so", ""},
-	errs.Forbidden:           {http.StatusForbidden, "This is not for you", ""},
-	errs.NotFound:            {http.StatusNotFound, "Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
-	errs.Conflict:            {http.StatusConflict, "This cannot be done now", ""},
-	errs.InsufficientStorage: {http.StatusInsufficientStorage, "The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
-	errs.Unavailable:         {http.StatusServiceUnavailable, "One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
-	errs.PreconditionFailed:  {http.StatusPreconditionFailed, "Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
-	errs.Locked:              {http.StatusLocked, "This is in use", ""},
+// errorPages maps each kind of error to the heading and text of its page. If the text is "", the
+// error's message is shown.
+var errorPages = map[errs.Kind][2]string{
+	errs.Invalid:             {"This cannot be done so", ""},
+	errs.Forbidden:           {"This is not for you", ""},
+	errs.NotFound:            {"Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
+	errs.Conflict:            {"This cannot be done now", ""},
+	errs.InsufficientStorage: {"The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
+	errs.Unavailable:         {"One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
+	errs.PreconditionFailed:  {"Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
+	errs.Locked:              {"This is in use", ""},
 }
-
-// ErrorStatus returns the HTTP status of the error page for the given kind.
-func ErrorStatus(kind errs.Kind) int { return errorPages[kind].status }
 
 // errorPageFor returns the page for an error. Every error page is selected here.
 func errorPageFor(err error) errorPage {
@@ -71,12 +70,9 @@ func errorPageFor(err error) errorPage {
 		return errorPage{http.StatusServiceUnavailable, "One moment, please", busy.Error()}
 	case errors.As(err, &busy):
 		return errorPage{http.StatusTooManyRequests, "One moment, please", busy.Error()}
-	case errors.As(err, &domainErr) && errorPages[domainErr.Kind].status != 0:
-		f := errorPages[domainErr.Kind]
-		if f.text == "" {
-			f.text = ErrorMessage(domainErr)
-		}
-		return f
+	case errors.As(err, &domainErr) && errorPages[domainErr.Kind][0] != "":
+		words := errorPages[domainErr.Kind]
+		return errorPage{httpx.StatusByKind[domainErr.Kind], words[0], cmp.Or(words[1], ErrorMessage(domainErr))}
 	}
 	return errorPage{http.StatusInternalServerError, "Something went wrong here", "It was not your doing. Please tell whoever runs this service what you did, and when."}
 }

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/auth"
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 )
 
 // FieldProblems returns the messages for each field of a form.
@@ -25,8 +26,7 @@ func FieldProblems(fields errs.Fields) map[string]string {
 // FormProblems returns the problems to show in a form, by field. Problems with the entire form are
 // under "". It returns nil if err is not a problem with the form.
 func FormProblems(err error) (status int, problems map[string]string) {
-	var busy *auth.SignInError
-	if errors.As(err, &busy) {
+	if busy, ok := errors.AsType[*auth.SignInError](err); ok {
 		return SignInErrorStatus(busy), map[string]string{"": busy.Error()}
 	}
 	domainErr, ok := errors.AsType[*errs.Error](err)
@@ -35,7 +35,7 @@ func FormProblems(err error) (status int, problems map[string]string) {
 	case domainErr.Kind == errs.Invalid && len(domainErr.Fields) > 0:
 		return http.StatusUnprocessableEntity, FieldProblems(domainErr.Fields)
 	case domainErr.Kind == errs.Invalid, domainErr.Kind == errs.Conflict:
-		return errorPages[domainErr.Kind].status, map[string]string{"": ErrorMessage(domainErr)}
+		return httpx.StatusByKind[domainErr.Kind], map[string]string{"": ErrorMessage(domainErr)}
 	}
 	return 0, nil
 }
@@ -64,8 +64,7 @@ func SignInErrorStatus(rejected *auth.SignInError) int {
 
 // ErrorSentence returns the message of an error, or "" if err is an internal error.
 func ErrorSentence(err error) string {
-	var domainErr *errs.Error
-	if errors.As(err, &domainErr) {
+	if domainErr, ok := errors.AsType[*errs.Error](err); ok {
 		return ErrorMessage(domainErr)
 	}
 	return ""

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,18 +15,15 @@ import (
 // showFolderProblem shows the folder page with the form and the problems that err reports. If err
 // is not about the form, it is returned.
 func (p *Pages) showFolderProblem(r *page.Request, id uint64, form string, err error, fill func(*folderView)) error {
-	var domainErr *errs.Error
-	if !errors.As(err, &domainErr) || domainErr.Kind != errs.Invalid && domainErr.Kind != errs.Conflict {
+	_, problems := page.FormProblems(err)
+	if problems == nil {
 		return err
 	}
-	view, viewErr := p.newFolderView(r, id, form)
-	if viewErr != nil {
-		return viewErr
+	view, err := p.newFolderView(r, id, form)
+	if err != nil {
+		return err
 	}
-	view.Open, view.Problems = form, page.FieldProblems(domainErr.Fields)
-	if len(view.Problems) == 0 {
-		view.Problems = map[string]string{"": page.ErrorMessage(domainErr)}
-	}
+	view.Open, view.Problems = form, problems
 	fill(&view)
 	return p.renderFolder(r, http.StatusUnprocessableEntity, view)
 }

@@ -28,8 +28,12 @@ type mergedForm struct {
 	conflict bool
 }
 
-// eventsToInspect is the number of recent events in which to look for the user who changed a field.
-const eventsToInspect = 20
+// latestEvents returns the newest events of the requested record, among which to look for the user who
+// changed a field.
+func (p *Pages) latestEvents(r *page.Request, recordType string) ([]model.Event, error) {
+	log, err := p.recordEvents(r.Context(), recordType, r.PathID, vault.Query{Limit: 20})
+	return log.Items, err
+}
 
 // recordEdit contains an abstract or order that is being edited, and the functions that differ
 // between the two types.
@@ -45,10 +49,6 @@ type recordEdit struct {
 // values are kept. If both changed the same field, the form is shown again with both values, and
 // the user has to choose.
 func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recordEdit, error)) error {
-	events := func() ([]model.Event, error) {
-		log, err := p.recordEvents(r.Context(), recordType, r.PathID, vault.Query{Limit: eventsToInspect})
-		return log.Items, err
-	}
 	for tries := 1; ; tries++ {
 		record, err := read()
 		if err != nil {
@@ -58,23 +58,17 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 		if e.group.Name == "" {
 			return page.NotFound(r)
 		}
-		showForm := func(status int) error {
-			if r.IsPart() {
-				return p.RenderPart(r, status, recordType+".html", "group", e.group)
-			}
-			return record.showForm(status, e.group)
-		}
 		if e.conflict {
-			log, err := events()
+			log, err := p.latestEvents(r, recordType)
 			if err != nil {
 				return err
 			}
 			e.describeConflicts(log, p.Zone)
-			return showForm(http.StatusPreconditionFailed)
+			return p.showGroupForm(r, http.StatusPreconditionFailed, recordType, record, e.group)
 		}
 		if old := page.LegacyDateProblems(e.group.Fields, e.changes); len(old) > 0 {
 			e.group.setProblems(old)
-			return showForm(http.StatusUnprocessableEntity)
+			return p.showGroupForm(r, http.StatusUnprocessableEntity, recordType, record, e.group)
 		}
 		saved, err := record.save(r.Context(), e.changes)
 		domainErr, ok := errors.AsType[*errs.Error](err)
@@ -83,11 +77,11 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 			continue
 		case ok && domainErr.Kind == errs.Invalid:
 			e.group.setProblems(page.FieldProblems(domainErr.Fields))
-			return showForm(http.StatusUnprocessableEntity)
+			return p.showGroupForm(r, http.StatusUnprocessableEntity, recordType, record, e.group)
 		case err != nil:
 			return err
 		}
-		notice, err := e.alsoChangedNotice(events)
+		notice, err := p.alsoChangedNotice(r, recordType, e.kept)
 		if err != nil {
 			return err
 		}
@@ -96,6 +90,14 @@ func (p *Pages) saveGroup(r *page.Request, recordType string, read func() (recor
 		}
 		return saved(func(v *recordView) { v.setSaved(e.group.Name, notice) })
 	}
+}
+
+// showGroupForm shows the form of a field group with the submitted values.
+func (p *Pages) showGroupForm(r *page.Request, status int, recordType string, record recordEdit, g fieldGroup) error {
+	if r.IsPart() {
+		return p.RenderPart(r, status, recordType+".html", "group", g)
+	}
+	return record.showForm(status, g)
 }
 
 // setSaved marks a field group as saved.
@@ -199,16 +201,16 @@ func lastChangeOf(log []model.Event, field string) int {
 
 // alsoChangedNotice lists the fields that other users changed in the meantime, and the names of
 // those users.
-func (e *mergedForm) alsoChangedNotice(events func() ([]model.Event, error)) (string, error) {
-	if len(e.kept) == 0 {
+func (p *Pages) alsoChangedNotice(r *page.Request, recordType string, kept []page.Input) (string, error) {
+	if len(kept) == 0 {
 		return "", nil
 	}
-	log, err := events()
+	log, err := p.latestEvents(r, recordType)
 	if err != nil {
 		return "", err
 	}
 	var labels, names []string
-	for _, in := range e.kept {
+	for _, in := range kept {
 		labels = append(labels, in.Label)
 		if at := lastChangeOf(log, in.Name); at >= 0 && !slices.Contains(names, page.ActorInSentence(log[at].Actor)) {
 			names = append(names, page.ActorInSentence(log[at].Actor))

@@ -22,12 +22,12 @@ func statusConflict(r *page.Request, is string) bool {
 // statusConflictText says who changed the status in the meantime, and when.
 func (p *Pages) statusConflictText(r *page.Request, recordType, is string) (string, error) {
 	text := "The status is “" + page.FormatStatus(is) + "” meanwhile"
-	log, err := p.recordEvents(r.Context(), recordType, r.PathID, vault.Query{Limit: eventsToInspect})
+	log, err := p.latestEvents(r, recordType)
 	if err != nil {
 		return "", err
 	}
-	if at := lastChangeOf(log.Items, "status"); at >= 0 {
-		e := log.Items[at]
+	if at := lastChangeOf(log, "status"); at >= 0 {
+		e := log[at]
 		text += " (" + page.ActorInSentence(e.Actor) + ", " + page.ClockTime(e.At.In(p.Zone)) + ")"
 	}
 	return text + ". Nothing was changed: choose again if it should be another.", nil
