@@ -56,13 +56,11 @@ func TestHandleShortFile(t *testing.T) {
 	}
 }
 
-func TestSample(t *testing.T) {
-	for _, c := range []struct{ pages, n, last int }{
-		{1, 1, 0}, {2, 2, 1}, {20, 20, 19}, {21, 20, 20}, {301, 20, 300}, {1 << 30, 20, 1<<30 - 1},
-	} {
-		list := sample(c.pages)
-		if len(list) != c.n || list[0] != 0 || list[len(list)-1] != c.last {
-			t.Errorf("sample(%d) = %v, want %d numbers from 0 to %d", c.pages, list, c.n, c.last)
+func TestEvenly(t *testing.T) {
+	for _, c := range []struct{ pages, n int }{{1, 1}, {2, 2}, {20, 20}, {21, 20}, {301, 20}, {1 << 30, 20}} {
+		list := evenly(c.pages, maxSampled)
+		if len(list) != c.n || list[0] != 1 || list[len(list)-1] != c.pages {
+			t.Errorf("evenly(%d) = %v, want %d numbers from 1 to %d", c.pages, list, c.n, c.pages)
 		}
 	}
 }

@@ -2,8 +2,9 @@ package pdf
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
-	"fmt"
+	"math"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -34,6 +35,21 @@ type faultError struct {
 func (e *faultError) Error() string { return e.call + ": " + e.cause.Error() }
 func (e *faultError) Unwrap() error { return e.cause }
 
+// catchFault runs work and returns its error. If work panics with a *faultError, it returns that.
+// Nothing in a broken instance needs to be freed, so work needs no cleanup.
+func catchFault(work func() error) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *faultError:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	return work()
+}
+
 // start instantiates PDFium and stores the instance in e.live. It does so before the first call
 // because the host functions use e.live.
 func start(ctx context.Context, e *Engine) (*instance, error) {
@@ -45,24 +61,18 @@ func start(ctx context.Context, e *Engine) (*instance, error) {
 		return nil, err
 	}
 	in.module, in.memory = module, module.Memory()
-	for _, name := range []string{"emscripten_stack_init", "__wasm_call_ctors", "FPDF_InitLibrary"} {
-		if _, err := in.call(ctx, name); err != nil {
-			return nil, err
+	return in, catchFault(func() error {
+		for _, name := range []string{"emscripten_stack_init", "__wasm_call_ctors", "FPDF_InitLibrary"} {
+			in.call(ctx, name)
 		}
-	}
-	in.scratch, err = in.call(ctx, "malloc", scratchSize)
-	if err != nil {
-		return nil, err
-	}
-	if in.scratch == 0 {
-		return nil, errors.New("malloc: no memory")
-	}
-	return in, nil
+		in.scratch = in.alloc(ctx, scratchSize)
+		return nil
+	})
 }
 
 // call calls an exported function whose parameters are i32. It returns the function's result, or 0
-// if the function has no result. Its errors are of type *faultError.
-func (in *instance) call(ctx context.Context, name string, args ...uint32) (uint32, error) {
+// if the function has no result. If PDFium breaks, call panics with a *faultError.
+func (in *instance) call(ctx context.Context, name string, args ...uint32) uint32 {
 	var buffer [12]uint64
 	stack := buffer[:max(len(args), 1)]
 	for i, arg := range args {
@@ -73,40 +83,62 @@ func (in *instance) call(ctx context.Context, name string, args ...uint32) (uint
 
 // callStack is like call for parameters of any type. stack contains them in wazero's encoding and
 // must have space for one result.
-func (in *instance) callStack(ctx context.Context, name string, stack []uint64) (uint32, error) {
+func (in *instance) callStack(ctx context.Context, name string, stack []uint64) uint32 {
 	f, known := in.calls[name]
 	if !known {
 		if f = in.module.ExportedFunction(name); f == nil {
-			return 0, &faultError{name, errors.New("not exported")}
+			panic(&faultError{name, errors.New("not exported")})
 		}
 		in.calls[name] = f
 	}
 	if err := f.CallWithStack(ctx, stack); err != nil {
-		return 0, &faultError{name, err}
+		panic(&faultError{name, err})
 	}
 	if len(f.Definition().ResultTypes()) == 0 {
-		return 0, nil
+		return 0
 	}
-	return uint32(stack[0]), nil
+	return uint32(stack[0])
 }
 
-// path writes s and a terminating zero to the scratch memory and returns its address.
-func (in *instance) path(s string) (uint32, error) {
-	if len(s) >= scratchSize || !in.memory.WriteString(in.scratch, s+"\x00") {
-		return 0, fmt.Errorf("path of %d bytes does not fit", len(s))
+// alloc returns the address of n bytes of memory.
+func (in *instance) alloc(ctx context.Context, n uint32) uint32 {
+	address := in.call(ctx, "malloc", n)
+	if address == 0 {
+		panic(&faultError{"malloc", errors.New("no memory")})
 	}
-	return in.scratch, nil
+	return address
+}
+
+// read returns the n bytes of memory at address. They are valid until the next call.
+func (in *instance) read(address, n uint32) []byte {
+	b, ok := in.memory.Read(address, n)
+	if !ok {
+		panic(&faultError{"read", errOutOfBounds})
+	}
+	return b
+}
+
+// cString writes a short string and a terminating zero to the scratch memory and returns its
+// address.
+func (in *instance) cString(s string) uint32 {
+	copy(in.read(in.scratch, scratchSize), s+"\x00")
+	return in.scratch
 }
 
 // floats reads n 32-bit floats from the scratch memory.
-func (in *instance) floats(n int) ([]float64, error) {
-	values := make([]float64, n)
+func (in *instance) floats(n int) []float64 {
+	values, raw := make([]float64, n), in.read(in.scratch, uint32(4*n))
 	for i := range values {
-		v, ok := in.memory.ReadFloat32Le(in.scratch + uint32(4*i))
-		if !ok {
-			return nil, &faultError{"read scratch", errors.New("out of bounds")}
-		}
-		values[i] = float64(v)
+		values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
 	}
-	return values, nil
+	return values
+}
+
+// doubles reads n 64-bit floats from the scratch memory.
+func (in *instance) doubles(n int) []float64 {
+	values, raw := make([]float64, n), in.read(in.scratch, uint32(8*n))
+	for i := range values {
+		values[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	}
+	return values
 }

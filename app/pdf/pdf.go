@@ -86,7 +86,11 @@ func (e *Engine) Open(ctx context.Context, r io.ReaderAt, size int64) (*Document
 		return nil, fmt.Errorf("start PDFium: %w", err)
 	}
 	f := in.files.add(r, size)
-	d, err := load(ctx, e, in, f)
+	var d *Document
+	err = catchFault(func() (err error) {
+		d, err = load(ctx, e, in, f)
+		return err
+	})
 	if err != nil {
 		in.files.remove(f)
 		return nil, e.classify(ctx, in, f, err)

@@ -23,10 +23,10 @@ const (
 // PageSize returns the size of a page after applying /Rotate, in points of 1/72 inch. It returns
 // ErrUnreadable if the page is missing.
 func (d *Document) PageSize(ctx context.Context, page int) (width, height float64, err error) {
-	err = d.do(ctx, func() error {
+	err = d.do(ctx, func() (err error) {
 		width, height, err = d.size(ctx, page)
 		return err
-	}, func() error { return errClosed })
+	})
 	return width, height, err
 }
 
@@ -34,14 +34,8 @@ func (d *Document) size(ctx context.Context, page int) (width, height float64, e
 	if page < 1 || page > d.pages {
 		return 0, 0, fmt.Errorf("%w: no page %d of %d", ErrUnreadable, page, d.pages)
 	}
-	ok, err := d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, uint32(page-1), d.in.scratch)
-	if err != nil {
-		return 0, 0, err
-	}
-	sides, err := d.in.floats(2)
-	if err != nil {
-		return 0, 0, err
-	}
+	ok := d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, uint32(page-1), d.in.scratch)
+	sides := d.in.floats(2)
 	if ok == 0 || !(sides[0] > 0) || !(sides[1] > 0) || math.IsInf(sides[0]*sides[1], 0) {
 		return 0, 0, fmt.Errorf("%w: page %d has no size", ErrUnreadable, page)
 	}
@@ -61,18 +55,12 @@ func (d *Document) Render(ctx context.Context, page, width int) (image.Image, er
 			return err
 		}
 		w, h := fit(pw, ph, width)
-		if err := d.openForm(ctx); err != nil {
-			return err
-		}
-		err = d.page(ctx, page-1, func(handle uint32) error {
+		d.openForm(ctx)
+		return d.page(ctx, page, func(handle uint32) (err error) {
 			img, err = d.draw(ctx, handle, w, h)
 			return err
 		})
-		if err == nil && img == nil {
-			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
-		}
-		return err
-	}, func() error { return errClosed })
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -97,68 +85,39 @@ func fit(pageWidth, pageHeight float64, width int) (w, h int) {
 // draw renders a loaded page to a PDFium bitmap and returns a copy of it.
 func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image, error) {
 	width, height := uint32(w), uint32(h)
-	bitmap, err := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
-	if err != nil {
-		return nil, err
-	}
+	bitmap := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
 	if bitmap == 0 {
 		return nil, fmt.Errorf("%w: no memory for %d x %d pixels", ErrUnreadable, w, h)
 	}
 	const white, flags = 0xFFFFFFFF, drawAnnotations | reverseByteOrder
-	if _, err := d.in.call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white); err != nil {
-		return nil, err
-	}
-	if _, err := d.in.call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, 0, flags); err != nil {
-		return nil, err
-	}
+	d.in.call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white)
+	d.in.call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, 0, flags)
 	if d.form != 0 {
-		if err := d.drawForm(ctx, bitmap, page, width, height, flags); err != nil {
-			return nil, err
-		}
+		d.in.call(ctx, "FORM_OnAfterLoadPage", page, d.form)
+		d.in.call(ctx, "FPDF_FFLDraw", d.form, bitmap, page, 0, 0, width, height, 0, flags)
+		d.in.call(ctx, "FORM_OnBeforeClosePage", page, d.form)
 	}
-	img, err := d.copyBitmap(ctx, bitmap, w, h)
-	if err != nil {
-		return nil, err
-	}
-	_, err = d.in.call(ctx, "FPDFBitmap_Destroy", bitmap)
-	return img, err
-}
-
-// drawForm draws the form fields of a page on the page's bitmap.
-func (d *Document) drawForm(ctx context.Context, bitmap, page, width, height, flags uint32) error {
-	if _, err := d.in.call(ctx, "FORM_OnAfterLoadPage", page, d.form); err != nil {
-		return err
-	}
-	if _, err := d.in.call(ctx, "FPDF_FFLDraw", d.form, bitmap, page, 0, 0, width, height, 0, flags); err != nil {
-		return err
-	}
-	_, err := d.in.call(ctx, "FORM_OnBeforeClosePage", page, d.form)
-	return err
+	img := d.copyBitmap(ctx, bitmap, w, h)
+	d.in.call(ctx, "FPDFBitmap_Destroy", bitmap)
+	return img, nil
 }
 
 // copyBitmap returns a copy of a bitmap in the engine's memory. It makes all pixels opaque.
-func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) (image.Image, error) {
-	buffer, err := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
-	if err != nil {
-		return nil, err
+func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) image.Image {
+	buffer := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
+	if stride := d.in.call(ctx, "FPDFBitmap_GetStride", bitmap); stride != uint32(4*w) {
+		panic(&faultError{"FPDFBitmap_GetStride", errors.New("not the bitmap that was asked for")})
 	}
-	stride, err := d.in.call(ctx, "FPDFBitmap_GetStride", bitmap)
-	if err != nil {
-		return nil, err
-	}
-	pixels, ok := d.in.memory.Read(buffer, stride*uint32(h))
-	if !ok || stride != uint32(4*w) {
-		return nil, &faultError{"FPDFBitmap_GetBuffer", errors.New("not the bitmap that was asked for")}
-	}
+	pixels := d.in.read(buffer, uint32(4*w*h))
 	if gray := grayOf(pixels, w, h); gray != nil {
-		return gray, nil
+		return gray
 	}
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	copy(img.Pix, pixels)
 	for i := 3; i < len(img.Pix); i += 4 {
 		img.Pix[i] = 0xFF
 	}
-	return img, nil
+	return img
 }
 
 // grayOf returns pixels of four bytes as a gray image, or nil if they contain colors. Most pages
@@ -177,35 +136,23 @@ func grayOf(pixels []byte, w, h int) *image.Gray {
 
 // openForm creates the form environment, which is required to render form fields. It does so only
 // once, and only if the document has a form. Scripts and actions of the form don't run.
-func (d *Document) openForm(ctx context.Context) error {
+func (d *Document) openForm(ctx context.Context) {
 	if d.formChecked {
-		return nil
+		return
 	}
 	d.formChecked = true
-	formType, err := d.in.call(ctx, "FPDF_GetFormType", d.handle)
-	if err != nil || formType == 0 {
-		return err
+	if d.in.call(ctx, "FPDF_GetFormType", d.handle) != 0 {
+		d.formInfo = d.in.call(ctx, "PDFiumExt_OpenFormFillInfo")
+		d.form = d.in.call(ctx, "PDFiumExt_InitFormFillEnvironment", d.handle, d.formInfo)
 	}
-	if d.formInfo, err = d.in.call(ctx, "PDFiumExt_OpenFormFillInfo"); err != nil {
-		return err
-	}
-	d.form, err = d.in.call(ctx, "PDFiumExt_InitFormFillEnvironment", d.handle, d.formInfo)
-	return err
 }
 
 // closeForm frees the form environment. The document must still be open.
-func (d *Document) closeForm(ctx context.Context) error {
+func (d *Document) closeForm(ctx context.Context) {
 	if d.form != 0 {
-		if _, err := d.in.call(ctx, "PDFiumExt_ExitFormFillEnvironment", d.form); err != nil {
-			return err
-		}
-		d.form = 0
+		d.in.call(ctx, "PDFiumExt_ExitFormFillEnvironment", d.form)
 	}
 	if d.formInfo != 0 {
-		if _, err := d.in.call(ctx, "PDFiumExt_CloseFormFillInfo", d.formInfo); err != nil {
-			return err
-		}
-		d.formInfo = 0
+		d.in.call(ctx, "PDFiumExt_CloseFormFillInfo", d.formInfo)
 	}
-	return nil
 }

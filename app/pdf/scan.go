@@ -28,64 +28,54 @@ const (
 // their result is clear. It returns ErrUnreadable if PDFium breaks, the error of the reader, or the
 // error of ctx.
 func (d *Document) ImageHeavy(ctx context.Context) (bool, error) {
-	share, err := d.scans(ctx, sample(d.pages))
+	share, err := d.scans(ctx, evenly(d.pages, maxSampled))
 	if err == nil && d.pages > maxSampled && share >= minDoubtfulShare && share <= maxDoubtfulShare {
 		share, err = d.scans(ctx, evenly(d.pages, d.pages))
 	}
 	return err == nil && share >= minHeavyShare, err
 }
 
-// scans returns the share of scans among the given pages. Page numbers start at 0.
+// scans returns the share of scans among the given pages.
 func (d *Document) scans(ctx context.Context, pages []int) (float64, error) {
 	scans := 0
 	err := d.do(ctx, func() error {
-		for _, i := range pages {
-			err := d.page(ctx, i, func(page uint32) error {
-				scan, err := d.scan(ctx, page)
-				if scan {
+		for _, page := range pages {
+			_, err := d.tryPage(ctx, page, func(handle uint32) error {
+				if d.isScan(ctx, handle) {
 					scans++
 				}
-				return err
+				return ctx.Err()
 			})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
-	}, func() error { return errClosed })
+	})
 	return float64(scans) / float64(max(len(pages), 1)), err
 }
 
-// sample returns up to 20 page numbers, starting at 0.
-func sample(pages int) []int { return evenly(pages, maxSampled) }
-
-// evenly returns up to n page numbers, starting at 0. They are evenly spaced and include the first
-// and the last page.
+// evenly returns up to n page numbers. They are evenly spaced and include the first and the last
+// page.
 func evenly(pages, n int) []int {
 	n = min(n, pages)
 	list := make([]int, n)
 	for i := range list {
-		if n > 1 {
-			list[i] = i * (pages - 1) / (n - 1)
-		}
+		list[i] = 1 + i*(pages-1)/max(n-1, 1)
 	}
 	return list
 }
 
-// scan reports whether images cover at least half of the page. It adds up the areas of the images,
-// so that a scan stored in strips counts, too.
-func (d *Document) scan(ctx context.Context, page uint32) (bool, error) {
+// isScan reports whether images cover at least half of the page. It adds up the areas of the
+// images, so that a scan stored in strips counts, too.
+func (d *Document) isScan(ctx context.Context, page uint32) bool {
 	area := 1.0
 	for _, side := range []string{"FPDF_GetPageWidthF", "FPDF_GetPageHeightF"} {
-		bits, err := d.in.call(ctx, side, page)
-		if err != nil {
-			return false, err
-		}
-		area *= float64(math.Float32frombits(bits))
+		area *= float64(math.Float32frombits(d.in.call(ctx, side, page)))
 	}
 	c := coverage{in: d.in, enough: scanCoverage * area}
-	err := c.add(ctx, page, "FPDFPage_CountObjects", "FPDFPage_GetObject", 1, 0)
-	return area > 0 && c.sum >= c.enough, err
+	c.add(ctx, page, "FPDFPage_CountObjects", "FPDFPage_GetObject", 1, 0)
+	return area > 0 && c.sum >= c.enough
 }
 
 // coverage adds up the areas of images.
@@ -94,51 +84,27 @@ type coverage struct {
 	sum, enough float64
 }
 
-// add adds the areas of the images in a page or form until they cover enough of the page. scale is
-// the factor by which the enclosing forms scale areas.
-func (c *coverage) add(ctx context.Context, parent uint32, count, get string, scale float64, depth int) error {
-	n, err := c.in.call(ctx, count, parent)
-	if err != nil {
-		return err
-	}
-	for i := int32(0); i < int32(n) && c.sum < c.enough; i++ {
-		object, err := c.in.call(ctx, get, parent, uint32(i))
-		if err != nil {
-			return err
-		}
-		objectType, err := c.in.call(ctx, "FPDFPageObj_GetType", object)
-		if err != nil {
-			return err
-		}
-		if objectType != objectImage && (objectType != objectForm || depth == maxFormDepth) {
-			continue
-		}
-		size, err := c.matrix(ctx, object)
-		if err != nil {
-			return err
-		}
-		if objectType == objectImage {
-			c.sum += size * scale
-			continue
-		}
-		err = c.add(ctx, object, "FPDFFormObj_CountObjects", "FPDFFormObj_GetObject", size*scale, depth+1)
-		if err != nil {
-			return err
+// add adds the areas of the images in a page or form until they cover enough of the page or ctx
+// ends. scale is the factor by which the enclosing forms scale areas.
+func (c *coverage) add(ctx context.Context, parent uint32, count, get string, scale float64, depth int) {
+	n := int32(c.in.call(ctx, count, parent))
+	for i := int32(0); i < n && c.sum < c.enough && ctx.Err() == nil; i++ {
+		object := c.in.call(ctx, get, parent, uint32(i))
+		switch objectType := c.in.call(ctx, "FPDFPageObj_GetType", object); {
+		case objectType == objectImage:
+			c.sum += scale * c.area(ctx, object)
+		case objectType == objectForm && depth < maxFormDepth:
+			c.add(ctx, object, "FPDFFormObj_CountObjects", "FPDFFormObj_GetObject", scale*c.area(ctx, object), depth+1)
 		}
 	}
-	return ctx.Err()
 }
 
-// matrix returns the factor by which an object's matrix scales areas. The area of an image before
+// area returns the factor by which an object's matrix scales areas. The area of an image before
 // scaling is 1, so the factor is the image's area.
-func (c *coverage) matrix(ctx context.Context, object uint32) (float64, error) {
-	ok, err := c.in.call(ctx, "FPDFPageObj_GetMatrix", object, c.in.scratch)
-	if err != nil || ok == 0 {
-		return 0, err
+func (c *coverage) area(ctx context.Context, object uint32) float64 {
+	if c.in.call(ctx, "FPDFPageObj_GetMatrix", object, c.in.scratch) == 0 {
+		return 0
 	}
-	m, err := c.in.floats(4)
-	if err != nil {
-		return 0, err
-	}
-	return math.Abs(m[0]*m[3] - m[1]*m[2]), nil
+	m := c.in.floats(4)
+	return math.Abs(m[0]*m[3] - m[1]*m[2])
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"unicode"
 	"unicode/utf16"
 )
@@ -21,89 +20,54 @@ const lineHyphen = 0x02
 // maxBytes bytes (0: no limit). It returns ErrUnreadable if the page can't be loaded.
 func (d *Document) Text(ctx context.Context, page int, maxBytes int64) (string, error) {
 	var text string
-	loaded := false
 	err := d.do(ctx, func() error {
-		if page < 1 || page > d.pages {
-			return fmt.Errorf("%w: no page %d of %d", ErrUnreadable, page, d.pages)
-		}
-		err := d.page(ctx, page-1, func(handle uint32) error {
-			loaded = true
-			var err error
-			text, err = d.readText(ctx, handle, maxBytes)
-			return err
+		return d.page(ctx, page, func(handle uint32) error {
+			text = d.readText(ctx, handle, maxBytes)
+			return ctx.Err()
 		})
-		if err == nil && !loaded {
-			err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
-		}
-		return err
-	}, func() error { return errClosed })
+	})
 	if err != nil {
 		return "", err
 	}
 	return text, nil
 }
 
-func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) (string, error) {
-	handle, err := d.in.call(ctx, "FPDFText_LoadPage", page)
-	if err != nil || handle == 0 {
-		return "", err
+func (d *Document) readText(ctx context.Context, page uint32, maxBytes int64) string {
+	handle := d.in.call(ctx, "FPDFText_LoadPage", page)
+	if handle == 0 {
+		return ""
 	}
-	count, err := d.in.call(ctx, "FPDFText_CountChars", handle)
-	if err != nil {
-		return "", err
-	}
+	count := d.in.call(ctx, "FPDFText_CountChars", handle)
 	// A character takes at most four bytes in UTF-16. The additional four bytes are for the
 	// terminating zero.
-	buffer, err := d.in.call(ctx, "malloc", 4*(textChunk+1))
-	if err != nil {
-		return "", err
-	}
-	if buffer == 0 {
-		return "", &faultError{"malloc", errors.New("no memory")}
-	}
+	buffer := d.in.alloc(ctx, 4*(textChunk+1))
 	var units []uint16
 	for at := uint32(0); int32(at) < int32(count) && (maxBytes <= 0 || int64(len(units)) < maxBytes); at += textChunk {
 		if ctx.Err() != nil {
 			break // so that the buffer is freed
 		}
-		n, err := d.in.call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
-		if err != nil {
-			return "", err
-		}
-		if units, err = d.addUnits(units, buffer, n); err != nil {
-			return "", err
-		}
+		n := d.in.call(ctx, "FPDFText_GetText", handle, at, min(textChunk, count-at), buffer)
+		units = d.in.appendUnits(units, buffer, n)
 	}
-	if _, err := d.in.call(ctx, "free", buffer); err != nil {
-		return "", err
-	}
-	if _, err := d.in.call(ctx, "FPDFText_ClosePage", handle); err != nil {
-		return "", err
-	}
-	typed, err := d.readAnnotations(ctx, page, maxBytes)
-	if err != nil {
-		return "", err
-	}
-	return plainText(append(units, typed...), maxBytes), ctx.Err()
+	d.in.call(ctx, "free", buffer)
+	d.in.call(ctx, "FPDFText_ClosePage", handle)
+	return plainText(append(units, d.readAnnotations(ctx, page, maxBytes)...), maxBytes)
 }
 
-// addUnits appends the n UTF-16 units at buffer to units, except for the last one, which is the
+// appendUnits appends the n UTF-16 units at buffer to units, except for the last one, which is the
 // terminating zero.
-func (d *Document) addUnits(units []uint16, buffer, n uint32) ([]uint16, error) {
+func (in *instance) appendUnits(units []uint16, buffer, n uint32) []uint16 {
 	if n == 0 {
-		return units, nil
+		return units
 	}
 	if n > max(2*(textChunk+1), maxValueBytes/2) {
-		return nil, &faultError{"FPDFText_GetText", errors.New("more text than asked for")}
+		panic(&faultError{"FPDFText_GetText", errors.New("more text than asked for")})
 	}
-	raw, ok := d.in.memory.Read(buffer, 2*(n-1))
-	if !ok {
-		return nil, &faultError{"FPDFText_GetText", errors.New("out of bounds")}
-	}
+	raw := in.read(buffer, 2*(n-1))
 	for i := 0; i+1 < len(raw); i += 2 {
 		units = append(units, binary.LittleEndian.Uint16(raw[i:]))
 	}
-	return units, nil
+	return units
 }
 
 // plainText converts UTF-16 units to UTF-8. Unpaired surrogates become U+FFFD, control characters
