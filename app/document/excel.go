@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/ole"
@@ -51,55 +54,33 @@ type xlsSheet struct {
 	at   int
 }
 
-func openXLS(doc *source, lim ExtractLimits) (*xlsBook, error) {
-	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
-	if err != nil {
-		return nil, err
-	}
-	stream, err := file.Read(lim.MaxUnpackedBytes, "workbook", "book")
-	if err != nil {
-		return nil, err
-	}
-	return readBook(stream)
-}
-
-func readBook(stream records) (*xlsBook, error) {
-	b := &xlsBook{stream: stream, formats: make(map[int]bool), budget: 2 * len(stream)}
-	err := b.globals()
-	return b, err
-}
-
-func xlsPages(doc *source, lim ExtractLimits) (int, error) {
-	b, err := openXLS(doc, lim)
-	if err != nil {
-		return 0, err
-	}
-	return len(b.sheets), nil
-}
-
 // xlsText writes a page for each sheet. It starts with the sheet's name. Each row follows as a line
 // with tabs between its cells.
 func xlsText(doc *source, out *writer) error {
-	b, err := openXLS(doc, out.lim)
+	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
 	if err != nil {
 		return err
 	}
-	return b.text(out)
+	stream, err := file.Read(out.lim.MaxUnpackedBytes, streamWorkbook, streamBook)
+	if err != nil {
+		return err
+	}
+	return readBook(stream, out)
 }
 
-func (b *xlsBook) text(out *writer) error {
-	for i, s := range b.sheets {
-		if i >= out.lim.MaxPages || out.full() || b.budget <= 0 {
-			out.truncated = true
-			return nil
-		}
-		if err := out.begin(i + 1); err != nil {
-			return err
-		}
-		out.text(s.name + "\n")
-		b.cells(s.at, out)
+// readBook writes the text of a Workbook stream.
+func readBook(stream records, out *writer) error {
+	b := &xlsBook{stream: stream, formats: make(map[int]bool), budget: 2 * len(stream)}
+	if err := b.globals(); err != nil {
+		return err
 	}
-	return nil
+	return out.pages(len(b.sheets), func(i int) error {
+		if b.budget > 0 {
+			out.text(b.sheets[i].name + "\n")
+		}
+		b.cells(b.sheets[i].at, out)
+		return nil
+	})
 }
 
 // record returns the record at the offset at, and the offset of the next one. ok is false after the
@@ -170,7 +151,7 @@ func (b *xlsBook) string(c records) string {
 // characters decodes n characters. In BIFF8, their flags come first.
 func (b *xlsBook) characters(c records, n int) string {
 	if !b.biff8 {
-		return decodeWindows1252(c[:min(n, len(c))])
+		return decode(c[:min(n, len(c))], charmap.Windows1252)
 	}
 	if len(c) == 0 {
 		return ""
@@ -179,7 +160,7 @@ func (b *xlsBook) characters(c records, n int) string {
 	if flags&biffFullWidth != 0 {
 		return docio.DecodeUTF16(c[:min(2*n, len(c))], binary.LittleEndian)
 	}
-	return decodeLatin1(c[:min(n, len(c))])
+	return decode(c[:min(n, len(c))], charmap.ISO8859_1) // UTF-16 without the upper bytes, which are zero
 }
 
 // cells writes the cells of the sheet at the offset at. It skips charts, which are nested
@@ -298,26 +279,20 @@ func rk(v int) float64 {
 	return f
 }
 
-// sstReader reads the shared strings of a .xls file ([MS-XLS] 2.4.265) from a record and its
-// continuations. If a continuation starts in the middle of a string, it repeats the flags of the
-// string. It may then switch from one byte per character to two.
-type sstReader struct {
-	segments []records
-}
-
 // shared reads the SST record. content is its first part, and its continuations start at next.
 // shared returns the offset of the record after them.
 func (b *xlsBook) shared(content records, next int) int {
-	r := &sstReader{segments: []records{content}}
+	parts := [][]byte{content}
+	ends := []int{len(content)}
 	for {
 		recordType, more, after, ok := b.stream.record(next)
 		if !ok || recordType != biffContinue {
 			break
 		}
-		r.segments = append(r.segments, more)
+		parts, ends = append(parts, more), append(ends, ends[len(ends)-1]+len(more))
 		next = after
 	}
-	r.skip(8) // skip the counts, which may be wrong
+	r := &sstReader{content: slices.Concat(parts...), ends: ends, at: 8} // the counts at the start may be wrong
 	for len(b.strings) < maxStrings {
 		s, ok := r.string()
 		if !ok {
@@ -328,94 +303,65 @@ func (b *xlsBook) shared(content records, next int) int {
 	return next
 }
 
-// front removes empty segments from the front. It reports whether any segments are left.
-func (r *sstReader) front() bool {
-	for len(r.segments) > 0 && len(r.segments[0]) == 0 {
-		r.segments = r.segments[1:]
-	}
-	return len(r.segments) > 0
-}
-
-func (r *sstReader) byte() (int, bool) {
-	if !r.front() {
-		return 0, false
-	}
-	b := r.segments[0][0]
-	r.segments[0] = r.segments[0][1:]
-	return int(b), true
-}
-
-// number reads a little-endian number of n bytes.
-func (r *sstReader) number(n int) (v int, ok bool) {
-	for i := range n {
-		b, ok := r.byte()
-		if !ok {
-			return 0, false
-		}
-		v |= b << (8 * i)
-	}
-	return v, true
-}
-
-func (r *sstReader) skip(n int) {
-	for n > 0 && r.front() {
-		part := min(n, len(r.segments[0]))
-		r.segments[0] = r.segments[0][part:]
-		n -= part
-	}
+// sstReader reads the shared strings of a .xls file ([MS-XLS] 2.4.265) from a record and its
+// continuations. If a continuation starts in the middle of a string, it repeats the flags of the
+// string. It may then switch from one byte per character to two.
+type sstReader struct {
+	content records // of the record and its continuations
+	ends    []int   // offsets in content at which the remaining ones end
+	at      int
 }
 
 // string reads a string in this format:
 //
 //	length:2 flags:1 [runs:2 if flags&8] [extra:4 if flags&4] characters runs×4 extra
 func (r *sstReader) string() (string, bool) {
-	length, ok := r.number(2)
-	if !ok {
+	head := r.content.span(r.at, 3)
+	if head == nil {
 		return "", false
 	}
-	flags, ok := r.byte()
-	if !ok {
-		return "", false
-	}
-	runs, extra := 0, 0
+	flags, after := head[2], 0
+	r.at += 3
 	if flags&8 != 0 {
-		runs, _ = r.number(2) // if this is cut off, reading the next string fails
+		after = 4 * r.content.u16(r.at)
+		r.at += 2
 	}
 	if flags&4 != 0 {
-		extra, _ = r.number(4)
+		after += r.content.u32(r.at)
+		r.at += 4
 	}
-	text := r.characters(length, flags)
-	r.skip(4*runs + extra)
+	text := r.characters(head.u16(0), flags)
+	r.at += after
 	return text, true
 }
 
-// characters decodes length characters, which may be split across several segments.
-func (r *sstReader) characters(length, flags int) string {
+// characters decodes length characters.
+func (r *sstReader) characters(length int, flags byte) string {
 	var wide []byte
-	for length > 0 && len(r.segments) > 0 {
-		segment := r.segments[0]
-		if len(segment) == 0 {
-			r.segments = r.segments[1:]
-			if flags, _ = r.byte(); !r.front() {
-				break
-			}
+	for length > 0 && r.at < len(r.content) {
+		for r.ends[0] < r.at {
+			r.ends = r.ends[1:]
+		}
+		if r.ends[0] == r.at {
+			flags = r.content[r.at]
+			r.at++
 			continue
 		}
-		if flags&biffFullWidth != 0 {
-			n := min(length, len(segment)/2)
-			if n == 0 {
-				r.segments[0] = nil // the segment ends in the middle of a character
-				continue
-			}
-			wide = append(wide, segment[:2*n]...)
-			r.segments[0], length = segment[2*n:], length-n
+		size := 1 + int(flags&biffFullWidth)
+		n := min(length, (r.ends[0]-r.at)/size)
+		if n == 0 {
+			r.at = r.ends[0] // the record ends in the middle of a character
 			continue
 		}
-		n := min(length, len(segment))
-		for _, b := range segment[:n] {
+		part := r.content[r.at : r.at+n*size]
+		r.at, length = r.at+len(part), length-n
+		if size == 2 {
+			wide = append(wide, part...)
+			continue
+		}
+		for _, b := range part {
 			wide = append(wide, b, 0)
 		}
-		r.segments[0], length = segment[n:], length-n
 	}
 	return docio.DecodeUTF16(wide, binary.LittleEndian)
 }

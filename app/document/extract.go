@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,18 +30,10 @@ func DefaultExtractLimits() ExtractLimits {
 func (l ExtractLimits) withDefaults() ExtractLimits {
 	d := DefaultExtractLimits()
 	return ExtractLimits{
-		MaxPixels: positiveOr(l.MaxPixels, d.MaxPixels), MaxWidth: positiveOr(l.MaxWidth, d.MaxWidth),
-		MaxTextBytes: positiveOr(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: positiveOr(l.MaxPageTextBytes, d.MaxPageTextBytes),
-		MaxPages: positiveOr(l.MaxPages, d.MaxPages), MaxUnpackedBytes: positiveOr(l.MaxUnpackedBytes, d.MaxUnpackedBytes),
+		MaxPixels: cmp.Or(l.MaxPixels, d.MaxPixels), MaxWidth: cmp.Or(l.MaxWidth, d.MaxWidth),
+		MaxTextBytes: cmp.Or(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: cmp.Or(l.MaxPageTextBytes, d.MaxPageTextBytes),
+		MaxPages: cmp.Or(l.MaxPages, d.MaxPages), MaxUnpackedBytes: cmp.Or(l.MaxUnpackedBytes, d.MaxUnpackedBytes),
 	}
-}
-
-// positiveOr returns n, or fallback if n isn't positive.
-func positiveOr[N int | int64](n, fallback N) N {
-	if n <= 0 {
-		return fallback
-	}
-	return n
 }
 
 // Image is an encoded page image.
@@ -48,26 +41,6 @@ type Image struct {
 	Width, Height int    // in pixels
 	Bytes         []byte // PNG or JPEG
 	MIME          string // image/png or image/jpeg
-}
-
-// PageCount returns the number of pages that PageImage or Text can return. It is at least 1 and at
-// most lim.MaxPages. PageCount returns ErrUnsupported for types that aren't accepted, and
-// ErrDamaged for documents that can't be read.
-func PageCount(ctx context.Context, src Source, lim ExtractLimits) (int, error) {
-	h, ok := handlers[src.MIME]
-	if !ok {
-		return 0, fmt.Errorf("%w: %s", ErrUnsupported, src.MIME)
-	}
-	lim = lim.withDefaults()
-	n := 0
-	err := withSource(ctx, src, func(doc *source) (err error) {
-		n, err = h.pages(doc, lim)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return min(max(n, 1), lim.MaxPages), nil
 }
 
 // PageImage renders page n upright on a white background. Page numbers start at 1. The image is
@@ -122,27 +95,24 @@ func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int
 // handler holds the functions for one type of document. A nil function means that the type doesn't
 // support the operation.
 type handler struct {
-	pages func(doc *source, lim ExtractLimits) (int, error)
 	image func(doc *source, n, width int, lim ExtractLimits) (Image, error)
 	text  func(doc *source, out *writer) error
 	sizes func(doc *source, lim ExtractLimits) ([]PageSize, error)
 }
 
 var handlers = map[string]handler{
-	mimePDF:  {pdfPages, pdfPage, pdfText, pdfSizes},
-	mimeTIFF: {tiffPages, tiffPage, nil, tiffSizes},
-	mimePNG:  {onePage, imagePage, nil, imageSizes},
-	mimeJPEG: {onePage, imagePage, nil, imageSizes},
-	mimeGIF:  {onePage, imagePage, nil, imageSizes},
-	mimeBMP:  {onePage, imagePage, nil, imageSizes},
-	mimeWEBP: {onePage, imagePage, nil, imageSizes},
-	mimeText: {onePage, nil, plainText, nil},
-	mimeDOCX: {onePage, nil, docxText, nil},
-	mimeXLSX: {xlsxPages, nil, xlsxText, nil},
-	mimePPTX: {pptxPages, nil, pptxText, nil},
-	mimeDOC:  {onePage, nil, docText, nil},
-	mimeXLS:  {xlsPages, nil, xlsText, nil},
-	mimePPT:  {pptPages, nil, pptText, nil},
+	mimePDF:  {pdfPage, pdfText, pdfSizes},
+	mimeTIFF: {tiffPage, nil, tiffSizes},
+	mimePNG:  {imagePage, nil, imageSizes},
+	mimeJPEG: {imagePage, nil, imageSizes},
+	mimeGIF:  {imagePage, nil, imageSizes},
+	mimeBMP:  {imagePage, nil, imageSizes},
+	mimeWEBP: {imagePage, nil, imageSizes},
+	mimeText: {nil, plainText, nil},
+	mimeDOCX: {nil, docxText, nil},
+	mimeXLSX: {nil, xlsxText, nil},
+	mimePPTX: {nil, pptxText, nil},
+	mimeDOC:  {nil, docText, nil},
+	mimeXLS:  {nil, xlsText, nil},
+	mimePPT:  {nil, pptText, nil},
 }
-
-func onePage(*source, ExtractLimits) (int, error) { return 1, nil }

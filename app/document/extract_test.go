@@ -85,7 +85,7 @@ func TestFaults(t *testing.T) {
 	if !errors.Is(err, disk) || finding(err) != nil {
 		t.Errorf("Text: %v", err)
 	}
-	if _, err := PageCount(t.Context(), testSource(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
+	if _, err := PageSizes(t.Context(), testSource(nil, "application/pdf"), ExtractLimits{}); err == nil || finding(err) != nil {
 		t.Errorf("PDF without an engine: %v", err)
 	}
 }

@@ -1,8 +1,6 @@
 package document
 
 import (
-	"encoding/binary"
-
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/ole"
 )
@@ -56,52 +54,34 @@ func inspectOLE(doc *docio.Reader, mime string, _ InspectLimits) Report {
 // needsPassword reports whether a document of the given type can't be opened without a password. It
 // returns false if it can't read the stream that contains this information.
 func needsPassword(file *ole.File, mime string) bool {
+	head := func(name string, n int64) records {
+		b, _ := file.Read(n, name)
+		return b
+	}
 	switch mime {
 	case mimeDOC:
-		return wordNeedsPassword(file.Head(streamWord, 12))
+		return head(streamWord, fibFlags+2).u16(fibFlags)&fibEncrypted != 0
 	case mimeXLS:
-		for _, name := range []string{streamWorkbook, streamBook} {
-			if workbookNeedsPassword(file.Head(name, 512)) {
-				return true
-			}
-		}
+		return workbookNeedsPassword(head(streamWorkbook, 512)) || workbookNeedsPassword(head(streamBook, 512))
 	case mimePPT:
-		return file.Has(streamEncryptedSummary) || slidesNeedPassword(file.Head(streamCurrentUser, 16))
+		const encryptedToken = 0xF3D1C4DF // header token of the CurrentUserAtom ([MS-PPT] 2.3.2)
+		return file.Has(streamEncryptedSummary) || uint32(head(streamCurrentUser, 16).u32(12)) == encryptedToken
 	}
 	return false
-}
-
-// wordNeedsPassword checks the fEncrypted flag of the file information block ([MS-DOC] 2.5.2). Its
-// position hasn't changed since Word 6.
-func wordNeedsPassword(fib []byte) bool {
-	return len(fib) >= 12 && fib[11]&1 != 0
-}
-
-// slidesNeedPassword checks the header token of the CurrentUserAtom ([MS-PPT] 2.3.2).
-func slidesNeedPassword(atom []byte) bool {
-	return len(atom) >= 16 && binary.LittleEndian.Uint32(atom[12:]) == 0xF3D1C4DF
 }
 
 // workbookNeedsPassword looks for a FilePass record and reports whether Excel would ask for a
 // password because of it. A FilePass record is near the first record and precedes all encrypted
 // data ([MS-XLS] 2.1.4).
-func workbookNeedsPassword(stream []byte) bool {
-	le := binary.LittleEndian
-	if len(stream) < 4 || le.Uint16(stream) != biffBOF {
-		return false
-	}
-	for len(stream) >= 4 {
-		length := 4 + int(le.Uint16(stream[2:]))
-		switch le.Uint16(stream) {
-		case biffFilePass:
-			return !opensWithExcelPassword(stream[4:min(length, len(stream))])
-		case biffEOF:
+func workbookNeedsPassword(stream records) bool {
+	for at := 0; ; {
+		recordType, content, next, ok := stream.record(at)
+		switch {
+		case !ok, recordType == biffEOF, at == 0 && recordType != biffBOF:
 			return false
+		case recordType == biffFilePass:
+			return !opensWithExcelPassword(content)
 		}
-		if length > len(stream) {
-			return false
-		}
-		stream = stream[length:]
+		at = next
 	}
-	return false
 }

@@ -102,14 +102,6 @@ func TestExtractOOXML(t *testing.T) {
 	}
 }
 
-func TestOOXMLPages(t *testing.T) {
-	for mime, parts := range map[string]map[string]string{mimeXLSX: xlsxParts(), mimePPTX: pptxParts()} {
-		if n, err := PageCount(t.Context(), testSource(buildZip(t, parts), mime), ExtractLimits{}); n != 2 || err != nil {
-			t.Errorf("%s: PageCount = %d, %v, want 2", mime, n, err)
-		}
-	}
-}
-
 func TestOOXMLBounds(t *testing.T) {
 	long := strings.Repeat("<w:p><w:t>"+strings.Repeat("grantor ", 100)+"</w:t></w:p>", 200)
 	many := map[string]string{}

@@ -118,8 +118,8 @@ func TestImageBounds(t *testing.T) {
 	if _, err := PageImage(t.Context(), testSource(nil, "image/png"), 2, 100, ExtractLimits{}); finding(err) != ErrNoPage {
 		t.Errorf("PageImage: %v", err)
 	}
-	if _, err := PageCount(t.Context(), testSource(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
-		t.Errorf("PageCount: %v", err)
+	if _, err := PageSizes(t.Context(), testSource(nil, "application/zip"), ExtractLimits{}); finding(err) != ErrUnsupported {
+		t.Errorf("PageSizes: %v", err)
 	}
 	if _, err := PageImage(t.Context(), testSource([]byte("text"), "text/plain"), 1, 100, ExtractLimits{}); finding(err) != ErrUnsupported {
 		t.Errorf("PageImage: %v", err)

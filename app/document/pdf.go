@@ -37,14 +37,6 @@ func pdfError(err error) error {
 	return &faultError{err}
 }
 
-func pdfPages(doc *source, _ ExtractLimits) (n int, err error) {
-	err = withPDF(doc, func(d PDF) error {
-		n = d.Pages()
-		return nil
-	})
-	return n, err
-}
-
 func pdfPage(doc *source, n, width int, _ ExtractLimits) (img Image, err error) {
 	err = withPDF(doc, func(d PDF) error {
 		if n > d.Pages() {

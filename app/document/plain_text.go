@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"deedkeep/app/document/docio"
 )
 
@@ -26,7 +28,7 @@ func plainText(doc *source, out *writer) error {
 	case utf8.Valid(completeRunes(b)):
 		out.text(string(completeRunes(b)))
 	default:
-		out.text(decodeWindows1252(b))
+		out.text(decode(b, charmap.Windows1252))
 	}
 	return nil
 }
@@ -44,35 +46,13 @@ func completeRunes(p []byte) []byte {
 	return p
 }
 
-// windows1252 contains the characters of 0x80 to 0x9F. Bytes that are undefined in Windows-1252 map
-// to control characters.
-var windows1252 = [32]rune{
-	'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8D, 'Ž', 0x8F,
-	0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9D, 'ž', 'Ÿ',
-}
-
-// windows1252Rune returns the character for a byte in Windows-1252.
-func windows1252Rune(b byte) rune {
-	if b >= 0x80 && b < 0xA0 {
-		return windows1252[b-0x80]
-	}
-	return rune(b)
-}
-
-func decodeWindows1252(b []byte) string {
+// decode converts b to UTF-8. It drops bytes that are undefined in the encoding.
+func decode(b []byte, from *charmap.Charmap) string {
 	text := make([]byte, 0, len(b)+len(b)/8)
 	for _, c := range b {
-		text = utf8.AppendRune(text, windows1252Rune(c))
+		if r := from.DecodeByte(c); r != utf8.RuneError {
+			text = utf8.AppendRune(text, r)
+		}
 	}
 	return string(text)
-}
-
-// decodeLatin1 decodes UTF-16 text that is stored without the upper bytes because they are all
-// zero.
-func decodeLatin1(b []byte) string {
-	runes := make([]rune, len(b))
-	for i, c := range b {
-		runes[i] = rune(c)
-	}
-	return string(runes)
 }

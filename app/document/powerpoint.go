@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/ole"
 )
@@ -43,20 +45,21 @@ type pptPage struct {
 	outline strings.Builder // the slide's text in the list of slides
 }
 
-func openPPT(doc *source, lim ExtractLimits) (*pptShow, error) {
+// pptText writes a page for each slide: titles and bodies, then other shapes, then notes.
+func pptText(doc *source, out *writer) error {
 	file, err := ole.Open(doc.Reader, ole.StreamBytes(doc.Size()))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	stream, err := file.Read(lim.MaxUnpackedBytes, "powerpoint document")
+	stream, err := file.Read(out.lim.MaxUnpackedBytes, streamPowerPoint)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	user, err := file.Read(lim.MaxUnpackedBytes, "current user")
+	user, err := file.Read(out.lim.MaxUnpackedBytes, streamCurrentUser)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return readShow(stream, user, lim), nil
+	return readShow(stream, user, out.lim).text(out)
 }
 
 // readShow reads a PowerPoint Document stream. user is the Current User stream, which contains the
@@ -70,31 +73,11 @@ func readShow(stream, user records, lim ExtractLimits) *pptShow {
 	return s
 }
 
-func pptPages(doc *source, lim ExtractLimits) (int, error) {
-	s, err := openPPT(doc, lim)
-	if err != nil {
-		return 0, err
-	}
-	return len(s.slides), nil
-}
-
-// pptText writes a page for each slide: titles and bodies, then other shapes, then notes.
-func pptText(doc *source, out *writer) error {
-	s, err := openPPT(doc, out.lim)
-	if err != nil {
-		return err
-	}
-	return s.text(out)
-}
-
 func (s *pptShow) text(out *writer) error {
-	for i := range s.slides {
-		if i >= out.lim.MaxPages || out.full() || s.budget <= 0 {
+	return out.pages(len(s.slides), func(i int) error {
+		if s.budget <= 0 {
 			out.truncated = true
 			return nil
-		}
-		if err := out.begin(i + 1); err != nil {
-			return err
 		}
 		slide := &s.slides[i]
 		out.text(slide.outline.String())
@@ -104,8 +87,8 @@ func (s *pptShow) text(out *writer) error {
 			}
 		}
 		out.text(s.notes[slide.id])
-	}
-	return nil
+		return nil
+	})
 }
 
 // pptRecord is a record and the offset of the next one.
@@ -259,7 +242,7 @@ func (s *pptShow) writeText(r pptRecord, write func(string)) {
 	case pptChars:
 		text = docio.DecodeUTF16(r.content, binary.LittleEndian)
 	case pptBytes:
-		text = decodeLatin1(r.content)
+		text = decode(r.content, charmap.ISO8859_1) // UTF-16 without the upper bytes, which are zero
 	default:
 		return
 	}

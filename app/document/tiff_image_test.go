@@ -284,11 +284,11 @@ func TestTIFFPages(t *testing.T) {
 		tiff.TagYResolution: [2]uint32{600, 1}})
 	for _, big := range []bool{false, true} {
 		src := testSource(buildTIFF(little, big, fax, turned, both), "image/tiff")
-		if n, err := PageCount(t.Context(), src, ExtractLimits{}); n != 3 || err != nil {
-			t.Errorf("PageCount = %d, %v, want 3", n, err)
+		if sizes, err := PageSizes(t.Context(), src, ExtractLimits{}); len(sizes) != 3 || err != nil {
+			t.Errorf("PageSizes = %v, %v, want 3 sizes", sizes, err)
 		}
-		if n, err := PageCount(t.Context(), src, ExtractLimits{MaxPages: 2}); n != 2 || err != nil {
-			t.Errorf("PageCount = %d, %v, want 2, the limit", n, err)
+		if sizes, err := PageSizes(t.Context(), src, ExtractLimits{MaxPages: 2}); len(sizes) != 2 || err != nil {
+			t.Errorf("PageSizes = %v, %v, want 2 sizes, the limit", sizes, err)
 		}
 		for n, want := range []image.Point{{32, 33}, {16, 32}, {16, 64}} {
 			img := decodedPage(t, src, n+1, want.X)
@@ -346,7 +346,7 @@ func TestTIFFDamage(t *testing.T) {
 			t.Errorf("%s: error %v, want %v", c.name, err, c.want)
 		}
 	}
-	if n, err := PageCount(t.Context(), testSource(ring, "image/tiff"), ExtractLimits{}); n != 1 || err != nil {
-		t.Errorf("PageCount of a ring = %d, %v, want 1", n, err)
+	if sizes, err := PageSizes(t.Context(), testSource(ring, "image/tiff"), ExtractLimits{}); len(sizes) != 1 || err != nil {
+		t.Errorf("PageSizes of a ring = %v, %v, want one size", sizes, err)
 	}
 }

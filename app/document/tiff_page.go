@@ -15,11 +15,6 @@ func eachTIFFDirectory(doc *source, n int, visit func(*tiff.Directory)) error {
 	return file.Each(n, visit)
 }
 
-func tiffPages(doc *source, lim ExtractLimits) (n int, err error) {
-	err = eachTIFFDirectory(doc, lim.MaxPages, func(*tiff.Directory) { n++ })
-	return n, err
-}
-
 func tiffPage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
 	var dir *tiff.Directory
 	found := 0

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/ole"
 )
@@ -43,7 +45,7 @@ func docText(doc *source, out *writer) error {
 	if err != nil {
 		return err
 	}
-	content, err := file.Read(out.lim.MaxUnpackedBytes, "worddocument")
+	content, err := file.Read(out.lim.MaxUnpackedBytes, streamWord)
 	if err != nil {
 		return err
 	}
@@ -155,13 +157,11 @@ func (w *wordText) piece(stream records, p piece, from, to int) {
 		w.out.truncated = true
 		return
 	}
-	if !p.utf16 {
-		for _, b := range text {
-			w.character(windows1252Rune(b))
-		}
-		return
+	decoded := decode(text, charmap.Windows1252)
+	if p.utf16 {
+		decoded = docio.DecodeUTF16(text, binary.LittleEndian)
 	}
-	for _, r := range docio.DecodeUTF16(text, binary.LittleEndian) {
+	for _, r := range decoded {
 		w.character(r)
 	}
 }

@@ -25,6 +25,23 @@ func (w *writer) begin(n int) error {
 	return nil
 }
 
+// pages calls write for each of n pages until the limits on pages and text are reached.
+func (w *writer) pages(n int, write func(i int) error) error {
+	for i := range n {
+		if i >= w.lim.MaxPages || w.full() {
+			w.truncated = true
+			return nil
+		}
+		if err := w.begin(i + 1); err != nil {
+			return err
+		}
+		if err := write(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // end emits the last page. It returns ErrTooLarge if some text didn't fit.
 func (w *writer) end() error {
 	if err := w.flush(); err != nil {

@@ -18,81 +18,54 @@ type xlsxSheet struct{ name, part string }
 // xlsxWorkbook holds the data that all sheets of a .xlsx file share.
 type xlsxWorkbook struct {
 	*ooxml.Package
-	main       string
 	sheets     []xlsxSheet
-	related    []ooxml.Relationship
 	strings    []string
 	dateStyles []bool // whether a cell style, by index, displays dates
 	date1904   bool   // the epoch of dates is 1904
 }
 
-func openXLSX(doc *source, lim ExtractLimits) (*xlsxWorkbook, error) {
-	p, err := ooxml.Open(doc.Reader, lim.MaxUnpackedBytes)
-	if err != nil {
-		return nil, err
-	}
-	w := &xlsxWorkbook{Package: p}
-	if w.main, w.related, err = p.Main("xl/workbook.xml"); err != nil {
-		return nil, err
-	}
-	err = p.WalkReferences(w.main, "sheet", w.related, func(e ooxml.Element, part string) {
-		w.sheets = append(w.sheets, xlsxSheet{e.Attr("name"), part})
-	})
-	return w, err
-}
-
-func xlsxPages(doc *source, lim ExtractLimits) (int, error) {
-	w, err := openXLSX(doc, lim)
-	if err != nil {
-		return 0, err
-	}
-	return len(w.sheets), nil
-}
-
 // xlsxText writes a page for each sheet. It starts with the sheet's name. Each row follows as a
 // line with tabs between its cells.
 func xlsxText(doc *source, out *writer) error {
-	w, err := openXLSX(doc, out.lim)
+	p, err := ooxml.Open(doc.Reader, out.lim.MaxUnpackedBytes)
 	if err != nil {
 		return err
 	}
+	w := &xlsxWorkbook{Package: p}
 	if err := w.readShared(); err != nil {
 		return err
 	}
-	for i, s := range w.sheets {
-		if i >= out.lim.MaxPages || out.full() {
-			out.truncated = true
-			return nil
-		}
-		if err := out.begin(i + 1); err != nil {
-			return err
-		}
-		out.text(s.name + "\n")
-		if err := w.writeCells(s.part, out); err != nil {
-			return err
-		}
-	}
-	return nil
+	return out.pages(len(w.sheets), func(i int) error {
+		out.text(w.sheets[i].name + "\n")
+		return w.writeCells(w.sheets[i].part, out)
+	})
 }
 
-// readShared reads the data that sheets share: the epoch of dates, the styles, and the shared
-// strings.
+// readShared reads the data that sheets share: their names, the epoch of dates, the styles, and the
+// shared strings.
 func (w *xlsxWorkbook) readShared() error {
-	err := w.Walk(w.main, func(e ooxml.Element) error {
-		if e.Start && e.Name == "workbookPr" {
-			w.date1904 = isTrue(e.Attr("date1904"))
-		}
-		return nil
+	main, related, err := w.Main("xl/workbook.xml")
+	if err != nil {
+		return err
+	}
+	err = w.WalkReferences(main, "sheet", related, func(e ooxml.Element, part string) {
+		w.sheets = append(w.sheets, xlsxSheet{e.Attr("name"), part})
 	})
 	if err != nil {
 		return err
 	}
-	for _, part := range ooxml.Parts(w.related, "styles") {
+	err = w.WalkReferences(main, "workbookPr", nil, func(e ooxml.Element, _ string) {
+		w.date1904 = isTrue(e.Attr("date1904"))
+	})
+	if err != nil {
+		return err
+	}
+	for _, part := range ooxml.Parts(related, "styles") {
 		if err := w.readStyles(part); err != nil {
 			return err
 		}
 	}
-	for _, part := range ooxml.Parts(w.related, "sharedStrings") {
+	for _, part := range ooxml.Parts(related, "sharedStrings") {
 		if err := w.readStrings(part); err != nil {
 			return err
 		}

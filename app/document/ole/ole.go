@@ -105,17 +105,6 @@ func (f *File) Has(name string) bool {
 	return ok
 }
 
-// Head returns the first n bytes of a stream, or as many as can be read. name must be lowercase.
-func (f *File) Head(name string, n int) []byte {
-	stream := f.streams[name]
-	if stream == nil {
-		return nil
-	}
-	p := make([]byte, n)
-	n, _ = stream.Read(p) // return as much of a damaged stream as can be read
-	return p[:n]
-}
-
 // Read returns up to maxBytes of the first stream in names that exists. The names must be
 // lowercase. If the stream is damaged, Read returns the content before the damage. It returns
 // docio.ErrDamaged if none of the streams exists.

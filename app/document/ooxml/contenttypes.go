@@ -3,9 +3,10 @@ package ooxml
 import (
 	"archive/zip"
 	"bufio"
-	"encoding/xml"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"deedkeep/app/document/docio"
@@ -79,14 +80,27 @@ func mainTypes(file *zip.File, parts map[string]bool) []string {
 	maxBytes := min(maxContentTypesBytes, 1<<20+maxContentTypesRatio*int64(min(file.CompressedSize64, maxContentTypesBytes)))
 	limited := &io.LimitedReader{R: unpacked, N: maxBytes}
 	found, defaults := make(map[string]bool), make(map[string]bool)
-	err = readTypes(newTokenReader(bufio.NewReader(limited), maxContentTypesToken), func(element, key, contentType string) {
+	depth := 0
+	err = walkXML(newTokenReader(bufio.NewReader(limited), maxContentTypesToken), true, func(e Element) error {
+		if e.End {
+			depth--
+		}
+		if !e.Start {
+			return nil
+		}
+		if depth++; depth > maxContentTypesDepth {
+			return docio.Damaged("content types %d elements deep", depth)
+		}
+		contentType, _, _ := strings.Cut(e.Attr("ContentType"), ";")
+		contentType = strings.ToLower(strings.TrimSpace(contentType))
 		switch {
 		case !isMain(contentType):
-		case element == "Override" && parts[partName(key)]:
+		case e.Name == "Override" && parts[partName(e.Attr("PartName"))]:
 			found[contentType] = true
-		case element == "Default" && extensions["."+strings.ToLower(key)]:
+		case e.Name == "Default" && extensions["."+strings.ToLower(e.Attr("Extension"))]:
 			defaults[contentType] = true
 		}
+		return nil
 	})
 	if err != nil || limited.N <= 0 {
 		return nil
@@ -94,49 +108,5 @@ func mainTypes(file *zip.File, parts map[string]bool) []string {
 	if len(found) == 0 {
 		found = defaults
 	}
-	var list []string
-	for contentType := range found {
-		list = append(list, contentType)
-	}
-	return list
-}
-
-// readTypes calls visit for each Override and Default element. key is the part name of an Override
-// or the extension of a Default. contentType is in lowercase and has no parameters.
-func readTypes(input *tokenReader, visit func(element, key, contentType string)) error {
-	decoder := xml.NewDecoder(input)
-	decoder.CharsetReader = asASCII
-	for depth := 0; ; {
-		input.left = input.max
-		token, err := decoder.RawToken()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch element := token.(type) {
-		case xml.StartElement:
-			if depth++; depth > maxContentTypesDepth {
-				return docio.Damaged("content types %d elements deep", depth)
-			}
-			key, contentType := typeAttributes(element)
-			visit(element.Name.Local, key, contentType)
-		case xml.EndElement:
-			depth--
-		}
-	}
-}
-
-func typeAttributes(element xml.StartElement) (key, contentType string) {
-	for _, attr := range element.Attr {
-		switch attr.Name.Local {
-		case "PartName", "Extension":
-			key = attr.Value
-		case "ContentType":
-			contentType, _, _ = strings.Cut(attr.Value, ";")
-			contentType = strings.ToLower(strings.TrimSpace(contentType))
-		}
-	}
-	return key, contentType
+	return slices.Collect(maps.Keys(found))
 }

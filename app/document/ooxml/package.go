@@ -89,7 +89,15 @@ func (p *Package) Walk(part string, visit func(Element) error) error {
 	defer func() { _ = unpacked.Close() }() // Close only frees the decompressor
 	limited := &io.LimitedReader{R: unpacked, N: min(p.left, p.maxPartBytes)}
 	before := limited.N
-	err = walkXML(p.doc, limited, visit)
+	input, err := utf8Input(limited)
+	if err == nil {
+		err = walkXML(input, false, func(e Element) error {
+			if err := visit(e); err != nil {
+				return err
+			}
+			return p.doc.CheckContext()
+		})
+	}
 	p.left -= before - limited.N
 	switch {
 	case errors.Is(err, ErrStop):

@@ -44,19 +44,16 @@ func (e Element) RelationshipID() string {
 	return ""
 }
 
-// walkXML calls visit for each element of an XML stream. Like browsers, it tolerates unclosed and
-// mismatched tags.
-func walkXML(doc *docio.Reader, r io.Reader, visit func(Element) error) error {
-	input, err := utf8Input(r)
-	if err != nil {
-		return err
-	}
+// walkXML calls visit for each element of an XML stream. It tolerates unclosed and mismatched tags.
+// If strict is false, it also tolerates other mistakes, like browsers.
+func walkXML(input *tokenReader, strict bool, visit func(Element) error) error {
 	decoder := xml.NewDecoder(input)
-	decoder.Strict = false
-	decoder.Entity = nil // only the five predefined entities of XML
-	decoder.CharsetReader = asASCII
+	decoder.Strict = strict
+	// Ignore the declared encoding. Names are ASCII, so any encoding that includes ASCII works.
+	// utf8Input has already decoded UTF-16.
+	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
-		input.left = MaxTokenBytes
+		input.left = input.max
 		token, err := decoder.RawToken()
 		if err == io.EOF {
 			return nil
@@ -78,15 +75,8 @@ func walkXML(doc *docio.Reader, r io.Reader, visit func(Element) error) error {
 		if err := visit(e); err != nil {
 			return err
 		}
-		if err := doc.CheckContext(); err != nil {
-			return err
-		}
 	}
 }
-
-// asASCII ignores the declared encoding. Names are ASCII, so any encoding that includes ASCII
-// works. utf8Input has already decoded UTF-16.
-func asASCII(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 
 // tokenReader limits how much data the XML decoder keeps in memory at a time.
 type tokenReader struct {
