@@ -91,36 +91,45 @@ const (
 
 // isJPEG reports whether doc has the start marker and, after other segments, a frame header (ITU
 // T.81, B.2).
-func isJPEG(doc *docio.Reader) bool {
+func isJPEG(doc *docio.Reader) (found bool) {
 	if h := doc.Head(3); string(h) != "\xff\xd8\xff" {
 		return false
 	}
+	jpegSegments(doc, func(marker byte, off, length int64) bool {
+		if marker < 0xC0 || marker > 0xCF || marker == 0xC4 || marker == 0xC8 || marker == 0xCC {
+			return false
+		}
+		// A height of 0 is valid because a later segment may define the height.
+		h, ok := doc.Bytes(off, 6)
+		found = ok && h[5] > 0 && length >= 6+3*int64(h[5]) && binary.BigEndian.Uint16(h[3:]) > 0
+		return true
+	})
+	return found
+}
+
+// jpegSegments calls visit for each segment before the first scan (ITU T.81, B.1.1.4) until visit
+// returns true. The arguments are the segment's marker and the offset and length of its content.
+func jpegSegments(doc *docio.Reader, visit func(marker byte, off, length int64) bool) {
 	off, garbage := int64(2), maxJPEGGarbage
 	for range maxJPEGSegments {
 		marker, next, ok := jpegMarker(doc, off, &garbage)
-		if !ok {
-			return false
+		if !ok || marker == 0xD9 || marker == 0xDA { // end of image, or a scan
+			return
 		}
 		off = next
-		switch {
-		case marker == 0xD9 || marker == 0xDA: // end of image, or a scan before the frame header
-			return false
-		case marker == 0x01 || marker >= 0xD0 && marker <= 0xD8:
+		if marker == 0x01 || marker >= 0xD0 && marker <= 0xD8 {
 			continue // these markers have no length
-		case marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
-			return isJPEGFrame(doc, off)
 		}
-		var length [2]byte
-		if !doc.Fill(length[:], off) {
-			return false
+		b, ok := doc.Bytes(off, 2)
+		if !ok {
+			return
 		}
-		n := int64(binary.BigEndian.Uint16(length[:]))
-		if n < 2 {
-			return false
+		length := int64(binary.BigEndian.Uint16(b))
+		if length < 2 || visit(marker, off+2, length-2) {
+			return
 		}
-		off += n
+		off += length
 	}
-	return false
 }
 
 // jpegMarker returns the first marker at or after off and the offset after it. It subtracts the
@@ -139,15 +148,4 @@ func jpegMarker(doc *docio.Reader, off int64, garbage *int) (marker byte, next i
 		*garbage--
 	}
 	return 0, 0, false
-}
-
-// isJPEGFrame reports whether there is a valid frame header at off. A height of 0 is valid because
-// a later segment may define the height.
-func isJPEGFrame(doc *docio.Reader, off int64) bool {
-	var h [8]byte
-	if !doc.Fill(h[:], off) {
-		return false
-	}
-	length, width, components := binary.BigEndian.Uint16(h[:]), binary.BigEndian.Uint16(h[5:]), int(h[7])
-	return int(length) >= 8+3*components && components > 0 && width > 0
 }

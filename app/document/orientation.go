@@ -1,9 +1,6 @@
 package document
 
-import (
-	"image"
-	"image/draw"
-)
+import "image/draw"
 
 // upright rotates and mirrors img according to its Orientation tag (TIFF 6.0, section 8; EXIF 2.32,
 // 4.6.4). The tag says which sides of the upright image are the first row and the first column of
@@ -40,25 +37,14 @@ func upright(img draw.Image, orientation int) draw.Image {
 		}
 		return y, w - 1 - x
 	}
-	switch img := img.(type) {
-	case *image.Gray:
-		turned := image.NewGray(image.Rect(0, 0, tw, th))
-		for y := range h {
-			for x := range w {
-				tx, ty := to(x, y)
-				turned.Pix[ty*turned.Stride+tx] = img.Pix[y*img.Stride+x]
-			}
+	from, n := pixelsOf(img)
+	turned := newCanvas(tw, th, n > 1)
+	into, _ := pixelsOf(turned)
+	for y := range h {
+		for x := range w {
+			tx, ty := to(x, y)
+			copy(into[n*(ty*tw+tx):][:n], from[n*(y*w+x):])
 		}
-		return turned
-	case *image.RGBA:
-		turned := image.NewRGBA(image.Rect(0, 0, tw, th))
-		for y := range h {
-			for x := range w {
-				tx, ty := to(x, y)
-				copy(turned.Pix[ty*turned.Stride+4*tx:][:4], img.Pix[y*img.Stride+4*x:])
-			}
-		}
-		return turned
 	}
-	return img
+	return turned
 }

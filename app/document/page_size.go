@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
 )
 
@@ -73,11 +74,18 @@ func pdfSizes(doc *source, lim ExtractLimits) (sizes []PageSize, err error) {
 const pointsPerPixel = 72. / 96
 
 func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
+	file, err := tiff.Open(doc.Reader)
+	if err != nil {
+		return nil, err
+	}
 	var sizes []PageSize
-	err := eachTIFFDirectory(doc, lim.MaxPages, func(dir *tiff.Directory) {
+	for dir := range file.Directories(lim.MaxPages) {
 		sizes = append(sizes, tiffSize(dir))
-	})
-	return sizes, err
+	}
+	if len(sizes) == 0 {
+		return nil, docio.Damaged("no directory")
+	}
+	return sizes, nil
 }
 
 // Values of the ResolutionUnit tag (TIFF 6.0).

@@ -30,60 +30,59 @@ func (r *raster) channels() int {
 func newRaster(img image.Image) *raster {
 	b := img.Bounds()
 	r := &raster{width: b.Dx(), height: b.Dy(), color: true, aspect: 1, orientation: 1}
-	y := b.Min.Y
 	var read func(row []byte)
 	switch img := img.(type) {
 	case *image.Gray:
 		r.color = false
-		read = func(row []byte) { copy(row, img.Pix[img.PixOffset(b.Min.X, y):]) }
-	case *image.Gray16:
-		r.color = false
+		y := b.Min.Y
 		read = func(row []byte) {
-			pix := img.Pix[img.PixOffset(b.Min.X, y):]
-			for x := range row {
-				row[x] = pix[2*x]
-			}
+			copy(row, img.Pix[img.PixOffset(b.Min.X, y):])
+			y++
 		}
 	case *image.YCbCr:
-		read = func(row []byte) { scanYCbCr(row, img, y) }
+		read = scanYCbCr(img)
 	case *image.Paletted:
-		read = r.scanPaletted(img, &y)
+		read = r.scanPaletted(img)
 	default:
-		read = scanAny(img, &y)
+		read = scanAny(img, r.width, r.channels())
 	}
 	r.next = func(row []byte) error {
 		read(row)
-		y++
 		return nil
 	}
 	return r
 }
 
-// scanYCbCr converts row y of img to red, green, and blue.
-func scanYCbCr(row []byte, img *image.YCbCr, y int) {
-	for x := range img.Rect.Dx() {
-		yi, ci := img.YOffset(img.Rect.Min.X+x, y), img.COffset(img.Rect.Min.X+x, y)
-		row[3*x], row[3*x+1], row[3*x+2] = color.YCbCrToRGB(img.Y[yi], img.Cb[ci], img.Cr[ci])
+// scanYCbCr returns a function that reads the next row.
+func scanYCbCr(img *image.YCbCr) func([]byte) {
+	y := img.Rect.Min.Y
+	return func(row []byte) {
+		for x := range img.Rect.Dx() {
+			yi, ci := img.YOffset(img.Rect.Min.X+x, y), img.COffset(img.Rect.Min.X+x, y)
+			row[3*x], row[3*x+1], row[3*x+2] = color.YCbCrToRGB(img.Y[yi], img.Cb[ci], img.Cr[ci])
+		}
+		y++
 	}
 }
 
-// scanPaletted converts the palette once. It returns a function that reads a row. It sets r.color
-// if the palette contains colors.
-func (r *raster) scanPaletted(img *image.Paletted, y *int) func([]byte) {
+// scanPaletted converts the palette once. It returns a function that reads the next row. It sets
+// r.color if the palette contains colors.
+func (r *raster) scanPaletted(img *image.Paletted) func([]byte) {
 	var table [256][3]byte
-	gray := true
+	r.color = false
 	for i := range table {
 		table[i] = [3]byte{255, 255, 255}
 		if i < len(img.Palette) {
 			table[i] = overWhite(img.Palette[i])
 		}
 		t := table[i]
-		gray = gray && t[0] == t[1] && t[1] == t[2]
+		r.color = r.color || t[0] != t[1] || t[1] != t[2]
 	}
-	r.color = !gray
+	y, channels := img.Rect.Min.Y, r.channels()
 	return func(row []byte) {
-		pix := img.Pix[img.PixOffset(img.Rect.Min.X, *y):][:img.Rect.Dx()]
-		if gray {
+		pix := img.Pix[img.PixOffset(img.Rect.Min.X, y):][:img.Rect.Dx()]
+		y++
+		if channels == 1 {
 			for x, i := range pix {
 				row[x] = table[i][0]
 			}
@@ -102,15 +101,21 @@ func overWhite(c color.Color) [3]byte {
 	return [3]byte{byte((r + white) >> 8), byte((g + white) >> 8), byte((b + white) >> 8)}
 }
 
-// scanAny returns a function that draws one row at a time on white.
-func scanAny(img image.Image, y *int) func([]byte) {
-	b := img.Bounds()
-	line := image.NewRGBA(image.Rect(0, 0, b.Dx(), 1))
+// scanAny returns a function that draws the next row on white. The row has the given width and
+// number of channels.
+func scanAny(img image.Image, width, channels int) func([]byte) {
+	at := img.Bounds().Min
+	line := image.NewRGBA(image.Rect(0, 0, width, 1))
 	return func(row []byte) {
 		draw.Draw(line, line.Rect, image.White, image.Point{}, draw.Src)
-		draw.Draw(line, line.Rect, img, image.Pt(b.Min.X, *y), draw.Over)
-		for x := range b.Dx() {
-			copy(row[3*x:3*x+3], line.Pix[4*x:4*x+3])
+		draw.Draw(line, line.Rect, img, at, draw.Over)
+		at.Y++
+		for x := range width {
+			if p := line.Pix[4*x:][:4]; channels == 3 {
+				row[3*x], row[3*x+1], row[3*x+2] = p[0], p[1], p[2]
+			} else {
+				row[x] = p[0]
+			}
 		}
 	}
 }

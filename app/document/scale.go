@@ -66,16 +66,25 @@ func (r *raster) scale(w, h int) (draw.Image, error) {
 	if err != nil || w == r.width && h == r.height {
 		return full, err
 	}
-	scaled := r.canvas(w, h)
+	scaled := newCanvas(w, h, r.color)
 	draw.CatmullRom.Scale(scaled, scaled.Bounds(), full, full.Bounds(), draw.Src, nil)
 	return scaled, nil
 }
 
-func (r *raster) canvas(w, h int) draw.Image {
-	if r.color {
+// newCanvas returns an *image.RGBA if inColor is true, else an *image.Gray.
+func newCanvas(w, h int, inColor bool) draw.Image {
+	if inColor {
 		return image.NewRGBA(image.Rect(0, 0, w, h))
 	}
 	return image.NewGray(image.Rect(0, 0, w, h))
+}
+
+// pixelsOf returns the pixels of a canvas and the number of bytes of a pixel.
+func pixelsOf(canvas draw.Image) (pix []byte, size int) {
+	if gray, ok := canvas.(*image.Gray); ok {
+		return gray.Pix, 1
+	}
+	return canvas.(*image.RGBA).Pix, 4
 }
 
 // shrink averages areas. To keep all weights integers, it uses units in which a pixel of r is w
@@ -84,7 +93,7 @@ func (r *raster) shrink(w, h int) (draw.Image, error) {
 	c := r.channels()
 	row := make([]byte, c*r.width)
 	line, sums := make([]uint64, c*w), make([]uint64, c*w)
-	img := r.canvas(w, h)
+	img := newCanvas(w, h, r.color)
 	y, free := 0, r.height
 	for range r.height {
 		if err := r.next(row); err != nil {

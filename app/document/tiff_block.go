@@ -7,48 +7,61 @@ import (
 	"io"
 	"math/bits"
 
+	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
 
 	"golang.org/x/image/ccitt"
 	"golang.org/x/image/tiff/lzw"
 )
 
-// open starts decoding block i, which has width x height pixels.
-func (t *tiffImage) open(i, width, height int) (rows, error) {
-	off, n, err := t.block(i)
-	if err != nil {
-		return nil, err
+// openBlock starts decoding a strip or tile with the given number of rows. If the TIFF doesn't
+// specify its length, it extends to the end of the file.
+func (t *tiffImage) openBlock(i, height int) (rows, error) {
+	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
+		return nil, docio.Damaged("block %d lies outside", i)
+	}
+	off := int64(t.offsets[i])
+	n := t.doc.Size() - off
+	if i < len(t.counts) && t.counts[i] > 0 && t.counts[i] < uint64(n) {
+		n = int64(t.counts[i])
 	}
 	if t.compression == tiffJPEG {
-		return t.openJPEG(off, n, width)
+		return t.openJPEG(off, n)
 	}
-	packed, err := t.unpack(off, n, width, height)
+	unpacked, err := t.unpack(t.doc.Section(off, n), height)
 	if err != nil {
 		return nil, err
 	}
-	samples := make([]byte, (width*t.samples*t.bits+7)/8)
+	samples, convert := make([]byte, (t.blockW*t.samples*t.bits+7)/8), t.pixels()
 	return func(row []byte) error {
-		if _, err := io.ReadFull(packed, samples); err != nil {
+		if _, err := io.ReadFull(unpacked, samples); err != nil {
 			return fmt.Errorf("%w: block %d: %w", ErrDamaged, i, err)
 		}
 		if t.predictor == 2 && (t.compression == tiffLZW || t.compression == tiffDeflate || t.compression == tiffOldDeflate) {
 			t.undoPredictor(samples)
 		}
-		t.pixels(row, samples)
+		convert(row, samples)
 		return nil
 	}, nil
 }
 
-// unpack returns a reader for the decompressed samples of a block.
-func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
-	packed := t.doc.Section(off, n)
-	if t.isFax() {
-		return t.unpackFax(packed, width, height), nil
-	}
+// unpack returns a reader for the decompressed samples of a block. In CCITT data, 1 is black even if
+// the photometric interpretation says otherwise, because all writers based on libtiff do this.
+func (t *tiffImage) unpack(packed *bufio.Reader, height int) (io.Reader, error) {
+	order := ccitt.MSB
 	if t.fillOrder == 2 {
-		packed = bufio.NewReader(bitReverser{packed})
+		order = ccitt.LSB
+		if !t.isFax() {
+			packed = bufio.NewReader(bitReverser{packed})
+		}
 	}
 	switch t.compression {
+	case tiffRLE, tiffG3:
+		const twoDimensional = 1
+		mixed := t.compression == tiffG3 && t.dir.Number(tiff.TagT4Options, 0)&twoDimensional != 0
+		return newFaxReader(packed, t.blockW, t.fillOrder == 2, t.compression == tiffRLE, mixed), nil
+	case tiffG4:
+		return ccitt.NewReader(packed, order, ccitt.Group4, t.blockW, height, &ccitt.Options{Invert: true}), nil
 	case tiffLZW:
 		return lzw.NewReader(packed, lzw.MSB, 8), nil
 	case tiffDeflate, tiffOldDeflate:
@@ -57,21 +70,6 @@ func (t *tiffImage) unpack(off, n int64, width, height int) (io.Reader, error) {
 		return &packBits{r: packed}, nil
 	}
 	return packed, nil
-}
-
-// unpackFax returns a reader for the bits of a block. 1 is black even if the photometric
-// interpretation says otherwise, because all writers based on libtiff do this.
-func (t *tiffImage) unpackFax(packed *bufio.Reader, width, height int) io.Reader {
-	if t.compression == tiffG4 {
-		order := ccitt.MSB
-		if t.fillOrder == 2 {
-			order = ccitt.LSB
-		}
-		return ccitt.NewReader(packed, order, ccitt.Group4, width, height, &ccitt.Options{Invert: true})
-	}
-	const twoDimensional = 1
-	mixed := t.compression == tiffG3 && t.dir.Number(tiff.TagT4Options, 0)&twoDimensional != 0
-	return newFaxReader(packed, width, t.fillOrder == 2, t.compression == tiffRLE, mixed)
 }
 
 // bitReverser reverses the bits of each byte.
@@ -96,38 +94,33 @@ type packBits struct {
 }
 
 func (b *packBits) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		for b.left == 0 {
-			if err := b.next(); err != nil {
-				return n, err
-			}
+	for b.left == 0 {
+		head, err := b.r.ReadByte()
+		if err != nil {
+			return 0, err
 		}
-		if !b.repeat {
+		b.left, b.repeat = int(head)+1, head > 128
+		switch {
+		case head == 128:
+			b.left = 0
+		case b.repeat:
+			b.left = 257 - int(head)
 			if b.value, err = b.r.ReadByte(); err != nil {
-				return n, err
+				return 0, err
 			}
 		}
-		p[n] = b.value
-		n++
-		b.left--
 	}
-	return n, nil
-}
-
-// next reads the header of the next run.
-func (b *packBits) next() error {
-	head, err := b.r.ReadByte()
-	if err != nil {
-		return err
+	p = p[:min(len(p), b.left)]
+	if b.repeat {
+		for i := range p {
+			p[i] = b.value
+		}
+		n = len(p)
+	} else {
+		n, err = b.r.Read(p)
 	}
-	switch {
-	case head < 128:
-		b.left, b.repeat = int(head)+1, false
-	case head > 128:
-		b.left, b.repeat = 257-int(head), true
-		b.value, err = b.r.ReadByte()
-	}
-	return err
+	b.left -= n
+	return n, err
 }
 
 // undoPredictor undoes horizontal differencing (TIFF 6.0, section 14).

@@ -2,20 +2,20 @@ package document
 
 import (
 	"fmt"
+	"slices"
 
 	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
 )
 
-// Values of the Compression tag (TIFF 6.0, its Technical Note 2, and the Adobe Photoshop TIFF
-// technical notes). Old-style JPEG isn't supported.
+// Supported values of the Compression tag (TIFF 6.0, its Technical Note 2, and the Adobe Photoshop
+// TIFF technical notes). Old-style JPEG isn't supported.
 const (
 	tiffNone       = 1
 	tiffRLE        = 2
 	tiffG3         = 3
 	tiffG4         = 4
 	tiffLZW        = 5
-	tiffOldJPEG    = 6
 	tiffJPEG       = 7
 	tiffDeflate    = 8
 	tiffOldDeflate = 32946
@@ -32,6 +32,20 @@ const (
 	photoYCbCr   = 6
 )
 
+// tiffKinds lists the number of samples for the colors of a pixel, and the supported numbers of
+// bits of a sample, by PhotometricInterpretation.
+var tiffKinds = map[uint64]struct {
+	samples int
+	bits    []int
+}{
+	whiteIsZero:  {1, []int{1, 2, 4, 8, 16}},
+	blackIsZero:  {1, []int{1, 2, 4, 8, 16}},
+	photoPalette: {1, []int{1, 2, 4, 8}},
+	photoRGB:     {3, []int{8, 16}},
+	photoCMYK:    {4, []int{8, 16}},
+	photoYCbCr:   {3, []int{8}},
+}
+
 // tiffImage is one image in a TIFF. It consists of rows of blocks. A block is a strip or a tile.
 type tiffImage struct {
 	doc                      *source
@@ -41,17 +55,19 @@ type tiffImage struct {
 	bits, samples            int
 	compression, photometric uint64
 	predictor, fillOrder     uint64
-	alpha                    uint64 // value of ExtraSamples for the sample after the colors: 1 if premultiplied, 2 if not
-	palette                  [][3]byte
-	tables                   []byte // value of the JPEGTables tag
+	alpha                    uint64    // value of ExtraSamples for the sample after the colors: 1 if premultiplied, 2 if not
+	palette                  [][3]byte // color of each value of a sample; nil if a pixel has several samples for its color
+	channels                 int       // bytes per pixel of a decoded row: 1 if the image is gray, else 3
 
-	tiled           bool
 	blockW, blockH  int
 	blocksPerRow    int
 	offsets, counts []uint64
 
-	decoded int   // number of block rows that were decoded
-	failed  error // first error of any block
+	y       int    // next row
+	strip   rows   // current strip
+	band    []byte // current row of tiles
+	decoded int    // number of rows of blocks that were decoded
+	failed  error  // first error of any block
 }
 
 // newTIFFImage reads the properties of the image in dir. It returns ErrUnsupported, ErrTooLarge, or
@@ -69,83 +85,52 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 		samples:     int(min(dir.Number(tiff.TagSamples, 1), 255)),
 		bits:        int(min(dir.Number(tiff.TagBits, 1), 255)),
 		compression: dir.Number(tiff.TagCompression, tiffNone),
+		photometric: dir.Number(tiff.TagPhotometric, whiteIsZero),
 		predictor:   dir.Number(tiff.TagPredictor, 1),
 		fillOrder:   dir.Number(tiff.TagFillOrder, 1),
+		channels:    3,
 	}
-	t.photometric = dir.Number(tiff.TagPhotometric, whiteIsZero)
-	if err := t.checkSupported(); err != nil {
-		return nil, err
+	if !t.isSupported() {
+		return nil, fmt.Errorf("%w: TIFF with compression %d, photometric interpretation %d, %d samples of %d bits",
+			ErrUnsupported, t.compression, t.photometric, t.samples, t.bits)
 	}
-	if t.photometric == photoPalette {
-		t.readPalette()
-	}
-	colors := 1
-	switch t.photometric {
-	case photoRGB, photoYCbCr:
-		colors = 3
-	case photoCMYK:
-		colors = 4
-	}
+	colors := tiffKinds[t.photometric].samples
 	if t.samples < colors {
 		return nil, docio.Damaged("%d samples a pixel for %d colours", t.samples, colors)
+	}
+	if t.isFax() && (t.bits != 1 || t.samples != 1) {
+		return nil, docio.Damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
 	}
 	if t.samples > colors && colors != 4 {
 		t.alpha = dir.Number(tiff.TagExtraSamples, 0)
 	}
-	err := t.readBlocks()
-	return t, err
+	if colors == 1 {
+		t.readPalette()
+	}
+	return t, t.readBlocks()
 }
 
-// checkSupported returns ErrUnsupported if the image uses a variant that this package doesn't
-// decode.
-func (t *tiffImage) checkSupported() error {
-	unsupported := func(property string, value any) error {
-		return fmt.Errorf("%w: TIFF with %s %v", ErrUnsupported, property, value)
-	}
+// isSupported reports whether this package decodes the image's variant of the format.
+func (t *tiffImage) isSupported() bool {
 	switch t.compression {
-	case tiffNone, tiffRLE, tiffG3, tiffG4, tiffLZW, tiffJPEG, tiffDeflate, tiffOldDeflate, tiffPackBits:
-	default:
-		return unsupported("compression", t.compression)
-	}
-	for _, bits := range t.dir.Numbers(tiff.TagBits, 8) {
-		if bits != uint64(t.bits) {
-			return unsupported("bits of several lengths", bits)
+	case tiffNone, tiffRLE, tiffG3, tiffG4, tiffLZW, tiffDeflate, tiffOldDeflate, tiffPackBits:
+		subsampling := t.dir.Numbers(tiff.TagSubsampling, 2)
+		if t.photometric == photoYCbCr && !slices.Equal(subsampling, []uint64{1, 1}) {
+			return false
 		}
-	}
-	if format := t.dir.Number(tiff.TagSampleFormat, 1); format != 1 && format != 4 {
-		return unsupported("sample format", format)
-	}
-	if planar := t.dir.Number(tiff.TagPlanar, 1); planar != 1 && t.samples > 1 {
-		return unsupported("planes", planar)
-	}
-	if t.compression == tiffJPEG {
-		t.tables = t.dir.Bytes(tiff.TagJPEGTables, 1<<16)
+	case tiffJPEG:
 		if t.bits != 8 {
-			return unsupported("JPEG of bits", t.bits)
+			return false
 		}
+	default:
+		return false
 	}
-	supported := false
-	switch t.photometric {
-	case whiteIsZero, blackIsZero:
-		supported = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8 || t.bits == 16
-	case photoPalette:
-		supported = t.bits == 1 || t.bits == 2 || t.bits == 4 || t.bits == 8
-	case photoRGB, photoCMYK:
-		supported = t.bits == 8 || t.bits == 16
-	case photoYCbCr:
-		sub := t.dir.Numbers(tiff.TagSubsampling, 2)
-		supported = t.compression == tiffJPEG || t.bits == 8 && len(sub) == 2 && sub[0] == 1 && sub[1] == 1
-	}
-	if !supported {
-		return unsupported(fmt.Sprintf("%d bits of kind", t.bits), t.photometric)
-	}
-	if t.isFax() && (t.bits != 1 || t.samples != 1) {
-		return docio.Damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
-	}
-	if t.predictor == 2 && t.bits != 8 && t.bits != 16 || t.predictor > 2 {
-		return unsupported("predictor", t.predictor)
-	}
-	return nil
+	bits, format := t.dir.Numbers(tiff.TagBits, 8), t.dir.Number(tiff.TagSampleFormat, 1)
+	return slices.Contains(tiffKinds[t.photometric].bits, t.bits) &&
+		!slices.ContainsFunc(bits, func(n uint64) bool { return n != uint64(t.bits) }) &&
+		(format == 1 || format == 4) &&
+		(t.samples == 1 || t.dir.Number(tiff.TagPlanar, 1) == 1) &&
+		(t.predictor < 2 || t.predictor == 2 && t.bits >= 8)
 }
 
 // isFax reports whether the blocks are compressed with one of the CCITT methods.
@@ -153,24 +138,32 @@ func (t *tiffImage) isFax() bool {
 	return t.compression == tiffRLE || t.compression == tiffG3 || t.compression == tiffG4
 }
 
-// readPalette reads the palette: all reds, then all greens, then all blues. Each value has 16 bits,
-// but some writers store 8-bit values.
+// readPalette determines the color of each value of a sample. A ColorMap contains all reds, then
+// all greens, then all blues. Each value has 16 bits, but some writers store 8-bit values.
 func (t *tiffImage) readPalette() {
-	n := 1 << t.bits
+	n := 1 << min(t.bits, 8)
+	t.palette = make([][3]byte, n)
+	if t.photometric != photoPalette {
+		for i := range t.palette {
+			gray := byte(i * 255 / (n - 1))
+			if t.photometric == whiteIsZero {
+				gray = ^gray
+			}
+			t.palette[i] = [3]byte{gray, gray, gray}
+		}
+		t.channels = 1
+		return
+	}
 	list := t.dir.Numbers(tiff.TagColorMap, uint64(3*n))
 	shift := 0
-	for _, v := range list {
-		if v > 255 {
-			shift = 8
-		}
+	if len(list) > 0 && slices.Max(list) > 255 {
+		shift = 8
 	}
-	t.palette = make([][3]byte, n)
-	for i := range t.palette {
-		for k := range 3 {
-			if at := k*n + i; at < len(list) {
-				t.palette[i][k] = byte(list[at] >> shift)
-			}
-		}
+	for at, v := range list {
+		t.palette[at%n][at/n] = byte(v >> shift)
+	}
+	if !slices.ContainsFunc(t.palette, func(c [3]byte) bool { return c[0] != c[1] || c[1] != c[2] }) {
+		t.channels = 1
 	}
 }
 
@@ -186,7 +179,7 @@ func (t *tiffImage) readBlocks() error {
 			w*h > uint64(t.lim.MaxPixels) {
 			return docio.Damaged("tiles of %d x %d pixels", w, h)
 		}
-		t.tiled, t.blockW, t.blockH = true, int(w), int(h)
+		t.blockW, t.blockH = int(w), int(h)
 		offsets, counts = tiff.TagTileOffsets, tiff.TagTileCounts
 	} else if rows := t.dir.Number(tiff.TagRowsPerStrip, uint64(t.height)); rows > 0 && rows < uint64(t.height) {
 		t.blockH = int(rows)
@@ -202,19 +195,8 @@ func (t *tiffImage) readBlocks() error {
 	if len(t.offsets) == 0 {
 		return docio.Damaged("no strips or tiles")
 	}
+	if offsets == tiff.TagTileOffsets {
+		t.band = make([]byte, t.channels*t.width*min(t.blockH, t.height))
+	}
 	return nil
-}
-
-// block returns the offset and length of block i. If the TIFF doesn't specify lengths, the block
-// extends to the end of the file.
-func (t *tiffImage) block(i int) (off, n int64, err error) {
-	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
-		return 0, 0, docio.Damaged("block %d lies outside", i)
-	}
-	off = int64(t.offsets[i])
-	n = t.doc.Size() - off
-	if i < len(t.counts) && t.counts[i] > 0 && t.counts[i] < uint64(n) {
-		n = int64(t.counts[i])
-	}
-	return off, n, nil
 }

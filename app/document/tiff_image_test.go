@@ -331,7 +331,7 @@ func TestTIFFDamage(t *testing.T) {
 		{"no pixels", buildTIFF(little, false, page(tags{tiff.TagWidth: 0})), ExtractLimits{}, ErrDamaged},
 		{"no strips", buildTIFF(little, false, page(nil)), ExtractLimits{}, ErrDamaged},
 		{"empty strip", buildTIFF(little, false, page(tags{tiff.TagStripOffsets: 1 << 30, tiff.TagStripCounts: 1})), ExtractLimits{}, ErrDamaged},
-		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagCompression: tiffOldJPEG})), ExtractLimits{}, ErrUnsupported},
+		{"old JPEG", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagCompression: 6})), ExtractLimits{}, ErrUnsupported},
 		{"floats", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagBits: 32})), ExtractLimits{}, ErrUnsupported},
 		{"a giant", buildTIFF(little, false, page(tags{0: [][]byte{bit}, tiff.TagWidth: 1 << 31, tiff.TagHeight: 1 << 31})),
 			ExtractLimits{}, ErrTooLarge},

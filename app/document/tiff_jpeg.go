@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"deedkeep/app/document/docio"
+	"deedkeep/app/document/tiff"
 )
 
 // adobe is a segment that specifies the color space of a JPEG stream in its last byte: 0 means that
@@ -17,7 +18,7 @@ var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
 // openJPEG decodes a JPEG block (TIFF Technical Note 2). The block is a complete stream, except
 // that all blocks may share the same tables. The TIFF defines the color space because the stream
 // might not.
-func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
+func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
 	// Read the start-of-image marker and, if present, an Adobe segment.
 	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
@@ -30,8 +31,8 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 			start[len(start)-1] = 1
 		}
 	}
-	if len(t.tables) > 4 {
-		start = append(start, bytes.TrimSuffix(t.tables[2:], []byte{0xFF, 0xD9})...)
+	if tables := t.dir.Bytes(tiff.TagJPEGTables, 1<<16); len(tables) > 4 {
+		start = append(start, bytes.TrimSuffix(tables[2:], []byte{0xFF, 0xD9})...)
 	}
 	rest := int64(2)
 	if isAdobe(head[2:]) {
@@ -57,7 +58,22 @@ func (t *tiffImage) openJPEG(off, n int64, width int) (rows, error) {
 			cmyk.Pix[i] = 255 - cmyk.Pix[i]
 		}
 	}
-	return rowsOf(img, width, t.color()), nil
+	return t.rowsOf(img), nil
+}
+
+// rowsOf returns the rows of a decoded block. Each row is cropped or padded with white to the width
+// of the block.
+func (t *tiffImage) rowsOf(img image.Image) rows {
+	read := scanAny(img, t.blockW, t.channels)
+	y := 0
+	return func(row []byte) error {
+		if y == img.Bounds().Dy() {
+			return docio.Damaged("block has %d rows", y)
+		}
+		read(row)
+		y++
+		return nil
+	}
 }
 
 // adobeLength is the length of an Adobe segment without its marker.

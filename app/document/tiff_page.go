@@ -3,32 +3,32 @@ package document
 import (
 	"fmt"
 
+	"deedkeep/app/document/docio"
 	"deedkeep/app/document/tiff"
 )
 
-// eachTIFFDirectory calls visit for each directory, but for no more than n directories.
-func eachTIFFDirectory(doc *source, n int, visit func(*tiff.Directory)) error {
+// openTIFFPage reads the properties of page n.
+func openTIFFPage(doc *source, n int, lim ExtractLimits) (*tiffImage, error) {
 	file, err := tiff.Open(doc.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return file.Each(n, visit)
+	var dir *tiff.Directory
+	found := 0
+	for dir = range file.Directories(n) {
+		found++
+	}
+	switch {
+	case found == 0:
+		return nil, docio.Damaged("no directory")
+	case found < n:
+		return nil, fmt.Errorf("%w: it has %d", ErrNoPage, found)
+	}
+	return newTIFFImage(doc, dir, lim)
 }
 
 func tiffPage(doc *source, n, width int, lim ExtractLimits) (Image, error) {
-	var dir *tiff.Directory
-	found := 0
-	err := eachTIFFDirectory(doc, n, func(d *tiff.Directory) {
-		dir = d
-		found++
-	})
-	if err != nil {
-		return Image{}, err
-	}
-	if found < n {
-		return Image{}, fmt.Errorf("%w: it has %d", ErrNoPage, found)
-	}
-	page, err := newTIFFImage(doc, dir, lim)
+	page, err := openTIFFPage(doc, n, lim)
 	if err != nil {
 		return Image{}, err
 	}

@@ -5,31 +5,60 @@ import (
 	"image/color"
 )
 
-// pixels converts the samples of a row to gray or to red, green, and blue.
-func (t *tiffImage) pixels(row, samples []byte) {
-	if t.bits == 16 {
-		samples = t.upperBytes(samples)
+// pixels returns a function that converts the samples of a row to gray or to red, green, and blue.
+func (t *tiffImage) pixels() func(row, samples []byte) {
+	if t.bits == 1 && t.samples == 1 && t.channels == 1 {
+		return t.bilevel()
 	}
-	switch t.photometric {
-	case whiteIsZero, blackIsZero:
-		t.grays(row, samples)
-	case photoPalette:
-		t.paletted(row, samples)
-	default:
-		t.colors(row, samples)
+	convert := t.convertColors
+	if t.palette != nil {
+		convert = t.convertPalette
 	}
-}
-
-// upperBytes reduces 16-bit samples to their upper bytes, in place.
-func (t *tiffImage) upperBytes(samples []byte) []byte {
+	if t.bits < 16 {
+		return convert
+	}
 	first := 0
 	if t.dir.Order() == binary.ByteOrder(binary.LittleEndian) {
 		first = 1
 	}
-	for i := 0; 2*i+1 < len(samples); i++ {
-		samples[i] = samples[2*i+first]
+	return func(row, samples []byte) {
+		upper := samples[:len(samples)/2]
+		for i := range upper {
+			upper[i] = samples[2*i+first]
+		}
+		convert(row, upper)
 	}
-	return samples[:len(samples)/2]
+}
+
+// bilevel returns a function that converts eight pixels at a time.
+func (t *tiffImage) bilevel() func(row, samples []byte) {
+	var pixels [256][8]byte
+	for b := range pixels {
+		for k := range 8 {
+			pixels[b][k] = t.palette[b>>(7-k)&1][0]
+		}
+	}
+	return func(row, samples []byte) {
+		for i, b := range samples {
+			copy(row[8*i:], pixels[b][:])
+		}
+	}
+}
+
+func (t *tiffImage) convertPalette(row, samples []byte) {
+	if t.bits >= 8 && t.samples == 1 && t.channels == 1 {
+		for x := range row {
+			row[x] = t.palette[samples[x]][0]
+		}
+		return
+	}
+	for x := range len(row) / t.channels {
+		p := row[x*t.channels:][:t.channels]
+		copy(p, t.palette[t.sample(samples, x*t.samples)][:])
+		if t.alpha != 0 {
+			t.blend(p, t.sample(samples, x*t.samples+1)*byte(255/(len(t.palette)-1)))
+		}
+	}
 }
 
 // sample returns sample i of a row that has 1, 2, 4, or 8 bits per sample.
@@ -41,61 +70,7 @@ func (t *tiffImage) sample(samples []byte, i int) byte {
 	return samples[bit/8] >> (8 - t.bits - bit%8) & (1<<t.bits - 1)
 }
 
-func (t *tiffImage) grays(row, samples []byte) {
-	scale := byte(1)
-	if t.bits < 8 {
-		scale = 255 / (1<<t.bits - 1)
-	}
-	var invert byte
-	if t.photometric == whiteIsZero {
-		invert = 0xFF
-	}
-	if t.bits == 1 && t.samples == 1 {
-		bilevelRow(row, samples, invert)
-		return
-	}
-	for x := range row {
-		v := t.sample(samples, x*t.samples)*scale ^ invert
-		if t.alpha != 0 {
-			v = t.blend(v, t.sample(samples, x*t.samples+1)*scale)
-		}
-		row[x] = v
-	}
-}
-
-// bitPixels maps a byte to eight pixels, which are 0xFF for bits that are set and 0 for the others.
-var bitPixels = func() (t [256][8]byte) {
-	for b := range t {
-		for k := range 8 {
-			t[b][k] = -byte(b >> (7 - k) & 1)
-		}
-	}
-	return t
-}()
-
-func bilevelRow(row, samples []byte, invert byte) {
-	for i, b := range samples {
-		copy(row[8*i:], bitPixels[b^invert][:])
-	}
-}
-
-func (t *tiffImage) paletted(row, samples []byte) {
-	inColor := t.color()
-	width := len(row)
-	if inColor {
-		width /= 3
-	}
-	for x := range width {
-		c := t.palette[t.sample(samples, x*t.samples)]
-		if inColor {
-			copy(row[3*x:3*x+3], c[:])
-		} else {
-			row[x] = c[0]
-		}
-	}
-}
-
-func (t *tiffImage) colors(row, samples []byte) {
+func (t *tiffImage) convertColors(row, samples []byte) {
 	for x := 0; 3*x < len(row); x++ {
 		s, p := samples[x*t.samples:], row[3*x:3*x+3]
 		switch t.photometric {
@@ -107,20 +82,20 @@ func (t *tiffImage) colors(row, samples []byte) {
 			p[0], p[1], p[2] = color.CMYKToRGB(s[0], s[1], s[2], s[3])
 		}
 		if t.alpha != 0 {
-			for k := range p {
-				p[k] = t.blend(p[k], s[3])
-			}
+			t.blend(p, s[3])
 		}
 	}
 }
 
-// blend returns the value v of a pixel with the given alpha on a white background.
-func (t *tiffImage) blend(v, alpha byte) byte {
-	switch t.alpha {
-	case 1:
-		return byte(min(int(v)+255-int(alpha), 255))
-	case 2:
-		return byte((int(v)*int(alpha) + 255*(255-int(alpha)) + 127) / 255)
+// blend draws a pixel with the given alpha on a white background.
+func (t *tiffImage) blend(pixel []byte, alpha byte) {
+	a := int(alpha)
+	for k, v := range pixel {
+		switch t.alpha {
+		case 1:
+			pixel[k] = byte(min(int(v)+255-a, 255))
+		case 2:
+			pixel[k] = byte((int(v)*a + 255*(255-a) + 127) / 255)
+		}
 	}
-	return v
 }

@@ -12,6 +12,7 @@ package tiff
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
 
 	"deedkeep/app/document/docio"
@@ -84,82 +85,63 @@ func (f *File) number(b []byte) uint64 {
 }
 
 // Count returns the number of directories in the chain, up to MaxDirectories. It doesn't read
-// entries, but each directory must have entries and be completely within the file. The chain ends
-// where it is broken or forms a loop.
-func (f *File) Count() int {
-	n := 0
-	seen := make(map[int64]bool)
-	for off := f.offset(f.firstAt); off > 0 && !seen[off] && n < MaxDirectories; n++ {
-		seen[off] = true
-		next, ok := f.skip(off)
-		if !ok {
-			break
-		}
-		off = next
+// entries, but each directory must have entries and be completely within the file.
+func (f *File) Count() (n int) {
+	for range f.offsets(MaxDirectories) {
+		n++
 	}
 	return n
 }
 
-// skip returns the offset of the directory after the one at off, or 0 if there is none. ok reports
-// whether the directory at off has entries and is completely within the file.
-func (f *File) skip(off int64) (next int64, ok bool) {
-	b, ok := f.doc.Bytes(off, f.countSize)
-	if !ok {
-		return 0, false
-	}
-	n := f.number(b)
-	if n == 0 || n > uint64(f.doc.Size()) {
-		return 0, false
-	}
-	end := off + f.countSize + int64(n)*f.entrySize
-	if end > f.doc.Size() {
-		return 0, false
-	}
-	return f.offset(end), true
-}
-
-// Each calls visit for up to n directories in order. The chain ends where it is broken or forms a
-// loop. Each returns docio.ErrDamaged if there is no first directory.
-func (f *File) Each(n int, visit func(*Directory)) error {
-	seen := make(map[int64]bool)
-	for off := f.offset(f.firstAt); off > 0 && !seen[off] && len(seen) < n; {
-		seen[off] = true
-		dir, next, err := f.directory(off)
-		if err != nil {
-			if len(seen) == 1 {
-				return err
+// offsets returns the offsets of up to n directories in order. The chain ends where it is broken or
+// forms a loop.
+func (f *File) offsets(n int) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		seen := make(map[int64]bool)
+		for off := f.offset(f.firstAt); off > 0 && !seen[off] && len(seen) < n; {
+			seen[off] = true
+			b, ok := f.doc.Bytes(off, f.countSize)
+			if !ok {
+				return
 			}
-			break
+			entries := f.number(b)
+			if entries == 0 || entries > uint64(f.doc.Size()) {
+				return
+			}
+			end := off + f.countSize + int64(entries)*f.entrySize
+			if end > f.doc.Size() || !yield(off) {
+				return
+			}
+			off = f.offset(end)
 		}
-		visit(dir)
-		off = next
 	}
-	return nil
 }
 
-// First returns the first directory. It returns docio.ErrDamaged if there is none.
-func (f *File) First() (*Directory, error) {
-	dir, _, err := f.directory(f.offset(f.firstAt))
-	return dir, err
+// Directories returns up to n directories in order. It ends at a directory that can't be read.
+func (f *File) Directories(n int) iter.Seq[*Directory] {
+	return func(yield func(*Directory) bool) {
+		for off := range f.offsets(n) {
+			if dir := f.directory(off); dir == nil || !yield(dir) {
+				return
+			}
+		}
+	}
 }
 
-// directory reads the directory at off and returns the offset of the next one.
-func (f *File) directory(off int64) (*Directory, int64, error) {
+// directory reads the directory at off. It returns nil if the directory can't be read.
+func (f *File) directory(off int64) *Directory {
 	b, ok := f.doc.Bytes(off, f.countSize)
-	if !ok {
-		return nil, 0, docio.Damaged("no directory at %d", off)
+	if !ok || f.number(b) > maxEntries {
+		return nil
 	}
-	n := f.number(b)
-	if n == 0 || n > maxEntries {
-		return nil, 0, docio.Damaged("directory of %d entries", n)
-	}
+	n := int64(f.number(b))
 	off += f.countSize
-	b, ok = f.doc.Bytes(off, int64(n)*f.entrySize)
+	b, ok = f.doc.Bytes(off, n*f.entrySize)
 	if !ok {
-		return nil, 0, docio.Damaged("directory is cut off")
+		return nil
 	}
 	dir := &Directory{file: f, entries: make(map[uint16]entry, n)}
-	for i := int64(0); i < int64(n); i++ {
+	for i := range n {
 		e := b[i*f.entrySize:][:f.entrySize]
 		parsed := entry{valueType: f.order.Uint16(e[2:]), count: f.number(e[4 : 4+f.offsetSize])}
 		parsed.at = off + i*f.entrySize + 4 + f.offsetSize
@@ -168,5 +150,5 @@ func (f *File) directory(off int64) (*Directory, int64, error) {
 		}
 		dir.entries[f.order.Uint16(e)] = parsed
 	}
-	return dir, f.offset(off + int64(n)*f.entrySize), nil
+	return dir
 }
