@@ -6,30 +6,6 @@ import (
 	"strings"
 )
 
-// tlsConflicts reports TLS settings that contradict each other.
-func (c Config) tlsConflicts() (problems Problems) {
-	t := c.TLS
-	reject := func(key, reason string) { problems = append(problems, Problem{Key: key, Reason: reason}) }
-	switch {
-	case t.Cert == "" && t.Key != "":
-		reject("tls.key", "is a key without a certificate; set tls.cert too")
-	case t.Cert != "" && t.Key == "":
-		reject("tls.cert", "is a certificate without a key; set tls.key too")
-	case t.Cert != "" && t.SelfSigned:
-		reject("tls.self_signed", "there is a certificate in tls.cert already; set one of the two")
-	}
-	if !t.Enabled() && t.RedirectListen != "" {
-		reject("tls.redirect_listen", "there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed")
-	}
-	if t.Enabled() && t.RedirectListen == c.Listen {
-		reject("tls.redirect_listen", "is the address of listen, which does that already; leave it out")
-	}
-	if t.Enabled() && strings.HasPrefix(c.PublicURL, "http://") {
-		reject("public_url", "must begin with https://, since tls is set")
-	}
-	return problems
-}
-
 // Warnings returns a sentence for each setting that is valid but risky. The sentence includes what to do.
 func (c Config) Warnings() (list []string) {
 	if c.TLS.Enabled() || c.OnLoopback() {

@@ -170,39 +170,38 @@ func checkOrigins(origins []string) string {
 
 // conflicts reports values that are valid separately but not in combination.
 func (c Config) conflicts() (problems Problems) {
-	reject := func(key, reason string, values ...any) {
-		problems = append(problems, Problem{Key: key, Reason: fmt.Sprintf(reason, values...)})
+	l, b, t := c.Limits, c.Backup, c.TLS
+	for _, rule := range []struct {
+		broken      bool
+		key, reason string
+	}{
+		{l.RequestBody != 0 && l.RequestBody < l.minRequestBody(), "limits.request_body",
+			fmt.Sprintf("must be 0 or at least %s, so that limits.files_per_request (%d) files of limits.file_size (%s) and 64 MB for the rest fit, not %s",
+				l.minRequestBody(), l.FilesPerRequest, l.FileSize, l.RequestBody)},
+		{l.Parts <= l.FilesPerRequest, "limits.parts",
+			fmt.Sprintf("must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)},
+		{len(b.Recipients) > 0 && (b.Passphrase != "" || b.PassphraseFile != ""), "backup.recipients",
+			"cannot be set together with a passphrase: choose one"},
+		{b.Passphrase != "" && b.PassphraseFile != "", "backup.passphrase_file", "cannot be set together with backup.passphrase: choose one"},
+		{b.To != "" && filepath.Clean(b.To) == filepath.Clean(c.Data), "backup.to", "must not be the data directory itself"},
+		{c.Users.SessionMax < c.Users.SessionIdle, "users.session_max", fmt.Sprintf("must be at least users.session_idle (%s), not %s",
+			FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))},
+		{l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields), "limits.bodies_in_memory",
+			fmt.Sprintf("must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)},
+		{l.TrustedConnections >= l.Connections, "limits.connections_trusted",
+			fmt.Sprintf("must be 0 or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)},
+		{c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data), "reader.cache", "must not be the data directory itself"},
+		{t.Cert == "" && t.Key != "", "tls.key", "is a key without a certificate; set tls.cert too"},
+		{t.Cert != "" && t.Key == "", "tls.cert", "is a certificate without a key; set tls.key too"},
+		{t.Cert != "" && t.Key != "" && t.SelfSigned, "tls.self_signed", "there is a certificate in tls.cert already; set one of the two"},
+		{!t.Enabled() && t.RedirectListen != "", "tls.redirect_listen",
+			"there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
+		{t.Enabled() && t.RedirectListen == c.Listen, "tls.redirect_listen", "is the address of listen, which does that already; leave it out"},
+		{t.Enabled() && strings.HasPrefix(c.PublicURL, "http://"), "public_url", "must begin with https://, since tls is set"},
+	} {
+		if rule.broken {
+			problems = append(problems, Problem{Key: rule.key, Reason: rule.reason})
+		}
 	}
-	if l := c.Limits; l.RequestBody != 0 && l.RequestBody < l.minRequestBody() {
-		reject("limits.request_body",
-			"must be 0 or at least %s, so that limits.files_per_request (%d) files of limits.file_size (%s) and 64 MB for the rest fit, not %s",
-			l.minRequestBody(), l.FilesPerRequest, l.FileSize, l.RequestBody)
-	}
-	if l := c.Limits; l.Parts <= l.FilesPerRequest {
-		reject("limits.parts", "must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)
-	}
-	if b := c.Backup; len(b.Recipients) > 0 && (b.Passphrase != "" || b.PassphraseFile != "") {
-		reject("backup.recipients", "cannot be set together with a passphrase: choose one")
-	}
-	if b := c.Backup; b.Passphrase != "" && b.PassphraseFile != "" {
-		reject("backup.passphrase_file", "cannot be set together with backup.passphrase: choose one")
-	}
-	if c.Backup.To != "" && filepath.Clean(c.Backup.To) == filepath.Clean(c.Data) {
-		reject("backup.to", "must not be the data directory itself")
-	}
-	if c.Users.SessionMax < c.Users.SessionIdle {
-		reject("users.session_max", "must be at least users.session_idle (%s), not %s", FormatDuration(c.Users.SessionIdle),
-			FormatDuration(c.Users.SessionMax))
-	}
-	if l := c.Limits; l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields) {
-		reject("limits.bodies_in_memory", "must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s",
-			l.JSONBody, l.FormFields, l.BodiesInMemory)
-	}
-	if l := c.Limits; l.TrustedConnections >= l.Connections {
-		reject("limits.connections_trusted", "must be 0 or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)
-	}
-	if c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data) {
-		reject("reader.cache", "must not be the data directory itself")
-	}
-	return append(problems, c.tlsConflicts()...)
+	return problems
 }

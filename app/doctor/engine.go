@@ -1,13 +1,13 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"deedkeep/app/apitypes"
@@ -33,8 +33,7 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 		CacheDir: cache, Workers: 1, MemoryLimit: int64(c.Reader.Memory),
 		Deadlines: sandbox.Deadlines{Inspect: c.Reader.Deadline, Picture: c.Reader.Picture, Text: c.Reader.Text}, Log: opts.Log,
 	})
-	sample := onePagePDF()
-	report, err := pool.Inspect(ctx, bytes.NewReader(sample), int64(len(sample)), "pdf", document.DefaultInspectLimits())
+	report, err := pool.Inspect(ctx, strings.NewReader(onePagePDF), int64(len(onePagePDF)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())
 	const do = "see that the folder of reader.cache can be written, " +
 		"and that nothing (antivirus, memory limits) ends the program's child processes"
@@ -69,26 +68,13 @@ func engineCacheDir(c config.Config) (dir, note string) {
 	return c.ReaderCache(), ""
 }
 
-// onePagePDF returns a minimal PDF that every PDF reader can open.
-func onePagePDF() []byte {
-	var b bytes.Buffer
-	at := []int{}
-	object := func(text string) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), text)
-	}
-	b.WriteString("%PDF-1.4\n")
-	object("<</Type/Catalog/Pages 2 0 R>>")
-	object("<</Type/Pages/Kids[3 0 R]/Count 1>>")
-	object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>")
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, offset := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
-	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
-}
+// onePagePDF is a minimal PDF that every PDF reader can open. Its xref table contains the offsets of the objects.
+const onePagePDF = "%PDF-1.4\n" +
+	"1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n" +
+	"2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n" +
+	"3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]>>\nendobj\n" +
+	"xref\n0 4\n0000000000 65535 f \n0000000009 00000 n \n0000000054 00000 n \n0000000105 00000 n \n" +
+	"trailer\n<</Size 4/Root 1 0 R>>\nstartxref\n170\n%%EOF\n"
 
 // serverMemory is a high estimate of the memory that the server needs without its worker processes, in bytes.
 const serverMemory = 256 << 20

@@ -59,19 +59,15 @@ type ownerSample struct {
 // during the walk.
 func (s *ownerSample) walk(path string, depth int) {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
 	if err == nil {
 		s.add(path, info)
-	}
-	if err == nil && info.IsDir() && depth > 0 && info.Name() != "lost+found" { // root owns lost+found on every new file system
-		var names []string
-		if names, err = readEntries(path, depth == maxOwnerDepth); err == nil {
-			for _, name := range names {
-				s.walk(filepath.Join(path, name), depth-1)
-			}
+		if !info.IsDir() || depth == 0 || info.Name() == "lost+found" { // root owns lost+found on every new file system
 			return
+		}
+		var names []string
+		names, err = readEntries(path, depth == maxOwnerDepth)
+		for _, name := range names {
+			s.walk(filepath.Join(path, name), depth-1)
 		}
 	}
 	if err != nil && s.err == nil && !errors.Is(err, fs.ErrNotExist) {

@@ -18,14 +18,10 @@ import (
 // read its secrets.
 func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
-		if f := checkMode(filepath.Join(c.Data, name), 0o077); f != nil {
-			all = append(all, *f)
-		}
+		all = append(all, checkMode(filepath.Join(c.Data, name), 0o077)...)
 	}
 	if c.TLS.Key != "" { // a group for certificates may have access to it
-		if f := checkMode(c.TLS.Key, 0o007); f != nil {
-			all = append(all, *f)
-		}
+		all = append(all, checkMode(c.TLS.Key, 0o007)...)
 	}
 	if len(all) == 0 {
 		all = append(all, ok("permissions", "the data directory and its secrets are for the service's own user alone"))
@@ -35,23 +31,19 @@ func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 
 // checkMode returns a finding if the file has any of the permissions in mask or belongs to
 // another user. Otherwise, it returns nil.
-func checkMode(path string, mask fs.FileMode) *apitypes.Diagnosis {
+func checkMode(path string, mask fs.FileMode) []apitypes.Diagnosis {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
-		found := warn("permissions", fmt.Sprintf("%s cannot be looked at: %v", path, err), "run the doctor as the service's own user")
-		return &found
-	}
-	if info.Mode().Perm()&mask != 0 {
-		found := bad("permissions", fmt.Sprintf("%s is open to other users of this machine (%s)", path, info.Mode().Perm()), "chmod go= "+path)
-		return &found
+	case err != nil:
+		return listOf(warn("permissions", fmt.Sprintf("%s cannot be looked at: %v", path, err), "run the doctor as the service's own user"))
+	case info.Mode().Perm()&mask != 0:
+		return listOf(bad("permissions", fmt.Sprintf("%s is open to other users of this machine (%s)", path, info.Mode().Perm()), "chmod go= "+path))
 	}
 	if at, known := info.Sys().(*syscall.Stat_t); known && int(at.Uid) != os.Geteuid() {
-		found := warn("permissions", fmt.Sprintf("%s belongs to another user than the one who asks", path),
-			"run the doctor, and every command, as the service's own user")
-		return &found
+		return listOf(warn("permissions", fmt.Sprintf("%s belongs to another user than the one who asks", path),
+			"run the doctor, and every command, as the service's own user"))
 	}
 	return nil
 }
