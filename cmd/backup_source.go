@@ -35,7 +35,8 @@ func (src *backupSource) addFlags(cmd *cobra.Command) {
 
 // archiveOptions returns the options to open the backups of src. They contain the
 // passphrase or identity and, if the data directory contains a vault, its secret.
-// archiveOptions neither contacts a server nor opens the vault.
+// archiveOptions neither contacts a server nor opens the vault. The backups may belong to a
+// different vault.
 func (s *shell) archiveOptions(c config.Config, src *backupSource) (archive.Options, error) {
 	src.warnOfExposures(s)
 	identities := ""
@@ -60,7 +61,7 @@ func (s *shell) archiveOptions(c config.Config, src *backupSource) (archive.Opti
 		settings.Passphrase, settings.PassphraseFile = passphrase, ""
 	}
 	opts, err := backup.ArchiveOptions(keys, settings, identities)
-	opts.Now, opts.Rand, opts.FreeSpace = time.Now, rand.Reader, blobstore.FreeSpace
+	opts.Vault, opts.Now, opts.Rand, opts.FreeSpace = "", time.Now, rand.Reader, blobstore.FreeSpace
 	return opts, err
 }
 
@@ -86,7 +87,7 @@ func loadExistingKeys(data string) (*secret.Keys, error) {
 }
 
 // openBackups opens the directory of backups specified by src or, if there is none, by the
-// setting backup.to. The backups may belong to a different vault.
+// setting backup.to.
 func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config, error) {
 	c, err := s.load()
 	if err != nil {
@@ -102,7 +103,6 @@ func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config,
 	if err != nil {
 		return nil, c, err
 	}
-	opts.Vault = ""
 	a, err := archive.Open(src.dir, opts)
 	return a, c, err
 }

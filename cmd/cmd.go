@@ -199,9 +199,7 @@ func (s *shell) settingsFile() (path string, exists bool, err error) {
 // or minLevel, whichever is higher.
 func (s *shell) logger(c config.Config, minLevel slog.Level) *slog.Logger {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
-		level = slog.LevelInfo // can't happen: config.Load validates the level
-	}
+	_ = level.UnmarshalText([]byte(c.Log.Level)) // can't fail, because config.Load validates the level
 	options := &slog.HandlerOptions{Level: max(level, minLevel)}
 	if strings.EqualFold(c.Log.Format, "json") {
 		return slog.New(slog.NewJSONHandler(s.messages, options))

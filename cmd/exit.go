@@ -38,6 +38,7 @@ const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BAC
 // exitCode prints err, on one line if possible, and returns the exit code for it.
 func (s *shell) exitCode(ctx context.Context, err error) int {
 	_, isUsage := errors.AsType[*usageError](err)
+	rejected, _ := errors.AsType[*client.Error](err)
 	switch {
 	case err == nil:
 		return exitDone
@@ -58,7 +59,7 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 		code = exitNoVault
 	case errors.Is(err, archive.ErrDecrypt):
 		hint = keyHint
-	case errors.Is(err, archive.ErrLocked), isLockedByServer(err):
+	case errors.Is(err, archive.ErrLocked), rejected != nil && rejected.Status == http.StatusLocked: // the server rejects a request with this status if the vault or the backups are in use
 		code = exitLocked
 	case errors.Is(err, archive.ErrDamaged):
 		code = exitDamage
@@ -74,13 +75,6 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	}
 	s.explainPermissionError(err)
 	return code
-}
-
-// isLockedByServer reports whether the server rejected the request because the vault or the
-// backups are in use.
-func isLockedByServer(err error) bool {
-	rejected, ok := errors.AsType[*client.Error](err)
-	return ok && rejected.Status == http.StatusLocked
 }
 
 // jsonFailure returns the JSON document that a command prints if it fails with --json.

@@ -1,10 +1,9 @@
 package cmd
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
-	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,19 +19,12 @@ import (
 var topicFiles embed.FS
 
 // topicCompletions returns the guides in the form "name\theading".
-func topicCompletions() []string {
-	files, err := fs.Glob(topicFiles, "help/*.md")
-	if err != nil {
-		return nil // can't happen, because the pattern is valid
-	}
-	var list []string
+func topicCompletions() (list []string) {
+	files, _ := topicFiles.ReadDir("help") // can't fail, because the directory is embedded
 	for _, file := range files {
-		name := strings.TrimSuffix(path.Base(file), ".md")
-		heading := ""
-		if text, err := topicFiles.ReadFile(file); err == nil { // reads the heading only, because it runs at every start
-			heading, _, _ = strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
-		}
-		list = append(list, name+"\t"+heading)
+		text, _ := topicFiles.ReadFile("help/" + file.Name())
+		heading, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("# ")), []byte("\n"))
+		list = append(list, strings.TrimSuffix(file.Name(), ".md")+"\t"+string(heading))
 	}
 	return list
 }
@@ -87,8 +79,7 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-func topicNames() []string {
-	var list []string
+func topicNames() (list []string) {
 	for _, name := range topicCompletions() {
 		word, _, _ := strings.Cut(name, "\t")
 		list = append(list, word)

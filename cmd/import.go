@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,17 +93,12 @@ func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error
 		defer func() { err = errors.Join(err, rejections.close()) }()
 		progress, finish := s.showProgress("import")
 		defer finish()
-		i := &importRun{shell: s, client: c, dry: f.dry, rejections: rejections, destination: folderNames(f.folder), folders: map[string]targetFolder{}, progress: progress,
+		i := &importRun{shell: s, client: c, dry: f.dry, rejections: rejections, destination: strings.FieldsFunc(f.folder, func(r rune) bool { return r == '/' }), folders: map[string]targetFolder{}, progress: progress,
 			position: apitypes.Progress{Total: int64(total.Documents), Unit: "documents"}}
 		walkErr := i.run(ctx, dir, dataDir, f.parallel)
 		finish()
 		return i.finish(walkErr)
 	})
-}
-
-// folderNames splits a folder path into names and removes empty names.
-func folderNames(folder string) []string {
-	return slices.DeleteFunc(strings.Split(folder, "/"), func(name string) bool { return name == "" })
 }
 
 // checkNotVault returns an error if dir is inside a data directory or a backup directory.

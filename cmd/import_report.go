@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"unicode"
@@ -29,7 +30,7 @@ type rejectionReport struct {
 // newRejectionReport returns a report that writes to a new CSV file at path, or to no file
 // if path is empty. It overwrites the report of an earlier import.
 func newRejectionReport(path string) (*rejectionReport, error) {
-	r := &rejectionReport{path: path}
+	r := &rejectionReport{path: path, table: csv.NewWriter(io.Discard)}
 	if path == "" {
 		return r, nil
 	}
@@ -48,10 +49,11 @@ func (r *rejectionReport) add(rejection apitypes.ImportRejection) error {
 	if r.count++; len(r.first) < maxListed {
 		r.first = append(r.first, rejection)
 	}
-	if r.table == nil {
-		return nil
+	var cells []string
+	for _, text := range []string{rejection.Path, rejection.What, rejection.Reason} {
+		cells = append(cells, apitypes.EscapeFormula(oneLine(text)))
 	}
-	if err := r.table.Write([]string{csvCell(rejection.Path), csvCell(rejection.What), csvCell(rejection.Reason)}); err != nil {
+	if err := r.table.Write(cells); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil
@@ -70,10 +72,7 @@ func (r *rejectionReport) close() error {
 
 // print prints the first rejections as messages.
 func (r *rejectionReport) print(s *shell) {
-	for n, rejection := range r.first {
-		if n == maxPrinted {
-			break
-		}
+	for _, rejection := range r.first[:min(maxPrinted, len(r.first))] {
 		s.messagef("%s: %s", quoteUnprintable(rejection.Path), rejection.Reason)
 	}
 	if more := r.count - maxPrinted; more > 0 && r.path == "" {
@@ -81,16 +80,6 @@ func (r *rejectionReport) print(s *shell) {
 	} else if more > 0 {
 		s.messagef("and %d more in %s", more, r.path)
 	}
-}
-
-// csvCell replaces control characters in a cell with spaces and escapes formulas.
-func csvCell(text string) string {
-	return apitypes.EscapeFormula(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text))
 }
 
 // quoteUnprintable quotes a file name if it contains control characters, so that the name

@@ -74,7 +74,6 @@ func (s *shell) restoreOptions(name string, src *backupSource) (config.Config, i
 		return c, instance.RestoreOptions{}, err
 	}
 	opts, err := s.archiveOptions(c, src)
-	opts.Vault = ""
 	log := s.logger(c, slog.LevelWarn)
 	return c, instance.RestoreOptions{
 		From: a.Dir(), Snapshot: name, Archive: opts,

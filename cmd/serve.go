@@ -203,21 +203,15 @@ func (s *shell) checkLocalDisk(c config.Config) error {
 	return nil
 }
 
-// retention converts the retention settings to the type used by package vault. It can't
-// fail, because the settings were validated when they were loaded.
-func retention(c config.Config) vault.Retention {
-	templates, err := c.Retention.ByTemplate()
-	if err != nil {
-		panic(err)
-	}
-	return vault.Retention{Default: c.Retention.Keep, Templates: templates}
-}
-
 // vaultSettings returns the settings that apply to the vault.
 func vaultSettings(c config.Config) instance.Settings {
 	host := "" // remains empty if public_url isn't set
 	if address, err := url.Parse(c.PublicURL); err == nil {
 		host = address.Hostname()
+	}
+	templates, err := c.Retention.ByTemplate()
+	if err != nil {
+		panic(err) // can't happen, because config.Load validates the setting
 	}
 	limits := document.DefaultInspectLimits()
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
@@ -233,7 +227,7 @@ func vaultSettings(c config.Config) instance.Settings {
 			Host: host, Queue: secret.QueueLimits{MaxLength: c.Users.SignInQueue, MaxWait: c.Users.SignInWait},
 		},
 		Uploads:   upload.Settings{Keep: c.Uploads.Keep, PerUser: c.Uploads.PerUser, BytesPerUser: int64(c.Uploads.BytesPerUser)},
-		TrashKeep: c.Trash.Keep, Retention: retention(c), Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
+		TrashKeep: c.Trash.Keep, Retention: vault.Retention{Default: c.Retention.Keep, Templates: templates}, Spare: int64(c.Disk.Spare), ReplayKeep: c.Idempotency.Keep,
 		Scrub: integrity.ScrubSettings{Every: c.Scrub.Every, VerifiedFor: c.Scrub.VerifiedFor, VerifyFirst: int64(c.Scrub.VerifyFirst)},
 		Search: search.Settings{
 			Deadline: c.Search.Deadline, CacheSize: int64(c.Search.CacheSize), BatchSize: int64(c.Search.BatchSize), MaxWords: c.Search.MaxWords,

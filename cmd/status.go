@@ -32,6 +32,10 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		}
 		running = fmt.Sprintf("on %s://%s since %s", scheme, *status.Listen, s.formatTime(status.StartedAt))
 	}
+	failed := fmt.Sprintf("%d in processing", status.Failed)
+	if status.Failed > 0 {
+		failed += "; \"deedkeep process list\" says why"
+	}
 	rows := [][]string{
 		{"server", running},
 		{"certificate", s.certificateRow(status.Certificate)},
@@ -43,7 +47,7 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"folders", fmt.Sprint(status.Folders)},
 		{"trash", fmt.Sprint(status.Trashed)},
 		{"waiting", fmt.Sprintf("%d for processing", status.Queue)},
-		{"failed", failedRow(status.Failed)},
+		{"failed", failed},
 		{"search", searchRow(status.Search)},
 		{"damage", damagedRow(status.Damaged)},
 		{"scrub", s.scrubRow(status.Scrub)},
@@ -66,15 +70,6 @@ func (s *shell) certificateRow(c *apitypes.Certificate) string {
 		return "none: no https"
 	}
 	return fmt.Sprintf("until %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
-}
-
-// failedRow returns the number of documents without a preview or text, and the command that
-// lists them.
-func failedRow(n int64) string {
-	if n == 0 {
-		return "0 in processing"
-	}
-	return fmt.Sprintf("%d in processing; \"deedkeep process list\" says why", n)
 }
 
 // damagedRow returns a text that lists the first few documents that are damaged on disk.

@@ -1,11 +1,10 @@
 package cmd
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -141,7 +140,10 @@ func (s *shell) purgeRecord(ctx context.Context, c *control.Client, record, id, 
 		return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.formatTime(kept))
 	}
 	if !yes {
-		if err := s.confirm(purgeQuestion(item), confirmWord(item)); err != nil {
+		recordType := map[string]string{"file": "document"}[item.Kind]
+		contents := map[string]string{"abstract": " with its documents"}[item.Kind]
+		question := fmt.Sprintf("This permanently deletes the %s %q%s.", cmp.Or(recordType, item.Kind), item.Name, contents)
+		if err := s.confirm(question, cmp.Or(strings.TrimSpace(item.Name), item.Record)); err != nil {
 			return err
 		}
 	}
@@ -209,26 +211,6 @@ func trashRecord(text string) (string, error) {
 	return "", &usageError{fmt.Errorf(`%q is not the ID of a record in the trash; write it as "deedkeep trash list" shows it, like abstract:Zz9aB31x or file:17`, text)}
 }
 
-func purgeQuestion(item apitypes.TrashItem) string {
-	recordType, contents := item.Kind, ""
-	switch item.Kind {
-	case "file":
-		recordType = "document"
-	case "abstract":
-		contents = " with its documents"
-	}
-	return fmt.Sprintf("This permanently deletes the %s %q%s.", recordType, item.Name, contents)
-}
-
-// confirmWord returns the text that the user must type to confirm a purge: the name of the
-// record, or its ID if it has no name.
-func confirmWord(item apitypes.TrashItem) string {
-	if name := strings.TrimSpace(item.Name); name != "" {
-		return name
-	}
-	return item.Record
-}
-
 // canConfirm returns an error if yes is not set and there is no terminal on which the user
 // can confirm.
 func (s *shell) canConfirm(yes bool) error {
@@ -242,9 +224,9 @@ func (s *shell) canConfirm(yes bool) error {
 func (s *shell) confirm(question, phrase string) error {
 	s.messagef("%s This cannot be undone.", question)
 	s.promptf("", "type %s to confirm: ", phrase)
-	line, err := bufio.NewReader(s.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the confirmation: %w", err)
+	line, err := readLine(s.in, "confirmation")
+	if err != nil {
+		return err
 	}
 	if !model.ConfirmationMatches(line, phrase) {
 		return errors.New("not confirmed; nothing was deleted")
@@ -257,11 +239,10 @@ func (s *shell) printPurged(done apitypes.TrashPurged) error {
 	if done.Kept > 0 {
 		kept = fmt.Sprintf("; %d kept by the retention setting", done.Kept)
 	}
-	documents := "documents"
+	documents, when := "documents", ""
 	if done.Documents == 1 {
 		documents = "a document"
 	}
-	when := ""
 	if done.Waits {
 		when = "; the rest of the space is freed after the backup"
 	}

@@ -49,7 +49,10 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 			}
 			draft := apitypes.UserCreate{Name: args[0], Role: role}
 			if fromStdin {
-				password, err := s.readPassword()
+				password, err := s.readSecret("password")
+				if err == nil && password == "" {
+					err = &usageError{errors.New("--password-stdin: there is no password on standard input")}
+				}
 				if err != nil {
 					return err
 				}
@@ -78,16 +81,6 @@ func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, o
 	}
 }
 
-// readPassword reads a password from the first line of standard input. A terminal doesn't
-// echo it.
-func (s *shell) readPassword() (string, error) {
-	line, err := s.readSecret("password")
-	if err == nil && line == "" {
-		return "", &usageError{errors.New("--password-stdin: there is no password on standard input")}
-	}
-	return line, err
-}
-
 // readSecret reads a line from standard input and returns it without the line ending. On a
 // terminal, it prompts with label and doesn't echo the input.
 func (s *shell) readSecret(label string) (string, error) {
@@ -97,7 +90,12 @@ func (s *shell) readSecret(label string) (string, error) {
 		fmt.Fprintln(s.messages) //nolint:errcheck // a failed write to standard error can't be reported
 		return string(line), err
 	}
-	line, err := bufio.NewReader(io.LimitReader(s.in, 2*model.MaxPasswordLength)).ReadString('\n')
+	return readLine(io.LimitReader(s.in, 2*model.MaxPasswordLength), label)
+}
+
+// readLine reads the first line of in and returns it without the line ending.
+func readLine(in io.Reader, label string) (string, error) {
+	line, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("read the %s: %w", label, err)
 	}
