@@ -30,25 +30,39 @@ import (
 //
 // The names are the same as in the API, so JSON from /v1 is also valid.
 
-// printYAML prints comment and then v as a YAML document.
-func (s *shell) printYAML(comment string, v any) error {
+// exportCommand returns the command of group that prints the list under key as a definition
+// file. what describes the file in its comment.
+func exportCommand[T any](s *shell, group, key, short, what string, get func(*control.Client, context.Context) (T, error), list func(T) any) *cobra.Command {
+	return &cobra.Command{
+		Use: "export", Short: short, Example: strings.ReplaceAll("  deedkeep GROUP export > GROUP.yaml\n  deedkeep GROUP export --json", "GROUP", group),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return query(s, cmd, get, func(result T) error { return s.printDefinitions(group, what, map[string]any{key: list(result)}) })
+		},
+	}
+}
+
+// printDefinitions prints v as JSON if --json is set, and otherwise as YAML with a comment.
+func (s *shell) printDefinitions(group, what string, v any) error {
+	if s.json {
+		return s.printJSON(v)
+	}
 	var text bytes.Buffer
 	enc := yaml.NewEncoder(&text)
 	enc.SetIndent(2)
 	if err := errors.Join(enc.Encode(v), enc.Close()); err != nil {
 		return err
 	}
-	return s.printf("# %s\n%s", comment, text.String())
+	return s.printf("# %s; \"deedkeep %s import FILE --dry-run\" shows what a change would do\n%s", what, group, text.String())
 }
 
-// importCommand returns the command that imports the list under key of a definition file with
-// send. record is how the changes call a definition without an ID.
-func importCommand[T any](s *shell, key, record, short, long, example string,
+// importCommand returns the command of group that imports the list under key of a definition
+// file with send. record is how the changes call a definition without an ID.
+func importCommand[T any](s *shell, group, key, record, short, long, example string,
 	send func(c *control.Client, ctx context.Context, list []T, dryRun bool) (apitypes.DefinitionsChanged, error)) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: short, Long: long, Example: example,
-		Annotations: missingArg(fmt.Sprintf("the file is missing; \"deedkeep %s export\" writes one", strings.TrimPrefix(key, "custom_"))),
+		Annotations: missingArg(fmt.Sprintf("the file is missing; \"deedkeep %s export\" writes one", group)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, in, err := s.openDefinitions(args[0])
 			if err != nil {

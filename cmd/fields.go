@@ -56,24 +56,12 @@ func fieldTable(fields []apitypes.Field) string {
 }
 
 func (s *shell) fieldsExport() *cobra.Command {
-	return &cobra.Command{
-		Use:     "export",
-		Short:   "Print the custom fields of orders as a file that import reads",
-		Example: "  deedkeep fields export > fields.yaml\n  deedkeep fields export --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return query(s, cmd, (*control.Client).OrderFields, func(fields apitypes.OrderFields) error {
-				definitions := map[string]any{"custom_fields": fields.CustomFields}
-				if s.json {
-					return s.printJSON(definitions)
-				}
-				return s.printYAML(`custom fields of orders; "deedkeep fields import FILE --dry-run" shows what a change would do`, definitions)
-			})
-		},
-	}
+	return exportCommand(s, "fields", "custom_fields", "Print the custom fields of orders as a file that import reads", "custom fields of orders",
+		(*control.Client).OrderFields, func(fields apitypes.OrderFields) any { return fields.CustomFields })
 }
 
 func (s *shell) fieldsImport() *cobra.Command {
-	return importCommand(s, "custom_fields", "order fields", "Put the custom fields of a file in the place of those that orders have",
+	return importCommand(s, "fields", "custom_fields", "order fields", "Put the custom fields of a file in the place of those that orders have",
 		`Put the custom fields of a YAML or JSON file, as export writes it, in the place of
 those that orders have; - is standard input. A field that the file leaves out goes.
 What every order has anyway (order_number, county and the like) cannot be the key of

@@ -40,24 +40,12 @@ func (s *shell) statusesList() *cobra.Command {
 }
 
 func (s *shell) statusesExport() *cobra.Command {
-	return &cobra.Command{
-		Use:     "export",
-		Short:   "Print the statuses of orders as a file that import reads",
-		Example: "  deedkeep statuses export > statuses.yaml\n  deedkeep statuses export --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return query(s, cmd, (*control.Client).OrderStatuses, func(statuses []string) error {
-				if s.json {
-					return s.printJSON(apitypes.OrderStatuses{Statuses: statuses})
-				}
-				return s.printYAML(`statuses of orders, the first given to new ones; "deedkeep statuses import FILE --dry-run" shows what a change would do`,
-					map[string]any{"statuses": statuses})
-			})
-		},
-	}
+	return exportCommand(s, "statuses", "statuses", "Print the statuses of orders as a file that import reads", "statuses of orders, the first given to new ones",
+		(*control.Client).OrderStatuses, func(statuses []string) any { return apitypes.List[string](statuses) })
 }
 
 func (s *shell) statusesImport() *cobra.Command {
-	return importCommand(s, "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
+	return importCommand(s, "statuses", "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
 		`Put the statuses of a YAML or JSON file, as export writes it, in the place of those
 that orders have; - is standard input. The first is given to new orders. A status
 that orders are in cannot go: it is named with their number, those in the trash

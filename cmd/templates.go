@@ -148,11 +148,11 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 		}
 		return s.printJSON(map[string]any{"templates": drafts})
 	}
-	return s.printYAML(`abstract templates; "deedkeep templates import FILE --dry-run" shows what a change would do`, map[string]any{"templates": list})
+	return s.printDefinitions("templates", "abstract templates", map[string]any{"templates": list})
 }
 
 func (s *shell) templatesImport() *cobra.Command {
-	return importCommand(s, "templates", "template", "Change and add templates by a file",
+	return importCommand(s, "templates", "templates", "template", "Change and add templates by a file",
 		`Change and add templates by a YAML or JSON file, as export writes it; - is standard
 input. A template is known by its id, else by its name; one that is not known is
 made. Templates that the file does not name stay, and so does what a template in

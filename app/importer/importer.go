@@ -209,23 +209,16 @@ func Hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || systemFiles[strings.ToLower(name)]
 }
 
-// Totals contains the number and total size of the documents in a folder tree.
-type Totals struct {
-	Documents int
-	Bytes     int64
-}
-
-// Count returns the totals of dir without opening any documents.
-func Count(ctx context.Context, dir string, avoid os.FileInfo) (total Totals, err error) {
+// Count returns the number of documents in dir without opening any.
+func Count(ctx context.Context, dir string, avoid os.FileInfo) (documents int, err error) {
 	err = Walk(ctx, dir, avoid, func(e Entry) error {
 		if e.Kind == Document {
-			total.Documents++
-			total.Bytes += e.Size
+			documents++
 		}
 		return nil
 	})
 	if err != nil {
-		return total, fmt.Errorf("count %s: %w", dir, err)
+		err = fmt.Errorf("count %s: %w", dir, err)
 	}
-	return total, nil
+	return documents, err
 }
