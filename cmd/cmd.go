@@ -48,12 +48,7 @@ func Main(example string) int {
 	return s.run(ctx, os.Args[1:])
 }
 
-// Run runs one command line and returns its exit code (see exit.go). It writes data to out
-// and messages for the user to messages.
-func Run(ctx context.Context, args []string, in io.Reader, out, messages io.Writer) int {
-	return newShell(in, out, messages).run(ctx, args)
-}
-
+// newShell returns a shell that writes data to out and messages for the user to messages.
 func newShell(in io.Reader, out, messages io.Writer) *shell {
 	return &shell{in: in, out: out, messages: messages, checkAssets: web.Ready, fileSystemType: blobstore.FileSystemType, isInteractive: isTerminalReader}
 }

@@ -28,7 +28,7 @@ import (
 func runCommand(t *testing.T, dir string, args ...string) (code int, out string) {
 	t.Helper()
 	var stdout, messages bytes.Buffer
-	code = Run(context.Background(), append([]string{"--data", dir}, args...), strings.NewReader(""), &stdout, &messages)
+	code = newShell(strings.NewReader(""), &stdout, &messages).run(context.Background(), append([]string{"--data", dir}, args...))
 	if code != exitDone && code != exitDamage {
 		t.Fatalf("%q: got exit code %d, want %d or %d: %s", args, code, exitDone, exitDamage, messages.String())
 	}

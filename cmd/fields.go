@@ -13,7 +13,20 @@ func (s *shell) fieldsCommand() *cobra.Command {
 	return commandGroup("fields", "See and change the custom fields of orders", `  deedkeep fields list
   deedkeep fields export > fields.yaml
   deedkeep fields import fields.yaml --dry-run`,
-		s.fieldsList(), s.fieldsExport(), s.fieldsImport())
+		s.fieldsList(),
+		exportCommand(s, "fields", "custom_fields", "Print the custom fields of orders as a file that import reads", "custom fields of orders",
+			(*control.Client).OrderFields, func(fields apitypes.OrderFields) any { return fields.CustomFields }),
+		importCommand(s, "fields", "custom_fields", "order fields", "Put the custom fields of a file in the place of those that orders have",
+			`Put the custom fields of a YAML or JSON file, as export writes it, in the place of
+those that orders have; - is standard input. A field that the file leaves out goes.
+What every order has anyway (order_number, county and the like) cannot be the key of
+a custom field.
+
+Refused is what would leave values of orders without a definition: a field or an
+option that goes, or a type that changes, while orders have such values, in the
+trash too. Nothing is written then.`,
+			`  deedkeep fields import fields.yaml --dry-run
+  deedkeep fields import fields.yaml`, (*control.Client).ImportOrderFields))
 }
 
 // listedField is an element of the output of `fields list --json`.
@@ -53,23 +66,4 @@ func fieldTable(fields []apitypes.Field) string {
 		rows = append(rows, []string{f.Key, f.Label, f.Type, required, strings.Join(f.Options, ", ")})
 	}
 	return table(rows)
-}
-
-func (s *shell) fieldsExport() *cobra.Command {
-	return exportCommand(s, "fields", "custom_fields", "Print the custom fields of orders as a file that import reads", "custom fields of orders",
-		(*control.Client).OrderFields, func(fields apitypes.OrderFields) any { return fields.CustomFields })
-}
-
-func (s *shell) fieldsImport() *cobra.Command {
-	return importCommand(s, "fields", "custom_fields", "order fields", "Put the custom fields of a file in the place of those that orders have",
-		`Put the custom fields of a YAML or JSON file, as export writes it, in the place of
-those that orders have; - is standard input. A field that the file leaves out goes.
-What every order has anyway (order_number, county and the like) cannot be the key of
-a custom field.
-
-Refused is what would leave values of orders without a definition: a field or an
-option that goes, or a type that changes, while orders have such values, in the
-trash too. Nothing is written then.`,
-		`  deedkeep fields import fields.yaml --dry-run
-  deedkeep fields import fields.yaml`, (*control.Client).ImportOrderFields)
 }

@@ -11,7 +11,16 @@ func (s *shell) statusesCommand() *cobra.Command {
 	return commandGroup("statuses", "See and change the statuses of orders", `  deedkeep statuses list
   deedkeep statuses export > statuses.yaml
   deedkeep statuses import statuses.yaml --dry-run`,
-		s.statusesList(), s.statusesExport(), s.statusesImport())
+		s.statusesList(),
+		exportCommand(s, "statuses", "statuses", "Print the statuses of orders as a file that import reads", "statuses of orders, the first given to new ones",
+			(*control.Client).OrderStatuses, func(statuses []string) any { return apitypes.List[string](statuses) }),
+		importCommand(s, "statuses", "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
+			`Put the statuses of a YAML or JSON file, as export writes it, in the place of those
+that orders have; - is standard input. The first is given to new orders. A status
+that orders are in cannot go: it is named with their number, those in the trash
+counted, and nothing is written.`,
+			`  deedkeep statuses import statuses.yaml --dry-run
+  echo '{"statuses": ["active", "on_hold", "completed", "cancelled"]}' | deedkeep statuses import -`, (*control.Client).ImportOrderStatuses))
 }
 
 // listedStatus is an element of the output of `statuses list --json`.
@@ -37,19 +46,4 @@ func (s *shell) statusesList() *cobra.Command {
 			})
 		},
 	}
-}
-
-func (s *shell) statusesExport() *cobra.Command {
-	return exportCommand(s, "statuses", "statuses", "Print the statuses of orders as a file that import reads", "statuses of orders, the first given to new ones",
-		(*control.Client).OrderStatuses, func(statuses []string) any { return apitypes.List[string](statuses) })
-}
-
-func (s *shell) statusesImport() *cobra.Command {
-	return importCommand(s, "statuses", "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
-		`Put the statuses of a YAML or JSON file, as export writes it, in the place of those
-that orders have; - is standard input. The first is given to new orders. A status
-that orders are in cannot go: it is named with their number, those in the trash
-counted, and nothing is written.`,
-		`  deedkeep statuses import statuses.yaml --dry-run
-  echo '{"statuses": ["active", "on_hold", "completed", "cancelled"]}' | deedkeep statuses import -`, (*control.Client).ImportOrderStatuses)
 }

@@ -16,7 +16,27 @@ func (s *shell) templatesCommand() *cobra.Command {
 	return commandGroup("templates", "See and change the abstract templates", `  deedkeep templates list
   deedkeep templates export > templates.yaml
   deedkeep templates import templates.yaml --dry-run`,
-		s.templatesList(), s.templatesShow(), s.templatesExport(), s.templatesImport(), s.templatesDefault(), s.templatesRetire())
+		s.templatesList(), s.templatesShow(), s.templatesExport(),
+		importCommand(s, "templates", "templates", "template", "Change and add templates by a file",
+			`Change and add templates by a YAML or JSON file, as export writes it; - is standard
+input. A template is known by its id, else by its name; one that is not known is
+made. Templates that the file does not name stay, and so does what a template in
+it leaves out: statuses, custom_fields, retired. "default: true" moves the default.
+The key of a field is a-z, 0-9 and _; what every abstract has anyway (county, status
+and the like) cannot be the key of a custom field.
+
+Refused is what would leave values of abstracts without a definition: a field, an
+option or a status that goes, or a type that changes, while abstracts have such
+values, in the trash too. Nothing is written then.`,
+			`  deedkeep templates import templates.yaml --dry-run
+  deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`, (*control.Client).ImportTemplates),
+		s.templateCommand("default", "Make a template the one that is used when none is named", "", "2",
+			(*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is the default now\n" }),
+		s.templateCommand("retire", "Take a template out of use for new abstracts; its abstracts stay",
+			`Take a template out of use for new abstracts; its abstracts stay as they are. The
+default template cannot be retired. To bring one back, import it with
+"retired: false".`, "3",
+			(*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is retired\n" }))
 }
 
 func (s *shell) templatesList() *cobra.Command {
@@ -149,33 +169,4 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 		return s.printJSON(map[string]any{"templates": drafts})
 	}
 	return s.printDefinitions("templates", "abstract templates", map[string]any{"templates": list})
-}
-
-func (s *shell) templatesImport() *cobra.Command {
-	return importCommand(s, "templates", "templates", "template", "Change and add templates by a file",
-		`Change and add templates by a YAML or JSON file, as export writes it; - is standard
-input. A template is known by its id, else by its name; one that is not known is
-made. Templates that the file does not name stay, and so does what a template in
-it leaves out: statuses, custom_fields, retired. "default: true" moves the default.
-The key of a field is a-z, 0-9 and _; what every abstract has anyway (county, status
-and the like) cannot be the key of a custom field.
-
-Refused is what would leave values of abstracts without a definition: a field, an
-option or a status that goes, or a type that changes, while abstracts have such
-values, in the trash too. Nothing is written then.`,
-		`  deedkeep templates import templates.yaml --dry-run
-  deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`, (*control.Client).ImportTemplates)
-}
-
-func (s *shell) templatesDefault() *cobra.Command {
-	return s.templateCommand("default", "Make a template the one that is used when none is named", "", "2",
-		(*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is the default now\n" })
-}
-
-func (s *shell) templatesRetire() *cobra.Command {
-	return s.templateCommand("retire", "Take a template out of use for new abstracts; its abstracts stay",
-		`Take a template out of use for new abstracts; its abstracts stay as they are. The
-default template cannot be retired. To bring one back, import it with
-"retired: false".`, "3",
-		(*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is retired\n" })
 }
