@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // ReferenceWord is the role of a word in a reference to recorded instruments, such as "Deed
@@ -149,19 +150,24 @@ func isNumberWord(w string) bool { return w == "no" || w == "nr" || w == "num" |
 
 func isNumeric(w string) bool { return w != "" && '0' <= w[0] && w[0] <= '9' }
 
-// Patterns for references in running text. bookPage matches "Bk 1022 Pg 311", "Bk1022-Pg311",
+// Patterns for references in running text. They are compiled when they are first used, because
+// that takes milliseconds. bookPage matches "Bk 1022 Pg 311", "Bk1022-Pg311",
 // "C.O.B. 1022, folio 311", "OR Book 1022 at Page 311", "Liber 7 f. 12", and "COB 1022/311".
 // instrumentNumber matches "Inst. No. 88123".
 var (
-	bookPage = regexp.MustCompile(`(?i)\b(?:(?:` + regexpAlternatives(slices.Collect(maps.Keys(recordWords))) + `)\.?\s+){0,3}` +
-		`(?:(?-i:OR|O\.\s?R\.)\s+(?:book|bk)|(?-i:OR|O\.\s?R\.)|` +
-		regexpAlternatives(slices.DeleteFunc(slices.Collect(maps.Keys(bookWords)), isEnglishWord)) + `)\.?` +
-		`[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*\d{1,9}` +
-		`(?:[\s,/;:-]*(?:at\s+)?(?:` + regexpAlternatives(slices.Collect(maps.Keys(pageWords))) +
-		`)\.?[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*|\s?/\s?)\d{1,9}`)
-	instrumentNumber = regexp.MustCompile(
-		`(?i)\b(?:(?:instrument|instr|inst|entry|reception|recep)\b\.?[\s#]*(?:(?:no|nr|num|number)\b\.?)?|` +
-			`doc(?:ument)?\b\.?\s*(?:no|nr|num|number|#)\.?)[\s:#]*\d[\d-]{3,19}\d`)
+	bookPage = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:(?:` + regexpAlternatives(slices.Collect(maps.Keys(recordWords))) + `)\.?\s+){0,3}` +
+			`(?:(?-i:OR|O\.\s?R\.)\s+(?:book|bk)|(?-i:OR|O\.\s?R\.)|` +
+			regexpAlternatives(slices.DeleteFunc(slices.Collect(maps.Keys(bookWords)), isEnglishWord)) + `)\.?` +
+			`[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*\d{1,9}` +
+			`(?:[\s,/;:-]*(?:at\s+)?(?:` + regexpAlternatives(slices.Collect(maps.Keys(pageWords))) +
+			`)\.?[\s#-]*(?:(?:no|nr|num|number)\b\.?)?[\s#-]*|\s?/\s?)\d{1,9}`)
+	})
+	instrumentNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(
+			`(?i)\b(?:(?:instrument|instr|inst|entry|reception|recep)\b\.?[\s#]*(?:(?:no|nr|num|number)\b\.?)?|` +
+				`doc(?:ument)?\b\.?\s*(?:no|nr|num|number|#)\.?)[\s:#]*\d[\d-]{3,19}\d`)
+	})
 )
 
 // isEnglishWord reports whether an abbreviation is also an English word. Such an abbreviation is

@@ -77,7 +77,7 @@ func TestParseBookPage(t *testing.T) {
 				t.Errorf("ParseBookPage = %q of %q (%t), want %q of %q", got, r.Type, ok, row.want, row.bookType)
 			}
 			for _, text := range []string{row.text, "recorded in " + row.text + " of the land records", "Deed-" + row.text + "-Hebert"} {
-				found := bookPage.FindAllString(text, 9)
+				found := bookPage().FindAllString(text, 9)
 				if !slices.ContainsFunc(found, func(s string) bool { return strings.HasSuffix(s, row.text) }) {
 					t.Errorf("FindAllString(%q) = %q, want a match that ends in %q", text, found, row.text)
 				}
@@ -98,7 +98,7 @@ func TestParseBookPageRejectsOtherText(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"lots 11 or 12, page 3", "2019 Taxes", "page 311 of 500", "L 12", "the notebook 12 page 3", "Lot 12/13"} {
-		if found := bookPage.FindAllString(text, 9); found != nil {
+		if found := bookPage().FindAllString(text, 9); found != nil {
 			t.Errorf("FindAllString(%q) = %q, want none", text, found)
 		}
 	}

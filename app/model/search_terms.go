@@ -48,7 +48,7 @@ func (f File) SearchTerms() SearchTerms {
 	k.name(f.Filename)
 	stem := strings.TrimSuffix(f.Filename, f.dotExtension())
 	spaced := strings.ReplaceAll(stem, "_", " ")
-	parts := strings.FieldsFunc(bookPage.ReplaceAllString(spaced, " "), isNameSeparator)
+	parts := strings.FieldsFunc(bookPage().ReplaceAllString(spaced, " "), isNameSeparator)
 	if looksLikeNumber(stem) && !slices.ContainsFunc(parts, func(part string) bool { return !hasDigit(part) }) {
 		k.number(stem)
 		return k
@@ -116,7 +116,7 @@ func (k *SearchTerms) value(key, text string) {
 
 // numbersIn adds the book and page references and instrument numbers found in a text.
 func (k *SearchTerms) numbersIn(text string) {
-	for _, pattern := range []*regexp.Regexp{bookPage, instrumentNumber} {
+	for _, pattern := range []*regexp.Regexp{bookPage(), instrumentNumber()} {
 		for _, found := range pattern.FindAllString(text, maxNumbersPerText) {
 			k.number(found)
 		}
