@@ -50,6 +50,7 @@
 //	1     app/certificate TLS certificates: loaded or self-signed                 -
 //	1     app/client     HTTP client: JSON, JSON lines, error responses           -
 //	1     app/config     settings: defaults, loading, validation                  github.com/spf13/viper
+//	0     app/fairqueue  queue that owners share fairly                           -
 //	0     app/errs       error kinds and field errors                             -
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/apitypes   JSON shapes of /v1                                       -

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"deedkeep/app/fairqueue"
 )
 
 // ErrBusy reports that the queue is full. The document is not to blame. The same call may succeed
@@ -42,7 +44,7 @@ type queue struct {
 	mu          sync.Mutex
 	slots       int
 	maxWaiting  int // per class
-	classes     [numClasses]classQueue
+	classes     [numClasses]fairqueue.Queue[*waiter]
 	running     []*waiter
 	slotTime    map[string]time.Duration // per owner, since the queue was last empty
 	minSlotTime time.Duration            // slotTime of the last owner that got a slot; new owners start with this value
@@ -56,6 +58,23 @@ const (
 	// ensures that the document completes eventually.
 	maxPreemptions = 3
 )
+
+// waiter is a call that waits for a slot or holds one.
+type waiter struct {
+	class Class
+	owner string
+	stop  context.CancelFunc // preempts the work by canceling its context
+	ready chan struct{}      // closed when a slot is granted or err is set
+	err   error              // ErrBusy if the waiter was dropped from the queue, else nil
+
+	slotSince   time.Time     // when it got the current slot
+	slotTime    time.Duration // total time in previous slots
+	startedAt   time.Time     // when a worker first got the document
+	slowTimer   *time.Timer   // expires after slowAfter; nil while no worker has the document
+	slow        bool          // the document has run for slowAfter, now or before a preemption
+	preempted   bool          // the work is being stopped and is about to release its slot
+	preemptions int           // number of preemptions
+}
 
 func newQueue(slots, maxWaiting int) *queue {
 	return &queue{slots: slots, maxWaiting: maxWaiting, slotTime: make(map[string]time.Duration), slowCount: make(map[string]int)}
@@ -85,7 +104,7 @@ func (q *queue) acquire(ctx context.Context, t *waiter) error {
 		}
 		q.releaseLocked(t, false) // the slot was granted at the moment when ctx was canceled
 	default:
-		q.classes[t.class].remove(t)
+		q.classes[t.class].Remove(t.owner, t)
 		q.scheduleQuick(t)
 	}
 	return ctx.Err()
@@ -96,11 +115,16 @@ func (q *queue) enqueue(t *waiter) error {
 	defer q.mu.Unlock()
 	l := &q.classes[t.class]
 	t.ready = make(chan struct{})
-	if t.preemptions == 0 && l.waiting >= q.maxWaiting && !l.dropFromLongest(t.owner) {
-		return ErrBusy
+	if t.preemptions == 0 && l.Len() >= q.maxWaiting {
+		dropped, ok := l.DropNewest(t.owner)
+		if !ok {
+			return ErrBusy
+		}
+		dropped.err = ErrBusy
+		close(dropped.ready)
 	}
 	q.slotTime[t.owner] = max(q.slotTime[t.owner], q.minSlotTime)
-	l.add(t)
+	l.Add(t.owner, t, t.preemptions > 0)
 	q.grant()
 	return nil
 }
@@ -154,7 +178,7 @@ func (q *queue) releaseLocked(t *waiter, again bool) {
 		q.scheduleQuick(t)
 	}
 	q.grant()
-	if len(q.running) == 0 && !slices.ContainsFunc(q.classes[:], func(l classQueue) bool { return l.waiting > 0 }) {
+	if len(q.running) == 0 && !slices.ContainsFunc(q.classes[:], func(l fairqueue.Queue[*waiter]) bool { return l.Len() > 0 }) {
 		clear(q.slotTime)
 		q.minSlotTime = 0
 	}
@@ -200,11 +224,11 @@ func (q *queue) next() *waiter {
 			return nil
 		}
 		slow := q.count(nil, func(h *waiter) bool { return h.class >= class && q.slowCount[h.owner] > 0 })
-		may := func(owner string) bool {
+		cost := func(owner string) (int64, bool) {
 			own := func(h *waiter) bool { return h.class >= class && h.owner == owner }
-			return q.slowCount[owner] == 0 || slow < q.sharedSlots() && q.count(nil, own) == 0
+			return int64(q.slotTime[owner]), q.slowCount[owner] == 0 || slow < q.sharedSlots() && q.count(nil, own) == 0
 		}
-		if t := q.classes[class].next(may, q.slotTime); t != nil {
+		if t, ok := q.classes[class].Next(cost); ok {
 			return t
 		}
 	}
@@ -240,7 +264,7 @@ func (q *queue) preempt() {
 		return
 	}
 	for class := numClasses - 1; class >= 0; class-- {
-		if !slices.ContainsFunc(q.classes[class].owners, func(o *ownerQueue) bool { return q.slowCount[o.owner] == 0 }) {
+		if !q.classes[class].HasOwner(func(owner string) bool { return q.slowCount[owner] == 0 }) {
 			continue
 		}
 		if t := q.victim(class); t != nil {
@@ -276,7 +300,7 @@ func (q *queue) waiting() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for i := range q.classes {
-		n += q.classes[i].waiting
+		n += q.classes[i].Len()
 	}
 	return n
 }

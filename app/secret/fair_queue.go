@@ -2,9 +2,10 @@ package secret
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
+
+	"deedkeep/app/fairqueue"
 )
 
 // QueueLimits limits the queue of password checks.
@@ -30,25 +31,18 @@ func (q QueueLimits) wait() time.Duration {
 // fairQueue limits the number of concurrent jobs and shares it fairly among owners. Each
 // owner runs at most one job at a time, and waiting owners are served round-robin. A
 // burst of requests from one owner delays each other owner by at most one job.
-//
-//	owners ── next one first ── each with its waiters, oldest first
 type fairQueue struct {
 	limits QueueLimits
 
 	mu      sync.Mutex
 	free    int
-	waiting int             // total number of waiters
 	running map[string]bool // owners with a running job
-	owners  []*ownerQueue   // owners with waiters
-}
-
-type ownerQueue struct {
-	owner   string
-	waiters []*waiter
+	waiting fairqueue.Queue[*waiter]
 }
 
 // waiter is one waiting request. ready is closed when the request may run or was evicted.
 type waiter struct {
+	owner   string
 	ready   chan struct{}
 	evicted bool
 }
@@ -61,7 +55,7 @@ func newFairQueue(slots int, limits QueueLimits) *fairQueue {
 // the queue is full or the wait takes too long.
 func (t *fairQueue) acquire(ctx context.Context, owner string) error {
 	w, err := t.enqueue(owner)
-	if err != nil || w == nil {
+	if err != nil {
 		return err
 	}
 	timeout := time.NewTimer(t.limits.wait())
@@ -77,71 +71,36 @@ func (t *fairQueue) acquire(ctx context.Context, owner string) error {
 	case <-timeout.C:
 		err = ErrBusy
 	}
-	t.cancel(owner, w)
+	t.cancel(w)
 	return err
 }
 
-// enqueue adds a waiter. It returns nil if the owner may run a job immediately.
+// enqueue adds a waiter, which is ready if the owner may run a job immediately. If the
+// queue is full, it evicts a waiter of the owner with the most waiters.
 func (t *fairQueue) enqueue(owner string) (*waiter, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.free > 0 && !t.running[owner] {
-		t.free--
-		t.running[owner] = true
-		return nil, nil
+	w := &waiter{owner: owner, ready: make(chan struct{})}
+	if t.waiting.Len() >= t.limits.length() && (t.free == 0 || t.running[owner]) {
+		evicted, ok := t.waiting.DropNewest(owner)
+		if !ok {
+			return nil, ErrBusy
+		}
+		evicted.evicted = true
+		close(evicted.ready)
 	}
-	at := slices.IndexFunc(t.owners, func(l *ownerQueue) bool { return l.owner == owner })
-	own := 0
-	if at >= 0 {
-		own = len(t.owners[at].waiters)
-	}
-	if t.waiting >= t.limits.length() && !t.evictNewest(own) {
-		return nil, ErrBusy
-	}
-	if at < 0 {
-		at = len(t.owners)
-		t.owners = append(t.owners, &ownerQueue{owner: owner})
-	}
-	w := &waiter{ready: make(chan struct{})}
-	t.owners[at].waiters = append(t.owners[at].waiters, w)
-	t.waiting++
+	t.waiting.Add(owner, w, false)
+	t.startNext()
 	return w, nil
-}
-
-// evictNewest makes space for a new waiter. It evicts the newest waiter of the owner with
-// the most waiters, but only if that owner has more waiters than the new waiter's owner
-// would have. own is the current number of the latter's waiters. It reports whether it
-// evicted a waiter.
-func (t *fairQueue) evictNewest(own int) bool {
-	longest := slices.MaxFunc(t.owners, func(a, b *ownerQueue) int { return len(a.waiters) - len(b.waiters) })
-	last := len(longest.waiters) - 1
-	if last <= own {
-		return false
-	}
-	evicted := longest.waiters[last]
-	longest.waiters, evicted.evicted = longest.waiters[:last], true
-	t.waiting--
-	close(evicted.ready)
-	return true
 }
 
 // cancel removes a waiter. If the waiter became ready at the same moment, cancel releases
 // its slot.
-func (t *fairQueue) cancel(owner string, w *waiter) {
+func (t *fairQueue) cancel(w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for at, l := range t.owners {
-		if i := slices.Index(l.waiters, w); i >= 0 {
-			l.waiters = slices.Delete(l.waiters, i, i+1)
-			t.waiting--
-			if len(l.waiters) == 0 {
-				t.owners = slices.Delete(t.owners, at, at+1)
-			}
-			return
-		}
-	}
-	if !w.evicted {
-		t.releaseLocked(owner)
+	if !t.waiting.Remove(w.owner, w) && !w.evicted {
+		t.releaseLocked(w.owner)
 	}
 }
 
@@ -152,25 +111,21 @@ func (t *fairQueue) release(owner string) {
 	t.releaseLocked(owner)
 }
 
-// releaseLocked frees an owner's slot and starts the next owners that don't have a
-// running job.
 func (t *fairQueue) releaseLocked(owner string) {
 	delete(t.running, owner)
 	t.free++
+	t.startNext()
+}
+
+// startNext starts jobs of the owners that don't have a running job.
+func (t *fairQueue) startNext() {
 	for t.free > 0 {
-		at := slices.IndexFunc(t.owners, func(l *ownerQueue) bool { return !t.running[l.owner] })
-		if at < 0 {
+		next, ok := t.waiting.Next(func(owner string) (int64, bool) { return 0, !t.running[owner] })
+		if !ok {
 			return
 		}
-		l := t.owners[at]
-		t.owners = slices.Delete(t.owners, at, at+1)
-		next := l.waiters[0]
-		if l.waiters = l.waiters[1:]; len(l.waiters) > 0 {
-			t.owners = append(t.owners, l)
-		}
 		t.free--
-		t.waiting--
-		t.running[l.owner] = true
+		t.running[next.owner] = true
 		close(next.ready)
 	}
 }

@@ -71,15 +71,15 @@ func (c *testCallers) want(t *testing.T, got ...string) {
 	if !slices.Equal(c.got, got) {
 		t.Errorf("callers ran in order %v, want %v", c.got, got)
 	}
-	if c.waiting < 0 || c.waiting > c.limits.length() {
-		t.Errorf("%d waiters, want 0 to %d", c.waiting, c.limits.length())
+	if c.waiting.Len() > c.limits.length() {
+		t.Errorf("%d waiters, want at most %d", c.waiting.Len(), c.limits.length())
 	}
 }
 
 func (c *testCallers) empty(t *testing.T, slots int) {
 	t.Helper()
-	if c.free != slots || c.waiting != 0 || len(c.running) != 0 || len(c.owners) != 0 {
-		t.Errorf("at the end: %d slots of %d are free, %d waiters, running %v, owners %v", c.free, slots, c.waiting, c.running, c.owners)
+	if c.free != slots || c.waiting.Len() != 0 || len(c.running) != 0 {
+		t.Errorf("at the end: %d slots of %d are free, %d waiters, running %v", c.free, slots, c.waiting.Len(), c.running)
 	}
 }
 
@@ -168,8 +168,8 @@ func TestFairQueueWaitEnds(t *testing.T) {
 		time.Sleep(5*time.Second - 1)
 		synctest.Wait()
 		c.mu.Lock()
-		if !errors.Is(c.err["b1"], context.Canceled) || c.err["c1"] != nil || c.waiting != 1 {
-			t.Errorf("before the limit: got %v and %v, %d waiters; want %v, <nil>, 1", c.err["b1"], c.err["c1"], c.waiting, context.Canceled)
+		if !errors.Is(c.err["b1"], context.Canceled) || c.err["c1"] != nil || c.waiting.Len() != 1 {
+			t.Errorf("before the limit: got %v and %v, %d waiters; want %v, <nil>, 1", c.err["b1"], c.err["c1"], c.waiting.Len(), context.Canceled)
 		}
 		c.mu.Unlock()
 		time.Sleep(time.Nanosecond)
@@ -199,7 +199,7 @@ func TestFairQueueCancelWhenReady(t *testing.T) {
 		t.Fatalf("enqueue: %v", err)
 	}
 	c.release("a") // b's waiter is ready
-	c.cancel("b", canceled)
+	c.cancel(canceled)
 	select {
 	case <-next.ready:
 	default:
