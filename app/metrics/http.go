@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"deedkeep/app/apitypes"
 )
@@ -27,8 +28,8 @@ var errorStatuses = []int{
 // doesn't count as an error.
 const clientGone = "gone"
 
-// httpCollector collects metrics of HTTP requests.
-type httpCollector struct {
+// httpMetrics are the metrics of HTTP requests.
+type httpMetrics struct {
 	inFlight prometheus.Gauge
 	requests *prometheus.CounterVec   // labels: route, method, status
 	seconds  *prometheus.HistogramVec // labels: route, method
@@ -37,53 +38,31 @@ type httpCollector struct {
 	in, out  prometheus.Counter
 }
 
-func newHTTPCollector() *httpCollector {
-	t := &httpCollector{
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "deedkeep_http_requests_in_flight",
-			Help: "Requests that are being answered, now."}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "deedkeep_http_requests_total",
-			Help: "Requests that were answered, by the pattern of their route, method and class of status; gone: the client left before an answer.",
-		}, []string{"route", "method", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+func newHTTPMetrics(registry prometheus.Registerer) *httpMetrics {
+	auto := promauto.With(registry)
+	counter := func(name, help string) prometheus.CounterOpts {
+		return prometheus.CounterOpts{Name: "deedkeep_http_" + name, Help: help}
+	}
+	t := &httpMetrics{
+		inFlight: auto.NewGauge(prometheus.GaugeOpts{Name: "deedkeep_http_requests_in_flight", Help: "Requests that are being answered, now."}),
+		requests: auto.NewCounterVec(counter("requests_total",
+			"Requests that were answered, by the pattern of their route, method and class of status; gone: the client left before an answer."),
+			[]string{"route", "method", "status"}),
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "deedkeep_http_request_duration_seconds", Buckets: durationBuckets,
 			Help: "Time from the head of a request to the end of its answer, with the time in which the client sent its body and took the answer.",
 		}, []string{"route", "method"}),
-		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "deedkeep_http_refusals_total",
-			Help: "Requests that were refused with a status by which a client or the machine is in trouble, whatever their route.",
-		}, []string{"code"}),
-		ignored: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "deedkeep_http_ignored_fields_total",
-			Help: "Responses that name fields or parameters which the request sent and the server ignored.",
-		}),
-		in: prometheus.NewCounter(prometheus.CounterOpts{Name: "deedkeep_http_request_body_bytes_total",
-			Help: "Bytes of bodies that clients sent and the server read."}),
-		out: prometheus.NewCounter(prometheus.CounterOpts{Name: "deedkeep_http_response_body_bytes_total",
-			Help: "Bytes of bodies that the server sent."}),
+		errors: auto.NewCounterVec(counter("refusals_total",
+			"Requests that were refused with a status by which a client or the machine is in trouble, whatever their route."), []string{"code"}),
+		ignored: auto.NewCounter(counter("ignored_fields_total",
+			"Responses that name fields or parameters which the request sent and the server ignored.")),
+		in:  auto.NewCounter(counter("request_body_bytes_total", "Bytes of bodies that clients sent and the server read.")),
+		out: auto.NewCounter(counter("response_body_bytes_total", "Bytes of bodies that the server sent.")),
 	}
 	for _, status := range errorStatuses {
 		t.errors.WithLabelValues(strconv.Itoa(status))
 	}
 	return t
-}
-
-func (t *httpCollector) all() []prometheus.Collector {
-	return []prometheus.Collector{t.inFlight, t.requests, t.seconds, t.errors, t.ignored, t.in, t.out}
-}
-
-// Describe implements prometheus.Collector.
-func (t *httpCollector) Describe(to chan<- *prometheus.Desc) {
-	for _, c := range t.all() {
-		c.Describe(to)
-	}
-}
-
-// Collect implements prometheus.Collector.
-func (t *httpCollector) Collect(to chan<- prometheus.Metric) {
-	for _, c := range t.all() {
-		c.Collect(to)
-	}
 }
 
 // Instrument returns a handler that counts the requests and responses of next. The route label is http.Request.Pattern,
@@ -110,7 +89,7 @@ func (m *Metrics) Instrument(next http.Handler) http.Handler {
 	})
 }
 
-func (t *httpCollector) record(r *http.Request, rec *responseRecorder, took time.Duration) {
+func (t *httpMetrics) record(r *http.Request, rec *responseRecorder, took time.Duration) {
 	status := rec.status
 	if status == 0 {
 		status = http.StatusOK

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/common/expfmt"
 
 	"deedkeep/app/instance"
@@ -46,7 +47,7 @@ type Options struct {
 type Metrics struct {
 	opts     Options
 	registry *prometheus.Registry
-	http     *httpCollector
+	http     *httpMetrics
 
 	lock chan struct{} // guards text and at; unlike a sync.Mutex, waiting for it can be canceled; capacity 1
 	text []byte
@@ -55,21 +56,17 @@ type Metrics struct {
 
 // New returns a Metrics with all collectors registered.
 func New(opts Options) *Metrics {
-	m := &Metrics{opts: opts, registry: prometheus.NewPedanticRegistry(), http: newHTTPCollector(), lock: make(chan struct{}, 1)}
-	m.registry.MustRegister(
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		buildInfo(opts),
-		&vaultCollector{opts.Vault.Metrics, opts.Now, opts.Log},
-		m.http,
+		&collector{opts, opts.Vault.Metrics},
 	)
-	if opts.Sandbox != nil {
-		m.registry.MustRegister(&sandboxCollector{opts.Sandbox})
-	}
-	if opts.Forwarded != nil {
-		m.registry.MustRegister(&forwardedCollector{opts.Forwarded})
-	}
-	return m
+	promauto.With(registry).NewGauge(prometheus.GaugeOpts{
+		Name: "deedkeep_build_info", Help: "Version and commit of the program that serves; always 1.",
+		ConstLabels: prometheus.Labels{"version": opts.Version, "commit": opts.Commit},
+	}).Set(1)
+	return &Metrics{opts: opts, registry: registry, http: newHTTPMetrics(registry), lock: make(chan struct{}, 1)}
 }
 
 // Text returns all metrics in the format of MediaType. The bytes are shared, so the caller must not change them. Only
@@ -97,14 +94,4 @@ func (m *Metrics) Text(ctx context.Context) ([]byte, error) {
 	}
 	m.text, m.at = b.Bytes(), now
 	return m.text, nil
-}
-
-// buildInfo returns a gauge with the constant value 1 and the version and commit as labels.
-func buildInfo(opts Options) prometheus.Collector {
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "deedkeep_build_info", Help: "Version and commit of the program that serves; always 1.",
-		ConstLabels: prometheus.Labels{"version": opts.Version, "commit": opts.Commit},
-	})
-	info.Set(1)
-	return info
 }

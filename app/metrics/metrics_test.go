@@ -268,7 +268,8 @@ func TestVaultDown(t *testing.T) {
 	t.Parallel()
 	m := &Metrics{registry: prometheus.NewPedanticRegistry(), opts: Options{Now: time.Now}, lock: make(chan struct{}, 1)}
 	down := func(context.Context) (n instance.Metrics, err error) { return n, errors.New("the disk is gone") }
-	m.registry.MustRegister(&vaultCollector{down, time.Now, slog.New(slog.DiscardHandler)}, newHTTPCollector())
+	m.registry.MustRegister(&collector{Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)}, down})
+	newHTTPMetrics(m.registry)
 	text := read(t, m)
 	if !strings.Contains(text, "\ndeedkeep_vault_up 0\n") || strings.Contains(text, "deedkeep_records") ||
 		!strings.Contains(text, "\ndeedkeep_http_requests_in_flight 0\n") {
@@ -286,7 +287,7 @@ func TestCanceledTextDoesNotWait(t *testing.T) {
 		<-release
 		return n, nil
 	}
-	m.registry.MustRegister(&vaultCollector{slow, time.Now, slog.New(slog.DiscardHandler)})
+	m.registry.MustRegister(&collector{Options{Now: time.Now, Log: slog.New(slog.DiscardHandler)}, slow})
 	first := make(chan error, 1)
 	go func() {
 		_, err := m.Text(t.Context())
