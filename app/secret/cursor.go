@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -32,16 +31,7 @@ type Cursors struct {
 
 // Cursors returns a Cursors with keys derived from the secret.
 func (k *Keys) Cursors() *Cursors {
-	key := k.Subkey("cursors")
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic(err) // fails only for an invalid key size
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		panic(err) // fails only for a wrong block size
-	}
-	return &Cursors{aead: aead, nonceKey: k.Subkey("cursors/nonce")}
+	return &Cursors{aead: k.gcm("cursors"), nonceKey: k.Subkey("cursors/nonce")}
 }
 
 // Encode returns the cursor for a position in a list. scope identifies the list: its
@@ -69,7 +59,10 @@ func (c *Cursors) Decode(scope, text string) (position []byte, ok bool) {
 	return position, err == nil
 }
 
-var base64URL = base64.RawURLEncoding.Strict()
+var (
+	base64Std = base64.RawStdEncoding.Strict()
+	base64URL = base64.RawURLEncoding.Strict()
+)
 
 // decodeBase64URL decodes base64url without padding. ok is false if text isn't the exact
 // encoding of raw.

@@ -1,9 +1,6 @@
 package secret
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -20,25 +17,23 @@ import (
 // The key is the subkey `sealed/` + purpose. The owner (such as `user:7`) is the
 // additional data, so an encrypted text is invalid if it is moved to the record of
 // another owner.
-var ciphertextBase64 = base64.RawStdEncoding.Strict()
-
 var errDecrypt = errors.New("the sealed text does not open")
 
 // Encrypt encrypts a text for one purpose and one owner.
 func (k *Keys) Encrypt(rand io.Reader, purpose, owner, text string) (string, error) {
-	gcm := k.gcm(purpose)
+	gcm := k.gcm("sealed/" + purpose)
 	nonce := make([]byte, gcm.NonceSize(), gcm.NonceSize()+len(text)+gcm.Overhead())
 	if _, err := io.ReadFull(rand, nonce); err != nil {
 		return "", fmt.Errorf("draw a nonce: %w", err)
 	}
-	return ciphertextBase64.EncodeToString(gcm.Seal(nonce, nonce, []byte(text), []byte(owner))), nil
+	return base64Std.EncodeToString(gcm.Seal(nonce, nonce, []byte(text), []byte(owner))), nil
 }
 
 // Decrypt returns the text that Encrypt encrypted for the same purpose and owner. It
 // returns an error for any other input.
 func (k *Keys) Decrypt(purpose, owner, sealed string) (string, error) {
-	gcm := k.gcm(purpose)
-	raw, ok := decodeBase64(ciphertextBase64, sealed)
+	gcm := k.gcm("sealed/" + purpose)
+	raw, ok := decodeBase64(base64Std, sealed)
 	if !ok || len(raw) < gcm.NonceSize() {
 		return "", errDecrypt
 	}
@@ -47,17 +42,4 @@ func (k *Keys) Decrypt(purpose, owner, sealed string) (string, error) {
 		return "", errDecrypt
 	}
 	return string(text), nil
-}
-
-func (k *Keys) gcm(purpose string) cipher.AEAD {
-	key := k.Subkey("sealed/" + purpose)
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic(err) // fails only for an invalid key size
-	}
-	gcm, err := cipher.NewGCM(block)
-	if err != nil {
-		panic(err) // fails only for a wrong block size
-	}
-	return gcm
 }

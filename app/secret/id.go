@@ -28,12 +28,7 @@ type IDs struct {
 // IDs returns the converter for one record type, such as `abstract`. Each type has its
 // own permutation.
 func (k *Keys) IDs(kind string) *IDs {
-	key := k.Subkey("ids/" + kind)
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic(err) // fails only for an invalid key size
-	}
-	return &IDs{block: block}
+	return &IDs{block: k.block("ids/" + kind)}
 }
 
 // Encode returns the opaque ID of n: 11 characters of 0-9A-Za-z.

@@ -1,7 +1,6 @@
 package secret
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -26,8 +25,6 @@ const (
 	keyFileHeader  = "deedkeep-secret-1 "
 	maxKeyFileSize = 4096
 )
-
-var keyFileBase64 = base64.RawStdEncoding.Strict()
 
 // ErrKeyFileDamaged is the error from LoadKeys for a key file with invalid content.
 var ErrKeyFileDamaged = errors.New("the key file is damaged")
@@ -72,11 +69,11 @@ func readKeyFile(path string) (*Keys, error) {
 		return nil, fmt.Errorf("%w: %s: %w; put the file back from a backup "+
 			"(a new one would make every id and link that was handed out void)", ErrKeyFileDamaged, path, err)
 	}
-	return keysFromSecret(secret)
+	return &Keys{secret: [KeySize]byte(secret)}, nil
 }
 
 func encodeKeyLine(secret []byte) string {
-	line := keyFileHeader + keyFileBase64.EncodeToString(secret)
+	line := keyFileHeader + base64Std.EncodeToString(secret)
 	return fmt.Sprintf("%s %08x\n", line, crc32.ChecksumIEEE([]byte(line)))
 }
 
@@ -96,7 +93,7 @@ func parseKeyLine(text string) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("its checksum is missing")
 	}
-	secret, err := keyFileBase64.DecodeString(coded)
+	secret, err := base64Std.DecodeString(coded)
 	if err != nil || len(secret) != KeySize {
 		return nil, errors.New("the key in it is not 43 characters of base64")
 	}

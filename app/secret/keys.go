@@ -12,10 +12,11 @@
 package secret
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,8 +24,6 @@ import (
 
 // KeySize is the size in bytes of the secret and of every subkey.
 const KeySize = 32
-
-var errShortSecret = errors.New("the secret has not 32 bytes")
 
 // Keys derives the subkeys of an installation from its secret. It is immutable and safe
 // for concurrent use.
@@ -42,13 +41,6 @@ func NewKeys(rand io.Reader) (*Keys, error) {
 	return keys, nil
 }
 
-func keysFromSecret(secret []byte) (*Keys, error) {
-	if len(secret) != KeySize {
-		return nil, errShortSecret
-	}
-	return &Keys{secret: [KeySize]byte(secret)}, nil
-}
-
 // Subkey returns the 32-byte key for a purpose: HKDF-SHA256 (RFC 5869) of the secret,
 // without salt, and with info `deedkeep/1/` + purpose. The key for a purpose is always
 // the same. Keys for different purposes are independent.
@@ -59,6 +51,25 @@ func (k *Keys) Subkey(purpose string) [KeySize]byte {
 		panic(err)
 	}
 	return [KeySize]byte(key)
+}
+
+// block returns the AES-256 cipher with the key for a purpose.
+func (k *Keys) block(purpose string) cipher.Block {
+	key := k.Subkey(purpose)
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic(err) // fails only for an invalid key size
+	}
+	return block
+}
+
+// gcm returns AES-256-GCM with the key for a purpose.
+func (k *Keys) gcm(purpose string) cipher.AEAD {
+	gcm, err := cipher.NewGCM(k.block(purpose))
+	if err != nil {
+		panic(err) // fails only for a wrong block size
+	}
+	return gcm
 }
 
 // Fingerprint returns 16 lower-case hex digits that identify the secret without revealing

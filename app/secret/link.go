@@ -85,15 +85,6 @@ func (l *Links) Parse(escapedPath, rawQuery string, now time.Time) (Link, error)
 	return link, nil
 }
 
-// ParseURL does the same as Parse for the URL of a request. It also rejects a trailing
-// `?` without a query, and a fragment.
-func (l *Links) ParseURL(address *url.URL, now time.Time) (Link, error) {
-	if address.ForceQuery || address.Fragment != "" {
-		return Link{}, ErrLinkInvalid
-	}
-	return l.Parse(address.EscapedPath(), address.RawQuery, now)
-}
-
 // parseLinkPath splits a path into its parts. It doesn't check how they are escaped,
 // because Parse compares the path with the signed one.
 func parseLinkPath(path string) (Link, bool) {
@@ -120,16 +111,4 @@ func safeFilename(name string) string {
 
 // escapeSegment escapes more characters than url.PathEscape, so that every filename has
 // only one valid form.
-func escapeSegment(name string) string {
-	const hex = "0123456789ABCDEF"
-	var out strings.Builder
-	for i := range len(name) {
-		c := name[i]
-		if strings.IndexByte(base62Digits+"-._~", c) >= 0 {
-			out.WriteByte(c)
-			continue
-		}
-		out.Write([]byte{'%', hex[c>>4], hex[c&15]})
-	}
-	return out.String()
-}
+func escapeSegment(name string) string { return strings.ReplaceAll(url.QueryEscape(name), "+", "%20") }

@@ -3,11 +3,9 @@ package secret
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -55,8 +53,6 @@ const (
 	maxLanes            = 4
 	maxConcurrentHashes = 2 // each needs up to maxMemory
 )
-
-var phcCoding = base64.RawStdEncoding.Strict()
 
 var errInvalidPHC = errors.New("the hash of the password is not argon2id in its PHC form")
 
@@ -142,36 +138,25 @@ func (h phc) hasParams(c Argon2Params) bool {
 
 func (h phc) String() string {
 	return fmt.Sprintf("%sm=%d,t=%d,p=%d$%s$%s", phcPrefix, h.memory, h.time, h.lanes,
-		phcCoding.EncodeToString(h.salt), phcCoding.EncodeToString(h.hash))
+		base64Std.EncodeToString(h.salt), base64Std.EncodeToString(h.hash))
 }
 
 // parsePHC parses the result of String. It limits the parameters so that a manipulated
 // record can't consume a gigabyte of memory.
 func parsePHC(text string) (h phc, err error) {
-	rest, ok := strings.CutPrefix(text, phcPrefix)
+	rest, _ := strings.CutPrefix(text, phcPrefix)
 	parts := strings.Split(rest, "$")
-	if !ok || len(parts) != 3 {
+	if len(parts) != 3 {
 		return h, errInvalidPHC
 	}
-	costs := strings.Split(parts[0], ",")
-	if len(costs) != 3 {
-		return h, errInvalidPHC
-	}
-	memory, ok1 := parseParam(costs[0], "m=", maxMemory)
-	passes, ok2 := parseParam(costs[1], "t=", maxPasses)
-	lanes, ok3 := parseParam(costs[2], "p=", maxLanes)
-	salt, err1 := phcCoding.DecodeString(parts[1])
-	hash, err2 := phcCoding.DecodeString(parts[2])
-	h = phc{memory: memory, time: passes, lanes: uint8(lanes), salt: salt, hash: hash}
-	if !ok1 || !ok2 || !ok3 || err1 != nil || err2 != nil || memory < 8*lanes ||
-		len(salt) < 8 || len(salt) > 64 || len(hash) < 16 || len(hash) > 64 || h.String() != text {
+	_, err = fmt.Sscanf(parts[0], "m=%d,t=%d,p=%d", &h.memory, &h.time, &h.lanes)
+	var err1, err2 error
+	h.salt, err1 = base64Std.DecodeString(parts[1])
+	h.hash, err2 = base64Std.DecodeString(parts[2])
+	if err != nil || err1 != nil || err2 != nil || h.String() != text ||
+		h.time < 1 || h.time > maxPasses || h.lanes < 1 || h.lanes > maxLanes || h.memory < 8*uint32(h.lanes) || h.memory > maxMemory ||
+		len(h.salt) < 8 || len(h.salt) > 64 || len(h.hash) < 16 || len(h.hash) > 64 {
 		return phc{}, errInvalidPHC
 	}
 	return h, nil
-}
-
-func parseParam(text, name string, limit uint64) (uint32, bool) {
-	digits, ok := strings.CutPrefix(text, name)
-	n, err := strconv.ParseUint(digits, 10, 32)
-	return uint32(n), ok && err == nil && n >= 1 && n <= limit
 }

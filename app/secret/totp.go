@@ -1,12 +1,14 @@
 package secret
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,11 +100,8 @@ func NewRecoveryCode(rand io.Reader) (string, error) {
 		return "", fmt.Errorf("draw a recovery code: %w", err)
 	}
 	text := strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))
-	var groups []string
-	for at := 0; at < len(text); at += recoveryGroup {
-		groups = append(groups, text[at:at+recoveryGroup])
-	}
-	return strings.Join(groups, "-"), nil
+	groups := slices.Collect(slices.Chunk([]byte(text), recoveryGroup))
+	return string(bytes.Join(groups, []byte("-"))), nil
 }
 
 // HashRecoveryCode returns the stored form of a recovery code. It ignores case and the

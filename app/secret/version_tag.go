@@ -22,12 +22,7 @@ type VersionTags struct {
 
 // VersionTags returns the converter for one record type, such as `abstract`.
 func (k *Keys) VersionTags(kind string) *VersionTags {
-	key := k.Subkey("versions/" + kind)
-	block, err := aes.NewCipher(key[:])
-	if err != nil {
-		panic(err) // fails only for an invalid key size
-	}
-	return &VersionTags{block: block}
+	return &VersionTags{block: k.block("versions/" + kind)}
 }
 
 // Encode returns the tag for a version of a record, without quotes.
