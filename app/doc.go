@@ -55,7 +55,7 @@
 //	0     app/durable    sync of a directory, atomic rename, full disks           -
 //	0     app/apitypes   JSON shapes of /v1                                       -
 //	0     app/decode     request decoding: JSON, forms, multipart                 -
-//	0     app/stats      counters and histograms                                  -
+//	0     app/stats      counters, histograms, and rate limiters                  -
 //	0     app/tus        headers of resumable uploads                             -
 //	0     app/document/docio reader of one untrusted document                     -
 //	0     app/search/index/segment segment files of the index: write, read, merge -

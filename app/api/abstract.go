@@ -43,7 +43,7 @@ func (h abstractHandler) create(r *request) (response, error) {
 	defer form.staged.Discard()
 	f := form.fields
 	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
-	filed, err := h.service.Create(r.Context(), r.actor, model.AbstractDraft{
+	draft := model.AbstractDraft{
 		TemplateID: f.number("template_id"),
 		Custom:     r.custom(f.custom("custom_fields")),
 		PropertyDraft: model.PropertyDraft{
@@ -51,11 +51,10 @@ func (h abstractHandler) create(r *request) (response, error) {
 		},
 		TaxMap:      f.input("tax_map"),
 		NonFilePart: form.nonFilePart,
-	}, form.staged, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
 	}
-	return render(filed), nil
+	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+		return h.service.Create(r.Context(), r.actor, draft, form.staged, keep)
+	})
 }
 
 func (h abstractHandler) attach(r *request) (response, error) {
@@ -69,11 +68,9 @@ func (h abstractHandler) attach(r *request) (response, error) {
 	}
 	defer form.staged.Discard()
 	render := func(filed vault.AbstractWithFiles) response { return h.server.abstractCreatedResponse(r, filed) }
-	filed, err := h.service.Attach(r.Context(), r.actor, id, form.upload(), form.staged, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(filed), nil
+	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+		return h.service.Attach(r.Context(), r.actor, id, form.upload(), form.staged, keep)
+	})
 }
 
 var abstractListSpec = listSpec{

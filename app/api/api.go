@@ -17,6 +17,7 @@ import (
 	"deedkeep/app/httpx"
 	"deedkeep/app/instance"
 	"deedkeep/app/secret"
+	"deedkeep/app/stats"
 )
 
 // Options configures New. Sizes are in bytes.
@@ -70,8 +71,8 @@ func New(opts Options) (http.Handler, error) {
 	for _, recordType := range []string{abstractType, orderType, fileType, folderType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
-	auth := &authenticator{server: s, keys: v.Keys, failing: newRateLimiter(opts.FailingKeys, opts.Now),
-		requests: newRateLimiter(opts.Requests, opts.Now)}
+	auth := &authenticator{server: s, keys: v.Keys, failing: stats.NewRateLimiter(opts.FailingKeys, opts.Now),
+		requests: stats.NewRateLimiter(opts.Requests, opts.Now)}
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.RedirectTrailingSlash, router.RedirectFixedPath = false, false
@@ -85,7 +86,7 @@ func New(opts Options) (http.Handler, error) {
 	router.NoMethod(s.handle(func(*request) (response, error) { return response{}, errNoMethod }))
 	mount(router, s)
 	s.mountMetrics(router)
-	return httpx.SlowClientGuard(normalizePath(router), opts.Limits.Stall), nil
+	return normalizePath(router), nil
 }
 
 // route assigns a handler to a method and a path.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -11,6 +12,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/httpx"
 	"deedkeep/app/model"
+	"deedkeep/app/stats"
 )
 
 // authenticator checks each request before its handler runs. The checks run in this order:
@@ -20,7 +22,7 @@ type authenticator struct {
 	keys   interface {
 		Authenticate(ctx context.Context, presented string) (model.Actor, error)
 	}
-	failing, requests *rateLimiter
+	failing, requests *stats.RateLimiter
 }
 
 // authenticate stores the actor and the origin of the request in its context. If a check
@@ -59,8 +61,8 @@ func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
 	address := a.server.addresses.ClientAddr(c.Request)
 	actor, err := a.keys.Authenticate(c.Request.Context(), presented)
 	if errs.KindOf(err) == errs.Unauthenticated {
-		if _, retry, ok := a.failing.allow(model.ClientNetwork(address).String()); !ok {
-			return actor, errRateLimited(a.failing.limit, retry)
+		if _, retry, ok := a.failing.Allow(model.ClientNetwork(address).String()); !ok {
+			return actor, errRateLimited(a.failing.Limit(), retry)
 		}
 	}
 	if err != nil {
@@ -70,21 +72,15 @@ func (a *authenticator) check(c *gin.Context) (model.Actor, error) {
 	if !hasScope(actor.Abilities, c.Request.Method, c.FullPath()) {
 		return actor, errForbidden
 	}
-	return actor, a.limitRate(c, actor)
-}
-
-// limitRate counts the request toward the rate limit of its key. It returns a 429 error if
-// the limit is exceeded.
-func (a *authenticator) limitRate(c *gin.Context, actor model.Actor) error {
-	if a.requests.limit <= 0 {
-		return nil
-	}
-	left, retry, ok := a.requests.allow(actor.Record())
+	left, retry, ok := a.requests.Allow(actor.Record())
 	if !ok {
-		return errRateLimited(a.requests.limit, retry)
+		return actor, errRateLimited(a.requests.Limit(), retry)
 	}
-	setRateHeaders(c, a.requests.limit, left)
-	return nil
+	if limit := a.requests.Limit(); limit > 0 {
+		c.Header("X-RateLimit-Limit", strconv.Itoa(limit))
+		c.Header("X-RateLimit-Remaining", strconv.Itoa(left))
+	}
+	return actor, nil
 }
 
 var errUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}

@@ -41,11 +41,9 @@ func (h fileHandler) upload(r *request) (response, error) {
 	}
 	defer form.staged.Discard()
 	render := func(filed vault.AbstractWithFiles) response { return h.server.uploadResponse(r, filed) }
-	filed, err := h.service.Upload(r.Context(), r.actor, form.upload(), form.staged, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(filed), nil
+	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+		return h.service.Upload(r.Context(), r.actor, form.upload(), form.staged, keep)
+	})
 }
 
 // uploadResponse returns a response that lists the stored files and the failed ones. The

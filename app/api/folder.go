@@ -52,10 +52,7 @@ func (h folderHandler) create(r *request) (response, error) {
 		return response{status: http.StatusCreated, header: h.server.etags[folderType].header(f.ID, f.Version),
 			body: apitypes.FolderCreated{Success: true, Message: "Folder created successfully", Folder: encode.Folder(f)}}
 	}
-	folder, err := h.service.Create(r.Context(), r.actor,
-		model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(folder), nil
+	return perform(r, render, func(keep vault.Idempotency[model.Folder]) (model.Folder, error) {
+		return h.service.Create(r.Context(), r.actor, model.FolderDraft{Name: input(sent["name"]), ParentID: number(sent["parent_id"])}, keep)
+	})
 }

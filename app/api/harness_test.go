@@ -91,7 +91,7 @@ func newTestServer(t testing.TB, changes ...func(*testConfig)) *testServer {
 	srv.must(err)
 	srv.router, err = loadRouter()
 	srv.must(err)
-	srv.server = httptest.NewUnstartedServer(httpx.WithRequestID(handler, vaulttest.Rand()))
+	srv.server = httptest.NewUnstartedServer(httpx.WithRequestID(httpx.SlowClientGuard(handler, cfg.api.Limits.Stall), vaulttest.Rand()))
 	srv.server.Config.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
 	srv.server.Start()
 	t.Cleanup(func() {

@@ -144,15 +144,26 @@ func hashKey(actor model.Actor, method, path, key string) keyHash {
 	return sha256.Sum256([]byte(actor.Record() + "\n" + method + "\n" + path + "\n" + key))
 }
 
-// storeResponse returns the instruction to store the response in the same transaction as
-// the record. It returns the zero value if the request has no idempotency key.
-func storeResponse[T any](r *request, render func(T) response) vault.Idempotency[T] {
-	if r.digest == nil {
-		return vault.Idempotency[T]{}
+// perform calls an operation that can be repeated with an idempotency key, and renders its
+// result. If the request has a key, the response is rendered and stored in the transaction of
+// the operation, and the stored bytes are sent.
+func perform[T any](r *request, render func(T) response, operation func(vault.Idempotency[T]) (T, error)) (response, error) {
+	var stored response
+	var keep vault.Idempotency[T]
+	if r.digest != nil {
+		keep.KeyHash, keep.RequestHash = r.keyHash, r.digest.sum()
+		keep.Render = func(record T) (_ int, _ map[string]string, _ []byte, err error) {
+			stored = render(record)
+			stored.raw, err = apitypes.Marshal(stored.body)
+			return stored.status, r.ignored.addTo(stored.header), stored.raw, err
+		}
 	}
-	return vault.Idempotency[T]{KeyHash: r.keyHash, RequestHash: r.digest.sum(), Render: func(record T) (int, map[string]string, []byte, error) {
-		resp := render(record)
-		raw, err := apitypes.Marshal(resp.body)
-		return resp.status, r.ignored.addTo(resp.header), raw, err
-	}}
+	record, err := operation(keep)
+	switch {
+	case err != nil:
+		return response{}, err
+	case stored.raw != nil:
+		return stored, nil
+	}
+	return render(record), nil
 }

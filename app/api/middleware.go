@@ -1,9 +1,7 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -47,15 +45,7 @@ func pattern(route string) string {
 
 // recoverPanic recovers from a panic, logs it, and sends a 500 response.
 func (s *server) recoverPanic(c *gin.Context) {
-	defer func() {
-		switch p := recover(); p {
-		case nil:
-		case http.ErrAbortHandler:
-			panic(p)
-		default:
-			s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
-		}
-	}()
+	defer httpx.RecoverPanic(func(err error) { s.fail(c, err) })
 	c.Next()
 }
 

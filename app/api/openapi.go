@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 
@@ -62,31 +61,26 @@ func parseDescription() (description, error) {
 }
 
 // Describe returns a handler that serves the OpenAPI description of /v1 as JSON. The URL of
-// its first server is publicURL. If publicURL is "", it is the origin of the request,
-// determined with the forwarding headers from trustedProxies.
-func Describe(publicURL string, trustedProxies []netip.Prefix) (http.Handler, error) {
-	contract, err := loadDescription()
-	if err != nil {
-		return nil, err
-	}
-	addresses := httpx.AddressResolver{PublicURL: publicURL, TrustedProxies: trustedProxies}
+// its first server is the origin of the request.
+func Describe(addresses httpx.AddressResolver) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Content-Security-Policy", contentSecurityPolicy)
+		httpx.SetJSONHeaders(w.Header())
 		origin, err := addresses.Origin(r)
+		contract, broken := loadDescription()
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			w.Header().Set("Allow", "GET, HEAD")
 			writeError(w, http.StatusMethodNotAllowed, errNoMethod.Message)
 		case err != nil:
 			writeError(w, http.StatusBadRequest, httpx.ErrHost.Message)
+		case broken != nil: // not reached: the description is part of the program
+			writeError(w, http.StatusInternalServerError, broken.Error())
 		default:
 			quoted, _ := jsontext.AppendQuote(nil, origin) // an invalid character is replaced
 			// Write fails only if the client disconnected.
 			_, _ = w.Write(bytes.ReplaceAll(contract.json, []byte(originPlaceholder), quoted[1:len(quoted)-1]))
 		}
-	}), nil
+	})
 }
 
 // writeError writes an error response with a JSON body.

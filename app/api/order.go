@@ -57,17 +57,16 @@ func (h orderHandler) create(r *request) (response, error) {
 		return response{}, err
 	}
 	render := func(o model.Order) response { return h.server.orderResponse(http.StatusCreated, o) }
-	order, err := h.service.Create(r.Context(), r.actor, model.OrderDraft{
+	draft := model.OrderDraft{
 		Number: input(sent["order_number"]), DueDate: input(sent["due_date"]),
 		PropertyDraft: model.PropertyDraft{
 			Address: input(sent["address"]), City: input(sent["city"]), County: input(sent["county"]), State: input(sent["state"]),
 		},
 		Custom: r.custom(custom(sent["custom_fields"])),
-	}, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
 	}
-	return render(order), nil
+	return perform(r, render, func(keep vault.Idempotency[model.Order]) (model.Order, error) {
+		return h.service.Create(r.Context(), r.actor, draft, keep)
+	})
 }
 
 var orderListSpec = listSpec{

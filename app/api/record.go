@@ -77,9 +77,5 @@ func (h recordHandler[T, P]) restore(r *request) (response, error) {
 		return response{}, err
 	}
 	render := func(record T) response { return h.render(r, record) }
-	record, err := h.undo(r.Context(), r.actor, id, storeResponse(r, render))
-	if err != nil {
-		return response{}, err
-	}
-	return render(record), nil
+	return perform(r, render, func(keep vault.Idempotency[T]) (T, error) { return h.undo(r.Context(), r.actor, id, keep) })
 }

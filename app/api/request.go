@@ -164,10 +164,6 @@ const minGzipSize = 1024
 
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// contentSecurityPolicy prevents a browser that displays a response from running scripts or
-// loading other resources (OWASP REST Security Cheat Sheet, security headers).
-const contentSecurityPolicy = "default-src 'none'; frame-ancestors 'none'"
-
 // write sends a JSON response. It encodes the entire body before it sends the first byte.
 func (s *server) write(c *gin.Context, status int, body any) {
 	raw, err := apitypes.Marshal(body)
@@ -184,9 +180,8 @@ const mediaJSON = "application/json"
 // accepts gzip.
 func (s *server) send(c *gin.Context, status int, media string, raw []byte) {
 	h := c.Writer.Header()
+	httpx.SetJSONHeaders(h)
 	h.Set("Content-Type", media)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept-Encoding")
 	if len(raw) >= minGzipSize && acceptsGzip(c.Request.Header.Values("Accept-Encoding")) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deedkeep/app/model"
+	"deedkeep/app/stats"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
 )
@@ -22,7 +23,7 @@ type auditBuffer struct {
 	lost           int
 	lossReason     error
 	lossReportedAt time.Time
-	readCounters   map[string]*minuteCounter // by the user's record name
+	reads          *stats.RateLimiter // by the user's record name
 }
 
 // viewKey identifies views that are counted together. The address is empty for users,
@@ -35,13 +36,6 @@ func viewKeyOf(e model.Event) viewKey {
 		v.address = ""
 	}
 	return v
-}
-
-// minuteCounter counts the audit entries that a user's views and downloads added in the
-// minute after start.
-type minuteCounter struct {
-	start time.Time
-	count int
 }
 
 // viewState is what is known about a view since its last entry was written.
@@ -64,7 +58,7 @@ const (
 )
 
 func newAuditBuffer(db *txn.DB) *auditBuffer {
-	return &auditBuffer{db: db, wake: make(chan struct{}, 1), views: map[viewKey]*viewState{}, readCounters: map[string]*minuteCounter{}}
+	return &auditBuffer{db: db, wake: make(chan struct{}, 1), views: map[viewKey]*viewState{}, reads: stats.NewRateLimiter(maxReadsPerMinute, db.Now)}
 }
 
 // Events whose repeats within a minute are combined: views, searches, and downloads by
@@ -91,28 +85,9 @@ func (b *auditBuffer) record(e model.Event, continued bool) {
 		return
 	}
 	if e.Actor.Kind == model.ActorUser && e.Detail["as"] == "" {
-		b.readCounter(e.Actor.Record(), e.At).count++
+		b.reads.Allow(e.Actor.Record()) // RateLimited reports whether it is too many
 	}
 	b.add(e)
-}
-
-// readCounter returns a user's counter for the current minute.
-func (b *auditBuffer) readCounter(user string, now time.Time) *minuteCounter {
-	counter := b.readCounters[user]
-	if counter == nil || !txn.Within(counter.start, now, time.Minute) {
-		counter = &minuteCounter{start: now}
-		b.readCounters[user] = counter
-	}
-	return counter
-}
-
-// rateLimited reports whether a user has reached maxReadsPerMinute.
-func (b *auditBuffer) rateLimited(user string) bool {
-	now := b.db.Now()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	counter := b.readCounters[user]
-	return counter != nil && txn.Within(counter.start, now, time.Minute) && counter.count >= maxReadsPerMinute
 }
 
 // add queues an event. If the queue is full, it drops the event and counts it as lost.
@@ -222,11 +197,6 @@ func (b *auditBuffer) drain(all bool) []model.Event {
 			b.queued = append(b.queued, summaryEvent(key, view))
 		case view.repeats == 0 && !txn.Within(view.lastAt, now, viewLifetime):
 			delete(b.views, key)
-		}
-	}
-	for user, counter := range b.readCounters {
-		if !txn.Within(counter.start, now, time.Minute) {
-			delete(b.readCounters, user)
 		}
 	}
 	events := b.queued

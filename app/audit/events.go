@@ -88,7 +88,7 @@ func (e *Events) ContinueView(actor model.Actor, kind, record string) {
 // documents in the last minute. If so, the request should be delayed. Zip downloads don't
 // count toward the limit.
 func (e *Events) RateLimited(actor model.Actor) bool {
-	return actor.Kind == model.ActorUser && e.buffer.rateLimited(actor.Record())
+	return actor.Kind == model.ActorUser && e.buffer.reads.Reached(actor.Record())
 }
 
 // List returns a page of the audit log, sorted by creation time or sequence number and

@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -92,13 +91,39 @@ func AddrText(ip netip.Addr) string {
 	return ip.String()
 }
 
-var hostPattern = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
+// CutPort splits the value of a Host header into host and port. The port is "" if there is none.
+func CutPort(value string) (host, port string) {
+	if at := strings.LastIndexByte(value, ':'); at > strings.LastIndexByte(value, ']') {
+		return value[:at], value[at+1:]
+	}
+	return value, ""
+}
+
+const (
+	digits    = "0123456789"
+	hexDigits = digits + "abcdefABCDEF"
+	hostChars = digits + "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-."
+)
+
+// IsHost reports whether value is a valid Host header: a name of up to 253 characters, an IPv4
+// address, or an IPv6 address in brackets, with or without a port.
+func IsHost(value string) bool {
+	host, port := CutPort(value)
+	if len(host) < len(value) && (port == "" || len(port) > 5 || strings.Trim(port, digits) != "") {
+		return false
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		return ok && len(inner) >= 2 && len(inner) <= 45 && strings.Trim(inner, hexDigits+":.") == ""
+	}
+	return host != "" && len(host) <= 253 && host[0] != '-' && host[0] != '.' && strings.Trim(host, hostChars) == ""
+}
 
 // Origin returns the server's own address as scheme and host, without a path. If PublicURL is not set, the address
 // comes from the Host header, or from the X-Forwarded headers of a trusted proxy. Origin returns ErrHost if the host
 // is malformed.
 func (a AddressResolver) Origin(r *http.Request) (string, error) {
-	if !hostPattern.MatchString(r.Host) {
+	if !IsHost(r.Host) {
 		return "", ErrHost
 	}
 	if a.PublicURL != "" {
@@ -113,7 +138,7 @@ func (a AddressResolver) Origin(r *http.Request) (string, error) {
 			scheme = s
 		}
 		if h := r.Header.Get("X-Forwarded-Host"); h != "" {
-			if host = h; !hostPattern.MatchString(host) {
+			if host = h; !IsHost(host) {
 				return "", ErrHost
 			}
 		}

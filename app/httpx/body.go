@@ -134,3 +134,9 @@ func (b *Body) Drain(n int64, timeout time.Duration) bool {
 	_, _ = io.CopyN(io.Discard, b, n)
 	return b.complete
 }
+
+// DrainBody reads up to 1 MiB of the body of a request that is rejected before it reaches a handler.
+// If the connection were closed with unread data, the client might not get the response.
+func DrainBody(w http.ResponseWriter, r *http.Request) {
+	NewBody(w, r, Limits{Stall: time.Second}).Drain(1<<20, time.Second)
+}

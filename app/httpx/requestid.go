@@ -3,7 +3,7 @@ package httpx
 import (
 	"io"
 	"net/http"
-	"regexp"
+	"strings"
 
 	"deedkeep/app/secret"
 )
@@ -11,14 +11,14 @@ import (
 // RequestIDHeader is the name of the request ID header in requests and responses.
 const RequestIDHeader = "X-Request-Id"
 
-var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+const maxRequestID = 128 // characters
 
 // WithRequestID sets RequestIDHeader on every request and response. It keeps the client's ID if it is valid, and
 // otherwise generates one using rand. It doesn't wrap the response writer.
 func WithRequestID(next http.Handler, rand io.Reader) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		values := r.Header.Values(RequestIDHeader)
-		if len(values) != 1 || !requestIDPattern.MatchString(values[0]) {
+		if len(values) != 1 || values[0] == "" || len(values[0]) > maxRequestID || strings.Trim(values[0], hostChars) != "" {
 			id, err := secret.NewToken(rand)
 			if err != nil {
 				id = "none"

@@ -14,15 +14,14 @@ import (
 // and Retry-After, so that clients get a response and try again later while the stopping
 // server finishes its work.
 type drainer struct {
-	mu       sync.Mutex
-	busy     int
+	mu       sync.RWMutex // guards closed, and busy against new requests after close
 	closed   bool
-	drained  chan struct{} // closed when the drainer is closed and the last request has completed
+	busy     sync.WaitGroup
 	stopping http.Handler
 }
 
 func newDrainer() *drainer {
-	return &drainer{drained: make(chan struct{}), stopping: httpx.WithRequestID(http.HandlerFunc(respondStopping), rand.Reader)}
+	return &drainer{stopping: httpx.WithRequestID(http.HandlerFunc(respondStopping), rand.Reader)}
 }
 
 func (g *drainer) wrap(next http.Handler) http.Handler {
@@ -31,26 +30,18 @@ func (g *drainer) wrap(next http.Handler) http.Handler {
 			g.stopping.ServeHTTP(w, r)
 			return
 		}
-		defer g.end()
+		defer g.busy.Done()
 		next.ServeHTTP(w, r)
 	})
 }
 
 func (g *drainer) begin() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	g.mu.RLock()
+	defer g.mu.RUnlock()
 	if !g.closed {
-		g.busy++
+		g.busy.Add(1)
 	}
 	return !g.closed
-}
-
-func (g *drainer) end() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.busy--; g.closed && g.busy == 0 {
-		close(g.drained)
-	}
 }
 
 // close makes the drainer reject new requests and waits for those in progress to complete, up
@@ -58,21 +49,21 @@ func (g *drainer) end() {
 func (g *drainer) close(within time.Duration) {
 	g.mu.Lock()
 	g.closed = true
-	if g.busy == 0 {
-		close(g.drained)
-	}
 	g.mu.Unlock()
-	over := time.NewTimer(within)
-	defer over.Stop()
+	drained := make(chan struct{})
+	go func() {
+		g.busy.Wait()
+		close(drained)
+	}()
 	select {
-	case <-g.drained:
-	case <-over.C:
+	case <-drained:
+	case <-time.After(within):
 	}
 }
 
 func respondStopping(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Retry-After", "10")
-	drainBody(w, r)
-	respondJSON(w, http.StatusServiceUnavailable, apitypes.Failure{Message: "The service is stopping; try again in a moment."})
+	httpx.DrainBody(w, r)
+	httpx.WriteJSON(w, http.StatusServiceUnavailable, apitypes.Failure{Message: "The service is stopping; try again in a moment."})
 }

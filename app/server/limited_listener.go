@@ -1,10 +1,17 @@
 package server
 
 import (
+	"cmp"
 	"container/list"
+	"crypto/tls"
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
+
+	"deedkeep/app/config"
+	"deedkeep/app/model"
 )
 
 // limitedListener is a TCP listener that limits the number of open connections with a
@@ -15,11 +22,12 @@ type limitedListener struct {
 	*net.TCPListener
 	limiter *connLimiter
 	done    chan struct{}
-	closed  sync.Once
+	stop    func() // closes done
 }
 
 func newLimitedListener(listener *net.TCPListener, c *connLimiter) *limitedListener {
-	return &limitedListener{TCPListener: listener, limiter: c, done: make(chan struct{})}
+	done := make(chan struct{})
+	return &limitedListener{TCPListener: listener, limiter: c, done: done, stop: sync.OnceFunc(func() { close(done) })}
 }
 
 func (l *limitedListener) Accept() (net.Conn, error) {
@@ -29,39 +37,224 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		limited := &limitedConn{TCPConn: conn, limiter: l.limiter}
-		if l.limiter.acquire(limited, l.done) {
-			l.limiter.markIdle(limited)
+		if l.limiter.add(limited, l.done) {
 			return limited, nil
 		}
-		_ = limited.Close() // its address has reached the limit, or the listener is closed
+		_ = conn.Close() // its address has reached the limit, or the listener is closed
 	}
 }
 
 func (l *limitedListener) Close() error {
-	l.closed.Do(func() { close(l.done) })
+	l.stop()
+	l.limiter.wake()
 	return l.TCPListener.Close()
 }
 
-// limitedConn releases its slot when it is closed.
+// limitedConn is a connection that a connLimiter counts until it is closed.
 type limitedConn struct {
 	*net.TCPConn
 	limiter *connLimiter
 	group   netip.Prefix // the address group that the connection counts toward
-	hasSlot bool         // the connection has taken a slot
-	closed  sync.Once
 	// The fields below are guarded by the limiter's lock.
-	counted     bool          // included in the group's number of open connections
+	counted     bool
 	sequence    uint64        // sorts idle connections by when they became idle
 	idleElement *list.Element // in the group's list; nil while a request is in progress
 }
 
 func (c *limitedConn) Close() error {
 	err := c.TCPConn.Close()
-	c.closed.Do(func() {
-		c.limiter.removeIdle(c, true)
-		if c.hasSlot {
-			<-c.limiter.slots
-		}
-	})
+	c.limiter.remove(c)
 	return err
+}
+
+func (c *limitedConn) setIdle(idle bool) { c.limiter.setIdle(c, idle) }
+
+// connLimiter limits the number of open connections. A connection is idle if no request is in
+// progress on it: either it is new and its first request header hasn't been read yet, or it is
+// between requests. An idle connection never blocks a new one:
+//
+//   - Each address has a limit of idle connections. If it is exceeded, the oldest idle
+//     connection of the address is closed.
+//   - Each address has a limit of connections, idle or not. When it is reached, the oldest idle
+//     connection of the address is closed or, if none is idle, the new one. This machine and
+//     the trusted proxies, which connect for many users, share one higher limit.
+//   - When the limit of all connections is reached, the oldest idle connection of the address
+//     with the most idle connections is closed. If none is idle, the new connection waits.
+type connLimiter struct {
+	maxOpen           int            // maximum number of connections
+	maxIdlePerAddress int            // maximum number of idle connections per address
+	maxPerAddress     int            // maximum number of connections per address
+	maxTrusted        int            // maximum number of connections from this machine and the proxies together
+	trusted           []netip.Prefix // addresses of trusted proxies
+	loopback          bool           // limit this machine like any other address
+
+	mu       sync.Mutex
+	changed  *sync.Cond // a connection has become idle or was closed, or a listener was closed
+	open     int
+	groups   map[netip.Prefix]*connGroup // addresses that have connections
+	sequence uint64                      // sequence number of the connection that became idle last
+}
+
+// connGroup holds the connections that count toward the limits of one address.
+type connGroup struct {
+	open int
+	idle list.List // of *limitedConn, oldest first
+}
+
+// trustedGroup is the key in connLimiter.groups for this machine and the trusted proxies.
+var trustedGroup netip.Prefix
+
+func newConnLimiter(l config.Limits, trusted []netip.Prefix) *connLimiter {
+	c := &connLimiter{
+		maxOpen: l.Connections, maxIdlePerAddress: l.ConnectionsPerAddress, maxPerAddress: max(1, l.Connections/4),
+		maxTrusted: cmp.Or(l.TrustedConnections, max(1, l.Connections*3/4)), trusted: trusted, groups: map[netip.Prefix]*connGroup{},
+	}
+	c.changed = sync.NewCond(&c.mu)
+	return c
+}
+
+// add counts a new connection, which is idle. If the limit of all connections is reached, add
+// waits. It returns false if the connection's address has reached its limit or done is closed.
+func (c *connLimiter) add(conn *limitedConn, done <-chan struct{}) bool {
+	tcp, _ := conn.RemoteAddr().(*net.TCPAddr)
+	conn.group = c.addressGroupOf(tcp.AddrPort().Addr())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		group := c.groups[conn.group]
+		if group == nil {
+			group = &connGroup{}
+		}
+		switch {
+		case group.open >= c.limitOf(conn.group):
+			oldest := group.idle.Front()
+			if oldest == nil {
+				return false
+			}
+			c.closeIdle(oldest.Value.(*limitedConn))
+		case c.open < c.maxOpen:
+			c.groups[conn.group], conn.counted = group, true
+			c.open++
+			group.open++
+			c.addIdle(conn)
+			return true
+		default:
+			if oldest := c.oldest(); oldest != nil {
+				c.closeIdle(oldest)
+				continue
+			}
+			select {
+			case <-done:
+				return false
+			default:
+				c.changed.Wait()
+			}
+		}
+	}
+}
+
+// limitOf returns the maximum number of open connections in a group.
+func (c *connLimiter) limitOf(from netip.Prefix) int {
+	if from == trustedGroup {
+		return c.maxTrusted
+	}
+	return c.maxPerAddress
+}
+
+// oldest returns the oldest idle connection of the group with the most idle connections, or nil
+// if no connection is idle. On a tie, it returns the oldest one of those groups. The caller
+// must hold c.mu.
+func (c *connLimiter) oldest() (oldest *limitedConn) {
+	maxIdle := 1
+	for _, group := range c.groups {
+		if group.idle.Len() < maxIdle {
+			continue
+		}
+		first := group.idle.Front().Value.(*limitedConn)
+		if group.idle.Len() > maxIdle || oldest == nil || first.sequence < oldest.sequence {
+			maxIdle, oldest = group.idle.Len(), first
+		}
+	}
+	return oldest
+}
+
+// setIdle records whether a connection is idle.
+func (c *connLimiter) setIdle(conn *limitedConn, idle bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !conn.counted || idle == (conn.idleElement != nil):
+	case idle:
+		c.addIdle(conn)
+	default:
+		c.groups[conn.group].idle.Remove(conn.idleElement)
+		conn.idleElement = nil
+	}
+}
+
+// addIdle records that a connection is idle. If its address has too many idle connections,
+// addIdle closes the oldest one. The caller must hold c.mu.
+func (c *connLimiter) addIdle(conn *limitedConn) {
+	group := c.groups[conn.group]
+	c.sequence++
+	conn.sequence, conn.idleElement = c.sequence, group.idle.PushBack(conn)
+	if conn.group != trustedGroup && group.idle.Len() > c.maxIdlePerAddress {
+		c.closeIdle(group.idle.Front().Value.(*limitedConn))
+	}
+	c.changed.Broadcast()
+}
+
+// closeIdle closes an idle connection. The caller must hold c.mu.
+func (c *connLimiter) closeIdle(conn *limitedConn) {
+	c.removeLocked(conn)
+	_ = conn.TCPConn.Close() // an error means that the client is gone
+}
+
+// remove stops counting a connection, because it is closed.
+func (c *connLimiter) remove(conn *limitedConn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if conn.counted {
+		c.removeLocked(conn)
+	}
+}
+
+func (c *connLimiter) removeLocked(conn *limitedConn) {
+	group := c.groups[conn.group]
+	if conn.idleElement != nil {
+		group.idle.Remove(conn.idleElement)
+	}
+	if group.open--; group.open == 0 {
+		delete(c.groups, conn.group)
+	}
+	c.open--
+	conn.counted, conn.idleElement = false, nil
+	c.changed.Broadcast()
+}
+
+// wake makes connections that wait check whether their listener is closed.
+func (c *connLimiter) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed.Broadcast()
+}
+
+func (c *connLimiter) addressGroupOf(ip netip.Addr) netip.Prefix {
+	ip = ip.Unmap().WithZone("")
+	if !ip.IsValid() || ip.IsLoopback() && !c.loopback ||
+		slices.ContainsFunc(c.trusted, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+		return trustedGroup
+	}
+	return model.ClientNetwork(ip)
+}
+
+// trackState is the ConnState callback of servers that use a limitedListener. net/http calls it
+// with StateActive when it has read the header of a request.
+func trackState(conn net.Conn, state http.ConnState) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	if limited, ok := conn.(interface{ setIdle(bool) }); ok && (state == http.StateActive || state == http.StateIdle) {
+		limited.setIdle(state == http.StateIdle)
+	}
 }

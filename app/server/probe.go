@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,11 +20,10 @@ import (
 // socket. It expires after probeLife or after its first request. The body of the request is
 // discarded.
 type probes struct {
-	rand    io.Reader
-	now     func() time.Time
-	trusted []netip.Prefix
-	stall   time.Duration
-	origin  func(*http.Request) (string, error) // returns the base URL of links
+	rand      io.Reader
+	now       func() time.Time
+	addresses httpx.AddressResolver
+	stall     time.Duration
 
 	mu   sync.Mutex
 	open map[string]time.Time // expiration time by token
@@ -42,8 +39,8 @@ const (
 func newProbes(opts Options) *probes {
 	c := opts.Config
 	return &probes{
-		rand: rand.Reader, now: opts.Now, trusted: c.TrustedProxies, stall: c.Timeouts.Stall, open: map[string]time.Time{},
-		origin: httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}.Origin,
+		rand: rand.Reader, now: opts.Now, stall: c.Timeouts.Stall, open: map[string]time.Time{},
+		addresses: httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies},
 	}
 }
 
@@ -100,20 +97,15 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Proto: r.Header.Get("X-Forwarded-Proto"), Authorization: r.Header.Get("Authorization") != "",
 	}
 	var err error
-	if result.Link, err = p.origin(r); err != nil {
-		respondJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header of the request is not valid."})
+	if result.Link, err = p.addresses.Origin(r); err != nil {
+		httpx.WriteJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header of the request is not valid."})
 		return
 	}
-	if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		ip := peer.Addr().Unmap().WithZone("")
-		result.Peer = ip.String()
-		result.Trusted = slices.ContainsFunc(p.trusted, func(n netip.Prefix) bool { return n.Contains(ip) })
-	}
-	conn, body, chunk := http.NewResponseController(w), http.MaxBytesReader(w, r.Body, probeMax), make([]byte, 64<<10)
+	peer := httpx.Peer(r)
+	result.Peer, result.Trusted = httpx.AddrText(peer), p.addresses.Trusts(peer)
+	body := http.MaxBytesReader(w, httpx.NewBody(w, r, httpx.Limits{Stall: p.stall}), probeMax)
 	var first, last time.Time
-	for {
-		// This fails only if there is no network connection. In that case, reads can't stall.
-		_ = conn.SetReadDeadline(time.Now().Add(p.stall))
+	for chunk := make([]byte, 64<<10); ; {
 		n, err := body.Read(chunk)
 		if n > 0 {
 			last = time.Now()
@@ -126,13 +118,12 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if err != nil {
-			respondJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The body broke off before its end."})
+			httpx.WriteJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The body broke off before its end."})
 			return
 		}
 	}
-	_ = conn.SetReadDeadline(time.Time{}) // fails only without a network connection
 	result.SpanMillis = last.Sub(first).Milliseconds()
-	respondJSON(w, http.StatusOK, result)
+	httpx.WriteJSON(w, http.StatusOK, result)
 }
 
 var _ control.Probes = (*probes)(nil)

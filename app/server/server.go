@@ -5,11 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"deedkeep/app/api"
@@ -134,7 +132,7 @@ func (s service) stop(ctx context.Context, log *slog.Logger) {
 
 func newServer(opts Options, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: recoverer(h, opts.Log),
+		Handler: httpx.CloseOnPanic(h, opts.Log),
 		// This timeout also limits the TLS handshake.
 		ReadHeaderTimeout: opts.Config.Timeouts.Header,
 		IdleTimeout:       opts.Config.Timeouts.Idle,
@@ -146,35 +144,11 @@ func newServer(opts Options, h http.Handler) *http.Server {
 	}
 }
 
-// recoverer logs panics of a handler and closes the connection. It doesn't send an error
-// response, because it can't know whether a response has already started. It doesn't wrap the
-// ResponseWriter.
-func recoverer(next http.Handler, log *slog.Logger) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			switch p := recover(); p {
-			case nil:
-			case http.ErrAbortHandler:
-				panic(p)
-			default:
-				log.ErrorContext(r.Context(), "panic", "cause", fmt.Sprint(p), "stack", string(debug.Stack()),
-					"request_id", w.Header().Get("X-Request-Id"))
-				panic(http.ErrAbortHandler)
-			}
-		}()
-		next.ServeHTTP(w, r)
-	})
-}
-
 // memoryWait is how long a request may wait for the memory to read its body.
 const memoryWait = 10 * time.Second
 
-// Handler returns the handler for all requests to the public address. It doesn't use
+// handler returns the handler for all requests to the public address. It doesn't use
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
-func Handler(opts Options) (http.Handler, error) {
-	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now))
-}
-
 func handler(opts Options, forwarded *httpx.ForwardingMonitor) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
@@ -206,10 +180,7 @@ func handler(opts Options, forwarded *httpx.ForwardingMonitor) (http.Handler, er
 	if err != nil {
 		return nil, err
 	}
-	describe, err := api.Describe(c.PublicURL, c.TrustedProxies)
-	if err != nil {
-		return nil, err
-	}
+	describe := api.Describe(addresses)
 	healthy := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, nil) })
 	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { health(w, r, opts.Vault.Healthy(r.Context())) })
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -254,20 +225,7 @@ func health(w http.ResponseWriter, r *http.Request, problem error) {
 		status, body = http.StatusServiceUnavailable, apitypes.Failure{Message: reason(problem)}
 		w.Header().Set("Retry-After", "10")
 	}
-	respondJSON(w, status, body)
-}
-
-func respondJSON(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	w.Header().Set("Cache-Control", "no-store")
-	if status >= http.StatusBadRequest {
-		w.Header().Set(apitypes.ErrorCode, httpx.ErrorCode(status))
-	}
-	w.WriteHeader(status)
-	// An error means that the client is gone.
-	_ = apitypes.Write(w, body)
+	httpx.WriteJSON(w, status, body)
 }
 
 // reason returns the message of problem if it is an *errs.Error, or a general message otherwise.

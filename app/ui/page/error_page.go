@@ -167,7 +167,7 @@ func (p *Site) redirectToSignIn(r *Request, err error) error {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Vary", "HX-Request")
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", DataPolicy)
+		h.Set("Content-Security-Policy", httpx.DataPolicy)
 		r.W.WriteHeader(http.StatusUnauthorized)
 		return nil
 	}

@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"deedkeep/app/httpx"
 )
 
 // pagePolicy is the Content-Security-Policy of pages. Pages load assets from this server only.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-
-// DataPolicy is the Content-Security-Policy of all responses other than pages. If a browser
-// displays such a response anyway, the response can't run scripts or load anything (OWASP, "REST
-// Security Cheat Sheet", security headers).
-const DataPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 // The Content-Security-Policies of documents. All types except PDF are sandboxed. PDFs are not,
 // because Chromium before 156 doesn't open PDFs in a sandbox. The browser's PDF viewer needs inline
@@ -77,7 +74,7 @@ func (r *Request) SetDataHeaders(mediaType, policy, cache string) {
 
 // SendJSON sends a JSON text to a script.
 func (r *Request) SendJSON(status int, text []byte) {
-	r.SetDataHeaders("application/json", DataPolicy, "no-store")
+	r.SetDataHeaders("application/json", httpx.DataPolicy, "no-store")
 	r.W.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	r.W.WriteHeader(status)
 	_, _ = r.W.Write(text) // an error means that the client has disconnected

@@ -79,8 +79,8 @@ func serveLimited(t *testing.T, maxIdle, connections int, limitLoopback bool) (*
 		if err := <-result; !errors.Is(err, http.ErrServerClosed) {
 			t.Errorf("Serve = %v, want http.ErrServerClosed", err)
 		}
-		if n := len(l.limiter.groups); n != 0 || len(l.limiter.slots) != 0 || l.limiter.pending != 0 {
-			t.Errorf("after Close: got %d groups, %d slots in use, and %d pending, want 0", n, len(l.limiter.slots), l.limiter.pending)
+		if n := len(l.limiter.groups); n != 0 || l.limiter.openCount() != 0 {
+			t.Errorf("after Close: got %d groups and %d connections, want 0", n, l.limiter.openCount())
 		}
 	})
 	return l, func() net.Conn {
@@ -128,31 +128,25 @@ func isClosed(t *testing.T, conn net.Conn, wantClosed bool) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
+// openCount returns the number of open connections.
+func (c *connLimiter) openCount() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
 // waitOpen waits until the listener has n open connections.
 func (l *limitedListener) waitOpen(t *testing.T, n int) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); len(l.limiter.slots) != n; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); l.limiter.openCount() != n; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("got %d connections after 10 seconds, want %d", len(l.limiter.slots), n)
+			t.Fatalf("got %d connections after 10 seconds, want %d", l.limiter.openCount(), n)
 		}
 	}
 }
 
-// waitPending waits until a new connection is waiting for a slot.
-func (l *limitedListener) waitPending(t *testing.T) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		l.limiter.mu.Lock()
-		pending := l.limiter.pending == 1
-		l.limiter.mu.Unlock()
-		if pending {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no connection waits for a slot")
-		}
-	}
-}
+// waitsForSlot is enough time for a new connection to reach the limiter, which lets it wait.
+const waitsForSlot = 50 * time.Millisecond
 
 // When an address exceeds its limit of idle connections, its oldest ones are closed. A
 // connection with a request in progress isn't idle.
@@ -283,11 +277,10 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	l.limiter.maxTrusted = 6 // higher than the number of slots, so this limit never applies
 	// The connection of the other address has been idle longer than all others.
 	otherConn, _ := acceptConn(t, limitedTCP(t, 1))
-	remote := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, hasSlot: true,
-		group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
+	remote := &limitedConn{TCPConn: otherConn.(*net.TCPConn), limiter: l.limiter, group: netip.MustParsePrefix("192.0.2.1/32"), counted: true}
 	l.limiter.groups[remote.group] = &connGroup{open: 1}
-	l.limiter.slots <- struct{}{}
-	l.limiter.markIdle(remote)
+	l.limiter.open++
+	remote.setIdle(true)
 
 	first, second, third := startRequest(t, dial()), dial(), dial()
 	l.waitOpen(t, 4)
@@ -303,7 +296,7 @@ func TestConnectionsWithoutFreeSlot(t *testing.T) {
 	startRequest(t, third) // now every connection has a request in progress
 	last, responded := dial(), make(chan error)
 	go func() { responded <- roundTrip(last, shortRequest) }()
-	l.waitPending(t)
+	time.Sleep(waitsForSlot)
 	if err := roundTrip(first, "ok"); err != nil {
 		t.Errorf("complete the first request: %v", err)
 	}

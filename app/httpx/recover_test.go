@@ -1,4 +1,4 @@
-package server
+package httpx
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ func TestPanicIsLogged(t *testing.T) {
 	for name, cause := range map[string]any{"error": errors.New("broken"), "string": "broken"} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			server := httptest.NewServer(recoverer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(cause) }),
+			server := httptest.NewServer(CloseOnPanic(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(cause) }),
 				slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelInfo}))))
 			resp, err := http.Get(server.URL)
 			if err == nil {
@@ -26,7 +26,7 @@ func TestPanicIsLogged(t *testing.T) {
 				t.Errorf("got error %v, want io.EOF", err)
 			}
 			server.Close()
-			for _, want := range []string{"level=ERROR", "cause=broken", "recover_test.go"} {
+			for _, want := range []string{"level=ERROR", "panic: broken", "recover_test.go"} {
 				if !strings.Contains(log.String(), want) {
 					t.Errorf("log has no %q: %q", want, &log)
 				}
