@@ -35,10 +35,9 @@
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
 //	2     app/encode     domain types to JSON shapes of the API                   -
-//	2     app/search/query query language, terms of documents, snippets           -
+//	2     app/search/query query language, terms of documents, snippets, find     -
 //	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock
 //	2     app/document   type detection, limits, text and page images             github.com/gabriel-vasile/mimetype golang.org/x/image
-//	2     app/document/phrase phrase and word matching in document text           -
 //	1     app/document/ole OLE compound files                                     github.com/richardlehane/mscfb
 //	1     app/document/ooxml Office Open XML packages                             -
 //	1     app/document/tiff structure of TIFF files                               -

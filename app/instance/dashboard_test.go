@@ -197,7 +197,7 @@ func BenchmarkDashboard(b *testing.B) {
 				if err != nil {
 					b.Fatalf("find: %v", err)
 				}
-				n += len(vaulttest.FormatFindResult(f))
+				n += len(vaulttest.FormatFound(f))
 			}
 			b.ReportMetric(float64(n)/float64(b.N), "hits")
 		})

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
-	"deedkeep/app/document/phrase"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/sandbox"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
 )
@@ -127,92 +128,83 @@ const findLockPrefix = "find in a document: "
 var errFindTimeout = &errs.Error{Kind: errs.Unavailable,
 	Message: "To look through this document took too long; look for something else, or try again."}
 
-// Find returns the occurrences of a phrase in the text of a document, in order. more
-// reports whether there may be further ones, because Find stops at MaxHits and at the
-// deadline. It ignores case, accents, and line breaks (phrase.Phrase) and runs one search
-// per actor at a time. It returns NotFound if the document doesn't exist or can't have
-// text, and Unavailable if the deadline passes before the first hit.
-func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string) (hits []Hit, more bool, err error) {
-	return p.find(ctx, actor, id, newFinder(typed, nil))
+// Find returns the matches of a text, or of its words (query.NewFinder), in the text of a
+// document, in order. If words is set and the given page contains all of the words, it
+// returns only the matches on pages that contain all of them. Page 0 means any page.
+//
+// It runs one search per actor at a time. It returns NotFound if the document doesn't exist
+// or can't have text, and Unavailable if the deadline passes before the first hit.
+func (p *Previews) Find(ctx context.Context, actor model.Actor, id uint64, typed string, words bool, page int) (Found, error) {
+	return p.find(ctx, actor, id, &documentSearch{finder: query.NewFinder(typed, words), words: words, requiredPage: page})
 }
 
-// FindWords is like Find but searches for several phrases from phrase.Split. If the given
-// page contains all of them, it returns only the hits on pages that contain all of them.
-// Page 0 means any page.
-func (p *Previews) FindWords(ctx context.Context, actor model.Actor, id uint64, phrases []string, page int) (hits []Hit,
-	more bool, err error) {
-	s := newFinder(strings.Join(phrases, " "), phrases)
-	s.requiredPage = page
-	return p.find(ctx, actor, id, s)
+// Found is the result of Find.
+type Found struct {
+	Hits []Hit // at most MaxHits
+	More bool  // there may be more hits, because Find stopped at MaxHits or at the deadline
+	All  bool  // the document contains all required words, possibly on different pages
 }
 
-// finder collects the hits of a search within a document.
-type finder struct {
-	phrase         phrase.Phrase
-	required       []phrase.Phrase // phrases that a complete page contains; empty if completeness doesn't matter
-	hits           []Hit           // at most MaxHits+1
-	completeHits   []Hit           // hits on complete pages, at most MaxHits+1
-	requiredPage   int             // completeHits are used only if this page is complete; 0 means if any page is complete
-	preferComplete bool            // completeHits are used
-}
-
-func newFinder(typed string, phrases []string) *finder {
-	s := &finder{phrase: phrase.New(typed)}
-	for _, phraseText := range phrases {
-		if len(phrases) > 1 {
-			s.required = append(s.required, phrase.New(phraseText))
-		}
-	}
-	return s
+// documentSearch collects the hits of a search within a document.
+type documentSearch struct {
+	finder         *query.Finder
+	words          bool          // prefer the hits on pages that contain all words
+	matched        query.WordSet // words found so far
+	hits           []Hit         // at most MaxHits+1
+	completeHits   []Hit         // hits on pages that contain all words, at most MaxHits+1
+	requiredPage   int           // completeHits are used only if this page contains all words; 0 means if any page does
+	preferComplete bool          // completeHits are used
 }
 
 // scanPage adds the hits on a page and reports whether no further pages are needed. If ctx
 // ends, it discards the page and returns the error of ctx, because a page can have a
-// megabyte of text and is scanned once for each phrase.
-func (s *finder) scanPage(ctx context.Context, page int, text string) (enough bool, err error) {
+// megabyte of text.
+func (s *documentSearch) scanPage(ctx context.Context, page int, text string) (enough bool, err error) {
 	limit := MaxHits + 1 - len(s.hits)
-	if len(s.required) > 0 {
+	if s.words {
 		limit = MaxHits + 1
 	}
-	runes := []rune(text)
-	spans := s.phrase.Find(runes, limit)
-	complete := len(s.required) > 0
-	for i := 0; i < len(s.required) && complete; i++ {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		complete = phrase.ContainsAll(runes, s.required[i:i+1])
+	spans, matched := s.finder.Find(ctx, text, limit)
+	if err := ctx.Err(); err != nil {
+		return false, err
 	}
+	s.matched |= matched
+	complete := s.words && s.finder.HasAll(matched)
 	s.preferComplete = s.preferComplete || complete && (s.requiredPage == 0 || s.requiredPage == page)
+	runes, at, characters := []rune(text), 0, 0
 	for _, span := range spans {
+		start := characters + utf8.RuneCountInString(text[at:span.Start])
+		characters, at = start+utf8.RuneCountInString(text[span.Start:span.End]), span.End
+		hit := newHit(page, runes, start, characters)
 		if complete && len(s.completeHits) <= MaxHits {
-			s.completeHits = append(s.completeHits, newHit(page, runes, span))
+			s.completeHits = append(s.completeHits, hit)
 		}
 		if len(s.hits) <= MaxHits {
-			s.hits = append(s.hits, newHit(page, runes, span))
+			s.hits = append(s.hits, hit)
 		}
 	}
-	return s.preferComplete && len(s.completeHits) > MaxHits || len(s.required) == 0 && len(s.hits) > MaxHits, nil
+	return s.preferComplete && len(s.completeHits) > MaxHits || !s.words && len(s.hits) > MaxHits, nil
 }
 
-// results returns at most MaxHits hits and reports whether there are more.
-func (s *finder) results() (hits []Hit, more bool) {
-	if hits = s.hits; s.preferComplete {
+// result returns the hits found so far.
+func (s *documentSearch) result() Found {
+	hits := s.hits
+	if s.preferComplete {
 		hits = s.completeHits
 	}
-	return hits[:min(len(hits), MaxHits)], len(hits) > MaxHits
+	return Found{hits[:min(len(hits), MaxHits)], len(hits) > MaxHits, s.finder.HasAll(s.matched)}
 }
 
-func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *finder) (hits []Hit, more bool, err error) {
-	if s.phrase.Empty() {
+func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *documentSearch) (Found, error) {
+	if s.finder.Empty() {
 		_, err := p.vault.Files.Get(ctx, id)
-		return nil, false, err
+		return Found{}, err
 	}
 	// Start the deadline with the first page, because the text may have to be regenerated
 	// first.
 	release, findCtx := func() {}, context.Context(nil)
 	defer func() { release() }()
-	err = p.Text(ctx, actor, id, func(page int, text string) (err error) {
+	err := p.Text(ctx, actor, id, func(page int, text string) (err error) {
 		if findCtx == nil {
 			if findCtx, release, err = p.acquireFind(ctx, actor); err != nil {
 				return err
@@ -227,14 +219,15 @@ func (p *Previews) find(ctx context.Context, actor model.Actor, id uint64, s *fi
 		}
 		return err
 	})
-	hits, more = s.results()
+	found := s.result()
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		if len(hits) == 0 {
-			return nil, false, errFindTimeout
+		if len(found.Hits) == 0 {
+			return Found{}, errFindTimeout
 		}
-		return hits, true, nil
+		found.More = true
+		return found, nil
 	}
-	return hits, more, txn.IgnoreStop(err)
+	return found, txn.IgnoreStop(err)
 }
 
 // TextPages returns the number of pages of a document that have text. If they weren't
@@ -284,23 +277,23 @@ func (p *Previews) acquireFind(ctx context.Context, actor model.Actor) (findCtx 
 }
 
 // newHit returns a hit with the surrounding text, which is cut at spaces.
-func newHit(page int, text []rune, s phrase.Span) Hit {
+func newHit(page int, text []rune, start, end int) Hit {
 	line := func(from, to int) string { return strings.Join(strings.Fields(string(text[from:to])), " ") }
-	h := Hit{Page: page, Match: line(s.Start, s.End)}
-	from, to := max(s.Start-snippetContext, 0), min(s.End+snippetContext, len(text))
-	if at := slices.IndexFunc(text[from:s.Start], isBlank); from > 0 && !isBlank(text[from-1]) && at >= 0 && from+at < s.Start-1 {
+	h := Hit{Page: page, Match: line(start, end)}
+	from, to := max(start-snippetContext, 0), min(end+snippetContext, len(text))
+	if at := slices.IndexFunc(text[from:start], isBlank); from > 0 && !isBlank(text[from-1]) && at >= 0 && from+at < start-1 {
 		from += at
 	}
-	for at := to; to < len(text) && !isBlank(text[to]) && at > s.End+1; at-- {
+	for at := to; to < len(text) && !isBlank(text[to]) && at > end+1; at-- {
 		if isBlank(text[at-1]) {
 			to = at - 1
 		}
 	}
-	h.Before, h.After = line(from, s.Start), line(s.End, to)
-	if s.Start > 0 && isBlank(text[s.Start-1]) && h.Before != "" {
+	h.Before, h.After = line(from, start), line(end, to)
+	if start > 0 && isBlank(text[start-1]) && h.Before != "" {
 		h.Before += " "
 	}
-	if s.End < len(text) && isBlank(text[s.End]) && h.After != "" {
+	if end < len(text) && isBlank(text[end]) && h.After != "" {
 		h.After = " " + h.After
 	}
 	if from > 0 {
@@ -314,11 +307,11 @@ func newHit(page int, text []rune, s phrase.Span) Hit {
 
 func isBlank(r rune) bool { return strings.ContainsRune(" \t\n\r\f", r) }
 
-// Marks returns the rectangles to highlight for each hit of a phrase on a page, in the same
-// order as Find. The coordinates are fractions of the page size. Page numbers start at 1.
+// Marks returns the rectangles to highlight for each hit of Find on a page, in the same
+// order. The coordinates are fractions of the page size. Page numbers start at 1.
 // Marks returns NotFound if the document or page doesn't exist, or if the document is not a
 // PDF.
-func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string) ([][]document.Rect, error) {
+func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page int, typed string, words bool) ([][]document.Rect, error) {
 	file, err := p.vault.Files.Get(ctx, id)
 	if err != nil {
 		return nil, err
@@ -329,7 +322,7 @@ func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page
 	}
 	defer done()
 	r.RunToCompletion = true
-	marks, err := p.reader.Marks(ctx, r, page, typed, p.limits)
+	marks, err := p.reader.Marks(ctx, r, page, typed, words, p.limits)
 	if sandbox.IsDocumentError(err) {
 		return nil, &errs.Error{Kind: errs.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
-	"deedkeep/app/document/phrase"
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/jobs"
@@ -68,31 +67,33 @@ func TestFindPhrase(t *testing.T) {
 	long := strings.Repeat("x ", 40)
 	text := "The GRANTOR\n  and grantor's heirs. " + long + "Grantor" + strings.Repeat(" grantor", 1200)
 	file := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("Search.txt", []byte(text)))[0]
-	hits, more, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, " grantor ")
-	if err != nil || !more || len(hits) != 1000 {
-		t.Fatalf("Find() = %d hits, more %v, %v; want 1000, true", len(hits), more, err)
+	find := func(typed string) (jobs.Found, error) {
+		return v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, typed, false, 0)
 	}
-	if h := hits[0]; h.Page != 1 || h.Before != "The " || h.Match != "GRANTOR" ||
+	found, err := find(" grantor ")
+	if err != nil || !found.More || len(found.Hits) != 1000 {
+		t.Fatalf("Find() = %d hits, more %v, %v; want 1000, true", len(found.Hits), found.More, err)
+	}
+	if h := found.Hits[0]; h.Page != 1 || h.Before != "The " || h.Match != "GRANTOR" ||
 		!strings.HasPrefix(h.After, " and grantor's heirs. x x") || !strings.HasSuffix(h.After, "…") {
 		t.Errorf("first hit = %+v, want The |GRANTOR| and grantor's heirs. x x… on page 1", h)
 	}
-	if h := hits[2]; !strings.HasPrefix(h.Before, "…") || h.Match != "Grantor" {
+	if h := found.Hits[2]; !strings.HasPrefix(h.Before, "…") || h.Match != "Grantor" {
 		t.Errorf("third hit = %+v, want …|Grantor|", h)
 	}
-	hits, more, err = v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, "grantor and")
-	if err != nil || more || len(hits) != 1 || hits[0].Match != "GRANTOR and" {
-		t.Errorf("Find(grantor and) = %+v, more %v, %v; want one hit", hits, more, err)
+	if found, err = find("grantor and"); err != nil || found.More || len(found.Hits) != 1 || found.Hits[0].Match != "GRANTOR and" {
+		t.Errorf("Find(grantor and) = %+v, %v; want one hit", found, err)
 	}
 	for name, typed := range map[string]string{"empty": "", "blank": "  ", "absent word": "mortgage"} {
 		t.Run(name, func(t *testing.T) {
-			if hits, more, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, typed); err != nil || more || len(hits) != 0 {
-				t.Errorf("Find(%q) = %+v, more %v, %v; want no hits", typed, hits, more, err)
+			if found, err := find(typed); err != nil || found.More || len(found.Hits) != 0 {
+				t.Errorf("Find(%q) = %+v, %v; want no hits", typed, found, err)
 			}
 		})
 	}
-	_, _, err = v.Previews.Find(t.Context(), vaulttest.Operator, 99, "a")
+	_, err = v.Previews.Find(t.Context(), vaulttest.Operator, 99, "a", false, 0)
 	vaulttest.WantKind(t, "unknown file", err, errs.NotFound)
-	_, err = v.Previews.Marks(t.Context(), vaulttest.Operator, file.ID, 1, "a")
+	_, err = v.Previews.Marks(t.Context(), vaulttest.Operator, file.ID, 1, "a", false)
 	vaulttest.WantKind(t, "marks in a text file", err, errs.NotFound)
 }
 
@@ -111,7 +112,7 @@ func (p pagedReader) Text(_ context.Context, _ sandbox.Request, _ document.Extra
 	return nil
 }
 
-// If some pages contain all of the typed words, FindWords returns only hits on those pages.
+// If some pages contain all of the typed words, Find returns only hits on those pages.
 // The text around a hit is cut between words.
 func TestFindWords(t *testing.T) {
 	t.Parallel()
@@ -124,8 +125,8 @@ func TestFindWords(t *testing.T) {
 		page     int // page of all hits; 0 if they are on several pages
 		more     bool
 	}{
-		{"page 311 of 600", 0, 2, 311, false},
-		{"page 311 of 600", 311, 2, 311, false},
+		{"page 311 of 600", 0, 1, 311, false},
+		{"page 311 of 600", 311, 1, 311, false},
 		{"page 311 of 600", 5, 1000, 0, true},
 		{"page 311", 0, 1, 311, false},
 		{"page", 1, 600, 0, false},
@@ -134,19 +135,19 @@ func TestFindWords(t *testing.T) {
 		{"311", 5, 1, 311, false},
 	} {
 		t.Run(fmt.Sprintf("%s from page %d", row.typed, row.fromPage), func(t *testing.T) {
-			hits, more, err := v.Previews.FindWords(t.Context(), vaulttest.Operator, file.ID, phrase.Split(row.typed), row.fromPage)
-			if err != nil || len(hits) != row.want || more != row.more {
-				t.Fatalf("FindWords() = %d hits, more %v, %v; want %d, %v", len(hits), more, err, row.want, row.more)
+			found, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, row.typed, true, row.fromPage)
+			if err != nil || len(found.Hits) != row.want || found.More != row.more {
+				t.Fatalf("Find() = %d hits, more %v, %v; want %d, %v", len(found.Hits), found.More, err, row.want, row.more)
 			}
-			otherPage := slices.ContainsFunc(hits, func(h jobs.Hit) bool { return h.Page != row.page })
+			otherPage := slices.ContainsFunc(found.Hits, func(h jobs.Hit) bool { return h.Page != row.page })
 			if row.page > 0 && otherPage {
-				t.Errorf("hits = %+v, want page %d only", hits, row.page)
+				t.Errorf("hits = %+v, want page %d only", found.Hits, row.page)
 			}
 		})
 	}
-	hits, _, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, "of 600")
-	if err != nil || !strings.HasSuffix(hits[0].After, " whereas…") {
-		t.Errorf("first hit of Find(of 600) = %+v, %v; want \" whereas…\" at the end of After", hits[0], err)
+	found, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, "of 600", false, 0)
+	if err != nil || !strings.HasSuffix(found.Hits[0].After, " whereas…") {
+		t.Errorf("first hit of Find(of 600) = %+v, %v; want \" whereas…\" at the end of After", found.Hits[0], err)
 	}
 }
 
@@ -155,7 +156,7 @@ func TestFindStopsAtDeadline(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.Search.Deadline = time.Nanosecond })
 	file := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("Search.txt", []byte("zebra")))[0]
-	_, _, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, "zebra")
+	_, err := v.Previews.Find(t.Context(), vaulttest.Operator, file.ID, "zebra", false, 0)
 	vaulttest.WantKind(t, "deadline exceeded", err, errs.Unavailable)
 }
 
@@ -167,21 +168,21 @@ func TestFindOneAtATimePerActor(t *testing.T) {
 	other := model.Actor{Kind: vaulttest.Operator.Kind, ID: vaulttest.Operator.ID + 1}
 	small := vaulttest.UploadDocs(t, v, vaulttest.NewDoc("Small.txt", []byte("zebra")))[0]
 	err := v.Previews.WithFindLock(t.Context(), vaulttest.Operator, func() {
-		_, _, err := v.Previews.Find(t.Context(), vaulttest.Operator, small.ID, "zebra")
+		_, err := v.Previews.Find(t.Context(), vaulttest.Operator, small.ID, "zebra", false, 0)
 		vaulttest.WantKind(t, "second search", err, errs.Unavailable)
-		if hits, _, err := v.Previews.Find(t.Context(), other, small.ID, "zebra"); err != nil || len(hits) != 1 {
-			t.Errorf("Find() by another actor = %d hits, %v; want 1", len(hits), err)
+		if found, err := v.Previews.Find(t.Context(), other, small.ID, "zebra", false, 0); err != nil || len(found.Hits) != 1 {
+			t.Errorf("Find() by another actor = %d hits, %v; want 1", len(found.Hits), err)
 		}
 	})
 	if err != nil {
 		t.Errorf("find lock: %v", err)
 	}
-	if hits, _, err := v.Previews.Find(t.Context(), vaulttest.Operator, small.ID, "zebra"); err != nil || len(hits) != 1 {
-		t.Errorf("Find() after the lock is released = %d hits, %v; want 1", len(hits), err)
+	if found, err := v.Previews.Find(t.Context(), vaulttest.Operator, small.ID, "zebra", false, 0); err != nil || len(found.Hits) != 1 {
+		t.Errorf("Find() after the lock is released = %d hits, %v; want 1", len(found.Hits), err)
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := v.Previews.Find(canceled, vaulttest.Operator, small.ID, "zebra"); !errors.Is(err, context.Canceled) {
+	if _, err := v.Previews.Find(canceled, vaulttest.Operator, small.ID, "zebra", false, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("Find() with a canceled context: got %v, want context canceled", err)
 	}
 }

@@ -3,55 +3,30 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
-	"deedkeep/app/document/phrase"
+	"deedkeep/app/search/query"
 )
 
-// expiringContext is a context whose Err method returns an error after maxCalls calls, as
-// if its deadline had passed.
-type expiringContext struct {
-	context.Context
-	calls, maxCalls int
-}
-
-func (c *expiringContext) Err() error {
-	if c.calls++; c.calls > c.maxCalls {
-		return context.DeadlineExceeded
-	}
-	return nil
-}
-
-// scanPage checks the deadline before each phrase. If the deadline has passed, it discards
-// the page's hits.
+// scanPage discards the hits of a page if the deadline passes before it has examined the page.
 func TestScanPageStopsAtDeadline(t *testing.T) {
 	t.Parallel()
-	phrases := phrase.Split("grantor of the parish ")
-	for maxCalls := range len(phrases) + 1 {
-		t.Run(fmt.Sprintf("after %d phrases", maxCalls), func(t *testing.T) {
+	expired, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for name, row := range map[string]struct {
+		ctx  context.Context
+		hits int
+	}{"in time": {t.Context(), 2}, "too late": {expired, 0}} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFinder(strings.Join(phrases, " "), phrases)
-			ctx := &expiringContext{Context: t.Context(), maxCalls: maxCalls}
-			enough, err := f.scanPage(ctx, 3, "The parish of the grantor.")
-			if enough {
-				t.Error("scanPage = enough, want more pages")
+			s := documentSearch{finder: query.NewFinder("grantor of the parish ", true), words: true}
+			enough, err := s.scanPage(row.ctx, 3, "The parish of the grantor.")
+			found := s.result()
+			if late := row.hits == 0; enough || errors.Is(err, context.DeadlineExceeded) != late || found.More || found.All == late {
+				t.Errorf("scanPage = %t, %v, %+v; want an error and no hits only if it is too late", enough, err, found)
 			}
-			late := maxCalls < len(phrases)
-			if got := errors.Is(err, context.DeadlineExceeded); got != late {
-				t.Errorf("scanPage: %v, want deadline exceeded: %v", err, late)
-			}
-			hits, more := f.results()
-			if noHits := len(hits) == 0; noHits != late || more {
-				t.Errorf("results = %d hits, more %v, want hits %v, more false", len(hits), more, !late)
-			}
-			if slices.ContainsFunc(hits, func(h Hit) bool { return h.Page != 3 }) {
-				t.Errorf("hits = %+v, want page 3 only", hits)
-			}
-			if ctx.calls > maxCalls+1 {
-				t.Errorf("calls of ctx.Err = %d, want at most %d", ctx.calls, maxCalls+1)
+			if len(found.Hits) != row.hits || row.hits > 0 && found.Hits[0].Page != 3 {
+				t.Errorf("hits = %+v, want %d on page 3", found.Hits, row.hits)
 			}
 		})
 	}

@@ -155,14 +155,14 @@ func (f *validation) reorderIDs(field string, in Optional[IDListInput], have []u
 }
 
 // FileNumber returns the firm's own file number, or "" if the abstract has none.
-func (a Abstract) FileNumber() string { return a.Custom.text(keyFileNumber) }
+func (a Abstract) FileNumber() string { return a.Custom.Text(keyFileNumber) }
 
 // ParcelID returns the tax map or parcel number, or "" if the abstract has none.
 func (a Abstract) ParcelID() string {
 	if a.TaxMap != "" {
 		return a.TaxMap
 	}
-	return a.Custom.text(keyParcel)
+	return a.Custom.Text(keyParcel)
 }
 
 // Heading returns the display name of an abstract: its file number, or else its address, or else

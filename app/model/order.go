@@ -81,7 +81,7 @@ func CoreOrderFields() []Field {
 }
 
 // ParcelID returns the parcel number sent with the order, or "" if there is none.
-func (o Order) ParcelID() string { return o.Custom.text(keyParcel) }
+func (o Order) ParcelID() string { return o.Custom.Text(keyParcel) }
 
 // Subheading returns the line to show below the order number: the address and the parcel ID.
 func (o Order) Subheading() string { return joinNonEmpty(" · ", o.FullAddress(), o.ParcelID()) }

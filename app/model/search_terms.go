@@ -1,8 +1,6 @@
 package model
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -79,16 +77,12 @@ func (k *SearchTerms) property(p Property) {
 // result doesn't depend on the current template.
 func (k *SearchTerms) custom(values CustomValues) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		raw := bytes.TrimSpace(values[key])
-		if text := values.text(key); text != "" {
+		if text := values.Text(key); text != "" {
 			k.value(key, text)
 			continue
 		}
-		var chosen []string
-		if len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &chosen) == nil {
-			for _, text := range chosen {
-				k.other(text)
-			}
+		for _, text := range values.Choices(key) {
+			k.other(text)
 		}
 	}
 }

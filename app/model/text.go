@@ -61,8 +61,16 @@ const (
 	keyParcel     = "parcel_id"
 )
 
-// text returns the value of a string or number field, or "" if there is none.
-func (v CustomValues) text(key string) string {
+// Choices returns the value of a field with a list of choices, or nil if it has another type.
+func (v CustomValues) Choices(key string) (chosen []string) {
+	if json.Unmarshal(v[key], &chosen) != nil {
+		return nil
+	}
+	return chosen
+}
+
+// Text returns the value of a string or number field, or "" if there is none.
+func (v CustomValues) Text(key string) string {
 	raw := v[key]
 	if s, ok := decodeString(raw); ok {
 		return s

@@ -5,13 +5,16 @@ import (
 	"io"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"deedkeep/app/document"
-	"deedkeep/app/document/phrase"
+	"deedkeep/app/pdf"
+	"deedkeep/app/search/query"
 )
 
 const (
 	maxSizesPerFrame = 4096
+	maxMarks         = 200 // on one page
 	maxRectsPerFrame = 8192
 	pageUnits        = 1 << 20 // precision of a rectangle: fractions of the page's width or height
 )
@@ -38,15 +41,35 @@ func (d *session) sizes(ctx context.Context, doc io.ReaderAt, t task) error {
 }
 
 func (d *session) marks(ctx context.Context, doc io.ReaderAt, t task) error {
-	found, err := document.Highlights(ctx, d.source(doc, t), t.Page, t.Phrase, t.Extract)
+	finder := query.NewFinder(t.Phrase, t.Words)
+	found, err := document.Highlights(ctx, d.source(doc, t), t.Page, func(characters []rune) []pdf.Span {
+		text := string(characters)
+		spans, _ := finder.Find(ctx, text, maxMarks)
+		return characterSpans(text, spans)
+	}, t.Extract)
 	if err != nil {
 		return err
 	}
 	return d.send(frameMarks, encodeMarks(found))
 }
 
+// characterSpans converts ascending ranges of bytes to ranges of characters.
+func characterSpans(text string, spans []query.Span) (converted []pdf.Span) {
+	at, characters := 0, 0
+	count := func(to int) int {
+		characters += utf8.RuneCountInString(text[at:to])
+		at = to
+		return characters
+	}
+	for _, s := range spans {
+		start := count(s.Start)
+		converted = append(converted, pdf.Span{Start: start, End: count(s.End)})
+	}
+	return converted
+}
+
 func encodeMarks(found [][]document.Rect) marks {
-	m := marks{Count: min(len(found), document.MaxHighlights)}
+	m := marks{Count: min(len(found), maxMarks)}
 	for i, rects := range found[:m.Count] {
 		for _, r := range rects {
 			if len(m.Rects) == maxRectsPerFrame {
@@ -107,7 +130,7 @@ func (a *marksResult) add(kind byte, content []byte, _ bool) error {
 	if err := decode(content, &m); err != nil {
 		return err
 	}
-	if m.Count < 0 || m.Count > document.MaxHighlights {
+	if m.Count < 0 || m.Count > maxMarks {
 		return protocolError("%d marks", m.Count)
 	}
 	a.marks = make([][]document.Rect, m.Count)
@@ -141,13 +164,13 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits)
 	return a.sizes, nil
 }
 
-// Marks returns the rectangles of each occurrence of text on a page. Page numbers start at 1. Text
-// longer than the maximum phrase is cut off. Marks returns the same errors as Picture.
-func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, lim document.ExtractLimits) ([][]document.Rect, error) {
+// Marks returns the rectangles of each match of a text, or of its words, on a page (query.NewFinder).
+// Page numbers start at 1. Marks returns the same errors as Picture.
+func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, words bool, lim document.ExtractLimits) ([][]document.Rect, error) {
 	runes := []rune(text)
 	t := task{
 		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: withDefaultLimits(lim), Page: page,
-		Phrase: string(runes[:min(len(runes), phrase.MaxLength)]),
+		Phrase: string(runes[:min(len(runes), query.MaxFindLength)]), Words: words,
 	}
 	a := &marksResult{}
 	if err := p.run(ctx, r, t, a); err != nil {

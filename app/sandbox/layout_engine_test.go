@@ -86,7 +86,7 @@ func TestSampleMarks(t *testing.T) {
 		{"title/index-of-deeds-500-pages.pdf", 500, "page 500 of 500", 1},
 		{"title/index-of-deeds-rotated.pdf", 2, "rotated page 2 of 5", 1},
 	} {
-		marks, err := p.Marks(t.Context(), sampleRequest(t, c.name), c.page, c.phrase, document.ExtractLimits{})
+		marks, err := p.Marks(t.Context(), sampleRequest(t, c.name), c.page, c.phrase, false, document.ExtractLimits{})
 		if err != nil || len(marks) < c.min {
 			t.Errorf("%s: Marks = %v, %v; want at least %d", c.name, marks, err, c.min)
 			continue
@@ -104,13 +104,13 @@ func TestSampleMarks(t *testing.T) {
 		}
 	}
 	deed := sampleRequest(t, "title/open-end-mortgage.pdf")
-	if marks, err := p.Marks(t.Context(), deed, 1, "nowhere to be found", document.ExtractLimits{}); err != nil || len(marks) != 0 {
+	if marks, err := p.Marks(t.Context(), deed, 1, "nowhere to be found", false, document.ExtractLimits{}); err != nil || len(marks) != 0 {
 		t.Errorf("phrase that doesn't occur: Marks = %v, %v; want none", marks, err)
 	}
-	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", document.ExtractLimits{}); !errors.Is(err, document.ErrNoPage) {
+	if _, err := p.Marks(t.Context(), deed, 13, "mortgage", false, document.ExtractLimits{}); !errors.Is(err, document.ErrNoPage) {
 		t.Errorf("page 13 of 12: error = %v, want ErrNoPage", err)
 	}
-	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed",
+	if _, err := p.Marks(t.Context(), sampleRequest(t, "title/warranty-deed-g4-300dpi.tiff"), 1, "deed", false,
 		document.ExtractLimits{}); !errors.Is(err, document.ErrUnsupported) {
 		t.Errorf("scan without text: error = %v, want ErrUnsupported", err)
 	}

@@ -77,7 +77,7 @@ func TestMarksRoundTrip(t *testing.T) {
 			t.Errorf("%s: error = %v, want a protocol error", name, err)
 		}
 	}
-	many := make([][]document.Rect, document.MaxHighlights+5)
+	many := make([][]document.Rect, maxMarks+5)
 	for i := range many {
 		many[i] = slices.Repeat([]document.Rect{{Left: 1, Top: 1, Right: 1, Bottom: 1}}, 100)
 	}

@@ -47,6 +47,7 @@ type task struct {
 	Page    int                    `json:"page,omitempty"`  // starts at 1
 	Width   int                    `json:"width,omitempty"` // in pixels
 	Phrase  string                 `json:"phrase,omitempty"`
+	Words   bool                   `json:"words,omitempty"` // find the words of the phrase in any order
 }
 
 // imageHeader precedes an image. The image's bytes follow in chunks. Size is their total number.

@@ -10,7 +10,7 @@ import (
 )
 
 // buildOrder lists the record types in the order in which a rebuild indexes them.
-var buildOrder = []string{"abstract", "order", fileType}
+var buildOrder = []string{query.Abstract, query.Order, query.File}
 
 const (
 	// recordsPerRead limits the number of records read in one transaction. During a long read

@@ -50,16 +50,16 @@ func TestFind(t *testing.T) {
 		{"elm", nil, ""},
 		{strings.Repeat("1", 600), nil, ""},
 		{"\xff1", nil, ""},
-		{" 26-100 ", []string{"order 1 order_number 26-100| exactly"}, "order 1"},
-		{"26-1", []string{"order 2 order_number 26-1| exactly", "order 1 order_number 26-1|00", "abstract 1 file_number 26-1| exactly"}, ""},
-		{"26", []string{"order 2 order_number 26|-1", "order 1 order_number 26|-100", "abstract 1 file_number 26|-1"}, ""},
-		{"12-34", []string{"order 1 parcel 12.-3-4|5", "abstract 1 parcel 12.-3-4| exactly"}, "abstract 1"},
-		{"12 elm st", []string{"order 1 address 12 Elm St|., Troy, NY exactly", "abstract 1 address 12 Elm St|., Troy, NY exactly"}, ""},
-		{"12 ELM ST, TR", []string{"order 1 address 12 Elm St., Tr|oy, NY", "abstract 1 address 12 Elm St., Tr|oy, NY"}, ""},
+		{" 26-100 ", []string{"order 1 order_number 26-100 exactly"}, "order 1"},
+		{"26-1", []string{"order 2 order_number 26-1 exactly", "order 1 order_number 26-100", "abstract 1 file_number 26-1 exactly"}, ""},
+		{"26", []string{"order 2 order_number 26-1", "order 1 order_number 26-100", "abstract 1 file_number 26-1"}, ""},
+		{"12-34", []string{"order 1 parcel 12.-3-45", "abstract 1 parcel 12.-3-4 exactly"}, "abstract 1"},
+		{"12 elm st", []string{"order 1 address 12 Elm St., Troy, NY exactly", "abstract 1 address 12 Elm St., Troy, NY exactly"}, ""},
+		{"12 ELM ST, TR", []string{"order 1 address 12 Elm St., Troy, NY", "abstract 1 address 12 Elm St., Troy, NY"}, ""},
 	} {
 		t.Run(fmt.Sprintf("%.20q", row.text), func(t *testing.T) {
 			f, err := v.Search.Find(t.Context(), row.text, 0)
-			if got := vaulttest.FormatFindResult(f); err != nil || !slices.Equal(got, row.want) {
+			if got := vaulttest.FormatFound(f); err != nil || !slices.Equal(got, row.want) {
 				t.Errorf("Find(%q) = %q, %v; want %q", row.text, got, err, row.want)
 			}
 			hit, ok := f.SingleExact()
@@ -68,12 +68,12 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
-	if f, err := v.Search.Find(t.Context(), "26", 1); err != nil || len(f.Groups) != 2 || len(f.Groups[0].Hits) != 1 ||
-		!f.Groups[0].More || f.Groups[1].More {
+	if f, err := v.Search.Find(t.Context(), "26", 1); err != nil || len(f) != 2 || len(f[0].Hits) != 1 ||
+		!f[0].More || f[1].More {
 		t.Errorf("Find(26) with limit 1 = %+v, %v; want two groups with More in the first", f, err)
 	}
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
-	if f, err := v.Search.Find(t.Context(), "26-100", 0); err != nil || len(f.Groups) != 0 {
+	if f, err := v.Search.Find(t.Context(), "26-100", 0); err != nil || len(f) != 0 {
 		t.Errorf("Find(26-100) in the trash = %+v, %v; want no groups", f, err)
 	}
 }
@@ -107,28 +107,28 @@ func TestRelated(t *testing.T) {
 	trashed := vaulttest.CreateOrderForProperty(t, v, "26-0", "", "12-34", model.PropertyDraft{})
 	vaulttest.NoError(t, v.Orders.Trash(t.Context(), vaulttest.Operator, trashed.ID, vault.Match{}))
 	f, err := v.Search.RelatedToOrder(t.Context(), first)
-	want := []string{"order 2 parcel |12-34 exactly", "abstract 2 address |12 Elm St., TROY, NY exactly", "abstract 1 parcel |1234 exactly"}
-	if err != nil || !slices.Equal(vaulttest.FormatFindResult(f), want) {
-		t.Errorf("RelatedToOrder() = %q, %v; want %q", vaulttest.FormatFindResult(f), err, want)
+	want := []string{"order 2 parcel 12-34 exactly", "abstract 2 address 12 Elm St., TROY, NY exactly", "abstract 1 parcel 1234 exactly"}
+	if err != nil || !slices.Equal(vaulttest.FormatFound(f), want) {
+		t.Errorf("RelatedToOrder() = %q, %v; want %q", vaulttest.FormatFound(f), err, want)
 	}
 	createAbstract(t, v, "27-1", "12.34", elmStreet("Troy", "Albany")) // another county
 	createAbstract(t, v, "27-2", "12.34", elmStreet("", "ALBANY"))
 	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
-	want = []string{"order 3 parcel |12-34 exactly", "order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly",
-		"abstract 5 parcel |12.34 exactly", "abstract 4 parcel |12.34 exactly"}
-	if err != nil || !slices.Equal(vaulttest.FormatFindResult(f), want) {
-		t.Errorf("RelatedToAbstract() without a county = %q, %v; want %q", vaulttest.FormatFindResult(f), err, want)
+	want = []string{"order 3 parcel 12-34 exactly", "order 2 parcel 12-34 exactly", "order 1 parcel 12.-3-4 exactly",
+		"abstract 5 parcel 12.34 exactly", "abstract 4 parcel 12.34 exactly"}
+	if err != nil || !slices.Equal(vaulttest.FormatFound(f), want) {
+		t.Errorf("RelatedToAbstract() without a county = %q, %v; want %q", vaulttest.FormatFound(f), err, want)
 	}
-	if f.ByKind("abstract")[0].Documents != 0 || f.ByKind("abstract")[0].CreatedAt.IsZero() || f.ByKind("folder") != nil {
+	if f.ByKind("abstract").Hits[0].Documents != 0 || f.ByKind("abstract").Hits[0].CreatedAt.IsZero() || f.ByKind("folder").Hits != nil {
 		t.Errorf("result = %+v, want a creation time but no documents of the abstract, and no folders", f)
 	}
 	parcel.County = "Rensselaer"
 	f, err = v.Search.RelatedToAbstract(t.Context(), parcel)
-	want = []string{"order 2 parcel |12-34 exactly", "order 1 parcel |12.-3-4 exactly"}
-	if err != nil || !slices.Equal(vaulttest.FormatFindResult(f), want) {
-		t.Errorf("RelatedToAbstract() with a county = %q, %v; want %q", vaulttest.FormatFindResult(f), err, want)
+	want = []string{"order 2 parcel 12-34 exactly", "order 1 parcel 12.-3-4 exactly"}
+	if err != nil || !slices.Equal(vaulttest.FormatFound(f), want) {
+		t.Errorf("RelatedToAbstract() with a county = %q, %v; want %q", vaulttest.FormatFound(f), err, want)
 	}
-	if f, err := v.Search.RelatedToAbstract(t.Context(), model.Abstract{ID: 99}); err != nil || len(f.Groups) != 0 {
+	if f, err := v.Search.RelatedToAbstract(t.Context(), model.Abstract{ID: 99}); err != nil || len(f) != 0 {
 		t.Errorf("RelatedToAbstract() without values = %+v, %v; want no groups", f, err)
 	}
 }

@@ -198,7 +198,7 @@ func (h *harness) query(q query.Query) (list []string, err error) {
 	q.Limit = 100
 	result, err := h.Search(h.t.Context(), q)
 	for _, hit := range result.Hits {
-		list = append(list, fmt.Sprint([]string{"", "abstract", "order", "file"}[hit.Kind], " ", hit.ID))
+		list = append(list, fmt.Sprint(hit.Kind, " ", hit.ID))
 	}
 	slices.Sort(list)
 	return list, err

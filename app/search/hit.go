@@ -31,15 +31,15 @@ func (s foundRecord) matchType(hit query.Hit, text string) MatchType {
 // readHits reads the live records of the hits. It skips records that have been deleted or no longer
 // match the filters.
 func (s *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, err error) {
-	cache := definitionCache{t: t, templates: map[uint64]model.Template{}}
+	cache := newDefinitionCache(t)
 	for _, hit := range f.result.Hits {
 		var record foundRecord
 		var fits bool
 		switch hit.Kind {
 		case query.Abstract:
-			record, fits, err = s.readAbstract(&cache, hit.ID, &f.query)
+			record, fits, err = s.readAbstract(cache, hit.ID, &f.query)
 		case query.Order:
-			record, fits, err = readOrder(&cache, hit.ID, &f.query)
+			record, fits, err = readOrder(cache, hit.ID, &f.query)
 		case query.File:
 			record, fits, err = s.readFile(t, hit.ID, &f.query)
 		}
@@ -62,10 +62,14 @@ func (s *Service) readAbstract(cache *definitionCache, id uint64, q *Query) (fou
 	if err != nil {
 		return found, false, err
 	}
-	found.Hit = s.abstractHit(&a, "").ToHit()
-	found.Heading = s.vault.HeadingIn(cache.t, a)
-	found.fields, found.terms = abstractFields(&a, cache.template(a.TemplateID)), a.SearchTerms
-	return found, q.matches(a.TemplateID, a.Property, a.Status, a.CreatedAt), nil
+	found.Hit = s.abstractHit(cache.t, &a)
+	found.fields, found.terms = abstractFields(&a, cache.templateFields(a.TemplateID)), a.SearchTerms
+	return found, q.Matches(filterValues(a.TemplateID, a.Property, a.Status), a.CreatedAt), nil
+}
+
+func (s *Service) abstractHit(t *store.Tx, a *model.Abstract) Hit {
+	return Hit{Kind: vault.AbstractOps.Name, ID: a.ID, Heading: s.vault.HeadingIn(t, *a), Subheading: a.Subheading(), Status: a.Status,
+		Documents: len(a.Files), CreatedAt: a.CreatedAt, property: a.Property}
 }
 
 func readOrder(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits bool, err error) {
@@ -73,9 +77,14 @@ func readOrder(cache *definitionCache, id uint64, q *Query) (s foundRecord, fits
 	if err != nil {
 		return s, false, err
 	}
-	s.Hit = orderHit(&o, "").ToHit()
+	s.Hit = orderHit(&o)
 	s.fields, s.terms = orderFields(&o, cache.orderFields()), o.SearchTerms
-	return s, q.matches(0, o.Property, o.Status, o.CreatedAt), nil
+	return s, q.Matches(filterValues(0, o.Property, o.Status), o.CreatedAt), nil
+}
+
+func orderHit(o *model.Order) Hit {
+	return Hit{Kind: vault.OrderOps.Name, ID: o.ID, Heading: o.Number, Subheading: o.Subheading(), Status: o.Status, DueDate: o.DueDate,
+		CreatedAt: o.CreatedAt, property: o.Property}
 }
 
 // readFile reads a document. The filters apply to the template and the property of its abstract. fits
@@ -100,11 +109,5 @@ func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord,
 	found.Hit = Hit{Kind: vault.FileOps.Name, ID: id, Heading: file.Filename, Subheading: location, CreatedAt: file.CreatedAt,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
 	found.fields, found.terms = []fieldText{{value: file.Filename}}, file.SearchTerms
-	return found, q.matches(abstract.TemplateID, abstract.Property, "", file.CreatedAt), nil
-}
-
-// ToHit converts the hit to a hit of a full-text search without a snippet.
-func (h FindHit) ToHit() Hit {
-	return Hit{Kind: h.Kind, ID: h.ID, Heading: h.Heading, Subheading: h.Subheading, Status: h.Status, DueDate: h.DueDate,
-		Documents: h.Documents, CreatedAt: h.CreatedAt}
+	return found, q.Matches(filterValues(abstract.TemplateID, abstract.Property, ""), file.CreatedAt), nil
 }

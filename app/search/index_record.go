@@ -20,24 +20,16 @@ type indexRecord struct {
 	textFailed bool   // the text of the document cannot be extracted
 }
 
-// indexKinds maps each record type to its kind in the search index.
-var indexKinds = map[string]query.Kind{"abstract": query.Abstract, "order": query.Order, fileType: query.File}
-
-const fileType = "file"
-
 // loadRecord reads a record from the database and converts it for the index.
 func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRecord {
-	r := indexRecord{Document: query.Document{ID: id}}
+	r := indexRecord{Document: query.Document{Kind: recordType, ID: id}}
 	var err error
 	switch recordType {
-	case "abstract":
-		r.Kind = query.Abstract
+	case query.Abstract:
 		err = r.loadAbstract(t)
-	case "order":
-		r.Kind = query.Order
+	case query.Order:
 		err = r.loadOrder(t)
 	default:
-		r.Kind = query.File
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
@@ -92,21 +84,11 @@ func (r *indexRecord) loadFile(t *store.Tx) error {
 }
 
 func (r *indexRecord) setPlace(p model.Property, template uint64, created time.Time) {
-	r.County, r.State, r.Template, r.CreatedDay = p.County, p.State, template, dayNumber(created)
+	r.County, r.State, r.Template, r.CreatedDay = p.County, p.State, template, query.Day(created)
 }
 
 func (r *indexRecord) setTerms(k model.SearchTerms) {
 	r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Other
-}
-
-// dayNumber returns the number of days from January 1, 1970 to the given time, in UTC.
-func dayNumber(at time.Time) int32 {
-	const day = 24 * 60 * 60
-	seconds := at.Unix()
-	if seconds < 0 {
-		seconds -= day - 1
-	}
-	return int32(seconds / day)
 }
 
 // readText passes the stored text of a document to page. If the text is unavailable, the document is

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 	"deedkeep/app/store"
 )
 
@@ -53,7 +54,7 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 			cp.PendingFiles = cp.PendingFiles[1:]
 			continue
 		}
-		n, err := batch.addIDs(ctx, fileType, ids)
+		n, err := batch.addIDs(ctx, query.File, ids)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,20 +17,11 @@ import (
 	"deedkeep/app/vault"
 )
 
-// Query is a search in the fields of records and in the text of documents.
-type Query struct {
-	Text                   string
-	Kind                   string    // "abstract", "order", or "file"; "": all
-	Template               uint64    // ID of the template of an abstract; 0: all
-	County, State          string    // compared with model.FoldCounty and model.FoldState; "": all
-	Status                 string    // case-insensitive; "": all
-	CreatedFrom, CreatedTo time.Time // inclusive; zero: unlimited
-	Offset                 int       // number of hits to skip
-	Limit                  int       // maximum number of hits, up to 100; 0: 25
-	Bytes                  int       // maximum stored size of a RecordPage; 0: 4 MB
-}
+// Query is a search in the fields of records and in the text of documents. The default of Limit is 25,
+// and its maximum is 100.
+type Query = query.Query
 
-// Hit is a record that matches a search.
+// Hit is a record that matches a search by text (Records) or by number (Find).
 type Hit struct {
 	Kind                string // "abstract", "order" or "file"
 	ID                  uint64
@@ -45,6 +37,12 @@ type Hit struct {
 	FolderID            uint64         // of a document; 0: none
 	CreatedAt           time.Time
 	File                *model.File // the record if it is a document; otherwise nil
+
+	// Only set by Find:
+	Field    string // the matching field: "order_number", "file_number", "parcel", or "address"
+	Value    string // value of Field
+	Exact    bool   // the complete Value matches, not only a prefix
+	property model.Property
 }
 
 // MatchType is how well a record matches a text.
@@ -88,7 +86,7 @@ func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page
 		if err := s.Store.View(ctx, func(t *store.Tx) (err error) { records, err = s.readHits(t, found); return err }); err != nil {
 			return err
 		}
-		page = Page{Hits: s.snippets(within, found.highlighter(), records), More: found.more(), Counts: found.counts(),
+		page = Page{Hits: s.snippets(within, found.highlighter(), records), More: found.more(), Counts: found.result.Counts,
 			Fuzzy: found.result.Fuzzy, Relaxed: found.result.Relaxed}
 		return nil
 	})
@@ -109,19 +107,19 @@ func (s *Service) runSearch(ctx context.Context, actor model.Actor, q Query,
 	process func(within context.Context, found indexResult) error) (err error) {
 	var found indexResult
 	defer func(start time.Time) { s.metrics.add(time.Since(start), len(found.result.Hits) > 0, err) }(time.Now())
-	if err := q.normalize(); err != nil {
+	if err := normalize(&q); err != nil {
 		return err
 	}
 	found.query = q
 	within, cancel := context.WithTimeout(ctx, s.settings.Timeout())
 	defer cancel()
-	if q.Limit <= 0 || q.matchesNothing() {
+	if q.Limit <= 0 || matchesNothing(q) {
 		return process(within, found)
 	}
 	release, err := s.Index.Acquire(within, clientKey(actor))
 	if err == nil {
 		defer release()
-		found.result, err = s.Index.Search(within, q.indexQuery())
+		found.result, err = s.Index.Search(within, q)
 	}
 	switch {
 	case err == nil:
@@ -145,14 +143,6 @@ func (found indexResult) highlighter() *query.Highlighter {
 		m = m.Fuzzy()
 	}
 	return m
-}
-
-func (found indexResult) counts() map[string]int {
-	counts := map[string]int{}
-	for name, kind := range indexKinds {
-		counts[name] = found.result.Counts[kind]
-	}
-	return counts
 }
 
 // TrimText trims white space from a search text but keeps one space after the last word, which means
@@ -190,7 +180,7 @@ func ValidateText(text string, invalid *errs.Fields) {
 // QueryFromList returns a search for a text with the filters and limits of the list query q. It starts
 // at the first page.
 func QueryFromList(text string, q vault.Query) Query {
-	out := Query{Text: text, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Limit: q.Limit, Bytes: q.MaxBytes}
+	out := Query{Text: text, CreatedFrom: q.CreatedFrom, CreatedTo: q.CreatedTo, Limit: q.Limit}
 	for _, w := range q.Filters {
 		switch w.Column {
 		case vault.ColumnKind:
@@ -210,11 +200,11 @@ func QueryFromList(text string, q vault.Query) Query {
 }
 
 // normalize validates the query and applies defaults and limits.
-func (q *Query) normalize() error {
+func normalize(q *Query) error {
 	var invalid errs.Fields
 	q.Text = TrimText(q.Text)
 	ValidateText(q.Text, &invalid)
-	if _, known := indexKinds[q.Kind]; q.Kind != "" && !known {
+	if !slices.Contains([]string{"", query.Abstract, query.Order, query.File}, q.Kind) {
 		invalid.Add("kind", errs.InvalidChoice)
 	}
 	if q.Limit <= 0 {
@@ -226,39 +216,9 @@ func (q *Query) normalize() error {
 }
 
 // matchesNothing reports whether the filters contradict each other, so that no record can match.
-func (q *Query) matchesNothing() bool {
+func matchesNothing(q Query) bool {
 	return q.Kind == vault.OrderOps.Name && q.Template != 0 ||
 		!q.CreatedFrom.IsZero() && !q.CreatedTo.IsZero() && q.CreatedTo.Before(q.CreatedFrom)
-}
-
-// indexQuery returns the query for the index. The index stores creation times as days.
-func (q *Query) indexQuery() query.Query {
-	out := query.Query{Text: q.Text, Kind: indexKinds[q.Kind], Template: q.Template, County: q.County, State: q.State, Status: q.Status,
-		Offset: q.Offset, Limit: q.Limit}
-	if out.HasDateRange = !q.CreatedFrom.IsZero() || !q.CreatedTo.IsZero(); out.HasDateRange {
-		out.From, out.To = -1<<30, 1<<30
-		if !q.CreatedFrom.IsZero() {
-			out.From = dayNumber(q.CreatedFrom)
-		}
-		if !q.CreatedTo.IsZero() {
-			out.To = dayNumber(q.CreatedTo)
-		}
-	}
-	return out
-}
-
-// matches reports whether a live record passes the filters. The check is needed because the record may
-// have changed since it was indexed.
-func (q *Query) matches(template uint64, p model.Property, status string, created time.Time) bool {
-	return (q.Template == 0 || q.Template == template) && q.matchesCountyAndState(p) &&
-		(q.Status == "" || model.Fold(q.Status) == model.Fold(status)) &&
-		!created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
-}
-
-// matchesCountyAndState reports whether a live record passes the county and state filters.
-func (q *Query) matchesCountyAndState(p model.Property) bool {
-	return (q.County == "" || model.FoldCounty(q.County) == model.FoldCounty(p.County)) &&
-		(q.State == "" || model.FoldState(q.State) == model.FoldState(p.State))
 }
 
 // callerError converts an error of the index to one that Records may return.

@@ -47,7 +47,7 @@ func (f *fakeIndex) Search(ctx context.Context, q query.Query) (query.Result, er
 	hits := []query.Hit{}
 	for _, h := range f.hits {
 		result.Counts[h.Kind]++
-		if q.Kind == 0 || q.Kind == h.Kind {
+		if q.Kind == "" || q.Kind == h.Kind {
 			hits = append(hits, h)
 		}
 	}
@@ -159,7 +159,7 @@ func TestSearchRejects(t *testing.T) {
 	f.err = fmt.Errorf("search: %w", query.ErrDeadline)
 	_, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
 	vaulttest.WantKind(t, "search after the deadline", err, errs.Unavailable)
-	_, err = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
+	_, err = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
 	vaulttest.WantKind(t, "list after the deadline", err, errs.Unavailable)
 	f.err = &errs.Error{Kind: errs.Unavailable, Message: "The index is being made."}
 	if _, err = v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}); !errors.Is(err, f.err) {
@@ -175,7 +175,7 @@ func TestSearchIsAudited(t *testing.T) {
 	for range 3 {
 		searchRecords(t, v, search.Query{Text: "nightingale"})
 	}
-	if _, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}); err != nil {
+	if _, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "nightingale"}, 0); err != nil {
 		t.Fatalf("Search.Orders: %v", err)
 	}
 	if _, err := v.Search.Records(t.Context(), vaulttest.Operator, search.Query{Text: " "}); err == nil {
@@ -201,19 +201,11 @@ func TestSearchIsAudited(t *testing.T) {
 	}
 }
 
-// Records translates a search into an index query. The index only stores dates, so creation times are
-// converted to days.
+// Records applies defaults and limits to a query.
 func TestSearchQueriesIndex(t *testing.T) {
 	t.Parallel()
 	v, f := withFakeIndex(t)
 	f.alwaysMore = true
-	day := func(text string) int32 {
-		at, err := time.Parse(time.DateOnly, text)
-		if err != nil {
-			t.Fatalf("parse date: %v", err)
-		}
-		return int32(at.Unix() / 86400)
-	}
 	noon, old := time.Date(2026, 5, 29, 12, 0, 0, 0, time.UTC), time.Date(1969, 12, 31, 12, 0, 0, 0, time.UTC)
 	for name, row := range map[string]struct {
 		q    search.Query
@@ -231,12 +223,12 @@ func TestSearchQueriesIndex(t *testing.T) {
 			query.Query{}, false}, // there is no day in the range
 		"filters": {search.Query{Text: "elm", Kind: "file", Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old,
 			CreatedTo: noon, Offset: 5, Limit: 7},
-			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", HasDateRange: true, From: -1,
-				To: day("2026-05-29"), Offset: 5, Limit: 7}, true},
+			query.Query{Text: "elm", Kind: query.File, Template: 3, County: "A", State: "B", Status: "C", CreatedFrom: old,
+				CreatedTo: noon, Offset: 5, Limit: 7}, true},
 		"from": {search.Query{Text: "elm", CreatedFrom: noon},
-			query.Query{Text: "elm", HasDateRange: true, From: day("2026-05-29"), To: 1 << 30, Limit: 25}, true},
+			query.Query{Text: "elm", CreatedFrom: noon, Limit: 25}, true},
 		"to": {search.Query{Text: "elm", CreatedTo: noon},
-			query.Query{Text: "elm", HasDateRange: true, From: -1 << 30, To: day("2026-05-29"), Limit: 25}, true},
+			query.Query{Text: "elm", CreatedTo: noon, Limit: 25}, true},
 		"last page":            {search.Query{Text: "elm", Offset: 990, Limit: 25}, query.Query{Text: "elm", Offset: 990, Limit: 10}, false},
 		"after the last page":  {search.Query{Text: "elm", Offset: 1000}, query.Query{}, false},
 		"maximum limit":        {search.Query{Text: "elm", Limit: 1000}, query.Query{Text: "elm", Limit: 100}, true},
@@ -261,7 +253,7 @@ func TestSearchReadsLiveRecords(t *testing.T) {
 	filed := createAbstract(t, v, "F-1", "12.-3-4", elmStreet("Albany", "Albany"))
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("elm.pdf", "nothing"))[0]
 	f.hits = []query.Hit{hit(query.Order, order.ID), hit(query.Order, trashed.ID), hit(query.Abstract, filed.ID),
-		hit(query.File, file.ID), hit(query.File, 99), hit(9, 1)}
+		hit(query.File, file.ID), hit(query.File, 99)}
 	f.fuzzy, f.relaxed = true, true
 	page := searchRecords(t, v, search.Query{Text: "elm"})
 	if got := hitIDs(page); !slices.Equal(got, []string{"order 1", "order 2", "abstract 1", "file 1"}) || !page.Fuzzy ||
@@ -405,7 +397,7 @@ func TestSearchReturnsHitsAtDeadline(t *testing.T) {
 		t.Errorf("Records() = %+v, want file %d without a snippet", page, id)
 	}
 	list := retryUnavailable(t, func() (search.RecordPage[model.File], error) {
-		return v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
+		return v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
 	})
 	if len(list.Items) != 1 || list.Items[0].ID != id {
 		t.Errorf("Files() = %+v, want file %d", list, id)
@@ -463,26 +455,30 @@ func TestSearchLists(t *testing.T) {
 		}
 		want = append(want, o.Number)
 	}
-	first, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm", Limit: 1})
+	first, err := v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: "elm", Limit: 1}, 0)
 	if err != nil || first.Bytes == 0 {
 		t.Fatalf("Orders() = %+v, %v; want the size of the page", first, err)
 	}
-	for name, q := range map[string]search.Query{
-		"pages of one":         {Limit: 1},
-		"pages of three":       {Limit: 3},
-		"one page":             {Limit: 100, Kind: "file"},
-		"pages of two by size": {Limit: 100, Bytes: 2*first.Bytes + 10},
-		"pages of one by size": {Limit: 100, Bytes: 1},
+	for name, row := range map[string]struct {
+		q        search.Query
+		maxBytes int
+	}{
+		"pages of one":         {search.Query{Limit: 1}, 0},
+		"pages of three":       {search.Query{Limit: 3}, 0},
+		"one page":             {search.Query{Limit: 100, Kind: "file"}, 0},
+		"pages of two by size": {search.Query{Limit: 100}, 2*first.Bytes + 10},
+		"pages of one by size": {search.Query{Limit: 100}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
+			q := row.q
 			for q.Text = "elm"; ; {
-				page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q)
+				page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q, row.maxBytes)
 				if err != nil {
 					t.Fatalf("search for orders: %v", err)
 				}
-				if page.Offset != q.Offset || q.Bytes > 1 && len(page.Items) > 2 ||
-					page.Truncated != (q.Bytes > 0 && page.NextOffset > 0) {
+				if page.Offset != q.Offset || row.maxBytes > 1 && len(page.Items) > 2 ||
+					page.Truncated != (row.maxBytes > 0 && page.NextOffset > 0) {
 					t.Errorf("page at offset %d = %+v, want Truncated only if the size ended it", q.Offset, page)
 				}
 				for _, o := range page.Items {
@@ -504,7 +500,7 @@ func TestSearchLists(t *testing.T) {
 	} {
 		q.Text = "elm"
 		t.Run(name, func(t *testing.T) {
-			if page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q); err != nil || len(page.Items) != 0 {
+			if page, err := v.Search.Orders(t.Context(), vaulttest.Operator, q, 0); err != nil || len(page.Items) != 0 {
 				t.Errorf("Orders() = %+v, %v; want none", page, err)
 			}
 		})
@@ -513,11 +509,11 @@ func TestSearchLists(t *testing.T) {
 	file := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("a.pdf", "elm"))[0]
 	f.hits = []query.Hit{hit(query.Abstract, a.ID), hit(query.File, file.ID)}
 	q := search.Query{Text: "elm", County: "Rensselaer County", State: "new york", Template: a.TemplateID, Status: a.Status}
-	abstracts, err := v.Search.Abstracts(t.Context(), vaulttest.Operator, q)
+	abstracts, err := v.Search.Abstracts(t.Context(), vaulttest.Operator, q, 0)
 	if err != nil || len(abstracts.Items) != 1 || abstracts.Items[0].Abstract.ID != a.ID {
 		t.Errorf("Abstracts() = %+v, %v; want abstract %d", abstracts, err, a.ID)
 	}
-	files, err := v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"})
+	files, err := v.Search.Files(t.Context(), vaulttest.Operator, search.Query{Text: "elm"}, 0)
 	if err != nil || len(files.Items) != 1 || files.Items[0].ID != file.ID {
 		t.Errorf("Files() = %+v, %v; want file %d", files, err, file.ID)
 	}

@@ -80,7 +80,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 	survey := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Survey.pdf", "2"))[0]
 	a, file := created.Abstract.ID, created.Files[0].ID
 	idsInCounty := func(county string) (list []string) {
-		result, err := v.Search.Index.Search(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
+		result, err := vaulttest.Index.Search(t, v, query.Query{Text: "bk1022", County: county, Limit: 9})
 		if err != nil {
 			t.Errorf("search in %s: %v", county, err)
 		}
@@ -379,7 +379,7 @@ func TestSearchesAreCountedByOutcome(t *testing.T) {
 	order := vaulttest.CreateOrderForProperty(t, v, "26-100", "", "", elmStreet("Troy", "Rensselaer"))
 	find := func(text string, err error, hits ...query.Hit) {
 		f.hits, f.err = hits, err
-		_, _ = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: text}) // the outcome is counted
+		_, _ = v.Search.Orders(t.Context(), vaulttest.Operator, search.Query{Text: text}, 0) // the outcome is counted
 	}
 	find("elm", nil, hit(query.Order, order.ID))
 	find("elm", nil)

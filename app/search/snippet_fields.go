@@ -1,13 +1,12 @@
 package search
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"deedkeep/app/model"
 	"deedkeep/app/search/query"
@@ -51,38 +50,25 @@ func (w *fieldCollector) addProperty(p model.Property) {
 // addCustom adds custom fields in the order of their definitions. Values without a definition follow,
 // with their keys as labels.
 func (w *fieldCollector) addCustom(values model.CustomValues, defs []model.Field) {
+	add := func(name, key string) {
+		w.add(name, cmp.Or(values.Text(key), strings.Join(values.Choices(key), ", ")))
+	}
 	rest := maps.Clone(values)
 	for _, def := range defs {
-		w.addCustomValue(cmp.Or(def.Label, def.Key), values[def.Key])
+		add(cmp.Or(def.Label, def.Key), def.Key)
 		delete(rest, def.Key)
 	}
 	for _, key := range slices.Sorted(maps.Keys(rest)) {
-		w.addCustomValue(strings.ReplaceAll(key, "_", " "), rest[key])
+		add(strings.ReplaceAll(key, "_", " "), key)
 	}
 }
 
-// addCustomValue adds the value of a custom field: a string, a number, or a list of choices.
-func (w *fieldCollector) addCustomValue(name string, raw json.RawMessage) {
-	var text string
-	var number json.Number
-	var chosen []string
-	switch raw = bytes.TrimSpace(raw); {
-	case len(raw) == 0:
-	case json.Unmarshal(raw, &text) == nil:
-		w.add(name, text)
-	case json.Unmarshal(raw, &number) == nil:
-		w.add(name, number.String())
-	case json.Unmarshal(raw, &chosen) == nil:
-		w.add(name, strings.Join(chosen, ", "))
-	}
-}
-
-func abstractFields(a *model.Abstract, template model.Template) []fieldText {
+func abstractFields(a *model.Abstract, fields []model.Field) []fieldText {
 	w := fieldCollector{left: maxFieldBytes}
 	w.add("Tax Map", a.TaxMap)
 	w.addProperty(a.Property)
 	w.add("Status", a.Status)
-	w.addCustom(a.Custom, template.Fields)
+	w.addCustom(a.Custom, fields)
 	return w.fields
 }
 
@@ -99,33 +85,29 @@ func orderFields(o *model.Order, fields []model.Field) []fieldText {
 // definitionCache reads the field definitions for the hits of a page. It reads each set only once. A
 // damaged set is treated as empty. An integrity check reports the damage.
 type definitionCache struct {
-	t          *store.Tx
-	templates  map[uint64]model.Template
-	orders     []model.Field
-	ordersRead bool // whether orders has been read
+	t           *store.Tx
+	templates   map[uint64][]model.Field
+	orderFields func() []model.Field
 }
 
-func (n *definitionCache) template(id uint64) model.Template {
-	template, known := n.templates[id]
+func newDefinitionCache(t *store.Tx) *definitionCache {
+	return &definitionCache{t, map[uint64][]model.Field{}, sync.OnceValue(func() []model.Field {
+		if fields, err := t.OrderFields(); err == nil {
+			return fields
+		}
+		return nil
+	})}
+}
+
+func (n *definitionCache) templateFields(id uint64) []model.Field {
+	fields, known := n.templates[id]
 	if !known {
-		var err error
-		if template, err = n.t.Template(id); err != nil {
-			template = model.Template{}
+		if template, err := n.t.Template(id); err == nil {
+			fields = template.Fields
 		}
-		n.templates[id] = template
+		n.templates[id] = fields
 	}
-	return template
-}
-
-func (n *definitionCache) orderFields() []model.Field {
-	if !n.ordersRead {
-		n.ordersRead = true
-		var err error
-		if n.orders, err = n.t.OrderFields(); err != nil {
-			n.orders = nil
-		}
-	}
-	return n.orders
+	return fields
 }
 
 // fieldMatch is a field that matches some of the words of a query.
@@ -142,8 +124,8 @@ type fieldMatch struct {
 func snippetOfFields(ctx context.Context, highlighter *query.Highlighter, fields []fieldText) (shown []SnippetPiece, score int) {
 	var all, found []fieldMatch
 	for at, field := range fields {
-		if pieces, score := highlighter.Snippet(ctx, field.value); score > 0 {
-			all = append(all, fieldMatch{at, score, highlighter.MatchedWords(ctx, field.value), addEllipses(field.value, pieces)})
+		if pieces, score, words := highlighter.Snippet(ctx, field.value); score > 0 {
+			all = append(all, fieldMatch{at, score, words, addEllipses(field.value, pieces)})
 		}
 	}
 	for _, m := range all {

@@ -220,8 +220,8 @@ func (t *Tx) FileRecordCount() (n uint64) {
 }
 
 // ListFilesByID is like ListAbstractsByID but for files.
-func (t *Tx) ListFilesByID(ids []uint64, q Query) (Page[model.File], int, error) {
-	return files.listByIDs(t, ids, q)
+func (t *Tx) ListFilesByID(ids []uint64, maxBytes int, matches func(*model.File) bool) (Page[model.File], int, error) {
+	return files.listByIDs(t, ids, maxBytes, matches)
 }
 
 // FindFileByDigest returns the first live file that has this content digest and for which

@@ -28,28 +28,18 @@ type Match[T any] struct {
 	Exact  bool
 }
 
-// FindAbstracts returns up to limit live abstracts whose file number, parcel, or address
+// FindAbstracts returns up to q.Limit live abstracts whose file number, parcel, or address
 // equals text or starts with it. Exact matches come first. more reports whether there may
-// be more matches. If text doesn't contain a letter or digit, there are no matches.
-func (t *Tx) FindAbstracts(text string, limit int) (list []Match[model.Abstract], more bool, err error) {
-	return abstracts.findMatches(t, text, Query{Limit: limit})
-}
-
-// FindAbstractsWhere is like FindAbstracts but returns only abstracts that match q. It uses
-// only the filters, date ranges, and Limit of q.
-func (t *Tx) FindAbstractsWhere(text string, q Query) (list []Match[model.Abstract], more bool, err error) {
+// be more matches. If text doesn't contain a letter or digit, there are no matches. Only
+// the filters, date ranges, and Limit of q are used.
+func (t *Tx) FindAbstracts(text string, q Query) (list []Match[model.Abstract], more bool, err error) {
 	return abstracts.findMatches(t, text, q)
 }
 
 // FindOrders is like FindAbstracts but searches for the order number, parcel, or address of
-// an order. The punctuation of an order number must match.
-func (t *Tx) FindOrders(text string, limit int) (list []Match[model.Order], more bool, err error) {
-	return orders.findMatches(t, text, Query{Limit: limit})
-}
-
-// FindOrdersWhere is like FindAbstractsWhere but for orders. It supports the filters of
+// an order. The punctuation of an order number must match. It supports the filters of
 // ListOrders.
-func (t *Tx) FindOrdersWhere(text string, q Query) (list []Match[model.Order], more bool, err error) {
+func (t *Tx) FindOrders(text string, q Query) (list []Match[model.Order], more bool, err error) {
 	return orders.findMatches(t, text, q)
 }
 
@@ -63,7 +53,7 @@ type matchSource[T any] struct {
 	hasExactForms bool // a record has several texts that count as exact matches, so exact matches don't always come first in the index
 }
 
-// findMatches implements FindAbstractsWhere for any type.
+// findMatches implements FindAbstracts for any type.
 func (l *indexedTable[T]) findMatches(t *Tx, text string, q Query) (list []Match[T], more bool, err error) {
 	if t.isRebuilding() {
 		return nil, false, errRebuilding

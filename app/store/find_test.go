@@ -30,14 +30,14 @@ func TestFindMatchesOracle(t *testing.T) {
 	for _, text := range texts {
 		var orders, abstracts []string
 		view(t, s, func(tx *Tx) error {
-			list, more, err := tx.FindOrders(text, 1000)
+			list, more, err := tx.FindOrders(text, Query{Limit: 1000})
 			if err != nil || more {
 				t.Errorf("FindOrders(%q): got more %v, %v, want all", text, more, err)
 			}
 			for _, k := range list {
 				orders = append(orders, fmt.Sprint(k.Record.ID, " ", k.Exact))
 			}
-			found, more, err := tx.FindAbstracts(text, 1000)
+			found, more, err := tx.FindAbstracts(text, Query{Limit: 1000})
 			if err != nil || more {
 				t.Errorf("FindAbstracts(%q): got more %v, %v, want all", text, more, err)
 			}
@@ -113,7 +113,7 @@ func TestFindIsBounded(t *testing.T) {
 	})
 	view(t, s, func(tx *Tx) error {
 		for text, first := range map[string]string{"7": "last", "7 elm st": "70", "71": "71"} {
-			list, more, err := tx.FindOrders(text, 20)
+			list, more, err := tx.FindOrders(text, Query{Limit: 20})
 			if err != nil || len(list) != 20 || !more || list[0].Record.Number != first {
 				t.Errorf("%q: got %d, more %v, %v, first %+v; want 20 and more, first %s", text, len(list), more, err, list[:min(len(list), 1)], first)
 			}

@@ -154,10 +154,10 @@ func TestEveryPastSchemaCanBeOpened(t *testing.T) {
 // checkSortIndexes verifies the sort indexes, which were introduced in schema 4.
 func checkSortIndexes(t *testing.T, tx *Tx) {
 	t.Helper()
-	if list, more, err := tx.FindAbstracts("26 0017", 9); err != nil || more || len(list) != 1 || list[0].Record.ID != 2 || !list[0].Exact {
+	if list, more, err := tx.FindAbstracts("26 0017", Query{Limit: 9}); err != nil || more || len(list) != 1 || list[0].Record.ID != 2 || !list[0].Exact {
 		t.Errorf("by file number: got %+v, %v; want abstract 2", list, err)
 	}
-	if list, _, err := tx.FindOrders("12-3", 9); err != nil || len(list) != 1 || list[0].Record.ID != 3 || list[0].Exact {
+	if list, _, err := tx.FindOrders("12-3", Query{Limit: 9}); err != nil || len(list) != 1 || list[0].Record.ID != 3 || list[0].Exact {
 		t.Errorf("by parcel: got %+v, %v; want order 3", list, err)
 	}
 	if page, err := tx.ListAbstracts(Query{Limit: 9, Sort: SortAddress}); err != nil || len(page.Items) != 3 || page.Items[0].ID != 2 {

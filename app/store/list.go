@@ -244,20 +244,14 @@ func (l *indexedTable[T]) readCandidate(t *Tx, id, created uint64) (T, bool, err
 }
 
 // listByIDs implements ListAbstractsByID for any type.
-func (l *indexedTable[T]) listByIDs(t *Tx, ids []uint64, q Query) (page Page[T], consumed int, err error) {
-	pred, possible, err := l.newPredicate(t, q)
-	if err != nil || !possible {
-		return page, len(ids), err
-	}
-	p := pageBuilder[T]{table: l, tx: t, query: q, predicate: &pred}
+func (l *indexedTable[T]) listByIDs(t *Tx, ids []uint64, maxBytes int, matches func(*T) bool) (page Page[T], consumed int, err error) {
+	p := pageBuilder[T]{table: l, tx: t, query: Query{Limit: len(ids), MaxBytes: maxBytes}, predicate: &predicate{}}
 	for _, id := range ids {
 		v, ok := p.load(id, 0)
 		if p.err != nil {
 			return page, consumed, p.err
 		}
-		if created := l.fields(&v).created; ok && (l.trashed(&v) != nil || created < pred.createdFrom || created > pred.createdTo) {
-			ok = false
-		}
+		ok = ok && l.trashed(&v) == nil && matches(&v)
 		if ok && p.isFull(len(page.Items), id, &v) {
 			break
 		}

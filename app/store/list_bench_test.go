@@ -190,8 +190,8 @@ func BenchmarkFind(b *testing.B) {
 			n := 0
 			for b.Loop() {
 				view(b, s, func(t *Tx) error {
-					orders, _, err := t.FindOrders(text, 20)
-					abstracts, _, e := t.FindAbstracts(text, 20)
+					orders, _, err := t.FindOrders(text, Query{Limit: 20})
+					abstracts, _, e := t.FindAbstracts(text, Query{Limit: 20})
 					n += len(orders) + len(abstracts)
 					return errors.Join(err, e)
 				})

@@ -83,8 +83,8 @@ func (t *Tx) OrderNumberTaken(number string) bool {
 }
 
 // ListOrdersByID is like ListAbstractsByID but for orders.
-func (t *Tx) ListOrdersByID(ids []uint64, q Query) (Page[model.Order], int, error) {
-	return orders.listByIDs(t, ids, q)
+func (t *Tx) ListOrdersByID(ids []uint64, maxBytes int, matches func(*model.Order) bool) (Page[model.Order], int, error) {
+	return orders.listByIDs(t, ids, maxBytes, matches)
 }
 
 // ScanOrders is like ScanAbstracts but for orders.

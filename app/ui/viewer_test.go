@@ -55,7 +55,7 @@ func (d pageRenderer) Text(ctx context.Context, r sandbox.Request, lim document.
 	return nil
 }
 
-func (pageRenderer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ document.ExtractLimits) ([][]document.Rect, error) {
+func (pageRenderer) Marks(_ context.Context, r sandbox.Request, page int, _ string, _ bool, _ document.ExtractLimits) ([][]document.Rect, error) {
 	if r.MIME != "application/pdf" {
 		return nil, document.ErrUnsupported
 	}

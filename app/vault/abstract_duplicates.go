@@ -17,7 +17,7 @@ func (a *Abstracts) WithSameFileNumber(ctx context.Context, abstract model.Abstr
 	}
 	err = a.v.Store.View(ctx, func(t *store.Tx) error {
 		list, more = nil, false
-		found, beyond, err := t.FindAbstracts(number, MaxFound+1)
+		found, beyond, err := t.FindAbstracts(number, store.Query{Limit: MaxFound + 1})
 		for _, f := range found {
 			if f.Exact && f.By == store.SortFileNumber && f.Record.ID != abstract.ID {
 				list = append(list, f.Record)

@@ -150,18 +150,3 @@ func (f *Files) Uploaders(ctx context.Context, documents []uint64) (uploaders ma
 	})
 	return uploaders, err
 }
-
-// FindByPrefix returns abstracts whose file number, Parcel ID, or address starts with
-// text. Exact matches come first. It also reports whether there may be more. It uses only
-// the filters and the limit of q.
-func (a *Abstracts) FindByPrefix(ctx context.Context, text string, q Query) (list []model.Abstract, more bool, err error) {
-	err = a.v.Store.View(ctx, func(t *store.Tx) error {
-		found, beyond, err := t.FindAbstractsWhere(text, q)
-		list, more = make([]model.Abstract, 0, len(found)), beyond
-		for _, f := range found {
-			list = append(list, f.Record)
-		}
-		return err
-	})
-	return list, more, err
-}

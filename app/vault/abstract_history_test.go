@@ -37,15 +37,15 @@ func fileNumbers(list []model.Abstract) (numbers []string) {
 	return numbers
 }
 
-func TestAbstractFindByPrefix(t *testing.T) {
+func TestAbstractsByNumber(t *testing.T) {
 	t.Parallel()
 	v, _ := vaulttest.OpenVerified(t, nil)
 	createAbstractNumbered(t, v, "1", "12-34-567", "9 Elm St")
 	createAbstractNumbered(t, v, "3", "12-34-5678", "9 Elm Street")
 	createAbstractNumbered(t, v, "4", "", "9 ELM ST.")
-	found, more, err := v.Abstracts.FindByPrefix(t.Context(), "9 elm", vault.Query{Limit: 2})
+	found, more, err := v.Search.AbstractsByNumber(t.Context(), "9 elm", vault.Query{Limit: 2})
 	if err != nil || len(found) != 2 || !more {
-		t.Errorf("FindByPrefix: got %v, more %v, %v, want 2 abstracts and more", fileNumbers(found), more, err)
+		t.Errorf("AbstractsByNumber: got %v, more %v, %v, want 2 abstracts and more", fileNumbers(found), more, err)
 	}
 	// Filters apply to all abstracts with the prefix, not only to the first ones up to the limit.
 	if _, err := v.Abstracts.Patch(t.Context(), vaulttest.Operator, 3,
@@ -53,15 +53,15 @@ func TestAbstractFindByPrefix(t *testing.T) {
 		t.Fatalf("Abstracts.Patch: %v", err)
 	}
 	q := vault.Query{Limit: 1, Filters: []store.Filter{{Column: store.ColumnStatus, Value: "IN EXAM"}}}
-	if found, more, err = v.Abstracts.FindByPrefix(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
-		t.Errorf("FindByPrefix with a status: got %v, more %v, %v, want [4] and no more", fileNumbers(found), more, err)
+	if found, more, err = v.Search.AbstractsByNumber(t.Context(), "9 elm", q); err != nil || fmt.Sprint(fileNumbers(found)) != "[4]" || more {
+		t.Errorf("AbstractsByNumber with a status: got %v, more %v, %v, want [4] and no more", fileNumbers(found), more, err)
 	}
 	q.CreatedTo = found[0].CreatedAt.Add(-time.Hour)
-	if found, more, err = v.Abstracts.FindByPrefix(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
-		t.Errorf("FindByPrefix with an earlier creation time: got %v, more %v, %v, want none", fileNumbers(found), more, err)
+	if found, more, err = v.Search.AbstractsByNumber(t.Context(), "9 elm", q); err != nil || len(found) != 0 || more {
+		t.Errorf("AbstractsByNumber with an earlier creation time: got %v, more %v, %v, want none", fileNumbers(found), more, err)
 	}
-	if _, _, err = v.Abstracts.FindByPrefix(t.Context(), "9 elm", vault.Query{Limit: 1, OpenOnly: true}); err == nil {
-		t.Error("FindByPrefix with OpenOnly: got no error, want one, because abstracts have no due dates")
+	if _, _, err = v.Search.AbstractsByNumber(t.Context(), "9 elm", vault.Query{Limit: 1, OpenOnly: true}); err == nil {
+		t.Error("AbstractsByNumber with OpenOnly: got no error, want one, because abstracts have no due dates")
 	}
 }
 

@@ -35,7 +35,7 @@ type Reader interface {
 	Picture(ctx context.Context, r sandbox.Request, page, width int, lim document.ExtractLimits) (document.Image, error)
 	Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(page int, text string) error) error
 	Sizes(ctx context.Context, r sandbox.Request, lim document.ExtractLimits) ([]document.PageSize, error)
-	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, lim document.ExtractLimits) ([][]document.Rect, error)
+	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, words bool, lim document.ExtractLimits) ([][]document.Rect, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.

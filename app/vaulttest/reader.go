@@ -38,7 +38,7 @@ func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 }
 
 // Marks returns ErrUnsupported.
-func (Reader) Marks(context.Context, sandbox.Request, int, string, document.ExtractLimits) ([][]document.Rect, error) {
+func (Reader) Marks(context.Context, sandbox.Request, int, string, bool, document.ExtractLimits) ([][]document.Rect, error) {
 	return nil, document.ErrUnsupported
 }
 

@@ -16,7 +16,7 @@ func SearchHits(t testing.TB, v *instance.Instance, text string) (hits []string,
 	t.Helper()
 	result, err := v.Search.Index.Search(t.Context(), query.Query{Text: text, Limit: 100})
 	for _, h := range result.Hits {
-		hits = append(hits, fmt.Sprint([]string{"", "abstract", "order", "file"}[h.Kind], " ", h.ID))
+		hits = append(hits, fmt.Sprint(h.Kind, " ", h.ID))
 	}
 	slices.Sort(hits)
 	return hits, err
@@ -62,15 +62,15 @@ func WaitTextsRebuilt(t *testing.T, v *instance.Instance) {
 	})
 }
 
-// FormatFindResult formats each hit as "kind id field match|rest". For an exact match, " exactly" follows.
-func FormatFindResult(f search.FindResult) (list []string) {
-	for _, g := range f.Groups {
+// FormatFound formats each hit as "kind id field value". For an exact match, " exactly" follows.
+func FormatFound(found search.Groups) (list []string) {
+	for _, g := range found {
 		for _, h := range g.Hits {
 			exact := ""
 			if h.Exact {
 				exact = " exactly"
 			}
-			list = append(list, fmt.Sprintf("%s %d %s %s|%s%s", h.Kind, h.ID, h.Field, h.Value[:h.MatchLen], h.Value[h.MatchLen:], exact))
+			list = append(list, fmt.Sprintf("%s %d %s %s%s", h.Kind, h.ID, h.Field, h.Value, exact))
 		}
 	}
 	return list

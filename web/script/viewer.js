@@ -658,8 +658,8 @@
   const panel = query('[data-hits]');
   // The page that the search result linked to. It is saved because the address changes later.
   const linkedPage = Number(new URLSearchParams(location.search).get('page'));
-  // serverQuery is the text that the server searches for: the phrase or its separate words.
-  let hits = [], hit = -1, phrase = '', serverQuery = '', marksByPage = new Map();
+  // byWords says whether the server searches for the words of the phrase.
+  let hits = [], hit = -1, phrase = '', byWords = false, marksByPage = new Map();
 
   const drawMarks = (n) => {
     const el = pageElements.get(n);
@@ -689,7 +689,7 @@
   const loadMarks = async (n) => {
     if (marksByPage.has(n)) return marksByPage.get(n);
     const typed = phrase;
-    const promise = connection.request(`${base}/pages/${n}/marks?q=${encodeURIComponent(serverQuery)}`)
+    const promise = connection.request(`${base}/pages/${n}/marks?q=${encodeURIComponent(phrase)}${byWords ? '&words=1' : ''}`)
       .then((r) => (r.ok ? r.json() : { marks: [] })).then((r) => r.marks).catch(() => []);
     marksByPage.set(n, promise);
     const marks = await promise;
@@ -805,7 +805,7 @@
     }
     if (typed !== phrase) return;
     hits = result.hits;
-    serverQuery = result.words || typed;
+    byWords = result.words;
     const unread = result.unread || 0;
     query('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'not found';
     showHits(result.more, result.words && !words && /\s/.test(typed), unread);

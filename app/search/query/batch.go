@@ -70,11 +70,11 @@ func (b *Batch) Remove(k Kind, id uint64) { b.sink.Remove(docKey(k, id)) }
 // Put adds a document or replaces the one with the same kind and ID. If d.Text returns an error,
 // Put returns it, and the batch contains the document with the pages before the error.
 func (b *Batch) Put(d Document) error {
-	if d.Kind < Abstract || d.Kind > File || d.ID > maxID {
-		return fmt.Errorf("document %d of kind %d has no place in the index", d.ID, d.Kind)
+	if kindNumber(d.Kind) == 0 || d.ID > maxID {
+		return fmt.Errorf("document %d of kind %q has no place in the index", d.ID, d.Kind)
 	}
 	b.fields.position, b.text.position = 0, 0
-	b.sink.StartDocument(docKey(d.Kind, d.ID), uint8(d.Kind), d.CreatedDay)
+	b.sink.StartDocument(docKey(d.Kind, d.ID), kindNumber(d.Kind), d.CreatedDay)
 	for _, t := range filterTerms(d.Template, d.County, d.State, d.Status) {
 		b.sink.AddTerm([]byte(t))
 	}
@@ -230,21 +230,4 @@ func (b *Batch) addPrefixes(ns byte, word []byte, lengths prefixLengths) {
 }
 
 // docKey returns the key of a document in the index.
-func docKey(k Kind, id uint64) uint64 { return uint64(k)<<56 | id }
-
-// filterTerms returns the terms of the filters that are set.
-func filterTerms(template uint64, county, state, status string) []string {
-	var terms []string
-	if template != 0 {
-		terms = append(terms, templateTerm(template))
-	}
-	for _, f := range []struct {
-		ns    byte
-		value string
-	}{{nsCounty, model.FoldCounty(county)}, {nsState, model.FoldState(state)}, {nsStatus, model.Fold(status)}} {
-		if f.value != "" {
-			terms = append(terms, term(f.ns, boundedValue(f.value)))
-		}
-	}
-	return terms
-}
+func docKey(k Kind, id uint64) uint64 { return uint64(kindNumber(k))<<56 | id }

@@ -1,14 +1,29 @@
 package query
 
-// Kind is the type of an indexed document.
-type Kind uint8
+import (
+	"slices"
+	"time"
+
+	"deedkeep/app/model"
+)
+
+// Kind is the type of an indexed document: the name of its record type.
+type Kind = string
 
 // The kinds of documents.
 const (
-	Abstract Kind = 1
-	Order    Kind = 2
-	File     Kind = 3
+	Abstract Kind = "abstract"
+	Order    Kind = "order"
+	File     Kind = "file"
 )
+
+// kinds are all kinds by their number in document keys. 0 is not used.
+var kinds = []Kind{1: Abstract, 2: Order, 3: File}
+
+// kindNumber returns the number of a kind, or 0 if there is no such kind.
+func kindNumber(k Kind) uint8 {
+	return uint8(max(slices.Index(kinds, k), 0)) // #nosec G115 -- at most 3
+}
 
 // Document is a record to be indexed. The index stores only its terms and their positions.
 type Document struct {
@@ -18,7 +33,7 @@ type Document struct {
 	County     string // used as a filter, normalized by model.FoldCounty; "" for none
 	State      string // used as a filter, normalized by model.FoldState
 	Status     string // used as a filter, case-insensitive
-	CreatedDay int32  // creation date, in days since January 1, 1970
+	CreatedDay int32  // creation date (Day)
 	// Numbers are file, order, and parcel numbers and book and page references. They match exactly
 	// or by prefix, regardless of punctuation.
 	Numbers []string
@@ -34,16 +49,52 @@ type Document struct {
 
 // Query describes a search.
 type Query struct {
-	Text         string
-	Kind         Kind   // 0 for all
-	Template     uint64 // 0 for all
-	County       string // "" for all; otherwise normalized as in Document
-	State        string
-	Status       string
-	HasDateRange bool  // only find documents created between From and To, inclusive
-	From, To     int32 // in days since 1970
-	Offset       int   // number of hits to skip
-	Limit        int   // maximum number of hits to return
+	Text                   string
+	Kind                   Kind      // "" for all
+	Template               uint64    // of an abstract; 0 for all
+	County, State, Status  string    // "" for all; otherwise normalized as in Document
+	CreatedFrom, CreatedTo time.Time // inclusive; zero: unlimited
+	Offset                 int       // number of hits to skip
+	Limit                  int       // maximum number of hits to return
+}
+
+// Matches reports whether a document passes the filters of the query. created is its creation time,
+// of which the index has only the day.
+func (q Query) Matches(d Document, created time.Time) bool {
+	terms := filterTerms(d.Template, d.County, d.State, d.Status)
+	for _, filter := range filterTerms(q.Template, q.County, q.State, q.Status) {
+		if !slices.Contains(terms, filter) {
+			return false
+		}
+	}
+	return !created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
+}
+
+// filterTerms returns the terms of the filters that are set.
+func filterTerms(template uint64, county, state, status string) []string {
+	var terms []string
+	if template != 0 {
+		terms = append(terms, templateTerm(template))
+	}
+	for _, f := range []struct {
+		ns    byte
+		value string
+	}{{nsCounty, model.FoldCounty(county)}, {nsState, model.FoldState(state)}, {nsStatus, model.Fold(status)}} {
+		if f.value != "" {
+			terms = append(terms, term(f.ns, boundedValue(f.value)))
+		}
+	}
+	return terms
+}
+
+// Day returns the number of days from January 1, 1970 to the given time, in UTC.
+func Day(at time.Time) int32 {
+	const day = 24 * 60 * 60
+	seconds := at.Unix()
+	if seconds < 0 {
+		seconds -= day - 1
+	}
+	return int32(seconds / day)
 }
 
 // Hit is a matching document.

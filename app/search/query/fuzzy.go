@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"deedkeep/app/search/index"
@@ -86,11 +85,7 @@ func (b *builder) lookUpCorrections(q parsedQuery) {
 			}
 		}
 	}
-	slices.Sort(terms)
-	freqs, err := b.terms.DocFreqs(b.ctx, slices.Compact(terms))
-	if err != nil && b.err == nil {
-		b.err = err
-	}
+	freqs := b.docFreqs(terms)
 	wordFreq := func(w string) int { return freqs[term(nsFieldWord, w)] + freqs[term(nsTextWord, w)] }
 	slices.SortStableFunc(suspects, func(s, t suspect) int {
 		return cmp.Compare(wordFreq(s.word), wordFreq(t.word))
@@ -127,12 +122,7 @@ func (b *builder) correct(s suspect) int {
 			}
 		}
 	}
-	slices.Sort(candidates)
-	freqs, err := b.terms.DocFreqs(b.ctx, candidates)
-	if err != nil {
-		b.err = err
-		return 0
-	}
+	freqs := b.docFreqs(candidates)
 	var found []string
 	for _, ns := range namespaces {
 		found = append(found, topTerms(freqs, ns, maxCorrections)...)
@@ -150,12 +140,7 @@ func topTerms(freqs map[string]int, ns byte, limit int) []string {
 			found = append(found, t)
 		}
 	}
-	slices.SortFunc(found, func(s, t string) int {
-		if c := cmp.Compare(freqs[t], freqs[s]); c != 0 {
-			return c
-		}
-		return strings.Compare(s, t)
-	})
+	slices.SortFunc(found, func(s, t string) int { return cmp.Or(cmp.Compare(freqs[t], freqs[s]), cmp.Compare(s, t)) })
 	return found[:min(len(found), limit)]
 }
 

@@ -53,9 +53,6 @@ type markScan struct {
 	marks    []mark
 }
 
-// bestMarks returns the marks to highlight, ordered by start.
-func (h *Highlighter) bestMarks(ctx context.Context, s string) []mark { return h.scan(ctx, s).prune() }
-
 // scan returns the state with all marks of a text, ordered by start. If ctx ends first, there are
 // no marks.
 func (h *Highlighter) scan(ctx context.Context, s string) *markScan {
@@ -231,9 +228,9 @@ func (w *markScan) matchSequence(i int, words []int) (end int, found bool) {
 	return end, next == len(words)
 }
 
-// prune removes marks that should not be highlighted: single characters without an adjacent mark,
-// prefixes if the complete word occurs, stop words if there are other marks, and fallbacks if their
-// clause has another mark.
+// prune returns the marks to highlight, ordered by start. It omits single characters without an
+// adjacent mark, prefixes if the complete word occurs, stop words if there are other marks, and
+// fallbacks if their clause has another mark.
 func (w *markScan) prune() []mark {
 	const maxDistance = 1 // in positions, between adjacent marks
 	complete := w.exactWords()

@@ -39,20 +39,17 @@ func TestHighlightStopsWithContext(t *testing.T) {
 			m := NewHighlighter(row.query).Fuzzy()
 			text := "grantor 12-3-045 deed " + strings.Repeat(row.part, (256<<10)/len(row.part))
 			all := &endingContext{Context: t.Context(), limit: 1 << 30}
-			_, weight := m.Snippet(all, text)
-			matched := m.MatchedWords(t.Context(), text)
+			_, weight, matched := m.Snippet(all, text)
 			if words := len(text) / len(row.part); all.checks < words/stepsPerCheck || weight == 0 || matched == 0 {
 				t.Fatalf("got %d checks for %d words, weight %d, matched %b; want at least %d checks and a match", all.checks, words, weight,
 					matched, words/stepsPerCheck)
 			}
 			for _, limit := range []int{0, all.checks / 2, all.checks - 1} {
 				e := &endingContext{Context: t.Context(), limit: limit}
-				pieces, weight := m.Snippet(e, text)
-				if weight != 0 || strings.Contains(formatPieces(pieces), "{") || e.checks != limit+1 {
-					t.Errorf("limit of %d checks: %d checks, weight %d, %s, want no matches", limit, e.checks, weight, formatPieces(pieces))
-				}
-				if matched := m.MatchedWords(&endingContext{Context: t.Context(), limit: limit}, text); matched != 0 {
-					t.Errorf("limit of %d checks: MatchedWords = %b, want none", limit, matched)
+				pieces, weight, matched := m.Snippet(e, text)
+				if weight != 0 || matched != 0 || strings.Contains(formatPieces(pieces), "{") || e.checks != limit+1 {
+					t.Errorf("limit of %d checks: %d checks, weight %d, words %b, %s, want no matches", limit, e.checks, weight, matched,
+						formatPieces(pieces))
 				}
 			}
 		})

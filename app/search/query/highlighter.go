@@ -39,6 +39,7 @@ type Highlighter struct {
 	numClauses    int    // number of clauses added so far
 	required      uint64 // clauses that must match (bit set)
 	optional      uint64 // clauses that a record of the named county need not contain (bit set)
+	stopWords     uint64 // clauses that are a single stop word (bit set)
 	onlyTrivial   bool   // all words are single characters or optional
 	fuzzy         bool
 	singleWord    bool // the query has one word
@@ -122,6 +123,9 @@ func (h *Highlighter) addClause(c clause) {
 	clauses := h.clauseBits(h.numClauses - 1)
 	if len(c.place.counties) > 0 {
 		h.optional |= clauses
+	}
+	if len(c.parts) == 1 && isStopWord(c.parts[0]) {
+		h.stopWords |= clauses
 	}
 	h.addNumber(c.number, c.open, clauses)
 	h.addJoined(c.joined, c.open, clauses)

@@ -81,7 +81,7 @@ func randomDocument(rng *rand.Rand, id uint64) (d Document, texts []string) {
 		texts = append(texts, text)
 		return text
 	}
-	d = Document{Kind: Kind(1 + rng.IntN(3)), ID: id, County: "Wexcombe", State: "LA"}
+	d = Document{Kind: kinds[1+rng.IntN(3)], ID: id, County: "Wexcombe", State: "LA"}
 	for _, list := range []*[]string{&d.Numbers, &d.Names, &d.Fields} {
 		for range rng.IntN(3) {
 			*list = append(*list, strings.ReplaceAll(text(), "\n", " "))

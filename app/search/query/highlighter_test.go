@@ -131,7 +131,7 @@ func TestSnippet(t *testing.T) {
 			" a          b  the {deed} c          d ", "\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			pieces, weight := NewHighlighter(row.query).Snippet(t.Context(), row.text)
+			pieces, weight, _ := NewHighlighter(row.query).Snippet(t.Context(), row.text)
 			got := formatPieces(pieces)
 			if !strings.Contains(got, row.has) || strings.Contains(got, row.hasNot) {
 				t.Errorf("snippet for %q = %q, want it to contain %q and not %q", row.query, got, row.has, row.hasNot)
@@ -148,7 +148,7 @@ func TestSnippetWeight(t *testing.T) {
 	m := NewHighlighter("deed of trust")
 	var last int
 	for _, text := range []string{"nothing", "a trustee", "of trust", "a trust, and of a deed", "a deed of trust"} {
-		_, weight := m.Snippet(t.Context(), text)
+		_, weight, _ := m.Snippet(t.Context(), text)
 		if weight <= last && text != "nothing" {
 			t.Errorf("weight of %q = %d, want more than %d", text, weight, last)
 		}
@@ -158,7 +158,7 @@ func TestSnippetWeight(t *testing.T) {
 
 func TestSnippetEndsBetweenWords(t *testing.T) {
 	words := strings.Repeat("conveyance appurtenances ", 100)
-	pieces, _ := NewHighlighter("deed").Snippet(t.Context(), words+"deed "+words)
+	pieces, _, _ := NewHighlighter("deed").Snippet(t.Context(), words+"deed "+words)
 	got := joinedPieces(pieces)
 	for _, w := range strings.Fields(got) {
 		if w != "conveyance" && w != "appurtenances" && w != "deed" {
@@ -208,7 +208,7 @@ func TestHighlighterWithLargeTexts(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			text := strings.Repeat(row.part, (MaxHighlightBytes+1000)/len(row.part))
 			m := NewHighlighter(row.query)
-			pieces, _ := m.Snippet(t.Context(), text)
+			pieces, _, _ := m.Snippet(t.Context(), text)
 			checkWindow(t, text, pieces)
 		})
 	}
@@ -229,7 +229,7 @@ func FuzzHighlighter(f *testing.F) {
 			if got := joinedPieces(m.Highlight(text)); got != text {
 				t.Errorf("query %q: pieces = %q, want the text %q", query, got, text)
 			}
-			pieces, _ := m.Snippet(t.Context(), text)
+			pieces, _, _ := m.Snippet(t.Context(), text)
 			checkWindow(t, text, pieces)
 		}
 	})

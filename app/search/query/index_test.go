@@ -65,7 +65,7 @@ func TestIndex(t *testing.T) {
 			}
 			for k, c := range plain.Counts {
 				if a.Counts[k] != c {
-					t.Errorf("Counts[%d] = %d, want %d", k, a.Counts[k], c)
+					t.Errorf("Counts[%s] = %d, want %d", k, a.Counts[k], c)
 				}
 			}
 		})
@@ -138,7 +138,7 @@ func TestPutRejectsInvalidDocuments(t *testing.T) {
 		want error
 	}{
 		{"missing kind", Document{ID: 1}, nil},
-		{"unknown kind", Document{Kind: 4, ID: 1}, nil},
+		{"unknown kind", Document{Kind: "folder", ID: 1}, nil},
 		{"ID too large", Document{Kind: File, ID: 1 << 56}, nil},
 		{"error of the text", Document{Kind: File, ID: 1, Text: func(func(string) error) error { return unread }}, unread},
 	} {

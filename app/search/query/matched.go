@@ -1,9 +1,6 @@
 package query
 
-import (
-	"context"
-	"math/bits"
-)
+import "math/bits"
 
 // WordSet is a bit set of the words of a query, in order. A quoted phrase or a text between two
 // blanks counts as one word. The last bit stands for all words from the 64th on.
@@ -17,13 +14,11 @@ func (w WordSet) Count() int { return bits.OnesCount64(uint64(w)) }
 // invalid.
 func (h *Highlighter) RequiredWords() WordSet { return WordSet(h.required) }
 
-// MatchedWords returns the required words that a text matches in any way that Search accepts. If
-// the result equals RequiredWords, the text matches the complete query. The set is empty if ctx
-// ends before the complete text was examined.
-func (h *Highlighter) MatchedWords(ctx context.Context, s string) WordSet {
+// matchedWords returns the required words that the text matches in any way that Search accepts.
+func (w *markScan) matchedWords() WordSet {
 	var matched uint64
-	for _, k := range h.scan(ctx, s).marks {
-		matched |= h.targets[k.target].clauses
+	for _, k := range w.marks {
+		matched |= w.h.targets[k.target].clauses
 	}
-	return WordSet(matched & h.required)
+	return WordSet(matched & w.h.required)
 }

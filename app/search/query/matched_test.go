@@ -25,14 +25,14 @@ func TestMatchedWords(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := NewHighlighter(row.query)
-			if required, matched := m.RequiredWords(), m.MatchedWords(t.Context(), row.text); required != row.required || matched != row.matched {
+			if required, matched := m.RequiredWords(), m.scan(t.Context(), row.text).matchedWords(); required != row.required || matched != row.matched {
 				t.Errorf("query %q requires %b, and text %q matches %b, want %b and %b",
 					row.query, required, row.text, matched, row.required, row.matched)
 			}
 		})
 	}
 	m := NewHighlighter("smiht jones ").Fuzzy()
-	if matched := m.MatchedWords(t.Context(), "Smith"); matched != 1 || matched.Count() != 1 || m.RequiredWords().Count() != 2 {
-		t.Errorf("MatchedWords with a typing error = %b of %b, want 1", matched, m.RequiredWords())
+	if matched := m.scan(t.Context(), "Smith").matchedWords(); matched != 1 || matched.Count() != 1 || m.RequiredWords().Count() != 2 {
+		t.Errorf("matchedWords with a typing error = %b of %b, want 1", matched, m.RequiredWords())
 	}
 }

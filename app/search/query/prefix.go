@@ -1,7 +1,6 @@
 package query
 
 import (
-	"cmp"
 	"slices"
 	"unicode/utf8"
 
@@ -60,30 +59,16 @@ func (b *builder) completedPhrases(parts []string) (nodes []index.Node, all bool
 // frequentTerms returns up to limit terms with the prefix, most frequent first. It considers only
 // the first maxExpansion terms. all reports whether it returns every term with the prefix.
 func (b *builder) frequentTerms(prefix string, limit int) (found []string, all bool) {
-	expanded := b.expandPrefix(prefix, maxExpansion)
-	if len(expanded) <= limit || b.err != nil {
+	expanded := b.firstTerms(prefix, maxExpansion)
+	if len(expanded) <= limit {
 		return expanded, true
 	}
-	freqs, err := b.terms.DocFreqs(b.ctx, expanded)
-	if err != nil {
-		b.err = err
-		return nil, false
-	}
-	found = slices.SortedFunc(slices.Values(expanded), func(s, t string) int {
-		return cmp.Or(cmp.Compare(freqs[t], freqs[s]), cmp.Compare(s, t))
-	})
-	return found[:limit], false
+	return topTerms(b.docFreqs(expanded), prefix[0], limit), false
 }
 
 // wordPrefix returns the nodes for words with the prefix.
 func (b *builder) wordPrefix(w string) []index.Node {
-	var nodes []index.Node
-	s, all := indexedPrefix(w)
-	if s != "" && all && fitsTerm(s) {
-		nodes = append(nodes, constantTerm(nsWordPrefix, s, weightNamePrefix))
-	} else if s != "" {
-		nodes = append(nodes, b.longPrefix(nsFieldWord, w, nsWordPrefix, s, weightNamePrefix)...)
-	}
+	nodes := b.indexedPrefix(nsFieldWord, w, nsWordPrefix, weightNamePrefix)
 	switch n := utf8.RuneCountInString(w); {
 	case !fieldPrefixes.allows(n, w):
 	case b.singleWord && n < minPrefixAlone:
@@ -91,7 +76,7 @@ func (b *builder) wordPrefix(w string) []index.Node {
 	case n <= fieldPrefixes.max && fitsTerm(w):
 		nodes = append(nodes, constantTerm(nsOtherPrefix, w, weightOtherPrefix))
 	default:
-		for _, t := range slices.Concat(b.termsWithPrefix(term(nsFieldWord, w)), b.termsWithPrefix(term(nsTextWord, w))) {
+		for _, t := range slices.Concat(b.firstTerms(term(nsFieldWord, w), maxPrefixTerms), b.firstTerms(term(nsTextWord, w), maxPrefixTerms)) {
 			nodes = append(nodes, index.Term{Text: t, Weight: weightOtherPrefix, ConstantScore: true})
 		}
 	}
@@ -102,21 +87,15 @@ func (b *builder) wordPrefix(w string) []index.Node {
 // the total exceeds maxDocsAlone documents. Words are looked up because the index does not have
 // separate prefixes for Fields.
 func (b *builder) fieldWordsWithPrefix(w string) (nodes []index.Node) {
-	if isDigits(w) || b.err != nil {
+	if isDigits(w) {
 		return nil
 	}
 	names := term(nsWordPrefix, w)
-	freqs, err := b.terms.DocFreqs(b.ctx, []string{names})
-	remaining := maxDocsAlone - freqs[names]
-	if err == nil && remaining > 0 {
-		freqs, err = b.terms.DocFreqs(b.ctx, b.expandPrefix(term(nsFieldWord, w), maxExpansion))
-	}
-	if err != nil && b.err == nil {
-		b.err = err
-	}
-	if b.err != nil || remaining <= 0 {
+	remaining := maxDocsAlone - b.docFreqs([]string{names})[names]
+	if remaining <= 0 {
 		return nil
 	}
+	freqs := b.docFreqs(b.firstTerms(term(nsFieldWord, w), maxExpansion))
 	for _, t := range topTerms(freqs, nsFieldWord, maxPrefixTerms) {
 		if remaining -= freqs[t]; remaining < 0 {
 			break
@@ -134,31 +113,26 @@ func (b *builder) numberPrefix(c numberForms, words int) []index.Node {
 	if b.singleWord && len(c.compact) <= maxShortDigits && isDigits(c.compact) {
 		weight = weightShortNumberPrefix
 	}
-	nodes := b.numberFormPrefix(nsNumber, c.compact, weight*float64(words))
+	nodes := b.indexedPrefix(nsNumber, c.compact, nsNumberPrefix, weight*float64(words))
 	if c.references == nil && c.typed != c.compact {
-		nodes = append(nodes, b.numberFormPrefix(nsTypedNumber, c.typed, weightTypedPrefix*float64(words))...)
+		nodes = append(nodes, b.indexedPrefix(nsTypedNumber, c.typed, nsNumberPrefix, weightTypedPrefix*float64(words))...)
 	}
 	return nodes
 }
 
-// numberFormPrefix returns the nodes for numbers of which one spelling has the prefix.
-func (b *builder) numberFormPrefix(ns byte, word string, weight float64) []index.Node {
-	s, all := indexedPrefix(word)
+// indexedPrefix returns the nodes for a prefix of words or numbers. ns is the namespace of the complete
+// ones, and prefixNS that of their prefixes. For a prefix that is longer than those in the index, the
+// nodes match the terms with that prefix. If there are too many, they also match everything with the
+// same first twelve characters, at half the weight.
+func (b *builder) indexedPrefix(ns byte, prefix string, prefixNS byte, weight float64) (nodes []index.Node) {
+	indexed, all := indexedPrefix(prefix)
 	switch {
-	case s == "":
+	case indexed == "":
 		return nil
-	case all && fitsTerm(s):
-		return []index.Node{constantTerm(nsNumberPrefix, s, weight)}
+	case all && fitsTerm(indexed):
+		return []index.Node{constantTerm(prefixNS, indexed, weight)}
 	}
-	return b.longPrefix(ns, word, nsNumberPrefix, s, weight)
-}
-
-// longPrefix returns the nodes for a prefix that is longer than those in the index. They match the
-// terms with that prefix. If there are too many, they also match everything with the same first
-// twelve characters, at half the weight.
-func (b *builder) longPrefix(ns byte, prefix string, prefixNS byte, indexed string, weight float64) []index.Node {
-	var nodes []index.Node
-	found := b.termsWithPrefix(term(ns, truncate(prefix, maxWordBytes)))
+	found := b.firstTerms(term(ns, truncate(prefix, maxWordBytes)), maxPrefixTerms)
 	for _, t := range found {
 		nodes = append(nodes, index.Term{Text: t, Weight: weight, ConstantScore: true})
 	}
@@ -168,32 +142,15 @@ func (b *builder) longPrefix(ns byte, prefix string, prefixNS byte, indexed stri
 	return nodes
 }
 
-// termsWithPrefix returns up to maxPrefixTerms terms with the prefix.
-func (b *builder) termsWithPrefix(prefix string) []string {
-	found := b.expandPrefix(prefix, maxPrefixTerms)
-	return found[:min(len(found), maxPrefixTerms)]
-}
-
-// nameTermsWithPrefix returns the first few words of fields with the prefix.
-func (b *builder) nameTermsWithPrefix(w string) []string {
-	const limit = 8
-	found := b.expandPrefix(term(nsFieldWord, w), limit)
-	return found[:min(len(found), limit)]
-}
-
-// expandPrefix returns the first terms with the prefix: at least limit terms, or all of them if
-// there are fewer.
-func (b *builder) expandPrefix(prefix string, limit int) []string {
-	if found, known := b.expansions[prefix]; known && (found.complete || len(found.terms) >= limit) || b.err != nil {
-		return found.terms
+// firstTerms returns the first terms with the prefix, up to limit.
+func (b *builder) firstTerms(prefix string, limit int) []string {
+	found, known := b.expansions[prefix]
+	if !(known && (found.complete || len(found.terms) >= limit)) && b.err == nil {
+		terms, err := b.terms.Terms(b.ctx, prefix, limit)
+		found, b.err = expansion{terms: terms, complete: len(terms) < limit}, err
+		b.expansions[prefix] = found
 	}
-	found, err := b.terms.Terms(b.ctx, prefix, limit)
-	if err != nil {
-		b.err = err
-		return nil
-	}
-	b.expansions[prefix] = expansion{terms: found, complete: len(found) < limit}
-	return found
+	return found.terms[:min(len(found.terms), limit)]
 }
 
 // expansion caches the first terms with a prefix. If complete is set, these are all of them.

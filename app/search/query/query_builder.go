@@ -38,6 +38,7 @@ func maxNodes(words int) int { return 1_024 + 32*words }
 const (
 	maxShortDigits     = 2      // maximum number of digits that are more likely a prefix of a number than the day of a date
 	maxPrefixTerms     = 64     // maximum number of terms with a prefix
+	maxVariantTerms    = 8      // the same for a name that is written differently
 	maxProximityWords  = 8      // maximum number of words in a proximity phrase
 	maxProximityDocs   = 10_000 // maximum number of documents with the rarest of these words
 	maxCompletions     = 16     // maximum number of words that complete an open phrase
@@ -200,17 +201,23 @@ func (b *builder) proximity(q parsedQuery) []index.Node {
 // minDocFreq returns the document frequency of the rarest word in a namespace.
 func (b *builder) minDocFreq(ns byte, words []string) int {
 	list := termsOf(ns, words)
-	slices.Sort(list)
-	list = slices.Compact(list)
-	freqs, err := b.terms.DocFreqs(b.ctx, list)
-	if err != nil && b.err == nil {
-		b.err = err
-	}
+	freqs := b.docFreqs(list)
 	lowest := math.MaxInt
 	for _, t := range list {
 		lowest = min(lowest, freqs[t])
 	}
 	return lowest
+}
+
+// docFreqs returns the document frequencies of terms. Missing terms are omitted. If b.err is already
+// set or there is an error, it returns nil.
+func (b *builder) docFreqs(terms []string) map[string]int {
+	if b.err != nil {
+		return nil
+	}
+	freqs, err := b.terms.DocFreqs(b.ctx, slices.Compact(slices.Sorted(slices.Values(terms))))
+	b.err = err
+	return freqs
 }
 
 func (b *builder) group(g group, only bool) index.Node {
@@ -354,7 +361,7 @@ func (b *builder) nameVariants(names []nameVariant) []index.Node {
 			nodes = append(nodes, constantTerm(nsWordPrefix, s, weightNamePrefix))
 			continue
 		}
-		for _, t := range b.nameTermsWithPrefix(n.word) {
+		for _, t := range b.firstTerms(term(nsFieldWord, n.word), maxVariantTerms) {
 			nodes = append(nodes, index.Term{Text: t, Weight: weightNamePrefix, ConstantScore: true})
 		}
 	}

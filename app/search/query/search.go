@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"deedkeep/app/search/index"
 )
@@ -40,12 +41,15 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 
 // newIndexQuery returns the part of the index query that does not depend on the text.
 func newIndexQuery(q Query) index.Query {
-	e := index.Query{
-		Filters:      filterTerms(q.Template, q.County, q.State, q.Status),
-		HasDateRange: q.HasDateRange, From: q.From, To: q.To,
+	e := index.Query{Filters: filterTerms(q.Template, q.County, q.State, q.Status), From: math.MinInt32, To: math.MaxInt32}
+	if !q.CreatedFrom.IsZero() {
+		e.HasDateRange, e.From = true, Day(q.CreatedFrom)
 	}
-	if q.Kind != 0 {
-		e.Groups = 1 << q.Kind
+	if !q.CreatedTo.IsZero() {
+		e.HasDateRange, e.To = true, Day(q.CreatedTo)
+	}
+	if q.Kind != "" {
+		e.Groups = 1 << kindNumber(q.Kind)
 	}
 	return e
 }
@@ -133,8 +137,8 @@ func (s *searchRun) hasHitOf(stage stage, end int) bool {
 // result returns the requested page of hits.
 func (s *searchRun) result() Result {
 	a := Result{Counts: make(map[Kind]int)}
-	for k := Abstract; k <= File; k++ {
-		a.Counts[k] = s.counts[k]
+	for n, k := range kinds[1:] {
+		a.Counts[k] = s.counts[n+1]
 	}
 	a.More = len(s.hits) > s.needed
 	end := min(len(s.hits), s.needed)
@@ -142,7 +146,7 @@ func (s *searchRun) result() Result {
 	for i := min(s.offset, end); i < end; i++ {
 		h := s.hits[i]
 		a.Hits = append(a.Hits, Hit{
-			Kind: Kind(h.Key >> 56), ID: h.Key & maxID, Score: h.Score,
+			Kind: kinds[h.Key>>56], ID: h.Key & maxID, Score: h.Score,
 			Approximate:    i >= s.added[exact]+s.added[splitInitials],
 			MayMatchNumber: h.Score > weightNumber*factorTrimmedZeros,
 		})

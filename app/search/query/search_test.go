@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // library returns the documents that most tests use. The newest documents are last.
@@ -62,7 +63,7 @@ func newNaiveEngine(t testing.TB, documents []Document) *naiveEngine {
 func formatHits(a Result) string {
 	var s []string
 	for _, h := range a.Hits {
-		s = append(s, fmt.Sprintf("%c%d", " aof"[h.Kind], h.ID))
+		s = append(s, fmt.Sprintf("%c%d", h.Kind[0], h.ID))
 	}
 	return strings.Join(s, " ")
 }
@@ -137,11 +138,25 @@ var searches = []struct {
 	{"state", Query{Text: "2026", State: "va"}, "[a2 a1 o1]", false},
 	{"status", Query{Text: "2026", Status: "OPEN"}, "o1", false},
 	{"unknown status", Query{Text: "2026", Status: "-"}, "", false},
-	{"date range", Query{Text: "2026-", HasDateRange: true, From: 150, To: 200}, "[a2 o1]", false},
+	{"date range", Query{Text: "2026-", CreatedFrom: onDay(150), CreatedTo: onDay(200)}, "[a2 o1]", false},
 	{"all filters", Query{
-		Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, HasDateRange: true, To: 100,
+		Text: "2026", Template: 7, County: "Wexcombe", State: "VA", Kind: Abstract, CreatedTo: onDay(100),
 	}, "a1", false},
 	{"no hits", Query{Text: "zebra"}, "", false},
+}
+
+// onDay returns a time on a day that has the given number.
+func onDay(number int64) time.Time { return time.Unix(number*86400+1000, 0) }
+
+func TestDay(t *testing.T) {
+	for text, want := range map[string]int32{
+		"1970-01-01T00:00:00Z": 0, "1969-12-31T23:59:59Z": -1, "1969-12-31T00:00:00Z": -1, "1969-12-30T12:00:00Z": -2, "2026-05-29T12:00:00Z": 20602,
+	} {
+		at, err := time.Parse(time.RFC3339, text)
+		if got := Day(at); err != nil || got != want {
+			t.Errorf("Day(%s) = %d, %v, want %d", text, got, err, want)
+		}
+	}
 }
 
 func TestSearch(t *testing.T) {

@@ -14,16 +14,18 @@ const (
 
 // Highlight splits a short text, such as a heading or a field, into highlighted and other pieces.
 func (h *Highlighter) Highlight(s string) []Piece {
-	return pieces(s, 0, len(s), h.bestMarks(context.Background(), s))
+	return pieces(s, 0, len(s), h.scan(context.Background(), s).prune())
 }
 
 // Snippet returns a window of about 200 characters of a page that has the most important matches
 // close together, and the weight of those matches. If there are no matches, the weight is 0 and the
 // window is the start of the page. The window starts and ends between words. Its pieces,
-// concatenated, are an unmodified part of the page. If ctx ends before the complete page is
-// examined, Snippet returns no matches.
-func (h *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, weight int) {
-	marks := h.bestMarks(ctx, s)
+// concatenated, are an unmodified part of the page. words is the set of required words that the
+// complete page matches. If ctx ends before the complete page is examined, Snippet returns no
+// matches.
+func (h *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, weight int, words WordSet) {
+	scan := h.scan(ctx, s)
+	marks := scan.prune()
 	first, last, weight := h.best(marks)
 	from, to := 0, 0
 	if weight > 0 {
@@ -33,7 +35,7 @@ func (h *Highlighter) Snippet(ctx context.Context, s string) (window []Piece, we
 		}
 	}
 	from, to = widen(truncate(s, MaxHighlightBytes), from, to)
-	return pieces(s, from, to, marks), weight
+	return pieces(s, from, to, marks), weight, scan.matchedWords()
 }
 
 // best returns the first range of marks with the highest weight that fits into a window.

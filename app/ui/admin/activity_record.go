@@ -58,7 +58,7 @@ func (p *Pages) findRecords(r *page.Request, text string) ([]matchedRecord, erro
 		return nil, err
 	}
 	var exact, others []matchedRecord
-	for _, g := range found.Groups {
+	for _, g := range found {
 		for _, h := range g.Hits {
 			if one := p.newMatchedRecord(h.Kind, h.ID, h.Heading, h.Subheading); h.Exact {
 				exact = append(exact, one)

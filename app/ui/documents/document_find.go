@@ -17,26 +17,24 @@ type matchJSON struct {
 	After  string `json:"after"`
 }
 
-// findInDocument sends the matches of the search text in a document to the viewer's script. If the
-// matches are for the separate words instead of the phrase, "words" contains the text for which the
-// script must request the highlights.
+// findInDocument sends the matches of the search text in a document to the viewer's script. If
+// "words" is true, the matches are for the words of the text.
 func (p *Pages) findInDocument(r *page.Request) error {
-	result := map[string]any{}
 	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
-	hits, more, phrase, err := p.findMatches(r, findVariants(typed, r.URL.Query().Get("words") != ""), queryInt(r, "page", 0))
+	found, words, err := p.findMatches(r, typed)
 	if err != nil {
 		return err
 	}
-	if len(hits) > 0 && phrase != typed {
-		result["words"] = phrase
-	}
 	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(r.PathID))
-	list := make([]matchJSON, 0, len(hits))
-	for _, h := range hits {
+	list := make([]matchJSON, 0, len(found.Hits))
+	for _, h := range found.Hits {
 		list = append(list, matchJSON(h))
 	}
-	result["hits"], result["more"] = list, more
-	if unread, err := p.pagesWithoutText(r, typed, len(hits)); err != nil {
+	result := map[string]any{"hits": list, "more": found.More}
+	if words {
+		result["words"] = true
+	}
+	if unread, err := p.pagesWithoutText(r, typed, len(list)); err != nil {
 		return err
 	} else if unread > 0 {
 		result["unread"] = unread
@@ -55,27 +53,17 @@ func (p *Pages) pagesWithoutText(r *page.Request, typed string, hits int) (int, 
 	return max(file.PageCount()-text, 0), err
 }
 
-// findMatches tries the variants in turn and returns the matches and the phrase of the first one
-// that has any. fromPage is the page that a search result linked to, or 0 if there is none.
-func (p *Pages) findMatches(r *page.Request, variants []findVariant, fromPage int) (hits []jobs.Hit, more bool, phrase string, err error) {
-	for _, variant := range variants {
-		if len(variant.pageWords) > 0 {
-			hits, more, err = p.Vault.Previews.FindWords(r.Context(), r.Actor, r.PathID, variant.pageWords, fromPage)
-		} else {
-			hits, more, err = p.Vault.Previews.Find(r.Context(), r.Actor, r.PathID, variant.phrase)
-		}
-		if err != nil {
-			return nil, false, "", err
-		}
-		var texts []string
-		for _, h := range hits {
-			texts = append(texts, h.Match)
-		}
-		if len(hits) > 0 && variant.matches(texts) {
-			return hits, more, variant.phrase, nil
+// findMatches looks for a text as typed and then for its words. words reports whether the matches are
+// for the words. The parameter "page" is the page that a search result linked to.
+func (p *Pages) findMatches(r *page.Request, typed string) (found jobs.Found, words bool, err error) {
+	fromSearch := r.URL.Query().Get("words") != ""
+	for _, words = range findModes(typed, fromSearch) {
+		found, err = p.Vault.Previews.Find(r.Context(), r.Actor, r.PathID, typed, words, queryInt(r, "page", 0))
+		if err != nil || len(found.Hits) > 0 && (fromSearch || found.All) {
+			return found, words, err
 		}
 	}
-	return nil, false, "", nil
+	return jobs.Found{}, false, nil
 }
 
 // pageMarks sends the positions of the matches on a page to the viewer's script. Each match is a
@@ -86,7 +74,8 @@ func (p *Pages) pageMarks(r *page.Request) error {
 		return err
 	}
 	p.Vault.Events.ContinueView(r.Actor, fileOpened, page.FileRecordName(file.ID))
-	marks, err := p.Vault.Previews.Marks(r.Context(), r.Actor, file.ID, n, page.Truncate(r.URL.Query().Get("q"), 1000))
+	typed := page.Truncate(r.URL.Query().Get("q"), 1000)
+	marks, err := p.Vault.Previews.Marks(r.Context(), r.Actor, file.ID, n, typed, r.URL.Query().Get("words") != "")
 	if err != nil && errs.KindOf(err) != errs.NotFound {
 		return err
 	}

@@ -18,7 +18,7 @@ func TestTableRows(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			var lines []string
-			for _, row := range m.rows(text) {
+			for _, row := range m.rows(t.Context(), text) {
 				var cells []string
 				for _, cell := range row {
 					content := ""

@@ -13,6 +13,7 @@ import (
 	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
 )
 
@@ -42,6 +43,7 @@ type viewerData struct {
 	From            string // address of the search results that the user came from; "" if there is none
 	Text            []textPage
 	Hits            int
+	matched         query.WordSet // words of Find that are highlighted
 	Searchable, Cut bool
 	Broken          string // why the document can't be shown
 	QueryIn         string // "?in=…", or ""

@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"unicode/utf8"
 
-	"deedkeep/app/document/phrase"
-
 	"deedkeep/app/errs"
+	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
 )
 
@@ -77,84 +76,65 @@ func (s *viewerData) readFindParams(r *page.Request) {
 // loadText loads the text of a document and highlights matches.
 func (p *Pages) loadText(r *page.Request, s *viewerData) error {
 	s.Page = max(queryInt(r, "page", 1), 1)
-	variants := findVariants(s.Find, s.Words)
-	for _, variant := range variants {
-		if err := p.highlightText(r, s, variant); err != nil {
+	if s.Find == "" {
+		return p.highlightText(r, s, nil, false)
+	}
+	for _, words := range findModes(s.Find, s.Words) {
+		finder := query.NewFinder(s.Find, words)
+		if err := p.highlightText(r, s, finder, words); err != nil {
 			return err
 		}
-		if s.Hits > 0 && variant.matches(s.highlighted()) {
+		// A search also finds documents by other spellings, so a text from a search need not have all words.
+		if s.Hits > 0 && (s.Words || finder.HasAll(s.matched)) {
 			return nil
 		}
 	}
 	if s.Hits > 0 {
-		return p.highlightText(r, s, findVariant{})
+		return p.highlightText(r, s, nil, false)
 	}
 	return nil
 }
 
-// highlighted returns the texts that are highlighted.
-func (s *viewerData) highlighted() (texts []string) {
-	collect := func(parts []textPart) {
-		for _, part := range parts {
-			if part.Hit > 0 {
-				texts = append(texts, part.Text)
-			}
-		}
-	}
-	for _, textPage := range s.Text {
-		collect(textPage.Parts)
-		for _, row := range textPage.Rows {
-			for _, cell := range row {
-				collect(cell.Parts)
-			}
-		}
-	}
-	return texts
-}
-
-// highlightText loads the text of a document and highlights the matches of one variant.
-func (p *Pages) highlightText(r *page.Request, s *viewerData, by findVariant) error {
+// highlightText loads the text of a document and highlights the matches of finder. If words is set,
+// it prefers pages that contain all words.
+func (p *Pages) highlightText(r *page.Request, s *viewerData, finder *query.Finder, words bool) error {
 	s.Text, s.Cut = nil, false
-	marks := func(int) bool { return true }
-	if len(by.pageWords) > 1 {
-		complete, err := p.pagesWithAll(r, s.File.ID, by.pageWords)
+	shown := func(int) bool { return true }
+	if words {
+		complete, err := p.pagesWithAll(r, s.File.ID, finder)
 		if err != nil {
 			return err
 		}
 		if linked := queryInt(r, "page", 0); len(complete) > 0 && (linked == 0 || complete[linked]) {
-			marks = func(n int) bool { return complete[n] }
+			shown = func(n int) bool { return complete[n] }
 		}
 	}
-	looks := highlighter{phrase: phrase.New(by.phrase)}
+	looks := highlighter{finder: finder}
 	table := page.IsSpreadsheet(s.File.MIME)
 	cut, err := p.eachTextPage(r, s.File.ID, func(n int, text string) {
 		m := &looks
-		if !marks(n) {
+		if !shown(n) {
 			m = &highlighter{}
 		}
 		before := m.hits
 		page := textPage{Page: n}
 		if table {
-			page.Rows = m.rows(text)
+			page.Rows = m.rows(r.Context(), text)
 		} else {
-			page.Parts = m.highlight(text)
+			page.Parts = m.highlight(r.Context(), text)
 		}
 		page.Hits = m.hits - before
 		s.Text = append(s.Text, page)
 	})
-	s.Hits, s.Cut = looks.hits, cut
+	s.Hits, s.matched, s.Cut = looks.hits, looks.matched, cut
 	return err
 }
 
-// pagesWithAll returns the numbers of the pages that contain all phrases in each.
-func (p *Pages) pagesWithAll(r *page.Request, id uint64, each []string) (complete map[int]bool, err error) {
+// pagesWithAll returns the numbers of the pages that contain all words.
+func (p *Pages) pagesWithAll(r *page.Request, id uint64, finder *query.Finder) (complete map[int]bool, err error) {
 	complete = map[int]bool{}
-	var phrases []phrase.Phrase
-	for _, word := range each {
-		phrases = append(phrases, phrase.New(word))
-	}
 	_, err = p.eachTextPage(r, id, func(n int, text string) {
-		if phrase.ContainsAll([]rune(text), phrases) {
+		if _, matched := finder.Find(r.Context(), text, 1); finder.HasAll(matched) {
 			complete[n] = true
 		}
 	})

@@ -128,4 +128,4 @@ func filterAddress(r *Request) string {
 }
 
 // HitPath returns the address of the record that a hit refers to.
-func (p *Site) HitPath(h search.FindHit) string { return p.RecordPath(h.Kind, h.ID) }
+func (p *Site) HitPath(h search.Hit) string { return p.RecordPath(h.Kind, h.ID) }

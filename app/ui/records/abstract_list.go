@@ -74,9 +74,9 @@ func (p *Pages) loadAbstracts(r *page.Request, list *abstractList) (err error) {
 	var found vault.Page[model.Abstract]
 	if text := list.Asked.Get("q"); text != "" {
 		found.Items, err = searchRows(&list.listing, text, func() ([]model.Abstract, bool, error) {
-			return p.Vault.Abstracts.FindByPrefix(r.Context(), text, q)
+			return p.Vault.Search.AbstractsByNumber(r.Context(), text, q)
 		}, func() ([]model.Abstract, bool, error) {
-			hits, err := p.Vault.Search.Abstracts(r.Context(), r.Actor, search.QueryFromList(text, q))
+			hits, err := p.Vault.Search.Abstracts(r.Context(), r.Actor, search.QueryFromList(text, q), 0)
 			list := make([]model.Abstract, 0, len(hits.Items))
 			for _, hit := range hits.Items {
 				list = append(list, hit.Abstract)

@@ -51,7 +51,7 @@ func (p *Pages) findPage(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	var only search.FindHit
+	var only search.Hit
 	if only, list.exactNumber = known.SingleExact(); only.Field == "address" {
 		list.exactNumber = false
 	}

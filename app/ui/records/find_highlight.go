@@ -1,7 +1,6 @@
 package records
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,38 +13,6 @@ import (
 	"deedkeep/app/ui/page"
 )
 
-// matchingValues returns the snippet of a hit. If the hit isn't a document, values without a match
-// are omitted.
-func matchingValues(hit search.Hit) []search.SnippetPiece {
-	if hit.Kind == "file" {
-		return hit.Snippet
-	}
-	var kept, value []search.SnippetPiece
-	has := false
-	end := func() {
-		if has {
-			if len(kept) > 0 {
-				kept = append(kept, search.SnippetPiece{Text: search.SnippetSeparator})
-			}
-			kept = append(kept, value...)
-		}
-		value, has = nil, false
-	}
-	for _, piece := range hit.Snippet {
-		for i, text := range strings.Split(piece.Text, search.SnippetSeparator) {
-			if i > 0 {
-				end()
-			}
-			if text != "" {
-				value = append(value, search.SnippetPiece{Text: text, Marked: piece.Marked})
-				has = has || piece.Marked
-			}
-		}
-	}
-	end()
-	return kept
-}
-
 // Patterns for line breaks, paragraph breaks, and cell separators.
 var (
 	lineBreak      = regexp.MustCompile(`[ \t\r]*[\n\f\v]\s*`)
@@ -53,10 +20,10 @@ var (
 	cellBreak      = regexp.MustCompile(` *\t[ \t]*`)
 )
 
-// singleLine converts a snippet to one line and makes its breaks visible. Otherwise adjacent names
+// singleLine returns the snippet of a hit in one line and makes its breaks visible. Otherwise adjacent names
 // of a list would look like one name. In most document types, line breaks depend only on the paper
 // width, so only paragraph breaks are shown.
-func singleLine(hit search.Hit, snippet []search.SnippetPiece) []search.SnippetPiece {
+func singleLine(hit search.Hit) []search.SnippetPiece {
 	at, cells := lineBreak, false
 	if hit.File != nil {
 		cells = page.IsSpreadsheet(hit.File.MIME)
@@ -64,7 +31,7 @@ func singleLine(hit search.Hit, snippet []search.SnippetPiece) []search.SnippetP
 			at = paragraphBreak
 		}
 	}
-	shown := slices.Clone(snippet)
+	shown := slices.Clone(hit.Snippet)
 	for i := range shown {
 		text := at.ReplaceAllString(shown[i].Text, " / ")
 		if cells {
@@ -75,33 +42,9 @@ func singleLine(hit search.Hit, snippet []search.SnippetPiece) []search.SnippetP
 	return shown
 }
 
-// isFuzzy reports whether a row matches the search text only in a different spelling.
-func (f *findResults) isFuzzy(row resultRow) bool {
-	some := false
-	for _, line := range [][]query.Piece{row.Name, row.Below, row.Hit.Snippet} {
-		var whole strings.Builder
-		for _, piece := range line {
-			whole.WriteString(piece.Text)
-		}
-		loose, strict := markedText(line), markedText(f.exactMarker.Highlight(whole.String()))
-		if len(loose) > len(strict) {
-			return true
-		}
-		some = some || loose != ""
-	}
-	return !some // without highlighted text, the match must be fuzzy
-}
-
-// markedText returns the highlighted text of a line. Each highlighted piece is reduced to its
-// letters and digits if it has any.
-func markedText(line []query.Piece) string {
-	var b strings.Builder
-	for _, piece := range line {
-		if piece.Marked {
-			b.WriteString(cmp.Or(model.NormalizeNumber(piece.Text), piece.Text))
-		}
-	}
-	return b.String()
+// isMarked reports whether a part of a line is highlighted.
+func isMarked(line []query.Piece) bool {
+	return slices.ContainsFunc(line, func(piece query.Piece) bool { return piece.Marked })
 }
 
 // looseNotice returns a sentence that says which part of the search text is missing in the looser

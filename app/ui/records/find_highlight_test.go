@@ -51,8 +51,9 @@ func TestSingleLine(t *testing.T) {
 			for i, text := range strings.Split(row.in, "*") {
 				pieces = append(pieces, search.SnippetPiece{Text: text, Marked: i%2 == 1})
 			}
+			row.hit.Snippet = pieces
 			var got []string
-			for _, piece := range singleLine(row.hit, pieces) {
+			for _, piece := range singleLine(row.hit) {
 				got = append(got, piece.Text)
 			}
 			if got := strings.Join(got, "*"); got != row.want {

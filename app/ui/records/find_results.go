@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"deedkeep/app/document/phrase"
 	"deedkeep/app/search"
 
 	"deedkeep/app/errs"
@@ -108,6 +107,7 @@ func (p *Pages) runFind(r *page.Request, q search.Query, from string, problems m
 	for _, hit := range found.Hits {
 		f.add(p, hit)
 	}
+	f.Fuzzy = found.Fuzzy && len(f.Rows) > 0
 	if found.Relaxed && len(f.Rows) > 0 {
 		f.Loose = looseNotice(q.Text)
 	}
@@ -120,12 +120,12 @@ func (p *Pages) findByNumber(ctx context.Context, q search.Query, f *findResults
 		return nil // search by number doesn't support these filters
 	}
 	known, err := p.Vault.Search.Find(ctx, q.Text, vault.MaxFound)
-	for _, group := range known.Groups {
+	for _, group := range known {
 		if q.Kind != "" && q.Kind != group.Kind {
 			continue
 		}
 		for _, h := range group.Hits {
-			f.add(p, h.ToHit())
+			f.add(p, h)
 		}
 	}
 	return err
@@ -135,9 +135,8 @@ func (f *findResults) add(p *Pages, hit search.Hit) {
 	row := resultRow{Hit: hit, Number: len(f.Rows) + 1, KindName: kindNames[hit.Kind]}
 	row.Name, row.Below = f.marker.Highlight(hit.Heading), f.marker.Highlight(hit.Subheading)
 	if hit.Page > 0 || !alreadyShown(hit.Snippet, row.Name, row.Below) {
-		row.Snippet = singleLine(hit, matchingValues(hit))
+		row.Snippet = singleLine(hit)
 	}
-	f.Fuzzy = f.Fuzzy || f.marker != f.exactMarker && f.isFuzzy(row)
 	switch hit.Kind {
 	case "order":
 		row.Path = p.OrderPath(hit.ID)
@@ -190,16 +189,15 @@ func (f *findResults) documentAddress(hit search.Hit) string {
 }
 
 // spellingInDocument returns the text to highlight in the document. If the snippet contains a
-// different spelling, it returns that spelling, otherwise the search text.
+// misspelled word, it returns the highlighted words of the snippet, otherwise the search text.
 func (f *findResults) spellingInDocument(hit search.Hit) string {
-	typed := phrase.New(strings.Join(phrase.Split(f.Text), " "))
 	var there []string
 	other := false
 	for _, piece := range hit.Snippet {
-		if !piece.Marked {
+		if !piece.Marked || f.marker == f.exactMarker {
 			continue
 		}
-		other = other || len(typed.Find([]rune(piece.Text), 1)) == 0
+		other = other || !isMarked(f.exactMarker.Highlight(piece.Text))
 		words := strings.Join(strings.Fields(strings.ReplaceAll(piece.Text, `"`, "")), " ")
 		if strings.Contains(words, " ") {
 			words = `"` + words + `"`

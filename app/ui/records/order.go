@@ -4,10 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"deedkeep/app/model"
-	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -23,7 +21,7 @@ type orderView struct {
 
 // MoreAbstracts reports whether the property has more abstracts than are shown.
 func (s orderView) MoreAbstracts() bool {
-	return slices.ContainsFunc(s.Related.Groups, func(g search.FindGroup) bool { return g.Kind == "abstract" && g.More })
+	return s.Related.ByKind("abstract").More
 }
 
 // Placed reports whether the order identifies a property by parcel ID or address.

@@ -18,9 +18,9 @@ type recordView struct {
 	Before   string         // status that Undo restores
 	Missing  []missingField // required fields without a value
 	Groups   []fieldGroup
-	Saved    fieldGroup        // the group that was saved, if only a part of the page is rendered
-	SameMore bool              // more records have the same number than are shown
-	Related  search.FindResult // records of the same property
+	Saved    fieldGroup    // the group that was saved, if only a part of the page is rendered
+	SameMore bool          // more records have the same number than are shown
+	Related  search.Groups // records of the same property
 	History  []historyLine
 }
 
