@@ -24,6 +24,7 @@ func newHTTPTransport(dial func(context.Context) (net.Conn, error)) *http.Transp
 	return &http.Transport{
 		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 		DisableCompression: true,
+		WriteBufferSize:    64 << 10, // an import sends large documents; a write to net.Pipe waits for its reader
 	}
 }
 

@@ -49,7 +49,7 @@ func verified(r integrity.Report) apitypes.Verify {
 		Findings: make([]apitypes.Finding, 0, len(r.Findings)),
 	}
 	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
+		out.Findings = append(out.Findings, apitypes.Finding(f))
 	}
 	return out
 }
