@@ -78,7 +78,7 @@ func verifyHeader(f *os.File, size int64) (*io.SectionReader, error) {
 		return nil, ErrPreviewDamaged
 	}
 	body := io.NewSectionReader(f, int64(previewHeaderSize), size-int64(previewHeaderSize))
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	sum := crc32.New(castagnoli)
 	if _, err := io.Copy(sum, body); err != nil {
 		return nil, previewDamaged(err)
 	}
@@ -105,7 +105,7 @@ func writeWithHeader(f *os.File, write func(io.Writer) error) error {
 	if _, err := f.Write(make([]byte, previewHeaderSize)); err != nil {
 		return err
 	}
-	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	sum := crc32.New(castagnoli)
 	if err := write(io.MultiWriter(f, sum)); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@
 package blobstore
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -188,26 +189,11 @@ func (s *Store) mkdir(path string) error {
 	return s.files.Mkdir(path)
 }
 
-// removeOldTmp removes temporary files left by an earlier run. It only logs a file that
-// can't be removed.
+// removeOldTmp removes temporary files left by an earlier run. It only logs errors.
 func (s *Store) removeOldTmp() {
-	entries, err := os.ReadDir(s.tmp)
+	count, err := s.ClearTmp(context.Background())
 	if err != nil {
-		s.log.Warn("temporary files not listed", "error", err)
-		return
-	}
-	count := 0
-	for _, e := range entries {
-		// The store creates only regular files in tmp.
-		if !e.Type().IsRegular() {
-			s.log.Warn("not ours in tmp, left alone", "name", e.Name())
-			continue
-		}
-		if err := os.Remove(filepath.Join(s.tmp, e.Name())); err != nil {
-			s.log.Warn("temporary file not removed", "error", err)
-			continue
-		}
-		count++
+		s.log.Warn("temporary file not removed", "error", err)
 	}
 	if count > 0 {
 		s.log.Info("temporary files of an earlier run removed", "count", count)

@@ -28,17 +28,13 @@ const textMagic = "deedkeep-text-3\n"
 // rebuilt.
 const textMagicPrefix = "deedkeep-text-"
 
-func checksum(text []byte) uint32 { return crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli)) }
+func checksum(text []byte) uint32 { return crc32.Checksum(text, castagnoli) }
 
 // maxPageText is the maximum length of the text of a page, in bytes.
 const maxPageText = 64 << 20
 
 // TextWriter writes the text of a document page by page.
-type TextWriter struct {
-	zip   *gzip.Writer
-	pages int
-	bytes int64
-}
+type TextWriter struct{ zip *gzip.Writer }
 
 // NewTextWriter starts a text. The caller must call Close at the end.
 func NewTextWriter(w io.Writer) (*TextWriter, error) {
@@ -61,13 +57,9 @@ func (t *TextWriter) Page(page int, text string) error {
 	if _, err := t.zip.Write(header); err != nil {
 		return err
 	}
-	t.pages, t.bytes = t.pages+1, t.bytes+int64(len(text))
 	_, err := io.WriteString(t.zip, text)
 	return err
 }
-
-// Bytes returns the number of bytes of text written so far.
-func (t *TextWriter) Bytes() int64 { return t.bytes }
 
 // Close finishes the text. It doesn't close the underlying writer.
 func (t *TextWriter) Close() error { return t.zip.Close() }

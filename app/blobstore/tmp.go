@@ -28,8 +28,8 @@ func (s *Store) isOwned(path string) bool {
 }
 
 // ClearTmp removes the files in tmp that have no owner, and returns their number. It is
-// safe during uploads. It ignores directories and links, because the store never creates
-// them in tmp.
+// safe during uploads. It leaves directories and links alone, because the store never
+// creates them in tmp. It goes on if a file can't be removed, and then returns an error.
 func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	if s.readOnly {
 		return 0, ErrReadOnly
@@ -38,22 +38,27 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("clear tmp: %w", err)
 	}
+	var failed error
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return count, err
 		}
+		if !e.Type().IsRegular() {
+			s.log.Warn("not ours in tmp, left alone", "name", e.Name())
+			continue
+		}
 		// Owners register a name before they create the file. A file without an owner is
 		// therefore stale, or was removed after the directory was read.
 		path := filepath.Join(s.tmp, e.Name())
-		if !e.Type().IsRegular() || s.isOwned(path) {
+		if s.isOwned(path) {
 			continue
 		}
 		switch err := s.files.Remove(path); {
 		case err == nil:
 			count++
 		case !errors.Is(err, fs.ErrNotExist):
-			return count, fmt.Errorf("clear tmp: %w", err)
+			failed = errors.Join(failed, fmt.Errorf("clear tmp: %w", err))
 		}
 	}
-	return count, nil
+	return count, failed
 }

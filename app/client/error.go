@@ -5,18 +5,16 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"deedkeep/app/apitypes"
 )
 
 // Error is an error response from the server.
 type Error struct {
-	Status     int                  // the HTTP status
-	Message    string               // the server's message, or the text of the status if there is no message
-	Errors     apitypes.FieldErrors // the messages for each field of a 422
-	RequestID  string               // identifies the request in the server's log
-	RetryAfter time.Duration        // how long to wait after a 429 or 503; otherwise 0
+	Status    int                  // the HTTP status
+	Message   string               // the server's message, or the text of the status if there is no message
+	Errors    apitypes.FieldErrors // the messages for each field of a 422
+	RequestID string               // identifies the request in the server's log
 }
 
 // Error returns the server's message. For a 5xx status it adds the request ID, which the server's log contains too.
@@ -30,9 +28,6 @@ func (e *Error) Error() string {
 // responseError converts an error response to an *Error.
 func responseError(response *http.Response) *Error {
 	e := &Error{Status: response.StatusCode, RequestID: response.Header.Get("X-Request-Id")}
-	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 31); err == nil {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	}
 	// If the body is truncated or from another source, such as a proxy's error page, only the status is used.
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	var body apitypes.Failure

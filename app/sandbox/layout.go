@@ -158,7 +158,7 @@ func (a *marksResult) finish(taskDone) error {
 func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits) ([]document.PageSize, error) {
 	lim = withDefaultLimits(lim)
 	a := &sizesResult{maxPages: lim.MaxPages}
-	if err := p.run(ctx, r, task{Task: taskSizes, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a); err != nil {
+	if err := p.run(ctx, r, task{Task: taskSizes, Extract: lim}, a); err != nil {
 		return nil, err
 	}
 	return a.sizes, nil
@@ -169,7 +169,7 @@ func (p *Pool) Sizes(ctx context.Context, r Request, lim document.ExtractLimits)
 func (p *Pool) Marks(ctx context.Context, r Request, page int, text string, words bool, lim document.ExtractLimits) ([][]document.Rect, error) {
 	runes := []rune(text)
 	t := task{
-		Task: taskMarks, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: withDefaultLimits(lim), Page: page,
+		Task: taskMarks, Extract: withDefaultLimits(lim), Page: page,
 		Phrase: string(runes[:min(len(runes), query.MaxFindLength)]), Words: words,
 	}
 	a := &marksResult{}

@@ -49,7 +49,7 @@ func Open(o Options) *Pool {
 	return p
 }
 
-// run waits for a slot and runs the task, and does so again each time the task is preempted. The
+// run waits for a slot and runs the task on the document of r, and does so again each time the task is preempted. The
 // result is stored in a.
 func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	if err := ctx.Err(); err != nil {
@@ -66,6 +66,7 @@ func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 
+	t.Size, t.MIME, t.Ext = r.Size, r.MIME, r.Ext
 	wt := &waiter{class: r.Class, owner: r.Owner}
 	var err error
 	for again := true; again; {

@@ -39,7 +39,7 @@ func (p *Pool) Inspect(ctx context.Context, doc io.ReaderAt, size int64, ext str
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	a := &reportResult{}
 	r := Request{Doc: doc, Size: size, Ext: ext, Owner: owner, Class: Upload}
-	err := p.run(ctx, r, task{Task: taskInspect, Size: size, Ext: ext, Limits: lim}, a)
+	err := p.run(ctx, r, task{Task: taskInspect, Limits: lim}, a)
 	var died *workerDiedError
 	if errors.As(err, &died) {
 		return document.Report{Rejection: rejectionFor(ext)}, nil
@@ -65,8 +65,7 @@ func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim docu
 	lim = withDefaultLimits(lim)
 	width = min(max(width, 1), lim.MaxWidth)
 	a := &imageResult{width: width}
-	t := task{Task: taskPicture, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim, Page: page, Width: width}
-	if err := p.run(ctx, r, t, a); err != nil {
+	if err := p.run(ctx, r, task{Task: taskPicture, Extract: lim, Page: page, Width: width}, a); err != nil {
 		return document.Image{}, err
 	}
 	return a.picture(), nil
@@ -80,7 +79,7 @@ func (p *Pool) Picture(ctx context.Context, r Request, page, width int, lim docu
 func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, emit func(page int, text string) error) error {
 	lim = withDefaultLimits(lim)
 	a := &textResult{lim: lim, emit: emit, lastEmitted: -1}
-	return p.run(ctx, r, task{Task: taskText, Size: r.Size, MIME: r.MIME, Ext: r.Ext, Extract: lim}, a)
+	return p.run(ctx, r, task{Task: taskText, Extract: lim}, a)
 }
 
 // withDefaultLimits returns l with defaults for zero fields. The worker does the same, but the
