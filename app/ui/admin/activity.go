@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"deedkeep/app/audit"
 	"deedkeep/app/model"
+	"deedkeep/app/txn"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -26,7 +28,7 @@ type activityPage struct {
 	Events     []eventRow
 	CSV        string
 	Prev, Next string
-	Check      auditVerification
+	Check      txn.Progress[audit.LogReport] // progress or result of verifying the audit log
 }
 
 // recordChoice is one of several records that the filter text could refer to, with the address of a
@@ -40,7 +42,7 @@ const activityPerPage = 50
 
 func (p *Pages) activityPage(r *page.Request) error {
 	filters := page.ListParams(r, activityFilters...)
-	view := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.auditVerification()}
+	view := activityPage{Asked: map[string]string{}, Problems: map[string]string{}, Kinds: page.EventTexts, Check: p.Vault.Events.VerifyProgress()}
 	var err error
 	if view.Users, err = p.Vault.Users.List(r.Context()); err != nil {
 		return err

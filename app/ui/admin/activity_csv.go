@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/apitypes"
-	"deedkeep/app/audit"
 	"deedkeep/app/model"
-	"deedkeep/app/txn"
 	"deedkeep/app/ui/page"
 )
 
@@ -83,24 +81,13 @@ func (p *Pages) writeEvents(ctx context.Context, table *apitypes.EventTable, eve
 	return nil
 }
 
-// auditVerification is the progress or result of verifying the audit log.
-type auditVerification struct {
-	txn.Progress[audit.LogReport]
-	Known bool // a verification is running or has finished
-}
-
-func (p *Pages) auditVerification() auditVerification {
-	at := p.Vault.Events.VerifyProgress()
-	return auditVerification{at, !at.Begun.IsZero()}
-}
-
 // auditVerificationPart renders the progress of the verification. A script requests it repeatedly
 // while the verification is running.
 func (p *Pages) auditVerificationPart(r *page.Request) error {
 	if !r.IsPart() {
 		return r.Redirect("/admin/activity")
 	}
-	return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.auditVerification())
+	return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.Vault.Events.VerifyProgress())
 }
 
 // verifyAuditLog starts verifying the audit log.
@@ -109,7 +96,7 @@ func (p *Pages) verifyAuditLog(r *page.Request) error {
 		return err
 	}
 	if r.IsPart() {
-		return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.auditVerification())
+		return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.Vault.Events.VerifyProgress())
 	}
 	return p.RedirectWithNotice(r, "/admin/activity", "The log is being verified.")
 }

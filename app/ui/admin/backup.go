@@ -23,8 +23,8 @@ type backupPage struct {
 	Age     string // age of the last good backup
 	Settled string // path of the settings file
 	Home    string // data directory
-	Now     backupRun
-	Check   backupVerification
+	Now     taskView[backup.Backup]
+	Check   taskView[archive.VerifyReport]
 	Stored  scrubStatus
 }
 
@@ -47,17 +47,14 @@ func (p *Pages) scrubStatus() scrubStatus {
 	return s
 }
 
-// backupRun is the running backup or the result of the last backup that the server ran.
-type backupRun struct {
-	txn.Progress[backup.Backup]
-	Settled bool // a backup directory is configured
-	Failed  string
+// taskView is the progress or result of a background task.
+type taskView[T any] struct {
+	txn.Progress[T]
+	Failed string // why the task failed
 }
 
-// backupVerification is the running verification or the result of the last one.
-type backupVerification struct {
-	txn.Progress[archive.VerifyReport]
-	Failed string
+func newTaskView[T any](progress txn.Progress[T]) taskView[T] {
+	return taskView[T]{progress, errorText(progress.Err)}
 }
 
 // maxSnapshots is the maximum number of listed snapshots. Each one requires reading a file.
@@ -74,8 +71,8 @@ func (p *Pages) backupPage(r *page.Request) error {
 	}
 	view := backupPage{
 		Destination: backups, Health: h.Backup, Warning: page.BackupWarning(h.Backup, p.Now()), Home: p.Vault.Dir,
-		Settled: p.SettingsFile, Now: p.backupRun(), Check: p.backupVerification(),
-		Stored: p.scrubStatus(),
+		Settled: p.SettingsFile, Stored: p.scrubStatus(),
+		Now: newTaskView(p.Vault.Backups.Progress()), Check: newTaskView(p.Vault.Backups.VerifyProgress()),
 	}
 	if good := h.Backup.LastGood; good != nil {
 		view.Age = page.FormatAge(p.Now().Sub(good.At))
@@ -83,18 +80,6 @@ func (p *Pages) backupPage(r *page.Request) error {
 	return p.RenderPage(r, http.StatusOK, "backups.html", page.Page{
 		Heading: "Backups", Section: "admin", Data: view, Styles: adminStyles,
 	})
-}
-
-func (p *Pages) backupRun() backupRun {
-	now := backupRun{Progress: p.Vault.Backups.Progress(), Settled: true}
-	now.Failed = errorText(now.Err)
-	return now
-}
-
-func (p *Pages) backupVerification() backupVerification {
-	check := backupVerification{Progress: p.Vault.Backups.VerifyProgress()}
-	check.Failed = errorText(check.Err)
-	return check
 }
 
 // errorText returns the text of an error in a background task. It includes internal errors because
@@ -112,34 +97,29 @@ func errorText(err error) string {
 // runBackup starts a backup unless one is already running.
 func (p *Pages) runBackup(r *page.Request) error {
 	err := p.Vault.Backups.StartCreate(r.Context(), r.Actor)
-	notice := "A backup is being made."
-	if errs.KindOf(err) == errs.Locked {
-		notice, err = "A backup is being made already.", nil
-	}
-	if err != nil {
-		return asConflict(err)
-	}
 	p.ResetWarnings()
-	if r.IsPart() {
-		return p.RenderPart(r, http.StatusOK, "backups.html", "backup-now", p.backupRun())
-	}
-	return p.RedirectWithNotice(r, "/admin/backups", notice)
+	return p.showStarted(r, "now", err, "A backup is being made.", "A backup is being made already.")
 }
 
 // verifyBackup starts verifying the given snapshot or, if none is given, all snapshots.
 func (p *Pages) verifyBackup(r *page.Request) error {
 	err := p.Vault.Backups.StartVerify(r.Context(), r.Actor, r.PostForm.Get("snapshot"))
-	notice := "The backups are being verified: every byte is read."
+	return p.showStarted(r, "check", err, "The backups are being verified: every byte is read.", "A verification is under way already.")
+}
+
+// showStarted responds to a form that starts a background task. err is the error of starting it.
+func (p *Pages) showStarted(r *page.Request, part string, err error, started, alreadyRunning string) error {
 	if errs.KindOf(err) == errs.Locked {
-		notice, err = "A verification is under way already.", nil
+		started, err = alreadyRunning, nil
 	}
 	if err != nil {
 		return asConflict(err)
 	}
 	if r.IsPart() {
-		return p.RenderPart(r, http.StatusOK, "backups.html", "backup-check", p.backupVerification())
+		task, _ := p.backupTask(part)
+		return p.RenderPart(r, http.StatusOK, "backups.html", "backup-"+part, task)
 	}
-	return p.RedirectWithNotice(r, "/admin/backups", notice)
+	return p.RedirectWithNotice(r, "/admin/backups", started)
 }
 
 // asConflict converts an error that doesn't belong to a form field, so that its message is shown.
@@ -150,20 +130,25 @@ func asConflict(err error) error {
 	return err
 }
 
+// backupTask returns the named task, or nil if there is none.
+func (p *Pages) backupTask(part string) (task any, running bool) {
+	switch part {
+	case "now":
+		now := newTaskView(p.Vault.Backups.Progress())
+		return now, now.Running
+	case "check":
+		check := newTaskView(p.Vault.Backups.VerifyProgress())
+		return check, check.Running
+	}
+	return nil, false
+}
+
 // backupPart renders the state of the backup or verification. A script requests it repeatedly while
 // that is running and reloads the page when it has finished.
 func (p *Pages) backupPart(r *page.Request) error {
-	var name string
-	var data any
-	var running bool
-	switch r.PathValue("part") {
-	case "now":
-		now := p.backupRun()
-		name, data, running = "backup-now", now, now.Running
-	case "check":
-		check := p.backupVerification()
-		name, data, running = "backup-check", check, check.Running
-	default:
+	part := r.PathValue("part")
+	task, running := p.backupTask(part)
+	if task == nil {
 		return page.NotFound(r)
 	}
 	if !r.IsPart() {
@@ -173,5 +158,5 @@ func (p *Pages) backupPart(r *page.Request) error {
 		p.ResetWarnings()
 		r.W.Header().Set("HX-Refresh", "true")
 	}
-	return p.RenderPart(r, http.StatusOK, "backups.html", name, data)
+	return p.RenderPart(r, http.StatusOK, "backups.html", "backup-"+part, task)
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"os"
@@ -53,11 +54,7 @@ func groupSettings(all []config.Setting) (list []settingGroup) {
 			section = ""
 		}
 		if section != last {
-			label := settingLabels[section]
-			if label == "" {
-				label = section
-			}
-			list, last = append(list, settingGroup{Label: label}), section
+			list, last = append(list, settingGroup{Label: cmp.Or(settingLabels[section], section)}), section
 		}
 		group := &list[len(list)-1]
 		group.Settings = append(group.Settings, s)

@@ -2,11 +2,8 @@ package documents
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"deedkeep/app/errs"
@@ -123,14 +120,16 @@ func (p *Pages) restoreTrash(r *page.Request) error {
 	}
 	for _, item := range items {
 		heading, err := p.restoreRecord(r.Context(), r.Actor, p.ParseRecordName(item))
-		var domainErr *errs.Error
-		switch {
-		case err == nil:
-			restored++
-		case errors.As(err, &domainErr) && slices.Contains([]errs.Kind{errs.Invalid, errs.Conflict, errs.NotFound}, domainErr.Kind):
-			problems = append(problems, restoreProblem(heading, domainErr))
+		switch errs.KindOf(err) {
+		case errs.Invalid, errs.Conflict:
+			problems = append(problems, strings.TrimSpace(heading+" cannot be restored. "+page.ErrorSentence(err)))
+		case errs.NotFound:
+			problems = append(problems, "One is in the trash no longer: somebody was quicker, or its time was over.")
 		default:
-			return err
+			if err != nil {
+				return err
+			}
+			restored++
 		}
 	}
 	notice := page.Plural(restored, "was restored.", "were restored.")
@@ -143,13 +142,6 @@ func (p *Pages) restoreTrash(r *page.Request) error {
 		return p.showTrash(r, http.StatusConflict, problems)
 	}
 	return p.RedirectWithNotice(r, page.ReturnAddress(r, "/trash"), notice)
-}
-
-func restoreProblem(heading string, domainErr *errs.Error) string {
-	if domainErr.Kind == errs.NotFound {
-		return "One is in the trash no longer: somebody was quicker, or its time was over."
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s cannot be restored. %s", heading, domainErr.Message))
 }
 
 // restoreRecord restores the record with the given audit log name. heading is the record's name on
