@@ -94,6 +94,7 @@ func TestFraming(t *testing.T) {
 		{"no name", "--B\r\n" + a + "x\r\n--B\r\nContent-Disposition: form-data\r\n\r\nx\r\n--B--\r\n",
 			"!The Content-Disposition of part 2 has no name."},
 		{"text instead of a header", "--B\r\nhello\r\n\r\nx\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
+		{"name of a header on two lines", "--B\r\n" + a[:len(a)-2] + "X\r\n : y\r\n\r\nx\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
 		{"line of spaces first", "--B\r\n \r\n" + a + "x\r\n--B--\r\n", "!A header line of part 1 cannot be read."},
 		{"header too large", "--B\r\nX: " + strings.Repeat("y", 17000) + "\r\n" + a + "x\r\n--B--\r\n",
 			"!The header of part 1 is larger than 16384 bytes."},

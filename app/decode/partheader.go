@@ -26,7 +26,7 @@ func (r *Reader) header() (*Part, error) {
 			return nil, r.malformed("A header line of part %d cannot be read.")
 		}
 		if strings.EqualFold(name, "Content-Disposition") {
-			dispositions = append(dispositions, value)
+			dispositions = append(dispositions, strings.ReplaceAll(value, "\n", ""))
 		}
 	}
 	switch len(dispositions) {
@@ -47,7 +47,7 @@ func (r *Reader) header() (*Part, error) {
 }
 
 // headerFields reads all lines up to and including the first empty line. It returns the header fields. A field that
-// is continued on the next lines (RFC 5322, section 2.2.3) is joined.
+// is continued on the next lines (RFC 5322, section 2.2.3) contains "\n" between them.
 func (r *Reader) headerFields() ([]string, error) {
 	var fields []string
 	for size, lines := 0, 0; ; {
@@ -67,7 +67,7 @@ func (r *Reader) headerFields() ([]string, error) {
 			return nil, r.malformed("The header of part %d has more than %d lines.", maxHeaderLines)
 		}
 		if last := len(fields) - 1; last >= 0 && (text[0] == ' ' || text[0] == '\t') {
-			fields[last] += text
+			fields[last] += "\n" + text
 		} else {
 			fields = append(fields, text)
 		}
