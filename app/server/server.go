@@ -147,8 +147,12 @@ func newServer(opts Options, h http.Handler) *http.Server {
 // memoryWait is how long a request may wait for the memory to read its body.
 const memoryWait = 10 * time.Second
 
-// handler returns the handler for all requests to the public address. It doesn't use
+// Handler returns the handler for all requests to the public address. It doesn't use
 // http.ServeMux, because that would redirect some paths that are valid in /v1.
+func Handler(opts Options) (http.Handler, error) {
+	return handler(opts, httpx.NewForwardingMonitor(opts.Config.TrustedProxies, opts.Now))
+}
+
 func handler(opts Options, forwarded *httpx.ForwardingMonitor) (http.Handler, error) {
 	c := opts.Config
 	addresses := httpx.AddressResolver{PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies}
