@@ -80,7 +80,7 @@ func TestIndexFollowsChanges(t *testing.T) {
 	survey := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Survey.pdf", "2"))[0]
 	a, file := created.Abstract.ID, created.Files[0].ID
 	idsInCounty := func(county string) (list []string) {
-		result, err := vaulttest.Index.Search(t, v, query.Query{Text: "bk1022", County: county, Limit: 9})
+		result, err := v.Search.Index.Search(t.Context(), query.Query{Text: "bk1022", County: county, Limit: 9})
 		if err != nil {
 			t.Errorf("search in %s: %v", county, err)
 		}
