@@ -59,7 +59,7 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 		code = exitNoVault
 	case errors.Is(err, archive.ErrDecrypt):
 		hint = keyHint
-	case errors.Is(err, archive.ErrLocked), rejected != nil && rejected.Status == http.StatusLocked: // the server rejects a request with this status if the vault or the backups are in use
+	case errors.Is(err, archive.ErrLocked), rejected != nil && rejected.Status == http.StatusLocked: // the vault or the backups are in use
 		code = exitLocked
 	case errors.Is(err, archive.ErrDamaged):
 		code = exitDamage
