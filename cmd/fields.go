@@ -13,7 +13,8 @@ func (s *shell) fieldsCommand() *cobra.Command {
 	return commandGroup("fields", "See and change the custom fields of orders", `  deedkeep fields list
   deedkeep fields export > fields.yaml
   deedkeep fields import fields.yaml --dry-run`,
-		s.fieldsList(),
+		listCommand(s, "list", "List the fields of orders, those that every order has too", "  deedkeep fields list\n  deedkeep fields list --json",
+			(*control.Client).OrderFields, s.printFields),
 		exportCommand(s, "fields", "custom_fields", "Print the custom fields of orders as a file that import reads", "custom fields of orders",
 			(*control.Client).OrderFields, func(fields apitypes.OrderFields) any { return fields.CustomFields }),
 		importCommand(s, "fields", "custom_fields", "order fields", "Put the custom fields of a file in the place of those that orders have",
@@ -35,24 +36,15 @@ type listedField struct {
 	Core bool `json:"core"` // built in: all orders have this field, and it can't be changed
 }
 
-func (s *shell) fieldsList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the fields of orders, those that every order has too",
-		Example: "  deedkeep fields list\n  deedkeep fields list --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return query(s, cmd, (*control.Client).OrderFields, func(fields apitypes.OrderFields) error {
-				list := []listedField{}
-				for _, f := range fields.CoreFields {
-					list = append(list, listedField{f, true})
-				}
-				for _, f := range fields.CustomFields {
-					list = append(list, listedField{f, false})
-				}
-				return s.print(list, "%s", fieldTable(append(fields.CoreFields, fields.CustomFields...)))
-			})
-		},
+func (s *shell) printFields(fields apitypes.OrderFields) error {
+	list := []listedField{}
+	for _, f := range fields.CoreFields {
+		list = append(list, listedField{f, true})
 	}
+	for _, f := range fields.CustomFields {
+		list = append(list, listedField{f, false})
+	}
+	return s.print(list, "%s", fieldTable(append(fields.CoreFields, fields.CustomFields...)))
 }
 
 // fieldTable formats custom field definitions as a table.

@@ -17,7 +17,9 @@ import (
 
 func (s *shell) keysCommand() *cobra.Command {
 	return commandGroup("keys", "Make, list and end the keys of programs", "  deedkeep keys create \"Closing software\"\n  deedkeep keys list",
-		s.keysCreate(), s.keysList(), s.keysRevoke(), s.keysRotate())
+		s.keysCreate(),
+		listCommand(s, "list", "List all keys, ended ones too", "  deedkeep keys list --json", (*control.Client).Keys, s.printKeys),
+		s.keysRevoke(), s.keysRotate())
 }
 
 func (s *shell) keysCreate() *cobra.Command {
@@ -61,15 +63,6 @@ func (s *shell) printKey(created apitypes.KeyCreated, quiet bool) error {
 		s.messagef("keep it now: it is shown once and stored nowhere")
 	}
 	return s.print(created, "%s\n", created.Key)
-}
-
-func (s *shell) keysList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List all keys, ended ones too",
-		Example: "  deedkeep keys list --json",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return query(s, cmd, (*control.Client).Keys, s.printKeys) },
-	}
 }
 
 func (s *shell) printKeys(keys []apitypes.Key) error {

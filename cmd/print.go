@@ -92,6 +92,14 @@ func findingLines(findings []apitypes.Finding) string {
 	return text.String()
 }
 
+// listCommand returns a command without arguments that prints the result of get with show.
+func listCommand[T any](s *shell, use, short, example string, get func(*control.Client, context.Context) (T, error), show func(T) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Example: example,
+		RunE: func(cmd *cobra.Command, _ []string) error { return query(s, cmd, get, show) },
+	}
+}
+
 // query calls get with a client of the control API (see withClient) and prints the result
 // with show.
 func query[T any](s *shell, cmd *cobra.Command, get func(*control.Client, context.Context) (T, error), show func(T) error) error {

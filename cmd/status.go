@@ -11,16 +11,8 @@ import (
 )
 
 func (s *shell) statusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "status",
-		Short:   "Say whether it runs, how much is stored, and how it goes",
-		Example: "  deedkeep status --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return query(s, cmd, (*control.Client).Status, func(status apitypes.Status) error {
-				return s.print(status, "%s", table(s.statusRows(status)))
-			})
-		},
-	}
+	return listCommand(s, "status", "Say whether it runs, how much is stored, and how it goes", "  deedkeep status --json", (*control.Client).Status,
+		func(status apitypes.Status) error { return s.print(status, "%s", table(s.statusRows(status))) })
 }
 
 func (s *shell) statusRows(status apitypes.Status) [][]string {

@@ -11,7 +11,8 @@ func (s *shell) statusesCommand() *cobra.Command {
 	return commandGroup("statuses", "See and change the statuses of orders", `  deedkeep statuses list
   deedkeep statuses export > statuses.yaml
   deedkeep statuses import statuses.yaml --dry-run`,
-		s.statusesList(),
+		listCommand(s, "list", "List the statuses of orders; the first is given to new ones", "  deedkeep statuses list\n  deedkeep statuses list --json",
+			(*control.Client).OrderStatuses, s.printStatuses),
 		exportCommand(s, "statuses", "statuses", "Print the statuses of orders as a file that import reads", "statuses of orders, the first given to new ones",
 			(*control.Client).OrderStatuses, func(statuses []string) any { return apitypes.List[string](statuses) }),
 		importCommand(s, "statuses", "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
@@ -29,21 +30,12 @@ type listedStatus struct {
 	Initial bool   `json:"initial"` // whether new orders get this status
 }
 
-func (s *shell) statusesList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the statuses of orders; the first is given to new ones",
-		Example: "  deedkeep statuses list\n  deedkeep statuses list --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return query(s, cmd, (*control.Client).OrderStatuses, func(statuses []string) error {
-				list := []listedStatus{}
-				for i, name := range statuses {
-					list = append(list, listedStatus{name, i == 0})
-				}
-				return printList(s, list, "", "STATUS\t", func(status listedStatus) []any {
-					return []any{status.Name, map[bool]string{true: "given to new orders"}[status.Initial]}
-				})
-			})
-		},
+func (s *shell) printStatuses(statuses []string) error {
+	list := []listedStatus{}
+	for i, name := range statuses {
+		list = append(list, listedStatus{name, i == 0})
 	}
+	return printList(s, list, "", "STATUS\t", func(status listedStatus) []any {
+		return []any{status.Name, map[bool]string{true: "given to new orders"}[status.Initial]}
+	})
 }

@@ -24,7 +24,9 @@ import (
 
 func (s *shell) usersCommand() *cobra.Command {
 	return commandGroup("users", "Let people in, and out again", "  deedkeep users create \"Kim Lee\" --role staff\n  deedkeep users list",
-		s.usersCreate(), s.usersList(), s.usersRole(),
+		s.usersCreate(),
+		listCommand(s, "list", "List all users, disabled ones too", "  deedkeep users list --json", (*control.Client).Users, s.printUsers),
+		s.usersRole(),
 		s.usersChange("disable", "End a user's sessions and link, and let the user in no more", (*control.Client).DisableUser),
 		s.usersChange("enable", "Let a disabled user in again", (*control.Client).EnableUser),
 		s.usersReset())
@@ -120,17 +122,6 @@ func (s *shell) printLinked(created apitypes.UserLinked) error {
 		s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", user.Name, s.formatTime(user.LinkExpiresAt))
 	}
 	return s.print(created, "%s\n", created.Link)
-}
-
-func (s *shell) usersList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List all users, disabled ones too",
-		Example: "  deedkeep users list --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return query(s, cmd, (*control.Client).Users, s.printUsers)
-		},
-	}
 }
 
 func (s *shell) printUsers(users []apitypes.User) error {
