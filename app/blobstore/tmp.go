@@ -29,7 +29,7 @@ func (s *Store) isOwned(path string) bool {
 
 // ClearTmp removes the files in tmp that have no owner, and returns their number. It is
 // safe during uploads. It leaves directories and links alone, because the store never
-// creates them in tmp. It goes on if a file can't be removed, and then returns an error.
+// creates them in tmp. It continues if a file can't be removed, and then returns an error.
 func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	if s.readOnly {
 		return 0, ErrReadOnly
