@@ -26,8 +26,8 @@ func DefaultExtractLimits() ExtractLimits {
 	}
 }
 
-// withDefaults returns the limits with defaults in place of zero fields.
-func (l ExtractLimits) withDefaults() ExtractLimits {
+// WithDefaults returns the limits with defaults in place of zero fields.
+func (l ExtractLimits) WithDefaults() ExtractLimits {
 	d := DefaultExtractLimits()
 	return ExtractLimits{
 		MaxPixels: cmp.Or(l.MaxPixels, d.MaxPixels), MaxWidth: cmp.Or(l.MaxWidth, d.MaxWidth),
@@ -52,7 +52,7 @@ func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits)
 	if !ok || h.image == nil {
 		return Image{}, fmt.Errorf("picture of %s: %w", src.MIME, ErrUnsupported)
 	}
-	lim = lim.withDefaults()
+	lim = lim.WithDefaults()
 	if n < 1 || n > lim.MaxPages {
 		return Image{}, fmt.Errorf("page %d: %w", n, ErrNoPage)
 	}
@@ -77,7 +77,7 @@ func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int
 	if !ok || h.text == nil {
 		return fmt.Errorf("text of %s: %w", src.MIME, ErrUnsupported)
 	}
-	lim = lim.withDefaults()
+	lim = lim.WithDefaults()
 	return withSource(ctx, src, func(doc *source) error {
 		out := &writer{lim: lim, left: lim.MaxTextBytes, emit: emit}
 		err := h.text(doc, out)

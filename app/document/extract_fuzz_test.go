@@ -14,7 +14,7 @@ import (
 
 // small holds limits that are low enough for fuzzing to be fast.
 var small = ExtractLimits{MaxPixels: 1 << 16, MaxWidth: 64, MaxTextBytes: 1 << 12, MaxPageTextBytes: 1 << 10, MaxPages: 20,
-	MaxUnpackedBytes: 1 << 16}.withDefaults()
+	MaxUnpackedBytes: 1 << 16}.WithDefaults()
 
 // checkText runs work and checks that the emitted text meets the contract of Text.
 func checkText(t *testing.T, work func(out *writer) error) {

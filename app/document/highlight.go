@@ -18,7 +18,7 @@ func Highlights(ctx context.Context, src Source, page int, find func(text []rune
 	if src.MIME != mimePDF {
 		return nil, fmt.Errorf("marks of %s: %w", src.MIME, ErrUnsupported)
 	}
-	if lim = lim.withDefaults(); page < 1 || page > lim.MaxPages {
+	if lim = lim.WithDefaults(); page < 1 || page > lim.MaxPages {
 		return nil, fmt.Errorf("page %d: %w", page, ErrNoPage)
 	}
 	var rects [][]Rect

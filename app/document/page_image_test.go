@@ -9,6 +9,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"runtime"
 	"testing"
 
 	"deedkeep/app/document/tiff"
@@ -244,5 +245,20 @@ func TestEncode(t *testing.T) {
 		if drawing, ok := img.(*image.Paletted); c.colors > 0 && (!ok || len(drawing.Palette) != c.colors) {
 			t.Errorf("%s: got %T, want an image of %d colors", c.name, img, c.colors)
 		}
+	}
+}
+
+// TestScaleMemory checks that a page at 600 dots per inch fits into the memory of a worker if it is
+// shrunk only a little.
+func TestScaleMemory(t *testing.T) {
+	page := image.NewGray(image.Rect(0, 0, 5100, 6600))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := newRaster(page).scale(3600, 4659); err != nil {
+		t.Fatalf("scale: %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 64<<20 {
+		t.Errorf("%d bytes allocated, want at most 64 MiB", allocated)
 	}
 }

@@ -26,7 +26,7 @@ func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, 
 	if !ok || h.sizes == nil {
 		return nil, fmt.Errorf("sizes of %s: %w", src.MIME, ErrUnsupported)
 	}
-	lim = lim.withDefaults()
+	lim = lim.WithDefaults()
 	var sizes []PageSize
 	err := withSource(ctx, src, func(doc *source) (err error) {
 		sizes, err = h.sizes(doc, lim)

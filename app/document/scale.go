@@ -56,10 +56,11 @@ func (r *raster) render(width int, lim ExtractLimits) (image.Image, error) {
 
 // scale reads r and returns it with w x h pixels. If it shrinks the image, it averages areas, which
 // requires only one row in memory at a time. Otherwise, it applies a cubic filter to the complete
-// image.
+// image, unless that would take too much memory: 32 bytes for each pixel of an image of r's height
+// and the new width.
 func (r *raster) scale(w, h int) (draw.Image, error) {
-	const maxCubicShrink = 1.5
-	if float64(r.width) > maxCubicShrink*float64(w) || float64(r.height) > maxCubicShrink*float64(h) {
+	const maxCubicShrink, maxCubicPixels = 1.5, 8 << 20
+	if float64(r.width) > maxCubicShrink*float64(w) || float64(r.height) > maxCubicShrink*float64(h) || w*r.height > maxCubicPixels {
 		return r.shrink(w, h)
 	}
 	full, err := r.shrink(r.width, r.height)

@@ -269,15 +269,8 @@ func (p *Previews) Thumbnail(ctx context.Context, actor model.Actor, id uint64) 
 // then cached. PageImage returns NotFound if the file, the page, or its image doesn't
 // exist.
 func (p *Previews) PageImage(ctx context.Context, actor model.Actor, id uint64, page, width int) (*blobstore.PreviewFile, error) {
-	width = min(max(width, 1), p.maxWidth())
+	width = min(max(width, 1), p.limits.WithDefaults().MaxWidth)
 	return p.image(ctx, actor, id, blobstore.PageImageFile(page, width), page, width)
-}
-
-func (p *Previews) maxWidth() int {
-	if p.limits.MaxWidth > 0 {
-		return p.limits.MaxWidth
-	}
-	return document.DefaultExtractLimits().MaxWidth
 }
 
 func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name string, page, width int) (*blobstore.PreviewFile, error) {

@@ -85,12 +85,7 @@ func (p *Pool) Text(ctx context.Context, r Request, lim document.ExtractLimits, 
 // withDefaultLimits returns l with defaults for zero fields. The worker does the same, but the
 // parent needs the limits to check the results. The text of a page is limited to one frame.
 func withDefaultLimits(l document.ExtractLimits) document.ExtractLimits {
-	d := document.DefaultExtractLimits()
-	l = document.ExtractLimits{
-		MaxPixels: positiveOr(l.MaxPixels, d.MaxPixels), MaxWidth: positiveOr(l.MaxWidth, d.MaxWidth),
-		MaxTextBytes: positiveOr(l.MaxTextBytes, d.MaxTextBytes), MaxPageTextBytes: positiveOr(l.MaxPageTextBytes, d.MaxPageTextBytes),
-		MaxPages: positiveOr(l.MaxPages, d.MaxPages), MaxUnpackedBytes: positiveOr(l.MaxUnpackedBytes, d.MaxUnpackedBytes),
-	}
+	l = l.WithDefaults()
 	l.MaxPageTextBytes = min(l.MaxPageTextBytes, maxTextSize)
 	return l
 }
