@@ -23,7 +23,6 @@ type faxReader struct {
 	previous, current []int // pixels at which the color of a line changes: to black, to white, to black …
 	nextAbove         int   // index in previous of the first change to the right of the current pixel
 	row               []byte
-	unread            []byte // the part of row that Read has not returned yet
 	lines             int
 }
 
@@ -31,18 +30,12 @@ func newFaxReader(r *bufio.Reader, width int, reversed, plain, mixed bool) *faxR
 	return &faxReader{in: &bitReader{r: r, reversed: reversed}, width: width, plain: plain, mixed: mixed, row: make([]byte, (width+7)/8)}
 }
 
-// Read implements io.Reader.
-func (f *faxReader) Read(p []byte) (n int, err error) {
-	for n < len(p) {
-		if len(f.unread) == 0 {
-			if err := f.line(); err != nil {
-				return n, err
-			}
-		}
-		c := copy(p[n:], f.unread)
-		f.unread, n = f.unread[c:], n+c
+// Read decodes the next line into p, which must have space for it.
+func (f *faxReader) Read(p []byte) (int, error) {
+	if err := f.line(); err != nil {
+		return 0, err
 	}
-	return n, nil
+	return copy(p, f.row), nil
 }
 
 var errFaxCode = errors.New("no code of CCITT")
@@ -227,7 +220,6 @@ func (f *faxReader) paint() {
 			f.row[x/8] |= 0x80 >> (x % 8)
 		}
 	}
-	f.unread = f.row
 }
 
 // bitReader reads bits, starting with the highest bit of each byte, or with the lowest if reversed
