@@ -32,14 +32,15 @@ type Assets struct {
 	content   map[string]asset  // address → asset
 }
 
+// asset is the content of an asset. packed returns it as gzip, or nil if that isn't smaller.
 type asset struct {
-	mediaType     string
-	plain, packed []byte // packed is the gzip-compressed content, or nil if that isn't smaller
-	file          string // path of an embedded gzip file; plain and packed are then nil
+	mediaType string
+	plain     []byte        // nil if only packed is embedded
+	packed    func() []byte // compresses when it is called first
 }
 
 // OpenAssets reads all assets. It returns ErrAssetsMissing if they haven't been generated. The
-// first call reads and compresses the embedded files; later calls return the same result.
+// first call reads the embedded files; later calls return the same result.
 func OpenAssets() (*Assets, error) { return openAssetsOnce() }
 
 var openAssetsOnce = sync.OnceValues(openAssets)
@@ -58,30 +59,23 @@ func openAssets() (*Assets, error) {
 			return err
 		}
 		if own, packed := strings.CutSuffix(path.Base(name), ".gz"); packed {
-			return a.put(own, content, asset{file: name})
+			return a.put(own, content, asset{packed: func() []byte { return content }})
 		}
-		return a.add(path.Base(name), content)
+		return a.put(path.Base(name), content, asset{plain: content, packed: sync.OnceValue(func() []byte { return compress(content) })})
 	})
 	return a, err
 }
 
-func (a *Assets) add(name string, content []byte) error {
+// compress returns content as gzip, or nil if that isn't smaller.
+func compress(content []byte) []byte {
 	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return err
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(content)                                    // writing to a buffer can't fail
+	_ = z.Close()
+	if packed.Len() >= len(content) {
+		return nil
 	}
-	if _, err := z.Write(content); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	made := asset{plain: content}
-	if packed.Len() < len(content) {
-		made.packed = packed.Bytes()
-	}
-	return a.put(name, content, made)
+	return packed.Bytes()
 }
 
 // put stores an asset under its address, which contains the fingerprint of content.
@@ -128,51 +122,30 @@ func (a *Assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", found.mediaType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	asPacked := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
-	body, length, err := found.open(asPacked)
-	if err != nil {
-		h.Del("Cache-Control")
-		http.Error(w, "damaged", http.StatusInternalServerError)
-		return
-	}
-	if found.plain == nil || found.packed != nil {
+	body, length := io.Reader(bytes.NewReader(found.plain)), len(found.plain)
+	if packed := found.packed(); packed != nil {
 		h.Set("Vary", "Accept-Encoding")
-		if asPacked {
+		switch accepted := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"); {
+		case accepted:
 			h.Set("Content-Encoding", "gzip")
+			body, length = bytes.NewReader(packed), len(packed)
+		case found.plain == nil:
+			unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+			if err != nil {
+				h.Del("Cache-Control")
+				http.Error(w, "damaged", http.StatusInternalServerError)
+				return
+			}
+			body, length = unpacked, -1
 		}
 	}
 	if length >= 0 {
-		h.Set("Content-Length", strconv.FormatInt(length, 10))
+		h.Set("Content-Length", strconv.Itoa(length))
 	}
 	if r.Method == http.MethodHead {
 		return
 	}
 	_, _ = io.Copy(w, body) // an error means that the client has disconnected
-}
-
-// open returns the content to send and its length, or a length of -1 if it is unknown.
-func (a asset) open(packed bool) (body io.Reader, length int64, err error) {
-	switch {
-	case a.plain != nil && packed && a.packed != nil:
-		return bytes.NewReader(a.packed), int64(len(a.packed)), nil
-	case a.plain != nil:
-		return bytes.NewReader(a.plain), int64(len(a.plain)), nil
-	}
-	// Embedded files are mapped into memory, so stream them instead of holding a second copy in
-	// memory.
-	file, err := files.Open(a.file)
-	if err != nil {
-		return nil, 0, err
-	}
-	if packed {
-		about, err := file.Stat()
-		if err != nil {
-			return nil, 0, err
-		}
-		return file, about.Size(), nil
-	}
-	body, err = gzip.NewReader(file)
-	return body, -1, err
 }
 
 // libraries lists the third-party scripts and styles that "go generate ./..." copies.
