@@ -16,12 +16,20 @@ import (
 // power or the disk fails in the last step, the index may contain the batch after the next Open.
 // Its checkpoint shows whether it does. The batch is not modified and may be applied again.
 func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
+	if err := x.apply(ctx, b, checkpoint); err != nil {
+		return fmt.Errorf("apply batch: %w", err)
+	}
+	x.mergeInBackground()
+	return nil
+}
+
+func (x *Index) apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	if b.err != nil {
-		return fmt.Errorf("apply batch: %w", b.err)
+		return b.err
 	}
 	if x.Stats().Segments > backlogLimit {
 		if err := x.waitForMerges(ctx); err != nil {
-			return fmt.Errorf("apply batch: %w", err)
+			return err
 		}
 	}
 	x.writeMu.Lock()
@@ -29,21 +37,12 @@ func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	x.mu.Lock()
 	current, failed := x.current, x.mergeErr
 	x.mu.Unlock()
-	if current == nil {
+	switch {
+	case current == nil:
 		return ErrClosed
+	case failed != nil:
+		return failed
 	}
-	err := failed
-	if err == nil {
-		err = x.apply(ctx, current, b, checkpoint)
-	}
-	if err != nil {
-		return fmt.Errorf("apply batch: %w", err)
-	}
-	x.mergeInBackground()
-	return nil
-}
-
-func (x *Index) apply(ctx context.Context, current *snapshot, b *Batch, checkpoint []byte) error {
 	views, err := withTombstones(ctx, current.views, slices.Sorted(maps.Keys(b.touched)))
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,14 +74,10 @@ type Options struct {
 
 // withDefaults returns the options with defaults for zero values.
 func (o Options) withDefaults() Options {
-	if o.Cache <= 0 {
-		o.Cache = 64 << 20
-	}
+	o.Cache = cmp.Or(max(o.Cache, 0), 64<<20)
+	o.MaxNodes = cmp.Or(max(o.MaxNodes, 0), 256)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.MaxNodes <= 0 {
-		o.MaxNodes = 256
 	}
 	return o
 }

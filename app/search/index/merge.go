@@ -103,7 +103,8 @@ func (x *Index) hasSpace(views []view) bool {
 	return !x.lowSpace
 }
 
-// merge merges adjacent segments into one. Only one merge may run at a time.
+// merge replaces adjacent segments by one, or by none if no live documents are left. Only one merge may
+// run at a time.
 func (x *Index) merge(ctx context.Context, views []view) (err error) {
 	sources := make([]segment.Source, len(views))
 	for i, v := range views {
@@ -116,19 +117,13 @@ func (x *Index) merge(ctx context.Context, views []view) (err error) {
 			return err
 		}
 	}
-	return x.replace(views, m, added)
-}
-
-// replace replaces the merged segments with added. added is nil if there are no live documents
-// left.
-func (x *Index) replace(merged []view, m *segment.Merge, added *openSegment) error {
 	x.writeMu.Lock()
 	defer x.writeMu.Unlock()
 	x.mu.Lock()
 	current := x.current
 	x.mu.Unlock()
-	at := slices.IndexFunc(current.views, func(v view) bool { return v.segment == merged[0].segment })
-	end := at + len(merged)
+	at := slices.IndexFunc(current.views, func(v view) bool { return v.segment == views[0].segment })
+	end := at + len(views)
 	var middle []view
 	if added != nil {
 		var since []*segment.Tombstones

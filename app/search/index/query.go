@@ -138,11 +138,6 @@ type collector struct {
 	optionalBudget segment.Budget // budget for work that may be skipped
 	top            topHits
 	counts         [NumGroups]int
-
-	view       int
-	tombstones *segment.Tombstones
-	groups     *segment.Column
-	dates      *segment.Column
 }
 
 // docsPerCheck is the number of documents that are processed between two checks of the context.
@@ -150,10 +145,11 @@ const docsPerCheck = 1 << 12
 
 // search searches one segment.
 func (c *collector) search(p *plan, i int) {
-	v := c.open(p, i)
+	v := p.views[i]
+	groups, dates := v.segment.Groups(&c.budget), v.segment.Dates(&c.budget)
 	b := matcherBuilder{
-		plan: p, segment: v, entries: p.entries[i],
-		budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.Lengths(&c.budget),
+		plan: p, segment: v.segment.Segment, entries: p.entries[i],
+		budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.segment.Lengths(&c.budget),
 	}
 	m := b.root()
 	maxScore := m.maxScore()
@@ -161,10 +157,10 @@ func (c *collector) search(p *plan, i int) {
 		if n%docsPerCheck == 0 {
 			c.budget.Check()
 		}
-		if c.tombstones.Has(d) || c.query.HasDateRange && !c.inDateRange(d) {
+		if v.tombstones.Has(d) || c.query.HasDateRange && !c.query.inDateRange(int32(dates.U32(d))) {
 			continue
 		}
-		group := c.groups.U8(d) % NumGroups
+		group := groups.U8(d) % NumGroups
 		c.counts[group]++
 		if c.query.Groups>>group&1 == 0 || !c.top.wants(maxScore, group) {
 			continue
@@ -179,17 +175,8 @@ func (c *collector) search(p *plan, i int) {
 	}
 }
 
-func (c *collector) open(p *plan, i int) *segment.Segment {
-	v := p.views[i]
-	c.view, c.tombstones = i, v.tombstones
-	c.groups = v.segment.Groups(&c.budget)
-	c.dates = v.segment.Dates(&c.budget)
-	return v.segment.Segment
-}
-
-func (c *collector) inDateRange(d uint32) bool {
-	date := int32(c.dates.U32(d))
-	return date != NoDate && date >= c.query.From && date <= c.query.To
+func (q *Query) inDateRange(date int32) bool {
+	return date != NoDate && date >= q.From && date <= q.To
 }
 
 // result returns the hits with their keys, which it reads from the segments.

@@ -36,36 +36,68 @@ type Entry struct {
 
 type span struct{ off, length int64 }
 
-// leaf decodes the terms of a leaf one by one.
-type leaf struct {
-	term      []byte
-	entry     Entry
-	rest      []byte
-	remaining uint64 // number of terms left in rest
+// termIterator decodes the terms of a dictionary in order. The zero value is ready to use.
+type termIterator struct {
+	term    []byte
+	entry   Entry
+	err     error
+	termBuf [MaxTermBytes]byte
+
+	terms     byteReader
+	rest      []byte // of buf
+	remaining uint64 // number of terms left in the current leaf
+	nextTerms int64  // offset of the first byte after buf
 	offsets   struct{ postings, positions int64 }
-	err       error
-	termBuf   [MaxTermBytes]byte
+	buf       [maxLeafBytes]byte
 }
 
-// open starts decoding the leaf at the start of p.
-func (l *leaf) open(p []byte) {
-	l.rest, l.err, l.term = p, nil, l.termBuf[:0]
+// seek moves to the leaf at offset off. The next call of next moves to its first term.
+func (l *termIterator) seek(terms byteReader, off int64) {
+	l.terms, l.nextTerms = terms, off
+	l.remaining, l.err, l.rest, l.term = 0, nil, nil, l.termBuf[:0]
+}
+
+// next moves to the next term, which may be in the next leaf. It returns false at the end of the
+// dictionary or after an error, which is in l.err.
+func (l *termIterator) next() bool {
+	if l.err != nil || l.remaining == 0 && !l.openLeaf() {
+		return false
+	}
+	l.remaining--
+	if l.readTerm() {
+		l.readEntry()
+	}
+	return l.err == nil
+}
+
+// openLeaf reads the next leaf, which starts where the last one ended. It returns false at the end of the
+// dictionary or after an error.
+func (l *termIterator) openLeaf() bool {
+	l.nextTerms -= int64(len(l.rest))
+	size := min(maxLeafBytes, l.terms.size()-l.nextTerms)
+	if l.rest = nil; size <= 0 {
+		return false
+	}
+	if l.err = l.terms.readAt(l.buf[:size], l.nextTerms); l.err != nil {
+		return false
+	}
+	l.nextTerms += size
+	l.rest, l.term = l.buf[:size], l.termBuf[:0]
 	l.offsets.postings = int64(l.uvarint())
 	l.offsets.positions = int64(l.uvarint())
-	l.remaining = l.uvarint()
-	if l.remaining == 0 {
+	if l.remaining = l.uvarint(); l.remaining == 0 {
 		l.fail("leaf without terms")
 	}
+	return l.err == nil
 }
 
-func (l *leaf) fail(msg string) {
+func (l *termIterator) fail(msg string) {
 	if l.err == nil {
 		l.err = fmt.Errorf("dictionary: %w: %s", ErrDamaged, msg)
 	}
-	l.remaining = 0
 }
 
-func (l *leaf) uvarint() uint64 {
+func (l *termIterator) uvarint() uint64 {
 	if len(l.rest) > 0 && l.rest[0] < 0x80 {
 		v := l.rest[0]
 		l.rest = l.rest[1:]
@@ -74,36 +106,21 @@ func (l *leaf) uvarint() uint64 {
 	v, n := binary.Uvarint(l.rest)
 	if n <= 0 {
 		l.fail("number")
-		l.rest = nil
 		return 0
 	}
 	l.rest = l.rest[n:]
 	return v
 }
 
-func (l *leaf) uvarint32() uint32 {
+func (l *termIterator) uvarint32() uint32 {
 	v := l.uvarint()
 	if v > 1<<32-1 {
 		l.fail("number too large")
-		return 0
 	}
 	return uint32(v)
 }
 
-// next decodes the next term. It returns false at the end of the leaf or after an error.
-func (l *leaf) next() bool {
-	if l.remaining == 0 || l.err != nil {
-		return false
-	}
-	l.remaining--
-	if !l.readTerm() {
-		return false
-	}
-	l.readEntry()
-	return l.err == nil
-}
-
-func (l *leaf) readTerm() bool {
+func (l *termIterator) readTerm() bool {
 	if len(l.rest) < 2 {
 		l.fail("cut off")
 		return false
@@ -118,7 +135,7 @@ func (l *leaf) readTerm() bool {
 	return true
 }
 
-func (l *leaf) readEntry() {
+func (l *termIterator) readEntry() {
 	head := l.uvarint()
 	if head>>1 == 0 || head>>1 > 1<<32-1 {
 		l.fail("documents of a term")
@@ -139,7 +156,7 @@ func (l *leaf) readEntry() {
 	l.entry = e
 }
 
-func (l *leaf) readSpan(next *int64) span {
+func (l *termIterator) readSpan(next *int64) span {
 	s := span{*next, int64(l.uvarint())}
 	if s.length < 0 || s.off < 0 || s.off+s.length < s.off {
 		l.fail("length of a list")

@@ -27,7 +27,6 @@ type sparseIndex struct {
 	separators []byte // concatenated
 	ends       []uint32
 	offsets    []int64 // offsets of the leaves in the dictionary
-	length     int64   // size of the dictionary in bytes
 	stride     int     // only every stride-th leaf is kept
 	maxBytes   int
 }
@@ -71,7 +70,7 @@ func readSparse(index *stream, length int64, maxBytes int) (*sparseIndex, error)
 	if err := newSequentialReader(index).readAt(raw, 0); err != nil {
 		return nil, err
 	}
-	x := &sparseIndex{length: length, stride: 1, maxBytes: maxBytes}
+	x := &sparseIndex{stride: 1, maxBytes: maxBytes}
 	var separator []byte
 	off := int64(0)
 	for n := 0; len(raw) > 0; n++ {

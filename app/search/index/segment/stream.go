@@ -103,11 +103,7 @@ const columnChunk = 1 << 11
 
 // U8 returns the value of a document in a column of one byte per document.
 func (c *Column) U8(doc uint32) byte {
-	i := uint64(doc) - c.start
-	if i < uint64(len(c.buf)) {
-		return c.buf[i]
-	}
-	return c.load(uint64(doc), 1)[0]
+	return c.bytesAt(uint64(doc), 1)[0]
 }
 
 // U16 returns the value of a document in a column of two bytes per document.
