@@ -16,7 +16,7 @@ import (
 // failing.
 func (x *Indexer) Await(ctx context.Context, report func(done, total uint64)) (s State, err error) {
 	var target uint64 // the last change before the call
-	err = x.store.View(ctx, func(t *store.Tx) error { target = t.LastChange(); return nil })
+	err = x.options.Store.View(ctx, func(t *store.Tx) error { target = t.LastChange(); return nil })
 	if err != nil {
 		return s, err
 	}

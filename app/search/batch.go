@@ -27,7 +27,7 @@ func (x *Indexer) newBatch(gen *generation) *indexBatch {
 
 // full reports whether the batch has reached its size limit and should be applied.
 func (b *indexBatch) full() bool {
-	limit := b.x.batchSize
+	limit := b.x.options.BatchSize
 	return b.records > 0 && (b.singleRecord || b.textBytes >= limit || int64(b.Bytes()) >= batchMemoryFactor*limit)
 }
 
@@ -56,7 +56,7 @@ func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (up
 func (b *indexBatch) addRecords(ctx context.Context, records []store.Change) (n int, err error) {
 	for part := range slices.Chunk(records, recordsPerRead) {
 		var list []indexRecord
-		err := b.x.store.View(ctx, func(t *store.Tx) error {
+		err := b.x.options.Store.View(ctx, func(t *store.Tx) error {
 			list = list[:0]
 			for _, r := range part {
 				list = append(list, b.x.loadRecord(t, r.Type, r.ID))

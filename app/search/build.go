@@ -34,7 +34,7 @@ func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 	batch := x.newBatch(gen)
 	for !batch.full() && batch.records < maxRecordsPerBatch {
 		var ids []uint64
-		err := x.store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(build.Type, build.NextID, recordsPerRead); return nil })
+		err := x.options.Store.View(ctx, func(t *store.Tx) error { ids = t.ScanIDs(build.Type, build.NextID, recordsPerRead); return nil })
 		if err != nil {
 			return err
 		}
@@ -63,19 +63,19 @@ func (x *Indexer) buildNext(ctx context.Context, gen *generation) error {
 // setTarget sets gen.target to the last change in the feed. The index must contain that change before
 // it goes live. setTarget is called when every record has been indexed once.
 func (x *Indexer) setTarget(ctx context.Context, gen *generation) error {
-	return x.store.View(ctx, func(t *store.Tx) error { gen.target = t.LastChange(); return nil })
+	return x.options.Store.View(ctx, func(t *store.Tx) error { gen.target = t.LastChange(); return nil })
 }
 
 // yieldToUploads waits while documents are being uploaded, for up to maxYield. Other background work
 // waits longer, but search must stay current.
-func (x *Indexer) yieldToUploads(ctx context.Context) { x.yield(ctx, maxYield) }
+func (x *Indexer) yieldToUploads(ctx context.Context) { x.options.Yield(ctx, maxYield) }
 
 // applyChanges applies the next batch of the change feed to an index. caughtUp reports whether the index
 // then contains every change that existed before.
 func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	cp := gen.checkpoint
 	var changes []store.Change
-	err = x.store.View(ctx, func(t *store.Tx) (err error) {
+	err = x.options.Store.View(ctx, func(t *store.Tx) (err error) {
 		if changes, err = t.Changes(cp.Change+1, maxChangesPerBatch); err != nil || len(changes) == 0 {
 			return err
 		}
@@ -93,7 +93,7 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 	if err := x.checkGrowthSpace(gen); err != nil {
 		return false, err
 	}
-	x.yield(ctx, maxYield)
+	x.options.Yield(ctx, maxYield)
 	batch := x.newBatch(gen)
 	cp.Change, err = batch.addChanges(ctx, changes)
 	if err != nil {
@@ -124,7 +124,7 @@ func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexB
 		gen.singleRecord = true // the next batches contain one record each, to isolate the rejected one
 		return nil
 	case errors.Is(err, query.ErrTerm):
-		x.log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
+		x.options.Log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
 		gen.singleRecord = false
 		removal := gen.NewBatch()
 		removal.Remove(batch.last.Kind, batch.last.ID)

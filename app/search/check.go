@@ -56,7 +56,7 @@ func (x *Indexer) checkCurrentFile() error {
 	if live == nil || x.readCurrent() == live.number || x.checkFolder(live) != nil {
 		return nil
 	}
-	path := filepath.Join(x.dir, currentFile)
+	path := filepath.Join(x.options.Dir, currentFile)
 	_, err := os.Lstat(path)
 	if err := x.writeCurrent(live.number); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (x *Indexer) checkOnDisk(ctx context.Context) error {
 	if err != nil || current == 0 {
 		return err
 	}
-	index, err := x.open(x.folder(current))
+	index, err := x.options.Open(x.folder(current), x.options.Search)
 	if errors.Is(err, query.ErrOtherFormat) {
 		return nil
 	}

@@ -54,7 +54,7 @@ func (x *Indexer) CheckRebuildSpace() error {
 	if err != nil || enough {
 		return err
 	}
-	free, reserve, err := x.freeSpace()
+	free, reserve, err := x.options.FreeSpace()
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (x *Indexer) CheckRebuildSpace() error {
 		Message: fmt.Sprintf(
 			"There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
 				"Free some disk space. Or stop the server and delete the folder %s: search isn't available until the next start has rebuilt it.",
-			(bytes+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.dir)}
+			(bytes+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.options.Dir)}
 }
 
 // checkBuildSpace returns InsufficientStorage if there is too little free disk space for a new index.
@@ -78,9 +78,9 @@ func (x *Indexer) checkBuildSpace() error {
 func (x *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
 		Message: "The disk has no room for a second search index; the one there is goes on.", Err: reason}
-	x.log.Warn("the new search index is given up; the one there is goes on", "reason", reason)
+	x.options.Log.Warn("the new search index is given up; the one there is goes on", "reason", reason)
 	gen := x.building
-	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.clock() })
+	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.options.Now() })
 	x.discard(gen)
 }
 
@@ -96,7 +96,7 @@ func diskFullError(err error) error {
 
 // hasFreeSpace reports whether the given number of reserves stays free after bytes are written.
 func (x *Indexer) hasFreeSpace(bytes, reserves uint64) (bool, error) {
-	free, reserve, err := x.freeSpace()
+	free, reserve, err := x.options.FreeSpace()
 	if err != nil {
 		return false, fmt.Errorf("free room: %w", err)
 	}

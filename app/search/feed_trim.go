@@ -21,7 +21,7 @@ const (
 // while indexing fails.
 func (x *Indexer) trimFeed(ctx context.Context) error {
 	var first, last uint64
-	err := x.store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
+	err := x.options.Store.View(ctx, func(t *store.Tx) error { first, last = t.FirstChange(), t.LastChange(); return nil })
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (x *Indexer) trimFeed(ctx context.Context) error {
 		upTo = 0
 	}
 	for upTo = max(upTo, last-min(last, x.maxFeed)); upTo+1 >= first+trimBatchSize; first += trimBatchSize {
-		err := x.store.Update(ctx, nil, func(t *store.Tx) error {
+		err := x.options.Store.Update(ctx, nil, func(t *store.Tx) error {
 			_, err := t.TrimChanges(upTo, trimBatchSize)
 			return err
 		})

@@ -21,7 +21,7 @@ const currentFile = "current"
 
 // folder returns the path of the index with the given number.
 func (x *Indexer) folder(number uint64) string {
-	return filepath.Join(x.dir, strconv.FormatUint(number, 10))
+	return filepath.Join(x.options.Dir, strconv.FormatUint(number, 10))
 }
 
 // errNotFolder is in the error chain if the search folder is a file or a link. The indexer does not
@@ -30,12 +30,12 @@ var errNotFolder = errors.New("no folder of its own")
 
 // checkDir returns an error if the search folder is a file or a link. A missing folder is not an error.
 func (x *Indexer) checkDir() error {
-	info, err := os.Lstat(x.dir)
+	info, err := os.Lstat(x.options.Dir)
 	if err != nil || info.IsDir() {
 		return nil //nolint:nilerr // reading the folder returns the error again
 	}
 	return &errs.Error{
-		Kind: errs.Unavailable, Message: x.dir +
+		Kind: errs.Unavailable, Message: x.options.Dir +
 			" is a file or a link, and must be a folder: move it away, and the search index is made by itself", Err: errNotFolder,
 	}
 }
@@ -46,7 +46,7 @@ func (x *Indexer) listFolders() (list []uint64, current uint64, err error) {
 	if err := x.checkDir(); err != nil {
 		return nil, 0, err
 	}
-	entries, err := os.ReadDir(x.dir)
+	entries, err := os.ReadDir(x.options.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -72,7 +72,7 @@ const maxCurrentSize = 64
 // readCurrent returns the number in currentFile, or 0 if the file is missing, unreadable, or malformed.
 // That does not require a rebuild because each index records whether it is complete.
 func (x *Indexer) readCurrent() uint64 {
-	path := filepath.Join(x.dir, currentFile)
+	path := filepath.Join(x.options.Dir, currentFile)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCurrentSize {
 		return 0
@@ -100,7 +100,7 @@ func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, 
 		if cp, ok := decodeCheckpoint(raw); err != nil || !ok || cp.Build != nil {
 			continue
 		}
-		path := filepath.Join(x.dir, currentFile)
+		path := filepath.Join(x.options.Dir, currentFile)
 		if _, err := os.Lstat(path); err == nil {
 			damaged = fmt.Errorf("%s %w: a server corrects it when it starts", path, ErrCurrentFile)
 		}
@@ -141,10 +141,10 @@ func (x *Indexer) openAll(ctx context.Context) (err error) {
 		}
 		switch {
 		case err != nil && current != 0 && n != current: // it may not be an index
-			x.log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
+			x.options.Log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
-			x.log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
+			x.options.Log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil:
 			x.openFailures++
@@ -188,9 +188,9 @@ func (x *Indexer) promote() error {
 		return err
 	}
 	old := x.live
-	x.withLock(func() { x.live, x.building, x.since = gen, nil, x.clock() })
+	x.withLock(func() { x.live, x.building, x.since = gen, nil, x.options.Now() })
 	size := gen.Stats()
-	x.log.Info("the search index is whole", "documents", size.Documents, "bytes", size.Bytes)
+	x.options.Log.Info("the search index is whole", "documents", size.Documents, "bytes", size.Bytes)
 	x.discard(old)
 	x.removeOthers(gen.number)
 	return nil
@@ -198,7 +198,7 @@ func (x *Indexer) promote() error {
 
 // writeCurrent atomically writes the number of an index to currentFile.
 func (x *Indexer) writeCurrent(number uint64) error {
-	path := filepath.Join(x.dir, currentFile)
+	path := filepath.Join(x.options.Dir, currentFile)
 	var err error
 	if info, statErr := os.Lstat(path); statErr == nil && !info.Mode().IsRegular() {
 		err = os.RemoveAll(path)
@@ -222,6 +222,6 @@ func (x *Indexer) removeOthers(current uint64) {
 		}
 	}
 	if err != nil {
-		x.log.Warn("an old search index is in the way", "error", err)
+		x.options.Log.Warn("an old search index is in the way", "error", err)
 	}
 }

@@ -43,9 +43,9 @@ func (x *Indexer) closeGeneration(gen *generation) error {
 // openGeneration opens the index in a folder. It returns nil if the index cannot be used and has to be
 // deleted.
 func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generation, error) {
-	index, err := x.open(x.folder(number))
+	index, err := x.options.Open(x.folder(number), x.options.Search)
 	if isUnusable(err) {
-		x.log.Warn("the search index cannot be used; it is made anew", "folder", x.folder(number), "error", err)
+		x.options.Log.Warn("the search index cannot be used; it is made anew", "folder", x.folder(number), "error", err)
 		return nil, nil //nolint:nilnil // nil means unusable
 	}
 	if err != nil {
@@ -53,11 +53,11 @@ func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generatio
 	}
 	cp, ok := decodeCheckpoint(index.Checkpoint())
 	if ok {
-		err = x.store.View(ctx, func(t *store.Tx) (err error) { ok, err = cp.matches(t, x.foreignDB); return err })
+		err = x.options.Store.View(ctx, func(t *store.Tx) (err error) { ok, err = cp.matches(t, x.foreignDB); return err })
 	}
 	if !ok || err != nil {
 		if err == nil && len(index.Checkpoint()) > 0 {
-			x.log.Warn("the search index is not of this database; it is made anew", "folder", x.folder(number))
+			x.options.Log.Warn("the search index is not of this database; it is made anew", "folder", x.folder(number))
 		}
 		return nil, errors.Join(err, index.Close())
 	}
@@ -87,7 +87,7 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 		number = max(number, x.live.number+1)
 	}
 	cp := checkpoint{Format: checkpointFormat, Build: &buildProgress{Type: buildOrder[0], NextID: 1}}
-	err = x.store.View(ctx, func(t *store.Tx) error {
+	err = x.options.Store.View(ctx, func(t *store.Tx) error {
 		// Read the end of the feed before the records, so that a record that changes during the build
 		// is indexed again.
 		cp.Change = t.LastChange()
@@ -97,16 +97,16 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+	if err := os.MkdirAll(x.options.Dir, 0o700); err != nil {
 		return err
 	}
-	index, err := x.open(x.folder(number))
+	index, err := x.options.Open(x.folder(number), x.options.Search)
 	if err != nil {
 		return errors.Join(err, x.remove(number)) // so that retries do not leave folders
 	}
-	x.log.Info("the search index is being made", "records", cp.Build.Total)
+	x.options.Log.Info("the search index is being made", "records", cp.Build.Total)
 	x.withLock(func() {
-		x.building, x.rebuildRequested, x.abandonErr, x.since = newGeneration(index, number, cp), false, nil, x.clock()
+		x.building, x.rebuildRequested, x.abandonErr, x.since = newGeneration(index, number, cp), false, nil, x.options.Now()
 	})
 	return nil
 }
@@ -121,7 +121,7 @@ func (x *Indexer) drop(gen *generation) {
 			x.building = nil
 			x.rebuildRequested = x.rebuildRequested || x.live != nil // retry the rebuild
 		}
-		x.since = x.clock()
+		x.since = x.options.Now()
 	})
 	x.discard(gen)
 }
@@ -135,7 +135,7 @@ func (x *Indexer) discard(gen *generation) {
 	}
 	gen.readers.Wait()
 	if err := errors.Join(gen.Close(), x.remove(gen.number)); err != nil {
-		x.log.Warn("an old search index is in the way", "folder", x.folder(gen.number), "error", err)
+		x.options.Log.Warn("an old search index is in the way", "folder", x.folder(gen.number), "error", err)
 	}
 }
 

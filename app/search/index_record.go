@@ -26,39 +26,23 @@ func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRec
 	var err error
 	switch recordType {
 	case query.Abstract:
-		err = r.loadAbstract(t)
+		var a model.Abstract
+		a, err = t.Abstract(id)
+		r.set(a.Property, a.TemplateID, a.CreatedAt, a.SearchTerms())
+		r.Status = a.Status
 	case query.Order:
-		err = r.loadOrder(t)
+		var o model.Order
+		o, err = t.Order(id)
+		r.set(o.Property, 0, o.CreatedAt, o.SearchTerms())
+		r.Status = o.Status
 	default:
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		x.log.Warn("a record is not in the search index", "noun", recordType, "id", id, "error", err) // an integrity check reports it
+		x.options.Log.Warn("a record is not in the search index", "noun", recordType, "id", id, "error", err) // an integrity check reports it
 	}
 	r.found = err == nil
 	return r
-}
-
-func (r *indexRecord) loadAbstract(t *store.Tx) error {
-	a, err := t.Abstract(r.ID)
-	if err != nil {
-		return err
-	}
-	r.setPlace(a.Property, a.TemplateID, a.CreatedAt)
-	r.Status = a.Status
-	r.setTerms(a.SearchTerms())
-	return nil
-}
-
-func (r *indexRecord) loadOrder(t *store.Tx) error {
-	o, err := t.Order(r.ID)
-	if err != nil {
-		return err
-	}
-	r.setPlace(o.Property, 0, o.CreatedAt)
-	r.Status = o.Status
-	r.setTerms(o.SearchTerms())
-	return nil
 }
 
 // loadFile reads a document. It is indexed with the property and template of its abstract. When those
@@ -75,27 +59,23 @@ func (r *indexRecord) loadFile(t *store.Tx) error {
 			return err
 		}
 	}
-	r.setPlace(abstract.Property, abstract.TemplateID, f.CreatedAt)
-	r.setTerms(f.SearchTerms())
+	r.set(abstract.Property, abstract.TemplateID, f.CreatedAt, f.SearchTerms())
 	if !f.Processing { // when processing ends, the change feed has another entry for the document
 		r.digest, r.textFailed = f.Digest, f.MissingText()
 	}
 	return nil
 }
 
-func (r *indexRecord) setPlace(p model.Property, template uint64, created time.Time) {
+func (r *indexRecord) set(p model.Property, template uint64, created time.Time, terms model.SearchTerms) {
 	r.County, r.State, r.Template, r.CreatedDay = p.County, p.State, template, query.Day(created)
-}
-
-func (r *indexRecord) setTerms(k model.SearchTerms) {
-	r.Numbers, r.Names, r.Fields = k.Numbers, k.Names, k.Other
+	r.Numbers, r.Names, r.Fields = terms.Numbers, terms.Names, terms.Other
 }
 
 // readText passes the stored text of a document to page. If the text is unavailable, the document is
 // indexed with its name and the text read so far, and its ID is added to missingText.
 func (b *indexBatch) readText(ctx context.Context, r indexRecord, page func(text string) error) error {
 	var pageErr error
-	err := b.x.readText(r.digest, func(_ int, text string) error {
+	err := b.x.options.ReadText(r.digest, func(_ int, text string) error {
 		b.textBytes += int64(len(text))
 		if pageErr = ctx.Err(); pageErr == nil {
 			pageErr = page(text)
@@ -106,7 +86,7 @@ func (b *indexBatch) readText(ctx context.Context, r indexRecord, page func(text
 		return pageErr
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.x.log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+		b.x.options.Log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
 	}
 	if err != nil && !r.textFailed {
 		b.missingText = append(b.missingText, r.ID)

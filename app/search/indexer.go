@@ -44,19 +44,10 @@ type IndexerOptions struct {
 // The work is done in passes, one at a time. Run executes them or, if Run is not running, the callers
 // of Await.
 type Indexer struct {
-	dir           string
-	store         *store.Store
-	batchSize     int64
-	maxFeed       uint64 // number of changes kept for an index that has stopped updating
-	readText      func(digest string, page func(number int, text string) error) error
-	onMissingText func()
-	freeSpace     func() (free, reserve uint64, err error)
-	yield         func(ctx context.Context, limit time.Duration)
-	clock         func() time.Time
-	log           *slog.Logger
-	open          func(dir string) (Index, error)
-	limiter       *limiter
-	wake          chan struct{}
+	options IndexerOptions
+	maxFeed uint64 // number of changes kept for an index that has stopped updating
+	limiter *limiter
+	wake    chan struct{}
 
 	passMu       sync.Mutex // held during a pass
 	prepared     bool       // openAll succeeded
@@ -82,21 +73,18 @@ const defaultBatch = 4 << 20
 
 // NewIndexer returns an indexer for o.Dir. It does not access the folder yet.
 func NewIndexer(o IndexerOptions) *Indexer {
+	if o.BatchSize <= 0 {
+		o.BatchSize = defaultBatch
+	}
+	if o.Open == nil {
+		o.Open = OpenIndex
+	}
 	x := &Indexer{
-		dir: o.Dir, store: o.Store, batchSize: o.BatchSize, maxFeed: defaultMaxFeed, readText: o.ReadText,
-		onMissingText: o.OnMissingText, freeSpace: o.FreeSpace, yield: o.Yield, clock: o.Now, log: o.Log,
-		limiter: newLimiter(o.MaxConcurrent), wake: make(chan struct{}, 1), passEnded: make(chan struct{}), since: o.Now(),
+		maxFeed: defaultMaxFeed, limiter: newLimiter(o.MaxConcurrent),
+		wake: make(chan struct{}, 1), passEnded: make(chan struct{}), since: o.Now(),
 	}
-	if x.batchSize <= 0 {
-		x.batchSize = defaultBatch
-	}
-	open := o.Open
-	if open == nil {
-		open = OpenIndex
-	}
-	options := o.Search
-	options.Log, options.AllowMerge = o.Log, x.allowMerge
-	x.open = func(dir string) (Index, error) { return open(dir, options) }
+	o.Search.Log, o.Search.AllowMerge = o.Log, x.allowMerge
+	x.options = o
 	return x
 }
 
@@ -219,7 +207,7 @@ func (x *Indexer) Close() {
 		}
 		gen.readers.Wait()
 		if err := gen.Close(); err != nil {
-			x.log.Warn("the search index", "error", err) // changes that were not saved will be applied again
+			x.options.Log.Warn("the search index", "error", err) // changes that were not saved will be applied again
 		}
 	}
 }

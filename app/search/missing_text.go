@@ -134,7 +134,7 @@ func (x *Indexer) generations() (list [2]*generation) {
 // waitsForText reports whether a complete index should not go live yet because it lacks the text of
 // more documents than the live one.
 func (x *Indexer) waitsForText(gen *generation) bool {
-	return x.onMissingText != nil && x.live != nil && !x.live.damaged.Load() && x.live.fellBehindAt.IsZero() &&
+	return x.options.OnMissingText != nil && x.live != nil && !x.live.damaged.Load() && x.live.fellBehindAt.IsZero() &&
 		gen.checkpoint.MissingText.count() > x.live.checkpoint.MissingText.count()
 }
 
@@ -142,14 +142,14 @@ func (x *Indexer) waitsForText(gen *generation) bool {
 // only lacks text.
 func (x *Indexer) onlyTextMissing(change uint64) bool {
 	gen := x.generations()[1]
-	return x.onMissingText != nil && gen != nil && gen.includes(change) && len(gen.published.Load().MissingText) > 0
+	return x.options.OnMissingText != nil && gen != nil && gen.includes(change) && len(gen.published.Load().MissingText) > 0
 }
 
 // notifyMissingText calls onMissingText if an index lacks any text.
 func (x *Indexer) notifyMissingText() {
 	for _, gen := range x.generations() {
-		if x.onMissingText != nil && gen != nil && len(gen.published.Load().MissingText) > 0 {
-			x.onMissingText()
+		if x.options.OnMissingText != nil && gen != nil && len(gen.published.Load().MissingText) > 0 {
+			x.options.OnMissingText()
 			return
 		}
 	}

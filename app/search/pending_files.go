@@ -41,7 +41,7 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 	if err := x.checkGrowthSpace(gen); err != nil {
 		return err
 	}
-	x.yield(ctx, maxYield)
+	x.options.Yield(ctx, maxYield)
 	cp, batch := gen.checkpoint, x.newBatch(gen)
 	cp.PendingFiles = slices.Clone(cp.PendingFiles)
 	for len(cp.PendingFiles) > 0 && !batch.full() && batch.records < maxChangesPerBatch {
@@ -67,13 +67,13 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 // none if the abstract is deleted or damaged.
 func (x *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []uint64, err error) {
 	var abstract model.Abstract
-	err = x.store.View(ctx, func(t *store.Tx) (err error) {
+	err = x.options.Store.View(ctx, func(t *store.Tx) (err error) {
 		abstract, err = t.AbstractIncludingTrash(pending.Abstract)
 		return err
 	})
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		x.log.Debug("files of an abstract are not looked at", "abstract", pending.Abstract, "error", err)
+		x.options.Log.Debug("files of an abstract are not looked at", "abstract", pending.Abstract, "error", err)
 		return nil, nil
 	case err != nil:
 		return nil, err

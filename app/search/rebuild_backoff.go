@@ -57,16 +57,16 @@ func (b *rebuildBackoff) err(now time.Time) error {
 
 // backoffErr returns the reason for the delay if no rebuild may start now. Otherwise, it returns nil.
 func (x *Indexer) backoffErr() (err error) {
-	x.withLock(func() { err = x.backoff.err(x.clock()) })
+	x.withLock(func() { err = x.backoff.err(x.options.Now()) })
 	return err
 }
 
 // dropUnusable drops a failed index. If building a replacement is delayed, it returns the reason. A
 // deleted folder is not counted as a failure because administrators may delete it.
 func (x *Indexer) dropUnusable(gen *generation, reason error) error {
-	x.log.Warn("the search index is made anew", "reason", reason)
+	x.options.Log.Warn("the search index is made anew", "reason", reason)
 	if !x.folderDeleted(gen) {
-		x.withLock(func() { x.backoff.add(x.clock(), reason) })
+		x.withLock(func() { x.backoff.add(x.options.Now(), reason) })
 	}
 	x.drop(gen)
 	if x.building != nil {

@@ -40,41 +40,28 @@ func (x *Indexer) Run(ctx context.Context) {
 		if errors.Is(err, errNotFolder) || errs.KindOf(err) == errs.InsufficientStorage {
 			pause = pollInterval // trying again is cheap
 		}
-		x.reportStatus(ctx, err, requests)
-		x.signalPassEnd()
+		x.endPass(ctx, err, requests)
 		x.notifyMissingText()
 		switch {
 		case err != nil:
 			x.wait(ctx, pause, nil)
-		case !more && x.wait(ctx, pollInterval, x.store.Changed()):
+		case !more && x.wait(ctx, pollInterval, x.options.Store.Changed()):
 			x.wait(ctx, gatherDelay, nil)
 		}
 	}
 }
 
-// wait returns when Wake is called, change receives a value or is closed, pause has passed (unless it
-// is 0), or ctx is done. It reports whether change was the reason.
+// wait returns when Wake is called, change receives a value or is closed, pause has passed, or ctx is done.
+// It reports whether change was the reason.
 func (x *Indexer) wait(ctx context.Context, pause time.Duration, change <-chan struct{}) (changed bool) {
-	var timer <-chan time.Time
-	if pause > 0 {
-		timer = time.After(pause)
-	}
 	select {
 	case <-ctx.Done():
 	case <-x.wake:
 	case <-change:
 		return true
-	case <-timer:
+	case <-time.After(pause):
 	}
 	return false
-}
-
-// signalPassEnd wakes the callers of Await. It is called after the result of a pass has been stored.
-func (x *Indexer) signalPassEnd() {
-	x.withLock(func() {
-		close(x.passEnded)
-		x.passEnded = make(chan struct{})
-	})
 }
 
 // rebuildRequests returns how many times Rebuild has been called.
@@ -83,29 +70,28 @@ func (x *Indexer) rebuildRequests() (n int) {
 	return n
 }
 
-// reportStatus stores the result of a pass for State, and logs it if it changed. If Rebuild was called
-// since the pass started, the result is ignored because it does not concern the new index. requests is
-// the value of rebuildRequests at the start of the pass.
-func (x *Indexer) reportStatus(ctx context.Context, err error, requests int) {
-	if ctx.Err() != nil || requests != x.rebuildRequests() {
-		return
-	}
+// endPass stores the result of a pass for State, logs it if it changed, and wakes the callers of Await. If
+// Rebuild was called since the pass started, the result is ignored because it does not concern the new
+// index. requests is the value of rebuildRequests at the start of the pass.
+func (x *Indexer) endPass(ctx context.Context, err error, requests int) {
 	reason := ""
 	if err != nil {
 		reason = message(err)
 	}
 	x.mu.Lock()
-	changed := x.failure != reason
+	changed := ctx.Err() == nil && requests == x.rebuildCount && x.failure != reason
 	if changed {
-		x.failure, x.since = reason, x.clock()
+		x.failure, x.since = reason, x.options.Now()
 	}
+	close(x.passEnded)
+	x.passEnded = make(chan struct{})
 	x.mu.Unlock()
 	switch {
 	case !changed:
 	case err != nil:
-		x.log.Error("the search index does not get on; it is tried again", "error", err)
+		x.options.Log.Error("the search index does not get on; it is tried again", "error", err)
 	default:
-		x.log.Info("the search index gets on again")
+		x.options.Log.Info("the search index gets on again")
 	}
 }
 
@@ -192,7 +178,7 @@ func (x *Indexer) openOrStart(ctx context.Context) error {
 // replacement continues.
 func (x *Indexer) reportStale(gen *generation, err error) {
 	if !gen.staleReported {
-		x.log.Warn("the search index does not get on; another is being made", "error", err)
+		x.options.Log.Warn("the search index does not get on; another is being made", "error", err)
 	}
 	gen.staleReported = true
 }
@@ -215,11 +201,11 @@ func (x *Indexer) rebuildWanted() bool {
 // reports the pending changes. requested is false if a rebuild is already in progress or was requested
 // recently.
 func (x *Indexer) fellBehind(gen *generation) (requested bool) {
-	now := x.clock()
+	now := x.options.Now()
 	if elapsed := now.Sub(gen.fellBehindAt); x.building != nil || !gen.fellBehindAt.IsZero() && elapsed >= 0 && elapsed < maxRetryDelay {
 		return false
 	}
-	x.log.Warn("the search index is too far behind to follow; it answers until another is made")
+	x.options.Log.Warn("the search index is too far behind to follow; it answers until another is made")
 	gen.fellBehindAt = now
 	x.withLock(func() { x.rebuildRequested = true })
 	return true

@@ -48,7 +48,7 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 	var lastChange uint64
 	// Each document that leaves the processing queue after this transaction adds a change after
 	// lastChange.
-	err = x.store.View(ctx, func(t *store.Tx) error {
+	err = x.options.Store.View(ctx, func(t *store.Tx) error {
 		lastChange, s.Processing = t.LastChange(), t.Count(store.CountTasks)
 		return nil
 	})
@@ -67,7 +67,7 @@ func (x *Indexer) State(ctx context.Context) (s State, err error) {
 		building.readers.Add(1)
 		defer building.readers.Done()
 	}
-	if backoff := x.backoff.err(x.clock()); backoff != nil && building == nil && s.Failure == "" {
+	if backoff := x.backoff.err(x.options.Now()); backoff != nil && building == nil && s.Failure == "" {
 		s.Failure = message(backoff)
 	}
 	x.mu.Unlock()
