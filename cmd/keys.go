@@ -49,7 +49,7 @@ func (s *shell) keysCreate() *cobra.Command {
 			}, func(created apitypes.KeyCreated) error { return s.printKey(created, quiet) })
 		},
 	}
-	cmd.Flags().StringArrayVar((*[]string)(&draft.Abilities), "ability", nil, "what it may do: api:v1 (the default), api:v1:read, events, metrics")
+	cmd.Flags().StringArrayVar(&draft.Abilities, "ability", nil, "what it may do: api:v1 (the default), api:v1:read, events, metrics")
 	cmd.Flags().StringVar(&expires, "expires", "", "after how long it ends by itself, like 90d or 12h")
 	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
 	return cmd

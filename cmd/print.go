@@ -69,7 +69,7 @@ func printList[T any](s *shell, list []T, ifEmpty, headings string, row func(T) 
 	if len(list) == 0 && ifEmpty != "" {
 		return s.print(apitypes.List[T](nil), "%s\n", ifEmpty)
 	}
-	return s.print(apitypes.List[T](list), "%s", table(rows))
+	return s.print(list, "%s", table(rows))
 }
 
 // table formats rows in aligned columns.

@@ -3,7 +3,6 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"deedkeep/app/apitypes"
 	"deedkeep/app/control"
 )
 
@@ -14,7 +13,7 @@ func (s *shell) statusesCommand() *cobra.Command {
 		listCommand(s, "list", "List the statuses of orders; the first is given to new ones", "  deedkeep statuses list\n  deedkeep statuses list --json",
 			(*control.Client).OrderStatuses, s.printStatuses),
 		exportCommand(s, "statuses", "statuses", "Print the statuses of orders as a file that import reads", "statuses of orders, the first given to new ones",
-			(*control.Client).OrderStatuses, func(statuses []string) any { return apitypes.List[string](statuses) }),
+			(*control.Client).OrderStatuses, func(statuses []string) any { return statuses }),
 		importCommand(s, "statuses", "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
 			`Put the statuses of a YAML or JSON file, as export writes it, in the place of those
 that orders have; - is standard input. The first is given to new orders. A status

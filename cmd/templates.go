@@ -164,7 +164,7 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 		drafts := []apitypes.TemplateDraft{}
 		for _, t := range list {
 			drafts = append(drafts, apitypes.TemplateDraft{ID: t.ID, Name: t.Name, Default: t.Default, Retired: new(t.Retired),
-				Statuses: new([]string(t.Statuses)), CustomFields: new([]apitypes.Field(t.CustomFields))})
+				Statuses: new(t.Statuses), CustomFields: new(t.CustomFields)})
 		}
 		return s.printJSON(map[string]any{"templates": drafts})
 	}

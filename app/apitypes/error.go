@@ -64,7 +64,7 @@ func (e FieldErrors) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		sentences, err := Marshal(List[string](f.Sentences))
+		sentences, err := Marshal(f.Sentences)
 		if err != nil {
 			return nil, err
 		}

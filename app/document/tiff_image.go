@@ -107,7 +107,8 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 	if colors == 1 {
 		t.readPalette()
 	}
-	return t, t.readBlocks()
+	err := t.readBlocks()
+	return t, err
 }
 
 // isSupported reports whether this package decodes the image's variant of the format.

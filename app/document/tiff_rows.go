@@ -26,13 +26,12 @@ func (t *tiffImage) next(row []byte) error {
 	y := t.y % t.blockH
 	height := min(t.blockH, t.height-t.y+y)
 	t.y++
-	switch {
-	case t.band == nil:
+	if t.band == nil {
 		if y == 0 {
 			t.strip = t.open((t.y-1)/t.blockH, height)
 		}
 		t.decode(&t.strip, row)
-	default:
+	} else {
 		if y == 0 {
 			t.decodeTiles((t.y-1)/t.blockH, height)
 		}

@@ -96,7 +96,7 @@ func convertToSchema1(t *testing.T, from, to string) {
 		if err != nil {
 			t.Fatalf("blobstore.ParseDigest: %v", err)
 		}
-		return blobstore.Digest(d)
+		return d
 	}
 	for _, e := range entries {
 		s.Plan(digest(e), e.Size)

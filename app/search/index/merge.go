@@ -31,7 +31,8 @@ func (x *Index) mergeInBackground() {
 	case x.merging <- struct{}{}:
 		x.merges.Go(func() {
 			defer func() { <-x.merging }()
-			for more, err := true, error(nil); more; {
+			for more := true; more; {
+				var err error
 				if more, err = x.mergeOnce(x.mergeCtx); err != nil {
 					x.mergeFailed(x.mergeCtx, err)
 				}
@@ -69,7 +70,7 @@ func (x *Index) mergeFailed(ctx context.Context, err error) {
 func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 	s, err := x.acquire()
 	if err != nil {
-		return false, nil //nolint:nilerr // the index is closed
+		return false, nil // the index is closed
 	}
 	defer s.release()
 	from, to := pickMerge(s.views)

@@ -276,20 +276,20 @@ func (s viewerData) NoScriptLink(what string, by int) string {
 	case "turn":
 		turn = (turn + 90*by) % 360
 	}
-	query := url.Values{"page": {strconv.Itoa(n)}}
+	values := url.Values{"page": {strconv.Itoa(n)}}
 	if s.Place.In != "" {
-		query.Set("in", s.Place.In)
+		values.Set("in", s.Place.In)
 	}
 	if s.From != "" {
-		query.Set("from", s.From)
+		values.Set("from", s.From)
 	}
 	if !s.Fit || what == "w" {
-		query.Set("w", strconv.Itoa(width))
+		values.Set("w", strconv.Itoa(width))
 	}
 	if turn != 0 {
-		query.Set("turn", strconv.Itoa(turn))
+		values.Set("turn", strconv.Itoa(turn))
 	}
-	return page.DocumentPath(s.File.ID) + "?" + query.Encode()
+	return page.DocumentPath(s.File.ID) + "?" + values.Encode()
 }
 
 func pageImagePath(id uint64, n, width int) string {

@@ -83,10 +83,11 @@ func (p *Site) showError(r *Request, err error) { p.reportFailure(r, p.renderErr
 // reportFailure responds to a request whose error page couldn't be rendered. If err is nil, it does
 // nothing.
 func (p *Site) reportFailure(r *Request, err error) {
-	if err != nil {
-		p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", r.RequestID())
-		http.Error(r.W, "Server error.", http.StatusInternalServerError)
+	if err == nil {
+		return
 	}
+	p.Log.ErrorContext(r.Context(), "page", "error", err, "request_id", r.RequestID())
+	http.Error(r.W, "Server error.", http.StatusInternalServerError)
 }
 
 // renderError renders the error page for err. If err requires signing in and a form was submitted, it
