@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
 )
 
 // formTimeout is how long the client may take to send a form after the request header. Larger forms
@@ -36,13 +37,15 @@ func (p *Site) readCountedForm(r *Request, owner string, maxBytes int64) (done f
 	if length < 0 || length > maxBytes {
 		length = maxBytes
 	}
-	end := formDeadline(r, maxBytes)
+	end, sent := formDeadline(r, maxBytes), r.Body
 	r.Body, done = p.LimitBody(r.Context(), owner, r.Body, length, func(waited time.Duration) {
 		end = end.Add(waited)
 		_ = http.NewResponseController(r.W).SetReadDeadline(end) // see ReadForm for the ignored error
 	})
 	if err := ReadForm(r, maxBytes); err != nil {
 		done()
+		r.Body = sent
+		SkipForm(r) // what the limited body no longer returns
 		return nil, err
 	}
 	return done, nil
@@ -82,14 +85,15 @@ func ReadForm(r *Request, maxBytes int64) error {
 	return nil
 }
 
-// SkipForm prepares for a response that is sent without reading the form. Afterward, net/http reads
-// and discards data for up to one second, so that the client gets a chance to read the response.
+// SkipForm prepares for a response that is sent without reading the form. It discards up to 1 MiB
+// for up to one second, so that the client gets a chance to read the response, and makes the
+// connection close.
 func SkipForm(r *Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return
 	}
 	r.W.Header().Set("Connection", "close")
-	_ = http.NewResponseController(r.W).SetReadDeadline(time.Now().Add(time.Second)) // see ReadForm for the ignored error
+	httpx.DrainBody(r.W, r.Request)
 }
 
 // MaxFormBytes is the maximum size of a small form.
