@@ -36,7 +36,7 @@ func (c *collector) Collect(channel chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
 	n, err := c.vault(ctx)
-	gauge(to, "vault_up", "1 if the vault could be asked; 0 if not, and then no other number of the vault is told.", flag(err == nil))
+	gauge(to, "vault_up", "1 if the vault's state could be read. If it is 0, the other metrics of the vault are missing.", flag(err == nil))
 	if err != nil {
 		c.Log.Warn("the vault's numbers", "error", err)
 	} else {
@@ -104,10 +104,10 @@ func (c *collector) collectWork(to sink, n instance.Metrics) {
 	gauge(to, "processing_failed", "Documents that could not be processed; deedkeep process list says why.", n.Status.Failed)
 	to.byLabel(prometheus.CounterValue, "processing_documents_total",
 		"Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried "+
-			"again later; gone: the document was deleted meanwhile.", "outcome", jobs.Outcomes, n.Processed)
+			"again later; gone: the document was deleted.", "outcome", jobs.Outcomes, n.Processed)
 	to.byLabel(prometheus.CounterValue, "sign_ins_total",
 		"Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the "+
-			"password is right, the code of the second factor comes next; code: that is wrong; step: that came too late; wait: too many "+
+			"password is right, the two-factor code comes next; code: that is wrong; step: that came too late; wait: too many "+
 			"tries; busy: too many at once; trouble: of ours.", "outcome", auth.SignInOutcomes, n.SignIns)
 	to.histogram("commit_changes", "Changes that shared one commit, and so one sync of the disk.", n.Commits.Changes)
 	to.histogram("commit_duration_seconds", "Time a commit took to be written and synced.", n.Commits.Seconds)
@@ -131,7 +131,7 @@ func collectSearch(to sink, n instance.Metrics) {
 		"1 while the search index does not follow what is changed; the log and deedkeep status say why.", flag(s.Failure != ""))
 	to.byLabel(prometheus.CounterValue, "search_requests_total",
 		"Searches, by what became of them: found; nothing; refused: it could not be asked so; deadline: it took too long; busy: too many "+
-			"others were under way; no_index: the search index is being made; left: whoever asked left before the answer; "+
+			"others were under way; no_index: the search index is being built; left: the client disconnected before the response; "+
 			"trouble: of ours.", "outcome", search.Outcomes, n.Searches)
 	to.histogram("search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", n.SearchSeconds)
 }

@@ -78,7 +78,7 @@ func (x *Indexer) checkBuildSpace() error {
 func (x *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
 		Message: "The disk has no room for a second search index; the one there is goes on.", Err: reason}
-	x.options.Log.Warn("the new search index is given up; the one there is goes on", "reason", reason)
+	x.options.Log.Warn("the rebuild of the search index was abandoned; the current index stays in use", "reason", reason)
 	gen := x.building
 	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.options.Now() })
 	x.discard(gen)

@@ -141,7 +141,7 @@ func (x *Indexer) openAll(ctx context.Context) (err error) {
 		}
 		switch {
 		case err != nil && current != 0 && n != current: // it may not be an index
-			x.options.Log.Warn("something is in the way of the search index, which goes on without it", "folder", x.folder(n), "error", err)
+			x.options.Log.Warn("a folder that can't be opened as a search index is ignored", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
 			x.options.Log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)

@@ -45,7 +45,7 @@ func (x *Indexer) closeGeneration(gen *generation) error {
 func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generation, error) {
 	index, err := x.options.Open(x.folder(number), x.options.Search)
 	if isUnusable(err) {
-		x.options.Log.Warn("the search index cannot be used; it is made anew", "folder", x.folder(number), "error", err)
+		x.options.Log.Warn("the search index can't be used and will be rebuilt", "folder", x.folder(number), "error", err)
 		return nil, nil //nolint:nilnil // nil means unusable
 	}
 	if err != nil {
@@ -57,7 +57,7 @@ func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generatio
 	}
 	if !ok || err != nil {
 		if err == nil && len(index.Checkpoint()) > 0 {
-			x.options.Log.Warn("the search index is not of this database; it is made anew", "folder", x.folder(number))
+			x.options.Log.Warn("the search index belongs to another database and will be rebuilt", "folder", x.folder(number))
 		}
 		return nil, errors.Join(err, index.Close())
 	}
