@@ -140,7 +140,7 @@ func TestSearchIsDescribed(t *testing.T) {
 	t.Parallel()
 	doc := loadDescription(t)
 	text := doc.Components.Parameters["Text"].Value.Description
-	for _, term := range []string{"All words", "beginning", "quotation marks", "Case, accents and punctuation", "Book and page",
+	for _, term := range []string{"All words", "prefix", "quotation marks", "Case, accents, and punctuation", "Book and page",
 		"typing error", "1,000"} {
 		if !strings.Contains(text, term) {
 			t.Errorf("description of q lacks %q:\n%s", term, text)
