@@ -39,14 +39,14 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 	other.waitVisible(".person | Robin Ash")
 	other.goTo("/me")
 	other.fill("#factor-password", password)
-	other.clickLink("button | Set it up")
+	other.clickLink("button | Set up two-factor authentication")
 	other.waitVisible("main svg")
 	other.checkAccessible(t, "setup of two-factor authentication")
 	other.screenshot("scene-second-factor")
 	secret := strings.ReplaceAll(eval[string](other, `document.querySelector("#secret").innerText`), " ", "")
 	other.fill("#code", totpCode(t, secret, 0))
-	other.clickLink("button | Set it up")
-	other.waitVisible("main | Keep these codes now")
+	other.clickLink("button | Verify code")
+	other.waitVisible("main | Save these codes now")
 	other.checkAccessible(t, "recovery codes")
 	other.screenshot("scene-recovery-codes")
 	recovery := strings.Fields(eval[string](other, `document.querySelector("#codes").innerText`))
@@ -61,13 +61,13 @@ func testInviteWithTwoFactor(t *testing.T, env *browserEnv) {
 		other.fill("input[name=name]", "Robin Ash")
 		other.fill("input[name=password]", password)
 		other.clickLink("main button | Sign in")
-		other.waitVisible("h1 | Enter your code")
+		other.waitVisible("h1 | Enter your verification code")
 		other.checkAccessible(t, "verification code")
 		other.fill("#code", code)
 		other.clickLink("main button | Sign in")
 		other.waitVisible("h1 | Your account")
 	}
-	other.waitText("9 recovery codes are left")
+	other.waitText("You have 9 recovery codes left")
 }
 
 // totpCode returns the verification code that is valid the given number of 30-second steps

@@ -85,7 +85,7 @@ func (f *firm) testOnPhone(t *testing.T, b *tab) {
 	b.waitVisible(".drops")
 	b.setSize(360, 740)
 	b.goTo("/abstracts/" + f.emptyAbstract)
-	b.waitVisible("main > .warning | There is no backup")
+	b.waitVisible("main > .warning | No backup exists")
 	const warning = `document.querySelector("main > .warning > span")`
 	if height := eval[float64](b, warning+".getBoundingClientRect().height"); height > 50 {
 		t.Errorf("height of the warning: got %v px, want at most 50 px, which is two lines", height)

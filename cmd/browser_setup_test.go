@@ -13,18 +13,18 @@ func testFirstRun(t *testing.T, env *browserEnv) {
 		b.expect("status of 503")
 		b.goTo(path)
 		b.waitVisible("h1 | deedkeep is not set up yet")
-		b.waitText("look for “make the first administrator”")
+		b.waitText("open the setup link that deedkeep serve printed")
 	}
 	b.checkAccessible(t, "before the first administrator")
 	b.screenshot("scene-not-set-up")
 	b.goTo(srv.setupLink())
-	b.waitVisible("h1 | Make the first administrator")
+	b.waitVisible("h1 | Create the administrator account")
 	b.fill("input[name=name]", admin)
 	b.fill("input[name=password]", password)
 	b.fill("input[name=again]", "another")
 	b.expect("422")
 	b.clickLink("main button")
-	b.waitVisible("[role=alert] | The two passwords differ.")
+	b.waitVisible("[role=alert] | The passwords don't match.")
 	b.fill("input[name=password]", password)
 	b.fill("input[name=again]", password)
 	b.clickLink("main button")
@@ -33,7 +33,7 @@ func testFirstRun(t *testing.T, env *browserEnv) {
 	b.screenshot("scene-first-run")
 	b.expect("404")
 	b.goTo(srv.setupLink())
-	b.waitVisible("h1 | This link does not work")
+	b.waitVisible("h1 | Link not valid")
 }
 
 // Without cached files, the sign-in page and the desk load only a small amount of data. The

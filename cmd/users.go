@@ -77,9 +77,9 @@ func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, o
 	token, err := v.Users.NewFirstLink(ctx)
 	switch {
 	case err == nil:
-		s.messagef("make the first administrator within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
+		s.messagef("no administrator account yet; create it within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
 	case errs.KindOf(err) != errs.Conflict:
-		s.messagef("no link for the first administrator: %v", message(err))
+		s.messagef("setup link for the administrator account not created: %v", message(err))
 	}
 }
 

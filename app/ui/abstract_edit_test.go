@@ -101,7 +101,7 @@ func TestEditAbstract(t *testing.T) {
 	form = hiddenFields(h.request(t, 200, "GET", path+"?edit=details", cookie))
 	rejected := change(422, map[string]string{"custom_fields.effective_date": "2026-13-01",
 		"custom_fields.vesting": strings.Repeat("x", 2001)}, "HX-Request: true")
-	rejected.has(t, "This is no date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
+	rejected.has(t, "This is not a valid date", `value="2026-13-01"`, "The vesting can have at most 2000 characters.", `aria-invalid="true"`)
 	saved := change(200, map[string]string{"custom_fields.file_number": "2026-2", "custom_fields.search_type": "Update"}, "HX-Request: true")
 	saved.has(t, `id="group-details"`, `id="abstract-top" class="stack" hx-swap-oob="true"`, "<h1>2026-2</h1>", "autofocus")
 	saved.lacks(t, "Still missing", "<html")
@@ -173,18 +173,18 @@ func TestAbstractStatusAndTrash(t *testing.T) {
 	h.submit(t, 303, cookie, path+"/restore", nil).checkHeaders(t, map[string]string{"Location": path})
 	h.request(t, 200, "GET", path, cookie).has(t, "a.pdf", "b.pdf")
 	history := h.request(t, 200, "GET", path+"/history", cookie)
-	history.has(t, "<b>kim</b> made this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "moved it to the trash",
-		"took it out of the trash", "b.pdf, a.pdf")
+	history.has(t, "<b>kim</b> created this abstract", "Status from <q>In Exam</q> to <q>Complete</q>", "deleted this abstract",
+		"restored this abstract", "b.pdf, a.pdf")
 	for i := range 60 {
 		h.submit(t, 303, cookie, path+"/status", url.Values{"status": {[]string{"New", "In Exam"}[i%2]}})
 	}
 	first := h.request(t, 200, "GET", path+"/history", cookie)
-	first.lacks(t, "made this abstract")
+	first.lacks(t, "created this abstract")
 	next := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindSubmatch(first.body)
 	if next == nil {
 		t.Fatal("the history has one page, want a second one")
 	}
-	h.request(t, 200, "GET", string(next[1]), cookie).has(t, "made this abstract")
+	h.request(t, 200, "GET", string(next[1]), cookie).has(t, "created this abstract")
 	h.request(t, 200, "GET", path+"/history", cookie, "HX-Request: true").lacks(t, "<html")
 }
 
@@ -243,7 +243,7 @@ func TestAbstractDocuments(t *testing.T) {
 
 	deleted := h.submit(t, 200, cookie, at(c, "trash"), nil, "HX-Request: true")
 	deleted.has(t, "“c.pdf” is in the trash.", "Undo", `id="documents-state" hx-swap-oob="true"`, "2 documents")
-	h.request(t, 200, "GET", path+"/history", cookie).has(t, "moved to the trash: c.pdf")
+	h.request(t, 200, "GET", path+"/history", cookie).has(t, "deleted c.pdf")
 	h.submit(t, 200, cookie, at(c, "restore"), nil, "HX-Request: true").has(t, "c.pdf", "3 documents")
 	checkOrder(c, b, a)
 	plain := h.submit(t, 303, cookie, at(c, "trash"), nil)

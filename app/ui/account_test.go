@@ -36,21 +36,21 @@ func TestAccountPassword(t *testing.T) {
 	h := newTestServer(t)
 	h.createUser(t, "kim", model.RoleViewer)
 	cookie, other := h.cookieFor(t, "kim"), h.cookieFor(t, "kim")
-	h.request(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change the password", `autocomplete="current-password"`,
+	h.request(t, 200, "GET", "/me", cookie).has(t, "kim", "Viewer", "Change password", `autocomplete="current-password"`,
 		`autocomplete="new-password"`)
 	form := newPasswordForm("Canary anew and longer")
 	form.Set("current_password", "Canary wrong")
 	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is wrong.", `aria-describedby="present-problem"`)
 	form.Set("current_password", goodPassword)
 	form.Set("again", "Canary other")
-	h.post(t, 422, "/me/password", form, cookie).has(t, "The two passwords differ.", `aria-describedby="again-problem"`)
+	h.post(t, 422, "/me/password", form, cookie).has(t, "The passwords don&#39;t match.", `aria-describedby="again-problem"`)
 	form.Set("password", "Canary")
 	form.Set("again", "Canary")
 	h.post(t, 422, "/me/password", form, cookie).has(t, "at least 10 characters", `aria-describedby="fresh-problem"`)
 	form.Set("password", "Canary anew and longer")
 	form.Set("again", "Canary anew and longer")
 	done := h.post(t, 303, "/me/password", form, cookie)
-	h.request(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Your password is changed.")
+	h.request(t, 200, "GET", "/me", cookie+"; "+done.cookies()).has(t, "Password changed.")
 	h.request(t, 303, "GET", "/me", other) // the other session has been signed out
 	h.post(t, 303, "/sign-in", credentials("kim", "Canary anew and longer", ""))
 }
@@ -93,7 +93,7 @@ func TestAccountTwoFactor(t *testing.T) {
 		t.Fatalf("recovery codes = %d, want 10", len(codes))
 	}
 	page := h.request(t, 200, "GET", "/me", cookie)
-	page.has(t, "10 recovery codes are left")
+	page.has(t, "You have 10 recovery codes left")
 	for _, secret := range append(codes, plain, typed) {
 		page.lacks(t, secret)
 	}
@@ -116,7 +116,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	form := currentPasswordForm(goodPassword)
 	form.Set("once", h.request(t, 200, "GET", "/me", cookie).matches(t, onceField)[0])
 	again := h.post(t, 200, "/me/second-factor/codes", form, cookie)
-	h.post(t, 409, "/me/second-factor/codes", form, cookie).has(t, "These codes were made already.")
+	h.post(t, 409, "/me/second-factor/codes", form, cookie).has(t, "These recovery codes were already created")
 	again.lacks(t, codes[0])
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "owner", Password: goodPassword, Code: codes[0]}); err == nil {
 		t.Error("sign-in with a replaced recovery code succeeds, want an error")
@@ -126,7 +126,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	h.post(t, 422, "/me/second-factor/remove", currentPasswordForm("Canary wrong"), cookie)
 	h.clock.Advance(time.Minute)
 	h.post(t, 303, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie)
-	h.request(t, 200, "GET", "/me", cookie).has(t, "Set it up")
+	h.request(t, 200, "GET", "/me", cookie).has(t, "Set up two-factor authentication")
 	h.signIn(t, "owner", "")
 	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t, "No second factor is set up.")
 	h.secrets = append(append(h.secrets, codes...), fresh...)
@@ -144,14 +144,14 @@ func TestEnroll(t *testing.T) {
 	h.request(t, 303, "GET", "/", cookie).checkHeaders(t, map[string]string{"Location": "/me"})
 	h.post(t, 303, "/admin/users", url.Values{"name": {"x"}, "role": {"admin"}}, cookie).checkHeaders(t, map[string]string{"Location": "/me"})
 	page := h.request(t, 200, "GET", "/me", cookie)
-	page.has(t, "A second factor is required here.")
+	page.has(t, "Two-factor authentication is required.")
 	page.lacks(t, `href="/admin`, `href="/orders"`)
 	offer := h.post(t, 200, "/me/second-factor", currentPasswordForm(goodPassword), cookie)
 	plain := strings.ReplaceAll(offer.matches(t, `<code id="secret">([A-Z2-7 ]+)</code>`)[0], " ", "")
 	h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.totpCode(t, plain)}}, cookie).has(t, `href="/orders"`)
 	h.request(t, 200, "GET", "/", cookie)
 	enrolled := h.request(t, 200, "GET", "/me", cookie)
-	enrolled.lacks(t, "Remove it", "is required here")
+	enrolled.lacks(t, "Turn off", "is required.")
 	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t,
 		"A second factor is required here; set up another one in its place.")
 }
@@ -162,7 +162,7 @@ func TestSessions(t *testing.T) {
 	h.createUser(t, "kim", model.RoleViewer)
 	one, two, three, kim := h.cookieFor(t, "Owner"), h.cookieFor(t, "Owner"), h.cookieFor(t, "Owner"), h.cookieFor(t, "kim")
 	page := h.request(t, 200, "GET", "/me", one)
-	page.has(t, "Firefox on Windows", "192.0.2.9", "This one", "Sign out the others", "Sign out everywhere")
+	page.has(t, "Firefox on Windows", "192.0.2.9", "This device", "Sign out other devices", "Sign out everywhere")
 	ids := page.matches(t, `name="session" value="([0-9a-f]+)"`)
 	if len(ids) != 2 {
 		t.Fatalf("other sessions = %d, want 2", len(ids))

@@ -57,39 +57,39 @@ func TestActivity(t *testing.T) {
 	h.vault.Events.RecordAccess(admin.actor, "search.asked", "", nil)
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
-	all := admin.get(t, 200, "/admin/activity", `made abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`,
+	all := admin.get(t, 200, "/admin/activity", `created abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`,
 		`<span class="muted">County:</span> nothing`, "Ada",
-		`opened document <a href="/documents/1">deed &lt;1&gt;.pdf</a>`, "changed the statuses of orders", "signed in",
-		"The operator of the machine", "deedkeep itself")
+		`opened document <a href="/documents/1">deed &lt;1&gt;.pdf</a>`, "changed the order statuses", "signed in",
+		"An administrator (command line)", ">System<")
 	all.lacks(t, "<b>Mill", "abstract.created<")
 	for _, c := range []struct {
 		name, query string
 		has, lacks  []string
 	}{
-		{"by user", "who=operator", []string{"filed document"}, []string{"made abstract <a"}},
-		{"by kind", "kind=file.opened", []string{"opened document"}, []string{"filed document"}},
+		{"by user", "who=operator", []string{"uploaded document"}, []string{"created abstract <a"}},
+		{"by kind", "kind=file.opened", []string{"opened document"}, []string{"uploaded document"}},
 		{"by record, as address of its page", "record=" + url.QueryEscape("https://vault.test"+path+"?x=1"),
-			[]string{"made abstract <a", "changed abstract <a"}, []string{"filed document"}},
-		{"by record, as name", "record=file:1", []string{"filed document"}, []string{"made abstract <a"}},
+			[]string{"created abstract <a", "changed abstract <a"}, []string{"uploaded document"}},
+		{"by record, as name", "record=file:1", []string{"uploaded document"}, []string{"created abstract <a"}},
 		{"by an invalid record", "record=%3Cscript%3E", []string{"No record has this number", `value="&lt;script&gt;"`}, []string{"<script>"}},
 		{"by an invalid ID", "record=/abstracts/nothing", []string{"No record has this number"}, nil},
 		{"by ID", "record=" + strings.TrimPrefix(path, "/abstracts/"),
-			[]string{"made abstract <a", "Entries about abstract <a href=\"" + path}, []string{"filed document"}},
+			[]string{"created abstract <a", "Entries about abstract <a href=\"" + path}, []string{"uploaded document"}},
 		{"by property address", "record=12+mill+road", []string{"No record"}, nil},
-		{"by order number", "record=26-7", []string{"made order <a",
-			`Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"made abstract <a"}},
+		{"by order number", "record=26-7", []string{"created order <a",
+			`Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"created abstract <a"}},
 		{"by the number of two orders", "record=26-8",
 			[]string{"Several records match", "Records that match",
-				`record=order%3A` + strings.TrimPrefix(h.orderPath(duplicate), "/orders/"), "made abstract <a"}, nil},
-		{"by username", "record=ADA", []string{"Entries about user <a href=", "added user"}, []string{"made abstract <a"}},
-		{"searches", "kind=search.asked", []string{"never records the words"}, nil},
-		{"from a day", "from=2026-05-30", []string{"made abstract <a"}, []string{"made the vault"}},
-		{"to a day", "to=2026-05-29", []string{"made the vault"}, []string{"made abstract <a"}},
-		{"invalid date", "from=yesterday", []string{"This is no date"}, nil},
+				`record=order%3A` + strings.TrimPrefix(h.orderPath(duplicate), "/orders/"), "created abstract <a"}, nil},
+		{"by username", "record=ADA", []string{"Entries about user <a href=", "created user"}, []string{"created abstract <a"}},
+		{"searches", "kind=search.asked", []string{"search terms are not logged"}, nil},
+		{"from a day", "from=2026-05-30", []string{"created abstract <a"}, []string{"initialized the vault"}},
+		{"to a day", "to=2026-05-29", []string{"initialized the vault"}, []string{"created abstract <a"}},
+		{"invalid date", "from=yesterday", []string{"This is not a valid date"}, nil},
 		{"no results", "who=user:99", []string{"No entry fits"}, nil},
 		{"two filters", fmt.Sprintf("who=user:%d&kind=abstract.changed", admin.actor.ID), []string{"changed abstract"},
-			[]string{"made abstract <a"}},
-		{"invalid cursor", "at=AAAA", []string{"made abstract <a"}, nil},
+			[]string{"created abstract <a"}},
+		{"invalid cursor", "at=AAAA", []string{"created abstract <a"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := admin.get(t, 200, "/admin/activity?"+c.query, c.has...)
@@ -156,7 +156,7 @@ func TestActivityCSV(t *testing.T) {
 			}
 		}
 	}
-	admin.get(t, 422, "/admin/activity.csv?from=never", "This is no date")
+	admin.get(t, 422, "/admin/activity.csv?from=never", "This is not a valid date")
 	if empty := admin.get(t, 200, "/admin/activity.csv?who=user:99"); strings.Count(string(empty.body), "\n") != 1 {
 		t.Errorf("CSV without entries = %q, want only the heading", empty.body)
 	}

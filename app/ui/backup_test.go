@@ -50,7 +50,7 @@ func TestBackups(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
-	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "There is no backup: what is stored would be lost",
+	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "No backup exists. If this disk fails",
 		"Back up now").lacks(t, "nas <1>")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
 
@@ -119,15 +119,15 @@ func TestBackupTwice(t *testing.T) {
 	h.clock.Advance(50 * time.Hour)
 	admin = h.newUser(t, "ben", model.RoleAdmin)
 	staff := h.newUser(t, "tom", model.RoleStaff)
-	admin.get(t, 200, "/trash", "The last good backup is 2 days old.", `href="/admin/backups"`)
+	admin.get(t, 200, "/trash", "The last successful backup is 2 days old.", `href="/admin/backups"`)
 	staff.get(t, 200, "/trash").lacks(t, "backup")
 	if err := os.RemoveAll(to); err != nil {
 		t.Fatalf("os.RemoveAll: %v", err)
 	}
 	admin.post(t, 303, "/admin/backups", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
-	admin.get(t, 200, "/admin/backups", "was not made", "the backups that were there are not there")
-	admin.get(t, 200, "/trash", "was not made")
+	admin.get(t, 200, "/admin/backups", "failed: ", "the backups that were there are not there")
+	admin.get(t, 200, "/trash", "failed: ")
 	admin.get(t, 200, "/admin/backups", `role="alert"`)
 }
 

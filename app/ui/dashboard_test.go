@@ -66,8 +66,8 @@ func TestDashboard(t *testing.T) {
 	all := "/orders?show=open&due_from=" + html.UnescapeString(query)
 	staff.get(t, 200, all).has(t, "S-1", "M-9")
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
-	page.lacks(t, "F-1", "There is no backup", "Make the first abstract", "<St>", "The disk")
-	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "There is no backup")
+	page.lacks(t, "F-1", "No backup exists", "Make the first abstract", "<St>", "The disk")
+	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "No backup exists")
 	// A refresh replaces only the list and doesn't consume the notice.
 	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")
 	part.has(t, `<ul class="documents" hx-get="/documents/latest"`, "deed &lt;1&gt;.txt")

@@ -25,6 +25,6 @@ func TestErrorsInPlainWords(t *testing.T) {
 		page.lacks(t, "filename field", "greater than")
 	}
 	kim.post(t, 422, "/orders", url.Values{"order_number": {"1"}, "city": {long}}).has(t, "The city can have at most ")
-	kim.post(t, 422, "/abstracts", url.Values{"tax_map": {long}}).has(t, "The parcel or tax map number can have at most ")
+	kim.post(t, 422, "/abstracts", url.Values{"tax_map": {long}}).has(t, "The Parcel ID can have at most ")
 	kim.post(t, 422, "/vault", url.Values{"name": {long}}).has(t, "The name can have at most ")
 }

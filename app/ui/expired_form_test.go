@@ -35,7 +35,7 @@ func TestSignedOutWhileTyping(t *testing.T) {
 
 	page := kim.post(t, 401, path, typed)
 	page.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
-	page.has(t, "Nothing was saved yet", `action="`+path+`"`, `name="county" value="Sara&lt;toga&gt; &#34;x&#34;"`,
+	page.has(t, "Your changes aren't saved yet", `action="`+path+`"`, `name="county" value="Sara&lt;toga&gt; &#34;x&#34;"`,
 		`name="city" value="one"`, `name="city" value="two"`)
 	kim.post(t, 403, path, typed, "Sec-Fetch-Site", "cross-site").lacks(t, "toga")
 

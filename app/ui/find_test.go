@@ -151,7 +151,7 @@ func TestFindWhileIndexIsBuilt(t *testing.T) {
 			return
 		}
 		reports++
-		want := fmt.Sprintf("The search index is being made: %d %%, %d of 4 records.", done*25, done)
+		want := fmt.Sprintf("The search index is being built: %d%%, %d of 4 records.", done*25, done)
 		viewer.get(t, 200, "/find?q=26-").has(t, want, "Only numbers, parcels", "<mark>26</mark>-1", `aria-current="page">All</a>`)
 		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Names and words cannot be found yet.")
 		viewer.get(t, 200, "/orders?q=elm").has(t, "/find?all=1")
@@ -255,9 +255,9 @@ func TestFindRejects(t *testing.T) {
 	h.waitForIndex(t)
 	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, row := range []struct{ name, q, want string }{
-		{"too long", strings.Repeat("x", 501), "That is too long to look for: 500 characters at most."},
-		{"too many words", strings.Repeat("a1 ", 150), "That is too much to look for; fewer words will do."},
-		{"invalid characters", "elm\x00", "That has characters that nothing can be found by."},
+		{"too long", strings.Repeat("x", 501), "The search is too long. Use at most 500 characters."},
+		{"too many words", strings.Repeat("a1 ", 150), "The search is too complex. Use fewer words."},
+		{"invalid characters", "elm\x00", "The search contains characters that can&#39;t be searched."},
 		{"too short", "-", "Type at least two letters or digits."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -417,7 +417,7 @@ func TestFindAfterRestore(t *testing.T) {
 	})
 	h.waitForIndex(t)
 	g := h.openBrowser(t, model.RoleViewer)
-	want := fmt.Sprintf("%d documents are not found by what they say yet, only by name.", len(files))
+	want := fmt.Sprintf("%d documents can be found only by name for now.", len(files))
 	for _, q := range []string{"warranty", "deed"} {
 		g.get(t, 200, "/find?q="+q).has(t, want)
 		g.get(t, 200, "/find/box?q="+q, "HX-Request", "true").has(t, want)
@@ -430,17 +430,17 @@ func TestSearchIndexCard(t *testing.T) {
 	h := newTestServer(t)
 	h.createOrder(t, "26-1", 5, elmStreet())
 	admin := h.openBrowser(t, model.RoleAdmin)
-	admin.get(t, 200, "/admin/settings").has(t, "There is no index of words", "Make anew")
+	admin.get(t, 200, "/admin/settings").has(t, "The search index is missing", "Make anew")
 	h.waitForIndex(t)
-	admin.get(t, 200, "/admin/settings").has(t, "1 record in ", "with every change there was")
+	admin.get(t, 200, "/admin/settings").has(t, "1 record in the search index", "It is up to date")
 	admin.get(t, 303, "/admin/search").checkHeaders(t, map[string]string{"Location": "/admin/settings#search-index"})
 	h.createOrder(t, "26-2", 5, elmStreet())
-	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "1 change is not in it yet")
+	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "1 change is not searchable yet")
 	h.vault.Start(1 << 40)
 	admin.post(t, 200, "/admin/search", nil, "HX-Request", "true").has(t, `id="search-index"`)
 	h.waitForIndex(t)
 	admin.post(t, 303, "/admin/search", nil)
 	h.waitForIndex(t)
-	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "2 records in ")
-	admin.get(t, 200, "/admin/activity").has(t, "had the search index made anew")
+	admin.get(t, 200, "/admin/search", "HX-Request", "true").has(t, "2 records in the search index")
+	admin.get(t, 200, "/admin/activity").has(t, "rebuilt the search index")
 }

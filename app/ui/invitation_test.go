@@ -96,11 +96,11 @@ func TestInvitation(t *testing.T) {
 	}
 	h.post(t, 422, link, newPasswordForm("")).has(t, "The password field is required.", `aria-describedby="password-problem"`)
 	h.post(t, 422, link, newPasswordForm("Canary")).has(t, "at least 10 characters")
-	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The two passwords differ.")
+	h.post(t, 422, link, url.Values{"password": {goodPassword}, "again": {"Canary"}}).has(t, "The passwords don&#39;t match.")
 	signedIn := h.post(t, 303, link, newPasswordForm(goodPassword))
 	signedIn.checkHeaders(t, map[string]string{"Location": "/"})
-	h.request(t, 200, "GET", "/", "Cookie: "+signedIn.cookies()).has(t, "Kim &lt;Lee&gt;", "From now on you sign in as Kim &lt;Lee&gt;.")
-	h.post(t, 404, link, newPasswordForm(goodPassword)).has(t, "This link does not work")
+	h.request(t, 200, "GET", "/", "Cookie: "+signedIn.cookies()).has(t, "Kim &lt;Lee&gt;", "Your username is Kim &lt;Lee&gt;.")
+	h.post(t, 404, link, newPasswordForm(goodPassword)).has(t, "Link not valid")
 	h.request(t, 404, "GET", link).has(t, "Ask your administrator")
 	if _, err := h.vault.Users.SignIn(t.Context(), auth.SignInDraft{Name: "kim <lee>", Password: goodPassword}); err != nil {
 		t.Errorf("Users.SignIn: %v", err)
@@ -115,7 +115,7 @@ func TestInvitationOfFirstAdministrator(t *testing.T) {
 		t.Fatalf("Users.NewFirstLink: %v", err)
 	}
 	link := "/join/" + token
-	h.request(t, 200, "GET", link).has(t, "Make the first administrator", `value="" required`)
+	h.request(t, 200, "GET", link).has(t, "Create the administrator account", `value="" required`)
 	form := newPasswordForm(goodPassword)
 	h.post(t, 422, link, form).has(t, "The name field is required.", `aria-describedby="name-problem"`)
 	form.Set("name", `"><script>`)

@@ -13,7 +13,7 @@ func TestYearsBefore1600(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	kim := h.openBrowser(t, model.RoleStaff)
-	const sentence = "The year is before 1600."
+	const sentence = "The year must be 1600 or later."
 	order := url.Values{"order_number": {"1"}, "due_date": {"0026-06-02"}}
 	kim.post(t, 422, "/orders", order).has(t, sentence, `aria-describedby="due_date-problem"`, `value="0026-06-02"`)
 	order.Set("due_date", "1600-01-01")

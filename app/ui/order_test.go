@@ -31,7 +31,7 @@ func TestOrderPages(t *testing.T) {
 	}
 	wrong := staff.post(t, 422, "/orders",
 		url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
-	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is no date", `value="3/14"`, "1 &lt;Elm&gt;",
+	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is not a valid date", `value="3/14"`, "1 &lt;Elm&gt;",
 		"The selected product is invalid.")
 	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"6/2/2026"}, "address": {"12 Elm St"}, "city": {"Troy"},
 		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
@@ -40,7 +40,7 @@ func TestOrderPages(t *testing.T) {
 		t.Errorf("same form submitted again: Location = %q, want %q", again, created)
 	}
 	page := viewer.get(t, 200, created)
-	page.has(t, "<h1>26-&lt;1&gt;</h1>", "12 Elm St, Troy", "Jun 2, 2026", "Due in 4 days", "Rush", "made this order")
+	page.has(t, "<h1>26-&lt;1&gt;</h1>", "12 Elm St, Troy", "Jun 2, 2026", "Due in 4 days", "Rush", "created this order")
 	page.lacks(t, created+"/trash", "Edit", "other order", "<form method=\"post\" action=\""+created)
 	staff.get(t, 200, created).has(t, "Edit", created+"/trash", `aria-pressed="true"`)
 	viewer.post(t, 403, created, url.Values{"group": {"property"}, "city": {"Albany"}})
@@ -96,7 +96,7 @@ func TestEditOrder(t *testing.T) {
 	staff.post(t, 422, path, first).has(t, "<html", "The order number field is required.")
 	staff.post(t, 404, path, url.Values{"group": {"nothing"}})
 	staff.get(t, 404, path+"?group=nothing", scriptHeader...)
-	staff.get(t, 200, path+"/history").has(t, "made this order", "State from <q>NY</q> to <q>VT</q>")
+	staff.get(t, 200, path+"/history").has(t, "created this order", "State from <q>NY</q> to <q>VT</q>")
 }
 
 func TestOrderStatus(t *testing.T) {
@@ -121,7 +121,7 @@ func TestOrderTrashAndUndo(t *testing.T) {
 	staff.get(t, 404, path)
 	staff.get(t, 200, "/orders").has(t, "No orders yet")
 	staff.post(t, 303, path+"/restore", nil).checkHeaders(t, map[string]string{"Location": path})
-	staff.get(t, 200, path).has(t, "took it out of the trash")
+	staff.get(t, 200, path).has(t, "restored this order")
 }
 
 func TestRelatedOrders(t *testing.T) {
@@ -228,7 +228,7 @@ func TestOrderList(t *testing.T) {
 			}
 		})
 	}
-	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is no date")
+	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is not a valid date")
 	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No order fits")
 	viewer.get(t, 200, "/orders?sort=due_date").has(t, `aria-sort="ascending"><a href="/orders?sort=-due_date">Due`)
 	part := viewer.get(t, 200, "/orders?show=open", scriptHeader...)

@@ -107,7 +107,7 @@ func TestSessionCookie(t *testing.T) {
 				t.Errorf("session cookie after sign-out = %+v, want it deleted", deleted)
 			}
 			h.request(t, 303, "GET", "/", "Cookie: "+name+"="+got.Value)
-			h.request(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You are signed out.")
+			h.request(t, 200, "GET", "/sign-in", "Cookie: "+out.cookies()).has(t, "You&#39;re signed out.")
 		})
 	}
 }
@@ -151,7 +151,7 @@ func TestSignInRedirectsBack(t *testing.T) {
 	if deleted := late.cookie(t, "deedkeep"); deleted.MaxAge != -1 {
 		t.Errorf("expired session cookie = %+v, want it deleted", deleted)
 	}
-	h.request(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "You were signed out meanwhile.")
+	h.request(t, 200, "GET", "/sign-in", "Cookie: "+late.cookies()).has(t, "Your session ended.")
 	h.post(t, 303, "/me/password", nil, "Referer: https://elsewhere.example/me").checkHeaders(t, map[string]string{"Location": "/sign-in"})
 	// Users who are already signed in are redirected.
 	h.request(t, 303, "GET", "/sign-in?to=/orders", h.cookieFor(t, "Owner")).checkHeaders(t, map[string]string{"Location": "/orders"})
@@ -209,7 +209,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	}
 	cookie := "Cookie: deedkeep_step=" + challenge.Value
 	page := h.request(t, 200, "GET", "/sign-in/code?to=%2Forders", cookie)
-	page.has(t, "Enter your code", `autocomplete="one-time-code"`, `value="/orders"`)
+	page.has(t, "Enter your verification code", `autocomplete="one-time-code"`, `value="/orders"`)
 	page.lacks(t, challenge.Value, `type="password"`)
 	h.request(t, 303, "GET", "/", cookie) // not signed in yet
 	h.request(t, 303, "GET", "/", "Cookie: deedkeep="+challenge.Value)

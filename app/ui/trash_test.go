@@ -128,7 +128,7 @@ func TestPurge(t *testing.T) {
 	admin.post(t, 303, "/admin/trash/purge", form)
 	admin.get(t, 200, "/trash", "The trash is empty")
 	admin.get(t, 200, "/admin/trash/empty", "The trash is empty.")
-	admin.get(t, 200, "/admin/activity", "permanently deleted", "emptied the trash", "lifted the retention of", "12 Elm St",
+	admin.get(t, 200, "/admin/activity", "permanently deleted", "emptied the trash", "lifted retention for", "12 Elm St",
 		"Court order 26-117", "1 kept by the retention setting")
 }
 

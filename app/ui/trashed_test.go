@@ -20,12 +20,12 @@ func TestTrashedByAnotherUser(t *testing.T) {
 		kim.post(t, 404, path+"A", nil).lacks(t, "Kim of admin")
 		dana.post(t, 303, path+"/trash", nil)
 		part := kim.get(t, 404, path+"?group=property&edit=1", "HX-Request", "true")
-		part.has(t, "Kim of admin moved the ", " to the trash", `href="`+path+`"`, "Restore it")
+		part.has(t, "Kim of admin deleted the ", `href="`+path+`"`, "Restore it")
 		form := url.Values{"group": {"property"}, "city": {"Troy"}, "status": {"x"}}
-		kim.post(t, 404, path, form).has(t, "Kim of admin moved the ", `action="`+path+`/restore"`)
-		kim.post(t, 404, path+"/status", form, "HX-Request", "true").has(t, "Nothing was saved")
+		kim.post(t, 404, path, form).has(t, "Kim of admin deleted the ", `action="`+path+`/restore"`)
+		kim.post(t, 404, path+"/status", form, "HX-Request", "true").has(t, "Your changes weren't saved")
 		read := viewer.get(t, 404, path)
-		read.has(t, "Kim of admin moved the ")
+		read.has(t, "Kim of admin deleted the ")
 		read.lacks(t, path+"/restore")
 		h.post(t, 303, path, form) // visitors who aren't signed in don't see the name
 		kim.post(t, 303, path+"/restore", nil)

@@ -41,7 +41,7 @@ func TestInvite(t *testing.T) {
 	secondLink := h.post(t, 200, fmt.Sprintf("/admin/users/%d/reset", user.ID), nil, cookie).matches(t,
 		`value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
 	signedIn := h.post(t, 303, secondLink, newPasswordForm(goodPassword))
-	h.request(t, 403, "GET", "/admin/users", "Cookie: "+signedIn.cookies()).has(t, "Your role does not allow this.")
+	h.request(t, 403, "GET", "/admin/users", "Cookie: "+signedIn.cookies()).has(t, "Your role doesn&#39;t allow this.")
 }
 
 func TestChangeUser(t *testing.T) {

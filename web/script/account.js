@@ -7,7 +7,7 @@
     const checkbox = document.createElement('input');
     label.className = 'check';
     checkbox.type = 'checkbox';
-    label.append(checkbox, ' Show what I type');
+    label.append(checkbox, ' Show password');
     checkbox.addEventListener('change', () => {
       for (const passwordInput of input.form.querySelectorAll('input[data-reveal], input[data-reveal-with]')) {
         passwordInput.type = checkbox.checked ? 'text' : 'password';

@@ -152,7 +152,7 @@
       button.dataset.copied = '';
       setTimeout(() => { delete button.dataset.copied; statusLine.textContent = ''; }, 2000);
     } catch {
-      statusLine.textContent = 'It could not be copied: select it and copy it by hand.';
+      statusLine.textContent = 'Copying failed. Select the text and copy it manually.';
     }
   });
 
@@ -188,9 +188,9 @@
     link.target = '_blank';
     link.rel = 'noopener';
     link.textContent = 'Sign in again in a new tab';
-    if (!document.getElementById('page-problem')) showProblem(['You were signed out. ', link, ', then go on. What you typed is still here.']);
+    if (!document.getElementById('page-problem')) showProblem(['You were signed out. ', link, ', then try again. What you typed is still here.']);
   });
-  document.addEventListener('htmx:sendError', () => showProblem('The server does not answer. What you see is kept; try again in a moment.'));
+  document.addEventListener('htmx:sendError', () => showProblem("The server isn't responding. What you typed is still here. Try again in a moment."));
   document.addEventListener('htmx:responseError', (event) => {
     const responsePage = new DOMParser().parseFromString(event.detail.xhr.responseText, 'text/html');
     const message = responsePage.querySelector('.problem');
@@ -198,7 +198,7 @@
       showProblem([...document.importNode(message, true).childNodes]);
       return;
     }
-    showProblem(message ? message.textContent.trim() : 'That did not work. Load the page anew and try again.');
+    showProblem(message ? message.textContent.trim() : 'Something went wrong. Reload the page and try again.');
   });
   document.addEventListener('htmx:afterSwap', () => document.getElementById('page-problem')?.remove());
 })();

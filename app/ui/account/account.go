@@ -68,12 +68,12 @@ func (p *Pages) showAccountProblem(r *page.Request, form string, err error) erro
 func (p *Pages) changePassword(r *page.Request) error {
 	form := r.PostForm
 	if form.Get("password") != form.Get("again") {
-		return p.showAccount(r, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The two passwords differ."})
+		return p.showAccount(r, http.StatusUnprocessableEntity, "password", map[string]string{"again": "The passwords don't match."})
 	}
 	if err := p.Vault.Users.ChangePassword(r.Context(), r.Actor, form.Get("current_password"), form.Get("password")); err != nil {
 		return p.showAccountProblem(r, "password", err)
 	}
-	return p.RedirectWithNotice(r, "/me", "Your password is changed. Wherever else you were signed in, you are signed out.")
+	return p.RedirectWithNotice(r, "/me", "Password changed. You're signed out on all other devices.")
 }
 
 // endSession ends one of the user's sessions, which signs that device out.
@@ -85,21 +85,21 @@ func (p *Pages) endSession(r *page.Request) error {
 	case err != nil:
 		return err
 	case id == (model.Session{Hash: r.Session}).ID():
-		return p.finishSignOut(r, "You are signed out.")
+		return p.finishSignOut(r, "You're signed out.")
 	}
-	return p.RedirectWithNotice(r, "/me", "That device is signed out.")
+	return p.RedirectWithNotice(r, "/me", "Device signed out.")
 }
 
 func (p *Pages) endOtherSessions(r *page.Request) error {
 	if err := p.Vault.Sessions.EndOthers(r.Context(), r.Actor); err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, "/me", "You are signed out everywhere but here.")
+	return p.RedirectWithNotice(r, "/me", "You're signed out on all other devices.")
 }
 
 func (p *Pages) endAllSessions(r *page.Request) error {
 	if err := p.Vault.Sessions.EndAll(r.Context(), r.Actor); err != nil {
 		return err
 	}
-	return p.finishSignOut(r, "You are signed out everywhere.")
+	return p.finishSignOut(r, "You're signed out everywhere.")
 }

@@ -25,13 +25,13 @@ func deviceName(agent string) string {
 	browser, system := matchAgent(browsers, agent), matchAgent(systems, agent)
 	switch {
 	case browser == "" && system == "":
-		return "An unknown browser"
+		return "Unknown browser"
 	case browser == "":
-		browser = "A browser"
+		browser = "Browser"
 	case system == "":
 		return browser
 	}
-	return browser + " on " + withArticle(system)
+	return browser + " on " + system
 }
 
 func matchAgent(signs []agentName, agent string) string {
@@ -41,14 +41,4 @@ func matchAgent(signs []agentName, agent string) string {
 		}
 	}
 	return ""
-}
-
-func withArticle(system string) string {
-	switch system {
-	case "iPhone", "iPad":
-		return "an " + system
-	case "Mac", "Chromebook":
-		return "a " + system
-	}
-	return system
 }

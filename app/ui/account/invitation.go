@@ -35,7 +35,7 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 	}
 	form := r.PostForm
 	if form.Get("password") != form.Get("again") {
-		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The two passwords differ."})
+		return p.showInvitation(r, http.StatusUnprocessableEntity, in, form.Get("name"), map[string]string{"again": "The passwords don't match."})
 	}
 	user, err := p.Vault.Users.Accept(r.Context(), token, auth.AcceptDraft{Name: form.Get("name"), Password: form.Get("password"), Address: p.Address(r.Request)})
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
@@ -53,12 +53,12 @@ func (p *Pages) acceptInvitation(r *page.Request) error {
 func (p *Pages) signInAfterInvitation(r *page.Request, name, password string) error {
 	in, err := p.Vault.Users.SignIn(r.Context(), auth.SignInDraft{Name: name, Password: password, Address: p.Address(r.Request), Device: r.UserAgent()})
 	if errors.As(err, new(*auth.SignInError)) {
-		return p.RedirectWithNotice(r, "/sign-in?name="+url.QueryEscape(name), "Your password is set. Sign in with it.")
+		return p.RedirectWithNotice(r, "/sign-in?name="+url.QueryEscape(name), "Password set. Sign in with your new password.")
 	}
 	if err != nil {
 		return err
 	}
-	p.SetNotice(r, "Your password is set. From now on you sign in as "+name+".")
+	p.SetNotice(r, "Password set. Your username is "+name+".")
 	return p.finishSignIn(r, in, "/")
 }
 
@@ -69,9 +69,9 @@ func (p *Pages) showInvitation(r *page.Request, status int, in auth.Invitation, 
 	heading, text := "Choose a password", "This link works once."
 	switch {
 	case in.First:
-		heading, text = "Make the first administrator", "Whoever signs in with this name and password runs this vault and lets the others in."
+		heading, text = "Create the administrator account", "This account can manage users, API keys, templates, and backups."
 	case in.Reset:
-		heading, text = "Choose a new password", "The one before works no more."
+		heading, text = "Choose a new password", "Your old password no longer works."
 	}
 	if !in.First {
 		name = in.Name
@@ -88,8 +88,8 @@ func (p *Pages) showInvitation(r *page.Request, status int, in auth.Invitation, 
 // errors are returned unchanged.
 func invitationError(err error) error {
 	if kind := errs.KindOf(err); kind == errs.NotFound || kind == errs.Conflict {
-		return page.NewHTTPError(http.StatusNotFound, "This link does not work",
-			"It was used already, has ended after 24 hours, or was cut on its way. Ask your administrator for a new one.")
+		return page.NewHTTPError(http.StatusNotFound, "Link not valid",
+			"This link has expired, was already used, or is incomplete. Ask your administrator for a new one.")
 	}
 	return err
 }

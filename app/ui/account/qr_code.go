@@ -29,6 +29,6 @@ func qrCodeSVG(text string) (template.HTML, error) {
 	}
 	size := side + 2*quietZone
 	return template.HTML(fmt.Sprintf( // #nosec G203 -- numbers alone
-		`<svg viewBox="0 0 %d %d" width="224" height="224" role="img" aria-label="QR code for your phone" shape-rendering="crispEdges">`+
+		`<svg viewBox="0 0 %d %d" width="224" height="224" role="img" aria-label="QR code for your authenticator app" shape-rendering="crispEdges">`+
 			`<rect width="%d" height="%d" fill="#fff"/><path fill="#000" d="%s"/></svg>`, size, size, size, size, path.String())), nil
 }

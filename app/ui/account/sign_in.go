@@ -32,7 +32,7 @@ func (p *Pages) signInPage(r *page.Request) error {
 func (p *Pages) showSignIn(r *page.Request, status int, form signInForm) error {
 	heading := "Sign in"
 	if form.Code {
-		heading = "Enter your code"
+		heading = "Enter your verification code"
 	}
 	return p.RenderPage(r, status, "signin.html", page.Page{Heading: heading, Data: form, Scripts: []string{"account.js"}})
 }
@@ -113,7 +113,7 @@ func (p *Pages) signOut(r *page.Request) error {
 	if err := p.Vault.Sessions.SignOut(r.Context(), p.SessionToken(r), r.Visitor.Address); err != nil {
 		return err
 	}
-	return p.finishSignOut(r, "You are signed out.")
+	return p.finishSignOut(r, "You're signed out.")
 }
 
 // finishSignOut deletes the session cookie and the data that the browser stores for this site.

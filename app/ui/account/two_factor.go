@@ -31,7 +31,7 @@ func (p *Pages) beginTwoFactor(r *page.Request) error {
 }
 
 func (p *Pages) showTwoFactorForm(r *page.Request, status int, form twoFactorForm) error {
-	return p.RenderPage(r, status, "factor.html", page.Page{Heading: "Set up a second factor", Section: "me", Data: form})
+	return p.RenderPage(r, status, "factor.html", page.Page{Heading: "Set up two-factor authentication", Section: "me", Data: form})
 }
 
 // groupsOfFour splits a text into groups of four characters.
@@ -46,7 +46,7 @@ func groupsOfFour(text string) string {
 func (p *Pages) confirmTwoFactor(r *page.Request) error {
 	codes, err := p.Vault.Users.ConfirmTwoFactor(r.Context(), r.Actor, r.PostForm.Get("code"))
 	if err == nil {
-		return p.showRecoveryCodes(r, "The second factor is set up", codes)
+		return p.showRecoveryCodes(r, "Two-factor authentication is on", codes)
 	}
 	return page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
 		return p.showTwoFactorForm(r, status, twoFactorForm{Problem: problems["code"] + problems[""]})
@@ -65,7 +65,7 @@ func (p *Pages) newRecoveryCodes(r *page.Request) error {
 }
 
 // codesAlreadyShown is the page shown when the form for new recovery codes is submitted twice.
-var codesAlreadyShown = page.AlreadySubmitted{Text: "These codes were made already. They were shown once, and are shown no more.", Path: "/me", Link: "Go to your account"}
+var codesAlreadyShown = page.AlreadySubmitted{Text: "These recovery codes were already created and can't be shown again.", Path: "/me", Link: "Go to your account"}
 
 // showRecoveryCodes shows new recovery codes. They can't be shown again.
 func (p *Pages) showRecoveryCodes(r *page.Request, heading string, codes []string) error {
@@ -88,10 +88,10 @@ var recoveryCodePattern = regexp.MustCompile(`^[a-z2-7]{4}(-[a-z2-7]{4}){3}$`)
 // them up because it stores only their hashes.
 func (p *Pages) downloadRecoveryCodes(r *page.Request) error {
 	var text strings.Builder
-	text.WriteString("Recovery codes of " + r.Name + " for deedkeep. Each works once, in the place of the phone's code.\r\n\r\n")
+	text.WriteString("deedkeep recovery codes for " + r.Name + ". Each code works once instead of a verification code.\r\n\r\n")
 	for _, code := range r.PostForm["code"] {
 		if !recoveryCodePattern.MatchString(code) {
-			return page.NewHTTPError(http.StatusUnprocessableEntity, "This cannot be saved", "These are no recovery codes.")
+			return page.NewHTTPError(http.StatusUnprocessableEntity, "Check your input", "These are not valid recovery codes.")
 		}
 		text.WriteString(code + "\r\n")
 	}
@@ -111,5 +111,5 @@ func (p *Pages) removeTwoFactor(r *page.Request) error {
 	if err := p.Vault.Users.RemoveTwoFactor(r.Context(), r.Actor, r.PostForm.Get("current_password")); err != nil {
 		return p.showAccountProblem(r, "factor", err)
 	}
-	return p.RedirectWithNotice(r, "/me", "The second factor is removed. Your name and password alone let you in.")
+	return p.RedirectWithNotice(r, "/me", "Two-factor authentication is off. You sign in with your username and password only.")
 }

@@ -37,7 +37,7 @@ func CheckAccess(visitor Visitor, need access) error {
 	case visitor.Role == "":
 		return ErrTwoFactorRequired
 	case !visitor.Role.Can(model.Permission(need)):
-		return &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this. An administrator of this service can change that."}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Your role doesn't allow this. Ask an administrator for access."}
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (p *Site) authorize(route Route, r *Request) (err error) {
 	}
 	if err := p.origins.Check(r.Request); err != nil {
 		SkipForm(r)
-		return &errs.Error{Kind: errs.Forbidden, Message: "This was not sent from a page of this service. Open the page anew and try again.", Err: err}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Request blocked because it came from another site. Reload the page and try again.", Err: err}
 	}
 	if err := CheckAccess(r.Visitor, route.Access); err != nil {
 		if errors.Is(err, ErrSignIn) {
@@ -67,7 +67,7 @@ func (p *Site) authorize(route Route, r *Request) (err error) {
 	// A visitor who opens documents faster than a human reader could has to wait.
 	if route.readsDocuments() && p.Vault.Events.RateLimited(r.Actor) {
 		r.W.Header().Set("Retry-After", "60")
-		return NewHTTPError(http.StatusTooManyRequests, "One moment, please", "You opened very many documents within a minute. Go on in the next.")
+		return NewHTTPError(http.StatusTooManyRequests, "Too many requests", "You opened too many documents within a minute. Try again in a minute.")
 	}
 	return nil
 }

@@ -11,5 +11,5 @@ const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 // for all visitors: the requests that it sends are authenticated with an API key, not with the
 // session.
 func (p *Site) APIDocs(r *Request) error {
-	return p.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main", pageData{Page: Page{Heading: "The interface"}})
+	return p.renderBlock(r, docsPolicy, http.StatusOK, "docs.html", "main", pageData{Page: Page{Heading: "API reference"}})
 }

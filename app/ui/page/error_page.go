@@ -40,15 +40,18 @@ func (e *HTTPError) Error() string { return e.Text }
 // errorPages maps each kind of error to the heading and text of its page. If the text is "", the
 // error's message is shown.
 var errorPages = map[errs.Kind][2]string{
-	errs.Invalid:             {"This cannot be done so", ""},
-	errs.Forbidden:           {"This is not for you", ""},
-	errs.NotFound:            {"Nothing is here", "There is no page at this address, or what it showed was moved to the trash."},
-	errs.Conflict:            {"This cannot be done now", ""},
-	errs.InsufficientStorage: {"The disk is full", "Nothing more can be stored. Please tell whoever runs this service."},
-	errs.Unavailable:         {"One moment, please", "The service is stopping or takes no changes just now. Nothing was changed; try again in a minute."},
-	errs.PreconditionFailed:  {"Somebody was quicker", "This was changed by somebody else meanwhile. Go back, load the page anew and look before you change it."},
-	errs.Locked:              {"This is in use", ""},
+	errs.Invalid:             {"Check your input", ""},
+	errs.Forbidden:           {"You don't have permission", ""},
+	errs.NotFound:            {"Page not found", "No page exists at this address, or its record was deleted."},
+	errs.Conflict:            {"Action not available", ""},
+	errs.InsufficientStorage: {"Disk full", "The server can't store anything more. Contact your administrator."},
+	errs.Unavailable:         {"Temporarily unavailable", "The server is stopping or read-only. Nothing was changed. Try again in a minute."},
+	errs.PreconditionFailed:  {"Someone else changed this", "Go back, reload the page to see the latest version, and make your change again."},
+	errs.Locked:              {"Currently in use", ""},
 }
+
+// serverErrorText is the text of the page for unexpected errors, with the request ID.
+const serverErrorText = "Try again. If it keeps happening, contact your administrator and quote request ID %s."
 
 // errorPageFor returns the page for an error. Every error page is selected here.
 func errorPageFor(err error) errorPage {
@@ -65,16 +68,16 @@ func errorPageFor(err error) errorPage {
 	case errors.As(err, &form):
 		return errorPage{form.Status, form.heading, form.Text}
 	case errors.Is(err, errNotSetUp):
-		return errorPage{http.StatusServiceUnavailable, "deedkeep is not set up yet", "Nobody can sign in yet. The address of the first administrator's page was printed where deedkeep was started."}
+		return errorPage{http.StatusServiceUnavailable, "deedkeep is not set up yet", "No administrator account exists yet. Open the setup link that the server printed when it started."}
 	case errors.As(err, &busy) && busy.Reason == auth.TooBusy:
-		return errorPage{http.StatusServiceUnavailable, "One moment, please", busy.Error()}
+		return errorPage{http.StatusServiceUnavailable, "Temporarily unavailable", busy.Error()}
 	case errors.As(err, &busy):
-		return errorPage{http.StatusTooManyRequests, "One moment, please", busy.Error()}
+		return errorPage{http.StatusTooManyRequests, "Too many attempts", busy.Error()}
 	case errors.As(err, &domainErr) && errorPages[domainErr.Kind][0] != "":
 		words := errorPages[domainErr.Kind]
 		return errorPage{httpx.StatusByKind[domainErr.Kind], words[0], cmp.Or(words[1], ErrorMessage(domainErr))}
 	}
-	return errorPage{http.StatusInternalServerError, "Something went wrong here", "It was not your doing. Please tell whoever runs this service what you did, and when."}
+	return errorPage{http.StatusInternalServerError, "Something went wrong on the server", serverErrorText}
 }
 
 // showError sends the error page for err. If a script sent the request, it sends only the text.
@@ -104,6 +107,9 @@ func (p *Site) renderError(r *Request, err error) error {
 		return p.redirectToSignIn(r, err)
 	}
 	f := errorPageFor(err)
+	if f.text == serverErrorText {
+		f.text = fmt.Sprintf(serverErrorText, r.RequestID())
+	}
 	switch {
 	case r.Context().Err() != nil:
 		p.Log.DebugContext(r.Context(), "the client left", "error", err, "request_id", r.RequestID())
@@ -160,7 +166,7 @@ func (p *Site) redirectToSignIn(r *Request, err error) error {
 	if errors.Is(err, errSessionEnded) {
 		p.SetSession(r, "")
 		ClearSiteData(r, `"cache"`) // keep "storage": uploads resume after the user signs in
-		p.SetNotice(r, "You were signed out meanwhile. Sign in to go on.")
+		p.SetNotice(r, "Your session ended. Sign in to continue.")
 	}
 	if r.IsPart() {
 		h := r.W.Header()

@@ -24,60 +24,62 @@ type eventGroup struct {
 // not in the list are shown by name.
 var EventTexts = []eventGroup{
 	{"Documents", []eventText{
-		{"file.filed", "filed", "document", "filed"}, {"file.opened", "opened", "document", "read"},
+		{"file.filed", "uploaded", "document", "uploaded"}, {"file.opened", "opened", "document", "opened"},
 		{"file.downloaded", "downloaded", "document", "downloaded"},
 		{"file.changed", "renamed or moved", "document", "renamed"},
-		{"file.detached", "took off its abstract, into the trash,", "document", "moved to the trash:"},
-		{"file.trashed", "moved to the trash", "document", "moved to the trash:"},
-		{"file.restored", "restored from the trash", "document", "took out of the trash:"},
+		{"file.detached", "removed from its abstract:", "document", "deleted"},
+		{"file.trashed", "deleted", "document", "deleted"},
+		{"file.restored", "restored", "document", "restored"},
 		{"file.damaged", "found damage in", "document", "found damage in"},
-		{"file.retried", "had read again", "document", "had read again:"}, {"file.purged", "permanently deleted", "document", ""},
+		{"file.retried", "reprocessed", "document", "reprocessed"}, {"file.purged", "permanently deleted", "document", ""},
 	}},
-	{"Searches", []eventText{{"search.asked", "searched (the log never records the words)", "", ""}}},
+	{"Searches", []eventText{{"search.asked", "searched (search terms are not logged)", "", ""}}},
 	{"Abstracts", []eventText{
-		{"abstract.created", "made", "abstract", "made this abstract"}, {"abstract.changed", "changed", "abstract", "changed"},
-		{"abstract.trashed", "moved to the trash", "abstract", "moved it to the trash"},
-		{"abstract.restored", "restored from the trash", "abstract", "took it out of the trash"},
+		{"abstract.created", "created", "abstract", "created this abstract"}, {"abstract.changed", "changed", "abstract", "changed"},
+		{"abstract.trashed", "deleted", "abstract", "deleted this abstract"},
+		{"abstract.restored", "restored", "abstract", "restored this abstract"},
 		{"abstract.purged", "permanently deleted", "abstract", ""},
 	}},
 	{"Orders", []eventText{
-		{"order.created", "made", "order", "made this order"}, {"order.changed", "changed", "order", "changed"},
-		{"order.trashed", "moved to the trash", "order", "moved it to the trash"},
-		{"order.restored", "restored from the trash", "order", "took it out of the trash"}, {"order.purged", "permanently deleted", "order", ""},
+		{"order.created", "created", "order", "created this order"}, {"order.changed", "changed", "order", "changed"},
+		{"order.trashed", "deleted", "order", "deleted this order"},
+		{"order.restored", "restored", "order", "restored this order"}, {"order.purged", "permanently deleted", "order", ""},
 	}},
 	{"Trash", []eventText{
-		{"trash.emptied", "emptied the trash", "", ""}, {"retention.lifted", "lifted the retention of", "record", ""},
+		{"trash.emptied", "emptied the trash", "", ""}, {"retention.lifted", "lifted retention for", "record", ""},
 	}},
 	{"Folders", []eventText{
-		{"folder.created", "made", "folder", ""}, {"folder.changed", "renamed or moved", "folder", ""},
+		{"folder.created", "created", "folder", ""}, {"folder.changed", "renamed or moved", "folder", ""},
 		{"folder.removed", "removed", "folder", ""},
 	}},
-	{"Signing in", []eventText{
+	{"Sign-in", []eventText{
 		{"session.started", "signed in", "", ""}, {"session.ended", "signed out", "", ""},
-		{"session.refused", "was refused at signing in", "as", ""},
+		{"session.refused", "failed to sign in", "as", ""},
 	}},
 	{"Users", []eventText{
-		{"user.created", "added", "user", ""}, {"user.renamed", "renamed", "user", ""}, {"user.role_changed", "changed the role of", "user", ""},
-		{"user.disabled", "disabled", "user", ""}, {"user.enabled", "enabled", "user", ""}, {"user.reset", "made a reset link for", "user", ""},
-		{"user.password_set", "chose a password for", "user", ""}, {"user.password_changed", "changed the password of", "user", ""},
-		{"user.second_factor_added", "added a second factor for", "user", ""},
-		{"user.second_factor_removed", "removed the second factor of", "user", ""},
-		{"user.second_factor_clock_reset", "set the clock of the second factor right for", "user", ""},
-		{"user.recovery_codes_made", "made recovery codes for", "user", ""},
+		{"user.created", "created", "user", ""}, {"user.renamed", "renamed", "user", ""},
+		{"user.role_changed", "changed the role of", "user", ""},
+		{"user.disabled", "disabled", "user", ""}, {"user.enabled", "enabled", "user", ""},
+		{"user.reset", "created a reset link for", "user", ""},
+		{"user.password_set", "set the password of", "user", ""}, {"user.password_changed", "changed the password of", "user", ""},
+		{"user.second_factor_added", "turned on two-factor authentication for", "user", ""},
+		{"user.second_factor_removed", "turned off two-factor authentication for", "user", ""},
+		{"user.second_factor_clock_reset", "resynced two-factor authentication for", "user", ""},
+		{"user.recovery_codes_made", "created recovery codes for", "user", ""},
 	}},
 	{"API keys", []eventText{
-		{"key.created", "made", "API key", ""}, {"key.revoked", "revoked", "API key", ""}, {"key.rotated", "made a successor of", "API key", ""},
+		{"key.created", "created", "API key", ""}, {"key.revoked", "revoked", "API key", ""}, {"key.rotated", "rotated", "API key", ""},
 	}},
 	{"Templates and fields", []eventText{
-		{"template.created", "made", "template", ""}, {"template.changed", "changed", "template", ""},
+		{"template.created", "created", "template", ""}, {"template.changed", "changed", "template", ""},
 		{"template.retired", "retired", "template", ""},
-		{"order_fields.changed", "changed the fields of orders", "", ""}, {"order_statuses.changed", "changed the statuses of orders", "", ""},
+		{"order_fields.changed", "changed the order fields", "", ""}, {"order_statuses.changed", "changed the order statuses", "", ""},
 	}},
-	{"Backups and the vault", []eventText{
-		{"backup.created", "made a backup", "", ""}, {"backup.pruned", "removed old backups", "", ""},
+	{"Backups and maintenance", []eventText{
+		{"backup.created", "created a backup", "", ""}, {"backup.pruned", "pruned old backups", "", ""},
 		{"backup.restored", "restored a backup", "", ""},
-		{"vault.created", "made the vault", "", ""}, {"vault.repaired", "repaired the vault's indexes", "", ""},
-		{"search.reindexed", "had the search index made anew", "", ""},
+		{"vault.created", "initialized the vault", "", ""}, {"vault.repaired", "repaired the database", "", ""},
+		{"search.reindexed", "rebuilt the search index", "", ""},
 	}},
 }
 
@@ -106,8 +108,8 @@ func (w eventText) RecordType(of string) string {
 
 // Choice returns the label of the kind in the filter of the activity page.
 func (w eventText) Choice() string {
-	words := strings.TrimSuffix(w.Words, ",")
-	if w.Record != "" {
+	words := strings.TrimSuffix(w.Words, ":")
+	if w.Record != "" && w.Record != "as" {
 		words += " · " + w.Record
 	}
 	return strings.ToUpper(words[:1]) + words[1:]
@@ -125,16 +127,16 @@ func ActorText(a model.Actor) string {
 	case model.ActorKey:
 		return "API key " + name
 	case model.ActorLink:
-		return "Somebody with a link"
+		return "Download link"
 	case "operator":
 		if name == "" {
-			return "The operator of the machine"
+			return "An administrator (command line)"
 		}
-		return name + ", at the machine"
+		return name + " (command line)"
 	case "visitor":
-		return "Somebody"
+		return "Unknown user"
 	case "system":
-		return "deedkeep itself"
+		return "System"
 	}
 	return strings.TrimSpace(a.Kind + " " + name)
 }
@@ -143,11 +145,11 @@ func ActorText(a model.Actor) string {
 // text or its record. The text "one" is used if the value is 1 and "words" doesn't fit; "-" hides
 // the detail then.
 var detailTexts = []struct{ name, words, one string }{
-	{"reason", "%s", ""}, {"tries", "%s tries", ""}, {"count", "and %s times more", "and once more"},
+	{"reason", "%s", ""}, {"tries", "%s attempts", ""}, {"count", "and %s more times", "and 1 more time"},
 	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"},
-	{"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "may %s", ""},
+	{"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "permissions: %s", ""},
 	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
-	{"recovery_codes_left", "by a recovery code; %s are left", "by a recovery code; 1 is left"}, {"sessions", "%s sessions", "-"},
+	{"recovery_codes_left", "with a recovery code (%s left)", "with a recovery code (1 left)"}, {"sessions", "%s sessions", "-"},
 }
 
 // EventDetails returns the display texts of an event's details. It ignores details that are not in

@@ -60,8 +60,8 @@ func formDeadline(r *Request, maxBytes int64) time.Time {
 func ReadForm(r *Request, maxBytes int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		SkipForm(r)
-		return NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
-			"This is no form of a page. Open the page anew and fill in the form there.")
+		return NewHTTPError(http.StatusUnsupportedMediaType, "Form not recognized",
+			"Reload the page and submit the form again.")
 	}
 	control := http.NewResponseController(r.W)
 	// Only connections that don't support deadlines return an error. They are not network
@@ -74,10 +74,10 @@ func ReadForm(r *Request, maxBytes int64) error {
 			return err
 		}
 		if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return NewHTTPError(http.StatusRequestEntityTooLarge, "This cannot be read",
-				fmt.Sprintf("The form holds more than %s. Go back and shorten it.", FormatSize(tooLarge.Limit)))
+			return NewHTTPError(http.StatusRequestEntityTooLarge, "Form too large",
+				fmt.Sprintf("The form is larger than %s. Go back and shorten it.", FormatSize(tooLarge.Limit)))
 		}
-		return NewHTTPError(http.StatusBadRequest, "This cannot be read", "The form did not arrive whole. Go back and send it again.")
+		return NewHTTPError(http.StatusBadRequest, "Form incomplete", "The form was incomplete. Go back and submit it again.")
 	}
 	// The server keeps reading from the connection to detect when the client disconnects.
 	_ = control.SetReadDeadline(time.Time{})

@@ -113,7 +113,7 @@ func TestTimesInOfficeZone(t *testing.T) {
 		t.Errorf("formatTime() in summer = %s, want %s", got, summer)
 	}
 	failed := instance.BackupHealth{Failed: &backup.Failure{At: p.Now(), Reason: "no"}}
-	if got, want := BackupWarning(failed, p.LocalNow()), "The backup of Nov 21, 2026, 8:44 PM EST was not made: no"; got != want {
+	if got, want := BackupWarning(failed, p.LocalNow()), "The backup of Nov 21, 2026, 8:44 PM EST failed: no"; got != want {
 		t.Errorf("BackupWarning() = %q, want %q", got, want)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // invalidDateText is the message for a text that is not a date.
-const invalidDateText = "This is no date. Write it as month/day/year, like 3/14/2026."
+const invalidDateText = "This is not a valid date. Enter it as month/day/year, such as 3/14/2026."
 
 // ProblemText returns the message to show for a rejected value of the given type.
 func ProblemText(kind model.FieldType, sentence string) string {

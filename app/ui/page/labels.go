@@ -15,8 +15,8 @@ type FieldType struct {
 
 // FieldTypes lists the custom field types in the order that forms show them.
 var FieldTypes = []FieldType{
-	{model.Text, "Text, one line", false}, {model.Paragraph, "Paragraph, many lines", false}, {model.Date, "Date", false},
-	{model.Dropdown, "Dropdown, one of a list", true}, {model.Multiselect, "Several of a list", true}, {model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
+	{model.Text, "Text, single line", false}, {model.Paragraph, "Paragraph, multiple lines", false}, {model.Date, "Date", false},
+	{model.Dropdown, "Dropdown, single choice", true}, {model.Multiselect, "Multi-select, multiple choices", true}, {model.Number, "Number", false}, {model.Checkbox, "Checkbox, yes or no", false},
 	{model.Money, "Money, dollars and cents", false}, {model.Email, "Email address", false}, {model.Phone, "Phone number", false}, {model.URL, "Web address (URL)", false},
 }
 
@@ -33,9 +33,9 @@ func fieldTypeLabel(kind model.FieldType) string {
 
 // roleNames maps each role to its name and description.
 var roleNames = map[model.Role][2]string{
-	model.RoleViewer: {"Viewer", "Reads, searches and downloads; changes nothing."},
-	model.RoleStaff:  {"Staff", "Files, changes and moves to the trash as well."},
-	model.RoleAdmin:  {"Administrator", "Runs the service as well: users, keys, templates, backups."},
+	model.RoleViewer: {"Viewer", "Can search, read, and download. Can't make changes."},
+	model.RoleStaff:  {"Staff", "Can also upload, edit, and delete."},
+	model.RoleAdmin:  {"Administrator", "Can also manage users, API keys, templates, and backups."},
 }
 
 // RoleName returns the display name of a role, such as "Viewer".
@@ -52,7 +52,7 @@ func matchLabel(by string) string {
 	case "file_number":
 		return "File number"
 	case "parcel":
-		return "Parcel"
+		return "Parcel ID"
 	}
 	return "Address"
 }

@@ -49,7 +49,7 @@ func (p *Site) serveUnknown(r *Request, h http.Handler) {
 	case err != nil:
 	case recorder.status == http.StatusMethodNotAllowed:
 		r.W.Header()["Allow"] = recorder.header["Allow"]
-		err = NewHTTPError(http.StatusMethodNotAllowed, "This cannot be done here", "This address is not used that way.")
+		err = NewHTTPError(http.StatusMethodNotAllowed, "Action not available", "This address doesn't support that kind of request.")
 	default:
 		err = NotFound(r)
 	}

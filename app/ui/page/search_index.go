@@ -19,17 +19,17 @@ type SearchIndexStatus struct {
 func (s SearchIndexStatus) Says() string {
 	switch {
 	case s.Building && s.Ready:
-		return "The index is being made anew" + s.progress() + ". The old one answers until then." + s.nameOnlySentence()
+		return "Rebuilding the search index" + s.progress() + ". Searches use the old index until it is complete." + s.nameOnlySentence()
 	case s.Ready && s.MissingTextLive > 0:
-		return Plural(s.Documents, "record is", "records are") + " in the index." + s.nameOnlySentence()
+		return Plural(s.Documents, "record", "records") + " in the search index." + s.nameOnlySentence()
 	case s.Building:
-		return "The index is being made" + s.progress() + ". Until then only numbers, parcels and addresses are found."
+		return "Building the search index" + s.progress() + ". Until then, search finds only numbers, Parcel IDs, and addresses."
 	case !s.Ready:
-		return "There is no index of words: only numbers, parcels and addresses are found."
+		return "The search index is missing. Search finds only numbers, Parcel IDs, and addresses."
 	case s.PendingChanges > 0:
-		return fmt.Sprintf("%s in %s. %s not in it yet.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes), Plural(s.PendingChanges, "change is", "changes are"))
+		return fmt.Sprintf("%s in the search index (%s). %s not searchable yet.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes), Plural(s.PendingChanges, "change is", "changes are"))
 	}
-	return fmt.Sprintf("%s in %s, with every change there was.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes))
+	return fmt.Sprintf("%s in the search index (%s). It is up to date.", Plural(s.Documents, "record", "records"), FormatSize(s.Bytes))
 }
 
 // Missing says why the search index can't be used. It returns "" if the index can be used or if the
@@ -38,11 +38,11 @@ func (s SearchIndexStatus) Missing() string {
 	switch {
 	case s.Ready:
 	case s.Failure != "" && s.Building && s.Total > 0:
-		return "The search index does not get on for now" + s.progress() + ". Administrators see why under Settings."
+		return "Search isn't updating right now" + s.progress() + ". Administrators can see details in Settings."
 	case s.Failure != "":
-		return "The search index does not get on for now. Administrators see why under Settings."
+		return "Search isn't updating right now. Administrators can see details in Settings."
 	case s.Building && s.Total > 0:
-		return "The search index is being made" + s.progress() + "."
+		return "The search index is being built" + s.progress() + "."
 	}
 	return ""
 }
@@ -53,12 +53,12 @@ func (s SearchIndexStatus) Late() string {
 	var says []string
 	switch late := s.State.Lagging(); {
 	case late && s.Failure != "":
-		says = append(says, "The search index does not get on for now: what was filed or changed lately is not found yet.")
+		says = append(says, "Search isn't updating right now. Recent uploads and changes may not appear yet.")
 	case late:
-		says = append(says, "The search index is catching up: some of what was filed or changed lately is not found yet.")
+		says = append(says, "Search is catching up. Recent uploads and changes may not appear yet.")
 	}
 	if n := s.WithoutText(); s.Ready && n > 0 {
-		says = append(says, Plural(n, "document is not found by what it says", "documents are not found by what they say")+" yet, only by name.")
+		says = append(says, Plural(n, "document", "documents")+" can be found only by name for now.")
 	}
 	return strings.Join(says, " ")
 }
@@ -68,7 +68,7 @@ func (s SearchIndexStatus) nameOnlySentence() string {
 	if s.MissingTextLive == 0 {
 		return ""
 	}
-	return " " + Plural(s.MissingTextLive, "document is", "documents are") + " found by name only until the text is made again, as after a restore."
+	return " " + Plural(s.MissingTextLive, "document", "documents") + " can be found only by name until the server has read the text again."
 }
 
 func (s SearchIndexStatus) progress() string {
@@ -81,9 +81,9 @@ func (s SearchIndexStatus) progress() string {
 // Percent returns the progress of an index rebuild.
 func (s SearchIndexStatus) Percent() string {
 	if s.Total == 0 {
-		return "0 %"
+		return "0%"
 	}
-	return fmt.Sprintf("%d %%", min(s.Done, s.Total)*100/s.Total)
+	return fmt.Sprintf("%d%%", min(s.Done, s.Total)*100/s.Total)
 }
 
 // SearchIndexStatus reads the state of the search index. If that fails, Problem is set.
@@ -91,7 +91,7 @@ func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	state, err := p.Vault.Search.State(ctx)
 	if err != nil {
 		p.Log.ErrorContext(ctx, "search index", "error", err)
-		return SearchIndexStatus{Problem: "How the index is cannot be told now."}
+		return SearchIndexStatus{Problem: "The state of the search index is not available."}
 	}
 	return SearchIndexStatus{State: state}
 }

@@ -10,15 +10,15 @@ import (
 // pageCodes maps codes whose sentences are written for developers to the sentences that pages show.
 var pageCodes = map[errs.Code]errs.Code{
 	errs.TooLong:          "The {field} can have at most %d characters.",
-	errs.NotDate:          "The {field} is no date: write it as month/day/year, like 3/14/2026.",
+	errs.NotDate:          "The {field} is not a valid date. Enter it as month/day/year, such as 3/14/2026.",
 	search.TextTooShort:   "Type at least two letters or digits.",
-	search.TextTooLong:    "That is too long to look for: %d characters at most.",
-	search.TextTooComplex: "That is too much to look for; fewer words will do.",
-	search.TextInvalid:    "That has characters that nothing can be found by.",
+	search.TextTooLong:    "The search is too long. Use at most %d characters.",
+	search.TextTooComplex: "The search is too complex. Use fewer words.",
+	search.TextInvalid:    "The search contains characters that can't be searched.",
 }
 
 // pageNames maps the names of fields in the API to the names on pages.
-var pageNames = map[string]string{"filename": "name", "tax map": "parcel or tax map number"}
+var pageNames = map[string]string{"filename": "name", "tax map": "Parcel ID"}
 
 // sentence returns the sentence that pages show for a problem.
 func sentence(p errs.Problem) string {

@@ -30,9 +30,9 @@ func (v Visitor) MayAdminister() bool { return v.Role.Can(model.PermAdmin) }
 
 // Reasons to redirect a visitor; see redirectToSignIn.
 var (
-	ErrSignIn            = errors.New("nobody is signed in")
-	errSessionEnded      = fmt.Errorf("a session has ended: %w", ErrSignIn)
-	ErrTwoFactorRequired = errors.New("a second factor has to be set up first")
+	ErrSignIn            = errors.New("not signed in")
+	errSessionEnded      = fmt.Errorf("session ended: %w", ErrSignIn)
+	ErrTwoFactorRequired = errors.New("two-factor authentication must be set up first")
 )
 
 // sessionCookie is the name of the session cookie. If the browser uses HTTPS, the cookie has the
@@ -111,7 +111,7 @@ func (p *Site) SetCookie(r *Request, name, value string, life time.Duration, sit
 }
 
 // errNotSetUp is returned until the first administrator is created.
-var errNotSetUp = errors.New("there is no administrator yet")
+var errNotSetUp = errors.New("no administrator account exists yet")
 
 // authenticate returns the visitor. Until the first administrator is created, it returns
 // errNotSetUp, whose error page explains the setup link.

@@ -102,13 +102,13 @@ func (p *Site) templateFuncs() template.FuncMap {
 // dict returns a map of alternating keys and values, for passing several values to a template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
-		return nil, fmt.Errorf("dict: a name without a value")
+		return nil, fmt.Errorf("dict: name without a value")
 	}
 	values := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
-			return nil, fmt.Errorf("dict: %v is no name", pairs[i])
+			return nil, fmt.Errorf("dict: %v is not a name", pairs[i])
 		}
 		values[name] = pairs[i+1]
 	}
@@ -120,7 +120,7 @@ func dict(pairs ...any) (map[string]any, error) {
 func (p *Site) icon(name string) (template.HTML, error) {
 	markup, ok := p.icons[name]
 	if !ok {
-		return "", fmt.Errorf("there is no icon %q", name)
+		return "", fmt.Errorf("unknown icon %q", name)
 	}
 	return template.HTML(markup), nil // #nosec G203 -- embedded files, not user input
 }

@@ -72,7 +72,7 @@ func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 		list = append(list, Warning{text, "/admin/backups", "Backups"})
 	}
 	if text := DiskWarning(h); text != "" {
-		list = append(list, Warning{text, "/admin/settings", "The service"})
+		list = append(list, Warning{text, "/admin/settings", "Settings"})
 	}
 	return list
 }
@@ -81,11 +81,11 @@ func HealthWarnings(h instance.Health, now time.Time) (list []Warning) {
 func BackupWarning(b instance.BackupHealth, now time.Time) string {
 	switch {
 	case b.Failed != nil:
-		return fmt.Sprintf("The backup of %s was not made: %s", ClockTime(b.Failed.At.In(now.Location())), b.Failed.Reason)
+		return fmt.Sprintf("The backup of %s failed: %s", ClockTime(b.Failed.At.In(now.Location())), b.Failed.Reason)
 	case b.Missing:
-		return "There is no backup: what is stored would be lost with this disk."
+		return "No backup exists. If this disk fails, everything on it is lost."
 	case b.TooOld:
-		return fmt.Sprintf("The last good backup is %s old.", FormatAge(now.Sub(b.LastGood.At)))
+		return fmt.Sprintf("The last successful backup is %s old.", FormatAge(now.Sub(b.LastGood.At)))
 	}
 	return ""
 }
@@ -103,13 +103,13 @@ func DiskWarning(h instance.Health) string {
 	s := h.Status
 	switch {
 	case s.ReadOnly:
-		return "Nothing can be changed since the disk failed to keep something. Make a backup, see to the disk, then restart the service."
+		return "deedkeep is read-only because of a disk error. Create a backup, check the disk, then restart the server."
 	case s.Denied != nil && errs.KindOf(s.Denied) != errs.InsufficientStorage:
 		return DeniedReason(s.Denied)
 	case s.DiskFree <= s.DiskReserve:
-		return fmt.Sprintf("The disk is full: %s are free, which is less than the %s kept in reserve. Uploads are refused.", FormatSize(s.DiskFree), FormatSize(s.DiskReserve))
+		return fmt.Sprintf("The disk is full: %s free, less than the reserve of %s. Uploads are rejected.", FormatSize(s.DiskFree), FormatSize(s.DiskReserve))
 	case h.LowDisk:
-		return fmt.Sprintf("The disk is nearly full: %s more can be stored.", FormatSize(s.DiskFree-s.DiskReserve))
+		return fmt.Sprintf("The disk is nearly full: %s left for new data.", FormatSize(s.DiskFree-s.DiskReserve))
 	}
 	return ""
 }
@@ -119,7 +119,7 @@ func DeniedReason(err error) string {
 	if domainErr, ok := errors.AsType[*errs.Error](err); ok {
 		return domainErr.Message
 	}
-	return "Nothing can be added now. See the server's log."
+	return "The server can't add data right now. See the server log."
 }
 
 // ResetWarnings clears the cached warnings. The next page reads them again.
