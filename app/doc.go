@@ -18,6 +18,7 @@
 //	13    app/ui/documents pages of one document, uploads, downloads, trash       -
 //	13    app/ui/admin   pages for administrators                                 -
 //	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
+//	13    app/ui/help    guides as pages, and search in them                      -
 //	13    app/control    control socket: listener, client, handlers               -
 //	13    app/metrics    Prometheus metrics                                       github.com/prometheus/client_golang github.com/prometheus/common
 //	12    app/ui/page    what all pages share: layout, forms, sessions, errors    -
@@ -58,6 +59,7 @@
 //	0     app/tus        headers of resumable uploads                             -
 //	0     app/document/docio reader of one untrusted document                     -
 //	0     app/search/index/segment segment files of the index: write, read, merge -
+//	0     app/guides     guides: text, HTML, search                               github.com/yuin/goldmark
 //	0     app/importer   scan of a folder of existing documents                   -
 //	0     app/strictyaml YAML files written by hand: nodes and lines of problems  -
 //	0     web            embedded pages, scripts, styles, and engines             -

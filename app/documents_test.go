@@ -24,7 +24,7 @@ func isDocument(name string) bool {
 	if !strings.HasSuffix(name, ".md") {
 		return false
 	}
-	return name == "README.md" || name == "data/README.md" || strings.HasPrefix(name, ".github/") || path.Dir(name) == "cmd/help"
+	return name == "README.md" || name == "data/README.md" || strings.HasPrefix(name, ".github/") || path.Dir(name) == "app/guides"
 }
 
 // missingPaths returns a sentence for each path in a document that doesn't exist in the repository.

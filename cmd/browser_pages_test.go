@@ -67,6 +67,11 @@ func (f *firm) screens() []screen {
 		{name: "document-broken", path: document(brokenName), as: staff},
 		{name: "document-trashed", path: document(trashedName), as: staff},
 		{name: "trash", path: "/trash", as: staff},
+		{name: "help", path: "/help", as: viewer},
+		{name: "help-results", path: "/help?q=backup+disk", as: viewer},
+		{name: "help-working", path: "/help/working", as: staff},
+		{name: "help-security", path: "/help/security", as: admin},
+		{name: "help-api", path: "/help/api", as: staff},
 		{name: "me", path: "/me", as: staff},
 		{name: "admin", path: "/admin", as: admin},
 		{name: "admin-templates", path: "/admin/templates", as: admin},
@@ -92,7 +97,7 @@ var nonPageRoutes = map[string]string{
 	"/marks": "part of a page", "GET /find/box": "part of a page", "GET /orders/number": "part of a page",
 	"GET /admin/search": "part of a page", "/latest": "part of a page", "/documents/{n}/row": "part of a page",
 	"/{part}": "part of a page", "GET /abstracts/{id}/documents": "part of a page", "GET /documents/{n}/find": "part of a page",
-	"/zip": "archive", ".csv": "CSV", "/uploads/{id}": "resumable upload",
+	"/screenshots/{name}": "image", "/zip": "archive", ".csv": "CSV", "/uploads/{id}": "resumable upload",
 }
 
 // Every route for a page is listed in screens, so every page is tested.

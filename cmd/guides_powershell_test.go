@@ -46,7 +46,7 @@ func TestGuidesForPowerShell(t *testing.T) {
 		list := codeBlocks(text)
 		for i, block := range list {
 			switch {
-			case strings.HasPrefix(block.language, "sh") && name != "integrating": // its requests are the same with curl.exe
+			case strings.HasPrefix(block.language, "sh") && name != "api": // its requests are the same with curl.exe
 				unixOnly := unixOnlyPattern.FindString(block.text)
 				translated := i+1 < len(list) && list[i+1].language == "powershell"
 				if unixOnly != "" && !translated && !strings.Contains(block.text, "/etc/systemd/system/deedkeep.service <<") {

@@ -97,10 +97,10 @@ func TestGuidesAsRoot(t *testing.T) {
 	}
 	dir := t.TempDir()
 	copyDocuments(t, dir)
-	checked := []string{"installing", "security"} // the first and the last guide
+	checked := []string{"install", "security"} // the first and the last guide
 	var script strings.Builder
 	script.WriteString(guideMachine)
-	for _, name := range []string{"installing", "backups", "upgrading", "security"} {
+	for _, name := range []string{"install", "backups", "upgrade", "security"} {
 		text, err := helpTopic(name)
 		if err != nil {
 			t.Fatalf("read help topic: %v", err)
@@ -143,7 +143,7 @@ func TestGuidesAsRoot(t *testing.T) {
 
 // systemd accepts the unit file in the guide and rates its exposure level below 2.0 (of 10).
 func TestGuideUnit(t *testing.T) {
-	text, err := helpTopic("installing")
+	text, err := helpTopic("install")
 	if err != nil {
 		t.Fatalf("read help topic: %v", err)
 	}

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"bytes"
-	"embed"
 	"fmt"
 	"strings"
 
@@ -10,35 +8,31 @@ import (
 
 	"deedkeep/app/api"
 	"deedkeep/app/config"
+	"deedkeep/app/guides"
 )
 
-// topicFiles are the guides for people who run the server. Each guide is a Markdown file
-// whose first line is its heading. A test runs the shell blocks.
-//
-//go:embed help/*.md
-var topicFiles embed.FS
-
-// topicCompletions returns the guides in the form "name\theading".
+// topicCompletions returns the guides in the form "topic\ttitle".
 func topicCompletions() (list []string) {
-	files, _ := topicFiles.ReadDir("help") // can't fail, because the directory is embedded
-	for _, file := range files {
-		text, _ := topicFiles.ReadFile("help/" + file.Name())
-		heading, _, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("# ")), []byte("\n"))
-		list = append(list, strings.TrimSuffix(file.Name(), ".md")+"\t"+string(heading))
+	for _, g := range guides.List() {
+		list = append(list, g.Topic+"\t"+g.Title)
 	}
 	return list
 }
 
+// helpTopic returns the guide with the given topic as text for a terminal.
 func helpTopic(name string) (string, error) {
-	text, err := topicFiles.ReadFile("help/" + name + ".md")
-	if err != nil || name != "integrating" {
-		return string(text), err
+	g, found := guides.Find(name)
+	if !found {
+		return "", fmt.Errorf("unknown guide %q", name)
+	}
+	if g.Topic != "api" {
+		return g.Terminal(), nil
 	}
 	requests, err := curlExamples()
-	return string(text) + requests, err
+	return g.Terminal() + requests, err
 }
 
-// curlExamples returns the last section of the integration guide: a curl example for each
+// curlExamples returns the last section of the API guide: a curl example for each
 // request, generated from the OpenAPI description.
 func curlExamples() (string, error) {
 	samples, err := api.Samples("http://" + config.Default().Listen)
@@ -46,7 +40,7 @@ func curlExamples() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	b.WriteString("\n## Every request\n\nThe key is in $KEY, a document of yours is Deed.pdf; put your own ids in the places of these.\n")
+	b.WriteString("\n## All requests\n\nThese examples use the key in $KEY and the document Deed.pdf. Use your own IDs.\n")
 	for _, s := range samples {
 		fmt.Fprintf(&b, "\n%s %s: %s\n\n```\n%s\n```\n", s.Method, s.Path, s.Summary, s.Curl)
 	}
@@ -56,9 +50,9 @@ func curlExamples() (string, error) {
 func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [TOPIC or COMMAND]...",
-		Short: "Show a guide, or what a command does",
-		Long:  "Show a guide, or what a command does. The guides:\n\n" + topicTable(),
-		Example: `  deedkeep help installing
+		Short: "Show a guide or help for a command",
+		Long:  "Show a guide or help for a command. Guides:\n\n" + topicTable(),
+		Example: `  deedkeep help install
   deedkeep help keys create`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: fixedWords(topicCompletions()...),
@@ -71,7 +65,7 @@ func (s *shell) helpCommand(root *cobra.Command) *cobra.Command {
 			}
 			found, rest, err := root.Find(args)
 			if err != nil || found == root || len(rest) > 0 {
-				return &usageError{fmt.Errorf("there is no guide and no command %q; the guides are %s", strings.Join(args, " "), strings.Join(topicNames(), ", "))}
+				return &usageError{fmt.Errorf("unknown guide or command %q (guides: %s)", strings.Join(args, " "), strings.Join(topicNames(), ", "))}
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

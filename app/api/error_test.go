@@ -46,13 +46,13 @@ func TestErrorCodes(t *testing.T) {
 		delete(unused, code)
 	}
 	delete(unused, httpx.CodeRunning)
-	guide, err := os.ReadFile("../../cmd/help/integrating.md")
+	guide, err := os.ReadFile("../../app/guides/api.md")
 	if err != nil {
 		t.Fatalf("os.ReadFile: %v", err)
 	}
 	for code := range listed {
 		if !strings.Contains(string(guide), "`"+code+"`") {
-			t.Errorf("integrating.md doesn't list %q", code)
+			t.Errorf("api.md doesn't list %q", code)
 		}
 	}
 	for code := range unused {

@@ -80,6 +80,10 @@ func (h *testServer) createRecords(t *testing.T) func(path, name string) string 
 		switch {
 		case name == "part":
 			return "now" // for the backups page
+		case name == "topic":
+			return "working"
+		case path == "/help/screenshots/{name}":
+			return "desk.png"
 		case name == "n" && strings.HasPrefix(path, "/abstracts/"):
 			return strconv.FormatUint(attached, 10)
 		}

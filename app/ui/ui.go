@@ -1,8 +1,8 @@
 // Package ui serves the web interface: pages and signed download links. It contains no business
 // logic but calls the services of package instance.
 //
-// Package page contains what all pages share. The packages account, admin, documents, and records
-// each handle a group of pages and list their routes with the required access level. Package ui
+// Package page contains what all pages share. The packages account, admin, documents, help, and
+// records each handle a group of pages and list their routes with the required access level. Package ui
 // combines these routes.
 package ui
 
@@ -14,6 +14,7 @@ import (
 	"deedkeep/app/ui/account"
 	"deedkeep/app/ui/admin"
 	"deedkeep/app/ui/documents"
+	"deedkeep/app/ui/help"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records"
 	"deedkeep/web"
@@ -62,5 +63,6 @@ func routes(s *page.Site, docs *documents.Pages) []page.Route {
 		records.New(s, docs.ShowDocument).Routes(),
 		docs.Routes(),
 		admin.New(s).Routes(),
+		help.New(s).Routes(),
 	)
 }

@@ -10,7 +10,7 @@ import (
 // Page is the content that a handler passes to RenderPage.
 type Page struct {
 	Heading string   // title of the page and of the browser tab
-	Section string   // selected navigation entry: desk, abstracts, orders, vault, trash, admin, me
+	Section string   // selected navigation entry: desk, abstracts, orders, vault, trash, admin, help, me
 	Data    any      // data for the page's template
 	Scripts []string // additional scripts for this page
 	Styles  []string

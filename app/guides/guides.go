@@ -1,0 +1,99 @@
+// Package guides contains the guides for the people who use deedkeep and run its server. Each guide
+// is a Markdown file. The package returns its text for terminals, its HTML for pages, and searches
+// all guides.
+//
+// The guides link to each other by file name, so they can also be read in the repository.
+package guides
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+)
+
+//go:embed *.md screenshots/*.png
+var files embed.FS
+
+// Audience is a group of guides.
+type Audience string
+
+// The audiences, in the sequence of List.
+const (
+	Staff          Audience = "For everyone"
+	Administrators Audience = "For administrators"
+	Developers     Audience = "For developers"
+)
+
+// Guide is a guide without its text.
+type Guide struct {
+	Topic    string // name in commands and addresses, and of its file
+	Title    string // first heading of its file
+	Summary  string // what the guide covers
+	Audience Audience
+}
+
+// Path returns the address of the guide's page.
+func (g Guide) Path() string { return "/help/" + g.Topic }
+
+// list contains the guides in the sequence in which people need them.
+var list = []Guide{
+	{"working", "Working with deedkeep", "Signing in, abstracts, documents, reading, trash, and printing", Staff},
+	{"search", "Search guide", "What you can type and what it finds", Staff},
+	{"install", "Install deedkeep", "First start, templates, importing existing documents, running as a service", Administrators},
+	{"security", "Security", "HTTPS, user accounts and roles, API keys, audit log", Administrators},
+	{"proxy", "Reverse proxy", "nginx, Caddy, or IIS in front of the server", Administrators},
+	{"backups", "Backups", "Scheduling, restore tests, encryption, restoring", Administrators},
+	{"monitoring", "Monitoring", "Health checks, metrics, and alert rules", Administrators},
+	{"upgrade", "Upgrade deedkeep", "New versions, going back, moving to another machine", Administrators},
+	{"performance", "Performance", "Measured times and sizes, and how to repeat the measurement", Administrators},
+	{"api", "API guide", "Requests, uploads, retries, pagination, search, errors", Developers},
+}
+
+// oldTopics maps earlier names of guides to the current ones.
+var oldTopics = map[string]string{"installing": "install", "integrating": "api", "searching": "search", "upgrading": "upgrade"}
+
+// List returns all guides, grouped by audience.
+func List() []Guide { return slices.Clone(list) }
+
+// Find returns the guide with the given topic. It also accepts the topic's earlier name.
+func Find(topic string) (Guide, bool) {
+	if current, ok := oldTopics[topic]; ok {
+		topic = current
+	}
+	i := slices.IndexFunc(list, func(g Guide) bool { return g.Topic == topic })
+	if i < 0 {
+		return Guide{}, false
+	}
+	return list[i], true
+}
+
+// Markdown returns the text of the guide's file.
+func (g Guide) Markdown() string {
+	text, err := files.ReadFile(g.Topic + ".md")
+	if err != nil {
+		panic(err) // not reached: a test reads every guide
+	}
+	return string(text)
+}
+
+// Screenshot returns a PNG file that a guide shows, or fs.ErrNotExist.
+func Screenshot(name string) ([]byte, error) {
+	if path.Base(name) != name || path.Ext(name) != ".png" {
+		return nil, fs.ErrNotExist
+	}
+	return files.ReadFile(path.Join("screenshots", name))
+}
+
+var (
+	imageLine = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n\n?`)
+	guideLink = regexp.MustCompile(`\[[^\]]+\]\(([a-z]+)\.md(?:#[^)]*)?\)`)
+)
+
+// Terminal returns the guide's text for a terminal: without screenshots, and with commands in place
+// of links.
+func (g Guide) Terminal() string {
+	text := imageLine.ReplaceAllString(g.Markdown(), "")
+	return guideLink.ReplaceAllString(text, `"deedkeep help $1"`)
+}
