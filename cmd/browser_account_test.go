@@ -89,7 +89,7 @@ func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	b.goTo("/admin/keys/new")
 	b.fill("#name", "Closing software")
 	b.clickLink("main button.primary")
-	b.waitVisible("main | Copy the key now")
+	b.waitVisible("main | Copy this key now")
 	b.checkAccessible(t, "new key")
 	b.screenshot("scene-key")
 	key := eval[string](b, `document.querySelector("#key").value`)
@@ -98,7 +98,7 @@ func testCreateAndRevokeKey(t *testing.T, env *browserEnv) {
 	}
 	b.clickLink("a | Done")
 	b.clickLink("main a | Closing software")
-	b.click("label | I know that what uses this key stops")
+	b.click("label | I understand that applications using this key will stop working")
 	b.clickLink("main button | Revoke")
 	b.waitText("Revoked")
 	if got := statusWithKey(t, srv, key); got != http.StatusUnauthorized {

@@ -223,21 +223,21 @@ func testEditTemplate(t *testing.T, env *browserEnv) {
 	for _, field := range []struct{ label, fieldType, options string }{
 		{"Consideration", "number", ""}, {"Recording office", "dropdown", "County clerk"}, {"Certified copies", "checkbox", ""},
 	} {
-		b.click("a | Add a field")
+		b.click("a | Add field")
 		b.fill("#label", field.label)
 		b.fill("#type", field.fieldType)
 		if field.options != "" {
 			b.fill("#options", field.options)
 		}
-		b.click("button | Add the field")
+		b.click("button | Add field")
 		b.waitVisible("tr .name | " + field.label)
 	}
 	b.drag("[data-sort=fields] tr:nth-child(2) .grip", "[data-sort=fields] tr:nth-child(4) .grip")
-	b.waitText("The fields stand in the new order.")
+	b.waitText("Field sequence saved.")
 	b.waitSettled("tr .name | Consideration")
 	b.click("a | Consideration")
 	b.fill("#label", "Consideration paid")
-	b.click("button | Save the field")
+	b.click("button | Save field")
 	b.waitVisible("tr .name | Consideration paid")
 	b.checkAccessible(t, "template")
 }

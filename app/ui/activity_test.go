@@ -58,7 +58,7 @@ func TestActivity(t *testing.T) {
 
 	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(id)
 	all := admin.get(t, 200, "/admin/activity", `created abstract <a href="`+path+`">12 &lt;b&gt;Mill&lt;/b&gt; Road, Ada County</a>`,
-		`<span class="muted">County:</span> nothing`, "Ada",
+		`<span class="muted">County:</span> (blank)`, "Ada",
 		`opened document <a href="/documents/1">deed &lt;1&gt;.pdf</a>`, "changed the order statuses", "signed in",
 		"An administrator (command line)", ">System<")
 	all.lacks(t, "<b>Mill", "abstract.created<")
@@ -79,14 +79,14 @@ func TestActivity(t *testing.T) {
 		{"by order number", "record=26-7", []string{"created order <a",
 			`Entries about order <a href="` + h.orderPath(order) + `">26-7</a>`}, []string{"created abstract <a"}},
 		{"by the number of two orders", "record=26-8",
-			[]string{"Several records match", "Records that match",
+			[]string{"Several records match", "Matching records",
 				`record=order%3A` + strings.TrimPrefix(h.orderPath(duplicate), "/orders/"), "created abstract <a"}, nil},
 		{"by username", "record=ADA", []string{"Entries about user <a href=", "created user"}, []string{"created abstract <a"}},
 		{"searches", "kind=search.asked", []string{"search terms are not logged"}, nil},
 		{"from a day", "from=2026-05-30", []string{"created abstract <a"}, []string{"initialized the vault"}},
 		{"to a day", "to=2026-05-29", []string{"initialized the vault"}, []string{"created abstract <a"}},
 		{"invalid date", "from=yesterday", []string{"This is not a valid date"}, nil},
-		{"no results", "who=user:99", []string{"No entry fits"}, nil},
+		{"no results", "who=user:99", []string{"No matching entries"}, nil},
 		{"two filters", fmt.Sprintf("who=user:%d&kind=abstract.changed", admin.actor.ID), []string{"changed abstract"},
 			[]string{"created abstract <a"}},
 		{"invalid cursor", "at=AAAA", []string{"created abstract <a"}, nil},
@@ -166,12 +166,12 @@ func TestActivityVerify(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.get(t, 200, "/admin/activity", "Verify the log", "Every entry is sealed")
+	admin.get(t, 200, "/admin/activity", "Audit log integrity", "Each entry contains a hash")
 	admin.post(t, 303, "/admin/activity/verify", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Events.VerifyProgress().Running })
-	admin.get(t, 200, "/admin/activity", "The log holds: all", "with the hash <code>")
+	admin.get(t, 200, "/admin/activity", "Verified: all", "with the hash <code>")
 	part := admin.testServer.request(t, 200, http.MethodGet, "/admin/activity/verify", admin.cookie, "HX-Request: true")
-	part.has(t, `id="log-check"`, "The log holds")
+	part.has(t, `id="log-check"`, "Verified: all")
 	part.lacks(t, "<html", "hx-trigger")
 	admin.get(t, 303, "/admin/activity/verify")
 }

@@ -37,7 +37,7 @@ func TestBackupsWithoutDirectory(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.get(t, 200, "/admin/backups", "No directory is set", "Then write in <code>/etc/deedkeep/own.yaml</code>",
+	admin.get(t, 200, "/admin/backups", "No backup directory", "Add this to <code>/etc/deedkeep/own.yaml</code>",
 		"DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
 	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
@@ -50,21 +50,21 @@ func TestBackups(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	h.upload(t, "a.pdf", vaulttest.PDF(1, "a"))
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
-	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "None yet", "No backup exists. If this disk fails",
+	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "No backups yet", "No backup exists. If this disk fails",
 		"Back up now").lacks(t, "nas <1>")
 	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
 
 	admin.post(t, 303, "/admin/backups", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
-	page := admin.get(t, 200, "/admin/backups", "The backup was made", "1 document, ", "0 minutes ago", `name="snapshot"`)
-	page.lacks(t, "There is no backup")
+	page := admin.get(t, 200, "/admin/backups", "Backup created", "1 document, ", "0 minutes ago", `name="snapshot"`)
+	page.lacks(t, "No backup exists")
 	state, err := h.vault.Backups.State()
 	if err != nil || state.LastGood == nil {
 		t.Fatalf("Backups.State = %+v, %v, want a good backup", state, err)
 	}
 	admin.post(t, 303, "/admin/backups/verify", url.Values{"snapshot": {state.LastGood.Snapshot}})
 	waitUntilStopped(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
-	admin.get(t, 200, "/admin/backups", "All is well", "1 backup, 1 document")
+	admin.get(t, 200, "/admin/backups", "No problems found", "1 backup, 1 document")
 	admin.post(t, 409, "/admin/backups/verify", url.Values{"snapshot": {"20990101T000000Z"}})
 
 	blobs, err := filepath.Glob(filepath.Join(to, "blobs", "*", "*"))
@@ -76,7 +76,7 @@ func TestBackups(t *testing.T) {
 	}
 	admin.post(t, 303, "/admin/backups/verify", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Backups.VerifyProgress().Running })
-	admin.get(t, 200, "/admin/backups", "The backups are damaged", "1 finding")
+	admin.get(t, 200, "/admin/backups", "The backups are damaged", "1 problem")
 	part := h.request(t, 200, "GET", "/admin/backups/check", admin.cookie, "HX-Request: true")
 	part.has(t, `id="backup-check"`)
 	part.lacks(t, "<html", "hx-trigger=\"load")
@@ -104,10 +104,10 @@ func TestBackupTwice(t *testing.T) {
 		done <- err
 	}()
 	<-started
-	admin.get(t, 200, "/admin/backups", "A backup is being made since", "<progress", "This page may be left")
+	admin.get(t, 200, "/admin/backups", "Backup started", "<progress", "You can leave this page")
 	again := admin.post(t, 303, "/admin/backups", nil)
 	admin.testServer.request(t, 200, "GET", "/admin/backups",
-		admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is being made already.")
+		admin.cookie+"; "+strings.Split(again.Header.Get("Set-Cookie"), ";")[0]).has(t, "A backup is already running.")
 	part := h.request(t, 200, "GET", "/admin/backups/now", admin.cookie, "HX-Request: true")
 	part.has(t, "load delay:1s")
 	close(release)
@@ -135,10 +135,10 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", "Encrypted connections", "Not set",
-		"Examine it", h.dir, "write it in <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
-	admin.post(t, 200, "/admin/settings", nil).has(t, "Something is wrong", "disk &lt;1&gt;", "buy one",
-		`<span class="badge bad">Wrong</span>`)
+	admin.get(t, 200, "/admin/settings", "9.9.9", "backup.passphrase", "limits.file_size", ">HTTPS<", "Not set",
+		"Run check", h.dir, "edit <code>/etc/deedkeep/own.yaml</code>").lacks(t, "config.yaml")
+	admin.post(t, 200, "/admin/settings", nil).has(t, "Problems found", "disk &lt;1&gt;", "buy one",
+		`<span class="badge bad">Error</span>`)
 	for _, role := range []model.Role{model.RoleStaff, model.RoleViewer} {
 		other := h.newUser(t, string(role), role)
 		for _, target := range []string{"/admin/settings", "/admin/backups"} {
@@ -155,5 +155,5 @@ func TestDiskWarning(t *testing.T) {
 	h := newEmptyTestServer(t, func(opts *instance.Options) { opts.Settings.FileSize = 1 << 56 })
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/trash", "The disk is nearly full", `href="/admin/settings"`)
-	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">The service</a>`)
+	admin.get(t, 200, "/admin/settings", "The disk is nearly full").lacks(t, `href="/admin/settings">Settings</a></p>`)
 }

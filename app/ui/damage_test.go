@@ -222,7 +222,7 @@ func TestDamageIsShownToAdministrators(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	content := vaulttest.PDF(1, "a")
 	file := h.upload(t, "a.pdf", content)
-	admin.get(t, 200, "/admin/backups", "No document is known to be damaged", "Not started").lacks(t, "Damaged")
+	admin.get(t, 200, "/admin/backups", "No damaged documents found", "Not started").lacks(t, "Damaged")
 	h.corrupt(t, file, content[1:])
 	admin.get(t, 500, fmt.Sprintf("/documents/%d/original", file.ID), "Document damaged", "“a.pdf” (document 1)")
 	h.clock.Advance(time.Minute)
@@ -232,5 +232,5 @@ func TestDamageIsShownToAdministrators(t *testing.T) {
 	h.upload(t, "again.pdf", content)
 	h.clock.Advance(time.Minute)
 	admin.get(t, 200, "/vault").lacks(t, "damaged")
-	admin.get(t, 200, "/admin/backups", "No document is known to be damaged")
+	admin.get(t, 200, "/admin/backups", "No damaged documents found")
 }

@@ -107,8 +107,8 @@ func TestTemplateErrors(t *testing.T) {
 		{"key of a core field", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "county"},
 			[]string{"a field that every record has"}},
 		{"invalid type", 422, []string{"do", "field-save", "label", "Result", "type", "<b>"}, []string{"id=\"type-problem\"", "&lt;b&gt;"}},
-		{"removed status", 412, []string{"do", "status-remove", "status", "Never"}, []string{"Somebody else changed this meanwhile"}},
-		{"removed field", 412, []string{"do", "field-up", "field", "never"}, []string{"Somebody else changed this meanwhile"}},
+		{"removed status", 412, []string{"do", "status-remove", "status", "Never"}, []string{"Someone else changed this while you were editing"}},
+		{"removed field", 412, []string{"do", "field-up", "field", "never"}, []string{"Someone else changed this while you were editing"}},
 		{"incomplete order", 412, []string{"do", "fields", "order", "tax_status"}, nil},
 		{"order with a duplicate", 412, []string{"do", "statuses", "order", "New", "order", "New"}, nil},
 		{"no action", 412, nil, nil},
@@ -162,7 +162,7 @@ func TestTemplateConcurrentEdits(t *testing.T) {
 		form := url.Values{"seen": {ben.formFingerprint(t, at)}, "do": {"field-save"}, "label": {"Of Ben"}, "type": {"text"}}
 		ada.submitChange(t, 303, at, "do", "field-save", "label", "Of Ada", "type", "text")
 		got := ben.post(t, 412, at, form)
-		got.has(t, "Somebody else changed this meanwhile", "Of Ada", `value="Of Ben"`)
+		got.has(t, "Someone else changed this while you were editing", "Of Ada", `value="Of Ben"`)
 		form.Set("seen", string(fingerprintField.FindSubmatch(got.body)[1]))
 		ben.post(t, 303, at, form)
 		part := ben.post(t, 422, at, form, "HX-Request: true")
@@ -179,7 +179,7 @@ func TestTemplateUse(t *testing.T) {
 	admin.post(t, 303, "/admin/templates/2/default", nil)
 	admin.post(t, 303, "/admin/templates/1/retire", nil)
 	admin.post(t, 409, "/admin/templates/1/default", nil).has(t, "A retired template cannot be the default")
-	admin.get(t, 200, "/admin/templates/1", "Retired", "Bring back")
+	admin.get(t, 200, "/admin/templates/1", "Retired", "Restore template")
 	list, err := h.vault.Templates.List(t.Context())
 	if err != nil || len(list) != 3 || !list[0].Default {
 		t.Errorf("Templates.List = %+v, %v, want 3 templates with the default first", list, err)
@@ -202,14 +202,14 @@ func TestOrderDefinitions(t *testing.T) {
 	if err != nil || order.Status != "active" {
 		t.Fatalf("Orders.Create = %+v, %v, want an active order", order, err)
 	}
-	admin.get(t, 200, "/admin/fields", "Transaction Type", "Every order has its number")
+	admin.get(t, 200, "/admin/fields", "Transaction Type", "Every order also has a number")
 	admin.submitChange(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value for it")
 	admin.submitChange(t, 303, "/admin/fields", "do", "field-save", "label", "Order number", "type", "text")
 	fields, _ := h.vault.Orders.Fields(t.Context())
 	if !slices.Contains(fieldKeys(fields), "order_number_2") {
 		t.Errorf("field keys = %q, want them to contain order_number_2", fieldKeys(fields))
 	}
-	admin.get(t, 200, "/admin/statuses", "On hold", "given to new orders")
+	admin.get(t, 200, "/admin/statuses", "On hold", "New orders start with")
 	admin.submitChange(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order is in it")
 	admin.submitChange(t, 303, "/admin/statuses", "do", "status-up", "status", "on_hold")
 	for _, status := range []string{"completed", "cancelled"} {

@@ -430,7 +430,7 @@ func TestSearchIndexCard(t *testing.T) {
 	h := newTestServer(t)
 	h.createOrder(t, "26-1", 5, elmStreet())
 	admin := h.openBrowser(t, model.RoleAdmin)
-	admin.get(t, 200, "/admin/settings").has(t, "The search index is missing", "Make anew")
+	admin.get(t, 200, "/admin/settings").has(t, "The search index is missing", "Rebuild search index")
 	h.waitForIndex(t)
 	admin.get(t, 200, "/admin/settings").has(t, "1 record in the search index", "It is up to date")
 	admin.get(t, 303, "/admin/search").checkHeaders(t, map[string]string{"Location": "/admin/settings#search-index"})

@@ -32,7 +32,7 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 	filled.Set("life", "90")
 	admin.post(t, 200, "/admin/keys", filled).has(t, "dk_live_")
 	again := admin.post(t, 409, "/admin/keys", filled)
-	again.has(t, "This key was made already. It was shown once", `href="/admin/keys/1"`)
+	again.has(t, "This key was already created", `href="/admin/keys/1"`)
 	again.lacks(t, "dk_live_")
 	checkKeyCount(1)
 	admin.post(t, 200, "/admin/keys", form("/admin/keys/new", filled))
@@ -50,7 +50,7 @@ func TestSecretsAreCreatedOnce(t *testing.T) {
 		t.Fatalf("Users.GetByName: %v", err)
 	}
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
-	admin.post(t, 409, "/admin/users", invited).has(t, "This link was made already.", `href="`+at+`"`)
+	admin.post(t, 409, "/admin/users", invited).has(t, "This link was already created", `href="`+at+`"`)
 	reset := form(at, url.Values{})
 	link := admin.post(t, 200, at+"/reset", reset).matches(t, `value="http://[^/]+(/join/[0-9A-Za-z]{43})"`)[0]
 	admin.post(t, 409, at+"/reset", reset).has(t, `href="`+at+`"`)

@@ -14,7 +14,7 @@ func TestInvite(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie := h.cookieFor(t, "Owner")
-	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Owner", "(you)", "Administrator", "Active", "Invite somebody")
+	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Owner", "(you)", "Administrator", "Active", "Invite user")
 	h.request(t, 200, "GET", "/admin/users/new", cookie).has(t, `value="staff" required checked`)
 	h.post(t, 422, "/admin/users", url.Values{"role": {"staff"}}, cookie).has(t, "The name field is required.",
 		`aria-describedby="name-problem"`)
@@ -22,7 +22,7 @@ func TestInvite(t *testing.T) {
 		`value="kim"`)
 	h.post(t, 422, "/admin/users", url.Values{"name": {"OWNER"}, "role": {"staff"}}, cookie).has(t, "name-problem")
 	invited := h.post(t, 200, "/admin/users", url.Values{"name": {"Kim & <Lee>"}, "role": {"viewer"}}, cookie)
-	invited.has(t, "One-time link for Kim &amp; &lt;Lee&gt;, Viewer", "May 30, 2026", `data-copy="#link"`)
+	invited.has(t, "One-time link for Kim &amp; &lt;Lee&gt; (Viewer)", "May 30, 2026", `data-copy="#link"`)
 	invited.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
 	link := invited.matches(t, `value="(http://vault\.test/join/[0-9A-Za-z]{43})"`)[0]
 	list := h.request(t, 200, "GET", "/admin/users", cookie)
@@ -33,7 +33,7 @@ func TestInvite(t *testing.T) {
 	h.clock.Advance(model.PasswordLinkTTL)
 	h.request(t, 404, "GET", path)
 	cookie = h.cookieFor(t, "Owner")
-	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Link has ended")
+	h.request(t, 200, "GET", "/admin/users", cookie).has(t, "Link expired")
 	user, err := h.vault.Users.GetByName(t.Context(), "Kim & <Lee>")
 	if err != nil {
 		t.Fatalf("Users.GetByName: %v", err)
@@ -50,7 +50,7 @@ func TestChangeUser(t *testing.T) {
 	kim := h.createUser(t, "kim", model.RoleAdmin)
 	cookie, theirs := h.cookieFor(t, "Owner"), h.cookieFor(t, "kim")
 	at := fmt.Sprintf("/admin/users/%d", kim.ID)
-	h.request(t, 200, "GET", at, cookie).has(t, "Change the role", "Reset", "Disable", `value="admin" required checked`)
+	h.request(t, 200, "GET", at, cookie).has(t, "Change role", "Reset", "Disable", `value="admin" required checked`)
 	for _, unknown := range []string{"/admin/users/99", "/admin/users/0", "/admin/users/x", "/admin/users/01"} {
 		h.request(t, 404, "GET", unknown, cookie)
 		for _, verb := range []string{"/name", "/role", "/reset", "/disable", "/enable"} {
@@ -64,10 +64,10 @@ func TestChangeUser(t *testing.T) {
 	h.request(t, 403, "GET", "/admin/users", theirs) // takes effect with the next request
 	done := h.post(t, 303, at+"/disable", nil, cookie)
 	h.request(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t,
-		"Kim Lee is signed out everywhere and can sign in no more.", "Disabled")
+		"Kim Lee is disabled and signed out everywhere.", "Disabled")
 	h.request(t, 303, "GET", "/", theirs)
 	h.post(t, 409, at+"/reset", nil, cookie).has(t, "The user is disabled; enable the user first.")
-	h.request(t, 200, "GET", at, cookie).has(t, "Enable")
+	h.request(t, 200, "GET", at, cookie).has(t, "Enable account")
 	h.post(t, 303, at+"/enable", nil, cookie)
 	h.cookieFor(t, "Kim Lee")
 	link := h.post(t, 200, at+"/reset", nil, cookie).matches(t, `value="http://vault\.test(/join/[0-9A-Za-z]{43})"`)[0]
@@ -81,10 +81,10 @@ func TestLastAdministrator(t *testing.T) {
 	h := newTestServer(t)
 	cookie := h.cookieFor(t, "Owner")
 	page := h.request(t, 200, "GET", "/admin/users/1", cookie)
-	page.has(t, "This is you")
-	page.lacks(t, "Disable<", "Reset<")
-	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "another administrator can")
-	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You cannot disable yourself")
+	page.has(t, "Your account")
+	page.lacks(t, "Disable account<", "Reset account<")
+	h.post(t, 409, "/admin/users/1/role", url.Values{"role": {"staff"}}, cookie).has(t, "Ask another administrator")
+	h.post(t, 409, "/admin/users/1/disable", nil, cookie).has(t, "You can&#39;t disable your own account")
 	h.post(t, 409, "/admin/users/1/reset", nil, cookie)
 	// If two administrators disable each other at the same time, one of them remains enabled and
 	// sees why.
@@ -99,7 +99,7 @@ func TestCreateKey(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie := h.cookieFor(t, "Owner")
-	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "No program has a key yet")
+	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "No API keys yet")
 	h.request(t, 200, "GET", "/admin/keys/new", cookie).has(t, `value="api:v1" checked`, "90 days", "Never")
 	form := url.Values{"name": {"Closing <b>"}, "ability": {"api:v1:read", "events"}, "life": {"90"}}
 	for field, wrong := range map[string]string{"name": "", "ability": "all", "life": "7"} {
@@ -109,7 +109,7 @@ func TestCreateKey(t *testing.T) {
 			h.post(t, 422, "/admin/keys", bad, cookie).has(t, `class="problem"`)
 		})
 	}
-	h.post(t, 422, "/admin/keys", url.Values{"name": {"x"}, "life": {"90"}}, cookie).has(t, "Choose what the key may do.")
+	h.post(t, 422, "/admin/keys", url.Values{"name": {"x"}, "life": {"90"}}, cookie).has(t, "Select at least one permission.")
 	created := h.post(t, 200, "/admin/keys", form, cookie)
 	created.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
 	created.has(t, "Closing &lt;b&gt;", "Aug 2", `curl -H "Authorization: Bearer $DEEDKEEP_KEY" "http://vault.test/v1/abstracts"`)
@@ -126,10 +126,10 @@ func TestCreateKey(t *testing.T) {
 	list.lacks(t, text)
 	at := fmt.Sprintf("/admin/keys/%d", actor.ID)
 	page := h.request(t, 200, "GET", at, cookie)
-	page.has(t, "Replace it", "Revoke it")
+	page.has(t, "Rotate key", "Revoke key")
 	page.lacks(t, text)
 	permanent := h.post(t, 200, "/admin/keys", url.Values{"name": {"x"}, "ability": {"metrics"}, "life": {"never"}}, cookie)
-	permanent.has(t, "It does not end by itself.")
+	permanent.has(t, "It never expires.")
 	permanent.lacks(t, "curl")
 }
 
@@ -142,7 +142,7 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 		t.Fatalf("Keys.Create: %v", err)
 	}
 	at, next := fmt.Sprintf("/admin/keys/%d", key.ID), fmt.Sprintf("/admin/keys/%d", key.ID+1)
-	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Choose one of the list.")
+	h.post(t, 422, at+"/rotate", url.Values{"overlap": {"365"}}, cookie).has(t, "Select one of the options.")
 	fresh := h.post(t, 200, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).matches(t, `id="key" value="(dk_live_[0-9A-Za-z]+)"`)[0]
 	checkKey := func(text string, want bool) {
 		t.Helper()
@@ -152,18 +152,18 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	}
 	checkKey(text, true)
 	checkKey(fresh, true)
-	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Ends soon")
+	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Expires soon")
 	h.clock.Advance(7 * 24 * time.Hour)
 	cookie = h.cookieFor(t, "Owner")
 	checkKey(text, false)
 	checkKey(fresh, true)
-	h.request(t, 200, "GET", at, cookie).lacks(t, "Revoke it")
+	h.request(t, 200, "GET", at, cookie).lacks(t, "Revoke key")
 	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
-	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Tick this to revoke the key.")
+	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Select this box to revoke the key.")
 	checkKey(fresh, true)
 	h.post(t, 303, next+"/revoke", url.Values{"sure": {"yes"}}, cookie)
 	checkKey(fresh, false)
-	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Revoked", "Ended")
+	h.request(t, 200, "GET", "/admin/keys", cookie).has(t, "Revoked", "Expired")
 	for _, unknown := range []string{"/admin/keys/99", "/admin/keys/0", "/admin/keys/x"} {
 		h.request(t, 404, "GET", unknown, cookie)
 		h.post(t, 404, unknown+"/rotate", url.Values{"overlap": {"0"}}, cookie)

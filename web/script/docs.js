@@ -31,11 +31,11 @@
   // origin only, so a public address with another host name is replaced by this origin. Examples of
   // optional parameters are shown, not sent.
   const prepare = description => {
-    description.servers = [{ url: location.origin + "/v1", description: "This installation." }];
+    description.servers = [{ url: location.origin + "/v1", description: "This server." }];
     const { parameters, schemas } = description.components;
     const describeExample = parameter => {
       if (parameter.required || parameter.example === undefined) return;
-      parameter.description += ` For example \`${parameter.example}\`.`;
+      parameter.description += ` Example: \`${parameter.example}\`.`;
       delete parameter.example;
     };
     const resolve = parameter => parameter.$ref ? parameters[parameter.$ref.split("/").pop()] : parameter;
@@ -66,7 +66,7 @@
         e("div", { className: "swagger-ui" },
           e(getComponent("SvgAssets")),
           e("details", { className: "docs-about" },
-            e("summary", null, "Keys, lists, changes and trying again: how all of it works"),
+            e("summary", null, "Authentication, pagination, updates, idempotency"),
             e(getComponent("Markdown", true), { source: specSelectors.info().get("description") })),
           e("h2", { className: "docs-operations" }, "Requests"),
           e(getComponent("operations", true))),
@@ -122,11 +122,11 @@
     setLabel("select", () => "Choice");
     setLabel("input, textarea", node => node.closest("[data-property-name], [data-param-name]")?.dataset.propertyName || node.closest("[data-param-name]")?.dataset.paramName || node.placeholder || "Content");
     root.querySelectorAll(".json-schema-form-item-add").forEach(node => {
-      if (node.textContent !== "Add a file") node.textContent = "Add a file";
+      if (node.textContent !== "Add file") node.textContent = "Add file";
     });
-    setLabel(".json-schema-form-item-remove", () => "Remove this file");
-    root.querySelectorAll("img:not([alt])").forEach(node => { node.alt = "What was answered"; });
-    setLabel("[role=region]", node => `Answers of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
+    setLabel(".json-schema-form-item-remove", () => "Remove file");
+    root.querySelectorAll("img:not([alt])").forEach(node => { node.alt = "Response"; });
+    setLabel("[role=region]", node => `Responses of ${node.closest(".opblock")?.id.replace("operations-", "")}`);
     root.querySelectorAll("pre:not([tabindex]), .microlight:not([tabindex])").forEach(node => { node.tabIndex = 0; });
   };
 
@@ -163,7 +163,7 @@
     const p = document.createElement("p");
     p.className = "problem";
     p.setAttribute("role", "alert");
-    p.textContent = `The description could not be read. ${problem.message}`;
+    p.textContent = `The API description couldn't be loaded. Reload the page. (${problem.message})`;
     document.querySelector("#docs").replaceChildren(p);
   });
 })();

@@ -112,7 +112,7 @@ func (p *Pages) eventQuery(r *page.Request, filters url.Values, problems map[str
 		case 1:
 			where(vault.ColumnRecord, records[0].record)
 		default:
-			problems["record"] = "Several records match. Choose one of them below."
+			problems["record"] = "Several records match. Select one below."
 		}
 	}
 	q.CreatedFrom, q.CreatedTo = page.DayRangeParams(filters, problems, p.Zone)

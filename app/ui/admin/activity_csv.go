@@ -26,7 +26,7 @@ func (p *Pages) activityCSV(r *page.Request) error {
 		return err
 	}
 	for _, problem := range problems {
-		return page.NewHTTPError(http.StatusUnprocessableEntity, "This cannot be exported so", problem)
+		return page.NewHTTPError(http.StatusUnprocessableEntity, "Check your input", problem)
 	}
 	now := p.LocalNow()
 	if q.CreatedTo.IsZero() || q.CreatedTo.After(now) {
@@ -98,5 +98,5 @@ func (p *Pages) verifyAuditLog(r *page.Request) error {
 	if r.IsPart() {
 		return p.RenderPart(r, http.StatusOK, "activity.html", "log-check", p.Vault.Events.VerifyProgress())
 	}
-	return p.RedirectWithNotice(r, "/admin/activity", "The log is being verified.")
+	return p.RedirectWithNotice(r, "/admin/activity", "Verification started.")
 }

@@ -98,13 +98,13 @@ func errorText(err error) string {
 func (p *Pages) runBackup(r *page.Request) error {
 	err := p.Vault.Backups.StartCreate(r.Context(), r.Actor)
 	p.ResetWarnings()
-	return p.showStarted(r, "now", err, "A backup is being made.", "A backup is being made already.")
+	return p.showStarted(r, "now", err, "Backup started.", "A backup is already running.")
 }
 
 // verifyBackup starts verifying the given snapshot or, if none is given, all snapshots.
 func (p *Pages) verifyBackup(r *page.Request) error {
 	err := p.Vault.Backups.StartVerify(r.Context(), r.Actor, r.PostForm.Get("snapshot"))
-	return p.showStarted(r, "check", err, "The backups are being verified: every byte is read.", "A verification is under way already.")
+	return p.showStarted(r, "check", err, "Verification started.", "A verification is already running.")
 }
 
 // showStarted responds to a form that starts a background task. err is the error of starting it.

@@ -150,7 +150,7 @@ func (p *Pages) showDefinitionErrors(r *page.Request, load loadEditor, cause err
 			ed.Errors = []string{domainErr.Message}
 		}
 	default:
-		ed.Errors = []string{"Somebody else changed this meanwhile. Here is how it is now; look at it, then change it again."}
+		ed.Errors = []string{"Someone else changed this while you were editing. This is the latest version. Make your change again."}
 	}
 	return p.renderDefinitions(r, httpx.StatusByKind[domainErr.Kind], b, ed)
 }

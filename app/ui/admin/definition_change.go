@@ -21,21 +21,21 @@ func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 	switch {
 	case action == "name" && b.hasName:
 		t.Name = form.Get("name")
-		return "Renamed.", nil
+		return "Template renamed.", nil
 	case action == "status-add" && b.hasStatuses:
 		t.Statuses = append(t.Statuses, form.Get("name"))
-		return fmt.Sprintf("The status %q was added.", form.Get("name")), nil
+		return fmt.Sprintf("Status %q added.", form.Get("name")), nil
 	case action == "statuses" && b.hasStatuses:
 		t.Statuses, err = reordered(t.Statuses, form["order"], func(s string) string { return s })
-		return "The statuses stand in the new order.", err
+		return "Status sequence saved.", err
 	case action == "fields" && b.hasFields:
 		t.Fields, err = reordered(t.Fields, form["order"], func(f model.Field) string { return f.Key })
-		return "The fields stand in the new order.", err
+		return "Field sequence saved.", err
 	case action == "field-save" && b.hasFields:
 		return b.saveField(form)
 	case action == "status-rename" && b.hasStatuses && at >= 0:
 		t.Statuses[at] = form.Get("name")
-		return fmt.Sprintf("The status %q is called %q now.", status, form.Get("name")), nil
+		return fmt.Sprintf("Status %q renamed to %q.", status, form.Get("name")), nil
 	case strings.HasPrefix(action, "status-") && b.hasStatuses && at >= 0:
 		t.Statuses, notice, err = moveOrRemove(t.Statuses, at, "status", status, action)
 		return notice, err
@@ -47,7 +47,7 @@ func (b *definitionEditor) apply(form url.Values) (notice string, err error) {
 }
 
 // errDefinitionGone is returned if another user has removed the field or status.
-var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This is no longer there."}
+var errDefinitionGone = &errs.Error{Kind: errs.PreconditionFailed, Message: "This item no longer exists."}
 
 // moveOrRemove moves an element up or down by one position or removes it. An element at the end of the
 // list stays there. what is the type of the elements in actions and notices.
@@ -56,13 +56,13 @@ func moveOrRemove[T any](list []T, at int, what, name, action string) (changed [
 	case what + "-up":
 		to := max(at-1, 0)
 		list[at], list[to] = list[to], list[at]
-		return list, name + " was moved up.", nil
+		return list, name + " moved up.", nil
 	case what + "-down":
 		to := min(at+1, len(list)-1)
 		list[at], list[to] = list[to], list[at]
-		return list, name + " was moved down.", nil
+		return list, name + " moved down.", nil
 	case what + "-remove":
-		return slices.Delete(list, at, at+1), fmt.Sprintf("The %s %q was removed.", what, name), nil
+		return slices.Delete(list, at, at+1), fmt.Sprintf("%s %q removed.", strings.ToUpper(what[:1])+what[1:], name), nil
 	}
 	return list, "", errDefinitionGone
 }
@@ -96,14 +96,14 @@ func (b *definitionEditor) saveField(form url.Values) (string, error) {
 			made.Key = b.newKey(made.Label, b.template.Fields)
 		}
 		b.template.Fields = append(b.template.Fields, made)
-		return fmt.Sprintf("The field %q was added.", made.Label), nil
+		return fmt.Sprintf("Field %q added.", made.Label), nil
 	}
 	at := slices.IndexFunc(b.template.Fields, func(f model.Field) bool { return f.Key == made.Key })
 	if at < 0 {
 		return "", errDefinitionGone
 	}
 	b.template.Fields[at] = made
-	return fmt.Sprintf("The field %q was saved.", made.Label), nil
+	return fmt.Sprintf("Field %q saved.", made.Label), nil
 }
 
 // nonBlankLines returns the lines of text that are not blank, without leading and trailing spaces.

@@ -18,10 +18,10 @@ type ability struct{ Name, Text string }
 // abilities returns all scopes (model.Abilities) with their descriptions.
 func abilities() []ability {
 	texts := map[string]string{
-		model.AbilityAPI:     "Everything in the API: read, file, change, move to the trash",
-		model.AbilityRead:    "Read only: lists, records, documents",
-		model.AbilityEvents:  "The log of who did what",
-		model.AbilityMetrics: "Figures for monitoring",
+		model.AbilityAPI:     "Full access: read, upload, change, and delete",
+		model.AbilityRead:    "Read-only access: lists, records, and documents",
+		model.AbilityEvents:  "Audit log",
+		model.AbilityMetrics: "Monitoring metrics",
 	}
 	var list []ability
 	for _, name := range model.Abilities() {
@@ -35,14 +35,14 @@ type option struct{ Value, Text string }
 
 var (
 	keyLifetimes   = []option{{"30", "30 days"}, {"90", "90 days"}, {"365", "1 year"}, {"never", "Never"}}
-	overlapChoices = []option{{"0", "At once"}, {"1", "In 1 day"}, {"7", "In 7 days"}, {"30", "In 30 days"}}
+	overlapChoices = []option{{"0", "Immediately"}, {"1", "In 1 day"}, {"7", "In 7 days"}, {"30", "In 30 days"}}
 )
 
 // parseDays parses a value that must be one of the choices. For other values, it returns an Invalid
 // error for the named field.
 func parseDays(choices []option, value, field string) (time.Duration, error) {
 	if !slices.ContainsFunc(choices, func(c option) bool { return c.Value == value }) {
-		return 0, errs.InvalidField(field, "Choose one of the list.")
+		return 0, errs.InvalidField(field, "Select one of the options.")
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *Pages) newKeyPage(r *page.Request) error {
 }
 
 func (p *Pages) showNewKeyForm(r *page.Request, status int, form newKeyForm) error {
-	return p.RenderPage(r, status, "keynew.html", page.Page{Heading: "Make an API key", Section: "admin", Data: form})
+	return p.RenderPage(r, status, "keynew.html", page.Page{Heading: "Create API key", Section: "admin", Data: form})
 }
 
 // createKey creates an API key and shows it. The key can't be shown again.
@@ -125,7 +125,7 @@ func (p *Pages) createKey(r *page.Request) error {
 	return p.SubmitOnce(r, keyAlreadyShown, func() (string, error) {
 		secret, key, err := p.createKeyFromForm(r, form)
 		if err == nil {
-			return page.KeyPath(key.ID), p.showNewKey(r, "The key is made", secret, key)
+			return page.KeyPath(key.ID), p.showNewKey(r, "API key created", secret, key)
 		}
 		return "", page.ShowProblems(r, err, func(r *page.Request, status int, problems map[string]string) error {
 			form.Problems = problems
@@ -135,11 +135,11 @@ func (p *Pages) createKey(r *page.Request) error {
 }
 
 // keyAlreadyShown is the page shown when the form for a key is submitted twice.
-var keyAlreadyShown = page.AlreadySubmitted{Text: "This key was made already. It was shown once, and is shown no more.", Path: "/admin/keys", Link: "See it among the API keys"}
+var keyAlreadyShown = page.AlreadySubmitted{Text: "This key was already created and can't be shown again.", Path: "/admin/keys", Link: "Go to API key"}
 
 func (p *Pages) createKeyFromForm(r *page.Request, form newKeyForm) (secret string, key model.Key, err error) {
 	if len(form.Chosen) == 0 { // the vault would otherwise grant access to the complete API
-		return "", key, errs.InvalidField("abilities", "Choose what the key may do.")
+		return "", key, errs.InvalidField("abilities", "Select at least one permission.")
 	}
 	lifetime, err := parseDays(keyLifetimes, form.Life, "life")
 	if err != nil {
@@ -216,7 +216,7 @@ func (p *Pages) rotateKey(r *page.Request) error {
 			secret, newKey, err = p.Vault.Keys.Rotate(r.Context(), r.Actor, r.PathID, overlap)
 		}
 		if err == nil {
-			return page.KeyPath(newKey.ID), p.showNewKey(r, "The new key", secret, newKey)
+			return page.KeyPath(newKey.ID), p.showNewKey(r, "Replacement key created", secret, newKey)
 		}
 		return "", page.ShowProblems(r, err, p.showKey)
 	})
@@ -225,11 +225,11 @@ func (p *Pages) rotateKey(r *page.Request) error {
 // revokeKey revokes a key permanently. The form must contain a confirmation.
 func (p *Pages) revokeKey(r *page.Request) error {
 	if r.PostForm.Get("sure") != "yes" {
-		return p.showKey(r, http.StatusUnprocessableEntity, map[string]string{"sure": "Tick this to revoke the key."})
+		return p.showKey(r, http.StatusUnprocessableEntity, map[string]string{"sure": "Select this box to revoke the key."})
 	}
 	key, err := p.Vault.Keys.Revoke(r.Context(), r.Actor, r.PathID)
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, "/admin/keys", "The key "+key.Name+" is revoked and opens nothing any more.")
+	return p.RedirectWithNotice(r, "/admin/keys", "API key revoked: "+key.Name+".")
 }

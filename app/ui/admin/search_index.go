@@ -24,5 +24,5 @@ func (p *Pages) reindex(r *page.Request) error {
 	if r.IsPart() {
 		return p.searchIndexPart(r)
 	}
-	return p.RedirectWithNotice(r, "/admin/settings", "The search index is being made anew.")
+	return p.RedirectWithNotice(r, "/admin/settings", "Rebuilding the search index.")
 }

@@ -40,10 +40,10 @@ type settingGroup struct {
 // settingLabels maps sections of the settings file to headings. The key "" is for settings outside
 // all sections.
 var settingLabels = map[string]string{
-	"": "The service", "tls": "Encrypted connections", "log": "Log", "limits": "Limits", "rate": "Rates", "links": "Links to documents",
-	"users": "Signing in", "uploads": "Uploads", "timeouts": "Patience with connections", "validation": "Rules for what is filled in", "reader": "Reading of documents",
-	"previews": "Pictures of pages", "search": "Search", "disk": "Disk", "cors": "Programs in browsers", "trash": "Trash", "retention": "Retention", "idempotency": "Repeated requests",
-	"sweep": "Tidying up", "scrub": "Verifying documents", "backup": "Backups",
+	"": "Server", "tls": "HTTPS", "log": "Logging", "limits": "Limits", "rate": "Rate limits", "links": "Download links",
+	"users": "Sessions and sign-in", "uploads": "Uploads", "timeouts": "Timeouts", "validation": "Validation", "reader": "Document processing",
+	"previews": "Page previews", "search": "Search", "disk": "Disk", "cors": "CORS", "trash": "Trash", "retention": "Retention", "idempotency": "Idempotency",
+	"sweep": "Cleanup", "scrub": "Document verification", "backup": "Backups",
 }
 
 func groupSettings(all []config.Setting) (list []settingGroup) {
@@ -95,7 +95,7 @@ func (p *Pages) runDiagnostics(r *page.Request) error {
 		return page.NotFound(r)
 	}
 	if !p.diagnosing.TryLock() {
-		return &errs.Error{Kind: errs.Conflict, Message: "Somebody else is examining the installation at this moment. Try again in a few seconds."}
+		return &errs.Error{Kind: errs.Conflict, Message: "A system check is already running. Try again in a few seconds."}
 	}
 	defer p.diagnosing.Unlock()
 	ctx, cancel := context.WithTimeout(r.Context(), diagnosticsTimeout)

@@ -75,7 +75,7 @@ func (p *Pages) createTemplate(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, page.TemplatePath(created.ID), "The template was made. Abstracts can be made from it at once.")
+	return p.RedirectWithNotice(r, page.TemplatePath(created.ID), "Template created. You can use it for new abstracts.")
 }
 
 func (p *Pages) templateEditor(r *page.Request) (definitionEditor, error) {
@@ -97,15 +97,15 @@ func (p *Pages) setTemplateUse(r *page.Request) (err error) {
 	switch r.PathValue("use") {
 	case "default":
 		t, err = templates.SetDefault(ctx, r.Actor, r.PathID)
-		notice = t.Name + " is the default now: it is chosen where none is named."
+		notice = t.Name + " is now the default template."
 	case "retire":
 		t, err = templates.Retire(ctx, r.Actor, r.PathID)
-		notice = t.Name + " is retired: no new abstracts are made from it, and those that are there stay."
+		notice = t.Name + " is retired. Existing abstracts keep it."
 	case "return":
 		if t, err = templates.Get(ctx, r.PathID); err == nil {
 			_, err = templates.Edit(ctx, r.Actor, model.TemplateDraft{ID: r.PathID, Name: t.Name, Retired: new(false)}, t.Fingerprint(), false)
 		}
-		notice = t.Name + " is in use again."
+		notice = t.Name + " is restored."
 	default:
 		return page.NotFound(r)
 	}

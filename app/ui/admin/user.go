@@ -59,7 +59,7 @@ func (p *Pages) newUserPage(r *page.Request) error {
 
 func (p *Pages) showNewUserForm(r *page.Request, status int, form newUserForm) error {
 	form.Roles = model.Roles()
-	return p.RenderPage(r, status, "usernew.html", page.Page{Heading: "Invite somebody", Section: "admin", Data: form})
+	return p.RenderPage(r, status, "usernew.html", page.Page{Heading: "Invite user", Section: "admin", Data: form})
 }
 
 // inviteUser creates a user and shows a one-time link for setting the password.
@@ -77,7 +77,7 @@ func (p *Pages) inviteUser(r *page.Request) error {
 }
 
 // linkAlreadyShown is the page shown when the form for a one-time link is submitted twice.
-var linkAlreadyShown = page.AlreadySubmitted{Text: "This link was made already. It was shown once, and is shown no more; another can be made in its place.", Path: "/admin/users", Link: "See whom it is for"}
+var linkAlreadyShown = page.AlreadySubmitted{Text: "This link was already created and can't be shown again. You can create a new one.", Path: "/admin/users", Link: "Go to user"}
 
 // linkPage is the template data of the page that shows a one-time link.
 type linkPage struct {
@@ -92,7 +92,7 @@ func (p *Pages) showLink(r *page.Request, user model.User, token string) error {
 	if err != nil {
 		return err
 	}
-	return p.RenderPage(r, http.StatusOK, "userlink.html", page.Page{Heading: "A link for " + user.Name, Section: "admin", Data: linkPage{
+	return p.RenderPage(r, http.StatusOK, "userlink.html", page.Page{Heading: "Link for " + user.Name, Section: "admin", Data: linkPage{
 		User: user, Address: origin + model.PasswordLinkPath + token, Reset: user.PasswordLink.Reset,
 	}})
 }
@@ -130,24 +130,24 @@ func (p *Pages) showUserChange(r *page.Request, notice string, user model.User, 
 
 func (p *Pages) renameUser(r *page.Request) error {
 	user, err := p.Vault.Users.Rename(r.Context(), r.Actor, r.PathID, r.PostForm.Get("name"))
-	return p.showUserChange(r, " is the name to sign in with from now on.", user, err)
+	return p.showUserChange(r, " is the new username.", user, err)
 }
 
 func (p *Pages) setRole(r *page.Request) (err error) {
 	var user model.User
 	role := model.Role(r.PostForm.Get("role"))
-	if err = rejectSelf(r, "You cannot take your own role away; another administrator can."); err == nil {
+	if err = rejectSelf(r, "You can't change your own role. Ask another administrator."); err == nil {
 		user, err = p.Vault.Users.SetRole(r.Context(), r.Actor, r.PathID, role)
 	}
-	return p.showUserChange(r, " has the role "+page.RoleName(role)+" now.", user, err)
+	return p.showUserChange(r, " now has the role "+page.RoleName(role)+".", user, err)
 }
 
 func (p *Pages) disableUser(r *page.Request) (err error) {
 	var user model.User
-	if err = rejectSelf(r, "You cannot disable yourself; another administrator can."); err == nil {
+	if err = rejectSelf(r, "You can't disable your own account. Ask another administrator."); err == nil {
 		user, err = p.Vault.Users.Disable(r.Context(), r.Actor, r.PathID)
 	}
-	return p.showUserChange(r, " is signed out everywhere and can sign in no more.", user, err)
+	return p.showUserChange(r, " is disabled and signed out everywhere.", user, err)
 }
 
 func (p *Pages) enableUser(r *page.Request) error {
@@ -161,7 +161,7 @@ func (p *Pages) resetUser(r *page.Request) error {
 	return p.SubmitOnce(r, linkAlreadyShown, func() (string, error) {
 		var token string
 		var user model.User
-		err := rejectSelf(r, "You change your own password on your account's page.")
+		err := rejectSelf(r, "Change your own password on your account page.")
 		if err == nil {
 			token, user, err = p.Vault.Users.Reset(r.Context(), r.Actor, r.PathID)
 		}
