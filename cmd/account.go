@@ -40,7 +40,7 @@ func (s *shell) becomeOwner(c config.Config) error {
 	s.operator = operatorName() // must run before the switch
 	owner := lookupAccount(uid, gid)
 	if err := switchUser(owner); err != nil {
-		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't become that user here (%w). Type: sudo -u %s deedkeep … --data %s", c.Data, owner.name, err, owner.name, c.Data)
+		return fmt.Errorf("the vault in %s belongs to the user %s, and root can't switch to that user (%w); run: sudo -u %s deedkeep … --data %s", c.Data, owner.name, err, owner.name, c.Data)
 	}
 	s.runAs = owner.name
 	s.messagef("running as %s, the owner of %s", owner.name, c.Data)
@@ -56,7 +56,7 @@ func mustSwitchUser(euid, owner int, known bool) bool { return euid == 0 && know
 // switched from root to the owner of the vault. Root wouldn't have gotten the error.
 func (s *shell) explainPermissionError(err error) {
 	if s.runAs != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
-		s.messagef("this command runs as %s, who owns the vault, not as root: give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
+		s.messagef("this command runs as %s, who owns the vault, not as root; give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
 	}
 }
 

@@ -16,7 +16,7 @@ type argumentError struct{ usageError }
 func (a *argumentError) Unwrap() error { return &a.usageError }
 
 func argumentErrorf(cmd *cobra.Command, format string, args ...any) error {
-	return &argumentError{usageError{fmt.Errorf(format+"; \"%s --help\" shows how", append(args, cmd.CommandPath())...)}}
+	return &argumentError{usageError{fmt.Errorf(format+" (see \"%s --help\")", append(args, cmd.CommandPath())...)}}
 }
 
 // missingArg returns the annotation of a command with the error for a missing argument.
@@ -40,11 +40,11 @@ func argCount(params ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, param := range params[min(len(args), len(params)):] {
 			if !strings.HasPrefix(param, "[") {
-				return argumentErrorf(cmd, "%s", cmp.Or(cmd.Annotations["missing"], param+" is missing"))
+				return argumentErrorf(cmd, "%s", cmp.Or(cmd.Annotations["missing"], param+" is required"))
 			}
 		}
 		if len(args) > len(params) && !strings.Contains(strings.Join(params, ""), "...") {
-			return argumentErrorf(cmd, "%q is one word too many", args[len(params)])
+			return argumentErrorf(cmd, "unexpected argument %q", args[len(params)])
 		}
 		return nil
 	}
@@ -55,7 +55,7 @@ func argCount(params ...string) cobra.PositionalArgs {
 func parseID(text, recordType, listCommand string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, &usageError{fmt.Errorf("%q is no %s's ID; %q shows them", text, recordType, listCommand)}
+		return 0, &usageError{fmt.Errorf("%q is not a valid %s ID; list IDs with %q", text, recordType, listCommand)}
 	}
 	return id, nil
 }

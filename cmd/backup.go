@@ -19,7 +19,7 @@ import (
 )
 
 func (s *shell) backupCommand() *cobra.Command {
-	return commandGroup("backup", "Make, list, check, try out and thin out backups", "  deedkeep backup create --to /mnt/nas/deedkeep",
+	return commandGroup("backup", "Create, list, verify, test, and prune backups", "  deedkeep backup create --to /mnt/nas/deedkeep",
 		s.backupCreate(), s.backupList(), s.backupVerify(), s.backupDrill(), s.backupPrune())
 }
 
@@ -37,15 +37,17 @@ func (s *shell) backupCreate() *cobra.Command {
 	var newArchive bool
 	cmd := &cobra.Command{
 		Use:   "create",
-		Short: "Add a backup of this moment",
-		Long: `Add a backup of this moment to a directory, which may be on another disk or a
-mounted share, and is made where there is none. The server goes on serving. Documents
-that are there already are not copied again. A backup is complete or invisible: cut
-off by Ctrl-C, a full disk or a power cut, it leaves nothing that could be taken for
-one, and the next goes on with what was copied.
+		Short: "Create a backup",
+		Long: `Create a backup. The target directory can be on another disk or a mounted share; the
+command creates it if it doesn't exist. The server can keep running. Documents that are
+already in the directory are not copied again. An interrupted backup is never listed,
+and the next backup reuses what it copied.
 
-A directory that held backups and holds none, or others, is refused: its disk may not
-be mounted. With --new the backup is made there all the same.`,
+If the directory is empty although it held backups before, or holds the backups of
+another vault, the command fails, because the right disk may not be mounted. To start
+new backups there, use --new.
+
+Exit code 11: another process uses the backup directory.`,
 		Example: "  deedkeep backup create --to /mnt/nas/deedkeep\n  deedkeep backup create --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to != "" {
@@ -66,19 +68,19 @@ be mounted. With --new the backup is made there all the same.`,
 			}, func(created apitypes.Backup) error {
 				s.remindAboutConfig()
 				if len(created.Damaged) > 0 {
-					s.messagef("damaged in the vault, intact in this backup: %s (\"deedkeep status\" says what to do)", damagedFiles(created.Damaged))
+					s.messagef("damaged in the vault, intact in this backup: %s (see \"deedkeep status\")", damagedFiles(created.Damaged))
 				}
 				sealed := "NOT encrypted"
 				if created.Sealed {
 					sealed = "encrypted"
 				}
-				return s.print(created, "%s: %s, %s of documents, %s written in %.1f s to %s, %s\n",
+				return s.print(created, "created backup %s: %s (%s), %s written in %.1f s to %s, %s\n",
 					created.Snapshot, apitypes.Count(created.Files, "file", "files"), apitypes.HumanSize(created.Bytes), apitypes.HumanSize(created.BytesWritten), created.Seconds, created.To, sealed)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the directory (default: the setting backup.to)")
-	cmd.Flags().BoolVar(&newArchive, "new", false, "begin anew where the directory held other backups before")
+	cmd.Flags().StringVar(&to, "to", "", "backup directory (default: setting backup.to)")
+	cmd.Flags().BoolVar(&newArchive, "new", false, "start new backups in a directory that held other backups")
 	return cmd
 }
 
@@ -98,7 +100,7 @@ func (s *shell) encryptionSettings() (*apitypes.BackupEncryption, error) {
 // because backups don't contain it.
 func (s *shell) remindAboutConfig() {
 	if path, exists, err := s.settingsFile(); err == nil && exists {
-		s.messagef("the settings are not in a backup: keep a copy of %s as well", path)
+		s.messagef("backups don't contain the settings; keep a copy of %s", path)
 	}
 }
 
@@ -106,7 +108,7 @@ func (s *shell) backupList() *cobra.Command {
 	var p backupSource
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the backups in a directory, oldest first",
+		Short:   "List backups, oldest first",
 		Example: "  deedkeep backup list --from /mnt/nas/deedkeep\n  deedkeep backup list --json",
 		RunE: func(_ *cobra.Command, _ []string) error {
 			a, _, err := s.openBackups(&p)
@@ -139,10 +141,10 @@ func listedBackup(a *archive.Archive, name string) apitypes.BackupListed {
 
 func (s *shell) printBackups(a *archive.Archive, list []apitypes.BackupListed, unlocked bool) error {
 	var problems []string
-	err := printList(s, list, "no backup yet", "SNAPSHOT\tMADE\tFILES\tDOCUMENTS", func(b apitypes.BackupListed) []any {
+	err := printList(s, list, "no backups", "SNAPSHOT\tCREATED\tFILES\tSIZE", func(b apitypes.BackupListed) []any {
 		if b.Problem != "" {
 			problems = append(problems, b.Problem)
-			return []any{b.Snapshot, "-", "-", "cannot be read"}
+			return []any{b.Snapshot, "-", "-", "unreadable"}
 		}
 		return []any{b.Snapshot, s.formatTime(b.CreatedAt), b.Files, apitypes.HumanSize(b.Bytes)}
 	})
@@ -162,12 +164,16 @@ func (s *shell) backupVerify() *cobra.Command {
 	var p backupSource
 	cmd := &cobra.Command{
 		Use:   "verify [SNAPSHOT|latest]",
-		Short: "Read every byte of the backups and hold it against its checksum",
-		Long: `Read every byte of one backup, or, when none is named, of all backups in the
-directory. Missing or differing bytes are listed, and the exit code is 3. Files that
-no backup names are notes; "deedkeep backup prune" takes them away. Nothing is changed.
-Of encrypted backups every byte is held against its checksum even without a key; with
-the passphrase or an identity what is inside is looked at too.`,
+		Short: "Verify backup checksums",
+		Long: `Verify backup checksums. The command reads every byte of one backup or, without an
+argument, of all backups in the directory. It lists missing and damaged files. Files
+that no backup uses are only counted; "deedkeep backup prune" deletes them. Nothing is
+changed.
+
+Checksums of encrypted backups can be verified without a key. With the passphrase or an
+identity, the command also decrypts the backups and checks their contents.
+
+Exit code 3: damage found.`,
 		Example: "  deedkeep backup verify --from /mnt/nas/deedkeep\n  deedkeep backup verify latest --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, _, err := s.openBackups(&p)
@@ -199,19 +205,19 @@ func (s *shell) printBackupVerify(r archive.VerifyReport) error {
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, apitypes.Finding{Kind: f.Kind, Subject: f.Subject, Problem: f.Problem})
 	}
-	verdict := "all is well"
+	verdict := "OK"
 	switch {
 	case !out.OK:
 		verdict = "DAMAGED"
 		if !s.json {
-			s.messagef(`move the damaged documents out of the folder blobs and change nothing else by hand; "deedkeep backup create" then copies again what the vault still has`)
+			s.messagef(`move the damaged documents out of the folder "blobs" and change nothing else there; then run "deedkeep backup create" to copy them from the vault again`)
 		}
 	case out.Sealed:
-		verdict = "all is well (from outside: without passphrase or identity nothing could be decrypted)"
+		verdict = "OK (checksums only; to check the encrypted contents, provide the passphrase or an identity)"
 	}
 	return s.printReport(out, out.OK, findingLines(out.Findings)+fmt.Sprintf("%s: %s, %s, %s read; %s, %s, %s\n",
 		verdict, apitypes.Count(out.Snapshots, "backup", "backups"), apitypes.Count(out.Blobs, "document", "documents"), apitypes.HumanSize(out.Bytes),
-		apitypes.Count(out.Orphans, "orphan", "orphans"), apitypes.Count(out.Leftovers, "leftover", "leftovers"),
+		apitypes.Count(out.Orphans, "orphaned file", "orphaned files"), apitypes.Count(out.Leftovers, "temporary file", "temporary files"),
 		apitypes.Count(len(out.Findings), "finding", "findings")))
 }
 
@@ -221,10 +227,12 @@ func (s *shell) backupPrune() *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove old backups, and the bytes that no backup names any more",
-		Long: `Keep the newest backup of each of the last days, weeks and months (in UTC) that have
-one, and remove the others; the newest of all always stays. What no backup names any
-more is removed then. Without flags, the settings backup.keep_* say how many.`,
+		Short: "Delete old backups according to the retention policy",
+		Long: `Delete old backups according to the retention policy. The command keeps the newest
+backup of each of the last days, weeks, and months (in UTC) that have one. It never
+deletes the newest backup. It also deletes documents that no remaining backup uses.
+Without flags, the settings backup.keep_daily, backup.keep_weekly, and
+backup.keep_monthly apply.`,
 		Example: "  deedkeep backup prune --keep-daily 7 --keep-weekly 5 --keep-monthly 12\n  deedkeep backup prune --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a, c, err := s.openBackups(&p)
@@ -239,7 +247,7 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 				keep = backupSettings(c).Keep
 			}
 			if keep.Daily < 0 || keep.Weekly < 0 || keep.Monthly < 0 || keep == (archive.Retention{}) {
-				return &usageError{errors.New("this would remove all backups but the newest: say how many to keep with --keep-daily, --keep-weekly or --keep-monthly")}
+				return &usageError{errors.New("this would delete all backups except the newest; set --keep-daily, --keep-weekly, or --keep-monthly")}
 			}
 			_ = a.Unlock() // if this fails, the secret of the vault may still open them
 			done, err := withProgress(s, "prune", func(report func(apitypes.Progress)) (archive.PruneResult, error) {
@@ -255,10 +263,10 @@ more is removed then. Without flags, the settings backup.keep_* say how many.`,
 		},
 	}
 	p.addFlags(cmd)
-	cmd.Flags().IntVar(&keep.Daily, "keep-daily", 0, "of how many days the newest stays")
-	cmd.Flags().IntVar(&keep.Weekly, "keep-weekly", 0, "of how many weeks")
-	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "of how many months")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
+	cmd.Flags().IntVar(&keep.Daily, "keep-daily", 0, "number of daily backups to keep")
+	cmd.Flags().IntVar(&keep.Weekly, "keep-weekly", 0, "number of weekly backups to keep")
+	cmd.Flags().IntVar(&keep.Monthly, "keep-monthly", 0, "number of monthly backups to keep")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "preview only: list the backups that would be deleted")
 	return cmd
 }
 
@@ -275,20 +283,20 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 		})
 	}
 	if err != nil && !errors.Is(err, instance.ErrNoVault) {
-		s.messagef("the log of events does not say what was removed: %s", message(err))
+		s.messagef("the backups were deleted, but the audit log could not record it: %s", message(err))
 	}
 }
 
 func (s *shell) printPruned(p archive.PruneResult, dryRun bool) error {
-	verb, text := "removed", ""
+	verb, text := "deleted", ""
 	if dryRun {
-		verb = "would be removed"
+		verb = "would be deleted"
 	}
 	for _, name := range p.Removed {
 		text += name + " " + verb + "\n"
 	}
 	report := apitypes.BackupPrune{Kept: p.Kept, Removed: p.Removed, Blobs: int64(p.Blobs), Bytes: p.Bytes, DryRun: dryRun}
-	return s.print(report, "%s%s, %d %s; %s (%s) freed\n", text, apitypes.Count(len(p.Kept), "backup stays", "backups stay"), len(p.Removed), verb,
+	return s.print(report, "%s%s, %d %s; %s (%s) freed\n", text, apitypes.Count(len(p.Kept), "backup kept", "backups kept"), len(p.Removed), verb,
 		apitypes.Count(p.Blobs, "document", "documents"), apitypes.HumanSize(p.Bytes))
 }
 

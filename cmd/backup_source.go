@@ -28,9 +28,9 @@ type backupSource struct {
 }
 
 func (src *backupSource) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&src.dir, "from", "", "the directory of the backups (default: the setting backup.to)")
-	cmd.Flags().StringVar(&src.identityFile, "identity", "", "the file of an age identity that opens them")
-	cmd.Flags().StringVar(&src.passphraseFile, "passphrase-file", "", "the file of the passphrase that opens them (default: the setting backup.passphrase_file)")
+	cmd.Flags().StringVar(&src.dir, "from", "", "backup directory (default: setting backup.to)")
+	cmd.Flags().StringVar(&src.identityFile, "identity", "", "age identity file to decrypt the backups")
+	cmd.Flags().StringVar(&src.passphraseFile, "passphrase-file", "", "passphrase file to decrypt the backups (default: setting backup.passphrase_file)")
 }
 
 // archiveOptions returns the options to open the backups of src. They contain the
@@ -43,7 +43,7 @@ func (s *shell) archiveOptions(c config.Config, src *backupSource) (archive.Opti
 	if src.identityFile != "" {
 		raw, err := os.ReadFile(src.identityFile)
 		if err != nil {
-			return archive.Options{}, fmt.Errorf("identity: %w", err)
+			return archive.Options{}, fmt.Errorf("--identity: %w", err)
 		}
 		identities = string(raw)
 	}
@@ -97,7 +97,7 @@ func (s *shell) openBackups(src *backupSource) (*archive.Archive, config.Config,
 		src.dir = c.Backup.To
 	}
 	if src.dir == "" {
-		return nil, c, &usageError{errors.New("there is no directory of backups: name one with --from, or in the setting backup.to")}
+		return nil, c, &usageError{errors.New("no backup directory; use --from or the setting backup.to")}
 	}
 	opts, err := s.archiveOptions(c, src)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *shell) promptPassphrase(a *archive.Archive, c config.Config, src *backu
 		}
 	}
 	for attempt := 1; ; attempt++ {
-		passphrase, err := s.readSecret("passphrase of the backup")
+		passphrase, err := s.readSecret("backup passphrase")
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *shell) promptPassphrase(a *archive.Archive, c config.Config, src *backu
 			err = opened.Unlock()
 		}
 		if errors.Is(err, archive.ErrDecrypt) && s.isInteractive(s.in) && attempt < maxPassphraseAttempts {
-			s.messagef("wrong passphrase, try again")
+			s.messagef("incorrect passphrase; try again")
 			continue
 		}
 		src.passphrase = passphrase

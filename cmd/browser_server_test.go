@@ -164,7 +164,7 @@ func (srv *testServer) setupLink() string {
 	srv.t.Helper()
 	// The link on standard error may arrive later than the address on standard output.
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		_, rest, _ := strings.Cut(srv.stderr.String(), "no administrator account yet; create it within 24 hours at "+srv.origin)
+		_, rest, _ := strings.Cut(srv.stderr.String(), "No administrator account yet. Create it within 24 hours at "+srv.origin)
 		if link, _, complete := strings.Cut(rest, "\n"); complete {
 			return strings.TrimSpace(link)
 		}

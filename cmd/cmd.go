@@ -63,7 +63,7 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	root.SetErr(s.messages)
 	err := root.ExecuteContext(ctx)
 	if _, explained := errors.AsType[*argumentError](err); err != nil && !s.parsed && !explained {
-		err = &usageError{fmt.Errorf("%w; \"deedkeep help\" shows what there is", err)}
+		err = &usageError{fmt.Errorf("%w (see \"deedkeep help\")", err)}
 	}
 	code := s.exitCode(ctx, err)
 	if !s.parsed { // cobra may have stopped before it parsed the flag --json
@@ -109,9 +109,9 @@ func (s *shell) root() *cobra.Command {
 	defaults := config.Default()
 	root := &cobra.Command{
 		Use:   "deedkeep",
-		Short: "The title-abstract, order and document vault of a small title firm",
-		Long: `The title-abstract, order and document vault of a small title firm: programs push
-to it over HTTP, and these commands run it. "deedkeep serve" begins. There are guides:
+		Short: "Manage a title firm's orders, abstracts, and documents",
+		Long: `deedkeep stores a title firm's orders, abstracts, and documents. Run "deedkeep serve" to
+start the server. Guides ("deedkeep help GUIDE"):
 
 ` + topicTable() + "\n\n" + exitCodes,
 		SilenceErrors: true,
@@ -121,11 +121,11 @@ to it over HTTP, and these commands run it. "deedkeep serve" begins. There are g
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.String("data", defaults.Data, "the data directory")
-	flags.StringVar(&s.file, "config", "", "the settings (default: config.yaml in the data directory, then beside the binary)")
-	flags.BoolVar(&s.json, "json", false, "print one JSON document")
-	flags.String("log-format", defaults.Log.Format, "text or json")
-	flags.String("log-level", defaults.Log.Level, "debug, info, warn or error")
+	flags.String("data", defaults.Data, "data directory")
+	flags.StringVar(&s.file, "config", "", "settings file (default: config.yaml in the data directory, then next to the binary)")
+	flags.BoolVar(&s.json, "json", false, "JSON output: one document")
+	flags.String("log-format", defaults.Log.Format, "log format: text or json")
+	flags.String("log-level", defaults.Log.Level, "log level: debug, info, warn, or error")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return argumentErrorf(cmd, "%w", err) })
 	root.AddCommand(s.serveCommand(), s.keysCommand(), s.usersCommand(), s.configCommand(), s.statusCommand(), s.processCommand(), s.verifyCommand(), s.reindexCommand(), s.doctorCommand(), s.eventsCommand(), s.versionCommand(),
 		s.backupCommand(), s.restoreCommand(), s.templatesCommand(), s.fieldsCommand(), s.statusesCommand(), s.importCommand(), s.trashCommand())
@@ -144,11 +144,11 @@ func commandGroup(use, short, example string, subcommands ...*cobra.Command) *co
 		names = append(names, sub.Name())
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		problem := "nothing is asked"
+		problem := "missing subcommand"
 		if len(args) > 0 {
-			problem = fmt.Sprintf("unknown command %q", args[0])
+			problem = fmt.Sprintf("unknown subcommand %q", args[0])
 		}
-		return &usageError{fmt.Errorf("%s; %s has: %s", problem, use, strings.Join(names, ", "))}
+		return &usageError{fmt.Errorf("%s (subcommands of \"deedkeep %s\": %s)", problem, use, strings.Join(names, ", "))}
 	}
 	cmd.AddCommand(subcommands...)
 	return cmd
@@ -207,4 +207,4 @@ type usageError struct{ error }
 
 func (u *usageError) Unwrap() error { return u.error }
 
-var errDamage = errors.New("damage was found")
+var errDamage = errors.New("damage found")

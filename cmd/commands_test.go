@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"deedkeep/web"
 )
@@ -31,25 +32,64 @@ func commands() map[string]*cobra.Command {
 	return all
 }
 
+// shortVerbs are the first words of the short descriptions of all commands.
+var shortVerbs = strings.Fields("Change Check Create Delete Disable Export Import List Manage Permanently " +
+	"Print Re-enable Rebuild Replace Reset Restore Retire Retry Revoke Rotate Set Show Start Test-restore Validate Verify")
+
+// checkDescription checks the description of a command in the help. Short is an imperative
+// of up to 60 characters without a period. Long starts with Short as a sentence.
+func checkDescription(t *testing.T, cmd *cobra.Command) {
+	t.Helper()
+	verb, _, _ := strings.Cut(cmd.Short, " ")
+	verb, _, _ = strings.Cut(verb, ",")
+	switch {
+	case !slices.Contains(shortVerbs, verb):
+		t.Errorf("Short: got %q, want an imperative first: one of %q", cmd.Short, shortVerbs)
+	case len([]rune(cmd.Short)) > 60 || strings.HasSuffix(cmd.Short, "."):
+		t.Errorf("Short: got %q (%d characters), want up to 60 characters and no period", cmd.Short, len([]rune(cmd.Short)))
+	}
+	long := strings.Join(strings.Fields(cmd.Long), " ")
+	rest, ok := strings.CutPrefix(long, cmd.Short)
+	if long != "" && (!ok || !strings.ContainsAny(rest[:min(1, len(rest))], ".,:")) {
+		t.Errorf("Long: got %q, want it to begin with Short: %q", long, cmd.Short)
+	}
+	for line := range strings.Lines(cmd.Long) {
+		if len([]rune(line)) > 90 {
+			t.Errorf("Long: got a line of %d characters, want at most 90: %q", len([]rune(line)), line)
+		}
+	}
+}
+
+// checkFlagHelp checks the description of each flag: it begins in lower case, without an
+// article, and has no period at the end.
+func checkFlagHelp(t *testing.T, cmd *cobra.Command) {
+	t.Helper()
+	check := func(f *pflag.Flag) {
+		first, _, _ := strings.Cut(f.Usage, " ")
+		if f.Name == "help" || first == "JSON" || first == "API" || first == "CSV" || first == "ID" {
+			return
+		}
+		if first != strings.ToLower(first) || slices.Contains([]string{"", "a", "an", "the"}, first) || strings.HasSuffix(f.Usage, ".") {
+			t.Errorf("--%s: got %q, want lower case, no article, and no period", f.Name, f.Usage)
+		}
+	}
+	cmd.Flags().VisitAll(check)
+	cmd.PersistentFlags().VisitAll(check)
+}
+
 // Every command has a short description and an example, and checks the number of its
 // arguments.
 func TestCommandHelp(t *testing.T) {
 	for path, cmd := range commands() {
 		t.Run(path, func(t *testing.T) {
-			switch first := cmd.Short[:min(1, len(cmd.Short))]; {
-			case first == "" || first != strings.ToUpper(first) || strings.HasSuffix(cmd.Short, "."):
-				t.Errorf("Short: got %q, want a capital letter first and no period", cmd.Short)
-			case !strings.Contains(cmd.Example, "deedkeep "+path):
+			checkDescription(t, cmd)
+			checkFlagHelp(t, cmd)
+			if !strings.Contains(cmd.Example, "deedkeep "+path) {
 				t.Errorf("Example: got %q, want \"deedkeep %s\"", cmd.Example, path)
 			}
 			for line := range strings.Lines(cmd.Example) {
 				if !strings.HasPrefix(line, "  ") {
 					t.Errorf("Example: got line %q, want it indented by two spaces", line)
-				}
-			}
-			for line := range strings.Lines(cmd.Long) {
-				if len([]rune(line)) > 90 {
-					t.Errorf("Long: got a line of %d characters, want at most 90: %q", len([]rune(line)), line)
 				}
 			}
 			if cmd.HasSubCommands() {

@@ -9,19 +9,20 @@ import (
 )
 
 func (s *shell) configCommand() *cobra.Command {
-	return commandGroup("config", "Check and show the settings", "  deedkeep config check\n  deedkeep config show\n  deedkeep config example",
+	return commandGroup("config", "Check and show settings", "  deedkeep config check\n  deedkeep config show\n  deedkeep config example",
 		s.configCheckCommand(), s.configShowCommand(), s.configExampleCommand())
 }
 
 func (s *shell) configCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
-		Short: "Check the settings without starting the server",
-		Long: `Check the settings without starting the server. Every problem is reported with its
-file, line, and reason. The command also names the settings file that it read, or
-where it looked for one, and warns about settings that are valid and may do harm, and
-about files with secrets that other users can read (not on Windows). Exit code 2: a
-setting is not valid.`,
+		Short: "Validate the configuration",
+		Long: `Validate the configuration. The server is not started. Each problem is reported with its
+file, line, and reason. The command also prints which settings file it read or where it
+looked for one. It warns about settings that are valid but risky, and about files with
+secrets that other users can read (not on Windows).
+
+Exit code 2: a setting is not valid.`,
 		Example: "  deedkeep config check --config /etc/deedkeep.yaml",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := s.load()
@@ -52,24 +53,24 @@ func (s *shell) printConfigCheck(warnings []string) error {
 	}
 	s.warn(warnings)
 	out := configCheck{OK: true, Files: []string{}, LookedFor: searched, Warnings: append([]string{}, warnings...)}
-	summary := "no settings file was found; looked for " + strings.Join(searched, " and ")
+	summary := "no settings file found; searched " + strings.Join(searched, " and ")
 	if found != "" {
 		out.Files, summary = append(out.Files, found), "read "+found
 	}
-	return s.print(out, "the settings are good\n%s\n", summary)
+	return s.print(out, "settings are valid\n%s\n", summary)
 }
 
 func (s *shell) configShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show",
-		Short:   "Print the settings in force, and where each comes from",
+		Short:   "Show effective settings and their sources",
 		Example: "  deedkeep config show --json",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := s.load()
 			if err != nil {
 				return err
 			}
-			return printList(s, c.Show(), "", "SETTING\tVALUE\tFROM", func(setting config.Setting) []any {
+			return printList(s, c.Show(), "", "SETTING\tVALUE\tSOURCE", func(setting config.Setting) []any {
 				return []any{setting.Key, setting.Value, setting.Source}
 			})
 		},
@@ -79,9 +80,9 @@ func (s *shell) configShowCommand() *cobra.Command {
 func (s *shell) configExampleCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "example",
-		Short: "Print all settings with their defaults and explanations",
-		Long: `Print all settings with their defaults and explanations, as a settings file. Keep
-the lines you want to change in config.yaml in the data directory; delete the rest.`,
+		Short: "Print all settings with defaults and descriptions",
+		Long: `Print all settings with defaults and descriptions. The output is a settings file. Copy
+the lines that you want to change to config.yaml in the data directory.`,
 		Example: "  deedkeep config example > settings.yaml",
 		RunE: func(*cobra.Command, []string) error {
 			return s.print(map[string]string{"text": s.example}, "%s", s.example)

@@ -33,7 +33,7 @@ func TestCommandsReportDamage(t *testing.T) {
 		return s
 	}
 	run(exitDone, "backup", "create", "--to", backups)
-	if got := run(exitDone, "status"); !strings.Contains(got.out, "none known") || !strings.Contains(got.out, "not started") {
+	if got := run(exitDone, "status"); !strings.Contains(got.out, "none found") || !strings.Contains(got.out, "not started") {
 		t.Errorf("status: got %s, want no damage and no scrub", got.out)
 	}
 	paths, err := filepath.Glob(filepath.Join(data, "blobs", "*", "*"))

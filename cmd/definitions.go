@@ -52,7 +52,7 @@ func (s *shell) printDefinitions(group, what string, v any) error {
 	if err := errors.Join(enc.Encode(v), enc.Close()); err != nil {
 		return err
 	}
-	return s.printf("# %s; \"deedkeep %s import FILE --dry-run\" shows what a change would do\n%s", what, group, text.String())
+	return s.printf("# %s. To preview changes: deedkeep %s import FILE --dry-run\n%s", what, group, text.String())
 }
 
 // importCommand returns the command of group that imports the list under key of a definition
@@ -62,7 +62,7 @@ func importCommand[T any](s *shell, group, key, record, short, long, example str
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: short, Long: long, Example: example,
-		Annotations: missingArg(fmt.Sprintf("the file is missing; \"deedkeep %s export\" writes one", group)),
+		Annotations: missingArg(fmt.Sprintf("FILE is required; create one with \"deedkeep %s export\"", group)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, in, err := s.openDefinitions(args[0])
 			if err != nil {
@@ -82,7 +82,7 @@ func importCommand[T any](s *shell, group, key, record, short, long, example str
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would change, and write nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "preview only: show the changes without saving them")
 	return cmd
 }
 
@@ -116,16 +116,16 @@ func (s *shell) printChanged(result apitypes.DefinitionsChanged, record string) 
 	}
 	switch {
 	case len(result.Changed) == 0:
-		text.WriteString("nothing to change\n")
+		text.WriteString("no changes\n")
 	case result.DryRun:
-		text.WriteString("nothing was written (--dry-run)\n")
+		text.WriteString("dry run: nothing was saved\n")
 	default:
 		text.WriteString("imported\n")
 	}
 	if err := s.print(result, "%s", text.String()); err != nil || len(result.Losses) == 0 {
 		return err
 	}
-	return errors.New(strings.Join(append(result.Losses, "it would be refused"), "\n"))
+	return errors.New(strings.Join(append(result.Losses, "this import would be rejected"), "\n"))
 }
 
 // diffText formats one changed definition like this:

@@ -19,28 +19,29 @@ func (s *shell) doctorCommand() *cobra.Command {
 	var through, key string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what is well with this installation, what is not, and what to do",
-		Long: `Look at the clock, the disk and how quickly it keeps what is written, permissions,
-owners of files, the database on the disk, the port, the certificate, the last
-backup, the search index, the engines and memory, while the server runs or not.
-Each finding is ok, warn or bad, with what to do; the exit code is 1 when one is
-bad. Nothing is changed.
+		Short: "Check the installation and suggest fixes",
+		Long: `Check the installation and suggest fixes. The command checks the clock, the disk and its
+write speed, file permissions and owners, the database, the port, the certificate, the
+last backup, the search index, the PDF engine, and memory. It works with the server
+running or stopped. Each result is ok, warn, or bad; problems include a fix. Nothing is
+changed.
 
-If public_url is set and the server runs, 2 MB are sent to that address, through
-whatever stands in front of the server (a reverse proxy, a firewall). With --through,
-it is 100 MB, to the address you name. Nothing of it is kept. Exit code 1: a finding
-is bad.`,
+If public_url is set and the server is running, the command sends 2 MB to that address,
+to test a reverse proxy or firewall in front of the server. With --through, it sends
+100 MB to the address you specify. The server discards this data.
+
+Exit code 1: at least one result is bad.`,
 		Example: "  deedkeep doctor\n  deedkeep doctor --through https://vault.example.com\n  deedkeep doctor --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.doctor(cmd.Context(), strings.TrimRight(through, "/"), key)
 		},
 	}
-	cmd.Flags().StringVar(&through, "through", "", "send 100 MB to this address of the server, like https://vault.example.com")
-	cmd.Flags().StringVar(&key, "key", "", "try this API key there too")
+	cmd.Flags().StringVar(&through, "through", "", "server address to send 100 MB to, such as https://vault.example.com")
+	cmd.Flags().StringVar(&key, "key", "", "API key to test at that address")
 	return cmd
 }
 
-var errUnhealthy = errors.New("something is wrong; the lines above say what to do")
+var errUnhealthy = errors.New("problems found; see the suggested fixes above")
 
 func (s *shell) doctor(ctx context.Context, through, key string) error {
 	c, err := s.load()
@@ -48,7 +49,7 @@ func (s *shell) doctor(ctx context.Context, through, key string) error {
 		return err
 	}
 	if through != "" && !strings.HasPrefix(through, "http://") && !strings.HasPrefix(through, "https://") {
-		return &usageError{fmt.Errorf("--through %q is no address; write it like https://vault.example.com", through)}
+		return &usageError{fmt.Errorf("--through: %q is not a valid address; use a URL such as https://vault.example.com", through)}
 	}
 	if err := s.becomeOwner(c); err != nil {
 		return err

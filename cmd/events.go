@@ -17,7 +17,7 @@ import (
 )
 
 func (s *shell) eventsCommand() *cobra.Command {
-	return commandGroup("events", "See, export and verify the log of who did what", "  deedkeep events list\n  deedkeep events verify",
+	return commandGroup("events", "List, export, and verify the audit log", "  deedkeep events list\n  deedkeep events verify",
 		s.eventsList(), s.eventsExport(), s.eventsVerify())
 }
 
@@ -26,7 +26,7 @@ func (s *shell) eventsList() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the newest entries of the log, the newest first",
+		Short: "List audit log entries, newest first",
 		Example: `  deedkeep events list --limit 200
   deedkeep events list --actor key:3 --from 2026-05-01
   deedkeep events list --record file:17 --kind file.opened --json`,
@@ -47,12 +47,12 @@ func (s *shell) eventsList() *cobra.Command {
 			}, s.printEvents)
 		},
 	}
-	cmd.Flags().StringVar(&filter.Actor, "actor", "", "who: key:3, user:2, operator, link or system")
-	cmd.Flags().StringVar(&filter.Kind, "kind", "", "what: abstract.created, file.opened, …")
-	cmd.Flags().StringVar(&filter.Record, "record", "", "of which record: file:17, order: and its id")
-	cmd.Flags().StringVar(&from, "from", "", "not before this day or time: 2026-05-29, 2026-05-29T14:00:00Z")
-	cmd.Flags().StringVar(&to, "to", "", "not after this day or time")
-	cmd.Flags().IntVar(&filter.Limit, "limit", 50, "how many, at most 10000")
+	cmd.Flags().StringVar(&filter.Actor, "actor", "", "actor: key:3, user:2, operator, link, or system")
+	cmd.Flags().StringVar(&filter.Kind, "kind", "", "event type, such as abstract.created or file.opened")
+	cmd.Flags().StringVar(&filter.Record, "record", "", "record, such as file:17 or order:Zz9aB31x")
+	cmd.Flags().StringVar(&from, "from", "", "earliest date or time, such as 2026-05-29 or 2026-05-29T14:00:00Z")
+	cmd.Flags().StringVar(&to, "to", "", "latest date or time")
+	cmd.Flags().IntVar(&filter.Limit, "limit", 50, "maximum number of entries, up to 10000")
 	return cmd
 }
 
@@ -68,13 +68,13 @@ func parseTimeBound(flag, text string, days int, zone *time.Location) (*apitypes
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("%s: %q is neither a day like 2026-05-29 nor a time like 2026-05-29T14:00:00Z", flag, text)}
+		return nil, &usageError{fmt.Errorf("%s: %q is not a valid date or time; use 2026-05-29 or 2026-05-29T14:00:00Z", flag, text)}
 	}
 	return new(apitypes.At(at)), nil
 }
 
 func (s *shell) printEvents(events []apitypes.Event) error {
-	return printList(s, events, "there is no such entry", "ENTRY\tWHEN\tWHO\tFROM\tWHAT\tRECORD\tMORE", func(e apitypes.Event) []any {
+	return printList(s, events, "no matching entries", "ENTRY\tTIME\tACTOR\tADDRESS\tEVENT\tRECORD\tDETAILS", func(e apitypes.Event) []any {
 		return []any{e.Seq, e.At.In(s.location()).Format(time.DateTime + " MST"), actorText(e.Actor), orDash(e.Actor.Address), e.Kind, orDash(e.Record), eventDetails(e)}
 	})
 }
@@ -126,15 +126,17 @@ func (s *shell) eventsVerify() *cobra.Command {
 	var exportFile string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Hold every entry of the log against its hash and the one before it",
-		Long: `Hold every entry of the log against its hash and the one before it. What was
-changed, is missing or was added is listed, and the exit code is 3.
+		Short: "Verify the audit log's hash chain",
+		Long: `Verify the audit log's hash chain. The command lists entries that were changed, added,
+or are missing.
 
-Whoever can write the whole database can also seal a whole log anew. Only what is
-kept elsewhere shows that: the number and hash of the last entry, which this command
-prints, or an earlier export, which --export holds the log against. Of JSON lines all
-that they say is compared, of CSV only the numbers and hashes. Entries that are missing
-between the first and the last of the export are named.`,
+Anyone who can modify the database can rewrite the entire log. To detect that, keep the
+number and hash of the last entry, which this command prints, or an export, on another
+machine. With --export, the command compares the log with an earlier export: the full
+content of JSON lines, or the numbers and hashes of a CSV file. It also reports entries
+that are missing within the export.
+
+Exit code 3: verification failed.`,
 		Example: "  deedkeep events verify\n  deedkeep events verify --export events-2026-05.jsonl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.EventVerify, error) {
@@ -150,7 +152,7 @@ between the first and the last of the export are named.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&exportFile, "export", "", "an earlier export, JSON lines or CSV, that the log must still agree with")
+	cmd.Flags().StringVar(&exportFile, "export", "", "earlier export (JSON lines or CSV) to compare with the audit log")
 	return cmd
 }
 
@@ -159,13 +161,13 @@ func (s *shell) printEventVerify(r apitypes.EventVerify) error {
 	if r.More > 0 {
 		text += fmt.Sprintf("and %d more\n", r.More)
 	}
-	verdict := "the log holds"
+	verdict := "audit log verified"
 	if !r.OK {
-		verdict = "THE LOG DOES NOT HOLD"
+		verdict = "AUDIT LOG VERIFICATION FAILED"
 	}
 	if r.Agree != nil {
-		text += apitypes.Count(*r.Agree, "entry of the export agrees", "entries of the export agree") + " with the log\n"
+		text += apitypes.Count(*r.Agree, "entry of the export matches", "entries of the export match") + " the audit log\n"
 	}
-	text += fmt.Sprintf("%s: %s, the last is %d with the hash %s\n", verdict, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
+	text += fmt.Sprintf("%s: %s; last entry %d, hash %s\n", verdict, apitypes.Count(r.Entries, "entry", "entries"), r.Last, r.Head)
 	return s.printReport(r, r.OK, text)
 }

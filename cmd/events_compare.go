@@ -64,12 +64,12 @@ func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 	for r.seq != 0 && r.seq <= seq {
 		switch {
 		case r.seq < seq:
-			addDifference(report, model.DefectMissing, r.seq, "the export has it")
+			addDifference(report, model.DefectMissing, r.seq, "only the export has this entry")
 		case e == nil:
 		case r.hash != e.Hash:
-			addDifference(report, model.DefectChanged, r.seq, "the export has another one")
+			addDifference(report, model.DefectChanged, r.seq, "the export has a different entry")
 		case !r.matches(*e):
-			addDifference(report, findingExport, r.seq, "its line in the export is not what its hash was sealed for")
+			addDifference(report, findingExport, r.seq, "the line in the export doesn't match its hash")
 		default:
 			*report.Agree++
 		}
@@ -78,7 +78,7 @@ func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 			return err
 		}
 		if r.seq > previous+1 {
-			addDifference(report, findingExport, previous+1, fmt.Sprintf("the export goes on with entry %d", r.seq))
+			addDifference(report, findingExport, previous+1, fmt.Sprintf("missing from the export, which continues with entry %d", r.seq))
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ type exportReader struct {
 	read func() (seq int64, hash string, err error)
 }
 
-var errNotAnExport = errors.New("this is no export of the log: JSON lines or CSV of \"deedkeep events export\" are wanted")
+var errNotAnExport = errors.New("not an audit log export; use JSON lines or CSV from \"deedkeep events export\"")
 
 // newExportReader detects from the first bytes whether the export is JSON lines or CSV.
 func newExportReader(r io.Reader) (*exportReader, error) {

@@ -21,28 +21,31 @@ func (s *shell) eventsExport() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write the log, the oldest entry first",
-		Long: `Write the log, the oldest entry first: as JSON lines, with the names of the wire, or
-as CSV for a spreadsheet, where a cell that would be taken for a formula begins with
-an apostrophe. Keep it elsewhere: "events verify --export" holds the log against it.
-An entry that cannot be read is left out and named, and the exit code is 3.`,
+		Short: "Export the audit log",
+		Long: `Export the audit log. Entries are written oldest first, as JSON lines with the field
+names of the API, or as CSV for spreadsheets. In CSV, a cell that a spreadsheet would
+run as a formula starts with an apostrophe. Store exports on another machine: "deedkeep
+events verify --export" compares the log with them. An unreadable entry is skipped and
+reported.
+
+Exit code 3: some entries could not be read.`,
 		Example: `  deedkeep events export -o events-2026-05.jsonl
   deedkeep events export --from 1201 --format csv -o events.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if from < 1 {
-				return &usageError{errors.New("--from: the first entry is 1")}
+				return &usageError{errors.New("--from must be 1 or greater")}
 			}
 			if format != "jsonl" && format != "csv" {
-				return &usageError{fmt.Errorf("--format: %q is neither jsonl nor csv", format)}
+				return &usageError{fmt.Errorf("--format must be jsonl or csv, not %q", format)}
 			}
 			return s.withClient(cmd.Context(), func(ctx context.Context, c *control.Client) error {
 				return s.withOutput(file, func(out io.Writer) error { return s.exportEvents(ctx, c, from, newEventWriter(format, out)) })
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&from, "from", 1, "the first entry")
-	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
-	cmd.Flags().StringVarP(&file, "output", "o", "", "a new file to write (default: standard output)")
+	cmd.Flags().Int64Var(&from, "from", 1, "number of the first entry")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "output format: jsonl or csv")
+	cmd.Flags().StringVarP(&file, "output", "o", "", "new output file (default: standard output)")
 	return cmd
 }
 
@@ -50,7 +53,7 @@ func (s *shell) exportEvents(ctx context.Context, c *control.Client, from int64,
 	damaged := false
 	err := c.ExportEvents(ctx, from, out.write, func(f apitypes.Finding) error {
 		damaged = true
-		s.messagef("entry %s is left out: %s", f.Subject, f.Problem)
+		s.messagef("entry %s skipped: %s", f.Subject, f.Problem)
 		return nil
 	})
 	if err == nil {
@@ -73,7 +76,7 @@ func (s *shell) withOutput(path string, fn func(io.Writer) error) error {
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s is there already: an earlier export is worth keeping", path)
+		return fmt.Errorf("%s already exists; choose another file name to keep the earlier export", path)
 	}
 	if err != nil {
 		return err

@@ -28,12 +28,12 @@ const (
 )
 
 // exitCodes is the list of exit codes in the help.
-const exitCodes = `Exit codes: 0 done, 1 failed, 2 wrong arguments or settings, 3 damage found, 4 import
-finished with some files rejected, 10 no vault here, 11 locked by another process,
-130 interrupted.`
+const exitCodes = `Exit codes: 0 success, 1 failure, 2 invalid arguments or settings, 3 damage found,
+4 import finished with some files rejected, 10 no vault in the data directory,
+11 locked by another process, 130 interrupted.`
 
 // keyHint explains how to provide the key of encrypted backups.
-const keyHint = "give the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
+const keyHint = "provide the passphrase with --passphrase-file FILE or DEEDKEEP_BACKUP_PASSPHRASE, or an age identity with --identity FILE"
 
 // exitCode prints err, on one line if possible, and returns the exit code for it.
 func (s *shell) exitCode(ctx context.Context, err error) int {
@@ -55,7 +55,7 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	case errors.Is(err, errRejected):
 		text, code = err.Error(), exitRejected
 	case errors.Is(err, instance.ErrNoVault):
-		hint = `"deedkeep serve" creates one there; --data DIR (or DEEDKEEP_DATA) names another place. If there was one, check that its disk is mounted`
+		hint = `to create one there, run "deedkeep serve"; to use another directory, set --data DIR or DEEDKEEP_DATA; if the vault should be there, check that its disk is mounted`
 		code = exitNoVault
 	case errors.Is(err, archive.ErrDecrypt):
 		hint = keyHint
@@ -66,7 +66,7 @@ func (s *shell) exitCode(ctx context.Context, err error) int {
 	case errs.KindOf(err) == errs.Locked:
 		code = exitLocked
 		if !errors.Is(err, control.ErrInUse) {
-			hint = "it may be starting, stopping or restoring: try again in a moment"
+			hint = "it may be starting, stopping, or restoring; try again in a moment"
 		}
 	}
 	s.messagef("%s", text)
@@ -117,7 +117,7 @@ func message(err error) string {
 	}
 	if rejected, ok := errors.AsType[*client.Error](err); ok {
 		if rejected.Status == http.StatusInternalServerError && rejected.RequestID != "" {
-			return fmt.Sprintf("%s (request %s in the server's log)", rejected.Message, rejected.RequestID)
+			return fmt.Sprintf("%s (request ID %s in the server log)", rejected.Message, rejected.RequestID)
 		}
 		return rejected.Message
 	}

@@ -43,11 +43,11 @@ func TestErrorsAsJSON(t *testing.T) {
 		message    string // prefix of the message
 		field      string
 	}{
-		{"unknown flag", "status --color red", exitUsage, `unknown flag: --color; "deedkeep status --help" shows how`, ""},
-		{"unknown command", "keys mint", exitUsage, `unknown command "mint"`, ""},
-		{"missing argument", "keys create", exitUsage, "NAME is missing", ""},
+		{"unknown flag", "status --color red", exitUsage, `unknown flag: --color (see "deedkeep status --help")`, ""},
+		{"unknown command", "keys mint", exitUsage, `unknown subcommand "mint"`, ""},
+		{"missing argument", "keys create", exitUsage, "NAME is required", ""},
 		{"no vault", "status --data " + dir + "x", exitNoVault, "no vault in ", ""},
-		{"unknown key", "keys revoke 99", exitFailed, "there is no key 99", ""},
+		{"unknown key", "keys revoke 99", exitFailed, "key 99 not found", ""},
 		{"missing directory", "import " + dir + "x", exitFailed, "stat ", ""},
 		{"no backup directory", "backup create", exitUsage, "There is no directory to back up to", ""},
 		{"invalid limit", "events list --limit 0", exitUsage, "The limit field must be between", "limit"},

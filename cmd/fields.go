@@ -10,22 +10,21 @@ import (
 )
 
 func (s *shell) fieldsCommand() *cobra.Command {
-	return commandGroup("fields", "See and change the custom fields of orders", `  deedkeep fields list
+	return commandGroup("fields", "Manage order fields", `  deedkeep fields list
   deedkeep fields export > fields.yaml
   deedkeep fields import fields.yaml --dry-run`,
-		listCommand(s, "list", "List the fields of orders, those that every order has too", "  deedkeep fields list\n  deedkeep fields list --json",
+		listCommand(s, "list", "List order fields, including the built-in ones", "  deedkeep fields list\n  deedkeep fields list --json",
 			(*control.Client).OrderFields, s.printFields),
-		exportCommand(s, "fields", "custom_fields", "Print the custom fields of orders as a file that import reads", "custom fields of orders",
+		exportCommand(s, "fields", "custom_fields", "Export the custom order fields", "Custom order fields",
 			(*control.Client).OrderFields, func(fields apitypes.OrderFields) any { return fields.CustomFields }),
-		importCommand(s, "fields", "custom_fields", "order fields", "Put the custom fields of a file in the place of those that orders have",
-			`Put the custom fields of a YAML or JSON file, as export writes it, in the place of
-those that orders have; - is standard input. A field that the file leaves out goes.
-What every order has anyway (order_number, county and the like) cannot be the key of
-a custom field.
+		importCommand(s, "fields", "custom_fields", "order fields", "Replace custom order fields from a file",
+			`Replace custom order fields from a file. The file is YAML or JSON, as written by
+"deedkeep fields export"; - reads standard input. A field that is not in the file is
+removed. The key of a custom field can't be the name of a built-in field, such as
+order_number or county.
 
-Refused is what would leave values of orders without a definition: a field or an
-option that goes, or a type that changes, while orders have such values, in the
-trash too. Nothing is written then.`,
+You can't remove a field or an option, or change a field's type, while orders have such
+values. Orders in the trash count, too. In that case nothing is saved.`,
 			`  deedkeep fields import fields.yaml --dry-run
   deedkeep fields import fields.yaml`, (*control.Client).ImportOrderFields))
 }

@@ -34,41 +34,42 @@ func (s *shell) importCommand() *cobra.Command {
 	var f importFlags
 	cmd := &cobra.Command{
 		Use:   "import DIR",
-		Short: "File a folder of existing documents, with its folders",
-		Long: `File the documents of a folder and of the folders in it. Its folders become folders
-of the vault, below --folder or at the top; documents that lie in DIR itself go into
---folder, or into no folder. Each is judged as if it had been uploaded.
+		Short: "Import a folder of existing documents",
+		Long: `Import a folder of existing documents. Its subfolders become folders in the vault, below
+--folder or at the top level. Documents directly in DIR go to --folder, or to no folder.
+Each document is checked like an upload. DIR itself is not changed.
 
-It can be stopped at any time and begun again with the same words: a document that
-is in its folder already, with its name and the same bytes, is not filed again. What
-is in the trash does not count as there.
+You can stop the import at any time and resume it with the same command. A document that
+is already in its folder, with the same name and content, is not imported again.
+Documents in the trash don't count.
 
-Skipped and reported with its path: rejected documents, documents in folders that the
-vault can't have (more than 32 deep, or a name that is not valid), unreadable files,
-and links (never followed). The import continues past them and ends with exit code 4:
-finished, some files rejected. Exit code 1 means that it stopped before the end.
-Hidden files and what systems leave behind (.DS_Store, Thumbs.db, desktop.ini and the
-like) are counted and no fault. DIR itself is only read.`,
+Skipped and reported: rejected files, unreadable files, and symbolic links. Files in
+folders that the vault can't create (more than 32 levels deep, or an invalid name) are
+rejected. Hidden files and system files (such as .DS_Store, Thumbs.db, and desktop.ini)
+are skipped and counted, but are not errors.
+
+Exit code 1: the import stopped before the end. Exit code 4: the import finished, but
+some files were rejected.`,
 		Example: `  deedkeep import "D:\Closed Files" --folder "Closed Files" --dry-run
-  deedkeep import /mnt/old-server/abstracts --folder Old/Abstracts --report refused.csv`,
-		Annotations: missingArg("the folder is missing; it is the one that holds the documents"),
+  deedkeep import /mnt/old-server/abstracts --folder Old/Abstracts --report rejected.csv`,
+		Annotations: missingArg("DIR is required: the folder with the documents to import"),
 		RunE:        func(cmd *cobra.Command, args []string) error { return s.importTree(cmd.Context(), args[0], f) },
 	}
-	cmd.Flags().StringVar(&f.folder, "folder", "", "the folder of the vault, like Old/Abstracts; made where it is missing")
-	cmd.Flags().StringVar(&f.report, "report", "", "write what was not filed, and why, to this CSV file")
-	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("how many documents at a time, 1 to %d", maxParallel))
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "apply every rule, list what would be rejected, and store nothing")
+	cmd.Flags().StringVar(&f.folder, "folder", "", "target folder in the vault, such as Old/Abstracts; created if missing")
+	cmd.Flags().StringVar(&f.report, "report", "", "CSV file for the list of rejected files and reasons")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 4, fmt.Sprintf("number of documents to import at the same time, 1 to %d", maxParallel))
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "preview only: check all files and list those that would be rejected")
 	return cmd
 }
 
 func (s *shell) importTree(ctx context.Context, dir string, f importFlags) error {
 	if f.parallel < 1 || f.parallel > maxParallel {
-		return &usageError{fmt.Errorf("--parallel: must be 1 to %d", maxParallel)}
+		return &usageError{fmt.Errorf("--parallel must be between 1 and %d", maxParallel)}
 	}
 	if info, err := os.Stat(dir); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no folder", dir)
+		return fmt.Errorf("%s is not a folder", dir)
 	}
 	if err := checkNotVault(dir); err != nil {
 		return err
@@ -111,9 +112,9 @@ func checkNotVault(dir string) error {
 	for last := ""; path != last; last, path = path, filepath.Dir(path) {
 		switch {
 		case isFile(filepath.Join(path, "vault.db")) && isFile(filepath.Join(path, "secret.key")):
-			return fmt.Errorf("%s is the data directory of a vault: its documents are filed already", path)
+			return fmt.Errorf("%s is the data directory of a vault; its documents are already stored", path)
 		case isFile(filepath.Join(path, archive.HeaderFile)):
-			return fmt.Errorf("%s holds the backups of a vault: \"deedkeep restore\" brings them back", path)
+			return fmt.Errorf("%s contains backups of a vault; restore them with \"deedkeep restore\"", path)
 		}
 	}
 	return nil
@@ -147,18 +148,18 @@ func (i *importRun) finish(walkErr error) error {
 
 // summary returns the report as one line of text.
 func summary(r apitypes.ImportReport) string {
-	verb := "filed"
+	verb := "imported"
 	if r.DryRun {
-		verb = "to file"
+		verb = "to import"
 	}
 	text := fmt.Sprintf("%d %s (%s)", r.Imported, verb, apitypes.HumanSize(r.Bytes))
 	for _, part := range []struct {
 		n         int64
 		one, many string
 	}{
-		{r.Existing, "there already", "there already"}, {r.Rejected, "refused", "refused"}, {r.Unreadable, "unreadable", "unreadable"},
-		{r.Links, "link or the like, not followed", "links and the like, not followed"},
-		{r.Skipped, "hidden, left out", "hidden, left out"}, {r.Folders, "folder made", "folders made"},
+		{r.Existing, "already imported", "already imported"}, {r.Rejected, "rejected", "rejected"}, {r.Unreadable, "unreadable", "unreadable"},
+		{r.Links, "link or special file skipped", "links and special files skipped"},
+		{r.Skipped, "hidden or system file skipped", "hidden or system files skipped"}, {r.Folders, "folder created", "folders created"},
 	} {
 		if part.n > 0 {
 			text += ", " + apitypes.Count(part.n, part.one, part.many)

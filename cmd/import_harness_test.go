@@ -81,7 +81,7 @@ func TestImportKilled(t *testing.T) {
 	if value := os.Getenv("DEEDKEEP_TEST_IMPORT_KILLS"); value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			t.Fatalf("DEEDKEEP_TEST_IMPORT_KILLS: got %q, want a number above 0", value)
+			t.Fatalf("DEEDKEEP_TEST_IMPORT_KILLS: got %q, want a number greater than 0", value)
 		}
 		kills = n
 	}

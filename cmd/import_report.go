@@ -76,7 +76,7 @@ func (r *rejectionReport) print(s *shell) {
 		s.messagef("%s: %s", quoteUnprintable(rejection.Path), rejection.Reason)
 	}
 	if more := r.count - maxPrinted; more > 0 && r.path == "" {
-		s.messagef("and %d more; --report FILE lists them all", more)
+		s.messagef("and %d more (use --report FILE to list all)", more)
 	} else if more > 0 {
 		s.messagef("and %d more in %s", more, r.path)
 	}

@@ -80,9 +80,9 @@ func (i *importRun) walk(ctx context.Context, dir string, dataDir os.FileInfo, j
 			i.update(func() { i.count.Skipped++ })
 			return nil
 		case importer.Link:
-			return i.reject(&i.count.Links, e, "link", "is a link; links are not followed")
+			return i.reject(&i.count.Links, e, "link", "symbolic links are skipped")
 		case importer.Special:
-			return i.reject(&i.count.Links, e, "link", "is no file: a device, a placeholder, or the vault itself")
+			return i.reject(&i.count.Links, e, "link", "not a regular file: a device, an offline placeholder, or the vault itself")
 		case importer.Unreadable:
 			return i.reject(&i.count.Unreadable, e, "unreadable", e.Err.Error())
 		}

@@ -16,9 +16,9 @@ import (
 )
 
 func (s *shell) keysCommand() *cobra.Command {
-	return commandGroup("keys", "Make, list and end the keys of programs", "  deedkeep keys create \"Closing software\"\n  deedkeep keys list",
+	return commandGroup("keys", "Manage API keys", "  deedkeep keys create \"Closing software\"\n  deedkeep keys list",
 		s.keysCreate(),
-		listCommand(s, "list", "List all keys, ended ones too", "  deedkeep keys list --json", (*control.Client).Keys, s.printKeys),
+		listCommand(s, "list", "List API keys, including expired and revoked", "  deedkeep keys list --json", (*control.Client).Keys, s.printKeys),
 		s.keysRevoke(), s.keysRotate())
 }
 
@@ -30,7 +30,7 @@ func (s *shell) keysCreate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make a key; it is shown once",
+		Short: "Create an API key (shown once)",
 		Example: `  deedkeep keys create "Closing software"
   deedkeep keys create reports --ability api:v1:read --expires 90d
   KEY=$(deedkeep keys create script --quiet)`,
@@ -49,9 +49,9 @@ func (s *shell) keysCreate() *cobra.Command {
 			}, func(created apitypes.KeyCreated) error { return s.printKey(created, quiet) })
 		},
 	}
-	cmd.Flags().StringArrayVar(&draft.Abilities, "ability", nil, "what it may do: api:v1 (the default), api:v1:read, events, metrics")
-	cmd.Flags().StringVar(&expires, "expires", "", "after how long it ends by itself, like 90d or 12h")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
+	cmd.Flags().StringArrayVar(&draft.Abilities, "ability", nil, "permission: api:v1 (default), api:v1:read, events, or metrics; can be repeated")
+	cmd.Flags().StringVar(&expires, "expires", "", "lifetime, such as 90d or 12h (default: never expires)")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key")
 	return cmd
 }
 
@@ -60,17 +60,17 @@ func (s *shell) printKey(created apitypes.KeyCreated, quiet bool) error {
 		return s.printf("%s\n", created.Key)
 	}
 	if !s.json {
-		s.messagef("keep it now: it is shown once and stored nowhere")
+		s.messagef("copy this key now; it is not stored and can't be shown again")
 	}
 	return s.print(created, "%s\n", created.Key)
 }
 
 func (s *shell) printKeys(keys []apitypes.Key) error {
 	if len(keys) == 0 && !s.json {
-		s.messagef(`there is no key yet; "deedkeep keys create NAME" makes one`)
+		s.messagef(`no API keys yet; create one with "deedkeep keys create NAME"`)
 		return nil
 	}
-	return printList(s, keys, "", "ID\tNAME\tKEY\tABILITIES\tLAST USED\tUSES\tSTATE", func(k apitypes.Key) []any {
+	return printList(s, keys, "", "ID\tNAME\tKEY\tPERMISSIONS\tLAST USED\tUSES\tSTATE", func(k apitypes.Key) []any {
 		return []any{k.ID, k.Name, k.Prefix + "…", strings.Join(k.Abilities, " "), s.formatTime(k.LastUsedAt), k.UseCount, s.keyState(k, time.Now())}
 	})
 }
@@ -82,15 +82,15 @@ func (s *shell) keyState(k apitypes.Key, now time.Time) string {
 	case k.ExpiresAt != nil && !now.Before(k.ExpiresAt.Time):
 		return "expired " + s.formatTime(k.ExpiresAt)
 	case k.ExpiresAt != nil:
-		return "until " + s.formatTime(k.ExpiresAt)
+		return "expires " + s.formatTime(k.ExpiresAt)
 	}
-	return "live"
+	return "active"
 }
 
 func (s *shell) keysRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID",
-		Short:   "End a key now, for ever",
+		Short:   "Revoke an API key permanently",
 		Example: "  deedkeep keys revoke 3",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return queryID(s, cmd, args[0], "key", "deedkeep keys list", (*control.Client).RevokeKey, func(key apitypes.Key) error {
@@ -107,16 +107,16 @@ func (s *shell) keysRotate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "rotate ID",
-		Short: "Make a new key in the place of an old one, which ends after the overlap",
+		Short: "Rotate an API key, keeping the old one valid for a while",
 		Example: `  deedkeep keys rotate 3 --overlap 24h
   deedkeep keys rotate 3 --overlap 0s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			overlapDuration, err := config.ParseDuration(overlap)
 			if err == nil && overlapDuration%time.Second != 0 {
-				err = errors.New("whole seconds are wanted")
+				err = errors.New("must be a whole number of seconds")
 			}
 			if err == nil && overlapDuration < 0 {
-				err = errors.New("is below zero")
+				err = errors.New("must not be negative")
 			}
 			if err != nil {
 				return &usageError{fmt.Errorf("--overlap: %w", err)}
@@ -129,7 +129,7 @@ func (s *shell) keysRotate() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&overlap, "overlap", "24h", "how long the old key goes on; 0s ends it at once")
-	cmd.Flags().BoolVar(&quiet, "quiet", false, "print nothing but the key")
+	cmd.Flags().StringVar(&overlap, "overlap", "24h", "time until the old key expires; 0s revokes it immediately")
+	cmd.Flags().BoolVar(&quiet, "quiet", false, "print only the key")
 	return cmd
 }

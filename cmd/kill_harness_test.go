@@ -71,7 +71,7 @@ func TestKill(t *testing.T) {
 	if text := os.Getenv("DEEDKEEP_TEST_CYCLES"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			t.Fatalf("DEEDKEEP_TEST_CYCLES: got %q, want a number above 0", text)
+			t.Fatalf("DEEDKEEP_TEST_CYCLES: got %q, want a number greater than 0", text)
 		}
 		cycles = n
 	}

@@ -52,7 +52,7 @@ func preflight(c config.Config) error {
 func configWarnings(c config.Config) []string {
 	list := c.Warnings()
 	if dir := c.Backup.To; dir != "" && !filepath.IsAbs(dir) {
-		list = append(list, fmt.Sprintf("backup.to is %s, a relative path: it counts from where the program is started (for a service, often /); write the complete path", dir))
+		list = append(list, fmt.Sprintf("backup.to is %s, a path relative to the directory where deedkeep starts (for a service, often /); use an absolute path", dir))
 	}
 	for _, e := range c.Exposures() {
 		list = append(list, e.String())
@@ -66,7 +66,7 @@ func checkReadable(path string) error {
 		if reason, ok := errors.AsType[*fs.PathError](err); ok {
 			err = reason.Err
 		}
-		return fmt.Errorf("%s cannot be read: %w", path, err)
+		return fmt.Errorf("can't read %s: %w", path, err)
 	}
 	return f.Close()
 }

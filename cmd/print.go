@@ -141,7 +141,7 @@ func (s *shell) location() *time.Location { return cmp.Or(s.zone.Load(), time.Lo
 // explainNotFound replaces a 404 error with one that names the record.
 func explainNotFound(err error, recordType, id string) error {
 	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Status == http.StatusNotFound {
-		return fmt.Errorf("there is no %s %s", recordType, id)
+		return fmt.Errorf("%s %s not found", recordType, id)
 	}
 	return err
 }
@@ -152,5 +152,5 @@ func explainChoices(err error, field string, choices []string) error {
 	if !ok || len(rejected.Errors.Of(field)) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s; there are %s", strings.TrimSuffix(rejected.Errors.Of(field)[0], "."), strings.Join(choices, ", "))
+	return fmt.Errorf("%s (valid values: %s)", strings.TrimSuffix(rejected.Errors.Of(field)[0], "."), strings.Join(choices, ", "))
 }

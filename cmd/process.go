@@ -10,20 +10,20 @@ import (
 )
 
 func (s *shell) processCommand() *cobra.Command {
-	return commandGroup("process", "See and retry documents without picture or text", "  deedkeep process list",
+	return commandGroup("process", "List and retry failed document processing", "  deedkeep process list",
 		s.processList(), s.processRetry())
 }
 
 func (s *shell) processList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the documents whose processing failed, and why",
-		Long: `List the documents whose processing failed, and why: at most a thousand. They are
-stored and can be downloaded; they have no picture, or cannot be found by their text.`,
+		Short: "List documents whose processing failed",
+		Long: `List documents whose processing failed. You can still download these documents, but they
+have no preview, or search doesn't find their text. At most 1,000 are listed.`,
 		Example: "  deedkeep process list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return query(s, cmd, (*control.Client).ProcessFailures, func(failures []apitypes.ProcessFailure) error {
-				return printList(s, failures, "nothing failed", "ID\tDOCUMENT\tREASON", func(f apitypes.ProcessFailure) []any {
+				return printList(s, failures, "no failed documents", "ID\tDOCUMENT\tREASON", func(f apitypes.ProcessFailure) []any {
 					return []any{f.ID, f.Filename, f.Reason}
 				})
 			})
@@ -34,12 +34,12 @@ stored and can be downloaded; they have no picture, or cannot be found by their 
 func (s *shell) processRetry() *cobra.Command {
 	return &cobra.Command{
 		Use:   "retry [ID]",
-		Short: "Process a document again, or all that failed",
+		Short: "Retry one document or all failed documents",
 		Example: `  deedkeep process retry
   deedkeep process retry 17`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			show := func(n int) error {
-				return s.print(apitypes.ProcessRetried{Retried: n}, "%d in the queue again; they are processed while the server runs\n", n)
+				return s.print(apitypes.ProcessRetried{Retried: n}, "%d queued again; the server processes them while it is running\n", n)
 			}
 			if len(args) == 0 {
 				return query(s, cmd, func(c *control.Client, ctx context.Context) (int, error) { return c.RetryProcessing(ctx, 0) }, show)

@@ -71,7 +71,7 @@ func TestCommandsOnUnwritableDisk(t *testing.T) {
 	}
 	checkReadCommands := func(name string) {
 		t.Helper()
-		run(t.Context(), 0, "all is well", "verify")
+		run(t.Context(), 0, "OK: ", "verify")
 		run(t.Context(), 0, `"kind":"key.created"`, "events", "export")
 		run(t.Context(), 0, "", "events", "verify")
 		run(t.Context(), 0, "name", "templates", "export")

@@ -27,20 +27,24 @@ func (s *shell) restoreCommand() *cobra.Command {
 	var file, output string
 	cmd := &cobra.Command{
 		Use:   "restore SNAPSHOT|latest --from DIR",
-		Short: "Bring a backup back into an empty data directory",
-		Long: `Bring a backup back into the data directory, which must be absent or empty, on this
-or another machine and operating system. Everything is checked before it says done:
-the vault is opened, and every record and byte verified. Cut off, the same command
-goes on; until it is done nothing else opens the directory. It never goes over live
-data. Keys and users are as they were at that time: revoke again what was revoked
-since. Sessions are ended: everybody signs in again.
+		Short: "Restore a backup into an empty data directory",
+		Long: `Restore a backup into an empty data directory, on this or another machine or operating
+system. The directory must be empty or absent; live data is never overwritten. The
+command opens the restored vault and verifies all records and documents. If it is
+interrupted, run it again to resume; until it finishes, nothing else can open the
+directory.
 
-If the backup is encrypted with a passphrase, the command prompts for it, or reads it
-from --passphrase-file or DEEDKEEP_BACKUP_PASSPHRASE. --identity FILE opens a backup
-that is encrypted for an age recipient. The directory must be empty: config.yaml goes
-there after the restore.
+API keys and users are restored as of the time of the backup. Revoke keys again that
+were revoked since. All users have to sign in again. Backups don't contain config.yaml:
+copy it into the directory after the restore.
 
-With --file one document is brought back to the file that -o names.`,
+If the backup is encrypted with a passphrase, the command prompts for it or reads it
+from --passphrase-file or DEEDKEEP_BACKUP_PASSPHRASE. If it is encrypted for an age
+recipient, use --identity FILE.
+
+With --file, the command restores one document to the file specified by -o.
+
+Exit code 3: the backup is damaged.`,
 		Args:    argCount("[SNAPSHOT|latest]"), // not needed for one document
 		Example: "  deedkeep restore latest --from /mnt/nas/deedkeep --data /srv/deedkeep\n  deedkeep restore latest --from /mnt/cloud/deedkeep --passphrase-file passphrase.txt --data /srv/deedkeep\n  deedkeep restore latest --file 17 --from /mnt/nas/deedkeep -o deed.pdf",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,7 +53,7 @@ With --file one document is brought back to the file that -o names.`,
 			case len(args) == 1:
 				name = args[0]
 			case file == "":
-				return &usageError{errors.New(`name the backup to bring back: one that "deedkeep backup list" shows, or latest`)}
+				return &usageError{errors.New(`SNAPSHOT is required: latest, or a name from "deedkeep backup list"`)}
 			}
 			if file != "" || output != "" {
 				return s.restoreFile(cmd.Context(), name, &src, file, output)
@@ -58,8 +62,8 @@ With --file one document is brought back to the file that -o names.`,
 		},
 	}
 	src.addFlags(cmd)
-	cmd.Flags().StringVar(&file, "file", "", "the number of one document")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "where that document goes to")
+	cmd.Flags().StringVar(&file, "file", "", "ID of one document to restore")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output file for that document")
 	return cmd
 }
 
@@ -93,7 +97,7 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 	}
 	if err := checkNoServer(ctx, c); err != nil {
 		if errors.Is(err, control.ErrInUse) {
-			return &errs.Error{Kind: errs.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is running on %s: a restore never goes over live data; choose another directory with --data", c.Data)}
+			return &errs.Error{Kind: errs.Locked, Err: control.ErrInUse, Message: fmt.Sprintf("a server is using %s; restore never overwrites live data, so choose another directory with --data", c.Data)}
 		}
 		return err
 	}
@@ -116,21 +120,21 @@ func (s *shell) restore(ctx context.Context, name string, src *backupSource) err
 		Snapshot: result.Info.Snapshot, CreatedAt: apitypes.At(result.Info.CreatedAt), Data: data, Files: int64(result.Report.Files), Bytes: result.Report.Bytes,
 		Seconds: time.Since(started).Seconds(),
 	}
-	s.messagef("the settings are not in a backup: copy your config.yaml into %s, and what it names (certificate, passphrase file)", data)
+	s.messagef("backups don't contain the settings; copy your config.yaml and the files it refers to (certificate, passphrase file) to %s", data)
 	if !s.json {
-		s.messagef("API keys, users, passwords, and two-factor settings are as of %s: revoke again what was revoked since; everyone is signed out", s.formatTime(&done.CreatedAt))
+		s.messagef("API keys, users, passwords, and two-factor settings are as of %s; revoke again any keys revoked since then; all users are signed out", s.formatTime(&done.CreatedAt))
 	}
-	return s.print(done, "restored and verified: snapshot %s, %s, %s of documents in %.1f s, in %s\n",
+	return s.print(done, "restored and verified backup %s: %s (%s) in %.1f s, in %s\n",
 		done.Snapshot, apitypes.Count(done.Files, "file", "files"), apitypes.HumanSize(done.Bytes), done.Seconds, done.Data)
 }
 
 func (s *shell) restoreFile(ctx context.Context, name string, src *backupSource, file, output string) error {
 	id, err := strconv.ParseUint(file, 10, 63)
 	if err != nil || id == 0 {
-		return &usageError{fmt.Errorf("--file wants the number of a document, not %q", file)}
+		return &usageError{fmt.Errorf("--file must be a document ID, not %q", file)}
 	}
 	if output == "" {
-		return &usageError{errors.New("-o must say where the document goes to")}
+		return &usageError{errors.New("-o is required with --file: the output file")}
 	}
 	_, opts, err := s.restoreOptions(name, src)
 	if err != nil {
@@ -152,15 +156,17 @@ func (s *shell) backupDrill() *cobra.Command {
 	var scratch string
 	cmd := &cobra.Command{
 		Use:   "drill [SNAPSHOT|latest]",
-		Short: "Try a backup out: restore it into a scratch folder and verify it there",
-		Long: `Restore a backup (the newest, when none is named) into a scratch folder, open the
-vault there, verify every byte, compare it with what was backed up, remove the folder,
-and say in one sentence whether this backup would save the firm. The exit code is 3
-when it would not. The folder needs room for all documents and holds them unencrypted
-for that time: without --scratch it is the folder "drill" in the data directory.
+		Short: "Test-restore a backup",
+		Long: `Test-restore a backup. The command restores a backup (the newest by default) into a
+temporary folder, opens the vault there, verifies every byte, compares it with the
+backup, and deletes the folder. Live data isn't touched. The folder needs free space for
+all documents and contains them unencrypted during the test. Without --scratch, it is
+the folder "drill" in the data directory.
 
-With --ask the command prompts for the passphrase and does not use the one in the
-settings. Type it from the copy on paper: this proves that the copy is right.`,
+With --ask, the command prompts for the passphrase and ignores the one in the settings.
+Type it from your paper copy to check that the copy is correct.
+
+Exit code 3: the test failed.`,
 		Example: "  deedkeep backup drill --from /mnt/nas/deedkeep\n  deedkeep backup drill --ask\n  deedkeep backup drill --scratch /var/tmp/drill",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := archive.Latest
@@ -173,7 +179,7 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 			}
 			if scratch == "" {
 				if _, err := os.Stat(c.Data); err != nil {
-					return &usageError{errors.New("there is no data directory here to make the scratch folder in: name one with --scratch")}
+					return &usageError{errors.New("no data directory for the temporary folder; specify one with --scratch")}
 				}
 				if err := s.becomeOwner(c); err != nil {
 					return err
@@ -184,8 +190,8 @@ settings. Type it from the copy on paper: this proves that the copy is right.`,
 		},
 	}
 	src.addFlags(cmd)
-	cmd.Flags().BoolVar(&src.prompt, "ask", false, "prompt for the passphrase; do not use the one in the settings")
-	cmd.Flags().StringVar(&scratch, "scratch", "", "the folder to restore into; it is removed afterwards")
+	cmd.Flags().BoolVar(&src.prompt, "ask", false, "prompt for the passphrase and ignore the one in the settings")
+	cmd.Flags().StringVar(&scratch, "scratch", "", "temporary folder to restore into; deleted afterward")
 	return cmd
 }
 
@@ -204,9 +210,9 @@ func (s *shell) drill(ctx context.Context, scratch string, opts instance.Restore
 
 func drillSummary(result instance.RestoreTestResult) string {
 	if !result.OK() {
-		return "This backup would NOT save the firm: " + result.Problem
+		return "Restore test FAILED: " + result.Problem
 	}
-	return fmt.Sprintf("This backup would save the firm: snapshot %s gave back all of %s (%s, %s) and %s, each checked, in %s.",
+	return fmt.Sprintf("Restore test passed: backup %s restored %s (%s, %s) and %s, all verified, in %s.",
 		result.Info.Snapshot, apitypes.Count(result.Report.Files, "file", "files"), apitypes.Count(result.Report.Blobs, "document", "documents"), apitypes.HumanSize(result.Report.Bytes),
-		apitypes.Count(result.Info.Events, "event", "events"), result.Duration.Round(time.Second/10))
+		apitypes.Count(result.Info.Events, "audit log entry", "audit log entries"), result.Duration.Round(time.Second/10))
 }

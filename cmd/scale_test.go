@@ -90,7 +90,7 @@ func scaleSize(t *testing.T) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("DEEDKEEP_TEST_SCALE: got %q, want a number above 0", text)
+		t.Fatalf("DEEDKEEP_TEST_SCALE: got %q, want a number greater than 0", text)
 	}
 	return n
 }

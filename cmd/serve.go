@@ -35,20 +35,22 @@ func (s *shell) serveCommand() *cobra.Command {
 	var existing bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer programs and people until stopped",
-		Long: `Answer programs and people until stopped by Ctrl-C or SIGTERM; what is under way
-is finished first. In an empty data directory the vault is made: database,
-templates, order fields, folders, and the secret its links are signed with.
+		Short: "Start the server",
+		Long: `Start the server. It runs until Ctrl-C or SIGTERM and finishes requests in progress
+before it exits. On first run it initializes the data directory: database, templates,
+order fields, folders, and signing key.
 
-With --existing, serve starts only if the data directory has a vault. Use it for a
-service: the directory is empty while its disk is not mounted. Exit code 10: no vault.`,
+With --existing, the server starts only if the data directory contains a vault. Use this
+for a service: the directory is empty if its disk is not mounted.
+
+Exit code 10: no vault in the data directory (with --existing).`,
 		Example: `  deedkeep serve
   deedkeep serve --existing --data /srv/deedkeep
   deedkeep serve --data /srv/deedkeep --listen 127.0.0.1:9000`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.serve(cmd.Context(), existing) },
 	}
-	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory has a vault")
-	cmd.Flags().String("listen", config.Default().Listen, "address and port to answer on; port 0 picks one")
+	cmd.Flags().BoolVar(&existing, "existing", false, "start only if the data directory contains a vault")
+	cmd.Flags().String("listen", config.Default().Listen, "address and port to listen on; port 0 picks a free port")
 	return cmd
 }
 
@@ -90,7 +92,7 @@ func (s *shell) serve(ctx context.Context, existing bool) (err error) {
 	defer func() { err = errors.Join(err, v.Close()) }()
 	s.warn(rootWarning(os.Geteuid())) // uses the effective user, because becomeOwner may have switched from root
 	if isNew {
-		s.messagef("created a new vault in %s; for a service, start with --existing", v.Dir)
+		s.messagef("created a new vault in %s; when running as a service, start with --existing", v.Dir)
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -115,7 +117,7 @@ func rootWarning(uid int) []string {
 	if uid != 0 {
 		return nil
 	}
-	return []string{"the server runs as root, because the vault belongs to root; give the data directory to a user of its own (chown -R) and start the server as that user"}
+	return []string{"the server is running as root because root owns the vault; change the owner of the data directory to a dedicated user (chown -R) and start the server as that user"}
 }
 
 // warn prints warnings about settings that are allowed but risky.
@@ -180,7 +182,7 @@ func checkNoServer(ctx context.Context, c config.Config) error {
 	}
 	return errors.Join(&errs.Error{
 		Kind: errs.Locked, Err: control.ErrInUse,
-		Message: fmt.Sprintf(`a server is already running on %s: "deedkeep status" says where it answers, --data chooses another directory`, dir),
+		Message: fmt.Sprintf(`a server is already using %s; run "deedkeep status" for its address, or choose another directory with --data`, dir),
 	}, conn.Close())
 }
 
@@ -188,10 +190,10 @@ func checkNoServer(ctx context.Context, c config.Config) error {
 // self-signed certificate, and the address of the server.
 func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a server.Addresses) {
 	if keys, err := v.Keys.List(ctx); err == nil && len(keys) == 0 {
-		s.messagef(`no program has a key yet; "deedkeep keys create NAME" makes one`)
+		s.messagef(`no API keys yet; create one with "deedkeep keys create NAME"`)
 	}
 	if a.Certificate != nil && a.Certificate.SelfSigned {
-		s.messagef("self-signed certificate until %s; where a program or browser asks, it must have this SHA-256 fingerprint:", a.Certificate.NotAfter.In(s.location()).Format(time.DateOnly))
+		s.messagef("using a self-signed certificate, expires %s; clients must see this SHA-256 fingerprint:", a.Certificate.NotAfter.In(s.location()).Format(time.DateOnly))
 		s.messagef("%s", a.Certificate.Fingerprint)
 	}
 	fmt.Fprintf(s.out, "listening on %s\n", a.URL()) //nolint:errcheck // the server runs even if standard output is closed
@@ -205,8 +207,8 @@ func (s *shell) checkLocalDisk(c config.Config) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	if network && !c.Disk.AllowNetwork {
-		return &usageError{fmt.Errorf("%s is on a network file system (%s), where a power cut can lose documents; "+
-			"use a disk of this machine, or set disk.allow_network: true", c.Data, kind)}
+		return &usageError{fmt.Errorf("%s is on a network file system (%s), where a power failure can lose documents; "+
+			"use a local disk, or set disk.allow_network: true", c.Data, kind)}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *shell) statusCommand() *cobra.Command {
-	return listCommand(s, "status", "Say whether it runs, how much is stored, and how it goes", "  deedkeep status --json", (*control.Client).Status,
+	return listCommand(s, "status", "Show server status and storage usage", "  deedkeep status --json", (*control.Client).Status,
 		func(status apitypes.Status) error { return s.print(status, "%s", table(s.statusRows(status))) })
 }
 
@@ -22,11 +22,11 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		if status.Certificate != nil {
 			scheme = "https"
 		}
-		running = fmt.Sprintf("on %s://%s since %s", scheme, *status.Listen, s.formatTime(status.StartedAt))
+		running = fmt.Sprintf("running at %s://%s since %s", scheme, *status.Listen, s.formatTime(status.StartedAt))
 	}
-	failed := fmt.Sprintf("%d in processing", status.Failed)
+	failed := fmt.Sprint(status.Failed)
 	if status.Failed > 0 {
-		failed += "; \"deedkeep process list\" says why"
+		failed += " (see \"deedkeep process list\")"
 	}
 	rows := [][]string{
 		{"server", running},
@@ -38,12 +38,12 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 		{"files", fmt.Sprintf("%d (%s)", status.Files, apitypes.HumanSize(status.Bytes))},
 		{"folders", fmt.Sprint(status.Folders)},
 		{"trash", fmt.Sprint(status.Trashed)},
-		{"waiting", fmt.Sprintf("%d for processing", status.Queue)},
+		{"queued", fmt.Sprint(status.Queue)},
 		{"failed", failed},
 		{"search", searchRow(status.Search)},
 		{"damage", damagedRow(status.Damaged)},
 		{"scrub", s.scrubRow(status.Scrub)},
-		{"disk", fmt.Sprintf("%s free, %s kept in reserve", apitypes.HumanSize(status.DiskFree), apitypes.HumanSize(status.DiskReserve))},
+		{"disk", fmt.Sprintf("%s free, %s reserved", apitypes.HumanSize(status.DiskFree), apitypes.HumanSize(status.DiskReserve))},
 		{"writes", writesRow(status)},
 	}
 	return append(rows, s.backupRows(status)...)
@@ -52,28 +52,28 @@ func (s *shell) statusRows(status apitypes.Status) [][]string {
 // writesRow returns whether the server accepts changes and, if not, why.
 func writesRow(status apitypes.Status) string {
 	if status.WritesDenied == nil {
-		return "taken"
+		return "enabled"
 	}
-	return "DENIED: " + *status.WritesDenied
+	return "DISABLED: " + *status.WritesDenied
 }
 
 func (s *shell) certificateRow(c *apitypes.Certificate) string {
 	if c == nil {
-		return "none: no https"
+		return "none (HTTP only)"
 	}
-	return fmt.Sprintf("until %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
+	return fmt.Sprintf("expires %s, SHA-256 %s", s.formatTime(&c.NotAfter), c.Fingerprint)
 }
 
 // damagedRow returns a text that lists the first few documents that are damaged on disk.
 func damagedRow(list []apitypes.Damaged) string {
 	if len(list) == 0 {
-		return "none known"
+		return "none found"
 	}
 	files := make([]uint64, 0, len(list))
 	for _, d := range list {
 		files = append(files, d.File)
 	}
-	return fmt.Sprintf("%d DAMAGED: %s; upload the same files again, or get them from a backup", len(list), damagedFiles(files))
+	return fmt.Sprintf("%d DAMAGED: %s; upload these files again or restore them from a backup", len(list), damagedFiles(files))
 }
 
 // damagedFiles returns a text that lists the first few of files, for example "file 3, file
@@ -97,14 +97,14 @@ func (s *shell) scrubRow(status apitypes.Scrub) string {
 		return "off (scrub.every: 0)"
 	}
 	if status.StartedAt == nil {
-		return "not started: the server reads every document while it runs"
+		return "not started; the running server checks all documents in the background"
 	}
-	last := "no round completed yet"
+	last := "first pass not complete"
 	if status.CompletedAt != nil {
-		last = "last round completed " + s.formatTime(status.CompletedAt)
+		last = "last pass completed " + s.formatTime(status.CompletedAt)
 	}
 	if status.Overdue {
 		last = "OVERDUE: " + last
 	}
-	return fmt.Sprintf("%s, %.0f%% of this one read since %s", last, 100*status.Progress, s.formatTime(status.StartedAt))
+	return fmt.Sprintf("%s; current pass %.0f%%, started %s", last, 100*status.Progress, s.formatTime(status.StartedAt))
 }

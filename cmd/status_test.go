@@ -35,8 +35,8 @@ func TestStatusOfCompleteIndex(t *testing.T) {
 // The output of status says why writes are denied.
 func TestWritesRow(t *testing.T) {
 	for want, status := range map[string]apitypes.Status{
-		"taken":                               {DiskFree: 10, DiskReserve: 10},
-		"DENIED: The data directory is gone.": {WritesDenied: new("The data directory is gone.")},
+		"enabled":                               {DiskFree: 10, DiskReserve: 10},
+		"DISABLED: The data directory is gone.": {WritesDenied: new("The data directory is gone.")},
 	} {
 		if got := writesRow(status); got != want {
 			t.Errorf("writesRow(%+v) = %q, want %q", status, got, want)

@@ -7,18 +7,18 @@ import (
 )
 
 func (s *shell) statusesCommand() *cobra.Command {
-	return commandGroup("statuses", "See and change the statuses of orders", `  deedkeep statuses list
+	return commandGroup("statuses", "Manage order statuses", `  deedkeep statuses list
   deedkeep statuses export > statuses.yaml
   deedkeep statuses import statuses.yaml --dry-run`,
-		listCommand(s, "list", "List the statuses of orders; the first is given to new ones", "  deedkeep statuses list\n  deedkeep statuses list --json",
+		listCommand(s, "list", "List order statuses", "  deedkeep statuses list\n  deedkeep statuses list --json",
 			(*control.Client).OrderStatuses, s.printStatuses),
-		exportCommand(s, "statuses", "statuses", "Print the statuses of orders as a file that import reads", "statuses of orders, the first given to new ones",
+		exportCommand(s, "statuses", "statuses", "Export the order statuses", "Order statuses; new orders get the first one",
 			(*control.Client).OrderStatuses, func(statuses []string) any { return statuses }),
-		importCommand(s, "statuses", "statuses", "order statuses", "Put the statuses of a file in the place of those that orders have",
-			`Put the statuses of a YAML or JSON file, as export writes it, in the place of those
-that orders have; - is standard input. The first is given to new orders. A status
-that orders are in cannot go: it is named with their number, those in the trash
-counted, and nothing is written.`,
+		importCommand(s, "statuses", "statuses", "order statuses", "Replace order statuses from a file",
+			`Replace order statuses from a file. The file is YAML or JSON, as written by "deedkeep
+statuses export"; - reads standard input. New orders get the first status. You can't
+remove a status that orders use, including orders in the trash. In that case the command
+shows how many orders use it, and nothing is saved.`,
 			`  deedkeep statuses import statuses.yaml --dry-run
   echo '{"statuses": ["active", "on_hold", "completed", "cancelled"]}' | deedkeep statuses import -`, (*control.Client).ImportOrderStatuses))
 }
@@ -35,6 +35,6 @@ func (s *shell) printStatuses(statuses []string) error {
 		list = append(list, listedStatus{name, i == 0})
 	}
 	return printList(s, list, "", "STATUS\t", func(status listedStatus) []any {
-		return []any{status.Name, map[bool]string{true: "given to new orders"}[status.Initial]}
+		return []any{status.Name, map[bool]string{true: "default for new orders"}[status.Initial]}
 	})
 }

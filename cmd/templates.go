@@ -13,37 +13,37 @@ import (
 )
 
 func (s *shell) templatesCommand() *cobra.Command {
-	return commandGroup("templates", "See and change the abstract templates", `  deedkeep templates list
+	return commandGroup("templates", "Manage abstract templates", `  deedkeep templates list
   deedkeep templates export > templates.yaml
   deedkeep templates import templates.yaml --dry-run`,
 		s.templatesList(), s.templatesShow(), s.templatesExport(),
-		importCommand(s, "templates", "templates", "template", "Change and add templates by a file",
-			`Change and add templates by a YAML or JSON file, as export writes it; - is standard
-input. A template is known by its id, else by its name; one that is not known is
-made. Templates that the file does not name stay, and so does what a template in
-it leaves out: statuses, custom_fields, retired. "default: true" moves the default.
-The key of a field is a-z, 0-9 and _; what every abstract has anyway (county, status
-and the like) cannot be the key of a custom field.
+		importCommand(s, "templates", "templates", "template", "Create or update templates from a file",
+			`Create or update templates from a file. The file is YAML or JSON, as written by
+"deedkeep templates export"; - reads standard input. Templates are matched by ID, or by
+name if the file has no ID. A template without a match is created. Templates that are
+not in the file, and keys that the file omits (statuses, custom_fields, retired), don't
+change. "default: true" makes a template the default. A field key can contain a-z, 0-9,
+and _. It can't be the name of a built-in field, such as county or status.
 
-Refused is what would leave values of abstracts without a definition: a field, an
-option or a status that goes, or a type that changes, while abstracts have such
-values, in the trash too. Nothing is written then.`,
+You can't remove a field, an option, or a status, or change a field's type, while
+abstracts have such values. Abstracts in the trash count, too. In that case nothing is
+saved.`,
 			`  deedkeep templates import templates.yaml --dry-run
   deedkeep templates export 2 | sed 's/Zoning/Zoning Code/' | deedkeep templates import -`, (*control.Client).ImportTemplates),
-		s.templateCommand("default", "Make a template the one that is used when none is named", "", "2",
-			(*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is the default now\n" }),
-		s.templateCommand("retire", "Take a template out of use for new abstracts; its abstracts stay",
-			`Take a template out of use for new abstracts; its abstracts stay as they are. The
-default template cannot be retired. To bring one back, import it with
-"retired: false".`, "3",
-			(*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is retired\n" }))
+		s.templateCommand("default", "Set the default template", "", "2",
+			(*control.Client).SetDefaultTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " is now the default template\n" }),
+		s.templateCommand("retire", "Retire a template",
+			`Retire a template. You can no longer use it for new abstracts; existing abstracts don't
+change. You can't retire the default template. To restore a retired template, import it
+with "retired: false".`, "3",
+			(*control.Client).RetireTemplate, func(t apitypes.TemplateDefinition) string { return t.Name + " retired\n" }))
 }
 
 func (s *shell) templatesList() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the templates that new abstracts may use",
+		Short:   "List abstract templates",
 		Example: "  deedkeep templates list\n  deedkeep templates list --all --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return query(s, cmd, (*control.Client).Templates, func(list []apitypes.TemplateDefinition) error {
@@ -54,7 +54,7 @@ func (s *shell) templatesList() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "retired ones too")
+	cmd.Flags().BoolVar(&all, "all", false, "include retired templates")
 	return cmd
 }
 
@@ -69,7 +69,7 @@ func templateState(t apitypes.TemplateDefinition) string {
 }
 
 func (s *shell) templatesShow() *cobra.Command {
-	return s.templateCommand("show", "Show one template with its fields", "", "1", findTemplate, func(t apitypes.TemplateDefinition) string {
+	return s.templateCommand("show", "Show a template and its fields", "", "1", findTemplate, func(t apitypes.TemplateDefinition) string {
 		state := templateState(t)
 		if state != "" {
 			state = " (" + state + ")"
@@ -82,7 +82,7 @@ func findTemplate(c *control.Client, ctx context.Context, id int64) (apitypes.Te
 	list, err := c.Templates(ctx)
 	i := slices.IndexFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id })
 	if err == nil && i < 0 {
-		err = fmt.Errorf("there is no template %d", id)
+		err = fmt.Errorf("template %d not found", id)
 	}
 	if err != nil {
 		return apitypes.TemplateDefinition{}, err
@@ -96,7 +96,7 @@ func (s *shell) templateCommand(name, short, long, exampleID string,
 	do func(*control.Client, context.Context, int64) (apitypes.TemplateDefinition, error), text func(apitypes.TemplateDefinition) string) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " ID", Short: short, Long: long, Example: "  deedkeep templates " + name + " " + exampleID,
-		Annotations: missingArg(`a template's ID is missing; "deedkeep templates list" shows them`),
+		Annotations: missingArg(`ID is required; list IDs with "deedkeep templates list"`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return queryID(s, cmd, args[0], "template", "deedkeep templates list --all", do, func(t apitypes.TemplateDefinition) error {
 				return s.print(t, "%s", text(t))
@@ -109,10 +109,11 @@ func (s *shell) templatesExport() *cobra.Command {
 	var all, noIDs bool
 	cmd := &cobra.Command{
 		Use:   "export [ID...]",
-		Short: "Print templates as a file that import reads",
-		Long: `Print templates as YAML (with --json, as JSON) that import reads: all that are in
-use, or those named. A template is known again by its id; --no-ids leaves the ids
-out, for another vault, where the name counts.`,
+		Short: "Export abstract templates",
+		Long: `Export abstract templates. The output is YAML, or JSON with --json, for "deedkeep
+templates import". Without an argument, all templates that are not retired are exported.
+Import matches templates by ID. To import them into another vault, use --no-ids; import
+then matches them by name.`,
 		Example: `  deedkeep templates export > templates.yaml
   deedkeep templates export 2 --no-ids > commercial.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -133,8 +134,8 @@ out, for another vault, where the name counts.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "retired ones too")
-	cmd.Flags().BoolVar(&noIDs, "no-ids", false, "leave the ids out, for another vault")
+	cmd.Flags().BoolVar(&all, "all", false, "include retired templates")
+	cmd.Flags().BoolVar(&noIDs, "no-ids", false, "omit the IDs, to import into another vault")
 	return cmd
 }
 
@@ -143,7 +144,7 @@ out, for another vault, where the name counts.`,
 func selectTemplates(list []apitypes.TemplateDefinition, ids []int64, all bool) ([]apitypes.TemplateDefinition, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(list, func(t apitypes.TemplateDefinition) bool { return t.ID == id }) {
-			return nil, fmt.Errorf("there is no template %d", id)
+			return nil, fmt.Errorf("template %d not found", id)
 		}
 	}
 	return slices.DeleteFunc(list, func(t apitypes.TemplateDefinition) bool {
@@ -168,5 +169,5 @@ func (s *shell) printTemplates(list []apitypes.TemplateDefinition, noIDs bool) e
 		}
 		return s.printJSON(map[string]any{"templates": drafts})
 	}
-	return s.printDefinitions("templates", "abstract templates", map[string]any{"templates": list})
+	return s.printDefinitions("templates", "Abstract templates", map[string]any{"templates": list})
 }

@@ -32,12 +32,12 @@ func (s *shell) trashList() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what is in the trash, and until when it is kept",
-		Long: `List what is in the trash, and until when it is kept, the newest first. RETENTION is
-until when the setting "retention" keeps a record: before that day, a purge needs a
-reason (--lift-retention). Where it is empty, only the setting "trash.keep" applies. A
-document that went to the trash with its abstract is not listed: it is restored and
-purged with the abstract.`,
+		Short: "List the records in the trash",
+		Long: `List the records in the trash, newest first. KEPT UNTIL is when the server deletes the
+record permanently (setting "trash.keep"). RETENTION is the date until which the setting
+"retention" protects a record: before that date, a purge needs --lift-retention and
+--reason. It is empty if the setting doesn't apply. A document that was deleted with its
+abstract isn't listed; it is restored and purged with the abstract.`,
 		Example: "  deedkeep trash list\n  deedkeep trash list --limit 10 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > maxTrashLimit {
@@ -86,33 +86,32 @@ func (s *shell) trashPurge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "purge ID",
 		Short: "Permanently delete one record in the trash",
-		Long: `Permanently delete one record in the trash, an abstract with its documents, and free
-the space of its documents. This cannot be undone.
+		Long: `Permanently delete one record in the trash. An abstract is deleted with its documents.
+The disk space of the documents is freed. This can't be undone.
 
-ID is the type and ID of the record as "deedkeep trash list" shows them, such as
-abstract:Zz9aB31x, order:Zz9aB31x, or file:17. A plain number is the ID of a document.
+ID is the type and ID of the record as shown by "deedkeep trash list", such as
+abstract:Zz9aB31x, order:Zz9aB31x, or file:17. A number alone is a document ID.
 
-On a terminal the command asks for the name of the record. Anywhere else --yes is
-required. A record under the setting "retention" is not deleted, unless --lift-retention
-says that the retention of this record no longer applies. It requires --reason. The audit
-log shows who deleted what, and the reason.
+On a terminal, the command asks for the name of the record to confirm. Otherwise, --yes
+is required. A record under retention is deleted only with --lift-retention and
+--reason. The audit log shows who deleted which record, and the reason.
 
-This also works on a full disk, with the server running or stopped. During a backup, the
-space is freed when the backup ends.
+This works with the server running or stopped, and on a full disk. During a backup, the
+space is freed when the backup finishes.
 
 Exit code 1: the record is under retention or not in the trash, or you did not confirm.
-Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
+Exit code 2: invalid arguments, or --yes is required but missing.`,
 		Example: `  deedkeep trash purge file:17
   deedkeep trash purge order:Zz9aB31x --yes
   deedkeep trash purge abstract:Zz9aB31x --lift-retention --reason "Court order 26-117"`,
-		Annotations: missingArg(`the ID is missing; "deedkeep trash list" shows them`),
+		Annotations: missingArg(`ID is required; list IDs with "deedkeep trash list"`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			record, err := trashRecord(args[0])
 			if err != nil {
 				return err
 			}
 			if reason = strings.TrimSpace(reason); liftRetention != (reason != "") {
-				return &usageError{errors.New("--lift-retention and --reason go together: the audit log shows why the retention of the record was lifted")}
+				return &usageError{errors.New("--lift-retention and --reason must be used together")}
 			}
 			if err := s.canConfirm(yes); err != nil {
 				return err
@@ -123,8 +122,8 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "delete without confirmation")
-	cmd.Flags().BoolVar(&liftRetention, "lift-retention", false, "delete a record that is under retention; requires --reason")
-	cmd.Flags().StringVar(&reason, "reason", "", "why the retention of this record no longer applies")
+	cmd.Flags().BoolVar(&liftRetention, "lift-retention", false, "delete a record under retention; requires --reason")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason why retention no longer applies")
 	return cmd
 }
 
@@ -134,10 +133,10 @@ Exit code 2: wrong arguments, or there is no terminal and no --yes.`,
 func (s *shell) purgeRecord(ctx context.Context, c *control.Client, record, id, reason string, yes bool) error {
 	item, err := c.TrashItem(ctx, record)
 	if err != nil {
-		return explainNotFound(err, "record in the trash", id)
+		return explainNotFound(err, "trash record", id)
 	}
 	if kept := item.RetainedUntil; reason == "" && kept != nil && time.Now().Before(kept.Time) {
-		return fmt.Errorf("the retention setting keeps this record until %s; --lift-retention with --reason deletes it", s.formatTime(kept))
+		return fmt.Errorf("this record is under retention until %s; to delete it anyway, use --lift-retention with --reason", s.formatTime(kept))
 	}
 	if !yes {
 		recordType := map[string]string{"file": "document"}[item.Kind]
@@ -149,7 +148,7 @@ func (s *shell) purgeRecord(ctx context.Context, c *control.Client, record, id, 
 	}
 	done, err := c.PurgeTrash(ctx, record, reason)
 	if err != nil {
-		return asUsageError(explainNotFound(err, "record in the trash", id))
+		return asUsageError(explainNotFound(err, "trash record", id))
 	}
 	return s.printPurged(done)
 }
@@ -159,16 +158,16 @@ func (s *shell) trashEmpty() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "empty",
 		Short: "Permanently delete everything in the trash",
-		Long: `Permanently delete everything in the trash, and free the space of its documents. This
-cannot be undone. Records under the setting "retention" stay.
+		Long: `Permanently delete everything in the trash. The disk space of the documents is freed.
+This can't be undone. Records under retention are kept (setting "retention").
 
-On a terminal the command asks you to type "empty trash". Anywhere else --yes is
-required.
+On a terminal, the command asks you to type "empty trash" to confirm. Otherwise, --yes
+is required.
 
-This also works on a full disk, with the server running or stopped. During a backup, the
-space is freed when the backup ends.
+This works with the server running or stopped, and on a full disk. During a backup, the
+space is freed when the backup finishes.
 
-Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes.`,
+Exit code 1: you did not confirm. Exit code 2: --yes is required but missing.`,
 		Example: "  deedkeep trash empty\n  deedkeep trash empty --yes --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.canConfirm(yes); err != nil {
@@ -180,8 +179,8 @@ Exit code 1: you did not confirm. Exit code 2: there is no terminal and no --yes
 					return err
 				}
 				if !yes && counted.Records > 0 {
-					question := fmt.Sprintf("This permanently deletes %s, abstracts with their documents. %s under retention.",
-						apitypes.Count(counted.Records, "record", "records"), apitypes.Count(counted.Kept, "stays", "stay"))
+					question := fmt.Sprintf("This permanently deletes %s. Abstracts are deleted with their documents. %s kept by retention.",
+						apitypes.Count(counted.Records, "record", "records"), apitypes.Count(counted.Kept, "record is", "records are"))
 					if err := s.confirm(question, "empty trash"); err != nil {
 						return err
 					}
@@ -208,7 +207,7 @@ func trashRecord(text string) (string, error) {
 	if id != "" && (recordType == "file" || recordType == "abstract" || recordType == "order") {
 		return text, nil
 	}
-	return "", &usageError{fmt.Errorf(`%q is not the ID of a record in the trash; write it as "deedkeep trash list" shows it, like abstract:Zz9aB31x or file:17`, text)}
+	return "", &usageError{fmt.Errorf(`%q is not a valid record ID; use an ID from "deedkeep trash list", such as abstract:Zz9aB31x or file:17`, text)}
 }
 
 // canConfirm returns an error if yes is not set and there is no terminal on which the user
@@ -217,12 +216,12 @@ func (s *shell) canConfirm(yes bool) error {
 	if yes || s.isInteractive(s.in) {
 		return nil
 	}
-	return &usageError{errors.New("there is no terminal to confirm this on (use --yes to delete without confirmation)")}
+	return &usageError{errors.New("can't ask for confirmation without a terminal; use --yes")}
 }
 
 // confirm asks the user to type phrase. Case and spaces are ignored.
 func (s *shell) confirm(question, phrase string) error {
-	s.messagef("%s This cannot be undone.", question)
+	s.messagef("%s This can't be undone.", question)
 	s.promptf("", "type %s to confirm: ", phrase)
 	line, err := readLine(s.in, "confirmation")
 	if err != nil {
@@ -237,15 +236,12 @@ func (s *shell) confirm(question, phrase string) error {
 func (s *shell) printPurged(done apitypes.TrashPurged) error {
 	kept := ""
 	if done.Kept > 0 {
-		kept = fmt.Sprintf("; %d kept by the retention setting", done.Kept)
+		kept = fmt.Sprintf("; %d kept by retention", done.Kept)
 	}
-	documents, when := "documents", ""
-	if done.Documents == 1 {
-		documents = "a document"
-	}
+	when := ""
 	if done.Waits {
-		when = "; the rest of the space is freed after the backup"
+		when = "; more space is freed when the backup finishes"
 	}
-	return s.print(done, "permanently deleted %s, %d of them %s; %s freed%s%s\n",
-		apitypes.Count(done.Records, "record", "records"), done.Documents, documents, apitypes.HumanSize(done.FreedBytes), when, kept)
+	return s.print(done, "permanently deleted %s (%s); %s freed%s%s\n",
+		apitypes.Count(done.Records, "record", "records"), apitypes.Count(done.Documents, "document", "documents"), apitypes.HumanSize(done.FreedBytes), when, kept)
 }

@@ -23,12 +23,12 @@ import (
 )
 
 func (s *shell) usersCommand() *cobra.Command {
-	return commandGroup("users", "Let people in, and out again", "  deedkeep users create \"Kim Lee\" --role staff\n  deedkeep users list",
+	return commandGroup("users", "Manage user accounts", "  deedkeep users create \"Kim Lee\" --role staff\n  deedkeep users list",
 		s.usersCreate(),
-		listCommand(s, "list", "List all users, disabled ones too", "  deedkeep users list --json", (*control.Client).Users, s.printUsers),
+		listCommand(s, "list", "List users, including disabled accounts", "  deedkeep users list --json", (*control.Client).Users, s.printUsers),
 		s.usersRole(),
-		s.usersChange("disable", "End a user's sessions and link, and let the user in no more", (*control.Client).DisableUser),
-		s.usersChange("enable", "Let a disabled user in again", (*control.Client).EnableUser),
+		s.usersChange("disable", "Disable an account and sign it out everywhere", (*control.Client).DisableUser),
+		s.usersChange("enable", "Re-enable an account", (*control.Client).EnableUser),
 		s.usersReset())
 }
 
@@ -37,23 +37,24 @@ func (s *shell) usersCreate() *cobra.Command {
 	var fromStdin bool
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make a user; the link to choose a password is shown once",
-		Long: `Make a user, who signs in with NAME. A one-time link is shown, under which a
-password is chosen within 24 hours. With --password-stdin the password is the first
-line of standard input, and there is no link.
+		Short: "Create a user and print a one-time setup link",
+		Long: `Create a user and print a one-time setup link. NAME is the username. The user opens the
+link within 24 hours to choose a password. With --password-stdin, the command reads the
+password from the first line of standard input and prints no link.
 
-A viewer sees what is filed; staff files and changes it; an admin runs the vault.`,
+Roles: a viewer can search and read. Staff can also upload and change records. An admin
+can also manage users, API keys, templates, and backups.`,
 		Example: `  deedkeep users create "Kim Lee" --role staff
   deedkeep users create admin --role admin --password-stdin < password.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if role == "" {
-				return &usageError{errors.New("--role is wanted: viewer, staff or admin")}
+				return &usageError{errors.New("--role is required: viewer, staff, or admin")}
 			}
 			draft := apitypes.UserCreate{Name: args[0], Role: role}
 			if fromStdin {
 				password, err := s.readSecret("password")
 				if err == nil && password == "" {
-					err = &usageError{errors.New("--password-stdin: there is no password on standard input")}
+					err = &usageError{errors.New("--password-stdin: no password on standard input")}
 				}
 				if err != nil {
 					return err
@@ -66,8 +67,8 @@ A viewer sees what is filed; staff files and changes it; an admin runs the vault
 			}, s.printLinked)
 		},
 	}
-	cmd.Flags().StringVar(&role, "role", "", "what the user may do: viewer, staff or admin")
-	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input and make no link")
+	cmd.Flags().StringVar(&role, "role", "", "role: viewer, staff, or admin")
+	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input; print no link")
 	return cmd
 }
 
@@ -77,7 +78,7 @@ func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, o
 	token, err := v.Users.NewFirstLink(ctx)
 	switch {
 	case err == nil:
-		s.messagef("no administrator account yet; create it within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
+		s.messagef("No administrator account yet. Create it within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
 	case errs.KindOf(err) != errs.Conflict:
 		s.messagef("setup link for the administrator account not created: %v", message(err))
 	}
@@ -116,20 +117,20 @@ func roleNames() (list []string) {
 func (s *shell) printLinked(created apitypes.UserLinked) error {
 	user := created.Data
 	if created.Link == "" {
-		return s.print(created, "%s can sign in (user %d, %s)\n", user.Name, user.ID, user.Role)
+		return s.print(created, "created user %s (ID %d, %s)\n", user.Name, user.ID, user.Role)
 	}
 	if !s.json {
-		s.messagef("hand this link to %s: it works once, until %s, and is stored nowhere", user.Name, s.formatTime(user.LinkExpiresAt))
+		s.messagef("send this link to %s privately; it works once, expires %s, and can't be shown again", user.Name, s.formatTime(user.LinkExpiresAt))
 	}
 	return s.print(created, "%s\n", created.Link)
 }
 
 func (s *shell) printUsers(users []apitypes.User) error {
 	if len(users) == 0 && !s.json {
-		s.messagef(`there is no user yet; "deedkeep users create NAME --role admin" makes one`)
+		s.messagef(`no users yet; create one with "deedkeep users create NAME --role admin"`)
 		return nil
 	}
-	return printList(s, users, "", "ID\tNAME\tROLE\tSECOND FACTOR\tLAST SEEN\tSTATE", func(u apitypes.User) []any {
+	return printList(s, users, "", "ID\tNAME\tROLE\tTWO-FACTOR\tLAST SEEN\tSTATE", func(u apitypes.User) []any {
 		twoFactor := "no"
 		if u.TwoFactor {
 			twoFactor = "yes"
@@ -143,24 +144,24 @@ func (s *shell) userState(u apitypes.User, now time.Time) string {
 	case u.DisabledAt != nil:
 		return "disabled " + s.formatTime(u.DisabledAt)
 	case u.HasPassword:
-		return "live"
+		return "active"
 	case u.LinkExpiresAt != nil && now.Before(u.LinkExpiresAt.Time):
-		return "invited, link until " + s.formatTime(u.LinkExpiresAt)
+		return "invited, link expires " + s.formatTime(u.LinkExpiresAt)
 	}
-	return "no password, and no link that works"
+	return "no password and no valid link"
 }
 
 func (s *shell) usersRole() *cobra.Command {
 	return &cobra.Command{
 		Use:   "role NAME viewer|staff|admin",
-		Short: "Give a user another role, at once",
+		Short: "Change a user's role",
 		Example: `  deedkeep users role "Kim Lee" admin
   deedkeep users role 3 viewer`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return queryUser(s, cmd, args[0], func(c *control.Client, ctx context.Context, id int64) (apitypes.User, error) {
 				user, err := c.SetUserRole(ctx, id, args[1])
 				return user, explainChoices(err, "role", roleNames())
-			}, func(user apitypes.User) error { return s.print(user, "%s is %s now\n", user.Name, user.Role) })
+			}, func(user apitypes.User) error { return s.print(user, "%s is now %s\n", user.Name, user.Role) })
 		},
 	}
 }
@@ -175,7 +176,7 @@ func (s *shell) usersChange(command, short string, change func(*control.Client, 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return queryUser(s, cmd, args[0], change, func(user apitypes.User) error {
 				if command == "enable" && !user.HasPassword && !s.json {
-					s.messagef("there is no password; \"deedkeep users reset %d\" gives a link to choose one", user.ID)
+					s.messagef("this user has no password; create a setup link with \"deedkeep users reset %d\"", user.ID)
 				}
 				return s.print(user, "%sd %s\n", command, user.Name)
 			})
@@ -186,9 +187,10 @@ func (s *shell) usersChange(command, short string, change func(*control.Client, 
 func (s *shell) usersReset() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset NAME",
-		Short: "Take a user's password and second factor away, and show a link to choose anew",
-		Long: `Take a user's password and second factor away, end all sessions, and show a
-one-time link under which a new password is chosen within 24 hours.`,
+		Short: "Reset a user's password and two-factor authentication",
+		Long: `Reset a user's password and two-factor authentication. All sessions of the user end. The
+command prints a one-time link that the user opens within 24 hours to choose a new
+password.`,
 		Example: `  deedkeep users reset "Kim Lee"
   deedkeep users reset 3`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -209,7 +211,7 @@ func queryUser[T any](s *shell, cmd *cobra.Command, nameOrID string, get func(*c
 		if i := slices.IndexFunc(users, func(u apitypes.User) bool { return model.Fold(u.Name) == model.Fold(nameOrID) }); i >= 0 {
 			id = users[i].ID
 		} else if err != nil || id <= 0 {
-			return none, fmt.Errorf("there is no user %s; \"deedkeep users list\" shows them", nameOrID)
+			return none, fmt.Errorf("user %s not found; list users with \"deedkeep users list\"", nameOrID)
 		}
 		result, err := get(c, ctx, id)
 		return result, explainNotFound(err, "user", nameOrID)

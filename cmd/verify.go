@@ -17,19 +17,23 @@ func (s *shell) verifyCommand() *cobra.Command {
 	var repair bool
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Hold every record, index and byte of the vault against each other",
-		Long: `Hold every record, index and byte of the vault against each other, while the
-server runs or not. A missing or differing byte, record or index is a finding: it
-is listed, and the exit code is 3. Bytes that no record names and leftovers in tmp
-are notes; a sweep takes them away. The search index is read too, and held against its
-checksums: damage in it is a finding, though nothing is lost with it; a running server
-rebuilds it immediately. Texts and previews that are damaged or from another version are
-notes: the server rebuilds them. Nothing else is changed.
+		Short: "Check the integrity of all records and documents",
+		Long: `Check the integrity of all records and documents. It works with the server running or
+stopped. The command reads all records, database indexes, documents, and the search
+index. Missing or damaged data is a finding. Documents that no record uses and leftover
+temporary files are only counted; the server deletes them automatically.
 
-With --repair, indexes, counters and the queue of processing are first made anew
-from the records, and orphans and leftovers removed. Changes wait meanwhile. Damaged
-records and documents are never touched: they stay findings. A document comes back
-with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
+A damaged search index is also a finding, but no data is lost: a running server rebuilds
+it immediately. Damaged or outdated texts and previews are only counted, because the
+server rebuilds them. The command changes nothing else.
+
+With --repair, the command first rebuilds indexes, counters, and the processing queue
+from the records, and deletes orphaned and temporary files. Changes wait until the
+repair is done. Damaged records and documents remain findings. To restore a document,
+use "deedkeep restore latest --file ID --from DIR". To restore a record, restore the
+complete backup.
+
+Exit code 3: damage found.`,
 		Example: "  deedkeep verify\n  deedkeep verify --json\n  deedkeep verify --repair",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := query(s, cmd, func(c *control.Client, ctx context.Context) (apitypes.Verify, error) {
@@ -45,39 +49,39 @@ with "deedkeep restore --file N --from DIR", a record with a restore of all.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&repair, "repair", false, "make indexes, counters and the queue anew first")
+	cmd.Flags().BoolVar(&repair, "repair", false, "rebuild indexes, counters, and the processing queue first")
 	return cmd
 }
 
 func (s *shell) printVerify(r apitypes.Verify) error {
 	var text strings.Builder
 	if repaired := r.Repaired; repaired != nil && repaired.Done {
-		fmt.Fprintf(&text, "repaired: indexes and counters rebuilt (%s in records and indexes before), %s added, %d removed, %s and %s removed\n",
+		fmt.Fprintf(&text, "repaired: indexes and counters rebuilt (%s before), %s added, %d removed, %s and %s deleted\n",
 			apitypes.Count(repaired.Findings, "finding", "findings"), apitypes.Count(repaired.TasksAdded, "task", "tasks"), repaired.TasksRemoved,
-			apitypes.Count(repaired.Orphans, "orphan", "orphans"), apitypes.Count(repaired.Leftovers, "leftover", "leftovers"))
+			apitypes.Count(repaired.Orphans, "orphaned file", "orphaned files"), apitypes.Count(repaired.Leftovers, "temporary file", "temporary files"))
 	}
 	text.WriteString(findingLines(r.Findings) + repairHints(r))
-	verdict := "all is well"
+	verdict := "OK"
 	if !r.OK {
 		verdict = "DAMAGED"
 	}
 	if r.Texts > 0 {
-		fmt.Fprintf(&text, "%s without text for searches; a server rebuilds it\n", apitypes.Count(r.Texts, "document is", "documents are"))
+		fmt.Fprintf(&text, "%s without extracted text: the server extracts it again\n", apitypes.Count(r.Texts, "document", "documents"))
 	}
 	if r.Other > 0 {
-		fmt.Fprintf(&text, "%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview is", "texts and previews are"))
+		fmt.Fprintf(&text, "%s from another version of deedkeep: the server rebuilds them\n", apitypes.Count(r.Other, "text or preview", "texts and previews"))
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintf(&text, "%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview is", "texts and previews are"))
+		fmt.Fprintf(&text, "%s damaged: no document is lost, the server rebuilds them\n", apitypes.Count(r.Damaged, "text or preview", "texts and previews"))
 	}
 	index := "no search index"
 	if r.SearchBytes > 0 {
-		index = fmt.Sprintf("the search index (%s)", apitypes.HumanSize(r.SearchBytes))
+		index = fmt.Sprintf("search index (%s)", apitypes.HumanSize(r.SearchBytes))
 	}
 	fmt.Fprintf(&text, "%s: %s, %s (%s), %s, %s; %s, %s, %s\n",
 		verdict, apitypes.Count(r.Records, "record", "records"), apitypes.Count(r.Blobs, "document", "documents"), apitypes.HumanSize(r.Bytes),
-		apitypes.Count(r.Events, "event", "events"), index,
-		apitypes.Count(r.Orphans, "orphan", "orphans"), apitypes.Count(r.Leftovers, "leftover", "leftovers"), apitypes.Count(len(r.Findings), "finding", "findings"))
+		apitypes.Count(r.Events, "audit log entry", "audit log entries"), index,
+		apitypes.Count(r.Orphans, "orphaned file", "orphaned files"), apitypes.Count(r.Leftovers, "temporary file", "temporary files"), apitypes.Count(len(r.Findings), "finding", "findings"))
 	return s.printReport(r, r.OK, text.String())
 }
 
@@ -95,13 +99,13 @@ func repairHints(r apitypes.Verify) string {
 	}
 	help := ""
 	if documents {
-		help += "a damaged document comes back with: deedkeep restore --file N --from DIR\n"
+		help += "to restore a damaged document: deedkeep restore latest --file ID --from DIR -o FILE\n"
 	}
 	if (documents || others) && r.Repaired == nil {
-		help += "indexes, counters and the queue are made anew with: deedkeep verify --repair\n"
+		help += "to rebuild indexes, counters, and the processing queue: deedkeep verify --repair\n"
 	}
 	if others && r.Repaired != nil {
-		help += "what a repair leaves is in the records: restore a backup\n"
+		help += "the repair can't fix damaged records: restore a backup\n"
 	}
 	return help
 }

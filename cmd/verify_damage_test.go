@@ -148,7 +148,7 @@ func TestVerifyDamagedIndex(t *testing.T) {
 		t.Fatalf("reindex: got %+v, want exit code %d", got, exitDone)
 	}
 	if got := runCLI(t.Context(), t, nil, "verify", "--data", data); got.code != exitDone ||
-		!strings.Contains(got.out, "events, the search index (") {
+		!strings.Contains(got.out, "audit log entries, search index (") {
 		t.Errorf("intact index: got %+v, want exit code %d and the search index in the output", got, exitDone)
 	}
 	segments, err := filepath.Glob(filepath.Join(data, "search", "*", "*.segment"))

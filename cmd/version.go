@@ -60,8 +60,8 @@ func (s *shell) versionCommand() *cobra.Command {
 	var licenses bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version, and what is inside",
-		Long:    "Print the version, and what is inside: the commit with its date, Go, the platform,\nand the engines that open documents.",
+		Short:   "Show version and license information",
+		Long:    "Show version and license information: commit and date, Go version, platform, and the\nengine that opens PDF files.",
 		Example: "  deedkeep version\n  deedkeep version --licenses",
 		RunE: func(*cobra.Command, []string) error {
 			if licenses {
@@ -76,12 +76,12 @@ func (s *shell) versionCommand() *cobra.Command {
 				"platform": runtime.GOOS + "/" + runtime.GOARCH, "engines": engines}
 			commit := b.Commit
 			if day, _, ok := strings.Cut(b.Date, "T"); ok {
-				commit += " of " + day
+				commit += ", " + day
 			}
 			return s.print(out, "deedkeep %s (%s), %s, %s, engines: %s\n", b.Version, commit, out["go"], out["platform"], engines)
 		},
 	}
-	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licences of everything inside")
+	cmd.Flags().BoolVar(&licenses, "licenses", false, "print the licenses of all third-party components")
 	return cmd
 }
 

@@ -156,8 +156,8 @@ func TestWine(t *testing.T) {
 	_, document := readSample(t, "title/warranty-deed-g4-ocr-layer.pdf")
 	c := client.New(server.url, key, nil)
 	fileID := uploadAndProcess(t, c, document)
-	if got := w.run(t, exitDone, "process", "list", "--data", windowsVault); got != "nothing failed" {
-		t.Errorf("process list: got %q, want \"nothing failed\"", got)
+	if got := w.run(t, exitDone, "process", "list", "--data", windowsVault); got != "no failed documents" {
+		t.Errorf("process list: got %q, want \"no failed documents\"", got)
 	}
 	for pattern, want := range map[string]int{`previews\*\*\thumbnail`: 1, `previews\*\*\text`: 1, `blobs\*\*`: 1} {
 		if matches, err := filepath.Glob(w.hostPath(windowsVault + `\` + pattern)); err != nil || len(matches) < want {
@@ -167,7 +167,7 @@ func TestWine(t *testing.T) {
 	checkDownload(t, c, fileID, document)
 	w.run(t, exitLocked, "serve", "--data", windowsVault, "--listen", "127.0.0.1:0")
 	w.run(t, exitDone, "backup", "create", "--to", windowsBackups, "--data", windowsVault)
-	if got := w.run(t, exitDone, "verify", "--data", windowsVault); !strings.HasPrefix(got, "all is well: ") ||
+	if got := w.run(t, exitDone, "verify", "--data", windowsVault); !strings.HasPrefix(got, "OK: ") ||
 		!strings.Contains(got, "1 document ") {
 		t.Errorf("verify: got %s, want one intact document", got)
 	}

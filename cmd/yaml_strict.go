@@ -54,7 +54,7 @@ func parseDefinitions[T any](name string, r io.Reader, key string) (list []T, s 
 		s.decode(value, key, reflect.ValueOf(&list).Elem())
 	})
 	if len(s.problems) == 0 && !found {
-		s.addProblem(root, "the key %s is missing", key)
+		s.addProblem(root, "missing key %s", key)
 	}
 	if len(s.problems) > 0 {
 		return nil, s, errors.New(strings.Join(s.problems, "\n"))
@@ -81,7 +81,7 @@ func (s *strictYAML) parse(r io.Reader) (*yaml.Node, error) {
 	root, err := strictyaml.Parse(text)
 	switch failed, ok := errors.AsType[*strictyaml.Error](err); {
 	case ok && failed.Reason == "":
-		return nil, fmt.Errorf("%s: a second document begins here; one is read", failed.Position(s.name))
+		return nil, fmt.Errorf("%s: the file must contain only one YAML document", failed.Position(s.name))
 	case ok:
 		return nil, fmt.Errorf("%s: not valid YAML: %s", failed.Position(s.name), failed.Reason)
 	case root == nil:
@@ -136,11 +136,11 @@ func (s *strictYAML) checkNode(node *yaml.Node, path string) bool {
 	s.lines[path] = node.Line
 	switch {
 	case node.Kind == yaml.AliasNode || node.Anchor != "":
-		s.addProblem(node, "anchors and aliases (& and *) are not read here; write it out")
+		s.addProblem(node, "YAML anchors and aliases (& and *) are not supported; write the value out")
 	case node.Style&yaml.TaggedStyle != 0:
-		s.addProblem(node, "tags (!) are not read here")
+		s.addProblem(node, "YAML tags (!) are not supported")
 	case node.Tag == "!!null":
-		s.addProblem(node, "%s has no value; leave it out, or write [] for none", lastPathPart(path))
+		s.addProblem(node, "%s has no value; omit it, or use [] for an empty list", lastPathPart(path))
 	default:
 		return true
 	}
@@ -161,7 +161,7 @@ func (s *strictYAML) mapping(node *yaml.Node, path string, known []string, visit
 		return
 	}
 	if node.Kind != yaml.MappingNode {
-		s.addProblem(node, "keys are wanted here: %s", strings.Join(known, ", "))
+		s.addProblem(node, "must contain keys (valid keys: %s)", strings.Join(known, ", "))
 		return
 	}
 	seen := map[string]bool{}
@@ -169,9 +169,9 @@ func (s *strictYAML) mapping(node *yaml.Node, path string, known []string, visit
 		key, value := node.Content[i], node.Content[i+1]
 		switch {
 		case key.Kind != yaml.ScalarNode || !slices.Contains(known, key.Value):
-			s.addProblem(key, "unknown key %q; there are %s", key.Value, strings.Join(known, ", "))
+			s.addProblem(key, "unknown key %q (valid keys: %s)", key.Value, strings.Join(known, ", "))
 		case seen[key.Value]:
-			s.addProblem(key, "the key %s is there twice", key.Value)
+			s.addProblem(key, "duplicate key %s", key.Value)
 		default:
 			seen[key.Value] = true
 			visit(key.Value, value)
@@ -200,7 +200,7 @@ func (s *strictYAML) decode(node *yaml.Node, path string, target reflect.Value) 
 	if !s.checkNode(node, path) {
 		return
 	}
-	wanted, valid := "a text", node.Kind == yaml.ScalarNode
+	wanted, valid := "text", node.Kind == yaml.ScalarNode
 	switch target.Kind() {
 	case reflect.Slice:
 		wanted, valid = "a list", node.Kind == yaml.SequenceNode
@@ -217,7 +217,7 @@ func (s *strictYAML) decode(node *yaml.Node, path string, target reflect.Value) 
 		target.SetBool(strings.EqualFold(node.Value, "true"))
 	default:
 		n, err := strconv.ParseInt(node.Value, 10, 64)
-		wanted, valid = "a number above 0", valid && node.Tag == "!!int" && err == nil && n > 0
+		wanted, valid = "a number greater than 0", valid && node.Tag == "!!int" && err == nil && n > 0
 		target.SetInt(n)
 	}
 	if !valid {
