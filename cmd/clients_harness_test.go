@@ -50,14 +50,14 @@ func python() string {
 	return "/usr/bin/python3"
 }
 
-// The commands in README.md under "The first ten minutes" work. The test replaces the port,
+// The commands in README.md under "Try the API" work. The test replaces the port,
 // and runs the binary under test instead of "go run .".
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
 		t.Fatalf("read file: %v", err)
 	}
-	_, rest, found := strings.Cut(string(text), "## The first ten minutes\n")
+	_, rest, found := strings.Cut(string(text), "## Try the API\n")
 	_, rest, opened := strings.Cut(rest, "```sh\n")
 	block, _, closed := strings.Cut(rest, "```\n")
 	if !found || !opened || !closed || strings.Count(block, "\n") > 12 || !strings.Contains(block, "127.0.0.1:8080") {
