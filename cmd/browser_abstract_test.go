@@ -97,7 +97,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	b.goTo("/vault")
 	b.clickLink("a | New folder")
 	b.fill("#folder-name", "Plats of 2026")
-	b.clickLink("button | Make the folder")
+	b.clickLink("button | Create folder")
 	b.waitVisible("h1 | Plats of 2026")
 	paths := copySamples(t, []namedSample{chainDocuments[5], chainDocuments[6], chainDocuments[8]})
 	b.dropFiles("h1", paths...)
@@ -125,7 +125,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	renamed := "Tax map" + filepath.Ext(chainDocuments[5].name)
 	b.waitVisible(".document-name a | " + renamed)
 	b.waitFor(`document.activeElement.textContent == "` + renamed + `"`)
-	b.click("button | Move " + renamed + " to the trash")
+	b.click("button | Move " + renamed + " to trash")
 	b.waitVisible(".document-name | is in the trash")
 	b.waitFor(`document.activeElement.textContent == "Undo"`)
 	b.click("button | Undo")
@@ -137,7 +137,7 @@ func testEditFolder(t *testing.T, env *browserEnv) {
 	// Move several documents to another folder by selecting their check boxes.
 	b.goTo(eval[string](b, "location.pathname"))
 	for _, name := range []string{chainDocuments[6].name, "Copy.txt"} {
-		b.click(".document label | Choose " + name)
+		b.click(".document label | Select " + name)
 	}
 	folders, err := c.Folders(t.Context())
 	if err != nil {

@@ -141,7 +141,7 @@ func testEnterOrder(t *testing.T, env *browserEnv) {
 		t.Errorf("progress texts during the upload: got %q, want \"Checking…\" once all bytes are sent", rates)
 	}
 	b.goTo("/vault")
-	b.click(".document label | Choose " + chainDocuments[6].name)
+	b.click(".document label | Select " + chainDocuments[6].name)
 	b.fill("#to", eval[string](b, `[...document.querySelectorAll("#to option")].find(o => o.text == "Plats").value`))
 	b.clickLink("button[data-move]")
 	b.waitVisible(".notice | 1 document was moved.")

@@ -111,7 +111,7 @@ func testSlowFirstResponse(t *testing.T, b *tab) {
 	b.press("2")
 	b.waitVisible("#palette | at least two letters")
 	b.press("0")
-	b.waitVisible(".palette-wait | Looking")
+	b.waitVisible(".palette-wait | Searching")
 	text := eval[string](b, `document.querySelector("#palette").innerText + document.querySelector("#palette-said").textContent`)
 	if strings.Contains(text, "at least two") {
 		t.Errorf("text of the find box: got %q, want no \"at least two\"", text)
@@ -125,11 +125,11 @@ func testSlowFirstResponse(t *testing.T, b *tab) {
 // the URL.
 func testTitleFollows(b *tab) {
 	b.goTo("/find?q=21-4")
-	b.waitFor(`document.title == "Find: 21-4 · deedkeep"`)
+	b.waitFor(`document.title == "Search: “21-4” · deedkeep"`)
 	b.fill("#q", "21-4-0")
-	b.waitFor(`document.title == "Find: 21-4-0 · deedkeep" && location.search == "?q=21-4-0"`)
+	b.waitFor(`document.title == "Search: “21-4-0” · deedkeep" && location.search == "?q=21-4-0"`)
 	b.fill("#q", "")
-	b.waitFor(`document.title == "Find · deedkeep"`)
+	b.waitFor(`document.title == "Search · deedkeep"`)
 }
 
 // testFindAfterUserChange signs in as another user without signing out first. The find box

@@ -44,7 +44,7 @@ func TestEditAbstract(t *testing.T) {
 		model.Property{Address: "9 Elm St", City: "Troy", County: "Albany", State: "NY"})
 	id := created.Abstract.ID
 	page := h.request(t, 200, "GET", path, cookie)
-	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Still missing:", `field=custom_fields.search_type`)
+	page.has(t, "<h1>2026-1</h1>", "9 Elm St, Troy, Albany County, NY", "Edit Property", "Required fields missing:", `field=custom_fields.search_type`)
 	page.lacks(t, "data-editing")
 	h.request(t, 200, "GET", path+"?edit=property", cookie).has(t, `name="city"`, "autofocus", `action="`+path+`"`)
 	part := h.request(t, 200, "GET", path+"?group=property&edit=1&field=city", cookie, "HX-Request: true")
@@ -197,7 +197,7 @@ func TestAbstractDocuments(t *testing.T) {
 	a, b, c := created.Files[0].ID, created.Files[1].ID, created.Files[2].ID
 	page := h.request(t, 200, "GET", path, cookie)
 	page.has(t, "3 documents", "PDF", "2 pages", "by kim", `data-to="abstract:`+strings.TrimPrefix(path, "/abstracts/")+`"`,
-		`enctype="multipart/form-data"`, "Being processed", "every 2s",
+		`enctype="multipart/form-data"`, "Processing", "every 2s",
 		fmt.Sprintf(`href="/documents/%d?in=abstract:`, a))
 	checkOrder := func(want ...uint64) {
 		t.Helper()
@@ -298,7 +298,7 @@ func TestDocumentsState(t *testing.T) {
 		return !slices.ContainsFunc(h.getAbstract(t, created.Abstract.ID).Files, func(f model.File) bool { return f.Processing })
 	})
 	done := h.request(t, 200, "GET", at, cookie, "HX-Request: true")
-	done.lacks(t, "every 2s", "Being processed")
+	done.lacks(t, "every 2s", "Processing")
 	for _, f := range created.Files {
 		done.has(t, fmt.Sprintf(`id="document-%d" hx-swap-oob="true"`, f.ID))
 	}
@@ -350,6 +350,6 @@ func TestPriorSearches(t *testing.T) {
 
 	path, _ := h.createAbstract(t, actor, map[string]string{"file_number": "2026-1"}, property)
 	page := h.request(t, 200, "GET", path, cookie)
-	page.has(t, "Also searched", "1999-7")
+	page.has(t, "Prior searches", "1999-7")
 	page.lacks(t, "1999-8", "1999-9")
 }

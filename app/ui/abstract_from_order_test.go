@@ -19,7 +19,7 @@ func TestAbstractFromOrder(t *testing.T) {
 			"custom_fields.parcel_id": {"12.-3"}}).Header.Get("Location")
 	to := kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0]
 	form := kim.get(t, 200, to)
-	form.has(t, `Filled in from the order <a href="`+order+`">26 &lt;1&gt;</a>`, `value="12 Elm St"`, `value="Troy"`,
+	form.has(t, `Filled in from order <a href="`+order+`">26 &lt;1&gt;</a>`, `value="12 Elm St"`, `value="Troy"`,
 		`value="Rensselaer"`, `value="Ann Lee"`, `value="Bo Roe"`, `value="12.-3"`)
 	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
 	// Typed values are kept when the user selects another template.

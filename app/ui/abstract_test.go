@@ -127,7 +127,7 @@ func TestAbstractList(t *testing.T) {
 				t.Errorf("abstracts = %q, want %q", text, c.want)
 			}
 			if c.want == "" {
-				got.has(t, "No abstract fits", `href="/abstracts"`)
+				got.has(t, "No matching abstracts", `href="/abstracts"`)
 			}
 		})
 	}
@@ -150,7 +150,7 @@ func TestAbstractList(t *testing.T) {
 	part.checkHeaders(t, map[string]string{"HX-Push-Url": "/abstracts?county=albany"})
 	part.has(t, `<p id="results-said" hx-swap-oob="innerHTML">2 abstracts</p>`)
 	part.lacks(t, "aria-live")
-	h.request(t, 200, "GET", "/abstracts?county=nowhere", cookie, "HX-Request: true").has(t, ">No abstract fits</p>")
+	h.request(t, 200, "GET", "/abstracts?county=nowhere", cookie, "HX-Request: true").has(t, ">No matching abstracts</p>")
 	h.request(t, 200, "GET", "/abstracts", cookie, "HX-Request: true", "HX-History-Restore-Request: true").has(t, "<html")
 }
 
@@ -222,7 +222,7 @@ func TestNewAbstract(t *testing.T) {
 		"custom_fields.amount": {"many"}, "custom_fields.yes": {"", "true"},
 	}
 	rejected := h.submit(t, 422, cookie, "/abstracts", form)
-	rejected.has(t, "3 fields need", `value="2026-02-30"`, "This is not a valid date", "must be a number", `value="many"`, "one\ntwo",
+	rejected.has(t, "Fix 3 fields to continue.", `value="2026-02-30"`, "This is not a valid date", "must be a number", `value="many"`, "one\ntwo",
 		"&lt;b&gt;x", `value="X" checked`, `aria-invalid="true"`)
 	otherTemplate := url.Values{"template": {"1"}, "once": {"t"}, "county": {"Albany"}}
 	h.submit(t, 200, cookie, "/abstracts/new", otherTemplate).has(t, `value="Albany"`, "search_type", `name="once" value="t"`)
@@ -247,9 +247,9 @@ func TestNewAbstract(t *testing.T) {
 		t.Errorf("form with another county: Location = %q, want another abstract", other)
 	}
 	// Required fields may be blank. They are then marked as missing.
-	h.submit(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Nothing is filled in",
+	h.submit(t, 422, cookie, "/abstracts", url.Values{"once": {"z"}, "custom_fields.line": {" "}}).has(t, "Create an empty abstract anyway?",
 		`name="bare" value="yes"`)
 	bare := h.submit(t, 303, cookie, "/abstracts", url.Values{"once": {"z"}, "bare": {"yes"}}).Header.Get("Location")
-	h.request(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Still missing:",
+	h.request(t, 200, "GET", bare, cookie).has(t, "<h1>Abstract "+strings.TrimPrefix(bare, "/abstracts/")+"</h1>", "Required fields missing:",
 		`<span class="missing">Missing</span>`)
 }

@@ -36,13 +36,13 @@ func elmStreet() model.PropertyDraft {
 func TestDashboardOfEmptyVault(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
-	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "Make the first abstract", "/admin/keys/new", "/admin/backups",
+	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "Create your first abstract", "/admin/keys/new", "/admin/backups",
 		"/admin/users/new")
 	staff := h.openBrowser(t, model.RoleStaff).get(t, 200, "/")
-	staff.has(t, "Make the first abstract", "/orders/new")
+	staff.has(t, "Create your first abstract", "/orders/new")
 	staff.lacks(t, `href="/admin/keys/new"`)
 	viewer := h.openBrowser(t, model.RoleViewer).get(t, 200, "/")
-	viewer.has(t, "Nothing is here yet")
+	viewer.has(t, "Nothing here yet")
 	viewer.lacks(t, "/abstracts/new", "/orders/new")
 }
 
@@ -58,7 +58,7 @@ func TestDashboard(t *testing.T) {
 	staff := h.openBrowser(t, model.RoleStaff)
 	page := staff.get(t, 200, "/")
 	page.has(t, h.orderPath(overdue), "3 days overdue", h.orderPath(dueTomorrow), "Due tomorrow", "12 Elm &lt;St&gt;, Troy, NY",
-		"deed &lt;1&gt;.txt", `href="/documents/1"`, "Being processed", `hx-trigger="every 3s"`, `/orders?status=active`,
+		"deed &lt;1&gt;.txt", `href="/documents/1"`, "Processing", `hx-trigger="every 3s"`, `/orders?status=active`,
 		"/abstracts?status=In%20Search")
 	page.has(t, "Due within 7 days")
 	_, query, _ := strings.Cut(string(page.body), `<a href="/orders?show=open&amp;due_from=`)
@@ -66,7 +66,7 @@ func TestDashboard(t *testing.T) {
 	all := "/orders?show=open&due_from=" + html.UnescapeString(query)
 	staff.get(t, 200, all).has(t, "S-1", "M-9")
 	staff.get(t, 200, all).lacks(t, "F-1", "L-1")
-	page.lacks(t, "F-1", "No backup exists", "Make the first abstract", "<St>", "The disk")
+	page.lacks(t, "F-1", "No backup exists", "Create your first abstract", "<St>", "The disk")
 	h.openBrowser(t, model.RoleAdmin).get(t, 200, "/").has(t, "No backup exists")
 	// A refresh replaces only the list and doesn't consume the notice.
 	part := staff.get(t, 200, "/documents/latest", "HX-Request", "true", "Cookie", "deedkeep_notice=CldhaXQ")

@@ -205,7 +205,7 @@ func TestDownloadLinkExpires(t *testing.T) {
 	h.request(t, 200, "GET", link)
 	h.clock.Advance(time.Microsecond)
 	got := h.requestErrorPage(t, 403, "GET", link)
-	if !bytes.Contains(got.body, []byte("This link has ended")) {
+	if !bytes.Contains(got.body, []byte("Download link expired")) {
 		t.Errorf("body = %s, want it to say that the link has expired", got.body)
 	}
 	h.clock.Advance(time.Hour)

@@ -42,19 +42,19 @@ func TestFindPage(t *testing.T) {
 	h.createOrder(t, "77", 5, model.PropertyDraft{Address: model.StringInput("8 Mill Lane")})
 	viewer := h.openBrowser(t, model.RoleViewer)
 	for _, path := range []string{"/find?q=26-", "/find/box?q=26-"} { // the search index doesn't exist yet
-		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Only numbers, parcels and the beginnings of addresses", h.orderPath(one),
+		viewer.get(t, 200, path, "HX-Request", "true").has(t, "Results include only numbers, Parcel IDs, and addresses that start with your text.", h.orderPath(one),
 			h.orderPath(other))
 	}
 	// While there is no search index, the page polls and doesn't say that there are no results.
 	again := `hx-get="/find?kind=order&amp;q=johnson" hx-trigger="every 5s"`
 	got := viewer.get(t, 200, "/find?q=johnson&kind=order")
-	got.has(t, "<h2>Names and words cannot be found yet</h2>", again)
+	got.has(t, "<h2>Names and words aren&#39;t searchable yet</h2>", again)
 	got.lacks(t, "Nothing has that number")
-	viewer.get(t, 200, "/find?q=99-").has(t, "<h2>No number or address begins so</h2>")
+	viewer.get(t, 200, "/find?q=99-").has(t, "<h2>No matching number or address</h2>")
 	h.waitForIndex(t)
 	viewer.get(t, 200, "/find?q=johnson&kind=order", "HX-Request", "true").lacks(t, "every 5s", "yet")
-	viewer.get(t, 200, "/find").has(t, "What are you looking for?")
-	viewer.get(t, 200, "/find?q=nowhere").has(t, "Nothing was found", `value="nowhere"`)
+	viewer.get(t, 200, "/find").has(t, "Search abstracts, orders, and documents")
+	viewer.get(t, 200, "/find?q=nowhere").has(t, "No results", `value="nowhere"`)
 	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
 	viewer.get(t, 200, "/find?q=-").has(t, "at least two letters or digits")
 	for _, q := range []string{"26-2", "%2026-2%20"} {
@@ -66,9 +66,9 @@ func TestFindPage(t *testing.T) {
 	page.has(t, h.orderPath(one), "<bdi><mark>26</mark>-&lt;1&gt;</bdi>", h.orderPath(other),
 		`aria-current="page">All <span class="found-tally">2</span>`, `href="/find?kind=order&amp;q=26-">Orders`)
 	viewer.get(t, 200, "/find?q=8+mill+lane").has(t, "<mark>8 Mill Lane</mark>") // a match by address doesn't redirect
-	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Nothing has all of what you asked for", `href="/find?all=1&amp;q=26-"`)
+	viewer.get(t, 200, "/find?q=26-&kind=abstract").has(t, "Try removing a filter.", `href="/find?all=1&amp;q=26-"`)
 	viewer.get(t, 200, "/find?q=26-&from=x").has(t, "Created from:")
-	viewer.get(t, 200, "/find?q=26-", "HX-Request", "true").has(t, "<title>Find: 26- · deedkeep</title>")
+	viewer.get(t, 200, "/find?q=26-", "HX-Request", "true").has(t, "<title>Search: “26-” · deedkeep</title>")
 	viewer.get(t, 200, "/find?q=26-&kind=x&template=y&page=0").has(t, `href="/find?q=26-" aria-current="page"`)
 }
 
@@ -80,14 +80,14 @@ func TestFindPastTheEnd(t *testing.T) {
 	h.createOrder(t, "26-1", 5, elmStreet())
 	h.createOrder(t, "26-2", 5, elmStreet())
 	viewer := h.openBrowser(t, model.RoleViewer)
-	const ends, all = "The list ends before this page", "Nothing has all of what you asked for"
+	const ends, all = "No more results", "Try removing a filter."
 	check := func() {
 		t.Helper()
 		for query, first := range map[string]string{"q=26-&page=9999": "/find?q=26-", "kind=order&page=2&q=26-": "/find?kind=order&amp;q=26-"} {
 			t.Run(query, func(t *testing.T) {
 				got := viewer.get(t, 200, "/find?"+query)
-				got.has(t, "<h2>"+ends+"</h2>", `<a class="button" href="`+first+`">To its first page</a>`)
-				got.lacks(t, all, "Nothing was found", "Previous", "begins so")
+				got.has(t, "<h2>"+ends+"</h2>", `<a class="button" href="`+first+`">Go to the first page</a>`)
+				got.lacks(t, all, "No results", "Previous", "No matching number")
 				viewer.get(t, 200, "/find?"+query, "HX-Request", "true").has(t, `innerHTML">`+ends+"</p>")
 			})
 		}
@@ -96,10 +96,10 @@ func TestFindPastTheEnd(t *testing.T) {
 	h.waitForIndex(t)
 	check()
 	got := viewer.get(t, 200, "/find?q=nowhere&page=2")
-	got.has(t, "<h2>Nothing was found</h2>")
+	got.has(t, "<h2>No results</h2>")
 	got.lacks(t, ends, all)
 	viewer.get(t, 200, "/find?q=26-&kind=abstract&page=2").has(t, all)
-	viewer.get(t, 200, "/find?page=2").has(t, "What are you looking for?")
+	viewer.get(t, 200, "/find?page=2").has(t, "Search abstracts, orders, and documents")
 }
 
 // If a symbol matches, the snippet highlights it unless the lines above it already do.
@@ -151,9 +151,9 @@ func TestFindWhileIndexIsBuilt(t *testing.T) {
 			return
 		}
 		reports++
-		want := fmt.Sprintf("The search index is being built: %d%%, %d of 4 records.", done*25, done)
-		viewer.get(t, 200, "/find?q=26-").has(t, want, "Only numbers, parcels", "<mark>26</mark>-1", `aria-current="page">All</a>`)
-		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Names and words cannot be found yet.")
+		want := fmt.Sprintf("The search index is being built: %d%% (%d of 4 records).", done*25, done)
+		viewer.get(t, 200, "/find?q=26-").has(t, want, "Results include only numbers", "<mark>26</mark>-1", `aria-current="page">All</a>`)
+		viewer.get(t, 200, "/find/box?q=elm", "HX-Request", "true").has(t, want, "Names and words aren&#39;t searchable yet.")
 		viewer.get(t, 200, "/orders?q=elm").has(t, "/find?all=1")
 	})
 	if err != nil || reports == 0 {
@@ -170,12 +170,12 @@ func TestFindPartialWord(t *testing.T) {
 	viewer := h.openBrowser(t, model.RoleViewer)
 	ask := func(path string) reply { return viewer.get(t, 200, path, "HX-Request", "true") }
 	for _, path := range []string{"/find?q=mill+", "/find/box?q=mill+"} {
-		ask(path+"x").has(t, "Mill", "Also shown: what has no word “x”.")
-		for rest, want := range map[string]string{"la": "Mill", "xy": "Nothing was found"} {
+		ask(path+"x").has(t, "Mill", "Includes results without “x”.")
+		for rest, want := range map[string]string{"la": "Mill", "xy": "No results"} {
 			t.Run(rest, func(t *testing.T) {
 				got := ask(path + rest)
 				got.has(t, want)
-				got.lacks(t, "Also shown")
+				got.lacks(t, "Includes results")
 			})
 		}
 	}
@@ -189,7 +189,7 @@ func TestFindExplains(t *testing.T) {
 	h.createOrder(t, "26-2", 5, elmStreet())
 	h.waitForIndex(t)
 	viewer := h.openBrowser(t, model.RoleViewer)
-	const help, hint = `href="/find/how"`, "words of an abstract and of its documents are looked for apart"
+	const help, hint = `href="/find/how"`, "Abstracts and their documents are searched separately."
 	viewer.get(t, 200, "/find").has(t, help)
 	for _, path := range []string{"/find?q=", "/find/box?q="} {
 		viewer.get(t, 200, path+"deed+26-2", "HX-Request", "true").has(t, help, hint)
@@ -198,8 +198,8 @@ func TestFindExplains(t *testing.T) {
 		one.lacks(t, hint)
 		viewer.get(t, 200, path+"elm", "HX-Request", "true").lacks(t, help)
 	}
-	viewer.get(t, 200, "/find/how").has(t, "<h1>How finding works</h1>", "right of way", "no text layer",
-		"In a document with a text, <kbd>/</kbd> finds inside it")
+	viewer.get(t, 200, "/find/how").has(t, "<h1>Search tips</h1>", "right of way", "without a text layer",
+		"<kbd>/</kbd> finds text in the open document")
 }
 
 // Adjacent names in a list are separated.
@@ -270,11 +270,11 @@ func TestFindRejects(t *testing.T) {
 			got.has(t, row.want)
 			got.lacks(t, "The q", "field has", "field must")
 			if row.name != "too short" {
-				got.has(t, "<h1>Find</h1>")
+				got.has(t, "<h1>Search</h1>")
 			}
 		})
 	}
-	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Find “"+strings.Repeat("y", 77)+"…”</h1>")
+	viewer.get(t, 200, "/find?q="+strings.Repeat("y", 300)).has(t, "<h1>Search: “"+strings.Repeat("y", 77)+"…”</h1>")
 }
 
 // The page's address contains only the filters that are set.
@@ -318,8 +318,8 @@ func TestSearchBox(t *testing.T) {
 	got.has(t, `role="listbox"`, `id="palette-1" href="`+h.orderPath(one)+`"`, "<bdi><mark>26</mark>-&lt;1&gt;</bdi>",
 		`href="/find?all=1&amp;q=26-"`, "1 result")
 	got.lacks(t, "<html")
-	ask("nowhere").has(t, "Nothing was found for “nowhere”")
-	ask("nowhere ").has(t, "Nothing was found for “nowhere”")
+	ask("nowhere").has(t, "No results for “nowhere”")
+	ask("nowhere ").has(t, "No results for “nowhere”")
 	ask(" - ").has(t, "at least two letters or digits")
 	ask("<b>").lacks(t, "<b>")
 	ask(strings.Repeat("ü", 600)).has(t, `class="problem"`)
@@ -361,7 +361,7 @@ func TestWordsInDocument(t *testing.T) {
 	}
 	g.get(t, 200, documentPath(deed, "?page=2&words=1&find=deed+general")).has(t, `data-find="deed general" data-words`)
 	text := g.get(t, 200, documentPath(deed, "/text?words=1&find=page+2+deed"))
-	text.has(t, "Page 1: GENERAL", `<mark id="hit-1">Page 2</mark>: GENERAL`, "2 hits")
+	text.has(t, "Page 1: GENERAL", `<mark id="hit-1">Page 2</mark>: GENERAL`, "2 matches")
 	g.get(t, 200, documentPath(files[0], "?find=smith+judgments")).has(t, `<mark id="hit-2">Smith</mark>`)
 	g.get(t, 200, documentPath(files[0], "?find=smith+lien")).lacks(t, "<mark")
 	g.get(t, 200, documentPath(files[0], "?words=1&find=smith+judgments")).has(t, `<mark id="hit-1">Judgments</mark>`,
@@ -389,15 +389,15 @@ func TestFindOpensMatchingPage(t *testing.T) {
 				append(shown, documentPath(deed, "?"+row.find)+"&amp;page=1&amp;words=1")...)
 		})
 	}
-	g.get(t, 200, "/find?q=waranty").has(t, "spelled a little differently")
-	g.get(t, 200, "/find?q=warranty").lacks(t, "spelled a little differently")
+	g.get(t, 200, "/find?q=waranty").has(t, "similar spelling")
+	g.get(t, 200, "/find?q=warranty").lacks(t, "similar spelling")
 	// The viewer links back to the search results but never to another site.
 	back := "/find?kind=file&q=general+warranty"
 	g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(back))).has(t,
-		`data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to what was found")
+		`data-back="`+strings.ReplaceAll(strings.ReplaceAll(back, "&", "&amp;"), "+", "&#43;")+"#read-", "Back to search results")
 	for _, from := range []string{"https://elsewhere.example/find?q=a", "//elsewhere.example/find", "/me", "javascript:alert(1)", "%"} {
 		g.get(t, 200, documentPath(deed, "?from="+url.QueryEscape(from))).lacks(t, "elsewhere", `data-back="/me`, "alert",
-			"Back to what was found")
+			"Back to search results")
 	}
 	// If only the document's name matches, the document opens at its first page.
 	g.get(t, 200, "/find/box?q="+url.QueryEscape(deed.Filename), "HX-Request", "true").has(t, `href="`+documentPath(deed, "")+`"`)

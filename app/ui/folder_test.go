@@ -17,7 +17,7 @@ func TestFolderPages(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
-	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No document is outside a folder",
+	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "All documents are in folders.",
 		`data-to="none"`, `action="/vault/documents"`, "New folder")
 
 	path := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}}).Header.Get("Location")
@@ -36,7 +36,7 @@ func TestFolderPages(t *testing.T) {
 		body, kind := multipartForm(name, string(content))
 		h.sendBody(t, 303, "POST", path+"/documents", body, "Cookie: deedkeep="+staff.token, kind)
 		if i == 0 {
-			staff.get(t, 200, path).has(t, "Deed 10.pdf", "2 pages", "Being processed", "every 2s", `/documents/1?in=folder:5`)
+			staff.get(t, 200, path).has(t, "Deed 10.pdf", "2 pages", "Processing", "every 2s", `/documents/1?in=folder:5`)
 		}
 	}
 	page := string(staff.get(t, 200, path).body)
@@ -53,7 +53,7 @@ func TestFolderPages(t *testing.T) {
 
 	got := staff.post(t, 303, "/documents/move", url.Values{"file": {"1", "2", "77"}, "to": {"2"}, "back": {path + "?sort=date"}})
 	if notice := h.noticeOf(t, got); got.Header.Get("Location") != path+"?sort=date" ||
-		notice != "2 documents were moved. “document 77” was left: It is no longer there." {
+		notice != "2 documents were moved. “document 77” was skipped: It is no longer there." {
 		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
 	staff.get(t, 200, "/vault/2").has(t, "Deed 9.pdf", "Deed 10.pdf")
@@ -61,8 +61,8 @@ func TestFolderPages(t *testing.T) {
 	if notice := h.noticeOf(t, got); got.Header.Get("Location") != "/" || notice != "1 document was moved to the trash." {
 		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
-	for _, row := range []struct{ path, want string }{{"/documents/move", "No document was chosen."},
-		{"/documents/trash", "No document was chosen."}} {
+	for _, row := range []struct{ path, want string }{{"/documents/move", "No documents were selected."},
+		{"/documents/trash", "No documents were selected."}} {
 		t.Run(row.path, func(t *testing.T) {
 			if notice := h.noticeOf(t, staff.post(t, 303, row.path, nil)); notice != row.want {
 				t.Errorf("notice = %q, want %q", notice, row.want)
@@ -70,8 +70,8 @@ func TestFolderPages(t *testing.T) {
 		})
 	}
 	notice := h.noticeOf(t, staff.post(t, 303, "/documents/move", url.Values{"file": {"2"}, "to": {""}}))
-	if notice != "Choose the folder to move to." {
-		t.Errorf("notice = %q, want %q", notice, "Choose the folder to move to.")
+	if notice != "Select a folder to move the documents to." {
+		t.Errorf("notice = %q, want %q", notice, "Select a folder to move the documents to.")
 	}
 	staff.post(t, 422, "/documents/move", url.Values{"file": {"x"}, "to": {"2"}})
 	staff.post(t, 404, "/documents/move", url.Values{"file": {"2"}, "to": {"99"}})

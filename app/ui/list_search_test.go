@@ -17,15 +17,15 @@ func TestListSearch(t *testing.T) {
 	// Without a search index, lists find only numbers and addresses that start with the text.
 	for _, q := range []string{"lane", "9"} {
 		page := g.get(t, 200, "/orders?q="+q)
-		page.has(t, "The search index is being made", "Only numbers, parcels and the beginnings of addresses",
-			"No number, parcel or address begins so")
-		page.lacks(t, "No order fits", "Nothing has all")
-		g.get(t, 200, "/abstracts?q="+q).has(t, "The search index is being made", "No number, parcel or address begins so")
+		page.has(t, "The search index is being made", "Results include only numbers, Parcel IDs, and addresses that start with your text.",
+			"No matching number, Parcel ID, or address")
+		page.lacks(t, "No matching orders", "Try removing a filter")
+		g.get(t, 200, "/abstracts?q="+q).has(t, "The search index is being made", "No matching number, Parcel ID, or address")
 	}
 	g.get(t, 200, "/orders?q=lane").has(t, button)
 	page := g.get(t, 200, "/orders?q=mill+l", "HX-Request", "true")
 	page.has(t, "The search index is being made", `id="results-said"`)
-	page.lacks(t, "No order fits")
+	page.lacks(t, "No matching orders")
 	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // exactly one order has this number
 	h.waitForIndex(t)
 	for _, row := range []struct {
@@ -34,11 +34,11 @@ func TestListSearch(t *testing.T) {
 	}{
 		{"q=lane", h.orderPath(mill), h.orderPath(elm)},
 		{"q=lane&county=dane", h.orderPath(mill), h.orderPath(elm)},
-		{"q=lane&county=troy", "No order fits", h.orderPath(mill)},
+		{"q=lane&county=troy", "No matching orders", h.orderPath(mill)},
 		{"q=mill+8", h.orderPath(mill), h.orderPath(elm)},
 		{"q=26-", h.orderPath(elm), h.orderPath(mill)},
-		{"q=lane&due_to=2020-01-01", "No order fits", h.orderPath(mill)},
-		{"q=%22", "No order fits", "Look for"},
+		{"q=lane&due_to=2020-01-01", "No matching orders", h.orderPath(mill)},
+		{"q=%22", "No matching orders", "Search everything"},
 	} {
 		t.Run(row.query, func(t *testing.T) {
 			page := g.get(t, 200, "/orders?"+row.query)
@@ -47,7 +47,7 @@ func TestListSearch(t *testing.T) {
 		})
 	}
 	g.get(t, 200, "/orders?q=lane").has(t, button)
-	g.get(t, 200, "/abstracts?q=lane").has(t, "No abstract fits", button)
+	g.get(t, 200, "/abstracts?q=lane").has(t, "No matching abstracts", button)
 	// A record found by full-text search is shown in the list instead of being opened.
 	g.get(t, 303, "/orders?q=lane&go=1").checkHeaders(t, map[string]string{"Location": "/orders?q=lane"})
 	g.get(t, 303, "/orders?q=77&go=1").checkHeaders(t, map[string]string{"Location": h.orderPath(mill)})

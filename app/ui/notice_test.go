@@ -100,8 +100,8 @@ func TestUndo(t *testing.T) {
 	moved = move(number(outer))
 	kim.post(t, 303, "/documents/move", url.Values{"file": both[:1], "to": {number(inner)}})
 	if notice := h.noticeOf(t, kim.undo(t, moved)); !strings.Contains(notice, "1 document was moved back.") ||
-		!strings.Contains(notice, "“a.txt” was left") {
-		t.Errorf("notice = %q, want one document moved back and a.txt left", notice)
+		!strings.Contains(notice, "“a.txt” was skipped") {
+		t.Errorf("notice = %q, want one document moved back and a.txt skipped", notice)
 	}
 	checkFolder(number(inner), one)
 	checkFolder("0", two)

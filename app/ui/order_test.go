@@ -31,7 +31,7 @@ func TestOrderPages(t *testing.T) {
 	}
 	wrong := staff.post(t, 422, "/orders",
 		url.Values{"order_number": {""}, "due_date": {"3/14"}, "address": {"1 <Elm>"}, "custom_fields.product": {"Lunch"}})
-	wrong.has(t, "3 fields need another look", `href="#order_number"`, "This is not a valid date", `value="3/14"`, "1 &lt;Elm&gt;",
+	wrong.has(t, "Fix 3 fields to continue.", `href="#order_number"`, "This is not a valid date", `value="3/14"`, "1 &lt;Elm&gt;",
 		"The selected product is invalid.")
 	filled := url.Values{"once": {once[1]}, "order_number": {"26-<1>"}, "due_date": {"6/2/2026"}, "address": {"12 Elm St"}, "city": {"Troy"},
 		"custom_fields.rush": {"Rush"}, "custom_fields.notes": {"one\r\ntwo"}, "custom_fields.parcel_id": {"12.-3"}}
@@ -132,7 +132,7 @@ func TestRelatedOrders(t *testing.T) {
 	viewer := h.openBrowser(t, model.RoleViewer)
 	page := viewer.get(t, 200, h.orderPath(one))
 	page.has(t, "Another order has the number 26-1", h.orderPath(two), "Other orders for this property", h.orderPath(three),
-		"No abstract has this parcel or address yet.")
+		"No abstract has this Parcel ID or address yet.")
 	page.lacks(t, "New abstract")
 	viewer.get(t, 200, h.orderPath(two)).lacks(t, h.orderPath(three))
 	staged, err := h.vault.Files.Stage(t.Context())
@@ -229,7 +229,7 @@ func TestOrderList(t *testing.T) {
 		})
 	}
 	viewer.get(t, 200, "/orders?due_from=3/14").has(t, "This is not a valid date")
-	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No order fits")
+	viewer.get(t, 200, "/orders?county=nowhere").has(t, "No matching orders")
 	viewer.get(t, 200, "/orders?sort=due_date").has(t, `aria-sort="ascending"><a href="/orders?sort=-due_date">Due`)
 	part := viewer.get(t, 200, "/orders?show=open", scriptHeader...)
 	part.lacks(t, "<html")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
 )
 
 // If a page is outdated, setting a status on it changes nothing, and the page says who changed the
@@ -22,12 +23,12 @@ func TestStatusOfStalePage(t *testing.T) {
 			dana.post(t, 303, row.path+"/status", url.Values{"was": {before}, "status": {row.second}})
 			set := url.Values{"was": {before}, "status": {row.third}}
 			conflict := kim.post(t, 200, row.path+"/status", set, "HX-Request", "true")
-			conflict.has(t, "meanwhile (Kim of admin, ", "Nothing was changed", `name="was" value="`+row.second+`"`)
+			conflict.has(t, "Kim of admin changed the status to “"+page.FormatStatus(row.second)+"” on ", "Your change wasn&#39;t saved.", `name="was" value="`+row.second+`"`)
 			kim.post(t, 303, row.path+"/status", set)
 			kim.get(t, 200, row.path).has(t, `name="was" value="`+row.second+`"`)
 			kim.post(t, 303, row.path+"/status", url.Values{"was": {before}, "status": {row.second}}) // both users set the same status
 			set.Set("was", row.second)
-			kim.post(t, 200, row.path+"/status", set, "HX-Request", "true").lacks(t, "meanwhile")
+			kim.post(t, 200, row.path+"/status", set, "HX-Request", "true").lacks(t, "Your change wasn&#39;t saved.")
 			kim.get(t, 200, row.path).has(t, `name="was" value="`+row.third+`"`)
 		})
 	}

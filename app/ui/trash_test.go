@@ -43,7 +43,7 @@ func TestTrash(t *testing.T) {
 		"with its documents").lacks(t, "<i>Elm")
 	staff.get(t, 200, "/trash?noun=order", "2026-7").lacks(t, "a.pdf", "Elm")
 
-	staff.post(t, 422, "/trash", nil).has(t, "Nothing was chosen")
+	staff.post(t, 422, "/trash", nil).has(t, "Nothing is selected")
 	// The button in a row restores only that row's record, even if other records are selected.
 	got := staff.post(t, 303, "/trash", url.Values{"only": {fileName}, "item": {orderName, abstractName}, "back": {"/trash?noun=file"}})
 	got.checkHeaders(t, map[string]string{"Location": "/trash?noun=file"})
@@ -55,11 +55,11 @@ func TestTrash(t *testing.T) {
 	if _, err := h.vault.Abstracts.Get(t.Context(), abstract); err != nil {
 		t.Errorf("Abstracts.Get: %v", err)
 	}
-	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", otherName}}).has(t, "in the trash no longer", "The others: 1 was restored.")
-	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "in the trash no longer")
+	staff.post(t, 409, "/trash", url.Values{"item": {"file:99", otherName}}).has(t, "no longer in the trash", "1 item restored.")
+	staff.post(t, 409, "/trash", url.Values{"item": {"nonsense"}}).has(t, "no longer in the trash")
 	staff.get(t, 200, "/trash", "The trash is empty")
 	// If a form selects too many records, it is rejected, and no record is restored.
-	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{otherName}, 201)}).has(t, "Choose at most 200 at a time.")
+	staff.post(t, 422, "/trash", url.Values{"item": slices.Repeat([]string{otherName}, 201)}).has(t, "Select at most 200 at a time.")
 }
 
 // Expired records can't be restored.
@@ -74,7 +74,7 @@ func TestRestoreExpired(t *testing.T) {
 	admin.get(t, 200, "/trash", "a.pdf")
 	h.clock.Advance(30*24*time.Hour + time.Minute)
 	again := h.newUser(t, "ben", model.RoleStaff)
-	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "in the trash no longer")
+	again.post(t, 409, "/trash", url.Values{"only": {fmt.Sprintf("file:%d", file.ID)}}).has(t, "no longer in the trash")
 }
 
 // Administrators can permanently delete one record or empty the trash after typing a confirmation.
@@ -112,7 +112,7 @@ func TestPurge(t *testing.T) {
 	admin.get(t, 404, filePurge)
 
 	retained := "/admin/trash/purge?item=" + url.QueryEscape(abstractName)
-	admin.get(t, 200, retained, "and its documents", "The retention setting keeps this until", "Reason for lifting the retention")
+	admin.get(t, 200, retained, "and its documents", "The retention setting keeps this until", "Reason for overriding retention")
 	form = url.Values{"item": {abstractName}, "confirm": {"12 elm st"}}
 	admin.post(t, 422, "/admin/trash/purge", form).has(t, "Enter the reason.", "reason-problem")
 	form.Set("reason", strings.Repeat("x", model.MaxLineLength+1))
@@ -153,5 +153,5 @@ func TestTrashNamesAbstract(t *testing.T) {
 	if _, err := h.vault.Trash.Purge(t.Context(), model.Actor{Kind: "operator"}, "abstract", id, ""); err != nil {
 		t.Fatalf("Trash.Purge: %v", err)
 	}
-	staff.get(t, 200, "/trash", "an abstract that is permanently deleted").lacks(t, link)
+	staff.get(t, 200, "/trash", "an abstract that was permanently deleted").lacks(t, link)
 }

@@ -77,15 +77,15 @@ func TestDocumentsWithoutText(t *testing.T) {
 	}
 	g.get(t, 200, documentPath(partly, "/find?q=grant")).has(t, `"unread":2`, `"match":"grant"`)
 	scanned := g.get(t, 200, documentPath(scan, "/text?find=grant"))
-	scanned.has(t, "This document has no searchable text: find has nothing to look in.")
+	scanned.has(t, "This document has no searchable text. It may be a scan.")
 	scanned.lacks(t, "is not in this text")
-	const notSearchable = "2 documents in the vault have no searchable text"
+	const notSearchable = "2 documents have no searchable text"
 	g.get(t, 200, "/find?q=quillfeather").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=file").has(t, notSearchable)
 	g.get(t, 200, "/find?q=quillfeather&kind=order").lacks(t, "no searchable text")
-	g.get(t, 200, documentPath(scan, "")).has(t, "None: this is a scan or a picture.")
+	g.get(t, 200, documentPath(scan, "")).has(t, "None (scan or image without a text layer)")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, scan.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
-	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document in the vault has no searchable text")
+	g.get(t, 200, "/find?q=quillfeather").has(t, "1 document has no searchable text")
 }

@@ -98,9 +98,9 @@ func TestTus(t *testing.T) {
 	length := "Upload-Length: " + strconv.Itoa(len(body))
 	for i, row := range []struct{ to, in, note, other string }{
 		{"abstract:" + abstract, "abstract:" + abstract, "", ""},
-		{"folder:1", "folder:1", `The same document is also in 12 Oak St as "Déed.pdf".`, "/documents/1?in=abstract:" + abstract},
-		{"folder:1", "folder:1", `The same document is already here as "Déed.pdf".`, "/documents/2?in=folder:1"},
-		{"none", "none", `The same document is also in 12 Oak St as "Déed.pdf".`, "/documents/1?in=abstract:" + abstract},
+		{"folder:1", "folder:1", "Duplicate: this document is also in 12 Oak St as “Déed.pdf”.", "/documents/1?in=abstract:" + abstract},
+		{"folder:1", "folder:1", "Duplicate: this document is already here as “Déed.pdf”.", "/documents/2?in=folder:1"},
+		{"none", "none", "Duplicate: this document is also in 12 Oak St as “Déed.pdf”.", "/documents/1?in=abstract:" + abstract},
 	} {
 		t.Run(row.to, func(t *testing.T) {
 			started := h.sendBody(t, 201, "POST", "/uploads", "", cookie, tus, length, uploadMetadata("C:\\scans\\Déed.pdf", row.to))
@@ -162,7 +162,7 @@ func TestTusRejects(t *testing.T) {
 		header []string
 		want   string
 	}{
-		{"signed out", 401, "POST", "/uploads", []string{tus, ten, uploadMetadata("a.pdf", "none")}, "Your session has ended."},
+		{"signed out", 401, "POST", "/uploads", []string{tus, ten, uploadMetadata("a.pdf", "none")}, "Your session has expired."},
 		{"next chunk after signing out", 401, "PATCH", path, []string{tus, uploadOffset(0), chunk}, "Sign in again"},
 		{"viewer", 403, "POST", "/uploads", []string{viewer, tus, ten, uploadMetadata("a.pdf", "none")}, "role"},
 		{"HEAD of another user", 404, "HEAD", path, []string{other, tus}, ""},
@@ -177,9 +177,9 @@ func TestTusRejects(t *testing.T) {
 		{"too large", 413, "POST", "/uploads", []string{admin, tus, "Upload-Length: 104857601", uploadMetadata("a.pdf", "none")},
 			document.ReasonTooLarge(100 << 20)},
 		{"missing abstract", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:00000000000")},
-			"no longer there"},
-		{"invalid abstract ID", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:1")}, "no longer there"},
-		{"missing folder", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "folder:99")}, "no longer there"},
+			"no longer exists"},
+		{"invalid abstract ID", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "abstract:1")}, "no longer exists"},
+		{"missing folder", 422, "POST", "/uploads", []string{admin, tus, ten, uploadMetadata("a.pdf", "folder:99")}, "no longer exists"},
 		{"another Content-Type", 415, "PATCH", path, []string{admin, tus, uploadOffset(0)}, "offset+octet-stream"},
 		{"no offset", 400, "PATCH", path, []string{admin, tus, chunk}, "Upload-Offset"},
 		{"another offset", 409, "PATCH", path, []string{admin, tus, chunk, uploadOffset(5)}, "byte 0"},
@@ -323,12 +323,12 @@ func TestPlainUpload(t *testing.T) {
 	emptyForm, _ := multipartForm("", "")
 	for _, row := range []struct{ path, to, body, notice string }{
 		{abstract + "/documents", abstract, form,
-			"1 document was not uploaded: x.exe (" + document.ReasonUnsupportedType + "). Uploaded 2 documents: one.pdf, two.pdf."},
-		{abstract + "/documents", abstract, form, "Uploaded 2 documents: one.pdf, two.pdf."},
-		{"/vault/1/documents", "/vault/1", form, "Uploaded 2 documents: one.pdf, two.pdf."},
-		{"/vault/documents", "/vault", form, "Uploaded 2 documents: one.pdf, two.pdf."},
-		{"/vault/documents", "/vault", badForm, "1 document was not uploaded: x.exe"},
-		{"/vault/documents", "/vault", emptyForm, "No document was chosen."},
+			"1 document was rejected: x.exe (" + document.ReasonUnsupportedType + "). 2 documents uploaded: one.pdf, two.pdf."},
+		{abstract + "/documents", abstract, form, "2 documents uploaded: one.pdf, two.pdf."},
+		{"/vault/1/documents", "/vault/1", form, "2 documents uploaded: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", form, "2 documents uploaded: one.pdf, two.pdf."},
+		{"/vault/documents", "/vault", badForm, "1 document was rejected: x.exe"},
+		{"/vault/documents", "/vault", emptyForm, "No files were selected."},
 	} {
 		t.Run(row.path, func(t *testing.T) {
 			got := h.sendBody(t, 303, "POST", row.path, row.body, cookie, kind)

@@ -93,7 +93,7 @@ func TestPermanentProcessingFailure(t *testing.T) {
 	g := h.openBrowser(t, model.RoleStaff)
 	retry := func(f model.File) string { return documentPath(f, "/retry") }
 	page := g.get(t, 200, documentPath(impossible, ""))
-	page.has(t, "cannot be shown", "beyond the limits", documentPath(impossible, "/download"))
+	page.has(t, "Preview not available", "beyond the limits", documentPath(impossible, "/download"))
 	page.lacks(t, retry(impossible), "/pages/")
 	g.get(t, 200, documentPath(slow, "")).has(t, documentPath(slow, "/pages/1"), `data-as="pages"`)
 	for _, list := range []string{"/vault", "/"} {
@@ -109,5 +109,5 @@ func TestPermanentProcessingFailure(t *testing.T) {
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, slow.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}
-	g.get(t, 200, "/").lacks(t, "Could not be processed", "/documents/retry")
+	g.get(t, 200, "/").lacks(t, "Processing failed", "/documents/retry")
 }

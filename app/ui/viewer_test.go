@@ -115,8 +115,8 @@ func TestDocument(t *testing.T) {
 		`aria-disabled="true" role="link" aria-label="Next page"`)
 	g.get(t, 200, documentPath(deed, "?page=x&w=-1&turn=45")).has(t, documentPath(deed, "/pages/1?w=200"))
 	g.get(t, 200, documentPath(search, "?find=judgments+NONE")).has(t, `<mark id="hit-1">Judgments
-none</mark>`, "&lt;b&gt;Smith", "1 hit")
-	g.get(t, 200, documentPath(picture, "")).has(t, "cannot be shown", documentPath(picture, "/download"))
+none</mark>`, "&lt;b&gt;Smith", "1 match")
+	g.get(t, 200, documentPath(picture, "")).has(t, "Preview not available", documentPath(picture, "/download"))
 	for _, missing := range []string{"/documents/0", "/documents/99", "/documents/01", "/documents/x", "/documents/99999999999999999999"} {
 		g.get(t, 404, missing)
 	}
@@ -276,11 +276,11 @@ func TestFindInDocument(t *testing.T) {
 	if got := g.get(t, 200, documentPath(files[0], "/pages/1/marks?q=deed")); string(got.body) != `{"marks":[]}` {
 		t.Errorf("marks of a text document = %s, want none", got.body)
 	}
-	g.get(t, 200, documentPath(deed, "/text?find=deed")).has(t, "3 hits", documentPath(deed, "?page=2&amp;find=deed"),
+	g.get(t, 200, documentPath(deed, "/text?find=deed")).has(t, "3 matches", documentPath(deed, "?page=2&amp;find=deed"),
 		`<mark id="hit-3">DEED</mark>`)
-	g.get(t, 200, documentPath(deed, "/text?find=lien")).has(t, "is not in this text")
+	g.get(t, 200, documentPath(deed, "/text?find=lien")).has(t, "No matches for “lien”.")
 	g.get(t, 404, "/documents/99/find?q=a")
-	g.get(t, 200, documentPath(files[2], "/text")).has(t, "no text")
+	g.get(t, 200, documentPath(files[2], "/text")).has(t, "No text in this document")
 }
 
 func TestOriginals(t *testing.T) {

@@ -18,7 +18,7 @@
       values: { files: rows().map((row) => row.dataset.file).join(',') },
     });
   };
-  const announcePosition = (row) => announce(`${nameOf(row)} is number ${rows().indexOf(row) + 1} of ${rows().length} now.`);
+  const announcePosition = (row) => announce(`${nameOf(row)} moved to position ${rows().indexOf(row) + 1} of ${rows().length}.`);
 
   document.addEventListener('click', (event) => {
     const button = event.target.closest('#document-list button[name="up"], #document-list button[name="down"]');

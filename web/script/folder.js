@@ -12,7 +12,7 @@
     const selectedCount = boxes().filter((box) => box.checked).length;
     const bar = document.querySelector('.toolbar:has([data-chosen])');
     if (!bar) return;
-    bar.querySelector('[data-chosen]').textContent = selectedCount ? selectedCount + ' chosen' : '';
+    bar.querySelector('[data-chosen]').textContent = selectedCount ? selectedCount + ' selected' : '';
     bar.toggleAttribute('data-selected', selectedCount > 0);
     for (const el of bar.querySelectorAll('[data-move], [data-trash], #to')) el.disabled = !selectedCount;
     const trash = bar.querySelector('[data-trash]');

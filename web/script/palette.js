@@ -136,7 +136,7 @@
     } catch {
       if (pendingRequest !== controller) return;
       cancelRequest();
-      showProblem(timedOut ? 'The server takes very long.' : 'The server does not answer.');
+      showProblem(timedOut ? 'The search is taking too long.' : "The server isn't responding.");
       return;
     } finally {
       clearTimeout(spinnerTimer);

@@ -9,10 +9,10 @@
     try {
       await image.decode();
     } catch {
-      image.alt = 'There is no picture of this page.';
+      image.alt = 'No preview of this page.';
     }
     loaded++;
-    if (progress) progress.textContent = loaded < images.length ? `Page ${loaded} of ${images.length} is here.` : '';
+    if (progress) progress.textContent = loaded < images.length ? `Loaded ${loaded} of ${images.length} pages.` : '';
   }));
   window.print();
 })();

@@ -24,7 +24,7 @@
     const cancel = form?.querySelector('[data-cancel]');
     if (!cancel) return;
     event.preventDefault();
-    if ('touched' in form.dataset && !window.confirm('Leave without saving what you wrote?')) return;
+    if ('touched' in form.dataset && !window.confirm('Discard your changes?')) return;
     delete form.dataset.touched;
     cancel.click();
   });

@@ -52,18 +52,18 @@
   alertLine.setAttribute('role', 'alert');
   alertLine.hidden = true;
   summary.hidden = true;
-  list.setAttribute('aria-label', 'Documents on their way');
+  list.setAttribute('aria-label', 'Uploads in progress');
   plainButton.remove();
   input.required = false;
   // Phones don't drop or paste files.
-  hint.prepend(createElement('span', 'drops', 'Or drop documents and folders anywhere on this page, or paste them. ' + (keepsFolders ? '' : 'Folders are flattened: an abstract has one list of documents. ')));
+  hint.prepend(createElement('span', 'drops', 'Or drop files and folders anywhere on this page, or paste files. ' + (keepsFolders ? '' : 'Subfolders are not kept: an abstract has one list of documents. ')));
 
   const folder = createElement('input');
   folder.type = 'file';
   folder.multiple = true;
   folder.hidden = true;
   folder.webkitdirectory = true;
-  const chooseFolder = button('Choose a folder', 'Choose a folder of documents', () => folder.click());
+  const chooseFolder = button('Select folder', 'Select a folder of documents', () => folder.click());
   chooseFolder.className = '';
   chooseFolder.removeAttribute('aria-label');
   if ('webkitdirectory' in folder) tools.append(chooseFolder);
@@ -159,7 +159,7 @@
   const updateSummary = () => {
     const remaining = items.filter(isActive).length;
     const parts = [];
-    if (remaining) parts.push(count(remaining, 'document', 'documents') + ' on the way');
+    if (remaining) parts.push(remaining + ' uploading');
     if (counts.filed) parts.push(uploadedText());
     if (counts.refused) parts.push(counts.refused + ' not uploaded');
     summary.textContent = parts.join(', ') + (parts.length ? '.' : '');
@@ -169,7 +169,7 @@
     const remaining = items.filter(isActive).length;
     if (remaining || announced === counts.filed + counts.refused) return;
     announced = counts.filed + counts.refused;
-    announce('All done: ' + uploadedText() + (counts.refused ? ', ' + counts.refused + ' not uploaded.' : '.'));
+    announce('Uploads finished: ' + uploadedText() + (counts.refused ? ', ' + counts.refused + ' not uploaded.' : '.'));
   };
 
   // ---- sending
@@ -218,7 +218,7 @@
         const status = statusOf(item, err);
         if (status === 401 || status === 507 || permanentErrors.includes(status)) return false;
         setState(item, 'lost');
-        showRate(item, navigator.onLine === false ? 'No connection; goes on by itself' : 'Waiting for the server');
+        showRate(item, navigator.onLine === false ? 'Connection lost. The upload will resume automatically.' : 'Waiting for the server');
         return true;
       },
       onError: (err) => markFailed(item, err),
@@ -281,11 +281,11 @@
     if (status === 401) {
       waitForSignIn(item);
     } else if (permanentErrors.includes(status)) {
-      markRejected(item, messageOf(err) || 'It was refused.');
+      markRejected(item, messageOf(err) || 'The server rejected this file.');
     } else {
       counts.refused++;
-      showProblem(item, messageOf(err) || 'It could not be sent. What arrived is kept; try again.');
-      announce(item.file.name + ' could not be sent.');
+      showProblem(item, messageOf(err) || 'Upload failed. Your progress is saved; select Retry.');
+      announce(item.file.name + ' could not be uploaded.');
       showRate(item, '');
       setState(item, 'failed');
     }
@@ -328,7 +328,7 @@
       if (result.state === 'refused') return markRejected(item, result.refusal + (result.advice ? '. ' + result.advice : ''));
       if (result.state === 'arriving' && result.offset < result.size) return startUpload(item);
       if (attempts > 60) {
-        showProblem(item, result.message || 'The server does not say what became of it.');
+        showProblem(item, result.message || "The server didn't confirm the upload. Reload the page to check.");
         setState(item, 'failed');
         return startWaiting();
       }
@@ -355,7 +355,7 @@
       item.note.hidden = false;
       announce(item.file.name + ': ' + result.note);
     }
-    showRate(item, 'Filed');
+    showRate(item, 'Uploaded');
     setState(item, 'filed');
     removeStored(item);
     section.dispatchEvent(new CustomEvent('deedkeep:filed', { bubbles: true, detail: result }));
@@ -411,7 +411,7 @@
     link.target = '_blank';
     link.rel = 'noopener';
     const message = createElement('span');
-    message.append('Your session has ended. ', link, '; what is on its way then goes on by itself.');
+    message.append('You were signed out. ', link, '. Your uploads then resume automatically.');
     alertLine.replaceChildren(message);
     alertLine.hidden = false;
     pollTimer = setInterval(checkSession, 5000);
@@ -456,7 +456,7 @@
       addRow(item);
       setState(item, 'waiting');
     });
-    announce(count(found.length, 'document is', 'documents are') + ' being sent.');
+    announce(count(found.length, 'document is', 'documents are') + ' uploading.');
     startWaiting();
   };
   const inOrder = (files) => files.sort((a, b) => (a.webkitRelativePath || a.name).localeCompare(b.webkitRelativePath || b.name, 'en', { numeric: true }));
@@ -485,7 +485,7 @@
   });
 
   const hasFiles = (event) => event.dataTransfer && [...event.dataTransfer.types].includes('Files');
-  const overlay = createElement('div', 'drop-over', 'Drop documents or folders to file them here');
+  const overlay = createElement('div', 'drop-over', 'Drop files or folders to upload them here');
   overlay.setAttribute('aria-hidden', 'true');
   let dragDepth = 0;
   const showOverlay = (on) => {
@@ -577,9 +577,9 @@
       }
       const li = createElement('li', 'upload');
       const name = createElement('span', 'name', stored.metadata.filename);
-      const rate = createElement('output', 'rate', Math.floor(100 * result.offset / result.size) + '% arrived');
-      const note = createNote('It broke off. Choose or drop the same document again, and it goes on from there.');
-      const forgetButton = button('Forget', 'Forget ' + stored.metadata.filename, async () => {
+      const rate = createElement('output', 'rate', Math.floor(100 * result.offset / result.size) + '% uploaded');
+      const note = createNote('Upload interrupted. Select or drop the same file again to resume.');
+      const forgetButton = button('Discard', 'Discard ' + stored.metadata.filename, async () => {
         await urlStorage.removeUpload(stored.urlStorageKey);
         interrupted.delete(stored.urlStorageKey);
         li.remove();

@@ -471,7 +471,7 @@
     }
     layout(null);
     goTo(anchor.n);
-    announce(`Turned by ${rotationOf(page) * 90} degrees`);
+    announce(`Rotated ${rotationOf(page) * 90} degrees`);
   };
 
   Object.assign(actions, {
@@ -717,7 +717,7 @@
     const typed = phrase, wantedHit = hit;
     const marks = await loadMarks(n);
     if (typed !== phrase || wantedHit !== hit) return;
-    announce(`Hit ${hit + 1} of ${hits.length}, on page ${n}`);
+    announce(`Match ${hit + 1} of ${hits.length}, on page ${n}`);
     drawMarks(n);
     for (const hitPage of new Set([...hits.slice(hit, hit + 6)].map((h) => h.page))) loadMarks(hitPage);
     const rects = marks[hit - hits.findIndex((h) => h.page === n)];
@@ -753,15 +753,15 @@
 
   // unsearchableNote says how many pages have no searchable text.
   const unsearchableNote = (unread) => (unread
-    ? ` ${unread === 1 ? '1 page has' : `${unread} pages have`} no searchable text, like a scan.` : '');
+    ? ` ${unread === 1 ? '1 page has' : `${unread} pages have`} no searchable text (scans).` : '');
 
   const showHits = (more, asWords, unread) => {
     const list = panel.querySelector('ol');
     const found = new Set(hits.map((h) => h.page)).size;
     query('[data-count]').textContent = hits.length
-      ? `${asWords ? 'Nowhere as a phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'hit' : 'hits'} on ${found} ${found === 1 ? 'page' : 'pages'}`
-      : unread >= pages.length ? 'This document has no searchable text (it is a scan). Find has nothing to look in.'
-        : 'Not found in the text of this document.';
+      ? `${asWords ? 'No match for the phrase. Its words: ' : ''}${more ? 'More than ' : ''}${hits.length.toLocaleString('en-US')} ${hits.length === 1 ? 'match' : 'matches'} on ${found} ${found === 1 ? 'page' : 'pages'}`
+      : unread >= pages.length ? 'This document has no searchable text. It may be a scan.'
+        : 'No matches in this document.';
     if (unread < pages.length) query('[data-count]').textContent += (hits.length && unread ? '.' : '') + unsearchableNote(unread);
     list.replaceChildren(...hits.map((h, i) => {
       const item = document.createElement('li');
@@ -798,7 +798,7 @@
       result = response.ok ? await response.json() : { hits: [], more: false, unread: pages.length };
     } catch {
       if (typed === phrase) {
-        query('[data-place]').textContent = 'no answer';
+        query('[data-place]').textContent = 'no response';
         phrase = '';
       }
       return;
@@ -807,7 +807,7 @@
     hits = result.hits;
     byWords = result.words;
     const unread = result.unread || 0;
-    query('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'not found';
+    query('[data-place]').textContent = hits.length ? '' : unread >= pages.length ? 'no text' : 'no matches';
     showHits(result.more, result.words && !words && /\s/.test(typed), unread);
     layout();
     paneSize = { width: pane.clientWidth, height: pane.clientHeight }; // the page in the middle need not stay there
@@ -933,14 +933,14 @@
       marks[now].classList.add('now');
       marks[now].scrollIntoView({ block: 'center' });
       query('[data-place]').textContent = `${now + 1} of ${marks.length}`;
-      announce(`Hit ${now + 1} of ${marks.length}`);
+      announce(`Match ${now + 1} of ${marks.length}`);
     };
     const isStale = () => finder.elements.find.value.trim() !== viewer.dataset.find;
     // Removes the matches of the last search while a new one is typed.
     finder.elements.find.addEventListener('input', () => {
       pane.classList.toggle('stale', isStale());
       const position = query('[data-place]');
-      if (position) position.textContent = isStale() ? '' : marks.length ? `${now + 1} of ${marks.length}` : 'not found';
+      if (position) position.textContent = isStale() ? '' : marks.length ? `${now + 1} of ${marks.length}` : 'no matches';
     });
     finder.addEventListener('submit', (event) => {
       if (isStale() || !marks.length) return;

@@ -45,9 +45,9 @@
         link.target = '_blank';
         link.rel = 'noopener';
         link.textContent = 'Sign in again in a new tab';
-        message.replaceChildren('You were signed out. ', link, '; this page then goes on by itself.');
+        message.replaceChildren('You were signed out. ', link, '. This page then continues automatically.');
       } else {
-        message.textContent = 'The server does not answer. This page goes on by itself when it does.';
+        message.textContent = "The server isn't responding. This page continues automatically when it does.";
       }
     };
     const setState = (newState) => {

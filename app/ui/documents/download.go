@@ -28,22 +28,22 @@ func (p *Pages) Download(w http.ResponseWriter, req *http.Request) {
 	link, err := p.parseLink(r)
 	switch {
 	case errors.Is(err, secret.ErrLinkExpired):
-		p.rejectDownload(r, http.StatusForbidden, "This link has ended",
-			"Links to documents live for a few minutes. Ask for a new one where you found it.")
+		p.rejectDownload(r, http.StatusForbidden, "Download link expired",
+			"Download links expire after a few minutes. Get a new link from the page or person that gave you this one.")
 		return
 	case err != nil:
-		p.rejectDownload(r, http.StatusForbidden, "This link does not work",
-			"It was changed or cut on its way. Ask for a new one where you found it.")
+		p.rejectDownload(r, http.StatusForbidden, "Download link not valid",
+			"The link is incomplete or was changed. Get a new link from the page or person that gave you this one.")
 		return
 	}
 	file, content, err := p.Vault.Files.Open(r.Context(), uint64(link.File))
 	if errs.KindOf(err) == errs.NotFound {
-		p.rejectDownload(r, http.StatusNotFound, "This document is gone", "It was taken away after the link was made.")
+		p.rejectDownload(r, http.StatusNotFound, "Document not found", "The document was deleted after this link was created.")
 		return
 	}
 	if err != nil {
 		p.Log.ErrorContext(r.Context(), "download", "error", err, "file", link.File, "request_id", r.RequestID())
-		heading, text := "Something went wrong here", "The document could not be opened. Please tell whoever runs this service."
+		heading, text := "Something went wrong on the server", "The document can't be opened. Tell the person who gave you this link."
 		if _, damaged := errors.AsType[*vault.DamagedError](err); damaged {
 			heading, text = "Document damaged", fmt.Sprintf("The stored copy of “%s” is damaged and can't be downloaded. Tell the person who gave you this link.", link.Filename)
 		}

@@ -46,7 +46,7 @@ func (r trashRow) ByRetention() bool { return r.Until.Equal(r.Trashed.RetainedUn
 const trashPerPage = 50
 
 var trashLabels = []struct{ recordType, one, many string }{
-	{"", "", "Everything"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
+	{"", "", "All"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
 }
 
 func (p *Pages) trashListPage(r *page.Request) error {
@@ -116,15 +116,15 @@ func (p *Pages) restoreTrash(r *page.Request) error {
 	var problems []string
 	restored := 0
 	if len(items) > maxRestorePerRequest {
-		return errs.InvalidField("item", "Choose at most %s at a time.", page.FormatCount(maxRestorePerRequest))
+		return errs.InvalidField("item", "Select at most %s at a time.", page.FormatCount(maxRestorePerRequest))
 	}
 	for _, item := range items {
 		heading, err := p.restoreRecord(r.Context(), r.Actor, p.ParseRecordName(item))
 		switch errs.KindOf(err) {
 		case errs.Invalid, errs.Conflict:
-			problems = append(problems, strings.TrimSpace(heading+" cannot be restored. "+page.ErrorSentence(err)))
+			problems = append(problems, strings.TrimSpace(heading+" can't be restored. "+page.ErrorSentence(err)))
 		case errs.NotFound:
-			problems = append(problems, "One is in the trash no longer: somebody was quicker, or its time was over.")
+			problems = append(problems, "One item is no longer in the trash. Someone restored or deleted it, or the server deleted it permanently.")
 		default:
 			if err != nil {
 				return err
@@ -132,12 +132,12 @@ func (p *Pages) restoreTrash(r *page.Request) error {
 			restored++
 		}
 	}
-	notice := page.Plural(restored, "was restored.", "were restored.")
+	notice := page.Plural(restored, "item restored.", "items restored.")
 	switch {
 	case len(items) == 0:
-		return p.showTrash(r, http.StatusUnprocessableEntity, []string{"Nothing was chosen. Tick what is to come back."})
+		return p.showTrash(r, http.StatusUnprocessableEntity, []string{"Nothing is selected. Select the items to restore."})
 	case len(problems) > 0 && restored > 0:
-		return p.showTrash(r, http.StatusConflict, append(problems, "The others: "+notice))
+		return p.showTrash(r, http.StatusConflict, append(problems, notice))
 	case len(problems) > 0:
 		return p.showTrash(r, http.StatusConflict, problems)
 	}

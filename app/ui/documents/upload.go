@@ -89,9 +89,9 @@ func (p *Pages) tusHandler(next page.HandlerFunc) page.HandlerFunc {
 func (p *Pages) mayUpload(r *page.Request) error {
 	switch err := page.CheckAccess(r.Visitor, page.MayWrite); {
 	case errors.Is(err, page.ErrSignIn):
-		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has ended. Sign in again to go on."}
+		return &errs.Error{Kind: errs.Unauthenticated, Message: "Your session has expired. Sign in again to continue."}
 	case errors.Is(err, page.ErrTwoFactorRequired):
-		return &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Set up two-factor authentication first."}
 	case err != nil:
 		return err
 	}
@@ -103,7 +103,7 @@ func (p *Pages) mayUpload(r *page.Request) error {
 
 // sendUploadError sends an error as JSON.
 func (p *Pages) sendUploadError(r *page.Request, err error) {
-	status, message := http.StatusInternalServerError, "Something went wrong here; try again."
+	status, message := http.StatusInternalServerError, "Something went wrong on the server. Try again."
 	var filename *errs.Error
 	var form *page.HTTPError
 	var protocol *tus.Error
@@ -115,7 +115,7 @@ func (p *Pages) sendUploadError(r *page.Request, err error) {
 	case errors.Is(err, upload.ErrUploadBusy):
 		status, message = http.StatusLocked, errorMessage(err)
 	case errors.Is(err, httpx.ErrTooSlow):
-		status, message = http.StatusRequestTimeout, "The document arrives too slowly."
+		status, message = http.StatusRequestTimeout, "The upload is too slow. Try again."
 	case errors.As(err, &filename) && httpx.StatusByKind[filename.Kind] != 0:
 		status, message = httpx.StatusByKind[filename.Kind], filename.Message
 	}
@@ -188,7 +188,7 @@ func (p *Pages) uploadBegin(r *page.Request) error {
 // exists.
 func placeError(err error) error {
 	if errs.KindOf(err) == errs.NotFound {
-		return page.NewHTTPError(http.StatusUnprocessableEntity, "", "The abstract or folder is no longer there.")
+		return page.NewHTTPError(http.StatusUnprocessableEntity, "", "The abstract or folder no longer exists.")
 	}
 	return err
 }
@@ -250,16 +250,16 @@ func (p *Pages) describeDocument(r *page.Request, answer *uploadStatus, file mod
 	}
 	duplicate := duplicates[0]
 	answer.Other = p.ViewerPath(duplicate.File)
-	filename := fmt.Sprintf("%q", duplicate.File.Filename)
+	filename := "“" + duplicate.File.Filename + "”"
 	switch {
 	case page.DocumentPlace(duplicate.File) == page.DocumentPlace(file):
-		answer.Note = "The same document is already here as " + filename + "."
+		answer.Note = "Duplicate: this document is already here as " + filename + "."
 	case duplicate.Location != "":
-		answer.Note = fmt.Sprintf("The same document is also in %s as %s.", duplicate.Location, filename)
+		answer.Note = fmt.Sprintf("Duplicate: this document is also in %s as %s.", duplicate.Location, filename)
 	case duplicate.File.AbstractID != 0:
-		answer.Note = "The same document is also in another abstract as " + filename + "."
+		answer.Note = "Duplicate: this document is also in another abstract as " + filename + "."
 	default:
-		answer.Note = "The same document is also in the vault as " + filename + "."
+		answer.Note = "Duplicate: this document is also in the vault as " + filename + "."
 	}
 	return nil
 }

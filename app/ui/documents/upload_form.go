@@ -53,7 +53,7 @@ func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedU
 		return bodyError(err)
 	}
 	if !tray.HasFiles() {
-		return p.RedirectWithNotice(r, to, "No document was chosen.")
+		return p.RedirectWithNotice(r, to, "No files were selected.")
 	}
 	filed, err := file(tray)
 	if err != nil {
@@ -66,8 +66,7 @@ func (p *Pages) receiveForm(r *page.Request, to string, file func(*vault.StagedU
 func (p *Pages) stageParts(r *page.Request, tray *vault.StagedUpload) error {
 	mediaType, boundary, _, err := decode.Boundary(r.Header.Get("Content-Type"))
 	if mediaType != "multipart/form-data" {
-		return page.NewHTTPError(http.StatusUnsupportedMediaType, "This cannot be read",
-			"This is no form of a page. Open the page anew and choose the documents there.")
+		return page.NewHTTPError(http.StatusUnsupportedMediaType, "Form not recognized", "Reload the page and select the documents again.")
 	}
 	if err != nil {
 		return err
@@ -83,7 +82,7 @@ func (p *Pages) stageParts(r *page.Request, tray *vault.StagedUpload) error {
 
 // bodyError returns the error page for a request body that couldn't be read.
 func bodyError(err error) error {
-	const heading = "This cannot be read"
+	const heading = "Upload failed"
 	var (
 		long      *http.MaxBytesError
 		malformed *decode.MalformedError
@@ -92,15 +91,15 @@ func bodyError(err error) error {
 	switch {
 	case errors.As(err, &long):
 		return page.NewHTTPError(http.StatusRequestEntityTooLarge, heading,
-			fmt.Sprintf("The documents are more than %s together. Send fewer at a time.", page.FormatSize(long.Limit)))
+			fmt.Sprintf("The documents are larger than %s in total. Upload fewer at a time.", page.FormatSize(long.Limit)))
 	case errors.As(err, &limit):
-		return page.NewHTTPError(http.StatusRequestEntityTooLarge, heading, "There are too many documents in one form. Send fewer at a time.")
+		return page.NewHTTPError(http.StatusRequestEntityTooLarge, heading, "The upload has too many documents. Upload fewer at a time.")
 	case errors.As(err, &malformed), errors.Is(err, httpx.ErrIncomplete):
 		return page.NewHTTPError(http.StatusBadRequest, heading,
-			"The documents did not arrive whole, and none was filed. Go back and send them again.")
+			"The upload was incomplete, so nothing was saved. Go back and try again.")
 	case errors.Is(err, httpx.ErrTooSlow):
 		return page.NewHTTPError(http.StatusRequestTimeout, heading,
-			"The documents arrived too slowly, and none was filed. Go back and send fewer at a time.")
+			"The upload was too slow, so nothing was saved. Go back and upload fewer documents at a time.")
 	}
 	return err
 }
@@ -113,7 +112,7 @@ func uploadNotice(filed vault.AbstractWithFiles) string {
 		for _, f := range filed.Files {
 			names = append(names, f.Filename)
 		}
-		lines = append(lines, fmt.Sprintf("Uploaded %s: %s.", page.Plural(n, "document", "documents"), strings.Join(names, ", ")))
+		lines = append(lines, fmt.Sprintf("%s uploaded: %s.", page.Plural(n, "document", "documents"), strings.Join(names, ", ")))
 	}
 	rejected, advice := make([]string, 0, len(filed.Failures)), []string(nil)
 	for _, f := range filed.Failures {
@@ -125,13 +124,13 @@ func uploadNotice(filed vault.AbstractWithFiles) string {
 	if n := len(rejected); n > 0 {
 		// Rejections come first because the length of a notice is limited. Uploaded documents are
 		// visible on the page anyway.
-		first := fmt.Sprintf("%s not uploaded: %s.", countNotUploaded(n), strings.Join(rejected, "; "))
+		first := fmt.Sprintf("%s rejected: %s.", rejectedCount(n), strings.Join(rejected, "; "))
 		lines = slices.Concat([]string{first}, advice, lines)
 	}
 	return strings.Join(lines, " ")
 }
 
-func countNotUploaded(n int) string {
+func rejectedCount(n int) string {
 	if n == 1 {
 		return "1 document was"
 	}

@@ -120,7 +120,7 @@ func (p *Pages) loadContent(r *page.Request, s *viewerData) error {
 		}
 	}
 	s.As = viewNone
-	s.Broken = cmp.Or(s.File.Failure, "There is no picture of this document here.")
+	s.Broken = cmp.Or(s.File.Failure, "This document has no preview.")
 	return nil
 }
 

@@ -20,7 +20,7 @@ func findReturnAddress(r *page.Request) string {
 // BackName returns the name of the page that the Back link leads to.
 func (s viewerData) BackName() string {
 	if s.From != "" {
-		return "what was found"
+		return "search results"
 	}
 	return s.Place.Name
 }

@@ -22,7 +22,7 @@ const fileDownloaded = "file.downloaded"
 // doesn't mistake it for complete.
 func (p *Pages) sendZip(r *page.Request, name string, list []vault.Descendant) error {
 	if len(list) == 0 {
-		return &errs.Error{Kind: errs.Conflict, Message: "There are no documents here to download."}
+		return &errs.Error{Kind: errs.Conflict, Message: "There are no documents to download."}
 	}
 	files := make([]model.File, 0, len(list))
 	for _, entry := range list {

@@ -20,7 +20,7 @@ func TestDescribeChange(t *testing.T) {
 		want                  ChangeLine
 	}{
 		{"a property", "county", `null`, `"Ada"`, nil, ChangeLine{"County", "", "Ada", ""}},
-		{"a parcel", "tax_map", `"1"`, `"2"`, nil, ChangeLine{"Parcel or tax map number", "1", "2", ""}},
+		{"a parcel", "tax_map", `"1"`, `"2"`, nil, ChangeLine{"Parcel ID", "1", "2", ""}},
 		{"a due date", "due_date", `"2026-06-02"`, `null`, nil, ChangeLine{"Due date", "Jun 2, 2026", "", ""}},
 		{"a status", "status", `"on_hold"`, `"In Exam"`, nil, ChangeLine{"Status", "On hold", "In Exam", ""}},
 		{"a defined checkbox", "custom_fields.rush", `false`, `true`, defs, ChangeLine{"Rush order", "No", "Yes", ""}},

@@ -201,7 +201,7 @@ func TestFieldTemplate(t *testing.T) {
 		{"missing", NewInput(everyField[0], nil), []string{`class="field missing"`}},
 		{"paragraph", NewInput(everyField[1], []string{"\n" + hostile}), []string{"<textarea", ">\n\n&#34;&gt;&lt;script"}},
 		{"date", NewInput(everyField[2], []string{"2026-03-14"}), []string{`type="date"`, `value="2026-03-14"`}},
-		{"radios", NewInput(everyField[3], []string{"B"}), []string{`role="radiogroup"`, `value="B" checked`, "Not filled in"}},
+		{"radios", NewInput(everyField[3], []string{"B"}), []string{`role="radiogroup"`, `value="B" checked`, "No selection"}},
 		{"dropdown", NewInput(everyField[4], []string{"5"}), []string{"<select", `<option value="5" selected>5</option>`}},
 		{"a removed option", NewInput(everyField[4], []string{"old"}), []string{`<option value="old" selected>old</option>`}},
 		{"multiselect", NewInput(everyField[5], []string{"X", "Z"}),

@@ -11,7 +11,7 @@ import (
 // typing errors. The API has no such limit.
 const minYear = 1600
 
-const yearTooEarlyText = "The year must be 1600 or later. Enter all four digits, as in 2026."
+const yearTooEarlyText = "The year must be 1600 or later. Enter all four digits, like 2026."
 
 // LegacyDateProblems returns a problem for each submitted date before minYear, by field name.
 func LegacyDateProblems(fields []Input, sent url.Values) map[string]string {

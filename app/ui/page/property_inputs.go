@@ -2,7 +2,7 @@ package page
 
 // propertyFieldLabels lists the property fields that every abstract has, in form order.
 var propertyFieldLabels = []struct{ name, label string }{
-	{"address", "Street address"}, {"city", "City"}, {"county", "County"}, {"state", "State"}, {"tax_map", "Parcel or tax map number"},
+	{"address", "Street address"}, {"city", "City"}, {"county", "County"}, {"state", "State"}, {"tax_map", "Parcel ID"},
 }
 
 // PropertyInputs returns the inputs for the property fields with their values and problems.

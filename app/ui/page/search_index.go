@@ -75,7 +75,7 @@ func (s SearchIndexStatus) progress() string {
 	if s.Total == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": %s, %s of %s records", s.Percent(), FormatCount(s.Done), FormatCount(s.Total))
+	return fmt.Sprintf(": %s (%s of %s records)", s.Percent(), FormatCount(s.Done), FormatCount(s.Total))
 }
 
 // Percent returns the progress of an index rebuild.

@@ -144,5 +144,5 @@ func (p *Pages) restoreAbstract(r *page.Request) error {
 	if _, err := p.Vault.Abstracts.Restore(r.Context(), r.Actor, r.PathID, vault.Idempotency[vault.AbstractWithFiles]{}); err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "It is back, with its documents.")
+	return p.RedirectWithNotice(r, p.AbstractPath(r.PathID), "Abstract and documents restored.")
 }

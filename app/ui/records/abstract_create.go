@@ -122,7 +122,7 @@ func (p *Pages) createAbstract(r *page.Request) error {
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
 	}
-	return createRecord(p, r, "The abstract is made. Drop its documents anywhere on this page.",
+	return createRecord(p, r, "Abstract created. Drop documents anywhere on this page to upload them.",
 		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
 		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
 			return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)

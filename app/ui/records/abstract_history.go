@@ -101,7 +101,7 @@ func historyLines(h vault.History, defs []model.Field) []historyLine {
 				}
 			}
 			if len(line.Changes) == 0 && e.Kind == "abstract.changed" {
-				line.What = "put the documents into another order"
+				line.What = "reordered the documents"
 			}
 		}
 		if n := len(lines); n > 0 && lines[n-1].merge(line) {

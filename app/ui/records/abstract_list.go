@@ -31,7 +31,7 @@ var abstractSorts = []listSort{
 	{"File number", "", "file", vault.SortFileNumber},
 	{"Address", "", "address", vault.SortAddress},
 	{"County, state", "", "", ""},
-	{"Parcel", "", "parcel", vault.SortParcel},
+	{"Parcel ID", "", "parcel", vault.SortParcel},
 	{"Template", "aside", "", ""},
 	{"Status", "", "", ""},
 	{"Documents", "num", "", ""},
@@ -62,7 +62,7 @@ func (p *Pages) abstractListPage(r *page.Request) (err error) {
 	if len(list.Rows) == 1 {
 		only = list.Rows[0].Path
 	}
-	return p.showList(r, &list.listing, only, "abstracts.html", "results-anew", page.Page{Heading: "Abstracts", Section: "abstracts", Data: &list})
+	return p.showList(r, &list.listing, only, "abstracts.html", "results-update", page.Page{Heading: "Abstracts", Section: "abstracts", Data: &list})
 }
 
 // loadAbstracts reads the requested page of the abstract list.

@@ -22,7 +22,7 @@ func (p *Pages) reorderDocuments(r *page.Request) error {
 		return err
 	}
 	if !r.IsPart() {
-		return p.RedirectWithNotice(r, p.documentRowAddress(filed, move.File), "The order is saved.")
+		return p.RedirectWithNotice(r, p.documentRowAddress(filed, move.File), "Document sequence saved.")
 	}
 	l, err := p.listDocuments(r, filed)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *Pages) renumberDocument(r *page.Request, file model.File, to int) error
 	if err != nil {
 		return err
 	}
-	notice := fmt.Sprintf("It is number %d now.", slices.Index(filed.Abstract.Files, file.ID)+1)
+	notice := fmt.Sprintf("Moved to position %d.", slices.Index(filed.Abstract.Files, file.ID)+1)
 	if !r.IsPart() {
 		return p.RedirectWithNotice(r, p.documentRowAddress(filed, file.ID), notice)
 	}

@@ -73,16 +73,16 @@ func (p *Pages) latestDocumentsPart(r *page.Request) error {
 // dashboardWarnings returns the warnings for a visitor. Administrators see all warnings. Other
 // users see only problems that keep them from working.
 func dashboardWarnings(d instance.Dashboard, visitor page.Visitor, now time.Time) []page.Warning {
-	const contact = " Please tell whoever runs this service."
+	const contact = " Contact your administrator."
 	switch {
 	case visitor.MayAdminister():
 		return page.HealthWarnings(instance.Health{Status: d.Status, Backup: d.Backup, LowDisk: d.LowDisk}, now)
 	case d.Status.ReadOnly:
-		return []page.Warning{{Text: "Nothing can be changed just now, since the disk failed to keep something." + contact}}
+		return []page.Warning{{Text: "deedkeep is read-only because of a disk error." + contact}}
 	case d.Status.Denied != nil && errs.KindOf(d.Status.Denied) != errs.InsufficientStorage:
 		return []page.Warning{{Text: page.DeniedReason(d.Status.Denied) + contact}}
 	case d.Status.DiskFree <= d.Status.DiskReserve:
-		return []page.Warning{{Text: "The disk is full: no document can be filed." + contact}}
+		return []page.Warning{{Text: "The disk is full. Documents can't be uploaded." + contact}}
 	}
 	return nil
 }
@@ -92,11 +92,11 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	if !r.MayWrite() {
 		return nil, nil
 	}
-	steps = []setupStep{{Text: "Make the first abstract", Hint: "One search of one property, with all its documents.", Path: "/abstracts/new", Button: "New abstract"}}
+	steps = []setupStep{{Text: "Create your first abstract", Hint: "One title search of one property, with its documents.", Path: "/abstracts/new", Button: "New abstract"}}
 	if !r.MayAdminister() {
 		return append(steps,
-			setupStep{Text: "Enter an order", Hint: "Most come from your other software by themselves; one can be typed in, too.", Path: "/orders/new", Button: "New order"},
-			setupStep{Text: "File a document", Hint: "Starters, plats and bulletins have their place in the vault's folders.", Path: "/vault", Button: "Open the vault"}), nil
+			setupStep{Text: "Enter an order", Hint: "Orders usually arrive from your title software. You can also enter one here.", Path: "/orders/new", Button: "New order"},
+			setupStep{Text: "Upload a document", Hint: "Store starters, plats, and bulletins in the vault's folders.", Path: "/vault", Button: "Open vault"}), nil
 	}
 	keys, err := p.Vault.Keys.List(r.Context())
 	if err != nil {
@@ -108,9 +108,9 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	}
 	people, err := p.Vault.Users.List(r.Context())
 	return append(steps,
-		setupStep{Text: "Let your other software in", Hint: "It sends orders, abstracts and documents with an API key.", Path: "/admin/keys/new", Button: "Issue a key", Done: active},
-		setupStep{Text: "Say where backups go", Hint: "Another disk, or a share: the settings backup.to and backup.every make one by themselves.", Path: "/admin/backups", Button: "See backups", Done: d.Backup.Next != nil},
-		setupStep{Text: "Let the others in", Hint: "Each gets a link to choose a password, and a role.", Path: "/admin/users/new", Button: "Invite somebody", Done: len(people) > 1}), err
+		setupStep{Text: "Connect your title software", Hint: "It sends orders, abstracts, and documents with an API key.", Path: "/admin/keys/new", Button: "Create API key", Done: active},
+		setupStep{Text: "Set up backups", Hint: "Set backup.to to another disk or a network share, and backup.every to how often.", Path: "/admin/backups", Button: "Backup settings", Done: d.Backup.Next != nil},
+		setupStep{Text: "Invite your team", Hint: "Each person gets a role and a link to choose a password.", Path: "/admin/users/new", Button: "Invite user", Done: len(people) > 1}), err
 }
 
 // retryFailedDocuments retries the processing of all failed documents.
@@ -119,5 +119,5 @@ func (p *Pages) retryFailedDocuments(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, page.ReturnAddress(r, "/"), page.Plural(n, "document is", "documents are")+" processed again.")
+	return p.RedirectWithNotice(r, page.ReturnAddress(r, "/"), "Reprocessing "+page.Plural(n, "document", "documents")+".")
 }

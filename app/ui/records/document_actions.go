@@ -48,7 +48,7 @@ func (p *Pages) renameDocument(r *page.Request) error {
 }
 
 func (p *Pages) showRenamed(r *page.Request, file model.File) error {
-	return p.showChanged(r, file, "It is called “"+file.Filename+"” now.")
+	return p.showChanged(r, file, "Renamed to “"+file.Filename+"”.")
 }
 
 // showChanged shows a document after a change: a script gets its row, and other browsers return to
@@ -112,7 +112,7 @@ func (p *Pages) restoreDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showChanged(r, file, "“"+file.Filename+"” is back.")
+	return p.showChanged(r, file, "“"+file.Filename+"” restored.")
 }
 
 // retryDocument retries processing a failed document.
@@ -124,5 +124,5 @@ func (p *Pages) retryDocument(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.showChanged(r, file, "It is processed again.")
+	return p.showChanged(r, file, "Reprocessing started.")
 }

@@ -21,12 +21,12 @@ func selectedDocuments(r *page.Request) ([]uint64, error) {
 	for _, text := range r.PostForm["file"] {
 		id, err := strconv.ParseUint(text, 10, 63)
 		if err != nil || id == 0 {
-			return nil, errs.InvalidField("file", "Choose documents of the list.")
+			return nil, errs.InvalidField("file", "Select documents from the list.")
 		}
 		ids = append(ids, id)
 	}
 	if len(ids) > maxSelected {
-		return nil, errs.InvalidField("file", "Choose at most %s at a time.", page.FormatCount(maxSelected))
+		return nil, errs.InvalidField("file", "Select at most %s at a time.", page.FormatCount(maxSelected))
 	}
 	return ids, nil
 }
@@ -44,9 +44,9 @@ func (p *Pages) moveDocuments(r *page.Request) error {
 	address := page.ReturnAddress(r, "/vault")
 	switch {
 	case len(ids) == 0:
-		return p.RedirectWithNotice(r, address, "No document was chosen.")
+		return p.RedirectWithNotice(r, address, "No documents were selected.")
 	case r.PostForm.Get("to") == "":
-		return p.RedirectWithNotice(r, address, "Choose the folder to move to.")
+		return p.RedirectWithNotice(r, address, "Select a folder to move the documents to.")
 	}
 	if _, undoing := r.PostForm["from"]; undoing {
 		from, err := formFolderID(r, "from")
@@ -105,7 +105,7 @@ func (p *Pages) trashDocuments(r *page.Request) error {
 	}
 	address := page.ReturnAddress(r, "/vault")
 	if len(ids) == 0 {
-		return p.RedirectWithNotice(r, address, "No document was chosen.")
+		return p.RedirectWithNotice(r, address, "No documents were selected.")
 	}
 	trashed, skipped, err := p.Vault.Files.TrashMany(r.Context(), r.Actor, ids)
 	if err != nil {
@@ -129,7 +129,7 @@ func bulkNotice(n int, skipped []vault.Skipped, action string) string {
 		if name == "" {
 			name = fmt.Sprintf("document %d", skip.File.ID)
 		}
-		fmt.Fprintf(&b, "“%s” was left: %s ", name, skip.Reason)
+		fmt.Fprintf(&b, "“%s” was skipped: %s ", name, skip.Reason)
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -74,7 +74,7 @@ func (p *Pages) findPage(r *page.Request) error {
 	list.setLinks()
 	if r.IsPart() {
 		r.W.Header().Set(list.historyHeader(r), list.findAddress())
-		return p.RenderPart(r, http.StatusOK, "find.html", "found-anew", list)
+		return p.RenderPart(r, http.StatusOK, "find.html", "found-update", list)
 	}
 	return p.RenderPage(r, http.StatusOK, "find.html", page.Page{Heading: list.Heading(), Section: "find", Data: list})
 }
@@ -89,7 +89,7 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 	if err != nil || n == 0 {
 		return "", err
 	}
-	said := page.Plural(n, "document in the vault has", "documents in the vault have") + " no searchable text, like scans. Find looks only at their names."
+	said := page.Plural(n, "document has", "documents have") + " no searchable text, such as scans. Search finds them by name only."
 	if !all {
 		said = "At least " + said
 	}
@@ -99,9 +99,9 @@ func (p *Pages) unsearchableNotice(ctx context.Context, q search.Query) (string,
 // Heading returns the heading of the page.
 func (l *findPage) Heading() string {
 	if name := l.Called(); name != "" {
-		return "Find: " + name
+		return "Search: “" + name + "”"
 	}
-	return "Find"
+	return "Search"
 }
 
 // Beyond reports whether the requested page is after the last one. If the counts are unknown, it
@@ -113,7 +113,7 @@ func (l *findPage) Beyond() bool {
 // Nothing returns the sentence for a page without results. The period is omitted.
 func (l *findPage) Nothing() string {
 	if l.Beyond() {
-		return "The list ends before this page"
+		return "No more results"
 	}
 	return l.findResults.Nothing()
 }
@@ -142,7 +142,7 @@ func (l *findPage) findAddress(pairs ...string) string {
 
 // findHelpPage serves the page that explains how to search.
 func (p *Pages) findHelpPage(r *page.Request) error {
-	return p.RenderPage(r, http.StatusOK, "findhow.html", page.Page{Heading: "How finding works", Section: "find"})
+	return p.RenderPage(r, http.StatusOK, "findhow.html", page.Page{Heading: "Search tips", Section: "find"})
 }
 
 // applyDateAliases also accepts the API's names for the date filters.

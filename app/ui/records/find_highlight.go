@@ -64,11 +64,11 @@ func looseNotice(text string) string {
 	letter := isSingleLetter(last) && strings.HasSuffix(text, last)
 	switch {
 	case letter:
-		return "Also shown: what has no word “" + last + "”. Type on to narrow it."
+		return "Includes results without “" + last + "”. Keep typing to narrow the list."
 	case quotes%2 == 1:
-		return "Also shown: what has the words, but not one behind the other."
+		return "Includes results with these words, but not as an exact phrase."
 	}
-	return "Also shown: what has the number without the word before it."
+	return "Includes results with the number but without the word before it."
 }
 
 // isSingleLetter reports whether word is a single character but not a digit.

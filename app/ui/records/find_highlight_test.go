@@ -11,13 +11,13 @@ import (
 func TestLooseNotice(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"mill s":           "Also shown: what has no word “s”. Type on to narrow it.",
-		"tax-é":            "Also shown: what has no word “é”. Type on to narrow it.",
-		`"right of wa`:     "Also shown: what has the words, but not one behind the other.",
-		"Bk 1022 Pg 311":   "Also shown: what has the number without the word before it.",
-		"bk 2":             "Also shown: what has the number without the word before it.",
-		"book 7 page 3 ":   "Also shown: what has the number without the word before it.",
-		`"right of way" s`: "Also shown: what has no word “s”. Type on to narrow it.",
+		"mill s":           "Includes results without “s”. Keep typing to narrow the list.",
+		"tax-é":            "Includes results without “é”. Keep typing to narrow the list.",
+		`"right of wa`:     "Includes results with these words, but not as an exact phrase.",
+		"Bk 1022 Pg 311":   "Includes results with the number but without the word before it.",
+		"bk 2":             "Includes results with the number but without the word before it.",
+		"book 7 page 3 ":   "Includes results with the number but without the word before it.",
+		`"right of way" s`: "Includes results without “s”. Keep typing to narrow the list.",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got := looseNotice(text); got != want {

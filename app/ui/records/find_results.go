@@ -216,11 +216,11 @@ func (f *findResults) spellingInDocument(hit search.Hit) string {
 func (f findResults) Nothing() string {
 	switch {
 	case f.Partial == "":
-		return "Nothing was found"
+		return "No results"
 	case strings.ContainsFunc(f.Text, unicode.IsDigit):
-		return "No number or address begins so"
+		return "No matching number or address"
 	}
-	return "Names and words cannot be found yet"
+	return "Names and words aren't searchable yet"
 }
 
 // Several reports whether the search text has more than one word.

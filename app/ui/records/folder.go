@@ -134,7 +134,7 @@ func (s *folderView) setPage(row vault.FilePage) {
 	for _, column := range []struct {
 		by    vault.FolderSort
 		label string
-	}{{vault.ByName, "Name"}, {vault.ByDate, "Filed"}, {vault.BySize, "Size"}} {
+	}{{vault.ByName, "Name"}, {vault.ByDate, "Uploaded"}, {vault.BySize, "Size"}} {
 		link := folderSort{Label: column.label, Address: s.pageAddress(column.by, column.by == vault.ByDate, 1)}
 		if column.by == s.Sort {
 			link.Address, link.Aria = s.pageAddress(column.by, !s.Down, 1), "ascending"

@@ -39,7 +39,7 @@ func (p *Pages) createFolder(r *page.Request) error {
 	if err != nil {
 		return p.showFolderProblem(r, parent, "new", err, func(s *folderView) { s.NewName = r.PostForm.Get("name") })
 	}
-	return p.RedirectWithNotice(r, page.FolderPath(created.ID), "The folder is made.")
+	return p.RedirectWithNotice(r, page.FolderPath(created.ID), "Folder created.")
 }
 
 // formFolderID returns the folder ID in the named form field, or 0 if the field is empty.
@@ -50,7 +50,7 @@ func formFolderID(r *page.Request, name string) (uint64, error) {
 	}
 	id, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return 0, errs.InvalidField(name, "Choose a folder of the list.")
+		return 0, errs.InvalidField(name, "Select a folder from the list.")
 	}
 	return id, nil
 }
@@ -60,7 +60,7 @@ func (p *Pages) renameFolder(r *page.Request) error {
 	if _, err := p.Vault.Folders.Patch(r.Context(), r.Actor, r.PathID, patch, vault.Match{}); err != nil {
 		return p.showFolderProblem(r, r.PathID, "rename", err, func(s *folderView) { s.OwnName = r.PostForm.Get("name") })
 	}
-	return p.RedirectWithNotice(r, page.FolderPath(r.PathID), "Renamed.")
+	return p.RedirectWithNotice(r, page.FolderPath(r.PathID), "Folder renamed.")
 }
 
 func (p *Pages) moveFolder(r *page.Request) error {
@@ -81,7 +81,7 @@ func (p *Pages) moveFolder(r *page.Request) error {
 	if before.ParentID != moved.ParentID {
 		undo = page.UndoAddress(page.FolderPath(r.PathID)+"/move", url.Values{"parent": {strconv.FormatUint(before.ParentID, 10)}})
 	}
-	return p.RedirectWithUndo(r, page.ReturnAddress(r, page.FolderPath(r.PathID)), fmt.Sprintf("“%s” was moved.", moved.Name), undo)
+	return p.RedirectWithUndo(r, page.ReturnAddress(r, page.FolderPath(r.PathID)), fmt.Sprintf("Folder “%s” moved.", moved.Name), undo)
 }
 
 func (p *Pages) removeFolder(r *page.Request) error {
@@ -92,5 +92,5 @@ func (p *Pages) removeFolder(r *page.Request) error {
 	if err := p.Vault.Folders.Remove(r.Context(), r.Actor, r.PathID, vault.Match{}); err != nil {
 		return p.showFolderProblem(r, r.PathID, "remove", err, func(*folderView) {})
 	}
-	return p.RedirectWithNotice(r, page.FolderOrVaultPath(folder.ParentID), fmt.Sprintf("The folder “%s” is removed.", folder.Name))
+	return p.RedirectWithNotice(r, page.FolderOrVaultPath(folder.ParentID), fmt.Sprintf("Folder “%s” removed.", folder.Name))
 }

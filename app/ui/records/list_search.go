@@ -39,7 +39,7 @@ func searchRows[T any](l *listing, text string, byNumber, bySearch func() ([]T, 
 // to use if the search was complete.
 func (l listing) Empty(fits string) string {
 	if l.Wordless != "" {
-		return "No number, parcel or address begins so"
+		return "No matching number, Parcel ID, or address"
 	}
 	return fits
 }

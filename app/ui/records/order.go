@@ -142,7 +142,7 @@ func (p *Pages) restoreOrder(r *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.RedirectWithNotice(r, p.OrderPath(r.PathID), "Order “"+o.Number+"” is back.")
+	return p.RedirectWithNotice(r, p.OrderPath(r.PathID), "Order “"+o.Number+"” restored.")
 }
 
 // recentEvents is the number of history entries shown on an order's page.

@@ -55,7 +55,7 @@ func (p *Pages) createOrder(r *page.Request) error {
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		Custom:        page.SubmittedCustom(defs, form),
 	}
-	return createRecord(p, r, "The order is made.", func(created model.Order) string { return p.OrderPath(created.ID) },
+	return createRecord(p, r, "Order created.", func(created model.Order) string { return p.OrderPath(created.ID) },
 		func(idempotency vault.Idempotency[model.Order]) (model.Order, error) {
 			return p.Vault.Orders.Create(r.Context(), r.Actor, draft, idempotency)
 		}, p.renderNewOrder)

@@ -35,7 +35,7 @@ var orderSorts = []listSort{
 	{"Order", "", "order_number", vault.SortOrderNumber},
 	{"Address", "", "address", vault.SortAddress},
 	{"County, state", "", "", ""},
-	{"Parcel", "aside", "parcel", vault.SortParcel},
+	{"Parcel ID", "aside", "parcel", vault.SortParcel},
 	{"Status", "", "", ""},
 	{"Due", "", "due_date", vault.SortDue},
 	{"Created", "aside", "created_at", vault.SortCreated},
@@ -56,7 +56,7 @@ func (p *Pages) orderListPage(r *page.Request) error {
 	if len(list.Rows) == 1 {
 		only = p.OrderPath(list.Rows[0].ID)
 	}
-	return p.showList(r, &list.listing, only, "orders.html", "order-results-anew", page.Page{Heading: "Orders", Section: "orders", Data: &list})
+	return p.showList(r, &list.listing, only, "orders.html", "order-results-update", page.Page{Heading: "Orders", Section: "orders", Data: &list})
 }
 
 // loadOrders reads the requested page of the order list.

@@ -181,7 +181,7 @@ func (e *mergedForm) describeConflicts(log []model.Event, zone *time.Location) {
 		by := "This was changed"
 		on := " while you were editing"
 		if at := lastChangeOf(log, in.Name); at >= 0 {
-			by = page.ActorInSentence(log[at].Actor) + " changed this"
+			by = page.ActorText(log[at].Actor) + " changed this"
 			on = " on " + page.ClockTime(log[at].At.In(zone))
 		}
 		in.Others = by + " to “" + in.Theirs + "”" + on + "."

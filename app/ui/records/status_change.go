@@ -21,16 +21,16 @@ func statusConflict(r *page.Request, is string) bool {
 
 // statusConflictText says who changed the status in the meantime, and when.
 func (p *Pages) statusConflictText(r *page.Request, recordType, is string) (string, error) {
-	text := "The status is “" + page.FormatStatus(is) + "” meanwhile"
 	log, err := p.latestEvents(r, recordType)
 	if err != nil {
 		return "", err
 	}
+	text := "The status changed to “" + page.FormatStatus(is) + "”."
 	if at := lastChangeOf(log, "status"); at >= 0 {
 		e := log[at]
-		text += " (" + page.ActorInSentence(e.Actor) + ", " + page.ClockTime(e.At.In(p.Zone)) + ")"
+		text = page.ActorText(e.Actor) + " changed the status to “" + page.FormatStatus(is) + "” on " + page.ClockTime(e.At.In(p.Zone)) + "."
 	}
-	return text + ". Nothing was changed: choose again if it should be another.", nil
+	return text + " Your change wasn't saved. Select a status again if it should be different.", nil
 }
 
 // matchSeenVersion makes a change fail if the record changed after it was read. It applies only if
