@@ -140,10 +140,8 @@ func (l *findPage) findAddress(pairs ...string) string {
 	return to
 }
 
-// findHelpPage serves the page that explains how to search.
-func (p *Pages) findHelpPage(r *page.Request) error {
-	return p.RenderPage(r, http.StatusOK, "findhow.html", page.Page{Heading: "Search tips", Section: "find"})
-}
+// findHelpPage redirects to the search guide, which replaced this page.
+func (p *Pages) findHelpPage(r *page.Request) error { return r.Redirect("/help/search") }
 
 // applyDateAliases also accepts the API's names for the date filters.
 func (l *findPage) applyDateAliases(r *page.Request) {
