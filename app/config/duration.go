@@ -18,7 +18,7 @@ const maxYears = 200
 // maxDays is the maximum number of days that ParseDuration accepts.
 const maxDays = 1<<16 - 1
 
-var errDuration = errors.New("is not a duration; write it like 30s, 5m, 24h, 7d or 20y")
+var errDuration = errors.New("is not a valid duration; use a value such as 30s, 5m, 24h, 7d, or 20y")
 
 // ParseDuration parses a duration in Go syntax (`1h30m`, `500ms`). It also accepts a number of years (365 days each)
 // and days, either alone or followed by a duration in Go syntax (`20y`, `7d`, `1d12h`, `1y30d`).

@@ -17,9 +17,9 @@ type Exposure struct {
 func (e Exposure) String() string {
 	subject := e.Path
 	if e.Key != "" {
-		subject += ", the file of " + e.Key + ","
+		subject += ", the file of setting " + e.Key + ","
 	}
-	return fmt.Sprintf("%s can be read by %s of this machine; let only the service's user read it: chmod go= %s", subject, e.Readers, e.Path)
+	return fmt.Sprintf("%s can be read by %s of this machine; give only the service account access: chmod go= %s", subject, e.Readers, e.Path)
 }
 
 // Exposures lists files that contain secrets and that other users can read. It checks the settings file if it contains

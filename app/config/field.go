@@ -92,7 +92,7 @@ func decodeText(kind reflect.Type, text string) (any, error) {
 		return number, nil
 	case reflect.TypeFor[bool]():
 		if text != "true" && text != "false" {
-			return nil, fmt.Errorf("is neither true nor false")
+			return nil, fmt.Errorf("must be true or false")
 		}
 		return text == "true", nil
 	}
@@ -129,10 +129,10 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	}
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("is neither an address nor a network; write it like 10.0.0.7 or 10.0.0.0/8")
+		return netip.Prefix{}, fmt.Errorf("is not an IP address or network; use 10.0.0.7 or 10.0.0.0/8, for example")
 	}
 	if network != network.Masked() {
-		return netip.Prefix{}, fmt.Errorf("is an address within a network; write %s for all of it", network.Masked())
+		return netip.Prefix{}, fmt.Errorf("is an address within a network; use %s for the entire network", network.Masked())
 	}
 	return network, nil
 }

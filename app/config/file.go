@@ -42,7 +42,7 @@ func parseFile(path string, text []byte) ([]entry, Problems) {
 	r := fileReader{path: path}
 	root, err := strictyaml.Parse(text)
 	if failed, ok := errors.AsType[*strictyaml.Error](err); ok {
-		reason := "a second document begins here; a settings file has one"
+		reason := "must contain only one YAML document"
 		if failed.Reason != "" {
 			reason = "is not valid YAML: " + failed.Reason
 		}
@@ -75,7 +75,7 @@ func (r *fileReader) section(node *yaml.Node, prefix string) {
 		return
 	}
 	if node.Kind != yaml.MappingNode {
-		r.report(node, strings.TrimSuffix(prefix, "."), "must be a section with keys and values of its own")
+		r.report(node, strings.TrimSuffix(prefix, "."), "must be a section with its own keys and values")
 		return
 	}
 	lines := map[string]int{}
@@ -83,7 +83,7 @@ func (r *fileReader) section(node *yaml.Node, prefix string) {
 		name, value := node.Content[i], node.Content[i+1]
 		key := prefix + name.Value
 		if first, duplicate := lines[name.Value]; duplicate {
-			r.report(name, key, fmt.Sprintf("is set twice, first in line %d", first))
+			r.report(name, key, fmt.Sprintf("is set twice; first in line %d", first))
 			continue
 		}
 		lines[name.Value] = name.Line
@@ -95,7 +95,7 @@ func (r *fileReader) pair(name, value *yaml.Node, key string) {
 	isPart := func(known string) bool { return strings.HasPrefix(known, key+".") }
 	switch {
 	case name.Kind != yaml.ScalarNode || strings.Contains(name.Value, ".") || name.Value == "":
-		r.report(name, key, "is not a key; write sections and keys as \"deedkeep config example\" does")
+		r.report(name, key, "is not a valid key; for the format, see \"deedkeep config example\"")
 	case slices.Contains(allKeys(), key):
 		r.leaf(value, key)
 	case slices.ContainsFunc(allKeys(), isPart):
@@ -110,9 +110,9 @@ func (r *fileReader) leaf(node *yaml.Node, key string) {
 	list := []string{}
 	switch {
 	case isNull(node):
-		r.report(node, key, "has no value; write one, or leave the line out for the default")
+		r.report(node, key, "has no value; set one, or remove the line to use the default")
 	case node.Kind == yaml.AliasNode:
-		r.report(node, key, "is an alias; write the value itself")
+		r.report(node, key, "is a YAML alias; write the value itself")
 	case node.Kind == yaml.MappingNode:
 		r.report(node, key, "must be a value, not a section")
 	case node.Kind == yaml.ScalarNode:
@@ -120,7 +120,7 @@ func (r *fileReader) leaf(node *yaml.Node, key string) {
 	default:
 		for _, item := range node.Content {
 			if item.Kind != yaml.ScalarNode || isNull(item) {
-				r.report(item, key, "must be a list of plain values")
+				r.report(item, key, "must be a list of simple values")
 				return
 			}
 			list = append(list, item.Value)

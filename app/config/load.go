@@ -95,9 +95,9 @@ func findFile(src Source, dataDir string) (path string, entries []entry, problem
 			if pathErr != nil {
 				err = pathErr.Err // without the path, which is the source of the problem
 			}
-			return path, nil, Problems{{Source: path, Reason: "cannot be read: " + err.Error()}}
+			return path, nil, Problems{{Source: path, Reason: "can't read the file: " + err.Error()}}
 		case src.File != "":
-			return path, nil, Problems{{Source: path, Reason: "is not there"}}
+			return path, nil, Problems{{Source: path, Reason: "file not found"}}
 		}
 	}
 	return "", nil, nil
@@ -136,7 +136,7 @@ func (c Config) checkDataKey(file, dataDir string) Problems {
 		return nil
 	}
 	return Problems{{Key: "data", Reason: fmt.Sprintf(
-		"this file lies in the data directory %s and cannot name another one; remove the line", dataDir)}}
+		"this file is in the data directory %s and can't set another one; remove the line", dataDir)}}
 }
 
 // SourceOf returns the source of a key's value in the format of Problem.Source, such as `data/config.yaml:12`,

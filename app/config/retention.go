@@ -19,7 +19,7 @@ func (r Retention) ByTemplate() (map[uint64]time.Duration, error) {
 			return nil, err
 		}
 		if _, twice := all[id]; twice {
-			return nil, fmt.Errorf("has template %d twice", id)
+			return nil, fmt.Errorf("lists template %d twice", id)
 		}
 		all[id] = keep
 	}
@@ -30,7 +30,7 @@ func parseRetention(text string) (id uint64, keep time.Duration, err error) {
 	template, period, _ := strings.Cut(text, "=")
 	id, err = strconv.ParseUint(strings.TrimSpace(template), 10, 63)
 	if err != nil || id == 0 {
-		return 0, 0, fmt.Errorf("%q is not a template ID with a duration; write each like 3=7y", text)
+		return 0, 0, fmt.Errorf("%q must be a template ID and a duration, such as 3=7y", text)
 	}
 	keep, err = ParseDuration(period)
 	if err != nil {

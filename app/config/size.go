@@ -27,7 +27,7 @@ type unit struct {
 
 func units() []unit { return []unit{{"TB", TB}, {"GB", GB}, {"MB", MB}, {"KB", KB}} }
 
-var errSize = errors.New("is not a size; write it like 100 MB, 8 MiB, 64 KB, or as a whole number of bytes")
+var errSize = errors.New("is not a valid size; use a value such as 100 MB or 64 KB, or a number of bytes")
 
 // ParseSize parses `100 MB`, `8 MiB`, `512 B`, or a plain number of bytes. It ignores spaces and letter case.
 func ParseSize(text string) (Size, error) {

@@ -17,7 +17,7 @@ func loadTimeZone(name string) (*time.Location, error) {
 func checkTimeZone(name string) string {
 	if _, err := loadTimeZone(name); err != nil {
 		return fmt.Sprintf(
-			"%q is not a time zone; write a name of the IANA time zone database, like America/New_York, America/Chicago or UTC", name)
+			"%q is not a time zone; use an IANA name such as America/New_York, America/Chicago, or UTC", name)
 	}
 	return ""
 }

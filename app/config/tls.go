@@ -13,10 +13,10 @@ func (c Config) Warnings() (list []string) {
 	}
 	if len(c.TrustedProxies) > 0 {
 		return []string{"listen is " + c.Listen +
-			" without TLS: whoever can reach it beside the proxy sends and reads keys and documents in the clear; " +
-			"let a firewall admit the proxy alone, or set tls.self_signed: true"}
+			" without TLS; anyone who can bypass the proxy can use it without encryption; " +
+			"allow only the proxy in the firewall, or set tls.self_signed: true"}
 	}
-	return []string{"listen is " + c.Listen + " without TLS: keys, passwords and documents can be read by anybody on the way; " +
+	return []string{"listen is " + c.Listen + " without TLS; anyone on the network can read API keys, passwords, and documents; " +
 		"set tls.self_signed: true (office network) or tls.cert and tls.key, or listen on 127.0.0.1"}
 }
 

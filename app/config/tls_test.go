@@ -13,20 +13,20 @@ func TestTLSSettings(t *testing.T) {
 		{"one file for both", "tls: {cert: c.pem, key: c.pem}\n", ""},
 		{"no HSTS", "tls: {cert: c.pem, key: c.pem, hsts: 0s}\n", ""},
 		{"public https", "public_url: https://v.example.com\ntls: {self_signed: true}\n", ""},
-		{"certificate alone", "tls:\n  cert: c.pem\n", "config.yaml:2: tls.cert: is a certificate without a key; set tls.key too"},
-		{"key alone", "tls:\n  key: k.pem\n", "config.yaml:2: tls.key: is a key without a certificate; set tls.cert too"},
+		{"certificate alone", "tls:\n  cert: c.pem\n", "config.yaml:2: tls.cert: requires a key; set tls.key, too"},
+		{"key alone", "tls:\n  key: k.pem\n", "config.yaml:2: tls.key: requires a certificate; set tls.cert, too"},
 		{"both kinds", "tls:\n  cert: c.pem\n  key: k.pem\n  self_signed: true\n",
-			"config.yaml:4: tls.self_signed: there is a certificate in tls.cert already; set one of the two"},
+			"config.yaml:4: tls.self_signed: can't be combined with tls.cert; set only one"},
 		{"nothing to redirect to", "tls:\n  redirect_listen: :80\n",
-			"config.yaml:2: tls.redirect_listen: there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
+			"config.yaml:2: tls.redirect_listen: requires TLS; set tls.cert and tls.key, or tls.self_signed"},
 		{"no address to redirect from", "tls:\n  self_signed: true\n  redirect_listen: '80'\n",
-			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all ` +
+			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; use 127.0.0.1:8080, or :8080 for all ` +
 				`addresses of this machine`},
 		{"redirect to itself", "tls:\n  self_signed: true\n  redirect_listen: 127.0.0.1:8080\n",
-			"config.yaml:3: tls.redirect_listen: is the address of listen, which does that already; leave it out"},
+			"config.yaml:3: tls.redirect_listen: is the same as listen, which already redirects; remove it"},
 		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n",
-			"config.yaml:1: public_url: must begin with https://, since tls is set"},
-		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a path`},
+			"config.yaml:1: public_url: must begin with https://, because TLS is on"},
+		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a valid path`},
 		{"HSTS too long", "tls: {hsts: 731d}\n", "config.yaml:1: tls.hsts: must be between 0s and 2y, not 731d"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -48,14 +48,14 @@ func TestWarnings(t *testing.T) {
 		{"loopback of IPv6", "[::1]:8080", nil, ""},
 		{"mapped loopback", "[::ffff:127.0.0.1]:8080", nil, ""},
 		{"loopback by name", "LocalHost:8080", nil, ""},
-		{"everywhere", ":8080", nil, "can be read by anybody on the way"},
-		{"everywhere, spelt out", "0.0.0.0:8080", nil, "can be read by anybody on the way"},
+		{"everywhere", ":8080", nil, "anyone on the network can read API keys"},
+		{"everywhere, spelt out", "0.0.0.0:8080", nil, "anyone on the network can read API keys"},
 		{"an address", "192.168.1.2:80", nil, "listen is 192.168.1.2:80 without TLS"},
-		{"a name", "vault:80", nil, "can be read by anybody on the way"},
+		{"a name", "vault:80", nil, "anyone on the network can read API keys"},
 		{"encrypted", ":8080", func(c *Config) { c.TLS.SelfSigned = true }, ""},
 		{"own certificate", ":8080", func(c *Config) { c.TLS.Cert, c.TLS.Key = "c", "k" }, ""},
 		{"behind a proxy elsewhere", ":8080",
-			func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")} }, "let a firewall admit the proxy alone"},
+			func(c *Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.7/32")} }, "allow only the proxy in the firewall"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := Default()

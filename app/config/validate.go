@@ -44,7 +44,7 @@ func (c Config) invalidTexts() map[string]string {
 		redirect = checkListen(c.TLS.RedirectListen)
 	}
 	return map[string]string{
-		"data":                   checkPath(c.Data, "must name a directory"),
+		"data":                   checkPath(c.Data, "must be a directory"),
 		"listen":                 checkListen(c.Listen),
 		"public_url":             checkPublicURL(c.PublicURL),
 		"time_zone":              checkTimeZone(c.TimeZone),
@@ -69,7 +69,7 @@ func checkPath(path, ifEmpty string) string {
 		return ifEmpty
 	}
 	if strings.ContainsAny(path, "\x00\r\n") {
-		return fmt.Sprintf("%q is not a path", path)
+		return fmt.Sprintf("%q is not a valid path", path)
 	}
 	return ""
 }
@@ -79,7 +79,7 @@ const minPassphrase = 8
 
 func checkPassphrase(phrase string) string {
 	if phrase != "" && len(phrase) < minPassphrase {
-		return fmt.Sprintf("must have at least %d characters; five words that do not belong together are better", minPassphrase)
+		return fmt.Sprintf("must have at least %d characters; five random words are better", minPassphrase)
 	}
 	return ""
 }
@@ -88,7 +88,7 @@ func checkPassphrase(phrase string) string {
 func checkRecipients(recipients []string) string {
 	for _, recipient := range recipients {
 		if !strings.HasPrefix(recipient, "age1") || strings.Trim(recipient, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-			return fmt.Sprintf("%q is no age recipient; age-keygen prints one like age1…", recipient)
+			return fmt.Sprintf("%q is not a valid age recipient; create one with age-keygen (age1…)", recipient)
 		}
 	}
 	return ""
@@ -107,7 +107,7 @@ func checkListen(listen string) string {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if _, notIP := netip.ParseAddr(host); err != nil || host != "" && notIP != nil && !isHostName(host) {
-		return fmt.Sprintf("%q is not an address with a port; write it like 127.0.0.1:8080, or :8080 for all addresses of this machine", listen)
+		return fmt.Sprintf("%q is not an address with a port; use 127.0.0.1:8080, or :8080 for all addresses of this machine", listen)
 	}
 	return ""
 }
@@ -122,7 +122,7 @@ func checkPublicURL(text string) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"%q is not an address by itself; write scheme, name and port without a path or a slash at the end, like https://vault.example.com", text)
+		"%q must be a URL without a path or a slash at the end, such as https://vault.example.com", text)
 }
 
 // isBareURL reports whether text is a URL that consists of only a scheme, host, and port, in canonical form.
@@ -144,10 +144,10 @@ func isBareURL(text string) bool {
 func checkProxies(networks []netip.Prefix) string {
 	for _, network := range networks {
 		if !network.IsValid() {
-			return "has an empty network in it"
+			return "contains an empty network"
 		}
 		if network.Bits() == 0 {
-			return fmt.Sprintf("%s is everybody, and everybody could then claim any address; name the proxies alone", network)
+			return fmt.Sprintf("%s includes all addresses, so any client could fake its address; list only your proxies", network)
 		}
 	}
 	return ""
@@ -161,8 +161,8 @@ func checkOrigins(origins []string) string {
 		usual := map[string]string{"http": ":80", "https": ":443"}[scheme]
 		if !isBareURL(origin) || origin != strings.ToLower(origin) || strings.HasSuffix(origin, usual) {
 			return fmt.Sprintf(
-				"%q is not an origin as browsers send it; write each like https://portal.example.com, in lower case, without a path, "+
-					"the usual port or *", origin)
+				"%q is not a valid origin; use a value such as https://portal.example.com, in lower case, without a path, "+
+					"the default port, or *", origin)
 		}
 	}
 	return ""
@@ -176,28 +176,28 @@ func (c Config) conflicts() (problems Problems) {
 		key, reason string
 	}{
 		{l.RequestBody != 0 && l.RequestBody < l.minRequestBody(), "limits.request_body",
-			fmt.Sprintf("must be 0 or at least %s, so that limits.files_per_request (%d) files of limits.file_size (%s) and 64 MB for the rest fit, not %s",
+			fmt.Sprintf("must be 0 or at least %s, for limits.files_per_request (%d) files of limits.file_size (%s) plus 64 MB, not %s",
 				l.minRequestBody(), l.FilesPerRequest, l.FileSize, l.RequestBody)},
 		{l.Parts <= l.FilesPerRequest, "limits.parts",
-			fmt.Sprintf("must be more than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)},
+			fmt.Sprintf("must be greater than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)},
 		{len(b.Recipients) > 0 && (b.Passphrase != "" || b.PassphraseFile != ""), "backup.recipients",
-			"cannot be set together with a passphrase: choose one"},
-		{b.Passphrase != "" && b.PassphraseFile != "", "backup.passphrase_file", "cannot be set together with backup.passphrase: choose one"},
+			"can't be combined with a passphrase; set only one"},
+		{b.Passphrase != "" && b.PassphraseFile != "", "backup.passphrase_file", "can't be combined with backup.passphrase; set only one"},
 		{b.To != "" && filepath.Clean(b.To) == filepath.Clean(c.Data), "backup.to", "must not be the data directory itself"},
 		{c.Users.SessionMax < c.Users.SessionIdle, "users.session_max", fmt.Sprintf("must be at least users.session_idle (%s), not %s",
 			FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))},
 		{l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields), "limits.bodies_in_memory",
 			fmt.Sprintf("must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)},
 		{l.TrustedConnections >= l.Connections, "limits.connections_trusted",
-			fmt.Sprintf("must be 0 or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)},
+			fmt.Sprintf("must be 0, or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)},
 		{c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data), "reader.cache", "must not be the data directory itself"},
-		{t.Cert == "" && t.Key != "", "tls.key", "is a key without a certificate; set tls.cert too"},
-		{t.Cert != "" && t.Key == "", "tls.cert", "is a certificate without a key; set tls.key too"},
-		{t.Cert != "" && t.Key != "" && t.SelfSigned, "tls.self_signed", "there is a certificate in tls.cert already; set one of the two"},
+		{t.Cert == "" && t.Key != "", "tls.key", "requires a certificate; set tls.cert, too"},
+		{t.Cert != "" && t.Key == "", "tls.cert", "requires a key; set tls.key, too"},
+		{t.Cert != "" && t.Key != "" && t.SelfSigned, "tls.self_signed", "can't be combined with tls.cert; set only one"},
 		{!t.Enabled() && t.RedirectListen != "", "tls.redirect_listen",
-			"there is no https to send anybody to; set tls.cert and tls.key, or tls.self_signed"},
-		{t.Enabled() && t.RedirectListen == c.Listen, "tls.redirect_listen", "is the address of listen, which does that already; leave it out"},
-		{t.Enabled() && strings.HasPrefix(c.PublicURL, "http://"), "public_url", "must begin with https://, since tls is set"},
+			"requires TLS; set tls.cert and tls.key, or tls.self_signed"},
+		{t.Enabled() && t.RedirectListen == c.Listen, "tls.redirect_listen", "is the same as listen, which already redirects; remove it"},
+		{t.Enabled() && strings.HasPrefix(c.PublicURL, "http://"), "public_url", "must begin with https://, because TLS is on"},
 	} {
 		if rule.broken {
 			problems = append(problems, Problem{Key: rule.key, Reason: rule.reason})

@@ -14,23 +14,23 @@ import (
 // checkBackupLocation checks whether the last successful backup still exists and whether it is on a different disk than
 // the data.
 func checkBackupLocation(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
-	const check = "place of the backups"
+	const check = "backup location"
 	last := found.Status.LastBackup
 	if last == nil {
-		return ok(check, "no backup was made yet")
+		return ok(check, "no backup yet")
 	}
 	if err := findSnapshot(last.To, last.Snapshot); err != nil {
-		return bad(check, fmt.Sprintf("the last good one (%s, in %s) cannot be seen: %v", last.Snapshot, last.To, err),
-			"see whether the disk or share is mounted and who removed it, then: deedkeep backup create")
+		return bad(check, fmt.Sprintf("the last backup (%s, in %s) is not accessible: %v", last.Snapshot, last.To, err),
+			"check that the disk or share is mounted; if the backup was deleted, run: deedkeep backup create")
 	}
 	same, err := sameDevice(c.Data, last.To)
 	switch {
 	case err != nil:
-		return warn(check, "whether it is another disk than that of the data cannot be told: "+err.Error(),
-			"see whether "+last.To+" is on another disk")
+		return warn(check, "can't determine whether the backups are on another disk than the data: "+err.Error(),
+			"check that "+last.To+" is on another disk")
 	case same:
-		return warn(check, last.To+" is on the same disk as the data: one failure takes both",
-			"back up to another disk, a share, or another machine (backup.to)")
+		return warn(check, last.To+" is on the same disk as the data; if it fails, both are lost",
+			"set backup.to to another disk, a share, or another machine")
 	}
 	return ok(check, last.To+", on another disk than the data")
 }
@@ -42,7 +42,7 @@ func findSnapshot(to, snapshot string) error {
 	}
 	names, err := a.Snapshots()
 	if err == nil && !slices.Contains(names, snapshot) {
-		err = errors.New("it is not among those that are there")
+		err = errors.New("the directory doesn't contain it")
 	}
 	return err
 }

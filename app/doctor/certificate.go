@@ -22,19 +22,19 @@ func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) a
 		return diagnoseNoTLS(c)
 	}
 	if found != nil && found.Status.Running && found.Status.Certificate == nil {
-		return bad("certificate", "the settings ask for https, and the server that runs does not speak it", "restart it")
+		return bad("certificate", "TLS is set up, but the running server doesn't use it yet", "restart the server")
 	}
 	cert, key := c.TLS.Cert, c.TLS.Key
 	if c.TLS.SelfSigned {
 		cert = filepath.Join(certificate.SelfSignedDir(c.Data), certificate.CertAndKeyFile)
 		key = cert
 		if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
-			return ok("certificate", "it is made at the next start")
+			return ok("certificate", "the server creates it at its next start")
 		}
 	}
 	_, facts, err := certificate.Load(cert, key)
 	if err != nil {
-		return bad("certificate", err.Error(), "put a certificate and its key, both PEM, under the names of tls.cert and tls.key")
+		return bad("certificate", err.Error(), "check that tls.cert and tls.key name a certificate and its key, both in PEM format")
 	}
 	facts.SelfSigned = c.TLS.SelfSigned
 	inUse := ""
@@ -45,11 +45,11 @@ func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) a
 }
 
 func diagnoseNoTLS(c config.Config) apitypes.Diagnosis {
-	const do = `see the settings tls.* ("deedkeep config example" explains them)`
+	const do = `set up TLS (see the tls settings in "deedkeep config example")`
 	warnings := strings.Join(c.Warnings(), "; ")
 	switch {
 	case warnings == "":
-		return ok("certificate", "none: "+c.Listen+" is reached from this machine alone")
+		return ok("certificate", "none; only this machine can connect to "+c.Listen)
 	case len(c.TrustedProxies) > 0:
 		return warn("certificate", warnings, do)
 	}
@@ -57,10 +57,10 @@ func diagnoseNoTLS(c config.Config) apitypes.Diagnosis {
 }
 
 func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.Time) apitypes.Diagnosis {
-	says := fmt.Sprintf("until %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
-	renew := "get a new one and put it in the place of the old; it is read without a restart"
+	says := fmt.Sprintf("expires %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
+	renew := "replace the certificate and key files; the server reloads them automatically"
 	if f.SelfSigned {
-		renew = "it is renewed by itself 30 days before, while the server runs: restart it"
+		renew = "restart the server; while it runs, it renews this certificate 30 days before it expires"
 	}
 	host := ""
 	if address, err := url.Parse(publicURL); err == nil {
@@ -68,18 +68,18 @@ func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.T
 	}
 	switch {
 	case now.After(f.NotAfter):
-		return bad("certificate", says+": it has ended, and nobody connects", renew)
+		return bad("certificate", says+": expired; clients can't connect", renew)
 	case now.Before(f.NotBefore):
-		return bad("certificate", says+": it is not good yet", "see to the clock")
+		return bad("certificate", says+": not valid yet", "check the clock of this machine")
 	case host != "" && !f.Covers(host):
-		return bad("certificate", fmt.Sprintf("%s: it is not for %s, the host of public_url", says, host),
-			"get one with that name, or correct public_url")
+		return bad("certificate", fmt.Sprintf("%s: not valid for %s, the host in public_url", says, host),
+			"get a certificate for that name, or correct public_url")
 	case f.NotAfter.Sub(now) < 14*day:
-		return warn("certificate", says+": it ends soon", renew)
+		return warn("certificate", says+": expires soon", renew)
 	case inUse != "" && inUse != f.Fingerprint:
-		return warn("certificate", says+": the server still has another one", "it changes with the next connection; otherwise see the log")
+		return warn("certificate", says+": the server still uses another certificate", "the server loads it with the next connection; if it doesn't, check the server log")
 	case f.SelfSigned:
-		return ok("certificate", says+"; self-signed, for "+fmt.Sprint(f.Names))
+		return ok("certificate", says+"; self-signed for "+strings.Join(f.Names, ", "))
 	}
 	return ok("certificate", says)
 }

@@ -31,13 +31,13 @@ func checkClock(data string, now time.Time, found *apitypes.Checkup) apitypes.Di
 }
 
 func diagnoseClock(now, newest time.Time) apitypes.Diagnosis {
-	says := "it is " + now.Format("2006-01-02 15:04:05 MST")
-	const do = "set the clock, and let it be kept by NTP (timedatectl, or Windows' Date and time settings)"
+	says := "current time " + now.Format("2006-01-02 15:04:05 MST")
+	const do = "set the clock and turn on time synchronization (NTP: timedatectl, or Windows Date & time settings)"
 	switch {
 	case now.Year() < firstYear || now.Year() > lastYear:
-		return bad("clock", says+": links, keys and certificates begin and end at the wrong time", do)
+		return bad("clock", says+": wrong; links, API keys, and certificates expire at the wrong time", do)
 	case newest.Sub(now) > 2*time.Minute:
-		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: one of the two was wrong", says,
+		return bad("clock", fmt.Sprintf("%s, but the vault was changed at %s: the clock is wrong now, or was wrong then", says,
 			newest.In(now.Location()).Format("2006-01-02 15:04:05 MST")), do)
 	}
 	return ok("clock", says)

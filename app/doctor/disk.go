@@ -16,35 +16,35 @@ func checkFileSystem(c config.Config, fileSystemType func(string) (string, bool,
 	kind, isNetwork, err := fileSystemType(c.Data)
 	switch {
 	case err != nil:
-		return warn("file system", "its kind cannot be told: "+err.Error(), "see whether the data directory is on a disk of this machine")
+		return warn("file system", "can't determine the type of file system: "+err.Error(), "check that the data directory is on a local disk")
 	case isNetwork && c.Disk.AllowNetwork:
-		return warn("file system", kind+" is a network file system: a power cut can lose documents, and two servers can damage the vault",
-			"move the data directory to a disk of this machine")
+		return warn("file system", kind+" is a network file system; a power failure can lose documents, and two servers can damage the vault",
+			"move the data directory to a local disk")
 	case isNetwork:
-		return bad("file system", kind+" is a network file system, on which serve refuses to start",
-			"move the data directory to a disk of this machine")
+		return bad("file system", kind+" is a network file system; the server doesn't start on it",
+			"move the data directory to a local disk")
 	}
-	return ok("file system", kind+", of this machine")
+	return ok("file system", kind+", on a local disk")
 }
 
 // checkFreeSpace compares the free disk space with the reserve and with the growth of the vault in the last 30 days.
 func checkFreeSpace(found *apitypes.Checkup, c config.Config) apitypes.Diagnosis {
 	free, reserve := found.Status.DiskFree, found.Status.DiskReserve
-	says := fmt.Sprintf("%s free, %s kept in reserve; %s came in within 30 days", apitypes.HumanSize(free),
+	says := fmt.Sprintf("%s free, %s reserved; %s uploaded in the last 30 days", apitypes.HumanSize(free),
 		apitypes.HumanSize(reserve), apitypes.HumanSize(found.MonthBytes))
 	left := free - reserve
-	const do = "make room, or move the data directory to a larger disk"
+	const do = "free up disk space, or move the data directory to a larger disk"
 	switch {
 	case left <= 0:
-		return bad("disk room", says+": uploads are refused", do)
+		return bad("free space", says+"; uploads are rejected", do)
 	case left < int64(c.Limits.FileSize):
-		return bad("disk room", says+": the next large document is refused", do)
+		return bad("free space", says+"; too little for a large document", do)
 	case found.MonthBytes > 0 && left < 3*found.MonthBytes:
-		return warn("disk room", fmt.Sprintf("%s: at this pace it is full in %d days", says, left*30/found.MonthBytes), do)
+		return warn("free space", fmt.Sprintf("%s; at this rate, the disk is full in %d days", says, left*30/found.MonthBytes), do)
 	case left < 10*int64(c.Limits.FileSize):
-		return warn("disk room", says, do)
+		return warn("free space", says, do)
 	}
-	return ok("disk room", says)
+	return ok("free space", says)
 }
 
 const (
@@ -60,22 +60,22 @@ const (
 func checkSyncSpeed(data string) apitypes.Diagnosis {
 	took, err := measureSync(data)
 	if err != nil {
-		return bad("speed of sync", "nothing can be written in the data directory: "+err.Error(), "see to its permissions and its disk")
+		return bad("disk speed", "can't write to the data directory: "+err.Error(), "check its permissions and its disk")
 	}
 	return diagnoseSyncSpeed(took)
 }
 
 func diagnoseSyncSpeed(took time.Duration) apitypes.Diagnosis {
-	says := fmt.Sprintf("a small write is on the disk after %s", roundDuration(took))
+	says := fmt.Sprintf("a small synced write takes %s", roundDuration(took))
 	switch {
 	case took >= slowSync:
-		return warn("speed of sync", says+": every upload waits for a few of them",
-			"use a faster disk (an SSD), or see what else keeps this one busy")
+		return warn("disk speed", says+"; each upload needs several",
+			"use a faster disk (SSD), or check what else uses this disk")
 	case took < minSync:
-		return warn("speed of sync", says+": that is quicker than any disk, so a power cut may lose what was acknowledged",
-			"do not keep the vault in memory; where a virtual machine's disk promises more than it does, switch its write cache off")
+		return warn("disk speed", says+"; sync returned too fast for a real disk; a power failure may lose acknowledged data",
+			"don't keep the vault on a RAM disk; on a virtual machine, turn off the write cache of its disk")
 	}
-	return ok("speed of sync", says)
+	return ok("disk speed", says)
 }
 
 func roundDuration(d time.Duration) time.Duration {

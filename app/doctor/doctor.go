@@ -107,11 +107,11 @@ func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diag
 	if err == nil {
 		return &found, nil
 	}
-	do := `"deedkeep verify" looks at the records; a new installation gets its vault from "deedkeep serve"`
+	do := `run "deedkeep verify" to check the records; in a new installation, "deedkeep serve" creates the vault`
 	if isMissing(o.Config.Data, "secret.key") && !isMissing(o.Config.Data, "vault.db") {
-		do = "copy secret.key from a backup that is restored into another folder; nothing else helps, and nothing else is lost"
+		do = "restore a backup into another folder and copy secret.key from there; no other data is affected"
 	}
-	failure := bad("vault", "the vault cannot be asked: "+o.Explain(err), do)
+	failure := bad("vault", "can't open the vault: "+o.Explain(err), do)
 	return nil, &failure
 }
 

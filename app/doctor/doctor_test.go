@@ -38,7 +38,7 @@ func TestClock(t *testing.T) {
 	check(t, "correct", diagnoseClock(noon, noon.Add(-time.Hour)), OK, "2026-05-01 12:00:00 UTC")
 	check(t, "never changed", diagnoseClock(noon, time.Time{}), OK, "")
 	check(t, "one minute slow", diagnoseClock(noon, noon.Add(time.Minute)), OK, "")
-	check(t, "set back", diagnoseClock(noon, noon.Add(time.Hour)), Bad, "one of the two was wrong")
+	check(t, "set back", diagnoseClock(noon, noon.Add(time.Hour)), Bad, "wrong now, or was wrong then")
 	check(t, "no battery", diagnoseClock(time.Unix(0, 0), time.Time{}), Bad, "NTP")
 	check(t, "far ahead", diagnoseClock(noon.AddDate(100, 0, 0), time.Time{}), Bad, "NTP")
 	dir := t.TempDir()
@@ -92,11 +92,11 @@ func TestFreeSpace(t *testing.T) {
 		free, reserve, month int64
 		state, text          string
 	}{
-		{"plenty", 100 * gb, 64 * mb, gb, OK, "100 GB free, 64 MB kept in reserve; 1 GB came in"},
-		{"below the reserve", 60 * mb, 64 * mb, 0, Bad, "uploads are refused"},
-		{"at the reserve", 64 * mb, 64 * mb, 0, Bad, "uploads are refused"},
-		{"space for no large document", 100 * mb, 64 * mb, 0, Bad, "next large document"},
-		{"space for few documents", 500 * mb, 64 * mb, 0, Warn, "make room"},
+		{"plenty", 100 * gb, 64 * mb, gb, OK, "100 GB free, 64 MB reserved; 1 GB uploaded"},
+		{"below the reserve", 60 * mb, 64 * mb, 0, Bad, "uploads are rejected"},
+		{"at the reserve", 64 * mb, 64 * mb, 0, Bad, "uploads are rejected"},
+		{"space for no large document", 100 * mb, 64 * mb, 0, Bad, "too little for a large document"},
+		{"space for few documents", 500 * mb, 64 * mb, 0, Warn, "free up disk space"},
 		{"full soon", 20*gb + 64*mb, 64 * mb, 10 * gb, Warn, "full in 60 days"},
 	} {
 		found := &apitypes.Checkup{Status: apitypes.Status{DiskFree: row.free, DiskReserve: row.reserve}, MonthBytes: row.month}
@@ -107,7 +107,7 @@ func TestFreeSpace(t *testing.T) {
 func TestSyncSpeed(t *testing.T) {
 	check(t, "SSD", diagnoseSyncSpeed(2*time.Millisecond), OK, "2ms")
 	check(t, "old disk", diagnoseSyncSpeed(120*time.Millisecond), Warn, "faster disk")
-	check(t, "memory", diagnoseSyncSpeed(2*time.Microsecond), Warn, "power cut")
+	check(t, "memory", diagnoseSyncSpeed(2*time.Microsecond), Warn, "power failure")
 	dir := t.TempDir()
 	if got := checkSyncSpeed(dir); got.State == Bad {
 		t.Errorf("checkSyncSpeed = %+v, want no error", got)
@@ -115,7 +115,7 @@ func TestSyncSpeed(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("files after checkSyncSpeed = %v, %v, want none", left, err)
 	}
-	check(t, "no directory yet", checkSyncSpeed(filepath.Join(dir, "absent")), checkSyncSpeed(dir).State, "small write")
+	check(t, "no directory yet", checkSyncSpeed(filepath.Join(dir, "absent")), checkSyncSpeed(dir).State, "synced write")
 }
 
 func TestFileSystem(t *testing.T) {
@@ -194,9 +194,9 @@ func TestBackupAge(t *testing.T) {
 		text  string
 	}{
 		{"none, nothing stored", apitypes.Status{}, config.Default(), Warn, "backup create"},
-		{"none", apitypes.Status{Files: 1}, config.Default(), Bad, "lost with this disk"},
+		{"none", apitypes.Status{Files: 1}, config.Default(), Bad, "all data is lost"},
 		{"today", apitypes.Status{LastBackupAt: ago(time.Hour)}, config.Default(), OK, "1 hour old"},
-		{"tomorrow", apitypes.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "still to come"},
+		{"tomorrow", apitypes.Status{LastBackupAt: ago(-day)}, config.Default(), Bad, "in the future"},
 		{"last month", apitypes.Status{LastBackupAt: ago(20 * day)}, config.Default(), Warn, "20 days"},
 		{"last year", apitypes.Status{LastBackupAt: ago(100 * day)}, config.Default(), Bad, "100 days"},
 		{"scheduled, one missed", apitypes.Status{LastBackupAt: ago(3 * day)}, scheduled, Warn, "3 days"},
@@ -215,15 +215,15 @@ func TestVaultFindings(t *testing.T) {
 	check(t, "killed", checkShutdown(&apitypes.Checkup{CutAt: &killed}, noon), Warn, "verify")
 	check(t, "killed long ago", checkShutdown(&apitypes.Checkup{CutAt: &killedLongAgo}, noon), OK, "")
 	check(t, "clean shutdown", checkDatabase(&apitypes.Checkup{Clean: true}), OK, "cleanly")
-	check(t, "read again", checkDatabase(&apitypes.Checkup{}), OK, "read from the disk again")
+	check(t, "read again", checkDatabase(&apitypes.Checkup{}), OK, "read from disk again")
 	check(t, "can't be checked", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't"}), Warn, "restart the machine")
 	check(t, "a failing disk", checkDatabase(&apitypes.Checkup{Unchecked: "windows can't", DiskError: "input/output error"}), Bad,
 		"copy the data directory")
 	check(t, "read-only", checkWrites(&apitypes.Checkup{Status: apitypes.Status{ReadOnly: true}}), Bad, "restart")
 	check(t, "denied", checkWrites(&apitypes.Checkup{Status: apitypes.Status{WritesDenied: new("The disk has 54 MB free.")}}), Bad,
 		"54 MB free")
-	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "taken")
-	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 have no preview")
+	check(t, "writes", checkWrites(&apitypes.Checkup{}), OK, "enabled")
+	check(t, "failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Failed: 3}}), Warn, "3 documents have no preview")
 	check(t, "none failed", checkProcessing(&apitypes.Checkup{Status: apitypes.Status{Files: 7}}), OK, "7 stored")
 	check(t, "little memory", diagnoseMemory(1<<30, 2<<30), Warn, "reader.memory")
 	check(t, "memory", diagnoseMemory(4<<30, 2<<30), OK, "4 GB")
@@ -238,17 +238,17 @@ func TestCertificates(t *testing.T) {
 	selfSigned := facts
 	selfSigned.SelfSigned = true
 	const url = "https://vault.example.com:8443"
-	check(t, "good", diagnoseCertificate(facts, "AB:CD", url, noon), OK, "until 2026-11-01, SHA-256 AB:CD")
+	check(t, "good", diagnoseCertificate(facts, "AB:CD", url, noon), OK, "expires 2026-11-01, SHA-256 AB:CD")
 	check(t, "no server", diagnoseCertificate(facts, "", url, noon), OK, "")
 	check(t, "self-signed", diagnoseCertificate(selfSigned, "", "", noon), OK, "vault.example.com")
-	check(t, "expired", diagnoseCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "has ended")
+	check(t, "expired", diagnoseCertificate(facts, "", url, noon.AddDate(0, 7, 0)), Bad, "expired; clients can't connect")
 	check(t, "self-signed, expired", diagnoseCertificate(selfSigned, "", url, noon.AddDate(0, 7, 0)), Bad, "restart")
 	check(t, "not valid yet", diagnoseCertificate(facts, "", url, noon.AddDate(0, -2, 0)), Bad, "clock")
-	check(t, "expires soon", diagnoseCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "ends soon")
-	check(t, "for another host", diagnoseCertificate(facts, "", "https://other.example.com", noon), Bad, "not for other.example.com")
-	check(t, "not in use", diagnoseCertificate(facts, "EF", url, noon), Warn, "still has another")
+	check(t, "expires soon", diagnoseCertificate(facts, "", url, noon.AddDate(0, 5, 25)), Warn, "expires soon")
+	check(t, "for another host", diagnoseCertificate(facts, "", "https://other.example.com", noon), Bad, "not valid for other.example.com")
+	check(t, "not in use", diagnoseCertificate(facts, "EF", url, noon), Warn, "still uses another")
 	c := config.Default()
-	check(t, "none, loopback", checkCertificate(c, nil, noon), OK, "this machine alone")
+	check(t, "none, loopback", checkCertificate(c, nil, noon), OK, "only this machine can connect")
 	c.Listen = ":8080"
 	check(t, "none, open", checkCertificate(c, nil, noon), Bad, "without TLS")
 	c.TLS.SelfSigned, c.Data = true, t.TempDir()
@@ -271,16 +271,16 @@ func TestFailedProbes(t *testing.T) {
 		{"cut by a timeout", status(408, "408"), 5, "client_body_timeout"},
 		{"no server after the proxy", status(502, "502 Bad Gateway"), 5, "upstream"},
 		{"http to https", status(400, "This address speaks https."), 5, "https"},
-		{"another service", status(404, "404"), 5, "another service"},
+		{"another service", status(404, "404"), 5, "another server"},
 		{"another response", status(403, "403 Forbidden"), 5, "log"},
 		{"redirected", status(308, "308 Permanent Redirect to https://vault.example.com/"), 5, "set public_url"},
 		{"no response", fmt.Errorf("POST: %w", context.DeadlineExceeded), 5,
-			"2 MB did not get through https://vault.example.com within 1s; 5 B were sent"},
+			"sending 2 MB to https://vault.example.com took longer than 1s; 5 B were sent"},
 		{"certificate for other names", fmt.Errorf("POST: %w",
 			x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.example.com"}}, Host: "vault.example.com"}), 0,
-			"is for other names"},
+			"is for another name"},
 		{"expired certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew it"},
-		{"http instead of https", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "does not speak https"},
+		{"http instead of https", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "doesn't use HTTPS"},
 		{"connection reset", errors.New("connection reset by peer"), 5, "client_max_body_size"},
 		{"not reached", errors.New("no such host"), 0, "DNS"},
 	} {
@@ -295,10 +295,10 @@ func TestUnreachableProbes(t *testing.T) {
 		err  error
 		text string
 	}{
-		"no such name":               {&net.DNSError{Err: "no such host", Name: "vault.example.com"}, "doesn't find"},
-		"connection refused":         {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "doesn't reach"},
-		"unknown authority":          {x509.UnknownAuthorityError{}, "complete chain"},
-		"unknown authority, wrapped": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete chain"},
+		"no such name":               {&net.DNSError{Err: "no such host", Name: "vault.example.com"}, "can't resolve"},
+		"connection refused":         {&net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}, "can't reach"},
+		"unknown authority":          {x509.UnknownAuthorityError{}, "complete certificate chain"},
+		"unknown authority, wrapped": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "complete certificate chain"},
 	} {
 		check(t, name, diagnoseFailedProbe(fmt.Errorf("POST: %w", row.err), Options{ProbeURL: "https://vault.example.com"}, 0,
 			time.Second), Warn, row.text)
@@ -308,10 +308,10 @@ func TestUnreachableProbes(t *testing.T) {
 func TestProbeFindings(t *testing.T) {
 	const size = 1000
 	check(t, "streamed", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 2100}, size, 3*time.Second, 2*time.Second), OK,
-		"as it was sent")
+		"without buffering")
 	check(t, "buffered", diagnoseProbe(apitypes.Probe{Bytes: size, SpanMillis: 300}, size, 3*time.Second, 2*time.Second), Warn,
 		"proxy_request_buffering off")
-	check(t, "truncated", diagnoseProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 bytes of 1000")
+	check(t, "truncated", diagnoseProbe(apitypes.Probe{Bytes: 1, SpanMillis: 300}, size, time.Second, time.Second), Bad, "1 of 1000 bytes")
 	https := Options{ProbeURL: "https://vault.example.com"}
 	named := https
 	named.Config.PublicURL = "https://vault.example.com"
@@ -323,8 +323,8 @@ func TestProbeFindings(t *testing.T) {
 		state string
 		text  string
 	}{
-		{"direct", plain, apitypes.Probe{Host: "vault.example.com"}, OK, "none in between"},
-		{"direct, https", https, apitypes.Probe{Host: "vault.example.com", TLS: true}, OK, "none in between"},
+		{"direct", plain, apitypes.Probe{Host: "vault.example.com"}, OK, "no proxy detected"},
+		{"direct, https", https, apitypes.Probe{Host: "vault.example.com", TLS: true}, OK, "no proxy detected"},
 		{"proxy not trusted", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"},
 			Warn, "trusted_proxies: [10.0.0.7]"},
 		{"no forwarding headers", https, apitypes.Probe{Peer: "10.0.0.7", Host: "vault.example.com"}, Warn, "trusted_proxies: [10.0.0.7]"},
@@ -334,12 +334,12 @@ func TestProbeFindings(t *testing.T) {
 		{"another host", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedFor: "1.2.3.4", Proto: "https"}, Warn,
 			"proxy_set_header Host"},
 		{"another host, forwarded", https, apitypes.Probe{Trusted: true, Host: "127.0.0.1:8080", ForwardedHost: "vault.example.com",
-			ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+			ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "is trusted"},
 		{"links with another address", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
 			Proto: "https", Link: "http://10.0.0.7"}, Warn, "download_url and other links begin with http://10.0.0.7"},
 		{"links with public_url", named, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4",
 			Proto: "https", Link: "https://vault.example.com"}, OK, ""},
-		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "believed"},
+		{"good", https, apitypes.Probe{Trusted: true, Host: "vault.example.com", ForwardedFor: "1.2.3.4", Proto: "https"}, OK, "is trusted"},
 	} {
 		check(t, row.name, diagnoseForwarding(row.got, row.opts), row.state, row.text)
 	}
@@ -355,7 +355,7 @@ func TestLostSecret(t *testing.T) {
 		files []string
 		text  string
 	}{
-		{"lost secret", []string{"vault.db"}, "copy secret.key from a backup"},
+		{"lost secret", []string{"vault.db"}, "copy secret.key"},
 		{"no vault", nil, "deedkeep serve"},
 		{"another failure", []string{"vault.db", "secret.key"}, "deedkeep verify"},
 	} {
@@ -391,14 +391,14 @@ func TestSearch(t *testing.T) {
 		{"far behind", true, apitypes.SearchIndex{Ready: true, Behind: 300_000}, Warn, "300000 changes behind"},
 		{"rebuilding", true, apitypes.SearchIndex{Ready: true, Building: true, Done: new(int64(1)), Total: new(int64(4))}, OK, "1 of 4"},
 		{"building", true, apitypes.SearchIndex{Building: true, Done: new(int64(1)), Total: new(int64(4))}, Warn,
-			"only numbers, parcels and addresses are found"},
+			"search finds only numbers, parcel IDs, and addresses"},
 		{"texts missing", true, apitypes.SearchIndex{Ready: true, Records: 7, Texts: 5, MissingTexts: 5}, Warn,
-			"5 documents are not found by their text"},
+			"5 documents can't be found by their text"},
 		{"rebuilding, texts missing", true, apitypes.SearchIndex{Ready: true, Building: true, Texts: 5}, OK,
-			"the one there is answers"},
-		{"interrupted", false, apitypes.SearchIndex{Building: true}, Warn, "cut off"},
-		{"none", true, apitypes.SearchIndex{}, Warn, "only numbers, parcels and addresses are found"},
-		{"none, no server", false, apitypes.SearchIndex{}, OK, "no index yet"},
+			"search uses the current one"},
+		{"interrupted", false, apitypes.SearchIndex{Building: true}, Warn, "was interrupted"},
+		{"none", true, apitypes.SearchIndex{}, Warn, "search finds only numbers, parcel IDs, and addresses"},
+		{"none, no server", false, apitypes.SearchIndex{}, OK, "no search index yet"},
 		{"stopped", true, apitypes.SearchIndex{Ready: true, Error: new("The disk is full.")}, Bad, "The disk is full."},
 	} {
 		check(t, row.name, checkSearchIndex(&apitypes.Checkup{Status: apitypes.Status{Running: row.running, Search: row.index}}),

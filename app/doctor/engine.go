@@ -24,7 +24,7 @@ const engineCacheSize = 64 << 20
 // process.
 func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	if err := opts.CheckAssets(); err != nil {
-		return listOf(bad("engine", err.Error(), "this binary was built without its engines: build it as the README says, or get a released one"))
+		return listOf(bad("engine", err.Error(), "this binary was built without the PDF engine; build it as described in the README"))
 	}
 	c := opts.Config
 	cache, note := engineCacheDir(c)
@@ -35,16 +35,16 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	})
 	report, err := pool.Inspect(ctx, strings.NewReader(onePagePDF), int64(len(onePagePDF)), "pdf", document.DefaultInspectLimits())
 	err = errors.Join(err, pool.Close())
-	const do = "see that the folder of reader.cache can be written, " +
-		"and that nothing (antivirus, memory limits) ends the program's child processes"
+	const do = "check that the directory reader.cache is writable, " +
+		"and that antivirus software or a memory limit doesn't stop the worker processes"
 	if err != nil {
-		return listOf(bad("engine", "a document cannot be opened: "+err.Error(), do))
+		return listOf(bad("engine", "can't open a test document: "+err.Error(), do))
 	}
 	if report.Pages == nil || *report.Pages != 1 {
-		return listOf(bad("engine", fmt.Sprintf("a document of one page was not read as such: %+v", report), do))
+		return listOf(bad("engine", fmt.Sprintf("a one-page test document was not read correctly: %+v", report), do))
 	}
 	gaps, _ := pool.MissingProtections()
-	return listOf(ok("engine", fmt.Sprintf("a document was opened in %s%s", time.Since(begun).Round(time.Millisecond), note)),
+	return listOf(ok("engine", fmt.Sprintf("opened a test document in %s%s", time.Since(begun).Round(time.Millisecond), note)),
 		diagnoseSandbox(gaps))
 }
 
@@ -59,10 +59,10 @@ func engineCacheDir(c config.Config) (dir, note string) {
 	// The cache must not take up disk space that uploads need.
 	free, err := blobstore.FreeSpace(c.Data)
 	if err != nil {
-		return "", "; it wasn't kept in the cache, since the free disk space is unknown: " + err.Error()
+		return "", "; the compiled engine was not cached because the free disk space is unknown: " + err.Error()
 	}
 	if reserve := uint64(c.Disk.Reserve); free < engineCacheSize || free-engineCacheSize < reserve {
-		return "", fmt.Sprintf("; the compiled engine wasn't kept in the cache, since the disk has %s free and %s are kept in reserve",
+		return "", fmt.Sprintf("; the compiled engine was not cached because only %s are free and %s are reserved",
 			apitypes.HumanSize(int64(min(free, math.MaxInt64))), apitypes.HumanSize(int64(min(reserve, math.MaxInt64))))
 	}
 	return c.ReaderCache(), ""
@@ -87,17 +87,17 @@ func checkMemory(c config.Config) apitypes.Diagnosis {
 	need := int64(serverMemory) + int64(children)*int64(c.Reader.Memory)
 	has, err := machineMemory()
 	if err != nil {
-		return warn("memory", "it cannot be told how much there is: "+err.Error(),
-			fmt.Sprintf("see that the service may take %s", apitypes.HumanSize(need)))
+		return warn("memory", "can't determine the available memory: "+err.Error(),
+			fmt.Sprintf("check that the server can use %s", apitypes.HumanSize(need)))
 	}
 	return diagnoseMemory(has, need)
 }
 
 func diagnoseMemory(has, need int64) apitypes.Diagnosis {
-	says := fmt.Sprintf("%s for this program; with large documents it takes up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
+	says := fmt.Sprintf("%s available; large documents need up to %s", apitypes.HumanSize(has), apitypes.HumanSize(need))
 	if has < need {
-		return warn("memory", says+": documents may stay without picture and text, or the system ends the program",
-			"give it more, or lower reader.processes or reader.memory")
+		return warn("memory", says+": documents may have no preview or text, or the system may stop the server",
+			"add memory, or lower reader.processes or reader.memory")
 	}
 	return ok("memory", says)
 }

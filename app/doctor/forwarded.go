@@ -19,22 +19,22 @@ func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Untrusted }); requests > 0 {
 		first, _, _ := strings.Cut(peers, ",")
 		all = append(all, warn("forwarded",
-			fmt.Sprintf("the server ignored the forwarding headers of %s since it started: "+
-				"they came from %s, which is not in trusted_proxies; everyone behind it counts as one client",
+			fmt.Sprintf("since it started, the server ignored the forwarding headers of %s "+
+				"from %s (not in trusted_proxies); all users behind a proxy count as one client",
 				apitypes.Count(requests, "request", "requests"), peers),
-			fmt.Sprintf("if this is your reverse proxy, set trusted_proxies: [%s]; if you don't know the address, change nothing", first)))
+			fmt.Sprintf("if this is your reverse proxy, set trusted_proxies: [%s]; if you don't know the address, don't change anything", first)))
 	}
 	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Unreadable }); requests > 0 {
 		all = append(all, warn("forwarded",
-			fmt.Sprintf("the server could not read who sent %s since it started: "+
-				"they came from %s, which is in trusted_proxies, with %q for example; everyone behind it counts as one client",
+			fmt.Sprintf("since it started, the server could not read the client address of %s "+
+				"from %s (in trusted_proxies, for example %q); all users behind a proxy count as one client",
 				apitypes.Count(requests, "request", "requests"), peers, firstExample(found.Forwarded)),
-			"let the proxy send X-Forwarded-For with the client's address, with or without a port "+
+			"configure the proxy to send X-Forwarded-For with the client's address, with or without a port "+
 				"(nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for); "+
-				"an address that is no proxy does not belong in trusted_proxies"))
+				"if the address isn't a proxy, remove it from trusted_proxies"))
 	}
 	if len(all) == 0 {
-		all = append(all, ok("forwarded", "no request came with forwarding headers that the server could not use since it started"))
+		all = append(all, ok("forwarded", "no unusable forwarding headers since the server started"))
 	}
 	return all
 }

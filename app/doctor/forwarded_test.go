@@ -16,20 +16,20 @@ func TestForwarded(t *testing.T) {
 	}{
 		{"none", nil, nil},
 		{"no trusted proxy", apitypes.List[apitypes.Forwarded]{{Peer: "127.0.0.1", Untrusted: 812}},
-			[]string{"812 requests since it started: they came from 127.0.0.1, which is not in trusted_proxies"}},
+			[]string{"812 requests from 127.0.0.1 (not in trusted_proxies)"}},
 		{"setting to add", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 9}, {Peer: "10.0.0.6", Untrusted: 1}},
 			[]string{"trusted_proxies: [10.0.0.5];"}},
 		{"unreadable", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Unreadable: 3, Example: "unknown"}},
-			[]string{`from 10.0.0.5, which is in trusted_proxies, with "unknown" for example`}},
+			[]string{`from 10.0.0.5 (in trusted_proxies, for example "unknown")`}},
 		{"both", apitypes.List[apitypes.Forwarded]{{Peer: "10.0.0.5", Untrusted: 3}, {Peer: "10.0.0.6", Unreadable: 2}},
-			[]string{"they came from 10.0.0.5, which", "2 requests since it started: they came from 10.0.0.6"}},
+			[]string{"3 requests from 10.0.0.5 (", "2 requests from 10.0.0.6"}},
 		{"five proxies", apitypes.List[apitypes.Forwarded]{{Peer: "1.1.1.1", Untrusted: 5}, {Peer: "2.2.2.2", Untrusted: 4},
 			{Peer: "3.3.3.3", Untrusted: 3}, {Peer: "4.4.4.4", Untrusted: 2}, {Peer: "5.5.5.5", Untrusted: 1}},
-			[]string{"15 requests since it started: they came from 1.1.1.1, 2.2.2.2, 3.3.3.3, 2 more,"}},
+			[]string{"15 requests from 1.1.1.1, 2.2.2.2, 3.3.3.3, 2 more ("}},
 	} {
 		got := checkForwardedHeaders(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})
 		if len(row.text) == 0 {
-			row.text = []string{"no request"}
+			row.text = []string{"no unusable forwarding headers"}
 		}
 		if len(got) != len(row.text) {
 			t.Errorf("%s: got %+v, want %d findings", row.name, got, len(row.text))

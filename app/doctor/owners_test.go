@@ -20,7 +20,7 @@ func TestOwnersOfOneUser(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.Data, "vault.db"), nil, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
-	check(t, "one user", checkOwners(c), OK, "all 2 files")
+	check(t, "one user", checkOwners(c), OK, "all 2 checked files")
 	s := ownerSample{owner: os.Getuid() + 1}
 	s.walk(c.Data, maxOwnerDepth)
 	if s.seen != 2 || s.foreign != 2 || s.first != c.Data {

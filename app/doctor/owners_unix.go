@@ -28,23 +28,23 @@ func checkOwners(c config.Config) apitypes.Diagnosis {
 	const check = "owners"
 	owner, err := ownerOf(filepath.Join(c.Data, "vault.db"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return ok(check, "there is no vault yet")
+		return ok(check, "no vault yet")
 	}
 	if err != nil {
-		return warn(check, "the owner of vault.db can't be read: "+err.Error(), "run the doctor as the service's own user")
+		return warn(check, "can't read the owner of vault.db: "+err.Error(), "run the command as the service account")
 	}
 	s := ownerSample{owner: owner}
 	s.walk(c.Data, maxOwnerDepth)
 	switch {
 	case s.foreign > 0:
 		return bad(check, fmt.Sprintf(
-			"%d of %d files looked at belong to another user than vault.db (%s), like %s: the server may not be able to open them",
+			"%d of %d checked files don't belong to the owner of vault.db (%s), such as %s; the server may not be able to open them",
 			s.foreign, s.seen, userName(owner), s.first),
 			fmt.Sprintf("stop the server, then: chown -R %s: %s", userName(owner), c.Data))
 	case s.err != nil:
-		return warn(check, "not all files can be looked at: "+s.err.Error(), "run the doctor as root or as "+userName(owner))
+		return warn(check, "can't check all files: "+s.err.Error(), "run the command as root or as "+userName(owner))
 	}
-	return ok(check, fmt.Sprintf("all %d files looked at belong to %s", s.seen, userName(owner)))
+	return ok(check, fmt.Sprintf("all %d checked files belong to %s", s.seen, userName(owner)))
 }
 
 // ownerSample counts the files that were checked and those that don't belong to owner.

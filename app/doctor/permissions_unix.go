@@ -24,7 +24,7 @@ func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 		all = append(all, checkMode(c.TLS.Key, 0o007)...)
 	}
 	if len(all) == 0 {
-		all = append(all, ok("permissions", "the data directory and its secrets are for the service's own user alone"))
+		all = append(all, ok("permissions", "only the service account can access the data directory and its secrets"))
 	}
 	return all
 }
@@ -37,13 +37,13 @@ func checkMode(path string, mask fs.FileMode) []apitypes.Diagnosis {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return listOf(warn("permissions", fmt.Sprintf("%s cannot be looked at: %v", path, err), "run the doctor as the service's own user"))
+		return listOf(warn("permissions", fmt.Sprintf("can't check %s: %v", path, err), "run the command as the service account"))
 	case info.Mode().Perm()&mask != 0:
-		return listOf(bad("permissions", fmt.Sprintf("%s is open to other users of this machine (%s)", path, info.Mode().Perm()), "chmod go= "+path))
+		return listOf(bad("permissions", fmt.Sprintf("other users of this machine can access %s (%s)", path, info.Mode().Perm()), "chmod go= "+path))
 	}
 	if at, known := info.Sys().(*syscall.Stat_t); known && int(at.Uid) != os.Geteuid() {
-		return listOf(warn("permissions", fmt.Sprintf("%s belongs to another user than the one who asks", path),
-			"run the doctor, and every command, as the service's own user"))
+		return listOf(warn("permissions", fmt.Sprintf("%s belongs to another user", path),
+			"run this and all other commands as the service account"))
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 // checkPermissions always returns OK. The access list was set when the data directory was
 // created, and evaluating it would require the group memberships of all users.
 func checkPermissions(c config.Config) []apitypes.Diagnosis {
-	return []apitypes.Diagnosis{ok("permissions", "set when "+c.Data+` was made; "icacls" shows who may read it`)}
+	return []apitypes.Diagnosis{ok("permissions", "set when "+c.Data+` was created; run "icacls" to see who has access`)}
 }
 
 // checkOwners always returns OK, because files that an administrator creates in the data

@@ -26,10 +26,10 @@ func checkPort(ctx context.Context, c config.Config, found *apitypes.Checkup) ap
 		err = listener.Close()
 	}
 	if err != nil {
-		return bad("port", fmt.Sprintf("no server runs on this data directory, and none could: %v", err),
-			"end the other program, or choose another address with the setting listen")
+		return bad("port", fmt.Sprintf("no server is running, and none can start: %v", err),
+			"stop the other program, or change the setting listen")
 	}
-	return ok("port", c.Listen+" is free; no server runs")
+	return ok("port", c.Listen+" is free; no server is running")
 }
 
 // checkHealth requests /healthz at the server's listen address, as a client on this machine would.
@@ -58,10 +58,10 @@ func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate)
 		}
 	}
 	if err != nil {
-		return bad("port", fmt.Sprintf("the server runs, but %s does not answer: %v", url, err),
-			"see the log; another program may have the address, or a firewall stands in between")
+		return bad("port", fmt.Sprintf("the server is running, but %s doesn't respond: %v", url, err),
+			"check the server log; another program may use the address, or a firewall may block it")
 	}
-	return ok("port", url+" answers")
+	return ok("port", url+" responds")
 }
 
 // pinCertificate returns a TLS configuration that trusts only the certificate with the given fingerprint. The server
@@ -73,7 +73,7 @@ func pinCertificate(fingerprint string) *tls.Config {
 			if len(s.PeerCertificates) > 0 && certificate.Fingerprint(s.PeerCertificates[0]) == fingerprint {
 				return nil
 			}
-			return errors.New("another certificate answers there")
+			return errors.New("another server with a different certificate responds there")
 		},
 	}
 }

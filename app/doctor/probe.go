@@ -61,8 +61,8 @@ func runProbe(ctx context.Context, opts Options) []apitypes.Diagnosis {
 		return err
 	})
 	if err != nil {
-		return []apitypes.Diagnosis{bad("through", "no probe was made: "+opts.Explain(err),
-			`start the server ("deedkeep serve"), then ask again`)}
+		return []apitypes.Diagnosis{bad("through", "no test was sent: "+opts.Explain(err),
+			`start the server ("deedkeep serve") and try again`)}
 	}
 	transport := opts.ProbeTransport
 	if transport == nil {
@@ -124,14 +124,14 @@ func (p *pausingReader) Read(b []byte) (int, error) {
 
 // diagnoseFailedProbe explains why a probe failed.
 func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration) apitypes.Diagnosis {
-	says := fmt.Sprintf("%s did not get through %s: after %s and %s: %v",
+	says := fmt.Sprintf("sending %s to %s failed after %s and %s: %v",
 		apitypes.HumanSize(opts.ProbeSize), opts.ProbeURL, apitypes.HumanSize(sent), took.Round(100*time.Millisecond), err)
 	if found, ok := diagnoseConnection(err, opts.ProbeURL); ok {
 		return found
 	}
-	const raiseLimit = "let the proxy pass 110 MB and more: nginx client_max_body_size 11g (a request may bring 100 files), " +
-		"IIS maxAllowedContentLength, Apache LimitRequestBody; Cloudflare's free plan ends at 100 MB"
-	const raiseTimeout = "let the proxy wait: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
+	const raiseLimit = "allow request bodies of at least 110 MB in the proxy: nginx client_max_body_size 11g (a request can have 100 files), " +
+		"IIS maxAllowedContentLength, Apache LimitRequestBody; the limit of Cloudflare's free plan is 100 MB"
+	const raiseTimeout = "raise the timeouts of the proxy: nginx proxy_read_timeout and client_body_timeout 300s, and proxy_request_buffering off"
 	failure, isResponse := errors.AsType[*client.Error](err)
 	switch {
 	case isResponse && failure.Status == http.StatusRequestEntityTooLarge:
@@ -139,25 +139,25 @@ func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration
 	case isResponse && (failure.Status == http.StatusRequestTimeout || failure.Status == http.StatusGatewayTimeout):
 		return bad("through", says, raiseTimeout)
 	case isResponse && failure.Status == http.StatusBadGateway:
-		return bad("through", says, "the proxy does not reach the service: compare its upstream with the setting listen, http or https too")
+		return bad("through", says, "the proxy can't reach the server: compare its upstream address and scheme (http or https) with the setting listen")
 	case isResponse && failure.Status == http.StatusBadRequest && strings.Contains(failure.Message, "speaks https"):
 		return bad("through", says,
-			"the proxy speaks http to a service that speaks https: make its upstream https, or switch tls.* off and listen on 127.0.0.1")
+			"the proxy sends HTTP to an HTTPS server: use an https upstream, or turn off TLS and listen on 127.0.0.1")
 	case isResponse && failure.Status/100 == 3:
 		return bad("through", says,
-			"set public_url to the address that it leads to, and have clients use that: most lose the body of an upload when they are redirected")
+			"set public_url to the target of the redirect and use it in all clients; most clients can't upload through a redirect")
 	case isResponse && (failure.Status == http.StatusUnauthorized || failure.Status == http.StatusNotFound):
-		return bad("through", says, "another service answers there, or an old one of ours: compare the address, and pass every path on as it is")
+		return bad("through", says, "another server or an old version responds there: check the address, and forward all paths unchanged")
 	case isResponse:
-		return bad("through", says, "see the proxy's log for this answer")
+		return bad("through", says, "check the proxy's log for this response")
 	case errors.Is(err, context.DeadlineExceeded):
-		return bad("through", fmt.Sprintf("%s did not get through %s within %s; %s were sent", apitypes.HumanSize(opts.ProbeSize),
+		return bad("through", fmt.Sprintf("sending %s to %s took longer than %s; %s were sent", apitypes.HumanSize(opts.ProbeSize),
 			opts.ProbeURL, opts.ProbeTimeout, apitypes.HumanSize(sent)),
-			"see whether the proxy reaches the server (its upstream), and its log; "+raiseTimeout)
+			"check that the proxy can reach the server (its upstream), and check the proxy's log; "+raiseTimeout)
 	case sent > 0:
 		return bad("through", says, raiseLimit+"; and "+raiseTimeout)
 	}
-	return bad("through", says, "see the address, its name in the DNS, its certificate and the firewall")
+	return bad("through", says, "check the address, DNS, the certificate, and the firewall")
 }
 
 // diagnoseConnection explains why the connection failed. ok is false if the error may have another cause. If other
@@ -172,41 +172,41 @@ func diagnoseConnection(err error, address string) (found apitypes.Diagnosis, ok
 		invalid x509.CertificateInvalidError
 		plain   tls.RecordHeaderError
 	)
-	const fromOthers = "start the proxy, and check public_url, DNS, and the firewall; if it works from other machines, nothing to do"
+	const fromOthers = "start the proxy, and check public_url, DNS, and the firewall; if it works from other machines, you can ignore this"
 	switch {
 	case errors.As(err, &name):
-		return warn("through", fmt.Sprintf("this machine doesn't find %s: %v", address, name), fromOthers), true
+		return warn("through", fmt.Sprintf("this machine can't resolve %s: %v", address, name), fromOthers), true
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return warn("through", fmt.Sprintf("this machine doesn't reach %s: %v", address, dial), fromOthers), true
+		return warn("through", fmt.Sprintf("this machine can't reach %s: %v", address, dial), fromOthers), true
 	case errors.As(err, &unknown):
 		return warn("through", fmt.Sprintf("this machine doesn't trust the certificate of %s: %v", address, unknown),
-			"let the proxy send the complete chain (nginx: fullchain.pem); "+
-				"if your office has its own certificate authority, add it to those that this machine and your API clients trust"), true
+			"configure the proxy to send the complete certificate chain (nginx: fullchain.pem); "+
+				"if your office has its own certificate authority, add it to the trusted ones on this machine and in your API clients"), true
 	case errors.As(err, &host):
-		return bad("through", fmt.Sprintf("the certificate of %s is for other names: %v", address, host),
-			"get one with that name, or correct public_url"), true
+		return bad("through", fmt.Sprintf("the certificate of %s is for another name: %v", address, host),
+			"get a certificate for that name, or correct public_url"), true
 	case errors.As(err, &invalid):
 		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid),
-			"renew it, and check that the proxy loads the new one; check the clock too"), true
+			"renew it, check that the proxy has loaded the new one, and check the clock"), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
-		return bad("through", address+" does not speak https: the response is not encrypted",
-			"set up TLS in the proxy, or correct the port or the scheme of public_url"), true
+		return bad("through", address+" doesn't use HTTPS: the response is not encrypted",
+			"set up TLS in the proxy, or correct the port or scheme of public_url"), true
 	}
 	return apitypes.Diagnosis{}, false
 }
 
 func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) apitypes.Diagnosis {
 	span := time.Duration(got.SpanMillis) * time.Millisecond
-	says := fmt.Sprintf("%s got through in %s", apitypes.HumanSize(size), took.Round(100*time.Millisecond))
+	says := fmt.Sprintf("sent %s in %s", apitypes.HumanSize(size), took.Round(100*time.Millisecond))
 	switch {
 	case got.Bytes != size:
-		return bad("through", fmt.Sprintf("%d bytes of %d arrived", got.Bytes, size), "see the proxy's log")
+		return bad("through", fmt.Sprintf("only %d of %d bytes arrived", got.Bytes, size), "check the proxy's log")
 	case span < pause/2:
 		return warn("through",
-			says+", but somebody on the way gathers the whole of it first: uploads take twice as long, and the proxy's disk holds documents",
+			says+", but a proxy buffers complete uploads: they take twice as long, and the proxy stores documents on its disk",
 			"nginx: proxy_request_buffering off; proxy_http_version 1.1")
 	}
-	return ok("through", says+", as it was sent")
+	return ok("through", says+", without buffering")
 }
 
 // diagnoseForwarding checks whether the server knows the addresses of clients and uses the right scheme in links.
@@ -219,32 +219,32 @@ func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 	switch {
 	case own != "" && got.Link != "" && got.Link != own:
 		return warn("proxy", fmt.Sprintf(
-			"download_url and other links begin with %s, and public_url is %s: the server that runs has other settings",
+			"download_url and other links begin with %s, but public_url is %s: the running server uses older settings",
 			got.Link, own), "restart the server")
 	case (forwarded || hidden) && !got.Trusted:
-		return warn("proxy", fmt.Sprintf("there is one at %s, and it is not believed: all callers count as one, and links may begin with http://",
-			got.Peer), "trusted_proxies: ["+got.Peer+"]")
+		return warn("proxy", fmt.Sprintf("the proxy at %s is not in trusted_proxies: all clients count as one, and links may begin with http://",
+			got.Peer), "set trusted_proxies: ["+got.Peer+"]")
 	case hidden && got.Proto != "https" && opts.Config.PublicURL == "":
-		return warn("proxy", "it does not say that its callers speak https: download_url and other links begin with http://",
+		return warn("proxy", "the proxy doesn't send X-Forwarded-Proto: download_url and other links begin with http://",
 			"nginx: proxy_set_header X-Forwarded-Proto $scheme; or set public_url")
 	case got.Trusted && got.ForwardedFor == "":
-		return warn("proxy", "it does not say who calls: all callers count as one",
+		return warn("proxy", "the proxy doesn't send X-Forwarded-For: all clients count as one",
 			"nginx: proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for")
 	case opts.Config.PublicURL == "" && err == nil && got.Host != through.Host && got.ForwardedHost != through.Host:
-		return warn("proxy", fmt.Sprintf("it changes the name that was asked (%s) to %s: links in answers go there", through.Host,
+		return warn("proxy", fmt.Sprintf("the proxy changes the host name from %s to %s, also in links", through.Host,
 			got.Host), "nginx: proxy_set_header Host $http_host; or set public_url")
 	case forwarded || hidden:
-		return ok("proxy", "the one at "+got.Peer+" says who calls, and is believed")
+		return ok("proxy", "the proxy at "+got.Peer+" is trusted and sends the client address")
 	}
-	return ok("proxy", "none in between that shows")
+	return ok("proxy", "no proxy detected")
 }
 
 func diagnoseKey(got apitypes.Probe, err error) apitypes.Diagnosis {
 	switch {
 	case !got.Authorization:
-		return bad("key", "the Authorization header is taken off on the way", "let the proxy pass it on; its own password would have to go")
+		return bad("key", "the proxy removes the Authorization header", "configure the proxy to forward it, and don't use password protection in the proxy")
 	case err != nil:
-		return bad("key", "the key does not work there: "+err.Error(), `"deedkeep keys list" shows the keys`)
+		return bad("key", "the API key doesn't work: "+err.Error(), `check it with "deedkeep keys list"`)
 	}
-	return ok("key", "it works there")
+	return ok("key", "the API key works")
 }

@@ -12,9 +12,9 @@ func checkPublicURL(c config.Config) apitypes.Diagnosis {
 	case c.PublicURL != "":
 		return ok("public_url", c.PublicURL)
 	case c.OnLoopback():
-		return ok("public_url", "it is empty, and "+c.Listen+" is reached from this machine alone")
+		return ok("public_url", "not set; only this machine can connect to "+c.Listen)
 	}
-	return warn("public_url", "it is empty, and other machines reach "+c.Listen+
-		": links begin with whatever name a client calls the server by",
-		"set public_url to the address that people use, like https://vault.example.com:8443")
+	return warn("public_url", "not set, and other machines can connect to "+c.Listen+
+		": links begin with the host name of each request",
+		"set public_url to the address that your users open, such as https://vault.example.com:8443")
 }

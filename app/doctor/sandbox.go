@@ -12,26 +12,26 @@ import (
 
 // protectionAdvice explains, for each protection that the sandbox may lack, the risk and what to do about it.
 var protectionAdvice = map[string]struct{ risk, do string }{
-	sandbox.ProtectionNoNewPrivs: {"it could gain privileges by starting a program",
-		"allow the system call prctl to the service or its container"},
-	sandbox.ProtectionLandlock: {"only the filter of system calls keeps it from files",
+	sandbox.ProtectionNoNewPrivs: {"it could gain privileges by starting another program",
+		"allow the system call prctl for the service or its container"},
+	sandbox.ProtectionLandlock: {"only the system call filter keeps it from opening files",
 		"use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), " +
-			"and allow the landlock system calls to the service or its container"},
-	sandbox.ProtectionSeccomp: {"it could reach the network and start programs",
-		"allow the system call seccomp to the service or its container"},
-	sandbox.ProtectionRlimits: {"it could open many files", "allow the system call prlimit64 to the service or its container"},
-	sandbox.ProtectionRestrictedToken: {"it has the privileges of the service's user",
-		"check that the service's user may start processes with a restricted token (CreateProcessAsUser)"},
+			"and allow the landlock system calls for the service or its container"},
+	sandbox.ProtectionSeccomp: {"it could use the network and start programs",
+		"allow the system call seccomp for the service or its container"},
+	sandbox.ProtectionRlimits: {"it could open many files", "allow the system call prlimit64 for the service or its container"},
+	sandbox.ProtectionRestrictedToken: {"it has all privileges of the service account",
+		"allow the service account to start processes with a restricted token (CreateProcessAsUser)"},
 	sandbox.ProtectionLowIntegrity: {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
-	sandbox.ProtectionAll: {"it could do all that the service's user can",
-		"run deedkeep on Linux where documents come from people you don't know"},
+	sandbox.ProtectionAll: {"it could do everything that the service account can do",
+		"run deedkeep on Linux if you receive documents from people you don't know"},
 }
 
 // completeSandbox returns a description of a sandbox that has all protections.
 func completeSandbox() string {
-	const says = "a process that opens documents can't open files, reach the network, or start programs"
+	const says = "worker processes that open documents can't open files, use the network, or start programs"
 	if runtime.GOOS == "windows" {
-		return "a process that opens documents can't write files or start programs; unlike on Linux, it can read files and reach the network"
+		return "worker processes that open documents can't write files or start programs; unlike on Linux, they can read files and use the network"
 	}
 	return says
 }
@@ -51,9 +51,9 @@ func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 		do = append(do, protectionAdvice[g.Protection].do)
 	}
 	if files && calls {
-		means = []string{"it could read the vault's files, reach the network, and start programs"}
+		means = []string{"it could read the vault's files, use the network, and start programs"}
 	}
-	return warn(check, fmt.Sprintf("the system lacks %s. If a document takes over the process that opens it, %s",
+	return warn(check, fmt.Sprintf("this system lacks %s; if a malicious document takes over a worker process, %s",
 		strings.Join(lacks, " and "), strings.Join(means, ", and ")),
 		strings.Join(do, "; "))
 }

@@ -19,12 +19,12 @@ func TestSandbox(t *testing.T) {
 	}{
 		"complete": {nil, OK, "can't", ""},
 		"no Landlock": {[]sandbox.MissingProtection{missing(sandbox.ProtectionLandlock)}, Warn,
-			"landlock (not permitted). If a document takes over the process that opens it, only the filter", "5.13"},
+			"landlock (not permitted); if a malicious document takes over a worker process, only the system call filter", "5.13"},
 		"no seccomp": {[]sandbox.MissingProtection{missing(sandbox.ProtectionSeccomp)}, Warn,
-			"could reach the network and start programs", "system call seccomp"},
+			"could use the network and start programs", "system call seccomp"},
 		"neither": {[]sandbox.MissingProtection{missing(sandbox.ProtectionLandlock), missing(sandbox.ProtectionSeccomp)}, Warn,
 			"could read the vault's files", "; "},
-		"other system": {[]sandbox.MissingProtection{missing(sandbox.ProtectionAll)}, Warn, "all that the service's user can", "Linux"},
+		"other system": {[]sandbox.MissingProtection{missing(sandbox.ProtectionAll)}, Warn, "everything that the service account can", "Linux"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := diagnoseSandbox(c.missing)

@@ -11,11 +11,11 @@ import (
 func checkDamage(found *apitypes.Checkup) apitypes.Diagnosis {
 	list := found.Status.Damaged
 	if len(list) == 0 {
-		return ok("damage", "no stored document is known to be damaged")
+		return ok("damage", "no damaged documents found")
 	}
-	return bad("damage", fmt.Sprintf("%s, file %d among them",
-		apitypes.Count(len(list), "stored document is damaged and isn't sent", "stored documents are damaged and aren't sent"), list[0].File),
-		`upload the same files again, or get them from a backup with "deedkeep restore latest --file N" and upload them; check the disk's health`)
+	return bad("damage", fmt.Sprintf("%s, including file %d",
+		apitypes.Count(len(list), "stored document is damaged and can't be downloaded", "stored documents are damaged and can't be downloaded"), list[0].File),
+		`upload the same files again, or restore them from a backup with "deedkeep restore latest --file ID" and upload them; check the disk's health`)
 }
 
 // checkScrub reports when the last scrub, which reads every stored document, was completed.
@@ -24,17 +24,17 @@ func checkScrub(found *apitypes.Checkup) apitypes.Diagnosis {
 	age := time.Duration(s.AgeSeconds) * time.Second
 	switch {
 	case s.EverySeconds == 0:
-		return ok("scrub", "off: the server reads no documents to find damage (scrub.every)")
+		return ok("scrub", "off (scrub.every): the server doesn't check stored documents for damage")
 	case s.StartedAt == nil:
-		return ok("scrub", "not started: the server reads every document while it runs")
+		return ok("scrub", "not started; the running server checks all documents in the background")
 	case s.Overdue && s.CompletedAt == nil:
-		return warn("scrub", fmt.Sprintf("the first one started %s ago and isn't complete", formatAge(age)),
-			`keep the server running, or run "deedkeep verify", which reads every document`)
+		return warn("scrub", fmt.Sprintf("the first pass started %s ago and isn't complete", formatAge(age)),
+			`keep the server running, or run "deedkeep verify" to check all documents`)
 	case s.Overdue:
-		return warn("scrub", fmt.Sprintf("the last one was completed %s ago", formatAge(age)),
-			`keep the server running, or run "deedkeep verify", which reads every document`)
+		return warn("scrub", fmt.Sprintf("the last complete pass was %s ago", formatAge(age)),
+			`keep the server running, or run "deedkeep verify" to check all documents`)
 	case s.CompletedAt == nil:
-		return ok("scrub", fmt.Sprintf("the first one has read %.0f%% of the documents", 100*s.Progress))
+		return ok("scrub", fmt.Sprintf("first pass: %.0f%% of the documents checked", 100*s.Progress))
 	}
-	return ok("scrub", fmt.Sprintf("every document was read, the last one %s ago", formatAge(age)))
+	return ok("scrub", fmt.Sprintf("all documents checked; last pass completed %s ago", formatAge(age)))
 }

@@ -21,12 +21,12 @@ func TestDamageAndScrub(t *testing.T) {
 		{"in progress", apitypes.Scrub{EverySeconds: every, StartedAt: at, Progress: 0.5}, OK, "50%"},
 		{"first one overdue", apitypes.Scrub{EverySeconds: every, StartedAt: at, AgeSeconds: days40, Overdue: true}, Warn, "started 40 days ago"},
 		{"overdue", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: days40, Overdue: true}, Warn,
-			"completed 40 days ago"},
+			"last complete pass was 40 days ago"},
 		{"done", apitypes.Scrub{EverySeconds: every, StartedAt: at, CompletedAt: at, AgeSeconds: int64(3 * day / time.Second)}, OK, "3 days ago"},
 	} {
 		check(t, row.name, checkScrub(&apitypes.Checkup{Status: apitypes.Status{Scrub: row.s}}), row.state, row.text)
 	}
-	check(t, "no damage", checkDamage(&apitypes.Checkup{}), OK, "no stored document")
+	check(t, "no damage", checkDamage(&apitypes.Checkup{}), OK, "no damaged documents found")
 	check(t, "damage", checkDamage(&apitypes.Checkup{Status: apitypes.Status{Damaged: apitypes.List[apitypes.Damaged]{{File: 12},
-		{File: 13}}}}), Bad, "2 stored documents are damaged and aren't sent, file 12 among them")
+		{File: 13}}}}), Bad, "2 stored documents are damaged and can't be downloaded, including file 12")
 }

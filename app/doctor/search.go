@@ -13,31 +13,31 @@ func checkSearchIndex(found *apitypes.Checkup) apitypes.Diagnosis {
 	i := s.Search
 	far := ""
 	if i.Done != nil && i.Total != nil && *i.Total > 0 {
-		far = fmt.Sprintf(", %d of %d records so far", *i.Done, *i.Total)
+		far = fmt.Sprintf(", %d of %d records", *i.Done, *i.Total)
 	}
 	switch {
 	case i.Error != nil:
-		return bad("search", "the index does not get on: "+*i.Error,
-			`see to the disk and the log; it is tried again by itself, and made anew by "deedkeep reindex"`)
+		return bad("search", "the search index can't be updated: "+*i.Error,
+			`check the disk and the server log; the server retries automatically; to rebuild the search index, run "deedkeep reindex"`)
 	case i.Ready && i.MissingTexts > 0:
-		return warn("search", apitypes.Count(i.MissingTexts+s.Queue, "document is not found by its text",
-			"documents are not found by their text")+", which is missing or damaged",
-			"wait: the server rebuilds texts automatically, as after a restore")
+		return warn("search", apitypes.Count(i.MissingTexts+s.Queue, "document can't be found by its text",
+			"documents can't be found by their text")+", which is missing or damaged",
+			"wait; the server extracts the text again, as after a restore")
 	case i.Ready && i.Building:
-		return ok("search", "a new index is being made; the one there is answers"+far)
+		return ok("search", "rebuilding the search index; search uses the current one"+far)
 	case i.Building && s.Running:
-		return warn("search", "the index is being made, and only numbers, parcels and addresses are found until it is whole"+far,
-			"wait; documents are taken all the while")
+		return warn("search", "building the search index; until it is complete, search finds only numbers, parcel IDs, and addresses"+far,
+			"wait; uploads continue to work")
 	case i.Building:
-		return warn("search", "the making of the index was cut off", "a server goes on with it, and so does: deedkeep reindex")
+		return warn("search", "the rebuild of the search index was interrupted", "start the server or run \"deedkeep reindex\" to resume it")
 	case !i.Ready && s.Running:
-		return warn("search", "there is no index, and only numbers, parcels and addresses are found",
-			`the server makes one in a moment; else: deedkeep reindex`)
+		return warn("search", "no search index; search finds only numbers, parcel IDs, and addresses",
+			`wait a moment for the server to build it, or run "deedkeep reindex"`)
 	case !i.Ready:
-		return ok("search", "there is no index yet; a server makes it")
+		return ok("search", "no search index yet; the server builds it")
 	case s.Running && i.Behind > search.LagThreshold:
-		return warn("search", fmt.Sprintf("the index is %d changes behind: what was filed last is not found yet", i.Behind),
-			"wait while documents arrive; the log says when something is in the way")
+		return warn("search", fmt.Sprintf("the search index is %d changes behind; search doesn't find the latest changes yet", i.Behind),
+			"wait while documents are being uploaded; check the server log for errors")
 	}
-	return ok("search", fmt.Sprintf("%s in the index, %s", apitypes.Count(i.Records, "record is", "records are"), apitypes.HumanSize(i.Bytes)))
+	return ok("search", fmt.Sprintf("%s in the search index, %s", apitypes.Count(i.Records, "record is", "records are"), apitypes.HumanSize(i.Bytes)))
 }

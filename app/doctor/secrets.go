@@ -19,7 +19,7 @@ func checkSecrets(c config.Config) apitypes.Diagnosis {
 		}
 	}
 	if len(says) > 0 {
-		return warn(check, strings.Join(says, "; "), "let only the service's user read it: "+strings.Join(do, "; "))
+		return warn(check, strings.Join(says, "; "), "give only the service account access: "+strings.Join(do, "; "))
 	}
 	return ok(check, "no other user can read a settings file or passphrase file with a secret")
 }

@@ -13,25 +13,25 @@ const day = 24 * time.Hour
 // checkBackup checks the age of the last successful backup and reports a failure since
 // then.
 func checkBackup(found *apitypes.Checkup, c config.Config, now time.Time) apitypes.Diagnosis {
-	const do = `"deedkeep backup create --to DIR" makes one; backup.to and backup.every make them by themselves`
+	const do = `run "deedkeep backup create --to DIR"; for automatic backups, set backup.to and backup.every`
 	s := found.Status
 	if f := s.BackupFailure; f != nil {
-		return bad("backup", fmt.Sprintf("the one of %s was not made: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"),
-			f.Reason), "see to the place it goes to, then: deedkeep backup create")
+		return bad("backup", fmt.Sprintf("the backup of %s failed: %s", f.At.In(now.Location()).Format("2006-01-02 15:04 MST"),
+			f.Reason), "check the backup directory, then run: deedkeep backup create")
 	}
 	if s.LastBackupAt == nil {
 		if s.Files+s.Abstracts+s.Orders == 0 {
-			return warn("backup", "there is none; nothing is stored yet", do)
+			return warn("backup", "no backup; nothing is stored yet", do)
 		}
-		return bad("backup", "there is none: what is stored is lost with this disk", do)
+		return bad("backup", "no backup; if this disk fails, all data is lost", do)
 	}
 	age := now.Sub(s.LastBackupAt.Time)
 	if age < -time.Hour {
-		return bad("backup", fmt.Sprintf("the last good one is of %s, which is still to come: how old it is cannot be told",
+		return bad("backup", fmt.Sprintf("the date of the last backup, %s, is in the future",
 			s.LastBackupAt.In(now.Location()).Format("2006-01-02 15:04 MST")),
-			"set the clock of this machine right, then: deedkeep backup create")
+			"correct the clock of this machine, then run: deedkeep backup create")
 	}
-	says := fmt.Sprintf("the last good one is %s old", formatAge(age))
+	says := fmt.Sprintf("the last backup is %s old", formatAge(age))
 	warnAt, badAt := 7*day, 30*day
 	if c.Backup.To != "" && c.Backup.Every > 0 {
 		warnAt, badAt = 2*c.Backup.Every, max(7*c.Backup.Every, 2*day)
@@ -55,14 +55,14 @@ func formatAge(d time.Duration) string {
 // checkShutdown checks whether a server was not stopped cleanly.
 func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if found.CutAt == nil {
-		return ok("stops", "every server stopped by itself")
+		return ok("shutdown", "no unclean shutdown recorded")
 	}
-	says := fmt.Sprintf("a server did not stop cleanly (known since %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04 MST"))
+	says := fmt.Sprintf("the server did not shut down cleanly (detected %s)", found.CutAt.In(now.Location()).Format("2006-01-02 15:04 MST"))
 	if now.Sub(found.CutAt.Time) > 30*day {
-		return ok("stops", says)
+		return ok("shutdown", says)
 	}
-	return warn("stops", says+": it was killed, or the power failed. Nothing that was acknowledged is lost by that",
-		`see the system's log for that time (power, memory); "deedkeep verify" reads everything`)
+	return warn("shutdown", says+"; it was killed, or the power failed; no confirmed changes were lost",
+		`check the system log for that time (power, memory); to check all data, run "deedkeep verify"`)
 }
 
 // checkDatabase reports whether the database contents in memory may differ from the file on
@@ -72,31 +72,31 @@ func checkDatabase(found *apitypes.Checkup) apitypes.Diagnosis {
 	switch {
 	case found.DiskError != "":
 		return bad(check, "the disk failed to write vault.db: "+found.DiskError,
-			`check the disk and the system's log; to continue elsewhere, stop the server and copy the data directory to another disk`)
+			`check the disk and the system log; if the disk is failing, stop the server and copy the data directory to another disk`)
 	case found.Unchecked != "":
-		return warn(check, "the last stop was not clean, and vault.db can't be checked against the disk: "+found.Unchecked,
-			"if the disk had an error, restart the machine before the server; otherwise, nothing to do")
+		return warn(check, "the last shutdown was not clean, and vault.db can't be compared with the disk: "+found.Unchecked,
+			"if the disk had an error, restart the machine before the server; otherwise, you can ignore this")
 	case !found.Clean:
-		return ok(check, "vault.db was read from the disk again after a stop that was not clean")
+		return ok(check, "vault.db was read from disk again after an unclean shutdown")
 	}
-	return ok(check, "the last session with vault.db ended cleanly")
+	return ok(check, "vault.db was closed cleanly")
 }
 
 func checkWrites(found *apitypes.Checkup) apitypes.Diagnosis {
 	switch denied := found.Status.WritesDenied; {
 	case found.Status.ReadOnly:
-		return bad("writes", "refused since the disk failed to keep something",
-			"see the log and the disk's health, make a backup, then restart the server")
+		return bad("writes", "read-only because of a disk error",
+			"check the server log and the disk, create a backup, then restart the server")
 	case denied != nil:
-		return bad("writes", "denied: "+*denied, "the server accepts uploads and new records again as soon as the cause is gone")
+		return bad("writes", "disabled: "+*denied, "fix the cause; the server then accepts uploads and changes again automatically")
 	}
-	return ok("writes", "taken")
+	return ok("writes", "enabled")
 }
 
 func checkProcessing(found *apitypes.Checkup) apitypes.Diagnosis {
 	if n := found.Status.Failed; n > 0 {
-		return warn("documents", apitypes.Count(n, "has no preview or text; it", "have no preview or text; they")+
-			" can still be downloaded", `"deedkeep process list" says why, "deedkeep process retry" tries again`)
+		return warn("documents", apitypes.Count(n, "document has no preview or text; it", "documents have no preview or text; they")+
+			" can still be downloaded", `list the reasons with "deedkeep process list"; retry with "deedkeep process retry"`)
 	}
-	return ok("documents", fmt.Sprintf("%d stored, %d wait for picture and text", found.Status.Files, found.Status.Queue))
+	return ok("documents", fmt.Sprintf("%d stored, %d queued for preview and text", found.Status.Files, found.Status.Queue))
 }

@@ -21,8 +21,8 @@ func checkUser(c config.Config) []apitypes.Diagnosis {
 func diagnoseUser(uid int, data string) apitypes.Diagnosis {
 	const check = "user"
 	if uid == 0 {
-		return warn(check, "the vault belongs to root, so the server runs as root: an error in it would put all of this machine at risk",
-			"stop the server, give the vault to a user of its own (chown -R USER: "+data+"), and start the server as that user")
+		return warn(check, "root owns the vault, so the server runs as root; a flaw in the server would put the entire machine at risk",
+			"stop the server, change the owner of the vault to a dedicated user (chown -R USER: "+data+"), and start the server as that user")
 	}
 	return ok(check, "the server runs as "+userName(uid)+", not as root")
 }

@@ -49,7 +49,7 @@ func TestSecrets(t *testing.T) {
 			t.Fatalf("change mode: %v", err)
 		}
 		got := checkSecrets(c)
-		if got.State != want || (want == Warn) != (got.Action == "let only the service's user read it: chmod go= "+file) {
+		if got.State != want || (want == Warn) != (got.Action == "give only the service account access: chmod go= "+file) {
 			t.Errorf("mode %o: got %+v, want %s", mode, got, want)
 		}
 	}
