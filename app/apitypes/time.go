@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TimeLayout is the format of all timestamps in JSON, always in UTC:
@@ -29,12 +31,23 @@ func At(t time.Time) Time {
 func (t Time) String() string { return t.UTC().Format(TimeLayout) }
 
 // MarshalJSON writes the quoted timestamp. A year outside 0000 to 9999 is an error because no reader could parse it.
-func (t Time) MarshalJSON() ([]byte, error) {
-	if y := t.UTC().Year(); y < 0 || y > 9999 {
+func (t Time) MarshalJSON() ([]byte, error) { return t.appendJSON(nil) }
+
+// MarshalJSONTo does the same for Marshal, without allocating memory.
+func (t Time) MarshalJSONTo(enc *jsontext.Encoder) error {
+	raw, err := t.appendJSON(enc.AvailableBuffer())
+	if err != nil {
+		return err
+	}
+	return enc.WriteValue(raw)
+}
+
+func (t Time) appendJSON(buf []byte) ([]byte, error) {
+	at := t.UTC()
+	if y := at.Year(); y < 0 || y > 9999 {
 		return nil, fmt.Errorf("timestamp: year %d has no four-digit form", y)
 	}
-	raw := append(make([]byte, 0, len(TimeLayout)+2), '"')
-	return append(t.UTC().AppendFormat(raw, TimeLayout), '"'), nil
+	return append(at.AppendFormat(append(buf, '"'), TimeLayout), '"'), nil
 }
 
 // UnmarshalJSON accepts only what MarshalJSON writes: null, another time zone, or another number of decimals is an

@@ -26,9 +26,10 @@ func base62Bytes32(raw [32]byte) string {
 	return string(text[:])
 }
 
-// base62Uint encodes n as width digits, with leading zeros. The number must fit.
+// base62Uint encodes n as width digits, with leading zeros. The number must fit, and width must
+// not be more than the number of digits of the largest number.
 func base62Uint(n uint64, width int) string {
-	text := make([]byte, width)
+	text := make([]byte, len(maxBase62Uint64))[:width]
 	for i := width - 1; i >= 0; i-- {
 		text[i] = base62Digits[n%62]
 		n /= 62
