@@ -29,8 +29,7 @@ var abstracts = indexedTable[model.Abstract]{
 
 // abstractSize returns the stored size of an abstract plus its files, which are listed on
 // the same page.
-func abstractSize(t *Tx, a *model.Abstract) int {
-	sum := table[model.Abstract]{bucketName: bucketAbstracts}.storedSize(t, a.ID)
+func abstractSize(t *Tx, a *model.Abstract, sum int) int {
 	for _, id := range a.Files {
 		sum += files.storedSize(t, id)
 	}

@@ -78,6 +78,7 @@ const (
 	defaultMaxBytes   = 4 << 20
 	missCost          = 16    // number of entries counted toward MaxScanned for each record that was read but didn't match
 	maxLookback       = 1_000 // maximum number of entries read to find out whether there is a previous page
+	maxPreallocated   = 100   // maximum number of records for which memory is allocated before they are read
 )
 
 // A scanFunc is called with the ID, creation time, and position of a candidate. It returns
@@ -132,17 +133,18 @@ func (p *pageBuilder[T]) build() (Page[T], error) {
 	var first, end []byte
 	full := false
 	last, ended := p.source.scan(p.query.Position, descending, &budget, func(id, created uint64, position []byte) bool {
-		v, ok := p.load(id, created)
+		v, size, ok := p.load(id, created)
 		if !ok {
 			budget -= missCost
 			return p.err == nil
 		}
-		if full = p.isFull(len(items), id, &v); full {
+		if full = p.isFull(len(items), size, &v); full {
 			return false
 		}
-		if items = append(items, v); len(items) == 1 {
-			first = bytes.Clone(position)
+		if items == nil {
+			first, items = bytes.Clone(position), make([]T, 0, min(max(p.query.Limit, 1), maxPreallocated))
 		}
+		items = append(items, v)
 		end = append(end[:0], position...)
 		return true
 	})
@@ -163,11 +165,13 @@ func (p *pageBuilder[T]) build() (Page[T], error) {
 
 // isFull reports whether the record no longer fits on the page. If it fits, isFull adds its
 // size to the size of the page.
-func (p *pageBuilder[T]) isFull(items int, id uint64, v *T) bool {
+func (p *pageBuilder[T]) isFull(items, size int, v *T) bool {
 	if items >= max(p.query.Limit, 1) {
 		return true
 	}
-	size := p.table.recordSize(p.tx, id, v)
+	if p.table.size != nil {
+		size = p.table.size(p.tx, v, size)
+	}
 	if p.truncated = items > 0 && p.bytes+size > cmp.Or(max(p.query.MaxBytes, 0), defaultMaxBytes); !p.truncated {
 		p.bytes += size
 	}
@@ -185,7 +189,7 @@ func (p *pageBuilder[T]) positionBefore(first []byte, descending bool) []byte {
 	}
 	budget, found := maxLookback, false
 	_, ended := p.source.scan(first, !descending, &budget, func(id, created uint64, _ []byte) bool {
-		_, found = p.load(id, created)
+		_, _, found = p.load(id, created)
 		budget -= missCost
 		return !found && p.err == nil
 	})
@@ -211,48 +215,35 @@ func adjacentPosition(position []byte, descending bool) []byte {
 }
 
 // load reads a candidate and checks it against the filters, because hashes may collide. It
-// skips damaged and missing records, which Check reports.
-func (p *pageBuilder[T]) load(id, created uint64) (v T, ok bool) {
+// also returns the record's stored size. It skips damaged and missing records, which Check
+// reports.
+func (p *pageBuilder[T]) load(id, created uint64) (v T, size int, ok bool) {
 	if p.err = p.tx.canceled(); p.err != nil {
-		return v, false
+		return v, 0, false
 	}
-	v, ok, err := p.table.readCandidate(p.tx, id, created)
+	var err error
+	if p.table.loadEntry != nil {
+		v, ok, err = p.table.loadEntry(p.tx, id, created)
+	} else {
+		v, size, err = p.table.findSized(p.tx, id)
+		ok = size > 0
+	}
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		p.err = err
 	}
-	if err != nil || !ok {
-		return v, false
-	}
-	matches := p.table.matches(&v, p.predicate)
-	return v, matches
-}
-
-// recordSize returns how many bytes are read to show a record.
-func (l *indexedTable[T]) recordSize(t *Tx, id uint64, v *T) int {
-	if l.size != nil {
-		return l.size(t, v)
-	}
-	return l.storedSize(t, id)
-}
-
-// readCandidate reads the record that an index entry refers to.
-func (l *indexedTable[T]) readCandidate(t *Tx, id, created uint64) (T, bool, error) {
-	if l.loadEntry != nil {
-		return l.loadEntry(t, id, created)
-	}
-	return l.find(t, id)
+	return v, size, ok && err == nil && p.table.matches(&v, p.predicate)
 }
 
 // listByIDs implements ListAbstractsByID for any type.
 func (l *indexedTable[T]) listByIDs(t *Tx, ids []uint64, maxBytes int, matches func(*T) bool) (page Page[T], consumed int, err error) {
 	p := pageBuilder[T]{table: l, tx: t, query: Query{Limit: len(ids), MaxBytes: maxBytes}, predicate: &predicate{}}
 	for _, id := range ids {
-		v, ok := p.load(id, 0)
+		v, size, ok := p.load(id, 0)
 		if p.err != nil {
 			return page, consumed, p.err
 		}
 		ok = ok && l.trashed(&v) == nil && matches(&v)
-		if ok && p.isFull(len(page.Items), id, &v) {
+		if ok && p.isFull(len(page.Items), size, &v) {
 			break
 		}
 		if consumed++; ok {

@@ -38,8 +38,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var ErrDamaged = errors.New("record is damaged")
 
 // recordJSON are the options for the JSON of records: that of encoding/json, which wrote the records of earlier
-// versions, without HTML escapes.
-var recordJSON = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+// versions, without HTML escapes. Only the errors differ: to report those of encoding/json, Unmarshal would scan each
+// record twice.
+var recordJSON = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsonv1.ReportErrorsWithLegacySemantics(false))
 
 // encodeRecord returns v encoded as a record of the given bucket and key.
 func encodeRecord(bucket, key []byte, v any) ([]byte, error) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -132,25 +133,46 @@ func (s *Store) newTx(tx *bolt.Tx) *Tx {
 	return &Tx{tx: tx, caches: &s.caches, hash: s.hash, notify: s.notifyChanged}
 }
 
-// bucket returns a bucket. In a read transaction, bbolt would look it up in the root bucket each time.
+// bucket returns a bucket.
 func (t *Tx) bucket(name []byte) *bolt.Bucket {
 	if t.tx.Writable() {
 		return t.tx.Bucket(name)
 	}
-	for _, b := range t.buckets {
-		if &b.name[0] == &name[0] {
-			return b.bucket
-		}
-	}
-	b := t.tx.Bucket(name)
-	t.buckets = append(t.buckets, openBucket{name, b})
-	return b
+	return t.openBucket(name).bucket
 }
 
-// openBucket is a bucket that a read transaction has looked up.
+// value returns the value of a key, or nil if there is none.
+func (t *Tx) value(name, key []byte) []byte {
+	if t.tx.Writable() {
+		return t.tx.Bucket(name).Get(key)
+	}
+	b := t.openBucket(name)
+	if b.cursor == nil {
+		b.cursor = b.bucket.Cursor()
+	}
+	if k, raw := b.cursor.Seek(key); bytes.Equal(k, key) {
+		return raw
+	}
+	return nil
+}
+
+// openBucket is a bucket that a read transaction has looked up. bbolt would look it up in the root bucket each
+// time, and allocate a cursor for each key.
 type openBucket struct {
 	name   []byte
 	bucket *bolt.Bucket
+	cursor *bolt.Cursor // used by Tx.value; nil until then
+}
+
+// openBucket returns a bucket of a read transaction. The result is valid until the next call.
+func (t *Tx) openBucket(name []byte) *openBucket {
+	for i := range t.buckets {
+		if &t.buckets[i].name[0] == &name[0] {
+			return &t.buckets[i]
+		}
+	}
+	t.buckets = append(t.buckets, openBucket{name: name, bucket: t.tx.Bucket(name)})
+	return &t.buckets[len(t.buckets)-1]
 }
 
 // ReadOnly reports whether the store was opened by OpenReadOnly. If so, nothing changes the

@@ -45,19 +45,25 @@ func (b table[T]) get(t *Tx, id uint64) (T, error) {
 
 // find is like get, but if the record doesn't exist, ok is false and err is nil.
 func (b table[T]) find(t *Tx, id uint64) (v T, ok bool, err error) {
+	v, size, err := b.findSized(t, id)
+	return v, size > 0 && err == nil, err
+}
+
+// findSized is like find but also returns the size of the encoded record in bytes, which is 0 if the record doesn't
+// exist.
+func (b table[T]) findSized(t *Tx, id uint64) (v T, size int, err error) {
 	key := encodeUint64(id)
-	raw := t.bucket(b.bucketName).Get(key)
+	raw := t.value(b.bucketName, key)
 	if raw == nil {
-		return v, false, nil
+		return v, 0, nil
 	}
-	err = decodeRecord(b.bucketName, key, raw, &v)
-	return v, err == nil, err
+	return v, len(raw), decodeRecord(b.bucketName, key, raw, &v)
 }
 
 // getCached is like get but uses a cache. It is meant for tables that are read very often.
 func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 	key := encodeUint64(id)
-	raw := t.bucket(b.bucketName).Get(key)
+	raw := t.value(b.bucketName, key)
 	if raw == nil {
 		return v, errs.RecordNotFound(b.typeName, id)
 	}
@@ -66,12 +72,12 @@ func (b table[T]) getCached(t *Tx, m *cache[T], id uint64) (v T, err error) {
 
 // has reports whether a record exists, even if it is damaged.
 func (b table[T]) has(t *Tx, id uint64) bool {
-	return t.bucket(b.bucketName).Get(encodeUint64(id)) != nil
+	return t.value(b.bucketName, encodeUint64(id)) != nil
 }
 
 // storedSize returns the size of the encoded record in bytes, or 0 if it doesn't exist.
 func (b table[T]) storedSize(t *Tx, id uint64) int {
-	return len(t.bucket(b.bucketName).Get(encodeUint64(id)))
+	return len(t.value(b.bucketName, encodeUint64(id)))
 }
 
 // put writes a record.

@@ -34,7 +34,7 @@ var trash = indexedTable[TrashEntry]{
 
 // trashEntrySize returns the stored size of the deleted record, which is read to show its
 // title.
-func trashEntrySize(t *Tx, e *TrashEntry) int {
+func trashEntrySize(t *Tx, e *TrashEntry, _ int) int {
 	switch e.Type {
 	case "abstract":
 		return abstracts.storedSize(t, e.ID)
