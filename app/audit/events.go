@@ -97,11 +97,7 @@ func (e *Events) List(ctx context.Context, q store.Query) (page store.Page[model
 	if err := e.FlushViews(ctx); err != nil {
 		return page, err
 	}
-	err = e.db.Store.View(ctx, func(t *store.Tx) (err error) {
-		page, err = t.ListEvents(q)
-		return err
-	})
-	return page, err
+	return store.Read(ctx, e.db.Store, func(t *store.Tx) (store.Page[model.Event], error) { return t.ListEvents(q) })
 }
 
 // Each calls fn for each entry that exists when Each is called, in order, starting with

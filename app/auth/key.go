@@ -92,15 +92,11 @@ func keyDetail(key model.Key, extra map[string]string) map[string]string {
 }
 
 // List returns all keys sorted by ID, including revoked and expired ones.
-func (k *Keys) List(ctx context.Context) (list []model.Key, err error) {
+func (k *Keys) List(ctx context.Context) ([]model.Key, error) {
 	if err := k.auth.Flush(ctx); err != nil && !txn.NotWritable(err) { // keys can be listed even if the vault is read-only
 		return nil, err
 	}
-	err = k.auth.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.Keys()
-		return err
-	})
-	return list, err
+	return store.Read(ctx, k.auth.Store, (*store.Tx).Keys)
 }
 
 // Revoke permanently disables a key. It does nothing if the key is already revoked.

@@ -18,10 +18,7 @@ import (
 // the address. A wrong password returns Invalid. After too many attempts, confirmPassword
 // returns *SignInError.
 func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password string) (user model.User, err error) {
-	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
-		user, err = u.auth.CurrentUser(t, actor)
-		return err
-	})
+	user, err = store.Read(ctx, u.auth.Store, func(t *store.Tx) (model.User, error) { return u.auth.CurrentUser(t, actor) })
 	if err != nil {
 		return user, err
 	}

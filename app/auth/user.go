@@ -120,21 +120,13 @@ func (u *Users) event(t *store.Tx, actor model.Actor, user model.User, kind stri
 }
 
 // List returns all users sorted by ID, including disabled ones.
-func (u *Users) List(ctx context.Context) (list []model.User, err error) {
-	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.Users()
-		return err
-	})
-	return list, err
+func (u *Users) List(ctx context.Context) ([]model.User, error) {
+	return store.Read(ctx, u.auth.Store, (*store.Tx).Users)
 }
 
 // Get returns a user by ID, or NotFound.
-func (u *Users) Get(ctx context.Context, id uint64) (user model.User, err error) {
-	err = u.auth.Store.View(ctx, func(t *store.Tx) (err error) {
-		user, err = t.User(id)
-		return err
-	})
-	return user, err
+func (u *Users) Get(ctx context.Context, id uint64) (model.User, error) {
+	return store.Read(ctx, u.auth.Store, func(t *store.Tx) (model.User, error) { return t.User(id) })
 }
 
 // GetByName returns a user by username, or NotFound.

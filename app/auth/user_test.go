@@ -168,11 +168,11 @@ func administratorOperations(t *testing.T, p *vaulttest.UserFixture, actor model
 		"set default template": func() error { _, err := p.Templates.SetDefault(t.Context(), actor, 2); return err },
 		"retire template":      func() error { _, err := p.Templates.Retire(t.Context(), actor, 2); return err },
 		"import fields": func() error {
-			_, err := p.Orders.ImportFields(t.Context(), actor, []model.Field{{Key: "x", Label: "X", Type: "text"}}, false)
+			_, err := p.Orders.EditFields(t.Context(), actor, []model.Field{{Key: "x", Label: "X", Type: "text"}}, "", false)
 			return err
 		},
 		"import statuses": func() error {
-			_, err := p.Orders.ImportStatuses(t.Context(), actor, []string{"one"}, false)
+			_, err := p.Orders.EditStatuses(t.Context(), actor, []string{"one"}, "", false)
 			return err
 		},
 		"repair": func() error { _, err := p.Integrity.Repair(t.Context(), actor, func(int, int) {}); return err },

@@ -75,7 +75,7 @@ func (c *Client) ImportOrderFields(ctx context.Context, fields []apitypes.Field,
 }
 
 func (c handler) importOrderFields(r *http.Request, asked apitypes.OrderFieldsImport) (any, error) {
-	done, err := c.Vault.Orders.ImportFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), asked.DryRun)
+	done, err := c.Vault.Orders.EditFields(r.Context(), operator(r), fieldsOf(asked.CustomFields), "", asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 
@@ -98,7 +98,7 @@ func (c *Client) ImportOrderStatuses(ctx context.Context, statuses []string, dry
 }
 
 func (c handler) importOrderStatuses(r *http.Request, asked apitypes.OrderStatusesImport) (any, error) {
-	done, err := c.Vault.Orders.ImportStatuses(r.Context(), operator(r), asked.Statuses, asked.DryRun)
+	done, err := c.Vault.Orders.EditStatuses(r.Context(), operator(r), asked.Statuses, "", asked.DryRun)
 	return changed(done, asked.DryRun), err
 }
 

@@ -86,7 +86,7 @@ func TestDashboardDueOrders(t *testing.T) {
 	if d := dashboard(t, v).Due; d.Count != instance.MaxCounted || !d.More || len(d.Orders) != 10 || d.Orders[0].Number != "today" {
 		t.Errorf("Due = %s, want 10 orders starting with today, %d true", dueSummary(d), instance.MaxCounted)
 	}
-	if _, err := v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, []string{"New", "completed"}, false); err == nil {
+	if _, err := v.Orders.EditStatuses(t.Context(), vaulttest.Operator, []string{"New", "completed"}, "", false); err == nil {
 		t.Error("ImportStatuses removed statuses in use, want an error")
 	}
 }

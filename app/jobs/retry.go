@@ -13,12 +13,8 @@ import (
 const retryBatchSize = 256 // files per transaction
 
 // Failed returns up to limit files whose processing failed, starting with ID from.
-func (p *Processor) Failed(ctx context.Context, from uint64, limit int) (list []model.File, err error) {
-	err = p.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.FailedFiles(from, limit)
-		return err
-	})
-	return list, err
+func (p *Processor) Failed(ctx context.Context, from uint64, limit int) ([]model.File, error) {
+	return store.Read(ctx, p.Store, func(t *store.Tx) ([]model.File, error) { return t.FailedFiles(from, limit) })
 }
 
 // Retry queues files again whose processing failed. It queues the file with the given ID,

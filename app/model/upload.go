@@ -35,7 +35,8 @@ func (d ResumableUploadDraft) Check(abstract uint64) (uint64, errs.Fields) {
 // UploadDraft is the input for an upload of documents to a folder.
 type UploadDraft struct {
 	FolderID    IDInput
-	NonFilePart bool // the form has a "files" part that isn't a file
+	Path        []string // names of folders below FolderID; those that are missing are created
+	NonFilePart bool     // the form has a "files" part that isn't a file
 }
 
 // Check validates an upload and returns the folder ID. sent reports whether at least one file was

@@ -61,10 +61,7 @@ func (s *Service) Find(ctx context.Context, text string, limit int) (found Group
 	if limit <= 0 || limit > vault.MaxFound {
 		limit = vault.MaxFound
 	}
-	err = s.Store.View(ctx, func(t *store.Tx) (err error) {
-		found, err = s.findIn(t, text, limit)
-		return err
-	})
+	found, err = store.Read(ctx, s.Store, func(t *store.Tx) (Groups, error) { return s.findIn(t, text, limit) })
 	return slices.DeleteFunc(found, func(g Group) bool { return len(g.Hits) == 0 }), err
 }
 

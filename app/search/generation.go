@@ -53,7 +53,7 @@ func (x *Indexer) openGeneration(ctx context.Context, number uint64) (*generatio
 	}
 	cp, ok := decodeCheckpoint(index.Checkpoint())
 	if ok {
-		err = x.options.Store.View(ctx, func(t *store.Tx) (err error) { ok, err = cp.matches(t, x.foreignDB); return err })
+		ok, err = store.Read(ctx, x.options.Store, func(t *store.Tx) (bool, error) { return cp.matches(t, x.foreignDB) })
 	}
 	if !ok || err != nil {
 		if err == nil && len(index.Checkpoint()) > 0 {

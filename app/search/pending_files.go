@@ -66,10 +66,8 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 // nextFiles returns the IDs of the next pending files of an abstract in ascending order. It returns
 // none if the abstract is deleted or damaged.
 func (x *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []uint64, err error) {
-	var abstract model.Abstract
-	err = x.options.Store.View(ctx, func(t *store.Tx) (err error) {
-		abstract, err = t.AbstractIncludingTrash(pending.Abstract)
-		return err
+	abstract, err := store.Read(ctx, x.options.Store, func(t *store.Tx) (model.Abstract, error) {
+		return t.AbstractIncludingTrash(pending.Abstract)
 	})
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):

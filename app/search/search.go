@@ -82,8 +82,8 @@ const (
 // the actor searched, but not the text.
 func (s *Service) Records(ctx context.Context, actor model.Actor, q Query) (page Page, err error) {
 	err = s.runSearch(ctx, actor, q, func(within context.Context, found indexResult) error {
-		var records []foundRecord
-		if err := s.Store.View(ctx, func(t *store.Tx) (err error) { records, err = s.readHits(t, found); return err }); err != nil {
+		records, err := store.Read(ctx, s.Store, func(t *store.Tx) ([]foundRecord, error) { return s.readHits(t, found) })
+		if err != nil {
 			return err
 		}
 		page = Page{Hits: s.snippets(within, found.highlighter(), records), More: found.more(), Counts: found.result.Counts,

@@ -61,6 +61,12 @@ func (s *Store) View(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
+// Read returns the result of read, which runs in a View of s.
+func Read[T any](ctx context.Context, s *Store, read func(*Tx) (T, error)) (result T, err error) {
+	err = s.View(ctx, func(t *Tx) (err error) { result, err = read(t); return err })
+	return result, err
+}
+
 // CacheCheck returns the result of Open's comparison of the page cache with the disk.
 func (s *Store) CacheCheck() CacheCheck { return s.cacheCheck }
 

@@ -166,7 +166,7 @@ func (u *Uploads) store(ctx context.Context, actor model.Actor, open *openUpload
 	if open.Abstract != 0 {
 		return u.vault.Abstracts.Attach(ctx, actor, open.Abstract, model.UploadDraft{}, staged, recorder)
 	}
-	return u.vault.Files.UploadInto(ctx, actor, model.UploadDraft{FolderID: model.NewIDInput(open.Folder)}, open.Path, staged, recorder)
+	return u.vault.Files.Upload(ctx, actor, model.UploadDraft{FolderID: model.NewIDInput(open.Folder), Path: open.Path}, staged, recorder)
 }
 
 // newOutcome returns the outcome of an upload and the stored document, if there is one.

@@ -80,8 +80,8 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 	// Validate before syncing the documents, so that an invalid draft doesn't cost a disk
 	// sync. Validate outside the write transaction, because only one can run at a time.
 	// The write transaction only checks that the template hasn't changed.
-	var validated validatedAbstract
-	if err := a.v.Store.View(ctx, func(t *store.Tx) (err error) { validated, err = a.validate(t, draft); return err }); err != nil {
+	validated, err := store.Read(ctx, a.v.Store, func(t *store.Tx) (validatedAbstract, error) { return a.validate(t, draft) })
+	if err != nil {
 		return AbstractWithFiles{}, err
 	}
 	accepted, err := upload.commit()
@@ -253,12 +253,7 @@ func nextVersion(a model.Abstract, at time.Time) model.Abstract {
 
 // Get returns an abstract with its documents, or NotFound.
 func (a *Abstracts) Get(ctx context.Context, id uint64) (AbstractWithFiles, error) {
-	var f AbstractWithFiles
-	err := a.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		f, err = AbstractOps.get(t, id)
-		return err
-	})
-	return f, err
+	return store.Read(ctx, a.v.Store, func(t *store.Tx) (AbstractWithFiles, error) { return AbstractOps.get(t, id) })
 }
 
 // List returns a page of abstracts with their documents.

@@ -47,18 +47,12 @@ func fileOpsOfAbstract(abstract uint64) recordOps[model.File] {
 	return ops
 }
 
-// Upload stores the accepted documents of an upload in the draft's folder, if any. If the
-// folder doesn't exist or the request contains no file, it stores nothing and returns
-// Invalid.
+// Upload stores the accepted documents of an upload in the draft's folder, if any, or in the
+// subfolder at the draft's path below it. It creates missing subfolders only when it stores
+// the first accepted document, so that an upload without accepted documents leaves no empty
+// folders. If the folder doesn't exist or the request contains no file, it stores nothing
+// and returns Invalid.
 func (f *Files) Upload(ctx context.Context, actor model.Actor, draft model.UploadDraft, upload *StagedUpload,
-	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
-	return f.UploadInto(ctx, actor, draft, nil, upload, idempotency)
-}
-
-// UploadInto uploads documents as Upload does, but into the subfolder at path below the
-// draft's folder. It creates missing folders only when it stores the first accepted
-// document, so that an upload without accepted documents leaves no empty folders.
-func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.UploadDraft, path []string, upload *StagedUpload,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
 	if err := f.v.Store.View(ctx, func(t *store.Tx) error { _, err := f.check(t, draft, upload); return err }); err != nil {
 		return AbstractWithFiles{}, err
@@ -78,13 +72,13 @@ func (f *Files) UploadInto(ctx context.Context, actor model.Actor, draft model.U
 			return err
 		}
 		if location.FolderID, err = f.check(t, draft, upload); err == nil {
-			_, _, err = ResolvePath(t, location.FolderID, path)
+			_, _, err = ResolvePath(t, location.FolderID, draft.Path)
 		}
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := f.v.Now()
 		if len(accepted.accepted) > 0 {
-			if location.FolderID, err = f.v.Folders.ensurePath(t, actor, at, location.FolderID, path); err != nil {
+			if location.FolderID, err = f.v.Folders.ensurePath(t, actor, at, location.FolderID, draft.Path); err != nil {
 				return err
 			}
 		}
@@ -103,12 +97,8 @@ func (f *Files) check(t *store.Tx, draft model.UploadDraft, upload *StagedUpload
 }
 
 // Get returns the record of a document, or NotFound.
-func (f *Files) Get(ctx context.Context, id uint64) (file model.File, err error) {
-	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		file, err = t.File(id)
-		return err
-	})
-	return file, err
+func (f *Files) Get(ctx context.Context, id uint64) (model.File, error) {
+	return store.Read(ctx, f.v.Store, func(t *store.Tx) (model.File, error) { return t.File(id) })
 }
 
 // List returns a page of documents, including those of abstracts.

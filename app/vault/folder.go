@@ -27,12 +27,8 @@ var folderOps = recordOps[model.Folder]{
 }
 
 // Get returns a folder, or NotFound.
-func (f *Folders) Get(ctx context.Context, id uint64) (folder model.Folder, err error) {
-	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		folder, err = t.Folder(id)
-		return err
-	})
-	return folder, err
+func (f *Folders) Get(ctx context.Context, id uint64) (model.Folder, error) {
+	return store.Read(ctx, f.v.Store, func(t *store.Tx) (model.Folder, error) { return t.Folder(id) })
 }
 
 // List returns all folders, parents before children, sorted by name.

@@ -96,10 +96,7 @@ const maxFilesInFolder = 100_000
 // Documents returns the documents in a folder, sorted, at most maxFilesInFolder. Folder 0
 // contains the documents that belong to no folder and no abstract.
 func (f *Folders) Documents(ctx context.Context, id uint64, by FolderSort, descending bool) (list []model.File, err error) {
-	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = filesInFolder(t, id)
-		return err
-	})
+	list, err = store.Read(ctx, f.v.Store, func(t *store.Tx) ([]model.File, error) { return filesInFolder(t, id) })
 	if err != nil {
 		return nil, err
 	}

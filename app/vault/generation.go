@@ -50,7 +50,7 @@ func (v *Vault) advanceGeneration(ctx context.Context) (own bool, err error) {
 // CheckGeneration returns the token of the database and reports whether the file
 // contains it.
 func (v *Vault) CheckGeneration(ctx context.Context) (token string, own bool, err error) {
-	err = v.Store.View(ctx, func(t *store.Tx) (err error) { token, err = t.Generation(); return err })
+	token, err = store.Read(ctx, v.Store, (*store.Tx).Generation)
 	if err != nil {
 		return "", false, err
 	}

@@ -28,12 +28,8 @@ var OrderOps = recordOps[model.Order]{
 }
 
 // Fields returns the custom fields of orders.
-func (o *Orders) Fields(ctx context.Context) (fields []model.Field, err error) {
-	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		fields, err = t.OrderFields()
-		return err
-	})
-	return fields, err
+func (o *Orders) Fields(ctx context.Context) ([]model.Field, error) {
+	return store.Read(ctx, o.v.Store, (*store.Tx).OrderFields)
 }
 
 // Create creates an order. It returns Invalid, listing every invalid field.
@@ -41,12 +37,12 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 	idempotency Idempotency[model.Order]) (model.Order, error) {
 	// Validate outside the write transaction, because only one can run at a time. The
 	// write transaction only checks that the definitions haven't changed.
-	var validated validatedOrder
-	if err := o.v.Store.View(ctx, func(t *store.Tx) (err error) { validated, err = o.validate(t, draft); return err }); err != nil {
+	validated, err := store.Read(ctx, o.v.Store, func(t *store.Tx) (validatedOrder, error) { return o.validate(t, draft) })
+	if err != nil {
 		return model.Order{}, err
 	}
 	var created model.Order
-	err := o.v.Write(ctx, actor, func(t *store.Tx) (err error) {
+	err = o.v.Write(ctx, actor, func(t *store.Tx) (err error) {
 		if err := idempotency.CheckUnused(t, o.v); err != nil {
 			return err
 		}
@@ -71,12 +67,8 @@ func (o *Orders) Create(ctx context.Context, actor model.Actor, draft model.Orde
 }
 
 // Get returns an order, or NotFound.
-func (o *Orders) Get(ctx context.Context, id uint64) (order model.Order, err error) {
-	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		order, err = t.Order(id)
-		return err
-	})
-	return order, err
+func (o *Orders) Get(ctx context.Context, id uint64) (model.Order, error) {
+	return store.Read(ctx, o.v.Store, func(t *store.Tx) (model.Order, error) { return t.Order(id) })
 }
 
 // List returns a page of orders.
@@ -88,15 +80,11 @@ func (o *Orders) List(ctx context.Context, q Query) (Page[model.Order], error) {
 // PreconditionFailed if match doesn't accept the current version.
 func (o *Orders) Patch(ctx context.Context, actor model.Actor, id uint64, p model.OrderPatch, match Match) (model.Order, error) {
 	return patch(ctx, o.v, OrderOps, actor, id, match, func(t *store.Tx, old model.Order) (model.Order, error) {
-		fields, err := t.OrderFields()
+		definitions, err := orderDefinitions(t)
 		if err != nil {
 			return old, err
 		}
-		statuses, err := t.OrderStatuses()
-		if err != nil {
-			return old, err
-		}
-		now, rejected := p.Check(old, statuses, fields, o.v.Settings.Rules)
+		now, rejected := p.Check(old, definitions.Statuses, definitions.Fields, o.v.Settings.Rules)
 		if model.Fold(now.Number) != model.Fold(old.Number) {
 			rejected = o.checkUniqueNumber(t, now.Number, rejected)
 		}
@@ -127,26 +115,21 @@ func (o *Orders) Restore(ctx context.Context, actor model.Actor, id uint64, idem
 
 // validatedOrder is a validated draft and the definitions used to validate it.
 type validatedOrder struct {
-	fields   []model.Field
-	statuses []string
-	order    model.Order
-	rejected errs.Fields
+	definitions model.Template
+	order       model.Order
 }
 
 // validate validates a draft against the current definitions.
 func (o *Orders) validate(t *store.Tx, draft model.OrderDraft) (result validatedOrder, err error) {
-	if result.fields, err = t.OrderFields(); err != nil {
+	if result.definitions, err = orderDefinitions(t); err != nil {
 		return result, err
 	}
-	if result.statuses, err = t.OrderStatuses(); err != nil {
-		return result, err
+	var rejected errs.Fields
+	result.order, rejected = draft.Check(result.definitions.Fields, o.v.Settings.Rules)
+	if statuses := result.definitions.Statuses; len(statuses) > 0 {
+		result.order.Status = statuses[0]
 	}
-	result.order, result.rejected = draft.Check(result.fields, o.v.Settings.Rules)
-	if len(result.statuses) > 0 {
-		result.order.Status = result.statuses[0]
-	}
-	result.rejected = o.checkUniqueNumber(t, result.order.Number, result.rejected)
-	return result, result.rejected.Err()
+	return result, o.checkUniqueNumber(t, result.order.Number, rejected).Err()
 }
 
 // checkUniqueNumber returns rejected. If order numbers must be unique and another live
@@ -163,15 +146,8 @@ func (o *Orders) checkUniqueNumber(t *store.Tx, number string, rejected errs.Fie
 // revalidate returns the validated order. It validates the draft again if the definitions
 // have changed or order numbers must be unique.
 func (o *Orders) revalidate(t *store.Tx, draft model.OrderDraft, validated validatedOrder) (model.Order, error) {
-	fields, err := t.OrderFields()
-	if err != nil {
-		return model.Order{}, err
-	}
-	statuses, err := t.OrderStatuses()
-	if err != nil {
-		return model.Order{}, err
-	}
-	if !sameList(fields, validated.fields) || !sameList(statuses, validated.statuses) || o.v.Settings.UniqueOrderNumber {
+	definitions, err := orderDefinitions(t)
+	if err == nil && (!sameDefinitions(&definitions, &validated.definitions) || o.v.Settings.UniqueOrderNumber) {
 		validated, err = o.validate(t, draft)
 	}
 	return validated.order, err

@@ -11,23 +11,14 @@ import (
 
 // Statuses returns the defined order statuses. New orders get the first one.
 func (o *Orders) Statuses(ctx context.Context) (list []string, err error) {
-	err = o.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.OrderStatuses()
-		return err
-	})
+	list, err = store.Read(ctx, o.v.Store, (*store.Tx).OrderStatuses)
 	return slices.Clone(list), err
 }
 
-// ImportFields replaces the custom fields of orders. It returns Invalid, listing every
-// broken rule. If orders would lose values, it returns Conflict. If dry is true, it
-// writes nothing and lists the conflicts in the result's Conflicts instead of returning
-// an error.
-func (o *Orders) ImportFields(ctx context.Context, actor model.Actor, fields []model.Field, dry bool) (DefinitionResult, error) {
-	return o.EditFields(ctx, actor, fields, "", dry)
-}
-
-// EditFields does the same as ImportFields if seen is the fingerprint of the current
-// fields or "". Otherwise, it returns PreconditionFailed.
+// EditFields replaces the custom fields of orders. It returns PreconditionFailed if seen is
+// neither "" nor the fingerprint of the current fields, and Invalid, listing every broken
+// rule. If orders would lose values, it returns Conflict. If dry is true, it writes nothing
+// and lists the conflicts in the result's Conflicts instead of returning an error.
 func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []model.Field, seen string, dry bool) (DefinitionResult, error) {
 	fields, rejected := model.CheckOrderFields(fields)
 	if err := rejected.Err(); err != nil {
@@ -39,12 +30,6 @@ func (o *Orders) EditFields(ctx context.Context, actor model.Actor, fields []mod
 		old.Fields = fields
 		return old, changes, err
 	}, func(t *store.Tx) error { return t.PutOrderFields(fields) })
-}
-
-// ImportStatuses replaces the statuses of orders. It returns the same errors as
-// ImportFields.
-func (o *Orders) ImportStatuses(ctx context.Context, actor model.Actor, statuses []string, dry bool) (DefinitionResult, error) {
-	return o.EditStatuses(ctx, actor, statuses, "", dry)
 }
 
 // EditStatuses replaces the statuses of orders. The parameters and errors are those of

@@ -48,11 +48,7 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 
 // lastEventTime returns the time of the last audit entry. It returns zero if the entry
 // can't be read; verification reports that error.
-func (v *Vault) lastEventTime(ctx context.Context) (at time.Time) {
-	_ = v.Store.View(ctx, func(t *store.Tx) error {
-		head, err := t.LastEvent()
-		at = head.At
-		return err
-	})
-	return at
+func (v *Vault) lastEventTime(ctx context.Context) time.Time {
+	last, _ := store.Read(ctx, v.Store, (*store.Tx).LastEvent)
+	return last.At
 }

@@ -29,12 +29,8 @@ type recordOps[T any] struct {
 }
 
 // list returns a page of records.
-func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Query) (Page[T], error)) (page Page[T], err error) {
-	err = v.Store.View(ctx, func(t *store.Tx) (err error) {
-		page, err = read(t, q)
-		return err
-	})
-	return page, err
+func list[T any](ctx context.Context, v *Vault, q Query, read func(*store.Tx, Query) (Page[T], error)) (Page[T], error) {
+	return store.Read(ctx, v.Store, func(t *store.Tx) (Page[T], error) { return read(t, q) })
 }
 
 // patch replaces a live record with the result of change. If change leaves the record unchanged, patch writes nothing:

@@ -30,12 +30,8 @@ func OrderStatuses(t *store.Tx) ([]StatusCount, error) {
 // Statuses returns the statuses of abstracts with their counts. The statuses of the
 // active templates come first, in the sequence of the first template that has them. Other
 // statuses that abstracts have come last, spelled as in a retired template.
-func (a *Abstracts) Statuses(ctx context.Context) (list []StatusCount, err error) {
-	err = a.v.Store.View(ctx, func(t *store.Tx) error {
-		list, err = AbstractStatuses(t)
-		return err
-	})
-	return list, err
+func (a *Abstracts) Statuses(ctx context.Context) ([]StatusCount, error) {
+	return store.Read(ctx, a.v.Store, AbstractStatuses)
 }
 
 // AbstractStatuses implements Abstracts.Statuses within a transaction.

@@ -98,7 +98,7 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 	return result, nil
 }
 
-func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used bool, err error) {
+func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (bool, error) {
 	// Check this for each blob, because a commit may fail during the sweep. The pins of a
 	// failed commit are released only after the store has reported the failure.
 	if s.Store.Failure() != nil {
@@ -107,11 +107,7 @@ func (s *Sweeper) digestInUse(ctx context.Context, d blobstore.Digest) (used boo
 	if s.holds.Load() > 0 {
 		return true, nil
 	}
-	err = s.Store.View(ctx, func(t *store.Tx) error {
-		used = t.DigestInUse(d)
-		return nil
-	})
-	return used, err
+	return store.Read(ctx, s.Store, func(t *store.Tx) (bool, error) { return t.DigestInUse(d), nil })
 }
 
 // orphans returns the blobs that neither the digest index nor any record refers to.

@@ -27,21 +27,13 @@ func (s *Templates) List(ctx context.Context) (list []model.Template, err error)
 }
 
 // All returns every template, including retired ones, sorted by ID.
-func (s *Templates) All(ctx context.Context) (list []model.Template, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		list, err = t.Templates()
-		return err
-	})
-	return list, err
+func (s *Templates) All(ctx context.Context) ([]model.Template, error) {
+	return store.Read(ctx, s.v.Store, (*store.Tx).Templates)
 }
 
 // Get returns a template, even if it is retired, or NotFound.
-func (s *Templates) Get(ctx context.Context, id uint64) (template model.Template, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		template, err = t.Template(id)
-		return err
-	})
-	return template, err
+func (s *Templates) Get(ctx context.Context, id uint64) (model.Template, error) {
+	return store.Read(ctx, s.v.Store, func(t *store.Tx) (model.Template, error) { return t.Template(id) })
 }
 
 // MaxAbstractCount is the highest number that CountAbstracts returns.
@@ -49,12 +41,8 @@ const MaxAbstractCount = 100_000
 
 // CountAbstracts returns the number of live abstracts that use a template, at most
 // MaxAbstractCount.
-func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (n int, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		n, err = t.CountAbstractsOfTemplate(id, MaxAbstractCount)
-		return err
-	})
-	return n, err
+func (s *Templates) CountAbstracts(ctx context.Context, id uint64) (int, error) {
+	return store.Read(ctx, s.v.Store, func(t *store.Tx) (int, error) { return t.CountAbstractsOfTemplate(id, MaxAbstractCount) })
 }
 
 // DefinitionChange is the change to one template. For order definitions, Template is

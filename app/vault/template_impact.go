@@ -36,25 +36,27 @@ type impactScan struct {
 }
 
 func scanAbstractImpact(list []model.Impact) *impactScan {
-	return &impactScan{recordType: "abstract", impacts: list, affected: make([]uint64, len(list)),
-		read: func(t *store.Tx, from uint64, limit int) (usages []fieldUsage, err error) {
-			records, err := t.ScanAbstracts(from, limit)
-			for _, r := range records {
-				usages = append(usages, fieldUsage{r.ID, r.TemplateID, r.Custom, r.Status})
-			}
-			return usages, err
-		}}
+	return newImpactScan("abstract", list, (*store.Tx).ScanAbstracts, func(a model.Abstract) fieldUsage {
+		return fieldUsage{a.ID, a.TemplateID, a.Custom, a.Status}
+	})
 }
 
 func scanOrderImpact(list []model.Impact) *impactScan {
-	return &impactScan{recordType: "order", impacts: list, affected: make([]uint64, len(list)),
-		read: func(t *store.Tx, from uint64, limit int) (usages []fieldUsage, err error) {
-			records, err := t.ScanOrders(from, limit)
-			for _, r := range records {
-				usages = append(usages, fieldUsage{r.ID, 0, r.Custom, r.Status})
-			}
-			return usages, err
-		}}
+	return newImpactScan("order", list, (*store.Tx).ScanOrders, func(o model.Order) fieldUsage {
+		return fieldUsage{o.ID, 0, o.Custom, o.Status}
+	})
+}
+
+func newImpactScan[T any](recordType string, list []model.Impact, scan func(*store.Tx, uint64, int) ([]T, error),
+	usage func(T) fieldUsage) *impactScan {
+	read := func(t *store.Tx, from uint64, limit int) (usages []fieldUsage, err error) {
+		records, err := scan(t, from, limit)
+		for _, r := range records {
+			usages = append(usages, usage(r))
+		}
+		return usages, err
+	}
+	return &impactScan{recordType: recordType, impacts: list, affected: make([]uint64, len(list)), read: read}
 }
 
 // scan counts the affected records. Then it catches up with the audit log until only a
@@ -63,14 +65,11 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 	if len(l.impacts) == 0 {
 		return nil
 	}
-	err := s.View(ctx, func(t *store.Tx) error {
-		last, err := t.LastEvent()
-		l.lastEvent = last.Seq
-		return err
-	})
+	last, err := store.Read(ctx, s, (*store.Tx).LastEvent)
 	if err != nil {
 		return err
 	}
+	l.lastEvent = last.Seq
 	for next, more := uint64(0), true; more; {
 		err := s.View(ctx, func(t *store.Tx) error {
 			usages, err := l.read(t, next, impactScanSize)
@@ -85,8 +84,7 @@ func (l *impactScan) scan(ctx context.Context, s *store.Store) error {
 		}
 	}
 	for more := true; more && !l.found(); {
-		err := s.View(ctx, func(t *store.Tx) (err error) { more, err = l.catchUp(t); return err })
-		if err != nil {
+		if more, err = store.Read(ctx, s, l.catchUp); err != nil {
 			return err
 		}
 	}

@@ -307,31 +307,31 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Orders.Fields: %v", err)
 	}
-	if result, err := v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields, false); err != nil || len(result.Changed) > 0 {
+	if result, err := v.Orders.EditFields(t.Context(), vaulttest.Operator, fields, "", false); err != nil || len(result.Changed) > 0 {
 		t.Errorf("import of the current fields: got %+v, %v, want no changes", result, err)
 	}
-	_, err = v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:8], false)
+	_, err = v.Orders.EditFields(t.Context(), vaulttest.Operator, fields[:8], "", false)
 	vaulttest.WantKind(t, "remove a field in use", err, errs.Conflict)
 	if got, want := sentences(fieldsOf(err)), `The field "rush" cannot go: 2 orders have a value for it.`; got != want {
 		t.Errorf("sentences: got %s, want %s", got, want)
 	}
-	result, err := v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:9], true)
+	result, err := v.Orders.EditFields(t.Context(), vaulttest.Operator, fields[:9], "", true)
 	if err != nil || len(result.Changed) != 1 || len(result.Changed[0].Changes) != 1 ||
 		result.Changed[0].Changes[0].Field != "custom_fields.notes" {
 		t.Errorf("dry run without the last field: got %+v, %v, want one change, of custom_fields.notes", result, err)
 	}
-	if _, err = v.Orders.ImportFields(t.Context(), vaulttest.Operator, fields[:9], false); err != nil {
+	if _, err = v.Orders.EditFields(t.Context(), vaulttest.Operator, fields[:9], "", false); err != nil {
 		t.Errorf("Orders.ImportFields: %v", err)
 	}
 	if after, err := v.Orders.Fields(t.Context()); err != nil || len(after) != 9 {
 		t.Errorf("Orders.Fields: got %v, %v, want 9 fields", after, err)
 	}
-	_, err = v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, []string{"open", "completed"}, false)
+	_, err = v.Orders.EditStatuses(t.Context(), vaulttest.Operator, []string{"open", "completed"}, "", false)
 	vaulttest.WantKind(t, "remove a status in use", err, errs.Conflict)
 	if got, want := sentences(fieldsOf(err)), `The status "active" cannot go: 2 orders are in it.`; got != want {
 		t.Errorf("sentences: got %s, want %s", got, want)
 	}
-	if _, err := v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, []string{"open", " active"}, false); err != nil {
+	if _, err := v.Orders.EditStatuses(t.Context(), vaulttest.Operator, []string{"open", " active"}, "", false); err != nil {
 		t.Errorf("Orders.ImportStatuses: %v", err)
 	}
 	if list, err := v.Orders.Statuses(t.Context()); err != nil || strings.Join(list, ",") != "open,active" {
@@ -341,6 +341,6 @@ func TestOrderDefinitionsImport(t *testing.T) {
 		vault.Idempotency[model.Order]{}); err != nil || created.Status != "open" {
 		t.Errorf("Orders.Create: got %+v, %v, want status open", created, err)
 	}
-	_, err = v.Orders.ImportStatuses(t.Context(), vaulttest.Operator, nil, true)
+	_, err = v.Orders.EditStatuses(t.Context(), vaulttest.Operator, nil, "", true)
 	vaulttest.WantKind(t, "no statuses", err, errs.Invalid)
 }

@@ -116,14 +116,11 @@ func (s *Trash) Period() time.Duration { return s.v.Settings.TrashPeriod }
 func (s *Trash) Retention() Retention { return s.v.Settings.Retention }
 
 // Trashed returns a document in the trash, or NotFound.
-func (f *Files) Trashed(ctx context.Context, id uint64) (file model.File, err error) {
-	err = f.v.Store.View(ctx, func(t *store.Tx) (err error) {
-		file, err = t.FileIncludingTrash(id)
-		if err == nil && file.Trashed == nil {
-			err = errs.RecordNotFound("file in the trash", id)
-		}
-		return err
-	})
+func (f *Files) Trashed(ctx context.Context, id uint64) (model.File, error) {
+	file, err := store.Read(ctx, f.v.Store, func(t *store.Tx) (model.File, error) { return t.FileIncludingTrash(id) })
+	if err == nil && file.Trashed == nil {
+		err = errs.RecordNotFound("file in the trash", id)
+	}
 	return file, err
 }
 
