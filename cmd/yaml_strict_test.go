@@ -140,10 +140,10 @@ func TestDiffText(t *testing.T) {
     name: "S" → "T"
     statuses: B, C (+ "C" - "A")
   ~ a: label "A" → "Aa"; required; options (+ "z" - "x")
-  ~ b: dropdown → multiselect; options in another order: y, x
+  ~ b: dropdown → multiselect; options reordered: y, x
   + c "C", date, required
   - d "D", dropdown: x
-    order of the fields: b, a
+    sequence of fields: b, a
 `
 	if got := diffText(d, "template"); got != want {
 		t.Errorf("diffText: got\n%s\nwant\n%s", got, want)

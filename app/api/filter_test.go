@@ -9,7 +9,7 @@ func TestFiltersRejected(t *testing.T) {
 	srv := newTestServer(t)
 	for path, as := range map[string]string{"/v1/trash": "read", "/v1/events": "events"} {
 		t.Run(path, func(t *testing.T) {
-			srv.do(t, call{as: as, method: "GET", path: path + "?q=elm", status: 422, want: invalidField("q", "This list cannot be searched.")})
+			srv.do(t, call{as: as, method: "GET", path: path + "?q=elm", status: 422, want: invalidField("q", "This list doesn't support search.")})
 			srv.do(t, call{as: as, method: "GET", path: path + "?q=", status: 200})
 		})
 	}

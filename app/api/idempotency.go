@@ -26,7 +26,7 @@ const (
 var (
 	errRunning = &httpx.Error{Status: http.StatusConflict, Message: "A request with this idempotency key is still running.",
 		Header: map[string]string{"Retry-After": "1", apitypes.ErrorCode: httpx.CodeRunning}}
-	errKeyReused = errs.InvalidField(idempotencyField, "The idempotency key was used with another request.")
+	errKeyReused = errs.InvalidField(idempotencyField, "The idempotency key was already used with a different request.")
 )
 
 // keyHash identifies an idempotent request by actor, method, path, and key.

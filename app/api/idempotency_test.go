@@ -99,7 +99,7 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 func TestIdempotencyComparesContent(t *testing.T) {
 	t.Parallel()
 	srv := newTestServer(t)
-	other := invalidField("idempotency_key", "The idempotency key was used with another request.")
+	other := invalidField("idempotency_key", "The idempotency key was already used with a different request.")
 	first := abstractCall(201, "", fieldPart("city", "Salem"), fieldPart("absent", "x"), filePart("files[]", "a.pdf", pdf(2)))
 	again := first
 	again.header = []string{`Content-Type: Multipart/Form-Data; boundary="Y Y"`, "Transfer-Encoding: chunked"}

@@ -108,7 +108,7 @@ func (l listSpec) parameters() []string {
 func queryPairs(query string) ([]decode.Pair, error) {
 	pairs, err := decode.ParseForm([]byte(query))
 	if err != nil {
-		return nil, &httpx.Error{Status: http.StatusBadRequest, Message: "The query of the address cannot be read."}
+		return nil, &httpx.Error{Status: http.StatusBadRequest, Message: "The query string is malformed."}
 	}
 	return pairs, nil
 }

@@ -20,7 +20,7 @@ func smallBudget(wait time.Duration) func(*testConfig) {
 	}
 }
 
-const tooBusy = `{"message":"Too many large requests at once; try again in a moment."}`
+const tooBusy = `{"message":"Too many large requests at the same time. Try again in a moment."}`
 
 // largeOrder returns a call that creates an order. The body is padded with size spaces.
 func largeOrder(number string, size int) call {

@@ -161,7 +161,7 @@ func TestIfMatch(t *testing.T) {
 	if srv.do(t, call{as: "full", method: "GET", path: order1, header: []string{"If-None-Match: " + first}, status: 200}); tag(order1) != first {
 		t.Error("the ETag changed, but the record didn't")
 	}
-	const stale = "The record has changed since it was read; read it again."
+	const stale = "The record has changed since you read it. Read it again."
 	send := func(method string, status int, match ...string) reply {
 		t.Helper()
 		r := patchCall(order1, fmt.Sprintf(`{"city":"c%d"}`, time.Now().UnixNano()), status, "")

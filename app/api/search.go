@@ -107,7 +107,7 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 		}
 		return ""
 	case l.search == searchUnsupported:
-		invalid.Add(field, "This list cannot be searched.")
+		invalid.Add(field, "This list doesn't support search.")
 		return ""
 	}
 	search.ValidateText(text, invalid)

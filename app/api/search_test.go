@@ -165,8 +165,8 @@ func TestSearchIsDescribed(t *testing.T) {
 
 // Error messages of searches that fail temporarily.
 const (
-	noIndex = "The search index is being made; try again soon."
-	tooLong = "The search took too long; look for something rarer, or narrow it."
+	noIndex = "The search index is being rebuilt. Try again soon."
+	tooLong = "The search took too long. Use more specific words, or add filters."
 )
 
 func TestSearchRejected(t *testing.T) {
@@ -180,7 +180,7 @@ func TestSearchRejected(t *testing.T) {
 		{"search?q=%ff%fe", invalidField("q", "The q field contains invalid characters.")},
 		{"search?q=" + strings.Repeat("%C3%BC", 501), invalidField("q", "The q field must not be greater than 500 characters.")},
 		{"search?q=x", short}, {"orders?q=x", short}, {"search?q=%22-%22+.", short},
-		{"search?q=" + strings.Repeat("a+", 40), invalidField("q", "The q field has too much to look for; fewer words will do.")},
+		{"search?q=" + strings.Repeat("a+", 40), invalidField("q", "The q field has too many words or alternatives. Use fewer words.")},
 		{"search?q=elm&kind=folder", invalidField("kind", "The selected kind is invalid.")},
 		{"search?q=elm&per_page=0", invalidField("per_page", "The per page field must be between 1 and 100.")},
 		{"search?q=elm&per_page=101", invalidField("per_page", "The per page field must be between 1 and 100.")},

@@ -143,7 +143,7 @@ func (h uploadHandler) write(r *request) (response, error) {
 	stop()
 	switch {
 	case errors.Is(err, blobstore.ErrTooLarge):
-		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: "More bytes arrived than the Upload-Length said."}
+		return response{}, &httpx.Error{Status: http.StatusRequestEntityTooLarge, Message: "The upload has more bytes than its Upload-Length."}
 	case err != nil:
 		return response{}, err
 	}

@@ -24,8 +24,8 @@ func TestEventGolden(t *testing.T) {
 	const bareJSON = `{"seq":1,"at":"2026-05-29T04:00:00.000000Z","actor":{"kind":"system","id":null,"name":null,"address":null},` +
 		`"kind":"vault.created",` +
 		`"record":null,"detail":{},"changes":[],"request_id":null,"hash":""}`
-	finding := apitypes.Finding{Kind: "changed", Subject: "7", Problem: "it does not hold to its hash"}
-	const findingJSON = `{"kind":"changed","subject":"7","problem":"it does not hold to its hash"}`
+	finding := apitypes.Finding{Kind: "changed", Subject: "7", Problem: "its hash doesn't match"}
+	const findingJSON = `{"kind":"changed","subject":"7","problem":"its hash doesn't match"}`
 	for _, row := range []struct {
 		name  string
 		value any

@@ -33,8 +33,8 @@ func (f *firstLink) matches(hash string, now time.Time) bool {
 }
 
 var (
-	errLink      = &errs.Error{Kind: errs.NotFound, Message: "This link does not work, or not any more."}
-	errHasAdmins = &errs.Error{Kind: errs.Conflict, Message: "There is an administrator already."}
+	errLink      = &errs.Error{Kind: errs.NotFound, Message: "This link is invalid or has expired."}
+	errHasAdmins = &errs.Error{Kind: errs.Conflict, Message: "An administrator account already exists."}
 )
 
 // NewFirstLink returns the token of a one-time link that creates the first administrator,

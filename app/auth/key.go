@@ -133,7 +133,7 @@ func (k *Keys) Rotate(ctx context.Context, actor model.Actor, id uint64, overlap
 			return err
 		}
 		if !old.Active(k.auth.Now()) {
-			return &errs.Error{Kind: errs.Conflict, Message: "The key has ended already; create a new one."}
+			return &errs.Error{Kind: errs.Conflict, Message: "The API key has expired or was revoked. Create a new one."}
 		}
 		return nil
 	}, func(t *store.Tx) error {

@@ -170,7 +170,7 @@ func TestSignInErrorStatesTheWait(t *testing.T) {
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			err := &auth.SignInError{Reason: auth.TooManyAttempts, Wait: tt.wait}
-			if got, want := err.Error(), "Too many tries. Try again in "+tt.want+"."; got != want {
+			if got, want := err.Error(), "Too many sign-in attempts. Try again in "+tt.want+"."; got != want {
 				t.Errorf("Error() for %s = %q, want %q", tt.wait, got, want)
 			}
 		})

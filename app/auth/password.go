@@ -34,7 +34,7 @@ func (u *Users) confirmPassword(ctx context.Context, actor model.Actor, password
 	case errors.Is(err, secret.ErrBusy):
 		err = &SignInError{Reason: TooBusy, Wait: busyWait}
 	case err == nil && !ok:
-		return user, errs.InvalidField("current_password", "The current password is wrong.")
+		return user, errs.InvalidField("current_password", "The current password is incorrect.")
 	}
 	u.throttle.refund(now, key)
 	return user, err
@@ -93,8 +93,8 @@ func (u *Users) ChangePassword(ctx context.Context, actor model.Actor, current, 
 }
 
 // weakPassword is the message for a password that is easy to guess.
-const weakPassword = "This password is too easy to guess. Choose four or more words that don't belong together, " +
-	"or a longer mix of letters, digits, and marks, without names and dates."
+const weakPassword = "This password is too easy to guess. Use four or more unrelated words, " +
+	"or a longer mix of letters, digits, and symbols. Avoid names and dates."
 
 // checkPasswordStrength returns all problems as an error. If there are none yet, it adds
 // one if the password is easy to guess for a user with that name.

@@ -131,8 +131,8 @@ func TestWeakPasswordIsRejected(t *testing.T) {
 		t.Fatalf("create user: %v", err)
 	}
 	actor := p.Actor(t, "owner")
-	const want = "This password is too easy to guess. Choose four or more words that don't belong together, " +
-		"or a longer mix of letters, digits, and marks, without names and dates."
+	const want = "This password is too easy to guess. Use four or more unrelated words, " +
+		"or a longer mix of letters, digits, and symbols. Avoid names and dates."
 	wantWeak := func(t *testing.T, operation, password string, err error) {
 		t.Helper()
 		vaulttest.WantKind(t, operation+": "+password, err, errs.Invalid)

@@ -54,17 +54,17 @@ type SignInError struct {
 func (e *SignInError) Error() string {
 	switch e.Reason {
 	case CodeNeeded:
-		return "The code of your second factor is needed."
+		return "Enter your verification code."
 	case WrongCode:
-		return "This code is wrong or was used already."
+		return "Incorrect or already used verification code."
 	case TooManyAttempts:
-		return fmt.Sprintf("Too many tries. Try again in %s.", inWords(e.Wait))
+		return fmt.Sprintf("Too many sign-in attempts. Try again in %s.", inWords(e.Wait))
 	case TooBusy:
-		return "Too many people are signing in at this moment. Try again in a few seconds."
+		return "The server is busy. Try again in a few seconds."
 	case ChallengeExpired:
-		return "The code came too late. Enter your name and password again."
+		return "Your sign-in timed out. Enter your username and password again."
 	}
-	return "The name or the password is wrong."
+	return "Incorrect username or password."
 }
 
 // Unwrap returns an error of kind Unauthenticated.

@@ -47,7 +47,7 @@ func TestFailedSignInRunsArgon2Once(t *testing.T) {
 			if runs := p.Users.HashRuns() - before; runs != 1 {
 				t.Errorf("argon2 ran %d times, want 1", runs)
 			}
-			if want := "The name or the password is wrong."; err.Error() != want {
+			if want := "Incorrect username or password."; err.Error() != want {
 				t.Errorf("error = %q, want %q", err, want)
 			}
 		})

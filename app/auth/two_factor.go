@@ -24,9 +24,9 @@ const recoveryCodeCount = 10
 type TwoFactorSetup struct{ Secret, URI string }
 
 var (
-	errSetupNotStarted   = &errs.Error{Kind: errs.Conflict, Message: "Begin to set up the second factor first."}
-	errNoTwoFactor       = &errs.Error{Kind: errs.Conflict, Message: "No second factor is set up."}
-	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "A second factor is required here; set up another one in its place."}
+	errSetupNotStarted   = &errs.Error{Kind: errs.Conflict, Message: "Start two-factor setup first."}
+	errNoTwoFactor       = &errs.Error{Kind: errs.Conflict, Message: "Two-factor authentication isn't set up."}
+	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "Two-factor authentication is required. Replace it instead of turning it off."}
 )
 
 // TwoFactorRequired reports whether the settings require two-factor authentication for
@@ -77,7 +77,7 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 		}
 		var ok bool
 		if step, ok = secret.VerifyTOTP(totpSecret, code, u.auth.Now(), 0); !ok {
-			return errs.InvalidField("code", "This code is wrong. Is the clock of the device right?")
+			return errs.InvalidField("code", "Incorrect verification code. Check that the clock of your device is right.")
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {

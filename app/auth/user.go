@@ -47,8 +47,8 @@ func (r UserRules) Limits() model.SessionLimits {
 }
 
 var (
-	errLastAdmin = &errs.Error{Kind: errs.Conflict, Message: "This is the last administrator; make another one first."}
-	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "The user is disabled; enable the user first."}
+	errLastAdmin = &errs.Error{Kind: errs.Conflict, Message: "This is the only administrator. Make another user an administrator first."}
+	errDisabled  = &errs.Error{Kind: errs.Conflict, Message: "This user is disabled. Enable the user first."}
 )
 
 // Create creates a user. If the draft has no password, it returns the token of a one-time

@@ -154,7 +154,7 @@ func (s *scanner) explain(err error) (at int, problem string) {
 	case !isValue:
 		return s.unexpected(at, "a key in quotes")
 	case c == 't' || c == 'f' || c == 'n':
-		return at, "a word that is not true, false or null"
+		return at, "an unknown word instead of true, false, or null"
 	case (c == '-' || '0' <= c && c <= '9') && errors.Is(err, io.ErrUnexpectedEOF):
 		return s.unexpected(len(s.b), "a digit")
 	case c == '-' || '0' <= c && c <= '9':
@@ -175,12 +175,12 @@ func (s *scanner) explainString(open, at int) (int, string) {
 	case rest[0] != '\\':
 		return at, "invalid UTF-8"
 	case len(rest) == 1:
-		return at, "an unfinished escape"
+		return at, "an incomplete escape sequence"
 	case rest[1] != 'u':
-		return at, "an unknown escape"
+		return at, "an unknown escape sequence"
 	}
 	if _, err := strconv.ParseUint(string(rest[2:min(6, len(rest))]), 16, 16); err != nil || len(rest) < 6 {
-		return at, `an escape \u without four hexadecimal digits`
+		return at, `a \u escape without four hexadecimal digits`
 	}
 	return at, "a lone surrogate"
 }
@@ -188,13 +188,13 @@ func (s *scanner) explainString(open, at int) (int, string) {
 // unexpected describes text that is not valid at this position.
 func (s *scanner) unexpected(at int, expected string) (int, string) {
 	if at >= len(s.b) {
-		return len(s.b), "the text ends where " + expected + " is expected"
+		return len(s.b), "unexpected end of input, expected " + expected
 	}
 	r, n := utf8.DecodeRune(s.b[at:])
 	if r == utf8.RuneError && n == 1 {
 		return at, "invalid UTF-8"
 	}
-	return at, fmt.Sprintf("%q where %s is expected", r, expected)
+	return at, fmt.Sprintf("unexpected %q, expected %s", r, expected)
 }
 
 // byteAt returns the byte at this position, or 0 at the end of the text.

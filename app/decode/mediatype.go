@@ -17,7 +17,7 @@ func Boundary(contentType string) (mediaType, boundary, charset string, err erro
 		return "", "", "", nil
 	}
 	if kind, sub, ok := strings.Cut(mediaType, "/"); !ok || !isToken(kind) || !isToken(sub) {
-		return mediaType, "", "", &MalformedError{Reason: "The Content-Type header cannot be read."}
+		return mediaType, "", "", &MalformedError{Reason: "The Content-Type header is malformed."}
 	}
 	boundaries := 0
 	for rest != "" {
@@ -40,7 +40,7 @@ func Boundary(contentType string) (mediaType, boundary, charset string, err erro
 	}
 	if strings.HasPrefix(mediaType, "multipart/") && (boundaries != 1 || !validBoundary(boundary)) {
 		return mediaType, "", charset, &MalformedError{
-			Reason: "The Content-Type header has no usable boundary."}
+			Reason: "The Content-Type header has no valid boundary."}
 	}
 	return mediaType, boundary, charset, nil
 }

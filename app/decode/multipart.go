@@ -126,7 +126,7 @@ func (r *Reader) boundaryLine() error {
 			// The line break before a boundary is part of the boundary.
 			skipped = true
 		default:
-			return r.malformed("The boundary line after part %d cannot be read.")
+			return r.malformed("The boundary line after part %d is malformed.")
 		}
 	}
 }

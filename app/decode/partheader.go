@@ -23,7 +23,7 @@ func (r *Reader) header() (*Part, error) {
 		name, value, ok := strings.Cut(field, ":")
 		name = strings.TrimRight(name, " \t")
 		if !ok || !isToken(name) {
-			return nil, r.malformed("A header line of part %d cannot be read.")
+			return nil, r.malformed("A header line of part %d is malformed.")
 		}
 		if strings.EqualFold(name, "Content-Disposition") {
 			dispositions = append(dispositions, strings.ReplaceAll(value, "\n", ""))
@@ -38,7 +38,7 @@ func (r *Reader) header() (*Part, error) {
 	}
 	d, ok := parseDisposition(strings.Trim(dispositions[0], blanks))
 	if !ok {
-		return nil, r.malformed("The Content-Disposition of part %d cannot be read.")
+		return nil, r.malformed("The Content-Disposition of part %d is malformed.")
 	}
 	if d.name == "" {
 		return nil, r.malformed("The Content-Disposition of part %d has no name.")

@@ -96,7 +96,7 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 	}
 	colors := tiffKinds[t.photometric].samples
 	if t.samples < colors {
-		return nil, docio.Damaged("%d samples a pixel for %d colours", t.samples, colors)
+		return nil, docio.Damaged("%d samples per pixel for %d colors", t.samples, colors)
 	}
 	if t.isFax() && (t.bits != 1 || t.samples != 1) {
 		return nil, docio.Damaged("CCITT compression of %d x %d bits", t.samples, t.bits)

@@ -19,7 +19,7 @@ import (
 
 // Errors that Body.Read returns if the client caused them.
 var (
-	ErrIncomplete = errors.New("the body broke off before its end")
+	ErrIncomplete = errors.New("the body ended before its declared length")
 	ErrTooSlow    = errors.New("the body arrived too slowly")
 )
 

@@ -43,7 +43,7 @@ func IsTooLarge(err error) bool {
 }
 
 var (
-	errIncomplete = &Error{Status: http.StatusBadRequest, Message: "The request body broke off before its end."}
+	errIncomplete = &Error{Status: http.StatusBadRequest, Message: "The request body ended before its declared length."}
 	errTooSlow    = &Error{Status: http.StatusRequestTimeout, Message: "The request body arrived too slowly."}
 	// ErrHost is returned if the Host header is malformed.
 	ErrHost = &Error{Status: http.StatusBadRequest, Message: "The Host header is malformed."}

@@ -56,7 +56,7 @@ func NewMemoryBudget(size int64, wait time.Duration) *MemoryBudget {
 	}
 }
 
-var errBusy = &Error{Status: http.StatusServiceUnavailable, Message: "Too many large requests at once; try again in a moment."}
+var errBusy = &Error{Status: http.StatusServiceUnavailable, Message: "Too many large requests at the same time. Try again in a moment."}
 
 // InUse returns the number of bytes in use in the small and large parts.
 func (b *MemoryBudget) InUse() (small, large int64) { return b.small.inUse(), b.large.inUse() }

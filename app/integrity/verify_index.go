@@ -29,7 +29,7 @@ func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(st
 	case errors.Is(err, search.ErrCurrentFile):
 		finding.Problem = "it is intact, but " + err.Error()
 	case !errors.Is(err, query.ErrDamaged):
-		finding.Problem = "it cannot be read: " + err.Error()
+		finding.Problem = "it can't be read: " + err.Error()
 	case serving:
 		finding.Problem = "no document is lost, it is being made anew: " + err.Error()
 	default:

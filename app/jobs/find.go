@@ -69,7 +69,7 @@ func (p *Previews) PageSizes(ctx context.Context, actor model.Actor, id uint64) 
 	}
 	sizes, err := p.readSizes(ctx, file, actor.Record(), sandbox.View)
 	if sandbox.IsDocumentError(err) {
-		return nil, &errs.Error{Kind: errs.NotFound, Message: "There are no pictures of this document.", Err: err}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: "This document has no preview.", Err: err}
 	}
 	return sizes, err
 }
@@ -126,7 +126,7 @@ const snippetContext = 60
 const findLockPrefix = "find in a document: "
 
 var errFindTimeout = &errs.Error{Kind: errs.Unavailable,
-	Message: "To look through this document took too long; look for something else, or try again."}
+	Message: "Searching this document took too long. Search for something else, or try again."}
 
 // Find returns the matches of a text, or of its words (query.NewFinder), in the text of a
 // document, in order. If words is set and the given page contains all of the words, it
@@ -324,7 +324,7 @@ func (p *Previews) Marks(ctx context.Context, actor model.Actor, id uint64, page
 	r.RunToCompletion = true
 	marks, err := p.reader.Marks(ctx, r, page, typed, words, p.limits)
 	if sandbox.IsDocumentError(err) {
-		return nil, &errs.Error{Kind: errs.NotFound, Message: "Where this stands on the page cannot be told.", Err: err}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: "The position on the page is unknown.", Err: err}
 	}
 	return marks, err
 }

@@ -285,7 +285,7 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	err = p.ensureImage(ctx, actor, file, name, page, width)
 	switch {
 	case sandbox.IsDocumentError(err):
-		return nil, &errs.Error{Kind: errs.NotFound, Message: "There is no picture of this page.", Err: err}
+		return nil, &errs.Error{Kind: errs.NotFound, Message: "This page has no preview.", Err: err}
 	case err != nil:
 		return nil, err
 	}
@@ -320,7 +320,7 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 	err = p.generateText(ctx, file, actor.Record(), sandbox.View)
 	switch {
 	case sandbox.IsDocumentError(err):
-		return &errs.Error{Kind: errs.NotFound, Message: "There is no text of this document.", Err: err}
+		return &errs.Error{Kind: errs.NotFound, Message: "This document has no text.", Err: err}
 	case err != nil:
 		return fmt.Errorf("text of file %d: %w", id, err)
 	}

@@ -20,7 +20,7 @@ func (c Change) DescribeDefinition() string {
 	case isField:
 		return describeField(key, decodeAs[*Field](c.From), decodeAs[*Field](c.To))
 	case c.Field == "custom_fields":
-		return "order of the fields: " + strings.Join(decodeAs[[]string](c.To), ", ")
+		return "sequence of fields: " + strings.Join(decodeAs[[]string](c.To), ", ")
 	case c.Field == "statuses":
 		from, to := decodeAs[[]string](c.From), decodeAs[[]string](c.To)
 		return "statuses: " + FormatStatuses(to) + listDiff(from, to)
@@ -64,7 +64,7 @@ func describeField(key string, from, to *Field) string {
 // diffOrSequence returns diff or, if it is empty, a text that lists the items in their new order.
 func diffOrSequence(diff string, to []string) string {
 	if diff == "" {
-		return " in another order: " + strings.Join(to, ", ")
+		return " reordered: " + strings.Join(to, ", ")
 	}
 	return diff
 }

@@ -102,7 +102,7 @@ func CheckOrderFields(defs []Field) ([]Field, errs.Fields) {
 func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 	var f validation
 	if len(statuses) == 0 {
-		f.Add("statuses", "Orders need at least one status; the first is given to new orders.")
+		f.Add("statuses", "Orders need at least one status. New orders get the first one.")
 	}
 	statuses = f.names("statuses", "status", statuses, MaxStatuses)
 	return statuses, f.Fields
@@ -111,7 +111,7 @@ func CheckStatuses(statuses []string) ([]string, errs.Fields) {
 // definitions validates each definition in a set, and checks that the keys are unique.
 func (f *validation) definitions(path string, defs []Field, builtinKeys []string) []Field {
 	if len(defs) > MaxFields {
-		f.Add(path, "There must not be more than %d fields.", MaxFields)
+		f.Add(path, "At most %d fields are allowed.", MaxFields)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -120,11 +120,11 @@ func (f *validation) definitions(path string, defs []Field, builtinKeys []string
 		at := fmt.Sprintf("%s.%d", path, i)
 		switch {
 		case !fieldKey.MatchString(def.Key):
-			f.Add(at+".key", "The key %q must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.", def.Key)
+			f.Add(at+".key", "The key %q is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.", def.Key)
 		case slices.Contains(builtinKeys, def.Key):
-			f.Add(at+".key", "The key %q is a field that every record has.", def.Key)
+			f.Add(at+".key", "The key %q is used by a built-in field.", def.Key)
 		case seen[def.Key]:
-			f.Add(at+".key", "The key %q is there twice.", def.Key)
+			f.Add(at+".key", "The key %q is used twice.", def.Key)
 		}
 		seen[def.Key] = true
 		def.Label = f.name(at+".label", "label", def.Label)
@@ -137,11 +137,11 @@ func (f *validation) definitions(path string, defs []Field, builtinKeys []string
 func (f *validation) options(at string, def Field) []string {
 	switch {
 	case !slices.Contains(FieldTypes(), def.Type):
-		f.Add(at+".type", "The type %q is none; there are %s.", def.Type, join(FieldTypes()))
+		f.Add(at+".type", "The type %q is unknown. Types are %s.", def.Type, join(FieldTypes()))
 	case !def.Type.HasOptions() && len(def.Options) > 0:
-		f.Add(at+".options", "Options belong to a dropdown or a multiselect, not to %s.", def.Type.withArticle())
+		f.Add(at+".options", "Only a dropdown or multiselect can have options, not %s.", def.Type.withArticle())
 	case def.Type.HasOptions() && len(def.Options) == 0:
-		f.Add(at+".options", "A %s needs options.", def.Type)
+		f.Add(at+".options", "A %s field needs options.", def.Type)
 	default:
 		return f.names(at+".options", "option", def.Options, MaxOptions)
 	}
@@ -152,7 +152,7 @@ func (f *validation) options(at string, def Field) []string {
 // itemName is what messages call an item.
 func (f *validation) names(path, itemName string, list []string, limit int) []string {
 	if len(list) > limit {
-		f.Add(path, "There must not be more than %d.", limit)
+		f.Add(path, "At most %d are allowed.", limit)
 		return nil
 	}
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func (f *validation) names(path, itemName string, list []string, limit int) []st
 		at := fmt.Sprintf("%s.%d", path, i)
 		text = f.name(at, itemName, text)
 		if fold := Fold(text); text != "" && seen[fold] {
-			f.Add(at, "%q is there twice; capital letters make no difference.", text)
+			f.Add(at, "%q is listed twice (ignoring case).", text)
 		} else {
 			seen[fold] = true
 		}

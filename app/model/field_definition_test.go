@@ -36,20 +36,20 @@ func TestCheckOrderFields(t *testing.T) {
 			{"e", "E", Checkbox, false, nil}, {"f", "F", Dropdown, false, []string{"x"}}, {"g", "G", Multiselect, false, []string{"x", "y"}},
 			{"h", "H", Money, false, nil}, {"i", "I", Email, false, nil}, {"j", "J", Phone, false, nil}, {"k", "K", URL, false, nil}}, ""},
 		{"options of an email", single(Field{"a", "L", Email, false, []string{"x"}}),
-			"custom_fields.0.options: Options belong to a dropdown or a multiselect, not to an email."},
+			"custom_fields.0.options: Only a dropdown or multiselect can have options, not an email."},
 		{"as many fields as allowed", textFields(MaxFields), ""},
-		{"one field too many", textFields(MaxFields + 1), "custom_fields: There must not be more than 200 fields."},
+		{"one field too many", textFields(MaxFields + 1), "custom_fields: At most 200 fields are allowed."},
 		{"key of 64", single(Field{Key: "a" + strings.Repeat("_", 63), Label: "L", Type: Text}), ""},
 		{"key of 65", single(Field{Key: "a" + strings.Repeat("_", 64), Label: "L", Type: Text}),
-			`custom_fields.0.key: The key "a` + strings.Repeat("_", 64) + `" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
+			`custom_fields.0.key: The key "a` + strings.Repeat("_", 64) + `" is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.`},
 		{"key with a line end", single(Field{Key: "a\n", Label: "L", Type: Text}),
-			`custom_fields.0.key: The key "a\n" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
+			`custom_fields.0.key: The key "a\n" is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.`},
 		{"no key", single(Field{Label: "L", Type: Text}),
-			`custom_fields.0.key: The key "" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.`},
+			`custom_fields.0.key: The key "" is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.`},
 		{"the key of a core field", single(Field{Key: "due_date", Label: "L", Type: Date}),
-			`custom_fields.0.key: The key "due_date" is a field that every record has.`},
+			`custom_fields.0.key: The key "due_date" is used by a built-in field.`},
 		{"the key of a core field of abstracts alone", single(Field{Key: "tax_map", Label: "L", Type: Text}), ""},
-		{"twice", append(textFields(2), textFields(1)...), `custom_fields.2.key: The key "k0" is there twice.`},
+		{"twice", append(textFields(2), textFields(1)...), `custom_fields.2.key: The key "k0" is used twice.`},
 		{"no label", single(Field{Key: "a", Label: " ", Type: Text}), "custom_fields.0.label: The label field is required."},
 		{"label of 255", single(Field{Key: "a", Label: strings.Repeat("ß", 255), Type: Text}), ""},
 		{"label of 256", single(Field{Key: "a", Label: strings.Repeat("ß", 256), Type: Text}),
@@ -57,21 +57,21 @@ func TestCheckOrderFields(t *testing.T) {
 		{"label of two lines", single(Field{Key: "a", Label: "a\nb", Type: Text}),
 			"custom_fields.0.label: The label field contains invalid characters."},
 		{"unknown type", single(Field{Key: "a", Label: "L", Type: "Text"}),
-			`custom_fields.0.type: The type "Text" is none; there are text, paragraph, date, dropdown, multiselect, number, checkbox, money, ` +
+			`custom_fields.0.type: The type "Text" is unknown. Types are text, paragraph, date, dropdown, multiselect, number, checkbox, money, ` +
 				`email, phone, url.`},
 		{"options of a text", single(Field{"a", "L", Text, false, []string{"x"}}),
-			"custom_fields.0.options: Options belong to a dropdown or a multiselect, not to a text."},
-		{"no options", single(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown needs options."},
+			"custom_fields.0.options: Only a dropdown or multiselect can have options, not a text."},
+		{"no options", single(Field{"a", "L", Dropdown, false, nil}), "custom_fields.0.options: A dropdown field needs options."},
 		{"an empty option", single(Field{"a", "L", Dropdown, false, []string{"x", ""}}),
 			"custom_fields.0.options.1: The option field is required."},
 		{"an option twice", single(Field{"a", "L", Dropdown, false, []string{"Paid", " PAID"}}),
-			`custom_fields.0.options.1: "PAID" is there twice; capital letters make no difference.`},
+			`custom_fields.0.options.1: "PAID" is listed twice (ignoring case).`},
 		{"many options", single(Field{"a", "L", Dropdown, false, options(MaxOptions)}), ""},
 		{"too many options", single(Field{"a", "L", Multiselect, false, options(MaxOptions + 1)}),
-			"custom_fields.0.options: There must not be more than 500."},
+			"custom_fields.0.options: At most 500 are allowed."},
 		{"all errors", []Field{{"A", "", "x", false, nil}},
-			`custom_fields.0.key: The key "A" must be 1 to 64 of a-z, 0-9 and _, and begin with a letter.; ` +
-				`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is none; there are text, paragraph, ` +
+			`custom_fields.0.key: The key "A" is invalid. Use 1 to 64 of a-z, 0-9, and _, starting with a letter.; ` +
+				`custom_fields.0.label: The label field is required.; custom_fields.0.type: The type "x" is unknown. Types are text, paragraph, ` +
 				`date, dropdown, multiselect, number, checkbox, money, email, phone, url.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -115,9 +115,9 @@ func TestCheckStatuses(t *testing.T) {
 		want string
 	}{
 		{"good", []string{" active ", "done"}, ""},
-		{"none", nil, "statuses: Orders need at least one status; the first is given to new orders."},
-		{"twice", []string{"Done", "done"}, `statuses.1: "done" is there twice; capital letters make no difference.`},
-		{"too many", make([]string, MaxStatuses+1), "statuses: There must not be more than 100."},
+		{"none", nil, "statuses: Orders need at least one status. New orders get the first one."},
+		{"twice", []string{"Done", "done"}, `statuses.1: "done" is listed twice (ignoring case).`},
+		{"too many", make([]string, MaxStatuses+1), "statuses: At most 100 are allowed."},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if _, rejected := CheckStatuses(row.list); joinErrors(rejected) != row.want {
@@ -148,12 +148,12 @@ func TestCheckTemplates(t *testing.T) {
 		{"the first templates", nil, []Template{with(Template{Name: "R"}, retired), {Name: "D"}}, "0", ""},
 		{"only a retired one", nil, []Template{with(Template{Name: "R"}, retired)}, "", ""},
 		{"an existing name", []Template{a, b, c}, []Template{{Name: "b"}}, "",
-			`templates.0.name: Another template has the name "b"; capital letters make no difference.`},
+			`templates.0.name: Another template is named "b" (ignoring case).`},
 		{"the name of a retired template", []Template{a, b, c}, []Template{{Name: "c"}}, "", ""},
 		{"names swapped", []Template{a, b},
 			[]Template{with(a, func(t *Template) { t.Name = "B" }), with(b, func(t *Template) { t.Name = "A" })}, "1", ""},
 		{"a name twice in the file", []Template{a}, []Template{{Name: "X"}, {Name: "x"}}, "",
-			`templates.1.name: Another template has the name "x"; capital letters make no difference.`},
+			`templates.1.name: Another template is named "x" (ignoring case).`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			wanted, rejected := CheckTemplates(row.list, row.wanted)
@@ -210,39 +210,39 @@ func TestTemplateImpact(t *testing.T) {
 		status   string
 		want     string
 	}{
-		{"a removed field", fields(text), fields(), `"v"`, "", `The field "k" of "T" cannot go: 1 abstract has a value for it.`},
+		{"a removed field", fields(text), fields(), `"v"`, "", `Can't remove the field "k" of "T": 1 abstract has a value.`},
 		{"without a value", fields(text), fields(), ``, "", ``},
 		{"a changed type", fields(text), fields(as(text, Date)), `"v"`, "",
-			`The field "k" of "T" cannot become a date: 1 abstract has a value of type text for it.`},
+			`Can't change the field "k" of "T" to a date: 1 abstract has a value of type text.`},
 		{"text to paragraph", fields(text), fields(as(text, Paragraph)), `"v"`, "", ``},
 		{"paragraph to text", fields(as(text, Paragraph)), fields(text), `"v"`, "",
-			`The field "k" of "T" cannot become a text: 1 abstract has a value of type paragraph for it.`},
+			`Can't change the field "k" of "T" to a text: 1 abstract has a value of type paragraph.`},
 		{"text to email", fields(text), fields(as(text, Email)), `"a@b.co"`, "",
-			`The field "k" of "T" cannot become an email: 1 abstract has a value of type text for it.`},
+			`Can't change the field "k" of "T" to an email: 1 abstract has a value of type text.`},
 		{"number to money", fields(as(text, Number)), fields(as(text, Money)), `12.5`, "",
-			`The field "k" of "T" cannot become money: 1 abstract has a value of type number for it.`},
+			`Can't change the field "k" of "T" to money: 1 abstract has a value of type number.`},
 		{"phone to url", fields(as(text, Phone)), fields(as(text, URL)), `"9855550142"`, "",
-			`The field "k" of "T" cannot become a url: 1 abstract has a value of type phone for it.`},
+			`Can't change the field "k" of "T" to a url: 1 abstract has a value of type phone.`},
 		{"money to text", fields(as(text, Money)), fields(text), `"12.50"`, "", ``},
 		{"email to text", fields(as(text, Email)), fields(text), `"a@b.co"`, "", ``},
 		{"phone to paragraph", fields(as(text, Phone)), fields(as(text, Paragraph)), `"9855550142"`, "", ``},
 		{"url to text", fields(as(text, URL)), fields(text), `"http://a.b/"`, "", ``},
 		{"dropdown to text", fields(choice), fields(text), `"x"`, "", ``},
 		{"multiselect to dropdown", fields(multi), fields(choice), `["x"]`, "",
-			`The field "k" of "T" cannot become a dropdown: 1 abstract has a value of type multiselect for it.`},
+			`Can't change the field "k" of "T" to a dropdown: 1 abstract has a value of type multiselect.`},
 		{"a removed option", fields(choice), fields(as(choice, Dropdown, "y")), `"x"`, "",
-			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+			`Can't remove the option "x" of the field "k" of "T": 1 abstract uses it.`},
 		{"another removed option", fields(choice), fields(as(choice, Dropdown, "x")), `"x"`, "", ``},
 		{"an option in another case", fields(choice), fields(as(choice, Dropdown, "X", "y")), `"x"`, "",
-			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+			`Can't remove the option "x" of the field "k" of "T": 1 abstract uses it.`},
 		{"a removed option of several", fields(multi), fields(as(multi, Multiselect, "y")), `["y","x"]`, "",
-			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+			`Can't remove the option "x" of the field "k" of "T": 1 abstract uses it.`},
 		{"an unreadable value", fields(multi), fields(as(multi, Multiselect, "y")), `7`, "",
-			`The option "x" of the field "k" of "T" cannot go: 1 abstract has chosen it.`},
+			`Can't remove the option "x" of the field "k" of "T": 1 abstract uses it.`},
 		{"options in another sequence", fields(choice), fields(as(choice, Dropdown, "y", "x")), `"x"`, "", ``},
 		{"a removed status", Template{Statuses: []string{"New", "Done"}}, Template{Statuses: []string{"New"}}, ``, "Done",
-			`The status "Done" cannot go: 1 abstract is in it.`},
-		{"all statuses removed", Template{Statuses: []string{"New"}}, Template{}, ``, "New", `The status "New" cannot go: 1 abstract is in it.`},
+			`Can't remove the status "Done": 1 abstract uses it.`},
+		{"all statuses removed", Template{Statuses: []string{"New"}}, Template{}, ``, "New", `Can't remove the status "New": 1 abstract uses it.`},
 		{"all statuses removed, none in use", Template{Statuses: []string{"New"}}, Template{}, ``, "", ``},
 		{"label, required, and sequence changed", fields(text, Field{Key: "l", Type: Text}),
 			fields(Field{Key: "l", Type: Text}, requiredField(text)),
@@ -264,7 +264,7 @@ func TestTemplateImpact(t *testing.T) {
 			}
 		})
 	}
-	const want = `The field "k" cannot go: 12 orders have a value for it.`
+	const want = `Can't remove the field "k": 12 orders have a value.`
 	if got := (Impact{Key: "k", OldType: Text}).Message(12, "order"); got != want {
 		t.Errorf("Message = %s, want %s", got, want)
 	}

@@ -132,7 +132,7 @@ func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
 	}
 	const field = "folder_id"
 	if old.AbstractID != 0 && p.FolderID.Present && p.FolderID.Value.Present {
-		f.Add(field, "A document of an abstract cannot be in a folder.")
+		f.Add(field, "A document of an abstract can't be in a folder.")
 		return file, f.Fields
 	}
 	file.FolderID = f.changedReference(field, p.FolderID, old.FolderID, known)

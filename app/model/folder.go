@@ -18,7 +18,7 @@ type Folder struct {
 const MaxFolderDepth = 32
 
 // MsgFolderTooDeep is the message for a folder nested more than MaxFolderDepth levels deep.
-var MsgFolderTooDeep = errs.Code(fmt.Sprintf("Folders lie at most %d deep; choose one further up.", MaxFolderDepth))
+var MsgFolderTooDeep = errs.Code(fmt.Sprintf("Folders can be nested at most %d levels deep. Choose a folder higher up.", MaxFolderDepth))
 
 // FolderDraft is the input for a new folder.
 type FolderDraft struct {

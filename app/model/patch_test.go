@@ -247,10 +247,10 @@ func TestFilePatch(t *testing.T) {
 		{"a folder ID that isn't an integer", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false,
 			[]string{"folder_id: The folder id field must be an integer."}, nil},
 		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true,
-			[]string{"folder_id: A document of an abstract cannot be in a folder."}, nil},
+			[]string{"folder_id: A document of an abstract can't be in a folder."}, nil},
 		{"of an abstract, in no folder", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Some(IDInput{})}, true, nil, nil},
 		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, true,
-			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract cannot be in a folder."}, nil},
+			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract can't be in a folder."}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			now, rejected := row.patch.Check(row.old, row.known)

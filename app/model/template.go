@@ -72,8 +72,8 @@ func (d TemplateDraft) Apply(path string, old Template) (Template, errs.Fields) 
 
 // Messages for a template that would be both the default and retired.
 const (
-	MsgRetireDefault  = "The default template cannot be retired; make another one the default first."
-	MsgDefaultRetired = "A retired template cannot be the default."
+	MsgRetireDefault  = "The default template can't be retired. Make another template the default first."
+	MsgDefaultRetired = "A retired template can't be the default."
 )
 
 // CheckTemplates checks the rules across templates. If there are templates, exactly one is the
@@ -104,12 +104,12 @@ func CheckTemplates(list, wanted []Template) ([]Template, errs.Fields) {
 		}
 		live++
 		if names[Fold(t.Name)] {
-			f.Add(fmt.Sprintf("templates.%d.name", i), "Another template has the name %q; capital letters make no difference.", t.Name)
+			f.Add(fmt.Sprintf("templates.%d.name", i), "Another template is named %q (ignoring case).", t.Name)
 		}
 		names[Fold(t.Name)] = true
 	}
 	if live > MaxTemplates {
-		f.Add("templates", "There must not be more than %d templates.", MaxTemplates)
+		f.Add("templates", "At most %d templates are allowed.", MaxTemplates)
 	}
 	return wanted, f.Fields
 }

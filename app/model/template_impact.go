@@ -108,21 +108,21 @@ func (l Impact) Path() string {
 // Message returns an error message that says how many records are affected. recordType is the
 // singular name of their type.
 func (l Impact) Message(count uint64, recordType string) string {
-	records, have, are, of := recordType+"s", "have", "are", ""
+	records, have, use, of := recordType+"s", "have", "use", ""
 	if count == 1 {
-		records, have, are = recordType, "has", "is"
+		records, have, use = recordType, "has", "uses"
 	}
 	if l.TemplateName != "" {
 		of = fmt.Sprintf(" of %q", l.TemplateName)
 	}
 	switch {
 	case l.Key == "":
-		return fmt.Sprintf("The status %q%s cannot go: %d %s %s in it.", l.Choice, of, count, records, are)
+		return fmt.Sprintf("Can't remove the status %q%s: %d %s %s it.", l.Choice, of, count, records, use)
 	case l.NewType == "":
-		return fmt.Sprintf("The field %q%s cannot go: %d %s %s a value for it.", l.Key, of, count, records, have)
+		return fmt.Sprintf("Can't remove the field %q%s: %d %s %s a value.", l.Key, of, count, records, have)
 	case l.NewType != l.OldType:
-		return fmt.Sprintf("The field %q%s cannot become %s: %d %s %s a value of type %s for it.", l.Key, of, l.NewType.withArticle(),
+		return fmt.Sprintf("Can't change the field %q%s to %s: %d %s %s a value of type %s.", l.Key, of, l.NewType.withArticle(),
 			count, records, have, l.OldType)
 	}
-	return fmt.Sprintf("The option %q of the field %q%s cannot go: %d %s %s chosen it.", l.Choice, l.Key, of, count, records, have)
+	return fmt.Sprintf("Can't remove the option %q of the field %q%s: %d %s %s it.", l.Choice, l.Key, of, count, records, use)
 }

@@ -29,7 +29,7 @@ func (x *Indexer) checkGrowthSpace(gen *generation) error {
 	}
 	if !enough {
 		return &errs.Error{Kind: errs.InsufficientStorage,
-			Message: "The disk is nearly full, and what is left is for documents; search goes on when twice disk.reserve is free."}
+			Message: "The disk is nearly full, and the remaining space is reserved for documents. Search indexing resumes when twice disk.reserve is free."}
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (x *Indexer) checkBuildSpace() error {
 // disk space. Await returns the reason.
 func (x *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
-		Message: "The disk has no room for a second search index; the one there is goes on.", Err: reason}
+		Message: "There isn't enough free space for a second search index. The current one stays in use.", Err: reason}
 	x.options.Log.Warn("the rebuild of the search index was abandoned; the current index stays in use", "reason", reason)
 	gen := x.building
 	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.options.Now() })
@@ -91,7 +91,7 @@ func diskFullError(err error) error {
 		return err
 	}
 	return &errs.Error{Kind: errs.InsufficientStorage,
-		Message: "The disk is full, or what of it is given to the service; search goes on when there is room.", Err: err}
+		Message: "The disk or its quota is full. Search indexing resumes when there is free space.", Err: err}
 }
 
 // hasFreeSpace reports whether the given number of reserves stays free after bytes are written.

@@ -170,8 +170,8 @@ func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	h.site.free.Store(3*reserve - 1)
 	var once sync.Once
 	_, err := h.Await(t.Context(), func(uint64, uint64) { once.Do(func() { close(gate) }) })
-	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "no room for a second") {
-		t.Errorf("Await: got %v, want InsufficientStorage with \"no room for a second\"", err)
+	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "enough free space for a second") {
+		t.Errorf("Await: got %v, want InsufficientStorage with \"enough free space for a second\"", err)
 	}
 	h.wantHits("F-0002", "abstract 3")
 	h.site.free.Store(1 << 40)

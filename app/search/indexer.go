@@ -117,9 +117,9 @@ func (x *Indexer) Rebuild() {
 }
 
 var (
-	errIndexBuilding = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being made; try again soon."}
+	errIndexBuilding = &errs.Error{Kind: errs.Unavailable, Message: "The search index is being rebuilt. Try again soon."}
 	errIndexFailed   = &errs.Error{Kind: errs.Unavailable,
-		Message: "There is no search index, and none can be made for now; the administrator sees why."}
+		Message: "Search isn't available, and the search index can't be rebuilt now. Administrators can see the reason in Settings."}
 )
 
 // unavailableErr returns the error for a search when there is no live index.

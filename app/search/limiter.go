@@ -34,7 +34,7 @@ func newLimiter(maxConcurrent int) *limiter {
 // ErrTooManySearches is in the chain of the error that Acquire returns if no slot became free in time.
 var ErrTooManySearches = errors.New("too many searches at once")
 
-var errTooMany = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches are under way; try again soon.", Err: ErrTooManySearches}
+var errTooMany = &errs.Error{Kind: errs.Unavailable, Message: "Too many searches are running. Try again soon.", Err: ErrTooManySearches}
 
 // acquire waits for a slot. The caller must call release. acquire returns Unavailable if the deadline
 // of ctx passes first.

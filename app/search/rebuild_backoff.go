@@ -41,7 +41,7 @@ func (b *rebuildBackoff) add(now time.Time, reason error) {
 	b.notBefore = now.Add(pause)
 	b.reason = &errs.Error{
 		Kind: errs.Unavailable, Err: reason,
-		Message: fmt.Sprintf(`it broke %d times (%s); see to the disk; it is made anew after a pause of %v, or at once by "deedkeep reindex"`,
+		Message: fmt.Sprintf(`The search index failed %d times (%s). Check the disk. The server rebuilds it in %v, or run "deedkeep reindex" now.`,
 			b.count, message(reason), pause),
 	}
 }

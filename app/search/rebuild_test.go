@@ -150,11 +150,11 @@ func TestSearchReportsWhyIndexIsUnavailable(t *testing.T) {
 			t.Errorf("Search: got %v, want %q", err, want)
 		}
 	}
-	wantError("The search index is being made; try again soon.")
+	wantError("The search index is being rebuilt. Try again soon.")
 	if err := os.WriteFile(s.search(), nil, 0o600); err != nil {
 		t.Fatalf("write file: %v", err)
 	}
 	h.serve()
 	h.waitFailure(true)
-	wantError("There is no search index, and none can be made for now; the administrator sees why.")
+	wantError("Search isn't available, and the search index can't be rebuilt now. Administrators can see the reason in Settings.")
 }

@@ -159,7 +159,7 @@ func TrimText(text string) string {
 const (
 	TextTooShort   errs.Code = "The q field must have at least two letters or digits."
 	TextTooLong    errs.Code = "The q field must not be greater than %d characters."
-	TextTooComplex errs.Code = "The q field has too much to look for; fewer words will do."
+	TextTooComplex errs.Code = "The q field has too many words or alternatives. Use fewer words."
 	TextInvalid    errs.Code = "The q field contains invalid characters."
 )
 
@@ -229,7 +229,7 @@ func callerError(err error) error {
 	case errors.Is(err, query.ErrLong):
 		return errs.InvalidField("q", TextTooComplex)
 	case errors.Is(err, query.ErrDeadline):
-		return &errs.Error{Kind: errs.Unavailable, Message: "The search took too long; look for something rarer, or narrow it.", Err: err}
+		return &errs.Error{Kind: errs.Unavailable, Message: "The search took too long. Use more specific words, or add filters.", Err: err}
 	}
 	return err
 }

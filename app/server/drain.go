@@ -65,5 +65,5 @@ func respondStopping(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Retry-After", "10")
 	httpx.DrainBody(w, r)
-	httpx.WriteJSON(w, http.StatusServiceUnavailable, apitypes.Failure{Message: "The service is stopping; try again in a moment."})
+	httpx.WriteJSON(w, http.StatusServiceUnavailable, apitypes.Failure{Message: "The server is stopping. Try again in a moment."})
 }

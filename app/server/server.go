@@ -238,5 +238,5 @@ func reason(problem error) string {
 	if errors.As(problem, &named) {
 		return named.Message
 	}
-	return "The vault cannot be read."
+	return "The database can't be read."
 }

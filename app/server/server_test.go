@@ -358,7 +358,7 @@ func TestStopCompletesUploads(t *testing.T) {
 		}
 		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !resp.Close ||
 			resp.Header.Get("X-Request-Id") == "" || resp.Header.Get("X-Error-Code") != "unavailable" ||
-			!strings.Contains(body, "The service is stopping") {
+			!strings.Contains(body, "The server is stopping") {
 			t.Errorf("request while stopping: got %v %s, want 503", resp, body)
 		}
 		return true

@@ -79,7 +79,7 @@ func (c *Copy) Check(ctx context.Context, report func(Finding)) (CheckSummary, e
 }
 
 // errWalkFailed ends a Check after the failure has been reported as a finding.
-var errWalkFailed = errors.New("the records could not be walked")
+var errWalkFailed = errors.New("the records can't be read")
 
 // checkAll runs all checks of records and indexes.
 func (k *checker) checkAll() error {
@@ -113,10 +113,10 @@ func (k *checker) missingBuckets() (missing bool) {
 func (k *checker) checkMeta() {
 	meta := k.t.bucket(bucketMeta)
 	if schema, _ := decodeUint64(meta.Get(keySchema)); schema != Schema {
-		k.addFinding("database", string(keySchema), "says %d, this is %d", schema, Schema)
+		k.addFinding("database", string(keySchema), "is %d, expected %d", schema, Schema)
 	}
 	if string(meta.Get(keySecret)) != k.fingerprint {
-		k.addFinding("database", string(keySecret), "is not that of the secret.key beside it")
+		k.addFinding("database", string(keySecret), "doesn't match secret.key in the same folder")
 	}
 	if first, err := events.get(k.t, 1); err == nil && !bytes.Equal(meta.Get(keyCreated), formatCreated(first.At)) {
 		k.addFinding("database", string(keyCreated), "differs from the first event")
@@ -134,7 +134,7 @@ func (k *checker) checkKeys(bucket []byte, names ...[]byte) {
 	c := k.t.bucket(bucket).Cursor()
 	for key, _ := c.First(); key != nil; key, _ = c.Next() {
 		if !slices.ContainsFunc(names, func(name []byte) bool { return bytes.Equal(name, key) }) {
-			k.addFinding("database", string(bucket), "has an entry %q that nothing here wrote", key)
+			k.addFinding("database", string(bucket), "has an unknown entry %q", key)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (k *checker) checkRecords() {
 	if id, err := k.t.defaultTemplate(); err != nil {
 		k.addFinding("workspace", string(keyDefaultTemplate), "%v", err)
 	} else if id != 0 && !templates.has(k.t, id) {
-		k.addFinding("workspace", string(keyDefaultTemplate), "names template %d, which is missing", id)
+		k.addFinding("workspace", string(keyDefaultTemplate), "refers to template %d, which is missing", id)
 	}
 }
 
@@ -188,7 +188,7 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 	})
 	if last, _ := k.t.bucket(b.bucketName).Cursor().Last(); last != nil {
 		if id, ok := decodeUint64(last); ok && id > k.t.bucket(b.bucketName).Sequence() {
-			k.addFinding(b.typeName, fmt.Sprint(id), "its number is above the sequence of its bucket")
+			k.addFinding(b.typeName, fmt.Sprint(id), "its number is above the last assigned number")
 		}
 	}
 }
@@ -197,14 +197,14 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 // missing one.
 func (k *checker) checkReference(typeName string, id uint64, other string, exists bool, otherID uint64) {
 	if !exists {
-		k.addFinding(typeName, fmt.Sprint(id), "names %s %d, which is missing", other, otherID)
+		k.addFinding(typeName, fmt.Sprint(id), "refers to %s %d, which is missing", other, otherID)
 	}
 }
 
 // checkIndexed reports a problem if an index has no entry with this key.
 func (k *checker) checkIndexed(typeName string, id uint64, bucket, key []byte) {
 	if k.t.bucket(bucket).Get(key) == nil {
-		k.addFinding(typeName, fmt.Sprint(id), "is missing in the index %s", bucket)
+		k.addFinding(typeName, fmt.Sprint(id), "is missing from the database index %s", bucket)
 	}
 }
 
@@ -230,7 +230,7 @@ func (k *checker) checkAbstract(a model.Abstract) {
 			k.addFinding("abstract", fmt.Sprint(a.ID), "lists file %d, which belongs to abstract %d", id, f.AbstractID)
 		}
 		if err == nil && ok && f.Trashed != nil && !trashedWith(&f, a.ID) {
-			k.addFinding("abstract", fmt.Sprint(a.ID), "lists file %d, which is in the trash by itself", id)
+			k.addFinding("abstract", fmt.Sprint(a.ID), "lists file %d, which was deleted separately", id)
 		}
 		k.checkReference("abstract", a.ID, "file", ok || err != nil, id)
 	}
@@ -264,7 +264,7 @@ func (k *checker) checkFile(f model.File) {
 	if digest, ok := decodeDigest(&f); ok {
 		k.checkIndexed("file", f.ID, bucketFileDigests, append(digest, encodeUint64(f.ID)...))
 	} else {
-		k.addFinding("file", fmt.Sprint(f.ID), "its digest is no SHA-256")
+		k.addFinding("file", fmt.Sprint(f.ID), "its digest is not a SHA-256")
 	}
 	k.checkPlacement(f)
 }
@@ -277,7 +277,7 @@ func (k *checker) checkPlacement(f model.File) {
 		k.checkReference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
 	}
 	if with && !trashedWith(&f, f.AbstractID) {
-		k.addFinding("file", fmt.Sprint(f.ID), "is in the trash with %s, and is no document of it", f.Trashed.With)
+		k.addFinding("file", fmt.Sprint(f.ID), "is in the trash with %s, but isn't one of its documents", f.Trashed.With)
 	}
 	if f.AbstractID == 0 || f.Trashed != nil && !with {
 		return
@@ -289,14 +289,14 @@ func (k *checker) checkPlacement(f model.File) {
 	case !slices.Contains(a.Files, f.ID):
 		k.addFinding("file", fmt.Sprint(f.ID), "is not listed by abstract %d", a.ID)
 	case with != (a.Trashed != nil):
-		k.addFinding("file", fmt.Sprint(f.ID), "and abstract %d that lists it are not in the trash together", a.ID)
+		k.addFinding("file", fmt.Sprint(f.ID), "is listed by abstract %d, but only one of them is in the trash", a.ID)
 	}
 }
 
 func (k *checker) checkKey(key model.Key) {
 	hash, err := hex.DecodeString(key.Hash)
 	if err != nil || !bytes.Equal(k.t.bucket(bucketKeyHashes).Get(hash), encodeUint64(key.ID)) {
-		k.addFinding("key", fmt.Sprint(key.ID), "is missing in the index %s", bucketKeyHashes)
+		k.addFinding("key", fmt.Sprint(key.ID), "is missing from the database index %s", bucketKeyHashes)
 	}
 }
 
@@ -346,7 +346,7 @@ func (k *checker) checkEntries(bucket []byte, matches func(key, value []byte) bo
 	c := k.t.bucket(bucket).Cursor()
 	for key, value := c.First(); key != nil && k.ctx.Err() == nil; key, value = c.Next() {
 		if !matches(key, value) {
-			k.addFinding("index", string(bucket), "entry %x names no record that agrees with it", key)
+			k.addFinding("index", string(bucket), "entry %x doesn't match a record", key)
 		}
 	}
 }
@@ -364,7 +364,7 @@ func idSuffix(key []byte) (uint64, bool) {
 func (k *checker) checkCounters() {
 	for _, c := range allCounters() {
 		if have := k.t.Count(c); have != k.counts[c] && k.findingCount == 0 {
-			k.addFinding("counter", string(c), "says %d, there are %d", have, k.counts[c])
+			k.addFinding("counter", string(c), "is %d, expected %d", have, k.counts[c])
 		}
 	}
 }

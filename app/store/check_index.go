@@ -42,9 +42,9 @@ func (k *checker) checkLayout(layout *indexLayout, typeName string, id uint64, f
 		k.expectedEntries[string(layout.indexBucket)]++
 		switch have := b.Get(k.keyBuf); {
 		case have == nil:
-			k.addFinding(typeName, fmt.Sprint(id), "is missing in the index %s", layout.indexBucket)
+			k.addFinding(typeName, fmt.Sprint(id), "is missing from the database index %s", layout.indexBucket)
 		case !bytes.Equal(have, value):
-			k.addFinding(typeName, fmt.Sprint(id), "is written wrongly in the index %s", layout.indexBucket)
+			k.addFinding(typeName, fmt.Sprint(id), "has a wrong entry in the database index %s", layout.indexBucket)
 		}
 	}
 }
@@ -135,12 +135,12 @@ func (k *checker) checkValueCounts() {
 	c := k.t.bucket(bucketCounts).Cursor()
 	for key, raw := c.First(); key != nil; key, raw = c.Next() {
 		if n, ok := decodeUint64(raw); !ok || n != due[string(key)] {
-			k.addFinding("counter", formatCountKey(key), "says %x, there are %d", raw, due[string(key)])
+			k.addFinding("counter", formatCountKey(key), "is %x, expected %d", raw, due[string(key)])
 		}
 		delete(due, string(key))
 	}
 	for key, n := range due {
-		k.addFinding("counter", formatCountKey([]byte(key)), "is missing, there are %d", n)
+		k.addFinding("counter", formatCountKey([]byte(key)), "is missing, expected %d", n)
 	}
 }
 
@@ -156,7 +156,7 @@ func (k *checker) checkStoredResponses() {
 		if err := decodeRecord(bucketStoredResponses, slot, raw, &r); err != nil {
 			k.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
 		} else if k.t.bucket(bucketStoredResponseTimes).Get(responseTimeKey(r.At, slot)) == nil {
-			k.addFinding("replay", fmt.Sprintf("%x", slot), "is missing in the index %s", bucketStoredResponseTimes)
+			k.addFinding("replay", fmt.Sprintf("%x", slot), "is missing from the database index %s", bucketStoredResponseTimes)
 		}
 	}
 	k.checkEntries(bucketStoredResponseTimes, func(key, _ []byte) bool {
@@ -181,7 +181,7 @@ func (k *checker) checkChanges() {
 		case before != 0 && change.Seq != before+1:
 			k.addFinding("change", fmt.Sprint(change.Seq), "follows change %d", before)
 		case change.Seq > last:
-			k.addFinding("change", fmt.Sprint(change.Seq), "its number is above the sequence of its bucket")
+			k.addFinding("change", fmt.Sprint(change.Seq), "its number is above the last assigned number")
 		}
 		before = change.Seq
 	}
@@ -193,7 +193,7 @@ func (k *checker) checkChanges() {
 // checkUser verifies that a user is in the index of usernames.
 func (k *checker) checkUser(u model.User) {
 	if id, ok := decodeUint64(k.t.bucket(bucketUserNames).Get(userNameKey(u.Name))); !ok || id != u.ID {
-		k.addFinding("user", fmt.Sprint(u.ID), "is missing in the index %s", bucketUserNames)
+		k.addFinding("user", fmt.Sprint(u.ID), "is missing from the database index %s", bucketUserNames)
 	}
 }
 
@@ -218,14 +218,14 @@ func (k *checker) checkUserIndexes() {
 // checkSession verifies the hash, user, and index entry of one session.
 func (k *checker) checkSession(key []byte, s model.Session) {
 	if s.Hash != hex.EncodeToString(key) {
-		k.addFinding("session", s.ID(), "stands under another hash")
+		k.addFinding("session", s.ID(), "is stored under another hash")
 		return
 	}
 	if !users.has(k.t, s.UserID) {
-		k.addFinding("session", s.ID(), "names user %d, which is missing", s.UserID)
+		k.addFinding("session", s.ID(), "refers to user %d, which is missing", s.UserID)
 	}
 	if k.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
-		k.addFinding("session", s.ID(), "is missing in the index %s", bucketSessionUsers)
+		k.addFinding("session", s.ID(), "is missing from the database index %s", bucketSessionUsers)
 	}
 }
 

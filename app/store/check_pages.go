@@ -37,7 +37,7 @@ const (
 )
 
 // errBrokenPages means that the page structure of a database file is damaged.
-var errBrokenPages = errors.New("the pages of the database are damaged: put back a backup")
+var errBrokenPages = errors.New("the pages of the database are damaged: restore a backup")
 
 // pageChecker reads the pages of one file, each page once.
 type pageChecker struct {
@@ -87,11 +87,11 @@ func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error)
 	r.pageSize, root, freelist, r.pageCount = newest.pageSize, newest.root, newest.freelist, newest.pageCount
 	switch {
 	case len(valid) == 0 || r.pageSize < minPageSize || r.pageSize > maxPageSize:
-		r.addProblem("no page says where the records begin")
+		r.addProblem("both meta pages are damaged")
 	case r.pageCount > uint64(length/r.pageSize):
-		r.addProblem("the file is cut: it has %d bytes, and %d pages of %d were written", length, r.pageCount, r.pageSize)
+		r.addProblem("the file is truncated: it has %d bytes, expected %d pages of %d", length, r.pageCount, r.pageSize)
 	case len(valid) == 1:
-		r.report(r.subject, "one of the two pages that say where the records begin is damaged")
+		r.report(r.subject, "one of the two meta pages is damaged")
 	}
 	return root, freelist, nil
 }
@@ -144,7 +144,7 @@ func u64(b []byte) uint64 { return binary.NativeEndian.Uint64(b) }
 // problem, it reports the problem and returns nil.
 func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= r.pageCount {
-		r.addProblem("page %d is named, which the file does not have", id)
+		r.addProblem("refers to page %d, which is beyond the end of the file", id)
 		return nil, nil
 	}
 	head := make([]byte, pageHeader)
@@ -153,7 +153,7 @@ func (r *pageChecker) readPage(id uint64) ([]byte, error) {
 	}
 	overflow := uint64(u32(head[12:]))
 	if u64(head) != id || overflow >= r.pageCount-id {
-		r.addProblem("page %d is not what it was", id)
+		r.addProblem("page %d is damaged", id)
 		return nil, nil
 	}
 	for i := id; i <= id+overflow; i++ {
@@ -184,11 +184,11 @@ func (r *pageChecker) checkTree(id uint64) error {
 func (r *pageChecker) checkElements(raw []byte, name string) error {
 	kind, count := u16(raw[8:]), int(u16(raw[10:]))
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 {
-		r.addProblem("%s is neither a branch nor a leaf", name)
+		r.addProblem("%s is neither a branch page nor a leaf page", name)
 		return nil
 	}
 	if pageHeader+count*elementSize > len(raw) {
-		r.addProblem("%s has more entries than room", name)
+		r.addProblem("%s has more entries than fit", name)
 		return nil
 	}
 	for i := range count {
@@ -210,7 +210,7 @@ func (r *pageChecker) checkElements(raw []byte, name string) error {
 func (r *pageChecker) checkBranchElement(e []byte, name string) error {
 	position, key := uint64(u32(e)), uint64(u32(e[4:]))
 	if key == 0 || position < elementSize || position+key > uint64(len(e)) {
-		r.addProblem("%s lies outside of it", name)
+		r.addProblem("%s is outside the page", name)
 		return nil
 	}
 	return r.checkTree(u64(e[8:]))
@@ -220,7 +220,7 @@ func (r *pageChecker) checkBranchElement(e []byte, name string) error {
 func (r *pageChecker) checkLeafElement(e []byte, name string) error {
 	position, key, value := uint64(u32(e[4:])), uint64(u32(e[8:])), uint64(u32(e[12:]))
 	if key == 0 || position < elementSize || position+key+value > uint64(len(e)) {
-		r.addProblem("%s lies outside of it", name)
+		r.addProblem("%s is outside the page", name)
 		return nil
 	}
 	if u32(e) == 0 {
@@ -247,7 +247,7 @@ func (r *pageChecker) checkBucket(value []byte, name string) error {
 	}
 	inline := value[bucketHeader:]
 	if len(inline) < pageHeader || u16(inline[8:]) != leafPage || u64(inline) != 0 {
-		r.addProblem("%s is no bucket", name)
+		r.addProblem("%s is not a bucket", name)
 		return nil
 	}
 	return r.checkElements(inline, name)
@@ -264,13 +264,13 @@ func (r *pageChecker) checkFreelist(id uint64) error {
 		count, list = u64(list), list[8:]
 	}
 	if u16(raw[8:]) != freelistPage || count > uint64(len(list)/8) {
-		r.addProblem("page %d is no list of free pages", id)
+		r.addProblem("page %d is not a free list", id)
 		return nil
 	}
 	for i := range count {
 		free := u64(list[8*i:])
 		if free < 2 || free >= r.pageCount || r.used[free] {
-			r.addProblem("page %d is free, and in use or not there", free)
+			r.addProblem("free page %d is in use or beyond the end of the file", free)
 			continue
 		}
 		r.used[free] = true

@@ -20,8 +20,8 @@ import (
 const maxBatch = 256
 
 var (
-	errClosing     = &errs.Error{Kind: errs.Unavailable, Message: "The vault is stopping."}
-	errReadOnly    = &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted."}
+	errClosing     = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping."}
+	errReadOnly    = &errs.Error{Kind: errs.Unavailable, Message: "The server is read-only after a disk error. Check the disk, then restart the server."}
 	errFull        = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	errWriteFailed = errors.New("a write failed inside a shared commit")
 	errSyncFailed  = errors.New("a sync failed")

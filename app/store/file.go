@@ -46,11 +46,11 @@ func (t *Tx) PutFile(f model.File) error {
 	case err != nil:
 		return err
 	case existed && (old.Digest != f.Digest || old.Size != f.Size):
-		return fmt.Errorf("put file %d: its bytes cannot change", f.ID)
+		return fmt.Errorf("put file %d: its content can't change", f.ID)
 	case !existed:
 		digest, ok := decodeDigest(&f)
 		if !ok || f.Size < 0 {
-			return fmt.Errorf("put file %d: its digest is no SHA-256, or its size is none", f.ID)
+			return fmt.Errorf("put file %d: its digest is not a SHA-256, or its size is not positive", f.ID)
 		}
 		if err := putKeyOnly(t.bucket(bucketFileDigests), append(digest, encodeUint64(f.ID)...)); err != nil {
 			return fmt.Errorf("index file %d: %w", f.ID, err)

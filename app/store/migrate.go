@@ -153,10 +153,10 @@ func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, e
 	case !ok:
 		return 0, fmt.Errorf("%w: it has no schema", errNotVault)
 	case schema > want:
-		return 0, fmt.Errorf("this vault was written by a newer deedkeep (schema %d; this one knows %d): install that version or a later one",
+		return 0, fmt.Errorf("this vault was written by a newer version of deedkeep (schema %d; this version supports %d): install that version or later",
 			schema, want)
 	case string(meta.Get(keySecret)) != fingerprint:
-		return 0, errors.New("secret.key does not belong to this vault: put back the one that was beside it, every id and link depends on it")
+		return 0, errors.New("secret.key doesn't belong to this vault: restore the original file (all IDs and links depend on it)")
 	}
 	return schema, nil
 }
@@ -180,7 +180,7 @@ func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migrat
 		schema = m.schema
 	}
 	if schema != want {
-		return fmt.Errorf("no way leads from schema %d of this vault to schema %d", schema, want)
+		return fmt.Errorf("this version can't migrate schema %d to schema %d", schema, want)
 	}
 	return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(want))
 }

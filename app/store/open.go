@@ -94,7 +94,7 @@ func (o *fileOpener) openFile(path string) (db *bolt.DB, err error) {
 		return nil, fmt.Errorf("open %s: %w: %v", path, errBrokenPages, p.reason)
 	}
 	if errors.Is(err, berrors.ErrTimeout) {
-		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
+		return nil, &errs.Error{Kind: errs.Locked, Message: "another process is using this vault", Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
@@ -122,7 +122,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 	case errors.As(err, new(*panicError)):
 		return nil, fmt.Errorf("open %s: %w", path, errBrokenPages)
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, &errs.Error{Kind: errs.Locked, Message: "another process has this vault open", Err: err}
+		return nil, &errs.Error{Kind: errs.Locked, Message: "another process is using this vault", Err: err}
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -155,7 +155,7 @@ func createIfMissing(path string, opts Options) (isNew bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Size() == 0:
-		return false, fmt.Errorf("%s is empty: put back a backup, or remove it to start a new vault", path)
+		return false, fmt.Errorf("%s is empty: restore a backup, or remove it to start a new vault", path)
 	case err == nil || !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
@@ -250,7 +250,7 @@ func (s *Store) CheckFile() error {
 }
 
 // errNotVault is wrapped by Open's error if the file lacks something that every vault has.
-var errNotVault = errors.New("this file is no vault")
+var errNotVault = errors.New("this file is not a vault")
 
 // DescribeDamage returns the message for an error that was caused by a damaged database
 // file. damaged is false for all other errors.
@@ -259,7 +259,7 @@ func DescribeDamage(err error) (message string, damaged bool) {
 		return fmt.Sprint(caught.reason), true
 	}
 	if errors.Is(err, errBrokenPages) {
-		return "its pages cannot be read", true
+		return "its pages can't be read", true
 	}
 	for _, known := range []error{berrors.ErrInvalid, berrors.ErrChecksum, berrors.ErrVersionMismatch, errNotVault} {
 		if errors.Is(err, known) {

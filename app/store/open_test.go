@@ -272,19 +272,19 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 		want   string // substring of the error
 	}{
 		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }),
-			fmt.Sprintf("written by a newer deedkeep (schema %d; this one knows %d)", Schema+1, Schema)},
+			fmt.Sprintf("written by a newer version of deedkeep (schema %d; this version supports %d)", Schema+1, Schema)},
 		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }),
-			"secret.key does not belong to this vault"},
-		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key does not belong to this vault"},
-		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is no vault"},
-		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is no vault"},
-		{"a schema of zero", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "no way leads from schema 0"},
+			"secret.key doesn't belong to this vault"},
+		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key doesn't belong to this vault"},
+		{"no schema", meta(func(b *bolt.Bucket) error { return b.Delete(keySchema) }), "this file is not a vault"},
+		{"a schema of another length", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, []byte{1}) }), "this file is not a vault"},
+		{"a schema of zero", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(0)) }), "can't migrate schema 0"},
 		{"another program's database", func(t *testing.T, path string) {
 			if err := os.Remove(path); err != nil {
 				t.Fatalf("remove file: %v", err)
 			}
 			updateRaw(t, path, func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("widgets")); return err })
-		}, "this file is no vault"},
+		}, "this file is not a vault"},
 		{"an empty file", overwrite(nil), "is empty"},
 		{"a text", overwrite([]byte(strings.Repeat("deed ", 10_000))), "invalid database"},
 		{"a few bytes", overwrite([]byte{1, 2, 3}), "vault.db"},
@@ -392,8 +392,8 @@ func TestDescribeDamage(t *testing.T) {
 		"a caught panic":       {fmt.Errorf("walk: %w", caught), "page 3"},
 		"no database":          {fmt.Errorf("open x: %w", berrors.ErrInvalid), "invalid database"},
 		"a wrong checksum":     {fmt.Errorf("open x: %w", berrors.ErrChecksum), "checksum error"},
-		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "its pages cannot be read"},
-		"another file":         {fmt.Errorf("%w: it has no schema", errNotVault), "this file is no vault"},
+		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "its pages can't be read"},
+		"another file":         {fmt.Errorf("%w: it has no schema", errNotVault), "this file is not a vault"},
 		"nothing":              {nil, ""},
 		"an interruption":      {context.Canceled, ""},
 		"a lock":               {berrors.ErrTimeout, ""},

@@ -15,7 +15,7 @@ import (
 // limits memory use.
 const defaultRebuildBatch = 4_096
 
-var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The indexes of the vault are being made anew; try again soon."}
+var errRebuilding = &errs.Error{Kind: errs.Unavailable, Message: "The server is rebuilding its database indexes. Try again soon."}
 
 // isRebuilding reports whether a rebuild is in progress. The indexes are incomplete during
 // a rebuild.

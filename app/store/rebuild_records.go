@@ -41,7 +41,7 @@ func (r *rebuilder) rebuildEvents() error { return rebuildLists(r, &events, nil)
 func (r *rebuilder) rebuildFiles() error {
 	err := rebuildLists(r, &files, func(t *Tx, id uint64, f *model.File) error {
 		if digest, ok := decodeDigest(f); !ok {
-			r.addFinding(files.typeName, id, "its digest is no SHA-256")
+			r.addFinding(files.typeName, id, "its digest is not a SHA-256")
 		} else if err := putKeyOnly(t.bucket(bucketFileDigests), append(digest, encodeUint64(id)...)); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (r *rebuilder) rebuildKeys() error {
 	err := eachRecord(r, keys, func(t *Tx, id uint64, k *model.Key) error {
 		hash, ok := hashOfKey(k)
 		if !ok {
-			r.addFinding(keys.typeName, id, "its hash is no SHA-256")
+			r.addFinding(keys.typeName, id, "its hash is not a SHA-256")
 			return nil
 		}
 		return t.bucket(bucketKeyHashes).Put(hash, encodeUint64(id))

@@ -139,18 +139,18 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 		want     Finding // Problem is a substring of the actual problem
 		repaired bool
 	}{
-		{"a user without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing in the index user_names"}, true},
+		{"a user without its index", remove(bucketUserNames, []byte("robin")), Finding{"user", "2", "missing from the database index user_names"}, true},
 		{"an index without its user", put(bucketUserNames, []byte("absent"), encodeUint64(7)),
-			Finding{"index", "user_names", "names no record"}, true},
+			Finding{"index", "user_names", "doesn't match a record"}, true},
 		{"an index entry of another user", put(bucketUserNames, []byte("robin"), encodeUint64(1)),
-			Finding{"user", "2", "missing in the index user_names"}, true},
-		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "names user 1, which is missing"}, false},
+			Finding{"user", "2", "missing from the database index user_names"}, true},
+		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "refers to user 1, which is missing"}, false},
 		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))),
-			Finding{"session", digest(1)[:16], "missing in the index session_users"}, true},
-		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "names no record"}, true},
-		{"a truncated index key", put(bucketSessionUsers, encodeUint64(1), nil), Finding{"index", "session_users", "names no record"}, true},
+			Finding{"session", digest(1)[:16], "missing from the database index session_users"}, true},
+		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "doesn't match a record"}, true},
+		{"a truncated index key", put(bucketSessionUsers, encodeUint64(1), nil), Finding{"index", "session_users", "doesn't match a record"}, true},
 		{"a session under another's hash", session(1, model.Session{Hash: digest(2), UserID: 1}),
-			Finding{"session", digest(2)[:16], "stands under another hash"}, false},
+			Finding{"session", digest(2)[:16], "is stored under another hash"}, false},
 		{"a damaged session", put(bucketSessions, hash(1), []byte("x")), Finding{"session", digest(1), "record is damaged"}, false},
 		{"a damaged user", put(bucketUsers, encodeUint64(1), []byte("x")), Finding{"user", "1", "record is damaged"}, false},
 	} {

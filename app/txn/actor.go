@@ -12,9 +12,9 @@ import (
 // Errors for an actor without the required permission.
 var (
 	ErrUnauthenticated = &errs.Error{Kind: errs.Unauthenticated, Message: "Unauthenticated."}
-	ErrRole            = &errs.Error{Kind: errs.Forbidden, Message: "Your role does not allow this."}
-	ErrMustEnroll      = &errs.Error{Kind: errs.Forbidden, Message: "Set up your second factor first."}
-	ErrKeyNotAllowed   = &errs.Error{Kind: errs.Forbidden, Message: "An API key does not allow this."}
+	ErrRole            = &errs.Error{Kind: errs.Forbidden, Message: "Your role doesn't allow this."}
+	ErrMustEnroll      = &errs.Error{Kind: errs.Forbidden, Message: "Set up two-factor authentication first."}
+	ErrKeyNotAllowed   = &errs.Error{Kind: errs.Forbidden, Message: "API keys can't do this."}
 )
 
 // CheckActor returns an error if the actor's API key has expired or was revoked, or if the

@@ -86,7 +86,7 @@ func (db *DB) Ready(ctx context.Context) error {
 // ReadOnlyError returns the Unavailable error for a vault that became read-only because its
 // disk failed to sync.
 func ReadOnlyError(err error) error {
-	return &errs.Error{Kind: errs.Unavailable, Message: "The vault is read-only after a failure of its disk; it must be restarted.", Err: err}
+	return &errs.Error{Kind: errs.Unavailable, Message: "The server is read-only after a disk error. Check the disk, then restart the server.", Err: err}
 }
 
 // CheckSpace returns an InsufficientStorage error if the disk has less than MinFree bytes

@@ -66,7 +66,7 @@ func (t *Tasks) Close() {
 }
 
 // ErrClosing is returned if a task is started while the vault is closing.
-var ErrClosing = &errs.Error{Kind: errs.Unavailable, Message: "The vault is closing."}
+var ErrClosing = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping."}
 
 // Progress is the state of a long-running task and the result of its last run. The unit of
 // Done and Total depends on the task. They are 0 until they are known.
@@ -121,7 +121,7 @@ func (t *Task[T]) begin(actor model.Actor) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.progress.Running {
-		return &errs.Error{Kind: errs.Locked, Message: cmp.Or(t.Busy, "This is going on already.")}
+		return &errs.Error{Kind: errs.Locked, Message: cmp.Or(t.Busy, "This is already running.")}
 	}
 	t.progress = Progress[T]{Running: true, By: actor, Begun: t.DB.Now()}
 	return nil

@@ -40,7 +40,7 @@ func TestAccountPassword(t *testing.T) {
 		`autocomplete="new-password"`)
 	form := newPasswordForm("Canary anew and longer")
 	form.Set("current_password", "Canary wrong")
-	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is wrong.", `aria-describedby="present-problem"`)
+	h.post(t, 422, "/me/password", form, cookie).has(t, "The current password is incorrect.", `aria-describedby="present-problem"`)
 	form.Set("current_password", goodPassword)
 	form.Set("again", "Canary other")
 	h.post(t, 422, "/me/password", form, cookie).has(t, "The passwords don&#39;t match.", `aria-describedby="again-problem"`)
@@ -63,7 +63,7 @@ func TestAccountResistsGuessing(t *testing.T) {
 	for range 3 {
 		h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie)
 	}
-	h.post(t, 429, "/me/second-factor", currentPasswordForm(goodPassword), cookie).has(t, "Too many tries.")
+	h.post(t, 429, "/me/second-factor", currentPasswordForm(goodPassword), cookie).has(t, "Too many sign-in attempts.")
 	h.post(t, 429, "/me/password", currentPasswordForm(goodPassword), cookie).checkHeaders(t, map[string]string{"Retry-After": "1"})
 }
 
@@ -71,7 +71,7 @@ func TestAccountTwoFactor(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	cookie := h.cookieFor(t, "Owner")
-	h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie).has(t, "The current password is wrong.",
+	h.post(t, 422, "/me/second-factor", currentPasswordForm("Canary wrong"), cookie).has(t, "The current password is incorrect.",
 		`aria-describedby="factor-password-problem"`)
 	h.post(t, 409, "/me/second-factor/confirm", url.Values{"code": {"123456"}}, cookie)
 	offer := h.post(t, 200, "/me/second-factor", currentPasswordForm(goodPassword), cookie)
@@ -84,7 +84,7 @@ func TestAccountTwoFactor(t *testing.T) {
 	}
 	plain := strings.ReplaceAll(typed, " ", "")
 	wrong := h.post(t, 422, "/me/second-factor/confirm", url.Values{"code": {"000000"}}, cookie)
-	wrong.has(t, "This code is wrong.", `aria-describedby="code-problem"`)
+	wrong.has(t, "Incorrect verification code.", `aria-describedby="code-problem"`)
 	wrong.lacks(t, typed, "<rect")
 	shown := h.post(t, 200, "/me/second-factor/confirm", url.Values{"code": {h.totpCode(t, plain)}}, cookie)
 	shown.checkHeaders(t, map[string]string{"Cache-Control": "no-store"})
@@ -128,7 +128,7 @@ func TestAccountWithoutTwoFactor(t *testing.T) {
 	h.post(t, 303, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie)
 	h.request(t, 200, "GET", "/me", cookie).has(t, "Set up two-factor authentication")
 	h.signIn(t, "owner", "")
-	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t, "No second factor is set up.")
+	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t, "Two-factor authentication isn&#39;t set up.")
 	h.secrets = append(append(h.secrets, codes...), fresh...)
 }
 
@@ -153,7 +153,7 @@ func TestEnroll(t *testing.T) {
 	enrolled := h.request(t, 200, "GET", "/me", cookie)
 	enrolled.lacks(t, "Turn off", "is required.")
 	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t,
-		"A second factor is required here; set up another one in its place.")
+		"Two-factor authentication is required. Replace it instead of turning it off.")
 }
 
 func TestSessions(t *testing.T) {

@@ -95,17 +95,17 @@ func TestTemplateErrors(t *testing.T) {
 		has    []string
 	}{
 		{"blank name", 422, []string{"do", "name", "name", " "}, []string{"The name field is required.", `id="name-problem"`}},
-		{"name of another template", 422, []string{"do", "name", "name", "COMMERCIAL abstract"}, []string{"Another template has the name"}},
+		{"name of another template", 422, []string{"do", "name", "name", "COMMERCIAL abstract"}, []string{"Another template is named"}},
 		{"duplicate status", 422, []string{"do", "status-add", "name", "complete"},
-			[]string{"is there twice", `id="new-status-problem"`, `value="complete"`}},
+			[]string{"is listed twice", `id="new-status-problem"`, `value="complete"`}},
 		{"blank label", 422, []string{"do", "field-save", "label", "", "type", "text"},
 			[]string{"The label field is required.", `id="label-problem"`}},
 		{"blank options", 422, []string{"do", "field-save", "label", "Result", "type", "dropdown", "options", " \n"},
 			[]string{"needs options", `id="options-problem"`, `value="Result"`}},
 		{"invalid key", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "No Key"},
-			[]string{"begin with a letter", `id="key-problem"`}},
+			[]string{"starting with a letter", `id="key-problem"`}},
 		{"key of a core field", 422, []string{"do", "field-save", "label", "Result", "type", "text", "key", "county"},
-			[]string{"a field that every record has"}},
+			[]string{"is used by a built-in field"}},
 		{"invalid type", 422, []string{"do", "field-save", "label", "Result", "type", "<b>"}, []string{"id=\"type-problem\"", "&lt;b&gt;"}},
 		{"removed status", 412, []string{"do", "status-remove", "status", "Never"}, []string{"Someone else changed this while you were editing"}},
 		{"removed field", 412, []string{"do", "field-up", "field", "never"}, []string{"Someone else changed this while you were editing"}},
@@ -121,7 +121,7 @@ func TestTemplateErrors(t *testing.T) {
 			}
 		})
 	}
-	admin.post(t, 422, "/admin/templates", url.Values{"name": {"residential abstract"}}).has(t, "Another template has the name",
+	admin.post(t, 422, "/admin/templates", url.Values{"name": {"residential abstract"}}).has(t, "Another template is named",
 		`value="residential abstract"`)
 	admin.get(t, 404, "/admin/templates/99")
 	admin.get(t, 404, "/admin/templates/x")
@@ -144,10 +144,10 @@ func TestTemplateChangeLosingValues(t *testing.T) {
 		t.Fatalf("Abstracts.Create: %v", err)
 	}
 	const at = "/admin/templates/1"
-	admin.submitChange(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value for it", `role="alert"`)
-	admin.submitChange(t, 409, at, "do", "status-remove", "status", "New").has(t, "1 abstract is in it")
+	admin.submitChange(t, 409, at, "do", "field-remove", "field", "tax_status").has(t, "1 abstract has a value.", `role="alert"`)
+	admin.submitChange(t, 409, at, "do", "status-remove", "status", "New").has(t, "1 abstract uses it")
 	admin.submitChange(t, 409, at, "do", "field-save", "was", "search_type", "label", "Search Type", "type", "dropdown", "options",
-		"Full").has(t, "1 abstract has chosen it", ">Full</textarea>")
+		"Full").has(t, "1 abstract uses it", ">Full</textarea>")
 	admin.submitChange(t, 303, at, "do", "field-remove", "field", "borrower")
 	admin.get(t, 200, "/admin/templates", `<a href="/abstracts?template=1">1</a>`)
 }
@@ -175,17 +175,17 @@ func TestTemplateUse(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	admin := h.newUser(t, "ada", model.RoleAdmin)
-	admin.post(t, 409, "/admin/templates/1/retire", nil).has(t, "The default template cannot be retired")
+	admin.post(t, 409, "/admin/templates/1/retire", nil).has(t, "The default template can&#39;t be retired")
 	admin.post(t, 303, "/admin/templates/2/default", nil)
 	admin.post(t, 303, "/admin/templates/1/retire", nil)
-	admin.post(t, 409, "/admin/templates/1/default", nil).has(t, "A retired template cannot be the default")
+	admin.post(t, 409, "/admin/templates/1/default", nil).has(t, "A retired template can&#39;t be the default")
 	admin.get(t, 200, "/admin/templates/1", "Retired", "Restore template")
 	list, err := h.vault.Templates.List(t.Context())
 	if err != nil || len(list) != 3 || !list[0].Default {
 		t.Errorf("Templates.List = %+v, %v, want 3 templates with the default first", list, err)
 	}
 	admin.post(t, 303, "/admin/templates", url.Values{"name": {"Residential Abstract"}, "from": {"1"}})
-	admin.post(t, 409, "/admin/templates/1/return", nil).has(t, "Another template has the name")
+	admin.post(t, 409, "/admin/templates/1/return", nil).has(t, "Another template is named")
 	admin.post(t, 303, "/admin/templates/5/retire", nil)
 	admin.post(t, 303, "/admin/templates/1/return", nil)
 	admin.post(t, 404, "/admin/templates/1/burn", nil)
@@ -203,14 +203,14 @@ func TestOrderDefinitions(t *testing.T) {
 		t.Fatalf("Orders.Create = %+v, %v, want an active order", order, err)
 	}
 	admin.get(t, 200, "/admin/fields", "Transaction Type", "Every order also has a number")
-	admin.submitChange(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value for it")
+	admin.submitChange(t, 409, "/admin/fields", "do", "field-remove", "field", "rush").has(t, "1 order has a value.")
 	admin.submitChange(t, 303, "/admin/fields", "do", "field-save", "label", "Order number", "type", "text")
 	fields, _ := h.vault.Orders.Fields(t.Context())
 	if !slices.Contains(fieldKeys(fields), "order_number_2") {
 		t.Errorf("field keys = %q, want them to contain order_number_2", fieldKeys(fields))
 	}
 	admin.get(t, 200, "/admin/statuses", "On hold", "New orders start with")
-	admin.submitChange(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order is in it")
+	admin.submitChange(t, 409, "/admin/statuses", "do", "status-remove", "status", "active").has(t, "1 order uses it")
 	admin.submitChange(t, 303, "/admin/statuses", "do", "status-up", "status", "on_hold")
 	for _, status := range []string{"completed", "cancelled"} {
 		admin.submitChange(t, 303, "/admin/statuses", "do", "status-remove", "status", status)

@@ -17,14 +17,14 @@ func TestListSearch(t *testing.T) {
 	// Without a search index, lists find only numbers and addresses that start with the text.
 	for _, q := range []string{"lane", "9"} {
 		page := g.get(t, 200, "/orders?q="+q)
-		page.has(t, "The search index is being made", "Results include only numbers, Parcel IDs, and addresses that start with your text.",
+		page.has(t, "The search index is being rebuilt", "Results include only numbers, Parcel IDs, and addresses that start with your text.",
 			"No matching number, Parcel ID, or address")
 		page.lacks(t, "No matching orders", "Try removing a filter")
-		g.get(t, 200, "/abstracts?q="+q).has(t, "The search index is being made", "No matching number, Parcel ID, or address")
+		g.get(t, 200, "/abstracts?q="+q).has(t, "The search index is being rebuilt", "No matching number, Parcel ID, or address")
 	}
 	g.get(t, 200, "/orders?q=lane").has(t, button)
 	page := g.get(t, 200, "/orders?q=mill+l", "HX-Request", "true")
-	page.has(t, "The search index is being made", `id="results-said"`)
+	page.has(t, "The search index is being rebuilt", `id="results-said"`)
 	page.lacks(t, "No matching orders")
 	g.get(t, 200, "/orders?q=77").lacks(t, "The search index") // exactly one order has this number
 	h.waitForIndex(t)

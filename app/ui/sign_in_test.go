@@ -169,17 +169,17 @@ func TestSignInRejects(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	wrong := h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
-	wrong.has(t, "The name or the password is wrong.", `value="owner"`, `value="/orders"`, `role="alert"`)
+	wrong.has(t, "Incorrect username or password.", `value="owner"`, `value="/orders"`, `role="alert"`)
 	if len(wrong.Cookies()) != 0 {
 		t.Errorf("cookies = %v, want none", wrong.Cookies())
 	}
-	h.post(t, 422, "/sign-in", credentials("absent", "Canary wrong", "")).has(t, "The name or the password is wrong.")
-	h.post(t, 422, "/sign-in", nil).has(t, "The name or the password is wrong.")
+	h.post(t, 422, "/sign-in", credentials("absent", "Canary wrong", "")).has(t, "Incorrect username or password.")
+	h.post(t, 422, "/sign-in", nil).has(t, "Incorrect username or password.")
 	for range 2 {
 		h.post(t, 422, "/sign-in", credentials("owner", "Canary wrong", ""))
 	}
 	wait := h.post(t, 429, "/sign-in", credentials("owner", "Canary wrong", "/orders"))
-	wait.has(t, "Too many tries. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
+	wait.has(t, "Too many sign-in attempts. Try again in 1 second.", `data-wait="1"`, `value="/orders"`)
 	wait.checkHeaders(t, map[string]string{"Retry-After": "1"})
 	// The owner can sign in from another address, and afterward from this one again.
 	h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""), "From: 7")
@@ -214,7 +214,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	h.request(t, 303, "GET", "/", cookie) // not signed in yet
 	h.request(t, 303, "GET", "/", "Cookie: deedkeep="+challenge.Value)
 	form := url.Values{"code": {"000000"}, "to": {"/orders"}}
-	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "This code is wrong or was used already.", `aria-invalid="true"`)
+	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "Incorrect or already used verification code.", `aria-invalid="true"`)
 	form.Set("code", h.totpCode(t, totpSecret))
 	signedIn := h.post(t, 303, "/sign-in/code", form, cookie)
 	signedIn.checkHeaders(t, map[string]string{"Location": "/orders"})
@@ -222,7 +222,7 @@ func TestSignInTwoSteps(t *testing.T) {
 		t.Errorf("cookie of the challenge = %+v, want it deleted", deleted)
 	}
 	h.request(t, 200, "GET", "/", "Cookie: deedkeep="+signedIn.cookie(t, "deedkeep").Value)
-	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "The code came too late.", `type="password"`)
+	h.post(t, 422, "/sign-in/code", form, cookie).has(t, "Your sign-in timed out.", `type="password"`)
 	// Without a sign-in in progress, the server doesn't ask for a verification code.
 	h.request(t, 303, "GET", "/sign-in/code").checkHeaders(t, map[string]string{"Location": "/sign-in"})
 	h.post(t, 303, "/sign-in/code", form).checkHeaders(t, map[string]string{"Location": "/sign-in?to=%2Forders"})
@@ -233,7 +233,7 @@ func TestSignInTwoSteps(t *testing.T) {
 	step = h.post(t, 303, "/sign-in", credentials("owner", goodPassword, ""))
 	h.clock.Advance(auth.ChallengeTTL)
 	form.Set("code", codes[1])
-	h.post(t, 422, "/sign-in/code", form, "Cookie: "+step.cookies()).has(t, "The code came too late.")
+	h.post(t, 422, "/sign-in/code", form, "Cookie: "+step.cookies()).has(t, "Your sign-in timed out.")
 }
 
 // Over HTTPS, the cookie of a sign-in in progress is also restricted to this host.

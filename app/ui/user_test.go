@@ -66,7 +66,7 @@ func TestChangeUser(t *testing.T) {
 	h.request(t, 200, "GET", "/admin/users", cookie+"; "+done.cookies()).has(t,
 		"Kim Lee is disabled and signed out everywhere.", "Disabled")
 	h.request(t, 303, "GET", "/", theirs)
-	h.post(t, 409, at+"/reset", nil, cookie).has(t, "The user is disabled; enable the user first.")
+	h.post(t, 409, at+"/reset", nil, cookie).has(t, "This user is disabled. Enable the user first.")
 	h.request(t, 200, "GET", at, cookie).has(t, "Enable account")
 	h.post(t, 303, at+"/enable", nil, cookie)
 	h.cookieFor(t, "Kim Lee")
@@ -158,7 +158,7 @@ func TestReplaceAndRevokeKey(t *testing.T) {
 	checkKey(text, false)
 	checkKey(fresh, true)
 	h.request(t, 200, "GET", at, cookie).lacks(t, "Revoke key")
-	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The key has ended already")
+	h.post(t, 409, at+"/rotate", url.Values{"overlap": {"7"}}, cookie).has(t, "The API key has expired or was revoked")
 	h.post(t, 422, next+"/revoke", nil, cookie).has(t, "Select this box to revoke the key.")
 	checkKey(fresh, true)
 	h.post(t, 303, next+"/revoke", url.Values{"sure": {"yes"}}, cookie)

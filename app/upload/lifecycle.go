@@ -10,7 +10,7 @@ import (
 )
 
 // errPaused is returned for every write while the server is stopping.
-var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The service is stopping; try again in a moment."}
+var errPaused = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping. Try again in a moment."}
 
 // isPaused reports whether uploads have stopped accepting bytes.
 func (u *Uploads) isPaused() bool {

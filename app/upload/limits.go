@@ -59,9 +59,9 @@ func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
 	}
 	switch {
 	case count >= u.settings.maxPerUser():
-		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads under way; let some of them end.", len(own))}
+		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads in progress. Finish or cancel some of them first.", len(own))}
 	case count > 0 && bytes > u.settings.maxBytesPerUser():
-		return &errs.Error{Kind: errs.Conflict, Message: "Your open uploads are too large together. Finish or cancel some of them first."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Your uploads in progress are too large together. Finish or cancel some of them first."}
 	}
 	var err error
 	for _, open := range idle {
@@ -79,9 +79,9 @@ func (u *Uploads) checkDiskSpace(free, reserved, share, size uint64) error {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
 	case free < reserve+reserved+size:
 		return &errs.Error{Kind: errs.InsufficientStorage,
-			Message: "The room that is left is promised to documents on their way; try again in a few minutes."}
+			Message: "The remaining free space is reserved for uploads in progress. Try again in a few minutes."}
 	case share > 0 && share+size > (free-reserve)/2:
-		return &errs.Error{Kind: errs.Conflict, Message: "Your documents on their way take much of the room that is left; let some of them end."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Your uploads in progress need much of the remaining free space. Finish or cancel some of them first."}
 	}
 	return nil
 }

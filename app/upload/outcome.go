@@ -78,11 +78,11 @@ func (u *Uploads) finish(ctx context.Context, actor model.Actor, id string, open
 	case err != nil && u.isCanceled(open):
 		return Upload{}, errors.Join(errCanceled, err)
 	case kind == errs.NotFound && open.Abstract != 0:
-		stored, err = u.reject(finishCtx, actor, open, "The abstract is no longer there")
+		stored, err = u.reject(finishCtx, actor, open, "The abstract was deleted")
 	case kind == errs.Invalid && len(open.Path) > 0:
 		stored, err = u.reject(finishCtx, actor, open, rejectionReason(err))
 	case kind == errs.NotFound, kind == errs.Invalid:
-		stored, err = u.reject(finishCtx, actor, open, "The folder is no longer there")
+		stored, err = u.reject(finishCtx, actor, open, "The folder was deleted")
 	}
 	switch {
 	case errors.Is(err, vault.ErrAlreadyProcessed): // an earlier attempt succeeded
@@ -102,7 +102,7 @@ func rejectionReason(err error) string {
 }
 
 // errCanceled is returned if the user canceled the upload before the commit.
-var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was cancelled."}
+var errCanceled = &errs.Error{Kind: errs.NotFound, Message: "The upload was canceled."}
 
 // setCancel allows Cancel to interrupt finish until the commit starts. It returns
 // errCanceled if the upload is already canceled.

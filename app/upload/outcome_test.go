@@ -43,10 +43,10 @@ func TestUploadIsRejected(t *testing.T) {
 		}, document.ReasonAbstractFull},
 		{"abstract was trashed", upload.Plan{Abstract: trashed.Abstract.ID}, vaulttest.PDF(1, "x"), func() error {
 			return v.Abstracts.Trash(t.Context(), vaulttest.Operator, trashed.Abstract.ID, vault.Match{})
-		}, "The abstract is no longer there"},
+		}, "The abstract was deleted"},
 		{"folder was removed", upload.Plan{Folder: deeds.ID}, vaulttest.PDF(1, "x"), func() error {
 			return v.Folders.Remove(t.Context(), vaulttest.Operator, deeds.ID, vault.Match{})
-		}, "The folder is no longer there"},
+		}, "The folder was deleted"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.plan.Filename, tt.plan.Size = "a.pdf", int64(len(tt.body))

@@ -223,7 +223,7 @@ func (u *Uploads) precheck(ctx context.Context, actor model.Actor, plan Plan) er
 			return err
 		}
 		if plan.Abstract != 0 && len(plan.Path) > 0 {
-			return errs.InvalidField("path", "An abstract has no folders.")
+			return errs.InvalidField("path", "Abstracts don't have folders.")
 		}
 		_, _, err := vault.ResolvePath(t, plan.Folder, plan.Path)
 		return err
@@ -303,7 +303,7 @@ func (u *Uploads) Offset(ctx context.Context, actor model.Actor, id string) (Upl
 	return u.statusOr(id, open, err)
 }
 
-var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document; try again in a moment.",
+var errUploadBusy = &errs.Error{Kind: errs.Conflict, Message: "Another request is sending this document. Try again in a moment.",
 	Err: ErrUploadBusy}
 
 // find returns an upload that belongs to the actor. free reports whether no request is
@@ -368,7 +368,7 @@ func (u *Uploads) receive(ctx context.Context, actor model.Actor, open *openUplo
 	defer u.vault.Activity.End()
 	err := open.Append(ctx, &vault.DiskGuardReader{Reader: &pausableReader{r, u}, Vault: u.vault}, open.Size)
 	if errors.Is(err, blobstore.ErrTooLarge) {
-		return &errs.Error{Kind: errs.Invalid, Message: "More bytes arrived than the upload was to have.", Err: err}
+		return &errs.Error{Kind: errs.Invalid, Message: "The upload has more bytes than its Upload-Length.", Err: err}
 	}
 	return u.vault.StorageError(err)
 }
@@ -431,7 +431,7 @@ func (u *Uploads) Cancel(ctx context.Context, actor model.Actor, id string) erro
 	case open.canceled:
 		return nil
 	case open.committing:
-		return &errs.Error{Kind: errs.Conflict, Message: "The document is being filed just now; try again in a moment.", Err: ErrUploadBusy}
+		return &errs.Error{Kind: errs.Conflict, Message: "The server is storing the document. Try again in a moment.", Err: ErrUploadBusy}
 	}
 	return u.remove(open)
 }

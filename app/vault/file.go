@@ -152,7 +152,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, idemp
 		case errs.KindOf(err) == errs.NotFound:
 			return nil
 		case err == nil && abstract.Trashed != nil:
-			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash; restore that first."}
+			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash. Restore the abstract first."}
 		case err == nil && len(abstract.Files) >= f.v.MaxFilesPerAbstract():
 			return &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
 		}

@@ -31,7 +31,7 @@ func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, f
 	err error) {
 	return f.move(ctx, actor, ids, folder, func(file model.File) string {
 		if file.FolderID != from && file.FolderID != folder {
-			return "It was moved to another folder in the meantime."
+			return "It was moved to another folder."
 		}
 		return ""
 	})
@@ -125,7 +125,7 @@ func selectFiles(t *store.Tx, ids []uint64, classify func(model.File) (reason st
 	for _, id := range ids {
 		file, err := t.File(id)
 		if errs.KindOf(err) == errs.NotFound {
-			s.skipped = append(s.skipped, Skipped{model.File{ID: id}, "It is no longer there."})
+			s.skipped = append(s.skipped, Skipped{model.File{ID: id}, "It was deleted."})
 			continue
 		}
 		if err != nil {

@@ -82,7 +82,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarg
 		return Imported{Rejection: accepted.rejected[0].Reason}, nil
 	}
 	if len(accepted.accepted) != 1 || accepted.accepted[0].staged.Digest().String() != digest {
-		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was read."}
+		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was being read."}
 		return Imported{}, err
 	}
 	var result Imported

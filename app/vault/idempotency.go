@@ -22,7 +22,7 @@ type Idempotency[T any] struct {
 
 // ErrAlreadyProcessed is wrapped in a Conflict error if another request with the same key
 // has already stored its response. The caller should return that response.
-var ErrAlreadyProcessed = errors.New("an answer is kept already")
+var ErrAlreadyProcessed = errors.New("a response is already stored")
 
 // enabled reports whether the response should be stored.
 func (k Idempotency[T]) enabled() bool { return k.Render != nil }
@@ -34,7 +34,7 @@ func (k Idempotency[T]) CheckUnused(t *store.Tx, v *Vault) error {
 	}
 	_, found, err := v.storedResponse(t, k.KeyHash)
 	if err == nil && found {
-		return &errs.Error{Kind: errs.Conflict, Message: "This request was answered already; send it again.", Err: ErrAlreadyProcessed}
+		return &errs.Error{Kind: errs.Conflict, Message: "This request already has a response. Send it again to get the response.", Err: ErrAlreadyProcessed}
 	}
 	if err == nil && k.BeforeCommit != nil {
 		err = k.BeforeCommit()

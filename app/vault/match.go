@@ -20,6 +20,6 @@ func (m Match) check(version uint64) error {
 	if !m.Given || m.Any || slices.Contains(m.Versions, version) {
 		return nil
 	}
-	return &errs.Error{Kind: errs.PreconditionFailed, Message: "The record has changed since it was read; read it again.",
-		Err: errors.New("If-Match names another version")}
+	return &errs.Error{Kind: errs.PreconditionFailed, Message: "The record has changed since you read it. Read it again.",
+		Err: errors.New("If-Match contains another version")}
 }

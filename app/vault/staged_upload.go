@@ -254,7 +254,7 @@ func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 	for _, doc := range u.files {
 		switch {
 		case errors.Is(doc.err, sandbox.ErrBusy):
-			return nil, &errs.Error{Kind: errs.Unavailable, Message: "Too many documents are waiting to be read; try again in a moment.",
+			return nil, &errs.Error{Kind: errs.Unavailable, Message: "Too many documents are waiting to be checked. Try again in a moment.",
 				Err: doc.err}
 		case errors.Is(doc.err, sandbox.ErrKilled):
 			return nil, &errs.Error{Kind: errs.Unavailable,

@@ -157,7 +157,7 @@ func (s *Sweeper) removeReferenced(ctx context.Context, found map[blobstore.Dige
 		}
 	}
 	if walked < expected {
-		return fmt.Errorf("%d records of files are there, %d should be: verify names what is wrong", walked, expected)
+		return fmt.Errorf("found %d file records, expected %d (see \"deedkeep verify\")", walked, expected)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (s *Templates) Edit(ctx context.Context, actor model.Actor, draft model.Tem
 // errStaleDefinitions is returned if the definitions have changed since the caller read
 // them.
 var errStaleDefinitions = &errs.Error{Kind: errs.PreconditionFailed,
-	Message: "This was changed by somebody else since it was read; read it again."}
+	Message: "Someone else changed this since you read it. Read it again."}
 
 // SetDefault makes a template the default. It returns NotFound if the template does not
 // exist, or Conflict if it is retired.
@@ -257,11 +257,11 @@ func planImport(list []model.Template, drafts []model.TemplateDraft) ([]model.Te
 		path := fmt.Sprintf("templates.%d", i)
 		old, found := matchTemplate(list, draft)
 		if !found && draft.ID != 0 {
-			rejected.Add(path+".id", "There is no template %d; without an id a new one is made.", draft.ID)
+			rejected.Add(path+".id", "Template %d doesn't exist. Omit the ID to create a template.", draft.ID)
 			continue
 		}
 		if first, duplicate := seen[old.ID]; found && duplicate {
-			rejected.Add(path, "This is template %d once more, which stands at place %d.", old.ID, first+1)
+			rejected.Add(path, "Template %d is listed twice. It is also at position %d.", old.ID, first+1)
 			continue
 		}
 		seen[old.ID] = i

@@ -105,14 +105,14 @@ func TestTemplatesImportRejectsInvalidDrafts(t *testing.T) {
 		drafts []model.TemplateDraft
 		want   string
 	}{
-		{"unknown ID", []model.TemplateDraft{{ID: 9, Name: "X"}}, "There is no template 9; without an id a new one is made."},
+		{"unknown ID", []model.TemplateDraft{{ID: 9, Name: "X"}}, "Template 9 doesn't exist. Omit the ID to create a template."},
 		{"same template twice", []model.TemplateDraft{{ID: 2, Name: "X"}, {Name: "Commercial Abstract"}},
-			"This is template 2 once more, which stands at place 1."},
+			"Template 2 is listed twice. It is also at position 1."},
 		{"no name", []model.TemplateDraft{{ID: 2}}, "The name field is required."},
 		{"name of another template", []model.TemplateDraft{{ID: 2, Name: "residential abstract"}},
-			`Another template has the name "residential abstract"; capital letters make no difference.`},
+			`Another template is named "residential abstract" (ignoring case).`},
 		{"key of a core field", []model.TemplateDraft{{Name: "X",
-			Fields: &[]model.Field{{Key: "county", Label: "C", Type: model.Text}}}}, `The key "county" is a field that every record has.`},
+			Fields: &[]model.Field{{Key: "county", Label: "C", Type: model.Text}}}}, `The key "county" is used by a built-in field.`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Templates.Import(t.Context(), vaulttest.Operator, row.drafts, false)
@@ -196,18 +196,18 @@ func TestTemplatesImportKeepsDefinitionsInUse(t *testing.T) {
 		change func(*model.Template)
 		want   string
 	}{
-		{"field with values", without("vesting"), `The field "vesting" of "Residential Abstract" cannot go: 3 abstracts have a value for it.`},
+		{"field with values", without("vesting"), `Can't remove the field "vesting" of "Residential Abstract": 3 abstracts have a value.`},
 		{"field of another template", without("zoning"), ""},
 		{"field without values", without("borrower"), ""},
 		{"type of a field with values", changeField("vesting", func(f *model.Field) { f.Type = model.Date }),
-			`The field "vesting" of "Residential Abstract" cannot become a date: 3 abstracts have a value of type text for it.`},
+			`Can't change the field "vesting" of "Residential Abstract" to a date: 3 abstracts have a value of type text.`},
 		{"option in use", changeField("tax_status", dropOption("Paid")),
-			`The option "Paid" of the field "tax_status" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
+			`Can't remove the option "Paid" of the field "tax_status" of "Residential Abstract": 3 abstracts use it.`},
 		{"option in use among several values", changeField("indices_searched", dropOption("UCC")),
-			`The option "UCC" of the field "indices_searched" of "Residential Abstract" cannot go: 3 abstracts have chosen it.`},
+			`Can't remove the option "UCC" of the field "indices_searched" of "Residential Abstract": 3 abstracts use it.`},
 		{"option not in use", changeField("tax_status", dropOption("Due")), ""},
 		{"status in use", func(t *model.Template) { t.Statuses = t.Statuses[1:] },
-			`The status "New" of "Residential Abstract" cannot go: 3 abstracts are in it.`},
+			`Can't remove the status "New" of "Residential Abstract": 3 abstracts use it.`},
 		{"status not in use", func(t *model.Template) { t.Statuses = t.Statuses[:5] }, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	}
 	_, err = v.Orders.EditFields(t.Context(), vaulttest.Operator, fields[:8], "", false)
 	vaulttest.WantKind(t, "remove a field in use", err, errs.Conflict)
-	if got, want := sentences(fieldsOf(err)), `The field "rush" cannot go: 2 orders have a value for it.`; got != want {
+	if got, want := sentences(fieldsOf(err)), `Can't remove the field "rush": 2 orders have a value.`; got != want {
 		t.Errorf("sentences: got %s, want %s", got, want)
 	}
 	result, err := v.Orders.EditFields(t.Context(), vaulttest.Operator, fields[:9], "", true)
@@ -328,7 +328,7 @@ func TestOrderDefinitionsImport(t *testing.T) {
 	}
 	_, err = v.Orders.EditStatuses(t.Context(), vaulttest.Operator, []string{"open", "completed"}, "", false)
 	vaulttest.WantKind(t, "remove a status in use", err, errs.Conflict)
-	if got, want := sentences(fieldsOf(err)), `The status "active" cannot go: 2 orders are in it.`; got != want {
+	if got, want := sentences(fieldsOf(err)), `Can't remove the status "active": 2 orders use it.`; got != want {
 		t.Errorf("sentences: got %s, want %s", got, want)
 	}
 	if _, err := v.Orders.EditStatuses(t.Context(), vaulttest.Operator, []string{"open", " active"}, "", false); err != nil {
