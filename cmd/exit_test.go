@@ -49,7 +49,7 @@ func TestErrorsAsJSON(t *testing.T) {
 		{"no vault", "status --data " + dir + "x", exitNoVault, "no vault in ", ""},
 		{"unknown key", "keys revoke 99", exitFailed, "key 99 not found", ""},
 		{"missing directory", "import " + dir + "x", exitFailed, "stat ", ""},
-		{"no backup directory", "backup create", exitUsage, "There is no directory to back up to", ""},
+		{"no backup directory", "backup create", exitUsage, "No backup directory is set", ""},
 		{"invalid limit", "events list --limit 0", exitUsage, "The limit field must be between", "limit"},
 		{"invalid record", "events list --record bar", exitUsage, "The selected record is invalid.", "record"},
 		{"missing backup", "backup list --from " + dir + "x", exitFailed, "", ""},

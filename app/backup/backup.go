@@ -150,7 +150,7 @@ func (b *Backups) target(to string) (string, error) {
 		to = b.settings.To
 	}
 	if to == "" {
-		return "", errs.InvalidField("to", "There is no directory to back up to: name one with --to, or in the setting backup.to.")
+		return "", errs.InvalidField("to", "No backup directory is set. Use --to, or set backup.to in config.yaml and restart the server.")
 	}
 	to, err := filepath.Abs(to)
 	if err != nil {

@@ -39,8 +39,8 @@ func TestBackupsWithoutDirectory(t *testing.T) {
 	admin := h.newUser(t, "ada", model.RoleAdmin)
 	admin.get(t, 200, "/admin/backups", "No backup directory", "Add this to <code>/etc/deedkeep/own.yaml</code>",
 		"DEEDKEEP_BACKUP_TO", "deedkeep restore latest --from /mnt/nas/deedkeep").lacks(t, "Back up now")
-	admin.post(t, 409, "/admin/backups", nil).has(t, "There is no directory to back up to")
-	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "There is no directory to back up to")
+	admin.post(t, 409, "/admin/backups", nil).has(t, "No backup directory is set")
+	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "No backup directory is set")
 	admin.get(t, 404, "/admin/backups/other")
 }
 
