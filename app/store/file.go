@@ -144,16 +144,8 @@ func (t *Tx) FailedFiles(from uint64, limit int) (list []model.File, err error) 
 
 // ScanFiles returns up to limit files in ID order, starting with ID from and including
 // those in the trash. It stops with an error at the first damaged record.
-func (t *Tx) ScanFiles(from uint64, limit int) (list []model.File, err error) {
-	files.each(t, from, func(_ uint64, f model.File, e error) bool {
-		if e != nil {
-			err = e
-			return false
-		}
-		list = append(list, f)
-		return len(list) < limit
-	})
-	return list, err
+func (t *Tx) ScanFiles(from uint64, limit int) ([]model.File, error) {
+	return scanTable(t, files.table, from, limit)
 }
 
 // DigestInUse reports whether any file, live or in the trash, has this content digest.

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -206,6 +207,18 @@ func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T)
 			return nil
 		}
 		return fn(t, id, &v)
+	})
+}
+
+// eachHashed is like eachRecord for records whose keys are hashes.
+func eachHashed[T any](r *rebuilder, bucket []byte, typeName string, fn func(t *Tx, key []byte, v *T) error) error {
+	return r.eachEntry(bucket, func(t *Tx, key, raw []byte) error {
+		var v T
+		if err := decodeRecord(bucket, key, raw, &v); err != nil {
+			r.addFinding(typeName, hex.EncodeToString(key), "%v", err)
+			return nil
+		}
+		return fn(t, key, &v)
 	})
 }
 

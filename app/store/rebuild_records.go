@@ -3,8 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 
 	"deedkeep/app/model"
 )
@@ -68,16 +66,22 @@ func (r *rebuilder) rebuildFiles() error {
 
 // rebuildFolders corrects the index of folder names.
 func (r *rebuilder) rebuildFolders() error {
-	ownsName := func(t *Tx, id uint64, key []byte) (ownsName bool, err error) {
-		f, found, err := folders.find(t, id)
-		return found && bytes.Equal(key, folderNameKey(f.ParentID, f.Name)), err
+	return rebuildNames(r, folders, bucketFolderNames, func(f *model.Folder) []byte { return folderNameKey(f.ParentID, f.Name) },
+		func(t *Tx) { t.addCount(CountFolders, 1) })
+}
+
+// rebuildNames corrects a unique index of names. It calls count for each record.
+func rebuildNames[T any](r *rebuilder, b table[T], index []byte, nameKey func(*T) []byte, count func(*Tx)) error {
+	ownsName := func(t *Tx, id uint64, key []byte) (bool, error) {
+		v, found, err := b.find(t, id)
+		return found && bytes.Equal(key, nameKey(&v)), err
 	}
-	err := eachRecord(r, folders, func(t *Tx, id uint64, f *model.Folder) error {
-		t.addCount(CountFolders, 1)
-		names, key := t.bucket(bucketFolderNames), folderNameKey(f.ParentID, f.Name)
+	err := eachRecord(r, b, func(t *Tx, id uint64, v *T) error {
+		count(t)
+		names, key := t.bucket(index), nameKey(v)
 		if other, exists := decodeUint64(names.Get(key)); exists && other != id {
 			if owns, err := ownsName(t, other, key); owns && err == nil {
-				r.addFinding(folders.typeName, id, "folder %d has its name", other)
+				r.addFinding(b.typeName, id, "%s %d has its name", b.typeName, other)
 				return nil
 			}
 		}
@@ -86,7 +90,7 @@ func (r *rebuilder) rebuildFolders() error {
 	if err != nil {
 		return err
 	}
-	return r.removeStale(bucketFolderNames, func(t *Tx, key, value []byte) bool {
+	return r.removeStale(index, func(t *Tx, key, value []byte) bool {
 		id, ok := decodeUint64(value)
 		owns, err := ownsName(t, id, key)
 		return !ok || err == nil && !owns
@@ -121,12 +125,7 @@ func (r *rebuilder) rebuildKeys() error {
 }
 
 func (r *rebuilder) rebuildStoredResponses() error {
-	err := r.eachEntry(bucketStoredResponses, func(t *Tx, slot, raw []byte) error {
-		var response model.StoredResponse
-		if err := decodeRecord(bucketStoredResponses, slot, raw, &response); err != nil {
-			r.addFinding("replay", fmt.Sprintf("%x", slot), "%v", err)
-			return nil
-		}
+	err := eachHashed(r, bucketStoredResponses, "replay", func(t *Tx, slot []byte, response *model.StoredResponse) error {
 		return putKeyOnly(t.bucket(bucketStoredResponseTimes), responseTimeKey(response.At, slot))
 	})
 	if err != nil {
@@ -144,34 +143,12 @@ func (r *rebuilder) rebuildStoredResponses() error {
 // rebuildUsers corrects the index of usernames, which remains usable so that users can sign
 // in.
 func (r *rebuilder) rebuildUsers() error {
-	err := eachRecord(r, users, func(t *Tx, id uint64, u *model.User) error {
-		names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
-		if other, exists := decodeUint64(names.Get(key)); exists && other != id {
-			if otherUser, found, err := users.find(t, other); err == nil && found && bytes.Equal(key, userNameKey(otherUser.Name)) {
-				r.addFinding(users.typeName, id, "user %d has its name", other)
-				return nil
-			}
-		}
-		return names.Put(key, encodeUint64(id))
-	})
-	if err != nil {
-		return err
-	}
-	return r.removeStale(bucketUserNames, func(t *Tx, key, value []byte) bool {
-		id, ok := decodeUint64(value)
-		u, found, err := users.find(t, id)
-		return !ok || err == nil && (!found || !bytes.Equal(key, userNameKey(u.Name)))
-	})
+	return rebuildNames(r, users, bucketUserNames, func(u *model.User) []byte { return userNameKey(u.Name) }, func(*Tx) {})
 }
 
 // rebuildSessions regenerates the index of sessions by user.
 func (r *rebuilder) rebuildSessions() error {
-	err := r.eachEntry(bucketSessions, func(t *Tx, key, raw []byte) error {
-		var s model.Session
-		if err := decodeRecord(bucketSessions, key, raw, &s); err != nil {
-			r.addFinding("session", hex.EncodeToString(key), "%v", err)
-			return nil
-		}
+	err := eachHashed(r, bucketSessions, "session", func(t *Tx, key []byte, s *model.Session) error {
 		return putKeyOnly(t.bucket(bucketSessionUsers), sessionUserKey(s.UserID, key))
 	})
 	if err != nil {
