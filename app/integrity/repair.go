@@ -107,7 +107,7 @@ func (c *Checker) findUncountedLoss(ctx context.Context, copied *store.Copy) ([]
 		return nil, err
 	}
 	return []store.Finding{{Kind: "database", Subject: "repair", Problem: fmt.Sprintf(
-		"nothing was repaired: %d records of files are there, %d were counted, and %d documents have no record; restore a backup",
+		"nothing was repaired: found %d file records, expected %d, and %d documents have no record; restore a backup",
 		found, counted, orphans)}}, nil
 }
 

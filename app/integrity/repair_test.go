@@ -114,7 +114,7 @@ func TestRepairKeepsDamagedRecords(t *testing.T) {
 				vaulttest.DeleteFirst(t, db, "files")
 				vaulttest.DeleteBySuffix(t, db, "file_digests", []byte{0, 0, 0, 0, 0, 0, 0, 1})
 			},
-			want: "database repair: nothing was repaired: 2 records of files are there, 3 were counted, and 2 documents have no record",
+			want: "database repair: nothing was repaired: found 2 file records, expected 3, and 2 documents have no record",
 		},
 		"damaged order": {
 			damage:  func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) },
