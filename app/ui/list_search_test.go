@@ -38,7 +38,7 @@ func TestListSearch(t *testing.T) {
 		{"q=mill+8", h.orderPath(mill), h.orderPath(elm)},
 		{"q=26-", h.orderPath(elm), h.orderPath(mill)},
 		{"q=lane&due_to=2020-01-01", "No matching orders", h.orderPath(mill)},
-		{"q=%22", "No matching orders", "Search everything"},
+		{"q=%22", "No matching orders", "Search everything for"},
 	} {
 		t.Run(row.query, func(t *testing.T) {
 			page := g.get(t, 200, "/orders?"+row.query)

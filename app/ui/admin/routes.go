@@ -63,5 +63,5 @@ func (p *Pages) Routes() []page.Route {
 
 // adminPage shows links to all administration pages.
 func (p *Pages) adminPage(r *page.Request) error {
-	return p.RenderPage(r, http.StatusOK, "admin.html", page.Page{Heading: "Running deedkeep", Section: "admin"})
+	return p.RenderPage(r, http.StatusOK, "admin.html", page.Page{Heading: "Administration", Section: "admin"})
 }

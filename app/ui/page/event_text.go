@@ -1,7 +1,6 @@
 package page
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -143,13 +142,13 @@ func ActorText(a model.Actor) string {
 
 // detailTexts lists the event details that are shown. All other details would repeat the event's
 // text or its record. The text "one" is used if the value is 1 and "words" doesn't fit; "-" hides
-// the detail then.
+// the detail if the value is 0 or 1.
 var detailTexts = []struct{ name, words, one string }{
 	{"reason", "%s", ""}, {"tries", "%s attempts", ""}, {"count", "and %s more times", "and 1 more time"},
 	{"records", "%s records", "1 record"}, {"files", "with %s documents", "with 1 document"},
-	{"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "by %s", ""}, {"abilities", "permissions: %s", ""},
+	{"kept", "%s kept by the retention setting", ""}, {"role", "as %s", ""}, {"by", "with the setup link", ""}, {"abilities", "permissions: %s", ""},
 	{"snapshot", "snapshot %s", ""}, {"to", "to %s", ""}, {"from", "from %s", ""}, {"removed", "%s", ""},
-	{"recovery_codes_left", "with a recovery code (%s left)", "with a recovery code (1 left)"}, {"sessions", "%s sessions", "-"},
+	{"recovery_codes_left", "with a recovery code (%s left)", "with a recovery code (1 left)"}, {"sessions", "%s sessions ended", "-"},
 }
 
 // EventDetails returns the display texts of an event's details. It ignores details that are not in
@@ -157,11 +156,11 @@ var detailTexts = []struct{ name, words, one string }{
 func EventDetails(detail map[string]string) (list []string) {
 	for _, d := range detailTexts {
 		switch value := detail[d.name]; {
-		case value == "1" && d.one == "-":
+		case (value == "0" || value == "1") && d.one == "-":
 		case value == "1" && d.one != "":
 			list = append(list, d.one)
 		case value != "":
-			list = append(list, fmt.Sprintf(d.words, value))
+			list = append(list, strings.Replace(d.words, "%s", value, 1))
 		}
 	}
 	return list
