@@ -96,7 +96,8 @@ func New(opts Options) (*Site, error) {
 func (p *Site) GetOnly(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		p.ShowMessage(&Request{Request: r, W: w}, http.StatusMethodNotAllowed, "This cannot be done here", "This address can only be looked at.")
+		p.ShowMessage(&Request{Request: r, W: w}, http.StatusMethodNotAllowed, "Action not available",
+			"This address doesn't support that kind of request.")
 		return
 	}
 	next(w, r)
