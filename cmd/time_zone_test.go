@@ -28,7 +28,7 @@ func TestTimeZoneOfCommands(t *testing.T) {
 		t.Errorf("events list: got no %s for %s:\n%s", want, at, table)
 	}
 	after := local.AddDate(0, 0, 1).Format(time.DateOnly)
-	if got := runCLI(t.Context(), t, nil, "events", "list", "--from", after, "--data", data); got.out != "there is no such entry\n" {
+	if got := runCLI(t.Context(), t, nil, "events", "list", "--from", after, "--data", data); got.out != "no matching entries\n" {
 		t.Errorf("--from %s: got %+v, want none", after, got)
 	}
 	got = runCLI(t.Context(), t, nil, "events", "list", "--from", local.Format(time.DateOnly), "--data", data)
