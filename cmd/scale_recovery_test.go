@@ -92,7 +92,7 @@ func (l *indexLoss) timeRecovery() time.Duration {
 	took := time.Since(start)
 	p.waitMerged(l.t, filepath.Join(l.dir, "search"))
 	p.stop(l.t)
-	l.rebuilt = strings.Contains(p.messages.String(), "the search index is being made")
+	l.rebuilt = strings.Contains(p.messages.String(), "building the search index")
 	return took
 }
 

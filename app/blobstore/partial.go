@@ -92,7 +92,7 @@ func (p *Partials) loadAll() (list []*Partial, err error) {
 		}
 		x, err := p.load(name)
 		if err != nil {
-			p.store.log.Warn("an upload that cannot go on is removed", "error", err)
+			p.store.log.Warn("removed an upload that can't be resumed", "error", err)
 			continue
 		}
 		loaded[name] = true
@@ -106,7 +106,7 @@ func (p *Partials) loadAll() (list []*Partial, err error) {
 			continue
 		}
 		if err := p.store.files.Remove(filepath.Join(p.dir, e.Name())); err != nil {
-			p.store.log.Warn("what is left of an upload is not removed", "error", err)
+			p.store.log.Warn("couldn't remove the rest of an upload", "error", err)
 		}
 	}
 	return list, nil

@@ -193,10 +193,10 @@ func (s *Store) mkdir(path string) error {
 func (s *Store) removeOldTmp() {
 	count, err := s.ClearTmp(context.Background())
 	if err != nil {
-		s.log.Warn("temporary file not removed", "error", err)
+		s.log.Warn("couldn't remove a temporary file", "error", err)
 	}
 	if count > 0 {
-		s.log.Info("temporary files of an earlier run removed", "count", count)
+		s.log.Info("removed temporary files of an earlier run", "count", count)
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *Store) sweepOne(e Entry, referenced func(Digest) (bool, error), result 
 		result.Bytes += e.Size
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, errFileInUse):
-		s.log.Debug("blob is being read, left for the next sweep", "digest", e.Digest.String())
+		s.log.Debug("a blob is being read and was left for the next sweep", "digest", e.Digest.String())
 		result.Kept++
 	default:
 		result.Kept++

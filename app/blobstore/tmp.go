@@ -44,7 +44,7 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 			return count, err
 		}
 		if !e.Type().IsRegular() {
-			s.log.Warn("not ours in tmp, left alone", "name", e.Name())
+			s.log.Warn("skipped an unknown file in tmp", "name", e.Name())
 			continue
 		}
 		// Owners register a name before they create the file. A file without an owner is

@@ -100,7 +100,7 @@ func (p *Previews) generate(ctx context.Context, file model.File, owner string) 
 			return "", err
 		}
 		if sentence != "" && part.label != "" {
-			p.Log.Info("a document cannot be processed", "file", file.ID, "error", err)
+			p.Log.Info("a document can't be processed", "file", file.ID, "error", err)
 			failures = append(failures, sentence)
 		}
 	}
@@ -195,7 +195,7 @@ func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 		})
 	}
 	if err != nil && !txn.NotWritable(err) {
-		p.Log.Warn("the search index does not know of a text", "file", file.ID, "error", err)
+		p.Log.Warn("couldn't notify the search index of new text", "file", file.ID, "error", err)
 	}
 }
 
@@ -292,7 +292,7 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	// Open the image before the eviction, which may remove it.
 	image, err = p.previews.Open(file.Digest, name)
 	if err := p.previews.Evict(ctx); err != nil {
-		p.Log.Warn("pictures of pages are not trimmed", "error", err)
+		p.Log.Warn("page previews couldn't be trimmed", "error", err)
 	}
 	return image, err
 }

@@ -100,7 +100,7 @@ func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err erro
 // remain in the queue so that a verification can report them.
 func (p *Processor) logUnreadable(stuck uint64) {
 	if stuck > p.unreadable {
-		p.Log.Error("tasks of the processing cannot be read; verify names them", "tasks", stuck)
+		p.Log.Error("processing tasks can't be read (see \"deedkeep verify\")", "tasks", stuck)
 	}
 	p.unreadable = stuck
 }

@@ -58,7 +58,7 @@ func (r *TextRebuilder) Run(ctx context.Context) {
 		switch {
 		case err != nil:
 			if ctx.Err() == nil && !txn.NotWritable(err) {
-				r.Log.Error("texts that are missing are not made", "error", err)
+				r.Log.Error("couldn't extract missing text", "error", err)
 			}
 			timer = time.After(retryDelay)
 			err = r.updateMinChange(ctx)
@@ -102,7 +102,7 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	if err != nil {
 		return true, err
 	}
-	r.Log.Debug("texts are made again", "documents", len(ids), "first", ids[0])
+	r.Log.Debug("extracting text again", "documents", len(ids), "first", ids[0])
 	r.Queued.Notify()
 	return true, r.updateMinChange(ctx)
 }

@@ -144,7 +144,7 @@ func (x *Indexer) openAll(ctx context.Context) (err error) {
 			x.options.Log.Warn("a folder that can't be opened as a search index is ignored", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
-			x.options.Log.Warn("the search index cannot be opened; another is made", "folder", x.folder(n), "error", err)
+			x.options.Log.Warn("the search index can't be opened and will be rebuilt", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil:
 			x.openFailures++
@@ -190,7 +190,7 @@ func (x *Indexer) promote() error {
 	old := x.live
 	x.withLock(func() { x.live, x.building, x.since = gen, nil, x.options.Now() })
 	size := gen.Stats()
-	x.options.Log.Info("the search index is whole", "documents", size.Documents, "bytes", size.Bytes)
+	x.options.Log.Info("the search index is complete", "documents", size.Documents, "bytes", size.Bytes)
 	x.discard(old)
 	x.removeOthers(gen.number)
 	return nil
@@ -222,6 +222,6 @@ func (x *Indexer) removeOthers(current uint64) {
 		}
 	}
 	if err != nil {
-		x.options.Log.Warn("an old search index is in the way", "error", err)
+		x.options.Log.Warn("an old search index can't be deleted", "error", err)
 	}
 }

@@ -104,7 +104,7 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, x.remove(number)) // so that retries do not leave folders
 	}
-	x.options.Log.Info("the search index is being made", "records", cp.Build.Total)
+	x.options.Log.Info("building the search index", "records", cp.Build.Total)
 	x.withLock(func() {
 		x.building, x.rebuildRequested, x.abandonErr, x.since = newGeneration(index, number, cp), false, nil, x.options.Now()
 	})
@@ -135,7 +135,7 @@ func (x *Indexer) discard(gen *generation) {
 	}
 	gen.readers.Wait()
 	if err := errors.Join(gen.Close(), x.remove(gen.number)); err != nil {
-		x.options.Log.Warn("an old search index is in the way", "folder", x.folder(gen.number), "error", err)
+		x.options.Log.Warn("an old search index can't be deleted", "folder", x.folder(gen.number), "error", err)
 	}
 }
 

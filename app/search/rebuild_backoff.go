@@ -64,7 +64,7 @@ func (x *Indexer) backoffErr() (err error) {
 // dropUnusable drops a failed index. If building a replacement is delayed, it returns the reason. A
 // deleted folder is not counted as a failure because administrators may delete it.
 func (x *Indexer) dropUnusable(gen *generation, reason error) error {
-	x.options.Log.Warn("the search index is made anew", "reason", reason)
+	x.options.Log.Warn("the search index failed and will be rebuilt", "reason", reason)
 	if !x.folderDeleted(gen) {
 		x.withLock(func() { x.backoff.add(x.options.Now(), reason) })
 	}

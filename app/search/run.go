@@ -89,9 +89,9 @@ func (x *Indexer) endPass(ctx context.Context, err error, requests int) {
 	switch {
 	case !changed:
 	case err != nil:
-		x.options.Log.Error("the search index does not get on; it is tried again", "error", err)
+		x.options.Log.Error("updating the search index failed and will be retried", "error", err)
 	default:
-		x.options.Log.Info("the search index gets on again")
+		x.options.Log.Info("updating the search index works again")
 	}
 }
 
@@ -178,7 +178,7 @@ func (x *Indexer) openOrStart(ctx context.Context) error {
 // replacement continues.
 func (x *Indexer) reportStale(gen *generation, err error) {
 	if !gen.staleReported {
-		x.options.Log.Warn("the search index does not get on; another is being made", "error", err)
+		x.options.Log.Warn("the search index can't be updated; a new one is being built", "error", err)
 	}
 	gen.staleReported = true
 }
@@ -205,7 +205,7 @@ func (x *Indexer) fellBehind(gen *generation) (requested bool) {
 	if elapsed := now.Sub(gen.fellBehindAt); x.building != nil || !gen.fellBehindAt.IsZero() && elapsed >= 0 && elapsed < maxRetryDelay {
 		return false
 	}
-	x.options.Log.Warn("the search index is too far behind to follow; it answers until another is made")
+	x.options.Log.Warn("the search index is too far behind and will be rebuilt; it stays in use until then")
 	gen.fellBehindAt = now
 	x.withLock(func() { x.rebuildRequested = true })
 	return true

@@ -33,7 +33,7 @@ var totpOptions = hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.Algori
 func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, err error) {
 	raw := make([]byte, totpSecret)
 	if _, err := io.ReadFull(rand, raw); err != nil {
-		return "", "", fmt.Errorf("draw a second factor: %w", err)
+		return "", "", fmt.Errorf("generate a two-factor secret: %w", err)
 	}
 	// Authenticator apps split the label at a colon into issuer and account.
 	clean := func(s string) string { return strings.ReplaceAll(s, ":", " ") }
@@ -42,7 +42,7 @@ func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, er
 		Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
 	})
 	if err != nil {
-		return "", "", fmt.Errorf("make a second factor: %w", err)
+		return "", "", fmt.Errorf("create a two-factor secret: %w", err)
 	}
 	return key.Secret(), key.URL(), nil
 }

@@ -66,7 +66,7 @@ func (u *Uploads) Close() {
 	select {
 	case <-done:
 	case <-timer.C:
-		u.vault.Log.Warn("an upload did not end")
+		u.vault.Log.Warn("an upload is still running")
 	}
 }
 

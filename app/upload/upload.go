@@ -139,7 +139,7 @@ func (u *Uploads) load() error {
 	for _, partial := range existing {
 		open := &openUpload{Partial: partial}
 		if err := json.Unmarshal(partial.OwnerData, &open.uploadInfo); err != nil {
-			u.vault.Log.Warn("an upload that cannot go on is removed", "error", err)
+			u.vault.Log.Warn("removed an upload that can't be resumed", "error", err)
 			if err := partial.Remove(); err != nil {
 				return err
 			}
@@ -352,7 +352,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && open.FlushedOffset() < open.Size:
 			return u.status(id, open), err
 		case err != nil:
-			u.vault.Log.Warn("a document that is all there is not filed yet", "error", err, "request_id", actor.RequestID)
+			u.vault.Log.Warn("a complete upload isn't stored yet", "error", err, "request_id", actor.RequestID)
 			return u.status(id, open), nil
 		}
 		return up, nil

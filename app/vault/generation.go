@@ -70,10 +70,10 @@ func (v *Vault) StartGeneration(ctx context.Context) (sweep bool) {
 	}
 	switch {
 	case err != nil:
-		v.Log.Error("nothing is swept in this run", "error", err)
+		v.Log.Error("skipped the orphan sweep", "error", err)
 	case !own:
-		v.Log.Error("vault.db is not the one that was last used here; documents filed since may be without record, and nothing is swept. "+
-			"Put the newer one back, or remove the file to accept this one", "file", filepath.Join(v.Dir, GenerationFile))
+		v.Log.Error("vault.db is older than the one last used here, so newer documents may have no record. The orphan sweep is skipped. "+
+			"Restore the newer vault.db, or remove the file to accept this one", "file", filepath.Join(v.Dir, GenerationFile))
 	}
 	return own && err == nil
 }

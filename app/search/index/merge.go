@@ -99,7 +99,7 @@ func (x *Index) hasSpace(views []view) bool {
 	hadSpace := !x.lowSpace
 	x.lowSpace = !x.options.AllowMerge(bytes)
 	if hadSpace && x.lowSpace {
-		x.options.Log.Warn("search index: no room for a merge; it is tried later", "bytes", bytes)
+		x.options.Log.Warn("search index: not enough free space for a merge; it will be retried", "bytes", bytes)
 	}
 	return !x.lowSpace
 }
