@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"deedkeep/app/model"
-	"deedkeep/app/store"
 )
 
 // admission is the result of counting a sign-in attempt. If the address has used up its
@@ -38,13 +37,9 @@ func (u *Users) admit(ctx context.Context, now time.Time, draft SignInDraft) (a 
 
 // addressIsKnown reports whether any user signed in from the address recently. It scans
 // all users, because there are few.
-func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (known bool, err error) {
-	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
-		list, err := t.Users()
-		known = slices.ContainsFunc(list, func(user model.User) bool { return u.userKnowsAddress(user, address, now) })
-		return err
-	})
-	return known, err
+func (u *Users) addressIsKnown(ctx context.Context, address string, now time.Time) (bool, error) {
+	list, err := u.List(ctx)
+	return slices.ContainsFunc(list, func(user model.User) bool { return u.userKnowsAddress(user, address, now) }), err
 }
 
 // userKnowsAddress reports whether the user signed in from the address recently.

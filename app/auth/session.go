@@ -303,11 +303,7 @@ const pruneBatchSize = 256
 // prune removes expired sessions.
 func (s *Sessions) prune(ctx context.Context) error {
 	for {
-		var ended []model.Session
-		err := s.auth.Store.View(ctx, func(t *store.Tx) error {
-			ended = s.expired(t)
-			return nil
-		})
+		ended, err := store.Read(ctx, s.auth.Store, func(t *store.Tx) ([]model.Session, error) { return s.expired(t), nil })
 		if err != nil || len(ended) == 0 {
 			return err
 		}

@@ -130,15 +130,14 @@ func (u *Users) Get(ctx context.Context, id uint64) (model.User, error) {
 }
 
 // GetByName returns a user by username, or NotFound.
-func (u *Users) GetByName(ctx context.Context, name string) (user model.User, err error) {
-	err = u.auth.Store.View(ctx, func(t *store.Tx) error {
-		var found bool
-		if user, found, err = t.UserByName(name); err == nil && !found {
+func (u *Users) GetByName(ctx context.Context, name string) (model.User, error) {
+	return store.Read(ctx, u.auth.Store, func(t *store.Tx) (model.User, error) {
+		user, found, err := t.UserByName(name)
+		if err == nil && !found {
 			err = errs.RecordNotFound("user", strconv.Quote(name))
 		}
-		return err
+		return user, err
 	})
-	return user, err
 }
 
 // update changes a user on behalf of an administrator. check and apply may be called

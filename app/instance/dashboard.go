@@ -93,12 +93,8 @@ func dueOrders(t *store.Tx, from, to string) (w DueOrders, err error) {
 }
 
 // LatestDocuments returns the newest documents for the dashboard, newest first.
-func (in *Instance) LatestDocuments(ctx context.Context) (list []vault.Document, err error) {
-	err = in.Store.View(ctx, func(t *store.Tx) error {
-		list, err = in.latestDocuments(t)
-		return err
-	})
-	return list, err
+func (in *Instance) LatestDocuments(ctx context.Context) ([]vault.Document, error) {
+	return store.Read(ctx, in.Store, in.latestDocuments)
 }
 
 func (in *Instance) latestDocuments(t *store.Tx) ([]vault.Document, error) {

@@ -241,9 +241,8 @@ func (c *Checker) recordVerification(ctx context.Context, d blobstore.Digest, fi
 
 // purged reports whether no record refers to a digest anymore because its documents were
 // deleted permanently after the records were read.
-func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (purged bool, err error) {
-	err = c.Store.View(ctx, func(t *store.Tx) error { purged = !t.DigestInUse(d); return nil })
-	return purged, err
+func (c *Checker) purged(ctx context.Context, d blobstore.Digest) (bool, error) {
+	return store.Read(ctx, c.Store, func(t *store.Tx) (bool, error) { return !t.DigestInUse(d), nil })
 }
 
 // verifyPreviews checks the text and previews of a document. It schedules a rebuild if they

@@ -246,11 +246,7 @@ func (p *Previews) storePreview(ctx context.Context, digest, name string, write 
 	if err != nil {
 		return err
 	}
-	used := false
-	err = p.Store.View(ctx, func(t *store.Tx) error {
-		used = t.DigestInUse(d)
-		return nil
-	})
+	used, err := store.Read(ctx, p.Store, func(t *store.Tx) (bool, error) { return t.DigestInUse(d), nil })
 	if err != nil || used {
 		return err
 	}

@@ -89,7 +89,7 @@ func (k *checker) checkAll() error {
 	k.checkMeta()
 	k.checkRecords()
 	k.checkIndexes()
-	k.checkLists()
+	k.checkAllLists()
 	k.checkStoredResponses()
 	k.checkCounters()
 	k.checkValueCounts()

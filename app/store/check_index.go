@@ -49,46 +49,43 @@ func (k *checker) checkLayout(layout *indexLayout, typeName string, id uint64, f
 	}
 }
 
-// checkLists verifies that every entry of the list, sort, and trash indexes matches a
+// checkAllLists verifies that every entry of the list, sort, and trash indexes matches a
 // record.
-func (k *checker) checkLists() {
-	for _, layout := range []*indexLayout{&abstracts.indexLayout, &abstracts.sortLayout} {
-		checkLayoutEntries(k, layout, func(id uint64) (indexFields, bool) { return readListFields(k, &abstracts, id) })
-	}
-	for _, layout := range []*indexLayout{&orders.indexLayout, &orders.sortLayout} {
-		checkLayoutEntries(k, layout, func(id uint64) (indexFields, bool) { return readListFields(k, &orders, id) })
-	}
-	checkLayoutEntries(k, &files.indexLayout, func(id uint64) (indexFields, bool) { return readListFields(k, &files, id) })
-	checkLayoutEntries(k, &events.indexLayout, func(id uint64) (indexFields, bool) { return readListFields(k, &events, id) })
+func (k *checker) checkAllLists() {
+	checkLists(k, &abstracts)
+	checkLists(k, &orders)
+	checkLists(k, &files)
+	checkLists(k, &events)
 	checkLayoutEntries(k, &trash.indexLayout, func(id uint64) (indexFields, bool) {
 		switch recordID := id & (1<<typeShift - 1); typeNameOf(id) {
 		case abstracts.typeName:
-			return readTrashFields(k, &abstracts, recordID)
+			return readFields(k, &abstracts, recordID, (*indexedTable[model.Abstract]).trashFields)
 		case orders.typeName:
-			return readTrashFields(k, &orders, recordID)
+			return readFields(k, &orders, recordID, (*indexedTable[model.Order]).trashFields)
 		case files.typeName:
-			return readTrashFields(k, &files, recordID)
+			return readFields(k, &files, recordID, (*indexedTable[model.File]).trashFields)
 		}
 		return indexFields{}, false
 	})
 }
 
-// readListFields returns the fields that a record should have in the list index.
-func readListFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
-	v, ok, err := l.find(k.t, id)
-	if !ok || err != nil {
-		return indexFields{}, false
+// checkLists verifies the entries of the list and sort indexes of one table.
+func checkLists[T any](k *checker, l *indexedTable[T]) {
+	for _, layout := range []*indexLayout{&l.indexLayout, &l.sortLayout} {
+		if layout.indexBucket != nil {
+			checkLayoutEntries(k, layout, func(id uint64) (indexFields, bool) { return readFields(k, l, id, (*indexedTable[T]).listFields) })
+		}
 	}
-	return l.listFields(k.t, &v), true
 }
 
-// readTrashFields returns the fields that a record should have in the trash index.
-func readTrashFields[T any](k *checker, l *indexedTable[T], id uint64) (indexFields, bool) {
+// readFields returns the fields that a record should have in the list index or, if fields is
+// trashFields, in the trash index.
+func readFields[T any](k *checker, l *indexedTable[T], id uint64, fields func(*indexedTable[T], *Tx, *T) indexFields) (indexFields, bool) {
 	v, ok, err := l.find(k.t, id)
 	if !ok || err != nil {
 		return indexFields{}, false
 	}
-	return l.trashFields(k.t, &v), true
+	return fields(l, k.t, &v), true
 }
 
 // checkLayoutEntries reports index entries that don't belong to a record. If all expected

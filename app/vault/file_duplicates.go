@@ -9,20 +9,13 @@ import (
 	"deedkeep/app/store"
 )
 
-// Duplicate is a document with the same content as another document. Location is the
-// heading of its abstract or the name of its folder, or "" if it belongs to neither.
-type Duplicate struct {
-	File     model.File
-	Location string
-}
-
 // maxDuplicatesScanned is the maximum number of duplicates that Duplicates reads. For
 // example, every abstract may contain the same cover sheet.
 const maxDuplicatesScanned = 200
 
 // Duplicates returns at most limit other live documents with the same content as file.
 // Documents in the same abstract or folder come first.
-func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (duplicates []Duplicate, err error) {
+func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (duplicates []Document, err error) {
 	digest, err := blobstore.ParseDigest(file.Digest)
 	if err != nil {
 		return nil, err
@@ -45,11 +38,11 @@ func (f *Files) Duplicates(ctx context.Context, file model.File, limit int) (dup
 		}
 		all := slices.Concat(sameLocation, others)
 		for _, duplicate := range all[:min(limit, len(all))] {
-			heading, err := f.v.Location(t, duplicate)
+			location, err := f.v.Location(t, duplicate)
 			if err != nil {
 				return err
 			}
-			duplicates = append(duplicates, Duplicate{duplicate, heading})
+			duplicates = append(duplicates, Document{duplicate, location})
 		}
 		return nil
 	})

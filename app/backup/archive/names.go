@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -111,12 +112,7 @@ func (a *Archive) snapshotFiles() (manifests map[string]string, databases []stri
 // Snapshots returns the names of all complete snapshots, oldest first.
 func (a *Archive) Snapshots() ([]string, error) {
 	manifests, _, err := a.snapshotFiles()
-	names := make([]string, 0, len(manifests))
-	for name := range manifests {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, err
+	return slices.Sorted(maps.Keys(manifests)), err
 }
 
 // findSnapshot returns the name of a snapshot and its manifest file. name may be Latest.

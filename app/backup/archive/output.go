@@ -48,15 +48,13 @@ func (a *Archive) newOutputFile(manifest bool) (*outputFile, error) {
 		return nil, writeError(err)
 	}
 	o := &outputFile{path: f.Name(), file: f, hash: sha256.New()}
-	if o.content, err = a.format.newWriter(o.raw(), manifest); err != nil {
+	if o.content, err = a.format.newWriter(rawOutput{o}, manifest); err != nil {
 		return nil, errors.Join(writeError(err), o.discard())
 	}
 	return o, nil
 }
 
-// raw returns a writer for the bytes in the file.
-func (o *outputFile) raw() io.Writer { return rawOutput{o} }
-
+// rawOutput writes the bytes in the file.
 type rawOutput struct{ o *outputFile }
 
 func (r rawOutput) Write(p []byte) (int, error) {
