@@ -49,8 +49,8 @@ func TestProbeThroughProxies(t *testing.T) {
 		tls   bool
 		want  map[string]string // by check: state and part of the message
 	}{
-		{"good", good, false, map[string]string{"through": "ok as it was sent", "proxy": "ok believed", "key": "ok works"}},
-		{"good, https", good, true, map[string]string{"through": "ok as it was sent", "proxy": "ok believed", "key": "ok works"}},
+		{"good", good, false, map[string]string{"through": "ok without buffering", "proxy": "ok is trusted and sends the client address", "key": "ok works"}},
+		{"good, https", good, true, map[string]string{"through": "ok without buffering", "proxy": "ok is trusted and sends the client address", "key": "ok works"}},
 		{"buffers the body", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			body, err := io.ReadAll(req.Body)
 			if err != nil {
@@ -58,7 +58,7 @@ func TestProbeThroughProxies(t *testing.T) {
 			}
 			req.Body = io.NopCloser(bytes.NewReader(body))
 			good.ServeHTTP(w, req)
-		}), false, map[string]string{"through": "warn proxy_request_buffering", "proxy": "ok believed"}},
+		}), false, map[string]string{"through": "warn proxy_request_buffering", "proxy": "ok is trusted and sends the client address"}},
 		{"small bodies only", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			_, _ = io.CopyN(io.Discard, req.Body, size/4) // the test doesn't depend on this read
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -218,7 +218,7 @@ func TestDoctorProbesPublicURL(t *testing.T) {
 		timeout   time.Duration
 		want      map[string]string // by check: state and part of the message; "" if there must be no diagnosis
 	}{
-		{"good", forward(), trust, "", 0, map[string]string{"through": "ok 2 MB got through", "proxy": "ok is believed"}},
+		{"good", forward(), trust, "", 0, map[string]string{"through": "ok sent 2 MB", "proxy": "ok is trusted and sends the client address"}},
 		{"limits bodies to 1 MB", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			_, _ = io.CopyN(io.Discard, req.Body, 1<<20) // the test doesn't depend on this read
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -229,14 +229,14 @@ func TestDoctorProbesPublicURL(t *testing.T) {
 			case <-done:
 			}
 		}), trust, "", 300 * time.Millisecond,
-			map[string]string{"through": "bad within 300ms", "proxy": ""}},
+			map[string]string{"through": "bad took longer than 300ms", "proxy": ""}},
 		{"no X-Forwarded-For", forward("X-Forwarded-For"), trust, "", 0, map[string]string{"through": "ok", "proxy": "warn X-Forwarded-For"}},
 		{"no X-Forwarded-Proto, but a public_url", forward("X-Forwarded-Proto"), trust, "", 0, map[string]string{"proxy": "ok"}},
 		{"redirects", http.RedirectHandler("https://vault.example.com/", http.StatusMovedPermanently), trust, "", 0,
 			map[string]string{"through": "bad to https://vault.example.com/"}},
-		{"untrusted certificate", forward(), nil, "", 0, map[string]string{"through": "warn complete chain"}},
-		{"https URL of an http server", forward(), nil, "https://" + r.address, 0, map[string]string{"through": "bad does not speak https"}},
-		{"no server", forward(), trust, "https://127.0.0.1:1", 0, map[string]string{"through": "warn doesn't reach https://127.0.0.1:1"}},
+		{"untrusted certificate", forward(), nil, "", 0, map[string]string{"through": "warn complete certificate chain"}},
+		{"https URL of an http server", forward(), nil, "https://" + r.address, 0, map[string]string{"through": "bad doesn't use HTTPS"}},
+		{"no server", forward(), trust, "https://127.0.0.1:1", 0, map[string]string{"through": "warn can't reach https://127.0.0.1:1"}},
 		{"server runs with other settings", forward(), trust, strings.Replace(proxyServer.URL, "127.0.0.1", "localhost", 1), 0,
 			map[string]string{"proxy": "warn restart the server"}},
 		{"no public_url", forward(), trust, "-", 0, map[string]string{"through": "", "proxy": ""}},

@@ -60,7 +60,7 @@ func TestRoutes(t *testing.T) {
 		{"home, other method", "POST", "/", false, 405, page, "Action not available", "GET, HEAD"},
 		{"unknown page", "GET", "/nothing", false, 404, page, "Page not found", ""},
 		{"health with two slashes is a page", "GET", "//healthz", false, 404, page, "Page not found", ""},
-		{"damaged link", "GET", "/dl/x", false, 403, page, "This link does not work", ""},
+		{"damaged link", "GET", "/dl/x", false, 403, page, "Download link not valid", ""},
 		{"v1 without a key", "GET", "/v1/order-fields", false, 401, json, "Unauthenticated.", ""},
 		{"v1", "GET", "/v1/order-fields", true, 200, json, "core_fields", ""},
 		{"v1 with its prefix /api", "GET", "/api/v1/order-fields", true, 200, json, "core_fields", ""},
