@@ -17,7 +17,7 @@ func TestFolderPages(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff, viewer := h.openBrowser(t, model.RoleStaff), h.openBrowser(t, model.RoleViewer)
-	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "All documents are in folders.",
+	staff.get(t, 200, "/vault").has(t, "<h1>Vault</h1>", "Inbox", "Plats &amp; Surveys", "No documents outside folders.",
 		`data-to="none"`, `action="/vault/documents"`, "New folder")
 
 	path := staff.post(t, 303, "/vault", url.Values{"name": {"Book <10>"}, "parent": {"1"}}).Header.Get("Location")

@@ -93,19 +93,19 @@ func TestPermanentProcessingFailure(t *testing.T) {
 	g := h.openBrowser(t, model.RoleStaff)
 	retry := func(f model.File) string { return documentPath(f, "/retry") }
 	page := g.get(t, 200, documentPath(impossible, ""))
-	page.has(t, "Preview not available", "beyond the limits", documentPath(impossible, "/download"))
+	page.has(t, "Preview not available", "exceeds the size limits", documentPath(impossible, "/download"))
 	page.lacks(t, retry(impossible), "/pages/")
 	g.get(t, 200, documentPath(slow, "")).has(t, documentPath(slow, "/pages/1"), `data-as="pages"`)
 	for _, list := range []string{"/vault", "/"} {
 		page := g.get(t, 200, list)
-		page.has(t, "never.pdf", "beyond the limits", retry(slow))
+		page.has(t, "never.pdf", "exceeds the size limits", retry(slow))
 		page.lacks(t, retry(impossible))
 	}
 	h.clock.Advance(8 * 24 * time.Hour)
 	g = h.openBrowser(t, model.RoleAdmin)
 	page = g.get(t, 200, "/")
 	page.has(t, retry(slow))
-	page.lacks(t, "beyond the limits")
+	page.lacks(t, "exceeds the size limits")
 	if err := h.vault.Files.Trash(t.Context(), model.Actor{Kind: "operator"}, slow.ID, vault.Match{}); err != nil {
 		t.Fatalf("Files.Trash: %v", err)
 	}

@@ -63,7 +63,7 @@
   folder.multiple = true;
   folder.hidden = true;
   folder.webkitdirectory = true;
-  const chooseFolder = button('Select folder', 'Select a folder of documents', () => folder.click());
+  const chooseFolder = button('Choose folder', 'Choose a folder of documents', () => folder.click());
   chooseFolder.className = '';
   chooseFolder.removeAttribute('aria-label');
   if ('webkitdirectory' in folder) tools.append(chooseFolder);
@@ -295,8 +295,8 @@
   const markRejected = (item, why) => {
     counts.refused++;
     showProblem(item, why);
-    showRate(item, 'Not uploaded');
-    announce(item.file.name + ' was not uploaded: ' + why);
+    showRate(item, 'Rejected');
+    announce(item.file.name + ' was rejected: ' + why);
     setState(item, 'refused');
     if (item.upload) removeStored(item);
     startWaiting();

@@ -201,3 +201,14 @@ const Day = 24 * time.Hour
 func IsSpreadsheet(mime string) bool {
 	return strings.Contains(mime, "excel") || strings.Contains(mime, "spreadsheet")
 }
+
+// failureTexts maps the stored wording of processing failures to the wording on pages.
+var failureTexts = strings.NewReplacer(
+	model.FailureNoPreview+":", "No preview:",
+	model.FailureNoText+":", "No searchable text:",
+	"the document is beyond the limits", "the document exceeds the size limits",
+	model.FailureNotOpened, "The server couldn't open the document. Try again later.",
+)
+
+// failureText returns why the processing of a document failed, as shown on pages.
+func failureText(stored string) string { return failureTexts.Replace(stored) }

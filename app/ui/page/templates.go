@@ -81,6 +81,7 @@ func (p *Site) templateFuncs() template.FuncMap {
 		"folderPath":   FolderPath,
 		"icon":         p.icon,
 		"under":        IsUnderPath,
+		"failure":      failureText,
 		"humane":       FormatStatus,
 		"date":         FormatDate,
 		"when":         p.formatTime,

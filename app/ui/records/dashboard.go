@@ -109,7 +109,7 @@ func (p *Pages) setupSteps(r *page.Request, d instance.Dashboard) (steps []setup
 	people, err := p.Vault.Users.List(r.Context())
 	return append(steps,
 		setupStep{Text: "Connect your title software", Hint: "It sends orders, abstracts, and documents with an API key.", Path: "/admin/keys/new", Button: "Create API key", Done: active},
-		setupStep{Text: "Set up backups", Hint: "Set backup.to to another disk or a network share, and backup.every to how often.", Path: "/admin/backups", Button: "Backup settings", Done: d.Backup.Next != nil},
+		setupStep{Text: "Set up backups", Hint: "Back up to another disk or a network share on a schedule.", Path: "/admin/backups", Button: "Backup settings", Done: d.Backup.Next != nil},
 		setupStep{Text: "Invite your team", Hint: "Each person gets a role and a link to choose a password.", Path: "/admin/users/new", Button: "Invite user", Done: len(people) > 1}), err
 }
 
