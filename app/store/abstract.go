@@ -25,6 +25,7 @@ var abstracts = indexedTable[model.Abstract]{
 	},
 	trashed: func(a *model.Abstract) *model.Trashed { return a.Trashed },
 	size:    abstractSize,
+	cache:   func(c *caches) *cache[model.Abstract] { return &c.abstracts },
 }
 
 // abstractSize returns the stored size of an abstract plus its files, which are listed on

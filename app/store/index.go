@@ -191,6 +191,7 @@ type indexedTable[T any] struct {
 	fields     func(*T) indexFields // sets all fields except listed, hashes, and texts
 	trashed    func(*T) *model.Trashed
 	loadEntry  func(t *Tx, id, created uint64) (v T, ok bool, err error)
+	cache      func(*caches) *cache[T]           // the cache of records read by lists; nil if there is none
 	size       func(t *Tx, v *T, stored int) int // returns how many bytes are read to show a record; nil if only the record itself is read
 }
 

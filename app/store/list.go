@@ -225,13 +225,30 @@ func (p *pageBuilder[T]) load(id, created uint64) (v T, size int, ok bool) {
 	if p.table.loadEntry != nil {
 		v, ok, err = p.table.loadEntry(p.tx, id, created)
 	} else {
-		v, size, err = p.table.findSized(p.tx, id)
+		v, size, err = p.table.findListed(p.tx, id)
 		ok = size > 0
 	}
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		p.err = err
 	}
 	return v, size, ok && err == nil && p.table.matches(&v, p.predicate)
+}
+
+// findListed is like findSized but uses the cache of the table.
+func (l *indexedTable[T]) findListed(t *Tx, id uint64) (v T, size int, err error) {
+	if l.cache == nil {
+		return l.findSized(t, id)
+	}
+	key := encodeUint64(id)
+	raw := t.value(l.bucketName, key)
+	switch {
+	case raw == nil:
+		return v, 0, nil
+	case len(raw) > maxCachedSize:
+		return v, len(raw), decodeRecord(l.bucketName, key, raw, &v)
+	}
+	v, err = l.cache(t.caches).decode(l.bucketName, key, raw)
+	return v, len(raw), err
 }
 
 // listByIDs implements ListAbstractsByID for any type.

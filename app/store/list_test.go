@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -310,5 +311,35 @@ func TestListStopsWhenContextIsCanceled(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestListAfterChange verifies that lists return the current state of records that they cached, and that the cache is
+// bounded.
+func TestListAfterChange(t *testing.T) {
+	s := openNew(t)
+	update(t, s, func(tx *Tx) (err error) {
+		for n := range maxCachedRecords + 10 {
+			id, e := tx.NewOrderID()
+			err = errors.Join(err, e, tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint(n), Status: "active", Version: 1, CreatedAt: testTime}))
+		}
+		return err
+	})
+	list := func() (items []model.Order) {
+		view(t, s, func(tx *Tx) error {
+			page, err := tx.ListOrders(Query{Limit: maxCachedRecords + 10})
+			items = page.Items
+			return err
+		})
+		return items
+	}
+	order := list()[7]
+	order.Status, order.Version = "on_hold", 2
+	update(t, s, func(tx *Tx) error { return tx.PutOrder(order) })
+	if got := list()[7]; !reflect.DeepEqual(got, order) {
+		t.Errorf("listed order after its change: got %+v, want %+v", got, order)
+	}
+	if n := len(s.caches.orders.records); n > maxCachedRecords {
+		t.Errorf("cached orders: got %d, want at most %d", n, maxCachedRecords)
 	}
 }

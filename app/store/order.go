@@ -26,6 +26,7 @@ var orders = indexedTable[model.Order]{
 			orderNumber: fold(o.Number), open: o.IsOpen()}
 	},
 	trashed: func(o *model.Order) *model.Trashed { return o.Trashed },
+	cache:   func(c *caches) *cache[model.Order] { return &c.orders },
 }
 
 // NewOrderID returns the ID for a new order.

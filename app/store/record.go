@@ -90,14 +90,20 @@ func decodeUint64(b []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(b), true
 }
 
-// cache contains decoded records of small tables that nearly every request reads and that
-// rarely change, such as templates, order fields, and API keys. A lookup takes the encoded
-// record from the current transaction and uses the cached value only if the bytes are
-// equal, so the result is never stale. Callers share the results and must not modify them.
+// cache contains decoded records that are read very often: those of small tables that nearly
+// every request reads, such as templates, order fields, and API keys, and those of the pages
+// of lists that were shown last. A lookup takes the encoded record from the current
+// transaction and uses the cached value only if the bytes are equal, so the result is never
+// stale. Callers share the results and must not modify them.
 type cache[T any] struct {
 	mu      sync.RWMutex
 	records map[string]cachedRecord[T]
 }
+
+const (
+	maxCachedRecords = 1_000   // maximum number of records in a cache
+	maxCachedSize    = 4 << 10 // maximum size of a cached record of a list, in bytes
+)
 
 // cachedRecord is a decoded record with the bytes it was decoded from.
 type cachedRecord[T any] struct {
@@ -119,7 +125,7 @@ func (m *cache[T]) decode(bucket, key, raw []byte) (T, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.records == nil {
+	if m.records == nil || len(m.records) >= maxCachedRecords {
 		m.records = map[string]cachedRecord[T]{}
 	}
 	m.records[string(key)] = cachedRecord[T]{bytes.Clone(raw), v}
@@ -134,5 +140,7 @@ type caches struct {
 	users           cache[model.User]
 	orderFields     cache[[]model.Field]
 	orderStatuses   cache[[]string]
+	abstracts       cache[model.Abstract] // read by lists; the same is true of the next one
+	orders          cache[model.Order]
 	folderVersions  folderVersions
 }
