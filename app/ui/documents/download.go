@@ -68,7 +68,7 @@ func (p *Pages) serveContent(r *page.Request, kind string, file model.File, cont
 	}
 	http.ServeContent(w, r.Request, "", file.CreatedAt, content)
 	if verified, ok := content.(interface{ Err() error }); ok && verified.Err() != nil {
-		p.Log.ErrorContext(r.Context(), "download is cut off", "error", verified.Err(), "file", file.ID, "request_id", r.RequestID())
+		p.Log.ErrorContext(r.Context(), "download aborted", "error", verified.Err(), "file", file.ID, "request_id", r.RequestID())
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -103,6 +103,6 @@ func setDocumentHeaders(r *page.Request, file model.File, name string) {
 }
 
 func (p *Pages) rejectDownload(r *page.Request, status int, heading, text string) {
-	p.Log.InfoContext(r.Context(), "download refused", "status", status, "request_id", r.RequestID())
+	p.Log.InfoContext(r.Context(), "download rejected", "status", status, "request_id", r.RequestID())
 	p.ShowMessage(r, status, heading, text)
 }

@@ -138,7 +138,7 @@ func (p *Pages) sendImage(r *page.Request, picture *blobstore.PreviewFile, tag s
 		return nil // HEAD only makes the server render the image
 	}
 	if _, err := io.Copy(r.W, picture); err != nil {
-		p.Log.DebugContext(r.Context(), "picture not delivered", "tag", tag, "error", err)
+		p.Log.DebugContext(r.Context(), "page image not sent", "tag", tag, "error", err)
 	}
 	return nil
 }
