@@ -38,7 +38,7 @@ func (f *faxReader) Read(p []byte) (int, error) {
 	return copy(p, f.row), nil
 }
 
-var errFaxCode = errors.New("no code of CCITT")
+var errFaxCode = errors.New("invalid CCITT code")
 
 // line decodes one line. It returns io.EOF at the end of the page or the data.
 func (f *faxReader) line() error {

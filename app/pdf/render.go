@@ -106,7 +106,7 @@ func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image
 func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) image.Image {
 	buffer := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
 	if stride := d.in.call(ctx, "FPDFBitmap_GetStride", bitmap); stride != uint32(4*w) {
-		panic(&faultError{"FPDFBitmap_GetStride", errors.New("not the bitmap that was asked for")})
+		panic(&faultError{"FPDFBitmap_GetStride", errors.New("unexpected bitmap")})
 	}
 	pixels := d.in.read(buffer, uint32(4*w*h))
 	if gray := grayOf(pixels, w, h); gray != nil {

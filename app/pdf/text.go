@@ -61,7 +61,7 @@ func (in *instance) appendUnits(units []uint16, buffer, n uint32) []uint16 {
 		return units
 	}
 	if n > max(2*(textChunk+1), maxValueBytes/2) {
-		panic(&faultError{"FPDFText_GetText", errors.New("more text than asked for")})
+		panic(&faultError{"FPDFText_GetText", errors.New("more text than expected")})
 	}
 	raw := in.read(buffer, 2*(n-1))
 	for i := 0; i+1 < len(raw); i += 2 {

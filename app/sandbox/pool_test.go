@@ -155,7 +155,7 @@ func TestIdleWorkerExits(t *testing.T) {
 
 func TestWorkersThatDoNotStart(t *testing.T) {
 	for kind, want := range map[string]string{
-		"dies": "hear child", "silent": "said nothing", "other build": "another build", "wrong first word": "breach",
+		"dies": "hear child", "silent": "no message", "other build": "another build", "wrong first word": "breach",
 		"no program": "no such file", "verdict instead of ready": "instead of 'r'", "ready of no JSON": "breach",
 		"unknown protection": "gap", "protection with an escape": "gap", "many protections": "9 gaps",
 	} {

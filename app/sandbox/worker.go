@@ -32,7 +32,7 @@ type worker struct {
 var (
 	errDeadline = errors.New("deadline for one document")
 	errMemory   = errors.New("memory limit")
-	errNoHello  = errors.New("child said nothing")
+	errNoHello  = errors.New("no message from the child process")
 )
 
 // launch starts a worker process. The calling goroutine must be locked to a thread that lives as

@@ -72,7 +72,7 @@ func StreamBytes(size int64) int64 { return 4*size + maxDirectoryBytes }
 func checkHeader(doc *docio.Reader) error {
 	h, ok := doc.Bytes(0, 512)
 	if !ok || string(h[:8]) != Signature {
-		return docio.Damaged("no compound file")
+		return docio.Damaged("not a compound file")
 	}
 	shift := binary.LittleEndian.Uint16(h[30:])
 	if shift != 9 && shift != 12 {
