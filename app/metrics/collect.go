@@ -36,9 +36,9 @@ func (c *collector) Collect(channel chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
 	n, err := c.vault(ctx)
-	gauge(to, "vault_up", "1 if the vault's state could be read. If it is 0, the other metrics of the vault are missing.", flag(err == nil))
+	gauge(to, "vault_up", "1 if the state of the vault could be read. At 0, the other metrics of the vault are missing.", flag(err == nil))
 	if err != nil {
-		c.Log.Warn("the vault's numbers", "error", err)
+		c.Log.Warn("metrics of the vault not collected", "error", err)
 	} else {
 		collectContents(to, n)
 		collectScrub(to, n.Status)
@@ -48,33 +48,33 @@ func (c *collector) Collect(channel chan<- prometheus.Metric) {
 	}
 	if c.Sandbox != nil {
 		s := c.Sandbox()
-		gauge(to, "reader_processes", "Processes that open documents, now.", s.Alive)
-		counter(to, "reader_processes_started_total", "Processes that were started to open documents.", s.Started)
+		gauge(to, "reader_processes", "Number of running worker processes that open documents.", s.Alive)
+		counter(to, "reader_processes_started_total", "Number of worker processes started.", s.Started)
 		counter(to, "reader_processes_ended_total",
-			"Processes that ended, nearly all of them because a document took too long or too much.", s.Killed)
-		counter(to, "reader_tasks_total", "Inspections, pictures and texts of documents that were made, or found to be impossible.", s.Served)
-		gauge(to, "reader_tasks_waiting", "Inspections, pictures and texts that wait for a process.", s.Waiting)
+			"Number of worker processes stopped, mostly because a document exceeded the time or memory limit.", s.Killed)
+		counter(to, "reader_tasks_total", "Number of finished document tasks (inspection, preview, or text), successful or not.", s.Served)
+		gauge(to, "reader_tasks_waiting", "Number of document tasks (inspection, preview, or text) waiting for a worker process.", s.Waiting)
 	}
 	if c.Forwarded != nil {
 		untrusted, unreadable := c.Forwarded()
 		to.byLabel(prometheus.CounterValue, "forwarded_headers_unused_total",
-			"Requests whose forwarding headers the server could not use, by the reason: untrusted: they came from an address that is not in "+
-				"trusted_proxies; unreadable: no client address could be read.",
+			"Number of requests with unused forwarding headers by reason: untrusted: the sender is not in trusted_proxies; "+
+				"unreadable: the headers contain no valid client address.",
 			"reason", []string{"untrusted", "unreadable"}, map[string]uint64{"untrusted": untrusted, "unreadable": unreadable})
 	}
 }
 
 func collectContents(to sink, n instance.Metrics) {
 	s := n.Status
-	to.byLabel(prometheus.GaugeValue, "records", "Records that are stored, by noun; what is in the trash counts as trashed.",
+	to.byLabel(prometheus.GaugeValue, "records", "Number of stored records by type (label \"noun\"). Records in the trash count as \"trashed\".",
 		"noun", []string{"abstract", "order", "file", "folder", "trashed"},
 		map[string]uint64{"abstract": s.Abstracts, "order": s.Orders, "file": s.Files, "folder": s.Folders, "trashed": s.Trashed})
-	gauge(to, "stored_document_bytes", "Size of all documents, each as often as it is filed, without the trash.", s.Bytes)
+	gauge(to, "stored_document_bytes", "Total size of all documents that are not in the trash. Duplicates count each time.", s.Bytes)
 	gauge(to, "database_bytes", "Size of the database file.", n.DatabaseBytes)
-	gauge(to, "disk_free_bytes", "Room on the disk of the data directory.", s.DiskFree)
-	gauge(to, "disk_reserve_bytes", "Room that stays free: below it nothing is stored (disk.reserve).", s.DiskReserve)
-	gauge(to, "documents_damaged", "Stored documents whose bytes are known to be damaged or missing; deedkeep status names them.", s.Damaged)
-	gauge(to, "read_only", "1 if the vault takes no more changes after a failure of its disk, until it is restarted.", flag(s.ReadOnly))
+	gauge(to, "disk_free_bytes", "Free disk space of the data directory.", s.DiskFree)
+	gauge(to, "disk_reserve_bytes", "Minimum free disk space (disk.reserve). Below it, uploads and new records are rejected.", s.DiskReserve)
+	gauge(to, "documents_damaged", "Number of stored documents known to be damaged or missing. To list them, run deedkeep status.", s.Damaged)
+	gauge(to, "read_only", "1 if the vault is read-only because of a disk error, until the server is restarted.", flag(s.ReadOnly))
 }
 
 func collectScrub(to sink, status instance.Status) {
@@ -83,57 +83,57 @@ func collectScrub(to sink, status instance.Status) {
 		s.Age = 0
 	}
 	gauge(to, "scrub_age_seconds",
-		"Time since the last complete scrub of all stored documents, or since the first one started if none is complete; 0 if scrub.every is 0.",
+		"Time since the last complete scrub of all stored documents, or since the start of the first one. 0 if scrub.every is 0.",
 		s.Age.Seconds())
-	gauge(to, "scrub_progress_ratio", "Part of the stored documents that the current scrub has read, 0 to 1.", s.Progress)
+	gauge(to, "scrub_progress_ratio", "Progress of the current scrub, from 0 to 1.", s.Progress)
 	gauge(to, "scrub_last_completion_timestamp_seconds",
-		"When a scrub last completed reading every stored document; 0 if none has.", unixSeconds(s.Completed))
+		"Time of the last complete scrub, in seconds since 1970. 0 if none.", unixSeconds(s.Completed))
 }
 
 func (c *collector) collectWork(to sink, n instance.Metrics) {
-	counter(to, "documents_filed_total", "Documents that were filed.", n.Uploaded)
-	counter(to, "documents_filed_bytes_total", "Size of the documents that were filed.", n.UploadedBytes)
+	counter(to, "documents_filed_total", "Number of documents uploaded.", n.Uploaded)
+	counter(to, "documents_filed_bytes_total", "Total size of the uploaded documents.", n.UploadedBytes)
 	counter(to, "documents_refused_total",
-		"Documents that were refused for what they are, such as too large, damaged or of another type.", n.Rejected)
+		"Number of documents rejected because of their size, type, or content.", n.Rejected)
 	age := 0.0
 	if !n.OldestTask.IsZero() {
 		age = max(0, c.Now().Sub(n.OldestTask).Seconds())
 	}
-	gauge(to, "processing_queue_length", "Documents that wait for their text and pictures.", n.Status.Queue)
-	gauge(to, "processing_queue_oldest_age_seconds", "How long the first document of the queue is overdue; 0 when none is.", age)
-	gauge(to, "processing_failed", "Documents that could not be processed; deedkeep process list says why.", n.Status.Failed)
+	gauge(to, "processing_queue_length", "Number of documents queued for text and previews.", n.Status.Queue)
+	gauge(to, "processing_queue_oldest_age_seconds", "Time since the first document in the queue became due. 0 if none is overdue.", age)
+	gauge(to, "processing_failed", "Number of documents whose processing failed. To list the reasons, run deedkeep process list.", n.Status.Failed)
 	to.byLabel(prometheus.CounterValue, "processing_documents_total",
-		"Documents whose processing ended, by what became of it: done; failed: the document cannot be processed; postponed: it is tried "+
-			"again later; gone: the document was deleted.", "outcome", jobs.Outcomes, n.Processed)
+		"Number of processed documents by outcome: done; failed: the document can't be processed; postponed: the server retries "+
+			"later; gone: the document was deleted.", "outcome", jobs.Outcomes, n.Processed)
 	to.byLabel(prometheus.CounterValue, "sign_ins_total",
-		"Tries of people to sign in, by what became of them: success; password: the name or the password is wrong; code_needed: the "+
-			"password is right, the two-factor code comes next; code: that is wrong; step: that came too late; wait: too many "+
-			"tries; busy: too many at once; trouble: of ours.", "outcome", auth.SignInOutcomes, n.SignIns)
-	to.histogram("commit_changes", "Changes that shared one commit, and so one sync of the disk.", n.Commits.Changes)
-	to.histogram("commit_duration_seconds", "Time a commit took to be written and synced.", n.Commits.Seconds)
+		"Number of sign-in attempts by outcome: success; password: incorrect username or password; code_needed: correct password, "+
+			"verification code required; code: incorrect verification code; step: verification code entered too late; wait: too many "+
+			"attempts; busy: too many at the same time; trouble: server error.", "outcome", auth.SignInOutcomes, n.SignIns)
+	to.histogram("commit_changes", "Number of changes per commit. Each commit syncs the disk once.", n.Commits.Changes)
+	to.histogram("commit_duration_seconds", "Time to write and sync a commit.", n.Commits.Seconds)
 }
 
 func collectSearch(to sink, n instance.Metrics) {
 	s := n.Search
-	gauge(to, "search_ready", "1 if searches are answered by a whole search index, 0 while callers are told to come again.", flag(s.Ready))
-	gauge(to, "search_building", "1 while a search index is being made, be it beside one that answers.", flag(s.Building))
+	gauge(to, "search_ready", "1 if a complete search index is available. At 0, clients are asked to retry later.", flag(s.Ready))
+	gauge(to, "search_building", "1 while a search index is being built, also if another one is in use.", flag(s.Building))
 	gauge(to, "search_build_indexed_records",
-		"Records that are in the search index that is being made, of deedkeep_search_build_records; 0 when none is.", s.Done)
-	gauge(to, "search_build_records", "Records that the search index that is being made will have; 0 when none is.", s.Total)
+		"Number of records already in the search index being built. 0 if none is being built.", s.Done)
+	gauge(to, "search_build_records", "Total number of records of the search index being built. 0 if none is being built.", s.Total)
 	gauge(to, "search_index_records",
-		"Records that are in the search index that answers; a document is one, and so is an abstract and an order.", s.Documents)
-	gauge(to, "search_index_bytes", "Size of the search index that answers, on the disk.", s.Bytes)
-	gauge(to, "search_index_segments", "Segments of the search index that answers; many small ones are joined to few large ones.", s.Segments)
-	gauge(to, "search_behind_changes", "Changes of records that the search index does not know of yet.", s.PendingChanges)
+		"Number of records (documents, abstracts, and orders) in the search index in use.", s.Documents)
+	gauge(to, "search_index_bytes", "Disk space of the search index in use.", s.Bytes)
+	gauge(to, "search_index_segments", "Number of segments of the search index in use. The server merges small segments into larger ones.", s.Segments)
+	gauge(to, "search_behind_changes", "Number of record changes that are not in the search index yet.", s.PendingChanges)
 	gauge(to, "search_missing_texts",
-		"Documents whose text is still to be made again, for a search index that is being made or the one that answers.", s.MissingText)
+		"Number of documents whose text must be extracted again for the search index.", s.MissingText)
 	gauge(to, "search_failing",
-		"1 while the search index does not follow what is changed; the log and deedkeep status say why.", flag(s.Failure != ""))
+		"1 while the search index can't be updated. For the reason, see the server log or run deedkeep status.", flag(s.Failure != ""))
 	to.byLabel(prometheus.CounterValue, "search_requests_total",
-		"Searches, by what became of them: found; nothing; refused: it could not be asked so; deadline: it took too long; busy: too many "+
-			"others were under way; no_index: the search index is being built; left: the client disconnected before the response; "+
-			"trouble: of ours.", "outcome", search.Outcomes, n.Searches)
-	to.histogram("search_duration_seconds", "Time of a search that was answered, with the reading of what was found.", n.SearchSeconds)
+		"Number of searches by outcome: found; nothing: no results; refused: invalid query; deadline: timeout; busy: too many searches at "+
+			"the same time; no_index: the search index is being built; left: the client disconnected before the response; "+
+			"trouble: server error.", "outcome", search.Outcomes, n.Searches)
+	to.histogram("search_duration_seconds", "Duration of successful searches, including reading the records found.", n.SearchSeconds)
 }
 
 func collectBackups(to sink, n instance.Metrics) {
@@ -148,16 +148,16 @@ func collectBackups(to sink, n instance.Metrics) {
 	if n.Backup.Next != nil {
 		next = *n.Backup.Next
 	}
-	gauge(to, "backup_last_success_timestamp_seconds", "When the last good backup was made; 0 if there is none.", unixSeconds(good))
+	gauge(to, "backup_last_success_timestamp_seconds", "Time of the last successful backup, in seconds since 1970. 0 if none.", unixSeconds(good))
 	gauge(to, "backup_last_failure_timestamp_seconds",
-		"When the last backup failed, if no good one was made since; else 0.", unixSeconds(failure))
-	gauge(to, "backup_last_bytes", "Size of the documents in the last good backup.", size)
-	gauge(to, "backup_next_timestamp_seconds", "When the next backup is due by plan; 0 without a plan.", unixSeconds(next))
+		"Time of the last failed backup, in seconds since 1970. 0 if none, or if a later backup succeeded.", unixSeconds(failure))
+	gauge(to, "backup_last_bytes", "Total size of the documents in the last successful backup.", size)
+	gauge(to, "backup_next_timestamp_seconds", "Time of the next scheduled backup, in seconds since 1970. 0 if backups are not scheduled.", unixSeconds(next))
 	gauge(to, "backup_last_verification_timestamp_seconds",
-		"When the server last read backups and held every byte against its sum; 0 if not since it was started.", unixSeconds(n.BackupsVerified))
+		"Time when the server last verified the checksums of backups, in seconds since 1970. 0 if not since its start.", unixSeconds(n.BackupsVerified))
 	gauge(to, "backup_last_verification_success",
-		"1 if the last verification of backups by the server found nothing wrong; 0 too if it made none since it was started, when its "+
-			"timestamp is 0.", flag(n.BackupsIntact))
+		"1 if the last verification of backups by the server found no damage. 0 if it found damage, or if the server has not verified "+
+			"backups since its start.", flag(n.BackupsIntact))
 }
 
 // unixSeconds returns at in seconds since 1970, or 0 for the zero time.

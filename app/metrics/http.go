@@ -44,20 +44,20 @@ func newHTTPMetrics(registry prometheus.Registerer) *httpMetrics {
 		return prometheus.CounterOpts{Name: "deedkeep_http_" + name, Help: help}
 	}
 	t := &httpMetrics{
-		inFlight: auto.NewGauge(prometheus.GaugeOpts{Name: "deedkeep_http_requests_in_flight", Help: "Requests that are being answered, now."}),
+		inFlight: auto.NewGauge(prometheus.GaugeOpts{Name: "deedkeep_http_requests_in_flight", Help: "Number of requests in progress."}),
 		requests: auto.NewCounterVec(counter("requests_total",
-			"Requests that were answered, by the pattern of their route, method and class of status; gone: the client left before an answer."),
+			"Number of requests by route pattern, method, and status class. gone: the client disconnected before the response."),
 			[]string{"route", "method", "status"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "deedkeep_http_request_duration_seconds", Buckets: durationBuckets,
-			Help: "Time from the head of a request to the end of its answer, with the time in which the client sent its body and took the answer.",
+			Help: "Time from the request headers to the end of the response, including the transfer of both bodies.",
 		}, []string{"route", "method"}),
 		errors: auto.NewCounterVec(counter("refusals_total",
-			"Requests that were refused with a status by which a client or the machine is in trouble, whatever their route."), []string{"code"}),
+			"Number of requests rejected with a status that indicates a problem of the client or the server."), []string{"code"}),
 		ignored: auto.NewCounter(counter("ignored_fields_total",
-			"Responses that name fields or parameters which the request sent and the server ignored.")),
-		in:  auto.NewCounter(counter("request_body_bytes_total", "Bytes of bodies that clients sent and the server read.")),
-		out: auto.NewCounter(counter("response_body_bytes_total", "Bytes of bodies that the server sent.")),
+			"Number of responses that list ignored request fields or parameters.")),
+		in:  auto.NewCounter(counter("request_body_bytes_total", "Total size of the request bodies read by the server.")),
+		out: auto.NewCounter(counter("response_body_bytes_total", "Total size of the response bodies sent by the server.")),
 	}
 	for _, status := range errorStatuses {
 		t.errors.WithLabelValues(strconv.Itoa(status))

@@ -63,7 +63,7 @@ func New(opts Options) *Metrics {
 		&collector{opts, opts.Vault.Metrics},
 	)
 	promauto.With(registry).NewGauge(prometheus.GaugeOpts{
-		Name: "deedkeep_build_info", Help: "Version and commit of the program that serves; always 1.",
+		Name: "deedkeep_build_info", Help: "Version and commit of the running server. Always 1.",
 		ConstLabels: prometheus.Labels{"version": opts.Version, "commit": opts.Commit},
 	}).Set(1)
 	return &Metrics{opts: opts, registry: registry, http: newHTTPMetrics(registry), lock: make(chan struct{}, 1)}

@@ -220,7 +220,7 @@ func TestOutcomesAreExplained(t *testing.T) {
 	m := fixture(t)
 	sendRequests(t, m) // HTTP metrics have no series before the first request
 	text := read(t, m)
-	guide, err := os.ReadFile(filepath.Join("..", "..", "cmd", "help", "monitoring.md"))
+	guide, err := os.ReadFile(filepath.Join("..", "guides", "monitoring.md"))
 	if err != nil {
 		t.Fatalf("read the monitoring guide: %v", err)
 	}
