@@ -191,7 +191,7 @@ func (s *server) send(c *gin.Context, status int, media string, raw []byte) {
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
 	c.Status(status)
 	if _, err := c.Writer.Write(raw); err != nil {
-		s.Log.Debug("response not delivered", "error", err)
+		s.Log.Debug("response not sent", "error", err)
 	}
 }
 

@@ -34,7 +34,7 @@ func (u *Users) Run(ctx context.Context) {
 		case <-prune.C:
 			err = u.auth.Sessions.prune(ctx)
 		}
-		if !u.auth.ShouldContinue(ctx, "sessions", err) {
+		if !u.auth.ShouldContinue(ctx, "session data not saved", err) {
 			return // buffered data is lost
 		}
 	}
@@ -44,7 +44,7 @@ func (u *Users) Run(ctx context.Context) {
 func (u *Users) End() error {
 	err := u.flush(context.Background())
 	if txn.NotWritable(err) {
-		u.auth.Log.Warn("sessions", "error", err)
+		u.auth.Log.Warn("session data not saved", "error", err)
 		return nil
 	}
 	return err

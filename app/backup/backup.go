@@ -100,7 +100,7 @@ func (b *Backups) StartCreate(ctx context.Context, actor model.Actor) error {
 	return b.creation.Start(actor, func(ctx context.Context, report func(done, total int64)) (Backup, error) {
 		created, err := b.createAndRecord(ctx, actor, to, func(p Progress) { report(p.Done, p.Total) })
 		if err != nil && ctx.Err() == nil {
-			b.Log.Error("backup", "error", err)
+			b.Log.Error("backup failed", "error", err)
 		}
 		return created, err
 	})
@@ -139,7 +139,7 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 	if auditErr != nil {
 		// The backup is valid even if the vault is read-only, so that the audit event can't be
 		// stored. That is when a backup is needed most.
-		b.Log.Error("the backup was made, but the log of events does not say so", "error", auditErr)
+		b.Log.Error("backup created, but not recorded in the audit log", "error", auditErr)
 	}
 	return created, nil
 }
@@ -290,9 +290,9 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 		err := s.Add(ctx, d, files[0].Size, func() (io.ReadCloser, error) { return b.vault.Blobs.Open(d) })
 		if errors.Is(err, archive.ErrSourceDamaged) && ctx.Err() == nil {
 			damaged = append(damaged, fmt.Sprint(files[0].ID))
-			b.Log.Error("a document could not be backed up", "file", files[0].ID, "error", err)
+			b.Log.Error("document not backed up", "file", files[0].ID, "error", err)
 			if err := b.vault.VerifyBlob(ctx, d, files[0]); err != nil && ctx.Err() == nil {
-				b.Log.Warn("a document is not verified", "file", files[0].ID, "error", err)
+				b.Log.Warn("document not verified", "file", files[0].ID, "error", err)
 			}
 			return nil
 		}

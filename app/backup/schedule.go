@@ -91,7 +91,7 @@ func (b *Backups) updateState(change func(*State)) {
 		}
 	}
 	if err != nil {
-		b.Log.Error("what became of the backup could not be noted", "error", err)
+		b.Log.Error("result of the backup not saved", "error", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func (b *Backups) Run(ctx context.Context) {
 func (b *Backups) runIfDue(ctx context.Context) {
 	state, err := b.State()
 	if err != nil {
-		b.Log.Error("backup", "error", err)
+		b.Log.Error("scheduled backup failed", "error", err)
 		return
 	}
 	if state.Next == nil || state.Next.After(b.Now()) {
@@ -165,14 +165,14 @@ func (b *Backups) runIfDue(ctx context.Context) {
 	created, err := b.Create(ctx, model.SystemActor(), "", func(Progress) {})
 	if err != nil {
 		if ctx.Err() == nil && errs.KindOf(err) != errs.Locked {
-			b.Log.Error("backup", "error", err)
+			b.Log.Error("scheduled backup failed", "error", err)
 		}
 		return
 	}
-	b.Log.Info("backup made", "snapshot", created.Snapshot, "files", created.Files, "bytes_written", created.BytesWritten, "took",
+	b.Log.Info("backup created", "snapshot", created.Snapshot, "files", created.Files, "bytes_written", created.BytesWritten, "took",
 		created.Duration.Round(time.Millisecond).String())
 	if err := b.prune(ctx, created.To); err != nil && ctx.Err() == nil {
-		b.Log.Error("backup: old snapshots were not removed", "error", err)
+		b.Log.Error("old backups not deleted", "error", err)
 	}
 }
 
@@ -190,7 +190,7 @@ func (b *Backups) prune(ctx context.Context, to string) error {
 		err = errors.Join(err, b.LogPruned(context.WithoutCancel(ctx), model.SystemActor(), to, p.Removed))
 	}
 	if len(p.Removed) > 0 || p.Blobs > 0 {
-		b.Log.Info("old backups removed", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)
+		b.Log.Info("old backups deleted", "snapshots", len(p.Removed), "documents", p.Blobs, "bytes", p.Bytes)
 	}
 	return err
 }

@@ -150,7 +150,7 @@ func (s *Store) finishWrite(f File, path string, d Digest, size int64) (*Staged,
 func (s *Store) makeReadOnly(f File) error {
 	err := f.Chmod(0o400)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
-		s.log.Debug("file system keeps no modes", "error", err)
+		s.log.Debug("file system doesn't support file modes", "error", err)
 		err = nil
 	}
 	return err

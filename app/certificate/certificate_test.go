@@ -175,7 +175,7 @@ func TestReloadsChangedFiles(t *testing.T) {
 		t.Errorf("after the certificate was deleted: log = %s, want an error and the previous certificate in use", log)
 	}
 	writeCertificate(t, dir, c.at.Add(-2*lifetime), "ended.example.com")
-	if !serves("b.example.com") || !strings.Contains(log.String(), "it ended on") {
+	if !serves("b.example.com") || !strings.Contains(log.String(), "expired on") {
 		t.Errorf("after an expired certificate: log = %s, want the valid one in use and the date in the log", log)
 	}
 	writeCertificate(t, dir, c.at.Add(2*time.Second), "c.example.com")
@@ -219,7 +219,7 @@ func TestWarnsBeforeExpiry(t *testing.T) {
 		}
 		c.at = c.at.Add(time.Hour)
 	}
-	if n := strings.Count(log.String(), "ends soon"); n != 2 {
+	if n := strings.Count(log.String(), "expires soon"); n != 2 {
 		t.Errorf("logged %d warnings in 25 hours, want 2: %s", n, log)
 	}
 }

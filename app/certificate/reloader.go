@@ -116,7 +116,7 @@ func (l *Reloader) logError(err error) {
 		text = err.Error()
 	}
 	if text != "" && text != l.lastError {
-		l.opts.Log.Error("the new certificate cannot be used; the one of before stays in use", "error", text, "until", l.info.NotAfter)
+		l.opts.Log.Error("new certificate not valid; the current one stays in use", "error", text, "until", l.info.NotAfter)
 	}
 	l.lastError = text
 }
@@ -137,11 +137,11 @@ func (l *Reloader) load() error {
 	}
 	now := l.opts.Now()
 	if l.pair != nil && now.After(info.NotAfter) && now.Before(l.info.NotAfter) {
-		return fmt.Errorf("certificate %s: it ended on %s", l.opts.Cert, info.NotAfter.Format(time.DateOnly))
+		return fmt.Errorf("certificate %s: expired on %s", l.opts.Cert, info.NotAfter.Format(time.DateOnly))
 	}
 	info.SelfSigned = l.isSelfSigned()
 	if l.pair != nil && info.Fingerprint != l.info.Fingerprint {
-		l.opts.Log.Warn("another certificate is in use from now on", "fingerprint", info.Fingerprint, "until", info.NotAfter)
+		l.opts.Log.Warn("new certificate loaded", "fingerprint", info.Fingerprint, "until", info.NotAfter)
 	}
 	l.pair, l.info = &pair, info
 	return nil
@@ -152,7 +152,7 @@ func (l *Reloader) load() error {
 func (l *Reloader) renewIfNeeded() error {
 	_, info, err := Load(l.opts.Cert, l.opts.Key)
 	if _, statErr := os.Stat(l.opts.Cert); err != nil && !errors.Is(statErr, fs.ErrNotExist) {
-		return fmt.Errorf("%w; delete it to have one made anew", err)
+		return fmt.Errorf("%w; delete it to create a new one", err)
 	}
 	if err == nil && l.opts.Now().Before(info.NotAfter.Add(-renewBefore)) && (l.opts.RequiredName == "" || info.Covers(l.opts.RequiredName)) {
 		return nil
@@ -170,6 +170,6 @@ func (l *Reloader) warnExpiry() {
 		return
 	}
 	l.warnedAt = now
-	l.opts.Log.Warn("the certificate ends soon, or has ended: get a new one and put it in the place of the files of tls.cert and tls.key",
+	l.opts.Log.Warn("the certificate expires soon or has expired; replace the files tls.cert and tls.key",
 		"cert", l.opts.Cert, "until", l.info.NotAfter)
 }

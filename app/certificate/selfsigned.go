@@ -84,11 +84,11 @@ func isASCII(name string) bool {
 func generate(dir string, names []string, now time.Time, rand io.Reader) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
 	if err != nil {
-		return fmt.Errorf("make a key: %w", err)
+		return fmt.Errorf("create key: %w", err)
 	}
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(rand, serial); err != nil {
-		return fmt.Errorf("make a serial number: %w", err)
+		return fmt.Errorf("create serial number: %w", err)
 	}
 	serial[0] &= 0x7f // a serial number must be positive and at most 20 bytes long (RFC 5280, section 4.1.2.2)
 	notBefore := now.Add(-clockSkew).UTC().Truncate(time.Second)
@@ -108,11 +108,11 @@ func generate(dir string, names []string, now time.Time, rand io.Reader) error {
 	}
 	der, err := x509.CreateCertificate(rand, template, template, &key.PublicKey, key)
 	if err != nil {
-		return fmt.Errorf("make a certificate: %w", err)
+		return fmt.Errorf("create certificate: %w", err)
 	}
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return fmt.Errorf("write a key: %w", err)
+		return fmt.Errorf("encode key: %w", err)
 	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	pair := append(bytes.Clone(public), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})...)

@@ -121,7 +121,7 @@ func (c handler) exportEvents(w http.ResponseWriter, r *http.Request) {
 	})
 	line := apitypes.EventLine{End: &end}
 	if err != nil {
-		c.Log.ErrorContext(r.Context(), "export of events", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
+		c.Log.ErrorContext(r.Context(), "audit log export failed", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		line = apitypes.EventLine{Error: err.Error()}
 	}
 	_ = apitypes.Write(w, line) // fails if the command has disconnected

@@ -115,7 +115,7 @@ func (c handler) respond(w http.ResponseWriter, r *http.Request, body any, err e
 		var failure apitypes.Failure
 		var header map[string]string
 		if status, failure, header = httpx.TranslateError(err); status == http.StatusInternalServerError {
-			c.Log.ErrorContext(r.Context(), "control door", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
+			c.Log.ErrorContext(r.Context(), "control request failed", "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 		}
 		body = failure
 		for name, value := range header {

@@ -31,7 +31,7 @@ func streamProgress[T any](c handler, w http.ResponseWriter, r *http.Request, un
 	if err != nil {
 		status, failure, _ := httpx.TranslateError(err)
 		if status == http.StatusInternalServerError {
-			c.Log.ErrorContext(r.Context(), "control door", "path", r.URL.Path, "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
+			c.Log.ErrorContext(r.Context(), "control request failed", "path", r.URL.Path, "error", err, "request_id", r.Header.Get(httpx.RequestIDHeader))
 			// Users of the control socket administer the machine, so they may see the cause of the error.
 			failure.Message = err.Error()
 		}

@@ -227,19 +227,19 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 func (in *Instance) logReread() {
 	r := in.Store.CacheCheck()
 	if r.LostWrites != nil {
-		in.Log.Error("the disk failed to write what the last session left in memory; it was dropped, and none of it was acknowledged",
+		in.Log.Error("the disk failed to write the last changes of the previous session; they were discarded, and none had been confirmed",
 			"error", r.LostWrites)
 	}
 	if r.WriteError != nil {
-		in.Log.Error("the disk failed a synced write to vault.db; the vault is read-only. Check the disk, or copy the data directory to another one",
+		in.Log.Error("a synced write to vault.db failed; the vault is read-only. Check the disk, or copy the data directory to another one",
 			"error", r.WriteError)
 	}
 	switch {
 	case r.SkipReason != "":
-		in.Log.Warn("vault.db can't be checked against the disk after a stop that was not clean; after a disk error, restart the machine first",
+		in.Log.Warn("can't compare vault.db with the disk after an unclean shutdown; after a disk error, restart the machine first",
 			"reason", r.SkipReason)
 	case !r.Clean:
-		in.Log.Info("vault.db was read from the disk again after a stop that was not clean", "took", r.Elapsed)
+		in.Log.Info("vault.db was read from disk again after an unclean shutdown", "took", r.Elapsed)
 	}
 }
 

@@ -221,13 +221,13 @@ func (c *Checker) sweepOrphans(ctx context.Context, r *RepairResult) error {
 		return err
 	}
 	if !current {
-		c.Log.Warn("orphans stay: vault.db is not the one that was last used here")
+		c.Log.Warn("orphaned files kept: vault.db is not the database last used in this data directory")
 		return nil
 	}
 	result, err := c.Vault.Sweeper.SweepBlobs(ctx)
 	r.Orphans = result.Removed
 	if err != nil && ctx.Err() == nil && errs.KindOf(err) != errs.Unavailable {
-		c.Log.Warn("orphans stay", "error", err) // a damaged record may refer to any of them
+		c.Log.Warn("orphaned files kept", "error", err) // a damaged record may refer to any of them
 		return nil
 	}
 	return err

@@ -105,7 +105,7 @@ func (s *Scrubber) load() {
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			s.vault.Log.Warn("scrub.json can't be read: the scrub starts over", "error", err)
+			s.vault.Log.Warn("can't read scrub.json; the scrub starts over", "error", err)
 		}
 		s.record = scrubRecord{}
 	}
@@ -136,7 +136,7 @@ func (s *Scrubber) Save() {
 		err = durable.WriteLine(filepath.Join(s.vault.Dir, scrubStateFile), raw)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // tests remove the directory
-		s.vault.Log.Warn("scrub.json can't be written", "error", err)
+		s.vault.Log.Warn("can't write scrub.json", "error", err)
 	}
 }
 
@@ -224,12 +224,12 @@ func (s *Scrubber) verifyQueued(ctx context.Context, digest blobstore.Digest) {
 func (s *Scrubber) verify(ctx context.Context, digest blobstore.Digest) {
 	err := s.vault.WithFileOfBlob(ctx, digest, func(file model.File) {
 		if err := s.vault.VerifyBlob(ctx, digest, file); err != nil && ctx.Err() == nil {
-			s.vault.Log.Warn("a document is not verified", "file", file.ID, "error", err)
+			s.vault.Log.Warn("document not verified", "file", file.ID, "error", err)
 		}
 		s.vault.LogDamage(ctx, digest) // in case an earlier attempt to log it failed
 	})
 	if err != nil && ctx.Err() == nil {
-		s.vault.Log.Warn("a document is not verified", "sha256", digest.String(), "error", err)
+		s.vault.Log.Warn("document not verified", "sha256", digest.String(), "error", err)
 	}
 }
 
@@ -245,7 +245,7 @@ func (s *Scrubber) Run(ctx context.Context) {
 		if err != nil {
 			wait = scrubErrorDelay
 			if ctx.Err() == nil {
-				s.vault.Log.Error("scrub", "error", err)
+				s.vault.Log.Error("scrub failed", "error", err)
 			}
 		}
 		s.saveIfDue(wait)
@@ -322,7 +322,7 @@ func (s *Scrubber) step(ctx context.Context, next scrubItem) {
 		now := s.vault.Now()
 		s.record = scrubRecord{Started: now, Completed: now}
 		s.mu.Unlock()
-		s.vault.Log.Info("every document was read", "damaged", s.vault.DamagedBlobs.Count())
+		s.vault.Log.Info("scrub completed", "damaged", s.vault.DamagedBlobs.Count())
 		s.Save()
 		return
 	}
@@ -331,7 +331,7 @@ func (s *Scrubber) step(ctx context.Context, next scrubItem) {
 		return // after a restart, the document is read again
 	}
 	if err != nil {
-		s.vault.Log.Warn("a document is not verified", "file", next.file.ID, "error", err)
+		s.vault.Log.Warn("document not verified", "file", next.file.ID, "error", err)
 	}
 	s.vault.LogDamage(ctx, next.digest)
 	s.mu.Lock()

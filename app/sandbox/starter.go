@@ -74,7 +74,7 @@ func (s *starter) start(ctx context.Context, o Options, engine bool) (*worker, e
 		if s.delay > maxRetryDelay {
 			return nil, err
 		}
-		o.Log.Warn("document process did not start", "cause", err, "again_in", s.delay)
+		o.Log.Warn("worker process did not start", "cause", err, "again_in", s.delay)
 	}
 }
 

@@ -191,5 +191,5 @@ func (p *worker) kill() {
 
 // logEnd logs the unexpected end of a worker.
 func (p *worker) logEnd(log *slog.Logger, cause error) {
-	log.Warn("document process ended", "pid", p.cmd.Process.Pid, "state", p.cmd.ProcessState.String(), "cause", cause)
+	log.Warn("worker process stopped", "pid", p.cmd.Process.Pid, "state", p.cmd.ProcessState.String(), "cause", cause)
 }

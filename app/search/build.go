@@ -124,7 +124,7 @@ func (x *Indexer) applyBatch(ctx context.Context, gen *generation, batch *indexB
 		gen.singleRecord = true // the next batches contain one record each, to isolate the rejected one
 		return nil
 	case errors.Is(err, query.ErrTerm):
-		x.options.Log.Error("a record is not in the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
+		x.options.Log.Error("record not added to the search index", "kind", batch.last.Kind, "id", batch.last.ID, "error", err)
 		gen.singleRecord = false
 		removal := gen.NewBatch()
 		removal.Remove(batch.last.Kind, batch.last.ID)

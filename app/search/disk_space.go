@@ -78,7 +78,7 @@ func (x *Indexer) checkBuildSpace() error {
 func (x *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
 		Message: "There isn't enough free space for a second search index. The current one stays in use.", Err: reason}
-	x.options.Log.Warn("the rebuild of the search index was abandoned; the current index stays in use", "reason", reason)
+	x.options.Log.Warn("rebuild of the search index stopped; the current one stays in use", "reason", reason)
 	gen := x.building
 	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.options.Now() })
 	x.discard(gen)

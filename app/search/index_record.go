@@ -39,7 +39,7 @@ func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRec
 		err = r.loadFile(t)
 	}
 	if err != nil && errs.KindOf(err) != errs.NotFound {
-		x.options.Log.Warn("a record is not in the search index", "noun", recordType, "id", id, "error", err) // an integrity check reports it
+		x.options.Log.Warn("record not added to the search index", "noun", recordType, "id", id, "error", err) // an integrity check reports it
 	}
 	r.found = err == nil
 	return r
@@ -86,7 +86,7 @@ func (b *indexBatch) readText(ctx context.Context, r indexRecord, page func(text
 		return pageErr
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.x.options.Log.Warn("text of a document is not in the search index", "file", r.ID, "error", err)
+		b.x.options.Log.Warn("text of a document not added to the search index", "file", r.ID, "error", err)
 	}
 	if err != nil && !r.textFailed {
 		b.missingText = append(b.missingText, r.ID)

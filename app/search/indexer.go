@@ -207,7 +207,7 @@ func (x *Indexer) Close() {
 		}
 		gen.readers.Wait()
 		if err := gen.Close(); err != nil {
-			x.options.Log.Warn("the search index", "error", err) // changes that were not saved will be applied again
+			x.options.Log.Warn("search index not saved", "error", err) // changes that were not saved will be applied again
 		}
 	}
 }

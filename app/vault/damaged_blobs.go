@@ -139,7 +139,7 @@ func (v *Vault) RecordDamage(ctx context.Context, digest blobstore.Digest, file 
 	if !v.DamagedBlobs.add(digest, file, problem, v.Now()) {
 		return
 	}
-	v.Log.Error("a stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
+	v.Log.Error("stored document is damaged", "file", file, "sha256", digest.String(), "error", cause)
 	v.LogDamage(context.WithoutCancel(ctx), digest)
 	v.saveDamagedBlobs()
 }
@@ -157,7 +157,7 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 	})
 	if err != nil {
 		if !txn.NotWritable(err) {
-			v.Log.Error("the audit log has no entry yet for a damaged document", "file", known.FileID, "error", err)
+			v.Log.Error("damaged document not recorded in the audit log yet", "file", known.FileID, "error", err)
 		}
 		return
 	}
@@ -169,7 +169,7 @@ func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
 		if known, marked := v.DamagedBlobs.lookup(digest); marked && v.DamagedBlobs.remove(digest) {
-			v.Log.Info("a damaged document is intact again", "file", known.FileID, "sha256", known.Digest)
+			v.Log.Info("damaged document is intact again", "file", known.FileID, "sha256", known.Digest)
 			healed = true
 		}
 	}

@@ -39,7 +39,7 @@ func (p *Purger) Run(ctx context.Context) {
 	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
 	for {
-		if !p.v.ShouldContinue(ctx, "purge", p.runOnce(ctx)) {
+		if !p.v.ShouldContinue(ctx, "purge of the trash failed", p.runOnce(ctx)) {
 			return
 		}
 		select {
@@ -75,7 +75,7 @@ func (v *Vault) Purge(ctx context.Context) error {
 	due := purgeRun{v: v, actor: model.SystemActor(), before: v.Now().Add(time.Microsecond - v.Settings.TrashPeriod)}
 	purged, err := due.run(ctx)
 	if purged.records > 0 {
-		v.Log.Info("purged the trash", "records", purged.records, "files", purged.files)
+		v.Log.Info("trash purged", "records", purged.records, "files", purged.files)
 	}
 	if purged.files > 0 {
 		v.Orphans.Notify()

@@ -75,6 +75,6 @@ func (v *Vault) writeServerState(s serverState) {
 		err = durable.WriteLine(filepath.Join(v.Dir, ServerStateFile), text)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // in tests, the data directory may be gone
-		v.Log.Warn("note of start and stop", "error", err)
+		v.Log.Warn("server start or stop not recorded", "error", err)
 	}
 }

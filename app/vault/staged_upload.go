@@ -169,7 +169,7 @@ func (u *StagedUpload) Discard() {
 		}
 		if err := doc.staged.Discard(); err != nil {
 			// The server empties tmp at its next start.
-			u.v.Log.Warn("staged file stays until the next start", "error", err)
+			u.v.Log.Warn("staged file not deleted until the next start", "error", err)
 		}
 	}
 }

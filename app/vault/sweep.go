@@ -42,7 +42,7 @@ func (s *Sweeper) Run(ctx context.Context, every time.Duration) {
 	defer tick.Stop()
 	for {
 		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Error("sweep", "error", err)
+			s.Log.Error("deletion of orphaned files failed", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -90,7 +90,7 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		return used, err
 	})
 	if result.Removed > 0 {
-		s.Log.Info("swept orphans", "removed", result.Removed, "bytes", result.Bytes)
+		s.Log.Info("orphaned files deleted", "removed", result.Removed, "bytes", result.Bytes)
 	}
 	if err != nil {
 		return result, fmt.Errorf("sweep: %w", err)

@@ -95,7 +95,7 @@ func (b *Batch) Put(d Document) error {
 		return fmt.Errorf("text of document %d: %w", d.ID, err)
 	}
 	if b.truncated && b.log != nil {
-		b.log.Warn("the end of a text is not in the search index: it has too many words", "kind", d.Kind, "id", d.ID, "words", b.text.position)
+		b.log.Warn("text has too many words; the end is not in the search index", "kind", d.Kind, "id", d.ID, "words", b.text.position)
 	}
 	return nil
 }

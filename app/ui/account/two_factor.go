@@ -101,7 +101,7 @@ func (p *Pages) downloadRecoveryCodes(r *page.Request) error {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	if _, err := r.W.Write([]byte(text.String())); err != nil {
-		p.Log.DebugContext(r.Context(), "page not delivered", "error", err)
+		p.Log.DebugContext(r.Context(), "page not sent", "error", err)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (p *Pages) activityCSV(r *page.Request) error {
 			err = table.Flush()
 		}
 		if err != nil {
-			p.AbortResponse(r, "activity", err)
+			p.AbortResponse(r, "audit log export", err)
 		}
 		if q.Position == nil {
 			return nil

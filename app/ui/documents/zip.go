@@ -49,11 +49,11 @@ func (p *Pages) sendZip(r *page.Request, name string, list []vault.Descendant) e
 			err = p.addToZip(r, z, names[i], file, content)
 		}
 		if err != nil {
-			p.AbortResponse(r, "zip", err)
+			p.AbortResponse(r, "ZIP download", err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		p.AbortResponse(r, "zip", err)
+		p.AbortResponse(r, "ZIP download", err)
 	}
 	return nil
 }

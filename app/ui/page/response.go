@@ -57,7 +57,7 @@ func (p *Site) renderBlock(r *Request, policy string, status int, name, block st
 	h.Set("Cache-Control", "no-store")
 	r.W.WriteHeader(status)
 	if _, err := r.W.Write(text); err != nil {
-		p.Log.Debug("page not delivered", "error", err)
+		p.Log.Debug("page not sent", "error", err)
 	}
 	return nil
 }

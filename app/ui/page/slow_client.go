@@ -18,6 +18,6 @@ const minDownloadRate = 1 << 10
 func (p *Site) SetWriteDeadline(r *Request, size int64) {
 	deadline := time.Now().Add(slowClientGrace + time.Duration(size/max(p.MinRate, minDownloadRate))*time.Second)
 	if err := http.NewResponseController(r.W).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		p.Log.Debug("write deadline", "error", err)
+		p.Log.Debug("write deadline not set", "error", err)
 	}
 }

@@ -52,7 +52,7 @@ func (p *Site) SubmitOnce(r *Request, done AlreadySubmitted, act func() (address
 	}
 	// The response has been sent. If this fails, the form's changes are kept.
 	if err := p.Vault.StoreLocation(context.WithoutCancel(r.Context()), key, address); err != nil {
-		p.Log.ErrorContext(r.Context(), "remember a form", "error", err, "request_id", r.RequestID())
+		p.Log.ErrorContext(r.Context(), "form submission not recorded", "error", err, "request_id", r.RequestID())
 	}
 	return nil
 }
