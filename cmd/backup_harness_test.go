@@ -223,8 +223,8 @@ func (h *backupHarness) checkPartialRestore(dir string) {
 	switch {
 	case marked == nil:
 		_, messages := h.runCommand(1, "serve", "--listen", "127.0.0.1:0", "--data", dir)
-		if !strings.Contains(messages, "half restored") {
-			h.t.Errorf("serve: got %q, want \"half restored\"", messages)
+		if !strings.Contains(messages, "contains an unfinished restore") {
+			h.t.Errorf("serve: got %q, want \"contains an unfinished restore\"", messages)
 		}
 		h.runCommand(1, "status", "--data", dir)
 	case !h.hasNoDatabase(dir): // the restore was killed after its last write

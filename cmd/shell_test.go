@@ -165,7 +165,7 @@ func TestExitCodeOfLock(t *testing.T) {
 		code int
 	}{
 		{"backup of the server in progress", fmt.Errorf("backup: %w",
-			&client.Error{Status: http.StatusLocked, Message: "A backup is already being made."}), exitLocked},
+			&client.Error{Status: http.StatusLocked, Message: "A backup is already running."}), exitLocked},
 		{"backup archive locked", fmt.Errorf("/mnt/b: %w: another backup command works on it", archive.ErrLocked), exitLocked},
 		{"other error of the server", &client.Error{Status: http.StatusConflict, Message: "No."}, exitFailed},
 	} {

@@ -120,7 +120,7 @@ func TestUnreadableDatabase(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.WriteFile(path, bytes.Repeat([]byte("not a database"), 5000), 0o600)); err != nil {
 		t.Fatalf("replace database: %v", err)
 	}
-	sentence := "vault.db is damaged (invalid database): restore a backup"
+	sentence := "vault.db is damaged (invalid database); restore a backup"
 	got := runCLI(t.Context(), t, nil, "verify", "--data", data)
 	if got.code != exitDamage || !strings.HasPrefix(got.out, "database vault.db: ") || !strings.Contains(got.out, sentence) {
 		t.Errorf("verify: got %+v, want exit code %d and %q", got, exitDamage, sentence)

@@ -40,7 +40,7 @@ type Backups struct {
 // NewBackups returns a Backups for the vault v.
 func NewBackups(v *vault.Vault, checker *integrity.Checker, secrets *secret.Keys, settings Settings) *Backups {
 	return &Backups{DB: v.DB, vault: v, checker: checker, secrets: secrets, settings: settings,
-		creation:     txn.Task[Backup]{DB: v.DB, Busy: "A backup is already being made."},
+		creation:     txn.Task[Backup]{DB: v.DB, Busy: "A backup is already running."},
 		verification: txn.Task[archive.VerifyReport]{DB: v.DB}}
 }
 
@@ -170,7 +170,7 @@ func CheckTarget(to, data string) error {
 	for _, pair := range [][2]string{{to, data}, {data, to}} {
 		if rel, err := filepath.Rel(resolveLinks(pair[1]), resolveLinks(pair[0])); err == nil && rel != ".." &&
 			!strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return errs.InvalidField("to", "%s and the data directory %s lie inside each other: a backup belongs on another disk.", to, data)
+			return errs.InvalidField("to", "%s overlaps with the data directory %s. Store backups on another disk.", to, data)
 		}
 	}
 	return nil
@@ -263,8 +263,8 @@ func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archi
 	}
 	if first != nil {
 		return info, &errs.Error{Kind: errs.Conflict,
-			Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), and a damaged one is not backed up: "+
-				`"deedkeep verify" lists what is wrong. The backups made before are as they were.`, first.Kind, first.Subject, first.Problem, found)}
+			Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), so no backup was created. "+
+				`To list the damage, run "deedkeep verify". Existing backups are not affected.`, first.Kind, first.Subject, first.Problem, found)}
 	}
 	key, err := os.ReadFile(filepath.Join(b.Dir, "secret.key"))
 	if err != nil {
@@ -308,8 +308,8 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 	}
 	return &errs.Error{Kind: errs.Conflict,
 		Message: fmt.Sprintf(
-			"The bytes of file %s%s are damaged or missing in the vault and in no earlier backup here: the snapshot was not made. "+
-				`"deedkeep verify" says more; file them again, or delete them for good.`, strings.Join(damaged, ", "), more)}
+			"No backup was created: document %s%s is damaged or missing in the vault and is not in an earlier backup here. "+
+				`Run "deedkeep verify" for details. Upload the documents again, or delete them permanently.`, strings.Join(damaged, ", "), more)}
 }
 
 // ArchiveOptions returns the options for opening an archive. keys may be nil if there is

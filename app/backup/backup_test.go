@@ -212,8 +212,8 @@ func TestBackupWithDamagedDocument(t *testing.T) {
 	vaulttest.CreateBackup(t, v, early)
 	_, err = v.Backups.Create(t.Context(), vaulttest.Operator, late, func(backup.Progress) {})
 	vaulttest.WantKind(t, "a damaged document", err, errs.Conflict)
-	if err == nil || !strings.Contains(err.Error(), "file 1 are damaged") {
-		t.Errorf("Create: %v, want \"file 1 are damaged\" in it", err)
+	if err == nil || !strings.Contains(err.Error(), "document 1 is damaged") {
+		t.Errorf("Create: %v, want \"document 1 is damaged\" in it", err)
 	}
 	a, err := archive.Open(late, archive.Options{Now: time.Now})
 	if err != nil {

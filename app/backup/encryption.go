@@ -33,7 +33,7 @@ func (s Settings) Encryption(rand io.Reader) (Encryption, error) {
 	}
 	salt := make([]byte, saltSize)
 	if _, err := io.ReadFull(rand, salt); err != nil {
-		return Encryption{}, fmt.Errorf("fingerprint of the passphrase: %w", err)
+		return Encryption{}, fmt.Errorf("hash the passphrase: %w", err)
 	}
 	return Encryption{Recipients: s.Recipients, PassphraseFingerprint: fingerprint(salt, passphrase)}, nil
 }
@@ -48,7 +48,7 @@ func fingerprint(salt []byte, passphrase string) string {
 func (s Encryption) describe() string {
 	switch {
 	case s.PassphraseFingerprint != "":
-		return "encrypted under a passphrase"
+		return "encrypted with a passphrase"
 	case len(s.Recipients) > 0:
 		return "encrypted for " + strings.Join(s.Recipients, ", ")
 	}
@@ -62,7 +62,7 @@ func (b *Backups) CheckEncryption(expected Encryption) error {
 	settings := b.settings
 	passphrase, err := settings.passphrase()
 	if err != nil {
-		return Conflict("The server's settings: %v", err)
+		return Conflict("Settings of the server: %v", err)
 	}
 	actual := Encryption{Recipients: settings.Recipients}
 	if passphrase != "" {
@@ -76,11 +76,11 @@ func (b *Backups) CheckEncryption(expected Encryption) error {
 	}
 	expectedText, actualText := expected.describe(), actual.describe()
 	if expectedText == actualText {
-		actualText = "the same under another passphrase"
+		actualText = "encrypted with another passphrase"
 	}
 	return &errs.Error{Kind: errs.Conflict,
-		Message: fmt.Sprintf("The settings of this command say that the backup is to be %s, those of the running server say %s: "+
-			"no backup was made. backup.passphrase_file and backup.recipients belong into config.yaml of the data directory, and the server must be restarted to know them.",
+		Message: fmt.Sprintf("The settings of this command say %s, but those of the running server say %s. "+
+			"No backup was created. Set backup.passphrase_file or backup.recipients in config.yaml of the data directory and restart the server.",
 			expectedText, actualText)}
 }
 

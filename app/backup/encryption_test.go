@@ -28,14 +28,14 @@ func TestCheckEncryption(t *testing.T) {
 		{"same passphrase", passphrase, passphrase, ""},
 		{"same recipients in another sequence", recipients, backup.Settings{Recipients: []string{"age1a", "age1b"}}, ""},
 		{"client has a passphrase, server unencrypted", backup.Settings{}, passphrase,
-			"encrypted under a passphrase, those of the running server say not encrypted"},
+			"encrypted with a passphrase, but those of the running server say not encrypted"},
 		{"client unencrypted, server has a passphrase", passphrase, backup.Settings{},
-			"not encrypted, those of the running server say encrypted under a passphrase"},
-		{"another passphrase", passphrase, backup.Settings{Passphrase: "correct horse stapler"}, "say the same under another passphrase"},
+			"not encrypted, but those of the running server say encrypted with a passphrase"},
+		{"another passphrase", passphrase, backup.Settings{Passphrase: "correct horse stapler"}, "say encrypted with another passphrase"},
 		{"other recipients", recipients, backup.Settings{Recipients: []string{"age1a"}},
-			"encrypted for age1a, those of the running server say encrypted for age1b, age1a"},
+			"encrypted for age1a, but those of the running server say encrypted for age1b, age1a"},
 		{"missing passphrase file", backup.Settings{PassphraseFile: "/nowhere/phrase"}, passphrase,
-			"The server's settings: backup.passphrase_file"},
+			"Settings of the server: backup.passphrase_file"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			opts := vaulttest.Options(t)

@@ -33,7 +33,7 @@ func (b *Backups) ForgetArchive(to string) error {
 	}
 	b.updateState(func(s *State) { delete(s.Archives, to) })
 	if id, err := b.expectedArchive(to); err != nil || id != "" {
-		return &errs.Error{Kind: errs.Conflict, Message: "Which backups were there could not be forgotten: see the log.", Err: err}
+		return &errs.Error{Kind: errs.Conflict, Message: "The previous backup directory could not be reset. Check the server log.", Err: err}
 	}
 	return nil
 }

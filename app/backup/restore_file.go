@@ -26,7 +26,7 @@ func RestoreFile(ctx context.Context, from, snapshot string, opts archive.Option
 
 func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Options, id uint64, path string) (file model.File, err error) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return file, errors.Join(Conflict("%s is there already: choose another name with -o", path), err)
+		return file, errors.Join(Conflict("%s already exists; choose another file name with -o", path), err)
 	}
 	a, err := archive.Open(from, opts)
 	if err != nil {
@@ -50,7 +50,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	}
 	e, ok := entries[file.Digest]
 	if !ok {
-		return file, Conflict("snapshot %s has the record of file %d, and not its bytes", info.Snapshot, id)
+		return file, Conflict("snapshot %s has the record of document %d, but not its content", info.Snapshot, id)
 	}
 	src, err := a.Blob(ctx, e)
 	if err != nil {
@@ -81,7 +81,7 @@ func readArchivedFile(ctx context.Context, a *archive.Archive, info archive.Info
 		return err
 	})
 	if errs.KindOf(err) == errs.NotFound {
-		err = &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("Snapshot %s has no file %d.", info.Snapshot, id), Err: err}
+		err = &errs.Error{Kind: errs.NotFound, Message: fmt.Sprintf("Snapshot %s has no document %d.", info.Snapshot, id), Err: err}
 	}
 	return file, err
 }
@@ -100,7 +100,7 @@ func writeExclusive(src io.Reader, path string) error {
 	// the meantime.
 	reserved, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return errors.Join(Conflict("%s is there already: choose another name with -o", path), err, os.Remove(f.Name()))
+		return errors.Join(Conflict("%s already exists; choose another file name with -o", path), err, os.Remove(f.Name()))
 	}
 	if err := errors.Join(reserved.Close(), os.Rename(f.Name(), path)); err != nil {
 		return errors.Join(err, os.Remove(f.Name()), os.Remove(path))

@@ -204,7 +204,7 @@ const maxNamedSnapshots = 50
 // backups may belong to another vault.
 func (b *Backups) LogPruned(ctx context.Context, actor model.Actor, from string, removed []string) error {
 	if from == "" || len(removed) == 0 {
-		return errs.InvalidField("removed", "Nothing was removed.")
+		return errs.InvalidField("removed", "No old backups were deleted.")
 	}
 	names := strings.Join(removed[:min(len(removed), maxNamedSnapshots)], ", ")
 	if more := len(removed) - maxNamedSnapshots; more > 0 {

@@ -53,7 +53,7 @@ func TestControlBackup(t *testing.T) {
 		wantText   string
 	}{
 		{"no destination", `{"to":""}`, 200, 422, "--to"},
-		{"into itself", `{"to":` + pathJSON(t, opts.Dir) + `}`, 200, 422, "lie inside each other"},
+		{"into itself", `{"to":` + pathJSON(t, opts.Dir) + `}`, 200, 422, "overlaps with the data directory"},
 		{"destination is a file", `{"to":` + pathJSON(t, filepath.Join(to, "deedkeep-backup")) + `}`, 200, 500, ""},
 		{"no JSON", `words`, 400, 0, ""},
 		{"a number", `{"to":7}`, 400, 0, ""},
@@ -78,7 +78,7 @@ func TestControlBackup(t *testing.T) {
 	t.Run("during another backup", func(t *testing.T) {
 		_, err := v.Backups.Create(t.Context(), model.SystemActor(), to, func(backup.Progress) {
 			if line := last(send(http.MethodPost, "/control/backup", string(target))); line.Status != http.StatusLocked ||
-				line.Error != "A backup is already being made." {
+				line.Error != "A backup is already running." {
 				t.Errorf("got %+v, want status 423", line)
 			}
 		})

@@ -25,7 +25,7 @@ func Guard(h http.Handler, token string) http.Handler {
 		if r.Host != Host || fromBrowser(r.Header) || !hasToken(r.Header, token) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
-			_, _ = io.WriteString(w, `{"message":"This door is for the deedkeep command on this machine."}`+"\n") // the client may be gone
+			_, _ = io.WriteString(w, `{"message":"The control socket is only for the deedkeep command on this machine."}`+"\n") // the client may be gone
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -50,7 +50,7 @@ func TestGuard(t *testing.T) {
 			if response.Code != row.want || reached != (row.want == 200) {
 				t.Errorf("status = %d, handler called: %v, want status %d", response.Code, reached, row.want)
 			}
-			if want := `{"message":"This door is for the deedkeep command on this machine."}` + "\n"; row.want == 403 &&
+			if want := `{"message":"The control socket is only for the deedkeep command on this machine."}` + "\n"; row.want == 403 &&
 				response.Body.String() != want {
 				t.Errorf("body = %q, want %q", response.Body, want)
 			}

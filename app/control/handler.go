@@ -155,7 +155,7 @@ func readBody(r *http.Request, v any, maxSize int64) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
-		return &httpx.Error{Status: http.StatusBadRequest, Message: "The request body has a field of another kind: " + err.Error()}
+		return &httpx.Error{Status: http.StatusBadRequest, Message: "The request body has a field of the wrong type: " + err.Error()}
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const (
 	proofLimit = 3 * time.Second
 )
 
-var errOtherProgram = errors.New("another program listens there")
+var errOtherProgram = errors.New("another program uses this port")
 
 func serverProof(token string, challenge []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(token))

@@ -73,7 +73,7 @@ func (l loopback) listen(dataDir string, rand io.Reader) (*Listener, error) {
 	}
 	var raw [32]byte
 	if _, err := io.ReadFull(rand, raw[:]); err != nil {
-		return nil, fmt.Errorf("draw the control token: %w", err)
+		return nil, fmt.Errorf("create the control token: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -81,7 +81,7 @@ func (l loopback) listen(dataDir string, rand io.Reader) (*Listener, error) {
 	}
 	address, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("open the control port: %s is no TCP address", listener.Addr()), listener.Close())
+		return nil, errors.Join(fmt.Errorf("open the control port: %s is not a TCP address", listener.Addr()), listener.Close())
 	}
 	token := hex.EncodeToString(raw[:])
 	if err := writePortFile(dataDir, portFile{Port: address.Port, Token: token}); err != nil {
@@ -98,12 +98,12 @@ func readPortFile(dataDir string) (portFile, error) {
 		return portFile{}, fmt.Errorf("%w (no %s)", ErrNoServer, path)
 	}
 	if err != nil {
-		return portFile{}, fmt.Errorf("read the control note: %w", err)
+		return portFile{}, fmt.Errorf("read the control port file: %w", err)
 	}
 	defer func() { _ = file.Close() }() // the file was only read
 	text, err := io.ReadAll(io.LimitReader(file, maxPortFile))
 	if err != nil {
-		return portFile{}, fmt.Errorf("read the control note: %w", err)
+		return portFile{}, fmt.Errorf("read the control port file: %w", err)
 	}
 	parsed, ok := parsePortFile(text)
 	if !ok {
@@ -128,10 +128,10 @@ func parsePortFile(text []byte) (portFile, bool) {
 func writePortFile(dataDir string, content portFile) error {
 	text, err := json.Marshal(content)
 	if err != nil {
-		return fmt.Errorf("write the control note: %w", err)
+		return fmt.Errorf("write the control port file: %w", err)
 	}
 	if err := durable.WriteFile(filepath.Join(dataDir, portFileName), append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the control note: %w", err)
+		return fmt.Errorf("write the control port file: %w", err)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func trashRecord(ids encode.IDCodec, text string) (recordType string, id uint64,
 	recordType, number, _ := strings.Cut(ids.Decode(text), ":")
 	id, err = strconv.ParseUint(number, 10, 63)
 	if err != nil {
-		return "", 0, errs.RecordNotFound("record in the trash", text)
+		return "", 0, errs.RecordNotFound("trash record", text)
 	}
 	return recordType, id, nil
 }

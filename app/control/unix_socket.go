@@ -64,12 +64,12 @@ func (s unixSocket) checkFree(dataDir, path string) error {
 		return fmt.Errorf("open the control socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("open the control socket: %s is there and is not a socket; move it away", path)
+		return fmt.Errorf("open the control socket: %s exists and is not a socket; move it to another place", path)
 	}
 	conn, err := s.dial(context.Background(), dataDir) // a local connection never blocks
 	switch {
 	case err == nil:
-		return errors.Join(fmt.Errorf("%w (%s answers)", ErrInUse, path), conn.Close())
+		return errors.Join(fmt.Errorf("%w (%s responds)", ErrInUse, path), conn.Close())
 	case errors.Is(err, syscall.EAGAIN): // the backlog is full, so a server is listening
 		return fmt.Errorf("%w (%s is busy)", ErrInUse, path)
 	case errors.Is(err, ErrNoServer):
@@ -82,7 +82,7 @@ func socketPath(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, socketName)
 	if len(path) > socketPathMax {
 		return "", fmt.Errorf(
-			"the control socket's path %s has %d bytes, at most %d are possible: choose a shorter directory for the setting data",
+			"the path of the control socket, %s, has %d bytes, but at most %d are allowed; use a shorter path for the setting data",
 			path, len(path), socketPathMax)
 	}
 	return path, nil

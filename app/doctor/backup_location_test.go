@@ -21,7 +21,7 @@ func TestBackupLocation(t *testing.T) {
 	check(t, "none", checkBackupLocation(&apitypes.Checkup{}, c), OK, "no backup")
 	to := filepath.Join(t.TempDir(), "b")
 	found := &apitypes.Checkup{Status: apitypes.Status{LastBackup: &apitypes.Backup{To: to, Snapshot: "20261121T071500Z"}}}
-	check(t, "not mounted", checkBackupLocation(found, c), Bad, "there is no backup here")
+	check(t, "not mounted", checkBackupLocation(found, c), Bad, "no backup found")
 	body := fmt.Sprintf(`{"archive":"%032d","vault":"v","created_at":"2026-11-21T07:15:00Z","form":"plain","proof":""}`+"\n", 1)
 	head := fmt.Sprintf("deedkeep-backup 1 %x\n%s", sha256.Sum256([]byte(body)), body)
 	if err := errors.Join(os.MkdirAll(filepath.Join(to, "snapshots"), 0o700),

@@ -53,7 +53,7 @@ func (e Entry) Open() (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no file any more")
+		err = errors.New("not a file anymore")
 	}
 	if err != nil {
 		return nil, errors.Join(withoutPath(err), file.Close())

@@ -62,7 +62,7 @@ func (in *Instance) Dashboard(ctx context.Context, today string) (Dashboard, err
 	d := Dashboard{Today: today}
 	day, err := time.Parse(time.DateOnly, today)
 	if err != nil {
-		return d, errs.InvalidField("today", "The day must be a date, like 2026-05-29.")
+		return d, errs.InvalidField("today", "The day must be a date such as 2026-05-29.")
 	}
 	date := func(days int) string { return day.AddDate(0, 0, days).Format(time.DateOnly) }
 	d.DueTo = date(DueDays)

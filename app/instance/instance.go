@@ -122,7 +122,7 @@ type Instance struct {
 }
 
 // ErrNoVault is wrapped in Open's error if there is no vault and Open was not asked to create one.
-var ErrNoVault = errors.New("there is no vault here")
+var ErrNoVault = errors.New("no vault here")
 
 // ErrDamaged is wrapped in Open's error if the database can't be read.
 var ErrDamaged = errors.New("the database is damaged")
@@ -193,7 +193,7 @@ func openDatabase(ctx context.Context, path string, readOnly bool, opts store.Op
 	db, err := open(ctx, path, opts)
 	if sentence, damaged := store.DescribeDamage(err); damaged {
 		return nil, &errs.Error{
-			Message: fmt.Sprintf("%s is damaged (%s): restore a backup", path, sentence), Err: errors.Join(ErrDamaged, err),
+			Message: fmt.Sprintf("%s is damaged (%s); restore a backup", path, sentence), Err: errors.Join(ErrDamaged, err),
 		}
 	}
 	return db, err
@@ -256,7 +256,7 @@ func openKeys(dir, database string, rand io.Reader) (*secret.Keys, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(database); err == nil {
 			return nil, fmt.Errorf(
-				`%s is missing, and every ID and link depends on it; "deedkeep restore latest --from DIR --data FOLDER" restores a backup into another folder: copy secret.key from there`, path)
+				`%s is missing, and all IDs and links depend on it; restore a backup into another folder with "deedkeep restore latest --from DIR --data FOLDER" and copy secret.key from there`, path)
 		}
 	}
 	keys, _, err := secret.LoadKeys(path, rand)

@@ -205,11 +205,11 @@ func TestOpenRejectsUsedDirectory(t *testing.T) {
 		{"other files", func(dir string) error {
 			return errors.Join(os.MkdirAll(filepath.Join(dir, "tmp", "photos"), 0o755), os.WriteFile(filepath.Join(dir, "letter.txt"), nil, 0o644))
 		}, "choose an empty directory"},
-		{"tmp is a symlink", func(dir string) error { return os.Symlink(linked, filepath.Join(dir, "tmp")) }, "no link"},
+		{"tmp is a symlink", func(dir string) error { return os.Symlink(linked, filepath.Join(dir, "tmp")) }, "not a link"},
 		{"documents without a database", func(dir string) error {
 			return errors.Join(os.MkdirAll(filepath.Join(dir, "blobs", "ab"), 0o700),
 				os.WriteFile(filepath.Join(dir, "blobs", "ab", "x"), nil, 0o400))
-		}, "put it back from a backup"},
+		}, "restore a backup"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

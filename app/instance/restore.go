@@ -112,7 +112,7 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 	lock := flock.New(filepath.Join(w.dir, integrity.RestoreMarkerFile+".lock"))
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
-		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is working on " + w.dir + "."}
+		err = &errs.Error{Kind: errs.Locked, Message: "Another restore is running in " + w.dir + "."}
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -150,7 +150,7 @@ func checkRestorable(dir string, marker restoreMarker) error {
 		if existing.Archive == marker.Archive && existing.Snapshot == marker.Snapshot {
 			return nil
 		}
-		return backup.Conflict("%s holds an unfinished restore of snapshot %s from %s: finish that one, or remove the directory", dir,
+		return backup.Conflict("%s contains an unfinished restore of snapshot %s from %s; finish that restore, or delete the directory", dir,
 			existing.Snapshot, existing.From)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -158,7 +158,7 @@ func checkRestorable(dir string, marker restoreMarker) error {
 	for _, e := range entries {
 		if !slices.Contains(ignoredFiles, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
 			return backup.Conflict(
-				"%s is not empty (it holds %q): a restore goes only into an empty or absent directory, never over live data; choose another with --data", dir, e.Name())
+				"%s is not empty (it contains %q); restore never overwrites live data, so choose an empty or new directory with --data", dir, e.Name())
 		}
 	}
 	return nil
@@ -186,7 +186,7 @@ func checkNotRestoring(dir string, restoring bool) error {
 		return err
 	}
 	return backup.Conflict(
-		`%s is half restored: run "deedkeep restore %s --from %s" again, which goes on where it was cut off, or remove the directory`,
+		`%s contains an unfinished restore; run "deedkeep restore %s --from %s" again to resume it, or delete the directory`,
 		dir, marker.Snapshot, marker.From)
 }
 
@@ -226,7 +226,7 @@ func (w *restorer) checkSpace(blobs *blobstore.Store) error {
 	}
 	if free < need {
 		return &errs.Error{Kind: errs.InsufficientStorage,
-			Message: fmt.Sprintf("The disk of %s has %d MB free, and this restore needs %d MB.", w.dir, free>>20, need>>20)}
+			Message: fmt.Sprintf("The disk of %s has %d MB free, but this restore needs %d MB.", w.dir, free>>20, need>>20)}
 	}
 	return nil
 }
@@ -343,7 +343,7 @@ func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, 
 	}
 	if problem := difference(w.info, report); problem != "" {
 		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
-			Message: fmt.Sprintf("what came back is not what was backed up: %s. Nothing opens it; the backup is as it was", problem)}
+			Message: fmt.Sprintf("the restored data differs from the backup: %s; the directory can't be used, and the backup was not changed", problem)}
 	}
 	err = v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		if err := removeSessionsAndResponses(t); err != nil {
@@ -381,11 +381,11 @@ func difference(info archive.Info, r integrity.Report) string {
 	switch {
 	case len(r.Findings) > 0:
 		f := r.Findings[0]
-		return fmt.Sprintf("%d findings, the first: %s %s: %s", len(r.Findings), f.Kind, f.Subject, f.Problem)
+		return fmt.Sprintf("%d findings; the first: %s %s: %s", len(r.Findings), f.Kind, f.Subject, f.Problem)
 	case uint64(r.Blobs) != info.Blobs || r.Bytes != info.Bytes:
-		return fmt.Sprintf("%d documents of %d bytes, %d of %d bytes were backed up", r.Blobs, r.Bytes, info.Blobs, info.Bytes)
+		return fmt.Sprintf("%d documents with %d bytes, but the backup has %d with %d bytes", r.Blobs, r.Bytes, info.Blobs, info.Bytes)
 	case uint64(r.Files) != info.Files || uint64(r.Events) < info.Events:
-		return fmt.Sprintf("%d files and %d events, %d and %d were backed up", r.Files, r.Events, info.Files, info.Events)
+		return fmt.Sprintf("%d files and %d audit log entries, but the backup has %d and %d", r.Files, r.Events, info.Files, info.Events)
 	}
 	return ""
 }

@@ -55,8 +55,8 @@ func TestRestoreResumes(t *testing.T) {
 		}
 		_, err = instance.Open(t.Context(), opts.Vault)
 		vaulttest.WantKind(t, "open an unfinished restore", err, errs.Conflict)
-		if err == nil || !strings.Contains(err.Error(), "half restored") {
-			t.Errorf("Open: %v, want \"half restored\" in it", err)
+		if err == nil || !strings.Contains(err.Error(), "contains an unfinished restore") {
+			t.Errorf("Open: %v, want \"contains an unfinished restore\" in it", err)
 		}
 	}
 	opts.Progress = vaulttest.NoProgress
@@ -134,12 +134,12 @@ func TestRestoreRejects(t *testing.T) {
 		want    errs.Kind
 		message string
 	}{
-		{"live data", func(o *instance.RestoreOptions) { o.Vault.Dir = live.Dir }, errs.Conflict, "never over live data"},
-		{"documents", with("blobs/ab/x"), errs.Conflict, `it holds "blobs"`},
-		{"a secret", with("secret.key"), errs.Conflict, `it holds "secret.key"`},
-		{"other files", with("taxes.xls"), errs.Conflict, `it holds "taxes.xls"`},
+		{"live data", func(o *instance.RestoreOptions) { o.Vault.Dir = live.Dir }, errs.Conflict, "never overwrites live data"},
+		{"documents", with("blobs/ab/x"), errs.Conflict, `it contains "blobs"`},
+		{"a secret", with("secret.key"), errs.Conflict, `it contains "secret.key"`},
+		{"other files", with("taxes.xls"), errs.Conflict, `it contains "taxes.xls"`},
 		{"another restore", with("restore.json"), errs.Conflict, "unfinished restore"},
-		{"no archive", func(o *instance.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, errs.NotFound, "no backup here"},
+		{"no archive", func(o *instance.RestoreOptions) { o.From = filepath.Join(t.TempDir(), "none") }, errs.NotFound, "no backup found"},
 		{"no such snapshot", func(o *instance.RestoreOptions) { o.Snapshot = "20200101T000000Z" }, errs.NotFound, "no snapshot"},
 		{"no free space", full, errs.InsufficientStorage, "MB free"},
 	}

@@ -71,7 +71,7 @@ func removeStaleTest(scratch string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(scratch, restoreTestMarker)); err != nil {
-		return backup.Conflict("%s is not empty, and no drill made it: choose an absent folder with --scratch", scratch)
+		return backup.Conflict("%s is not empty and not from an earlier restore test; choose a new folder with --scratch", scratch)
 	}
 	return os.RemoveAll(scratch)
 }

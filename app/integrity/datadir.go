@@ -48,7 +48,7 @@ func CheckDataDir(dir string) error {
 			// The indexer checks the search directory and reports anything in it that is
 			// not its own.
 			if !e.IsDir() && name != search.DirName {
-				return fmt.Errorf("%s must be a directory of its own, no link and no file", filepath.Join(dir, name))
+				return fmt.Errorf("%s must be a directory, not a link or a file", filepath.Join(dir, name))
 			}
 		case name == "vault.db":
 			database = true
@@ -60,7 +60,7 @@ func CheckDataDir(dir string) error {
 	case database:
 		return nil
 	case unknownName != "":
-		return fmt.Errorf("%s is no vault and not empty (it holds %q): choose an empty directory", dir, unknownName)
+		return fmt.Errorf("%s is not empty and not a vault (it contains %q); choose an empty directory", dir, unknownName)
 	}
 	return checkNoDocuments(dir)
 }
@@ -82,14 +82,14 @@ func checkNoDocuments(dir string) error {
 	})
 	switch {
 	case errors.Is(err, errHasDocuments):
-		return fmt.Errorf("%s has documents but no vault.db: put it back from a backup, or choose an empty directory", dir)
+		return fmt.Errorf("%s has documents but no vault.db; restore a backup, or choose an empty directory", dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	return err
 }
 
-var errHasDocuments = errors.New("there are documents")
+var errHasDocuments = errors.New("documents found")
 
 // BackupStateFile contains the results of the last backups. The server shows them and uses
 // them for the schedule. The file belongs to this machine and is not included in backups.

@@ -21,7 +21,7 @@ func CreatePrivateDir(dir string) error {
 	}
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return fmt.Errorf("who owns %s: %w", dir, err)
+		return fmt.Errorf("owner of %s: %w", dir, err)
 	}
 	// Full access (FA) for the account, SYSTEM (SY), and Administrators (BA). New files and
 	// directories inherit it (OICI). It is protected from the parent directory's list (P).

@@ -59,7 +59,7 @@ func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(d
 // findings that prevent a repair.
 func (c *Checker) checkRepairable(ctx context.Context) (findings int, blockers []store.Finding, err error) {
 	damagedFile := store.Finding{Kind: "database", Subject: "repair",
-		Problem: "nothing was repaired: the file itself is damaged, restore a backup"}
+		Problem: "nothing was repaired: the database file is damaged; restore a backup"}
 	copied, done, err := c.snapshot(ctx, "repair")
 	if _, damaged := store.DescribeDamage(err); damaged {
 		return 1, []store.Finding{damagedFile}, nil
@@ -130,7 +130,7 @@ func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err
 		}
 		if _, err := c.Vault.Blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
-				Problem: fmt.Sprintf("nothing was repaired: the record of file %d is gone, its document %s is there; restore a backup",
+				Problem: fmt.Sprintf("nothing was repaired: the record of document %d is missing, but its content %s exists; restore a backup",
 					files[0].ID, blobstore.Digest(d))})
 		}
 		return nil

@@ -127,7 +127,7 @@ func (c *Checker) CopyDatabase(ctx context.Context, prefix string, fallbackDirs 
 	if isUnwritable(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage,
 			Message: fmt.Sprintf(
-				"A backup first copies the database (%d MB), and keeps %d MB of each disk in reserve (disk.reserve). No disk has the space: %s.",
+				"A backup first copies the database (%d MB) and leaves %d MB of each disk free (disk.reserve). No disk has enough space: %s.",
 				c.Store.Size()>>20, c.MinFree>>20, strings.Join(shortages, "; ")), Err: err}
 	}
 	return nil, nil, err
@@ -187,7 +187,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 	}
 	err = c.countOrphans(ctx, known, r)
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
-		addFinding(store.Finding{Kind: "database", Subject: "orphans", Problem: "they could not be counted: " + txn.ProblemText(err)})
+		addFinding(store.Finding{Kind: "database", Subject: "orphans", Problem: "can't count them: " + txn.ProblemText(err)})
 		return nil
 	}
 	return err
@@ -219,7 +219,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		case damage != nil:
 			finding.Problem = damage.Error()
 		case file.Size >= 0 && file.Size != size:
-			finding.Problem = fmt.Sprintf("its record says %d bytes, there are %d", file.Size, size)
+			finding.Problem = fmt.Sprintf("the record says %d bytes, but the document has %d", file.Size, size)
 		default:
 			continue
 		}
@@ -257,7 +257,7 @@ func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Repo
 	}
 	if err != nil && len(files) > 0 {
 		addFinding(store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
-			Problem: "its text or a preview cannot be read; the document is intact: " + err.Error()})
+			Problem: "can't read its text or a preview; the document is intact: " + err.Error()})
 	}
 }
 
@@ -275,7 +275,7 @@ func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) err
 			return nil // the next verification does it
 		}
 		if err != nil {
-			return fmt.Errorf("have texts rebuilt: %w", err)
+			return fmt.Errorf("queue texts for rebuilding: %w", err)
 		}
 	}
 	return nil

@@ -27,13 +27,13 @@ func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(st
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, search.ErrCurrentFile):
-		finding.Problem = "it is intact, but " + err.Error()
+		finding.Problem = "intact, but " + err.Error()
 	case !errors.Is(err, query.ErrDamaged):
-		finding.Problem = "it can't be read: " + err.Error()
+		finding.Problem = "can't be read: " + err.Error()
 	case serving:
-		finding.Problem = "no document is lost, it is being made anew: " + err.Error()
+		finding.Problem = "no document is lost; the server is rebuilding it: " + err.Error()
 	default:
-		finding.Problem = `no document is lost, "deedkeep reindex" makes it anew: ` + err.Error()
+		finding.Problem = `no document is lost; to rebuild it, run "deedkeep reindex": ` + err.Error()
 	}
 	addFinding(finding)
 	return nil

@@ -59,7 +59,7 @@ func TestVerifyFindsDamagedDocument(t *testing.T) {
 				f.Size++
 				return tx.PutFile(f)
 			})
-		}, "its record says 31 bytes, there are 30", "4"},
+		}, "the record says 31 bytes, but the document has 30", "4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func openCertificate(opts Options) (*certificate.Reloader, error) {
 	}
 	live, err := certificate.Open(set)
 	if err != nil {
-		return nil, fmt.Errorf("the settings tls.*: %w", err)
+		return nil, fmt.Errorf("TLS settings: %w", err)
 	}
 	return live, nil
 }
@@ -111,11 +111,11 @@ func tlsConfig(live *certificate.Reloader) *tls.Config {
 func listen(ctx context.Context, address, setting string, crowd *connLimiter) (*limitedListener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%w; the setting %s chooses another address", err, setting)
+		return nil, fmt.Errorf("%w; choose another address with the setting %s", err, setting)
 	}
 	tcp, ok := listener.(*net.TCPListener)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("listen on %s: it is no TCP address", address), listener.Close())
+		return nil, errors.Join(fmt.Errorf("listen on %s: not a TCP address", address), listener.Close())
 	}
 	return newLimitedListener(tcp, crowd), nil
 }

@@ -126,7 +126,7 @@ func TestBackupTwice(t *testing.T) {
 	}
 	admin.post(t, 303, "/admin/backups", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
-	admin.get(t, 200, "/admin/backups", "failed: ", "the backups that were there are not there")
+	admin.get(t, 200, "/admin/backups", "failed: ", "the expected backups are missing")
 	admin.get(t, 200, "/trash", "failed: ")
 	admin.get(t, 200, "/admin/backups", `role="alert"`)
 }

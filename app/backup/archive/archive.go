@@ -102,27 +102,27 @@ import (
 var (
 	// ErrNotFound means that there is no archive in the directory, or no such snapshot in
 	// the archive.
-	ErrNotFound = errors.New("there is no backup here")
+	ErrNotFound = errors.New("no backup found")
 	// ErrForeign means that the directory contains other files or the archive of another
 	// vault.
-	ErrForeign = errors.New("it is not this vault's")
+	ErrForeign = errors.New("not a backup directory of this vault")
 	// ErrMissing means that the expected archive is not in the directory.
-	ErrMissing = errors.New("the backups that were there are not there")
+	ErrMissing = errors.New("the expected backups are missing")
 	// ErrLocked means that another process is writing to the archive, or is reading files
 	// that should be removed.
 	ErrLocked = errors.New("the backup is in use")
 	// ErrDecrypt means that no key was given, or that the given keys can't decrypt the
 	// archive.
-	ErrDecrypt = errors.New("it cannot be decrypted")
+	ErrDecrypt = errors.New("the backup can't be decrypted")
 	// ErrDamaged means that data is missing or differs from the data that was written.
 	ErrDamaged = errors.New("the backup is damaged")
 	// ErrDiskFull means that the disk with the archive is full.
-	ErrDiskFull = errors.New("the disk of the backup is full")
+	ErrDiskFull = errors.New("the backup disk is full")
 	// ErrSourceDamaged means that a document of the vault doesn't match its digest, so it
 	// can't be copied.
-	ErrSourceDamaged = errors.New("the vault's own bytes are damaged")
+	ErrSourceDamaged = errors.New("documents in the vault are damaged")
 	// ErrNewerVersion means that a later version of deedkeep wrote the archive.
-	ErrNewerVersion = errors.New("it was written by a newer deedkeep: install that version or a later one")
+	ErrNewerVersion = errors.New("the backup was created by a newer version of deedkeep; install that version or a later one")
 )
 
 // Options are the options of Open and OpenOrCreate.
@@ -164,12 +164,12 @@ func Open(dir string, opts Options) (*Archive, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headerName), err)
 	}
 	if opts.Vault != "" && opts.Vault != h.Vault {
-		return nil, fmt.Errorf("%s: %w: it holds the backups of another vault (%s; this one is %s): choose another directory",
+		return nil, fmt.Errorf("%s: %w: it contains backups of another vault (%s; this one is %s); choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
 	}
 	if opts.Vault != "" && !h.verifySignature(opts.HeaderKey) {
-		return nil, fmt.Errorf("%s: %w: it is not what this vault wrote: somebody may have changed whom the backups are encrypted for. "+
-			"Nothing is written there: find out who can write in that directory, and choose another one for new backups",
+		return nil, fmt.Errorf("%s: %w: this vault did not write this file; someone may have changed the encryption recipients. "+
+			"No backup was created. Check who can write to that directory, and choose another one for new backups",
 			filepath.Join(dir, headerName), ErrDamaged)
 	}
 	if err := checkFolders(dir); err != nil {
@@ -209,12 +209,12 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 // archive in the directory, or nil. An empty mount point looks like a directory for a new
 // archive.
 func missingError(dir, id string, found *Archive) error {
-	instead := "none is there now"
+	instead := "the directory has no backups now"
 	if found != nil {
-		instead = "another one (" + found.ID() + ") is there now"
+		instead = "the directory now has another archive (" + found.ID() + ")"
 	}
-	return fmt.Errorf("%s: %w: archive %s was there, and %s: is the disk or share mounted? Nothing was written. "+
-		`To go on there all the same: deedkeep backup create --new --to DIR, or another directory in backup.to`, dir, ErrMissing, id, instead)
+	return fmt.Errorf("%s: %w: expected archive %s, but %s. No backup was created. Check that the disk or share is mounted. "+
+		`To start new backups there, run "deedkeep backup create --new --to DIR", or change backup.to`, dir, ErrMissing, id, instead)
 }
 
 // Dir returns the directory of the archive.

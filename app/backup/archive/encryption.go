@@ -57,7 +57,7 @@ func parseRecipients(texts []string) (list []age.Recipient, err error) {
 	for _, text := range texts {
 		found, err := age.ParseRecipients(strings.NewReader(text))
 		if err != nil || len(found) != 1 {
-			return nil, fmt.Errorf("%q is no age recipient; age-keygen prints one like age1…", text)
+			return nil, fmt.Errorf("%q is not a valid age recipient; create one with age-keygen (age1…)", text)
 		}
 		list = append(list, found[0])
 	}
@@ -77,7 +77,7 @@ func (s Encryption) recipientNames() []string {
 func newArchiveKey(s Encryption) (public string, key []byte, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
-		return "", nil, fmt.Errorf("make the backup's key: %w", err)
+		return "", nil, fmt.Errorf("create the backup key: %w", err)
 	}
 	to, err := parseRecipients(s.Recipients)
 	if s.Passphrase != "" {
@@ -89,16 +89,16 @@ func newArchiveKey(s Encryption) (public string, key []byte, err error) {
 		}
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("encrypt the backup's key: %w", err)
+		return "", nil, fmt.Errorf("encrypt the backup key: %w", err)
 	}
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, to...)
 	if err != nil {
-		return "", nil, fmt.Errorf("encrypt the backup's key: %w", err)
+		return "", nil, fmt.Errorf("encrypt the backup key: %w", err)
 	}
 	_, err = io.WriteString(w, identity.String()+"\n")
 	if err := errors.Join(err, w.Close()); err != nil {
-		return "", nil, fmt.Errorf("encrypt the backup's key: %w", err)
+		return "", nil, fmt.Errorf("encrypt the backup key: %w", err)
 	}
 	return identity.Recipient().String(), out.Bytes(), nil
 }
@@ -110,7 +110,7 @@ func (a *Archive) readKeyFile() ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != a.header.Key {
-		return nil, fmt.Errorf("%s: %w: it is not what was written", keyName, ErrDamaged)
+		return nil, fmt.Errorf("%s: %w: wrong checksum", keyName, ErrDamaged)
 	}
 	return raw, nil
 }
@@ -138,7 +138,7 @@ func (a *Archive) decryptKey(keys Decryption) (*age.X25519Identity, error) {
 	}
 	identity, err := age.ParseX25519Identity(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: it holds no identity", keyName, ErrDamaged)
+		return nil, fmt.Errorf("%s: %w: it contains no identity", keyName, ErrDamaged)
 	}
 	if identity.Recipient().String() != a.header.Recipient {
 		return nil, fmt.Errorf("%s: %w: it is the key of another backup", keyName, ErrDamaged)
@@ -148,15 +148,15 @@ func (a *Archive) decryptKey(keys Decryption) (*age.X25519Identity, error) {
 
 func (a *Archive) requiredKey() string {
 	if len(a.header.For) == 1 && a.header.For[0] == forPassphrase {
-		return "the passphrase is not the one that it was made with"
+		return "incorrect passphrase"
 	}
-	return "the identity is none of those that it was made for: " + strings.Join(a.header.For, ", ")
+	return "the identity doesn't match; it is encrypted for " + strings.Join(a.header.For, ", ")
 }
 
 func (k Decryption) identities() (list []age.Identity, err error) {
 	if k.Identities != "" {
 		if list, err = age.ParseIdentities(strings.NewReader(k.Identities)); err != nil {
-			return nil, fmt.Errorf("%w: the identity file: %w", ErrDecrypt, err)
+			return nil, fmt.Errorf("%w: identity file: %w", ErrDecrypt, err)
 		}
 	}
 	if k.Passphrase != "" {
@@ -168,7 +168,7 @@ func (k Decryption) identities() (list []age.Identity, err error) {
 		list = append(list, phrase)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
+		return nil, fmt.Errorf("%w: passphrase or identity required", ErrDecrypt)
 	}
 	return list, nil
 }
@@ -243,7 +243,7 @@ func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, erro
 		identities = append(identities, stanzaKey(s.manifestKey))
 	}
 	if len(identities) == 0 {
-		return nil, fmt.Errorf("%w: it needs its passphrase or an identity", ErrDecrypt)
+		return nil, fmt.Errorf("%w: passphrase or identity required", ErrDecrypt)
 	}
 	decrypted, err := age.Decrypt(r, identities...)
 	noMatch := new(age.NoIdentityMatchError)
@@ -251,9 +251,9 @@ func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, erro
 	case !errors.As(err, &noMatch):
 		return decrypted, err
 	case s.identity != nil: // the archive is unlocked
-		return nil, fmt.Errorf("%w: its head was changed, or it is of another backup", ErrDamaged)
+		return nil, fmt.Errorf("%w: its header was changed, or it belongs to another backup", ErrDamaged)
 	}
-	return nil, fmt.Errorf("%w: it was written for another key", ErrDecrypt)
+	return nil, fmt.Errorf("%w: it is encrypted for another key", ErrDecrypt)
 }
 
 // An age file for one recipient has a header of fixed size, a nonce of 16 bytes, and

@@ -78,7 +78,7 @@ func (a *Archive) lock(name string, tryLock func(*flock.Flock) (bool, error), fa
 		return func() { _ = l.Close() }, nil // the lock ends with the process even if this fails
 	case err == nil:
 		_ = l.Close()
-		return nil, fmt.Errorf("%s: %w: another backup command works on it", a.dir, ErrLocked)
+		return nil, fmt.Errorf("%s: %w by another backup command", a.dir, ErrLocked)
 	case name == readingName && (errors.Is(err, fs.ErrPermission) || isReadOnly(err)), isLockUnsupported(err):
 		_ = l.Close()
 		return fallback()
@@ -99,7 +99,7 @@ func (a *Archive) acquireLease() (release func(), err error) {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s: %w: another backup command works on it", a.dir, ErrLocked)
+		return nil, fmt.Errorf("%s: %w by another backup command", a.dir, ErrLocked)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock the backup: %w", err)
@@ -155,7 +155,7 @@ func (a *Archive) removeExpiredLease(path string) error {
 	if len(words) == 2 {
 		until, err := strconv.ParseInt(words[1], 10, 64)
 		if err == nil && a.opts.Now().Unix() < until && until-a.opts.Now().Unix() <= 2*int64(leaseDuration/time.Second) {
-			return fmt.Errorf("%s: %w: another backup command works on it, or was cut off less than ten minutes ago", a.dir, ErrLocked)
+			return fmt.Errorf("%s: %w by another backup command, or one was interrupted less than ten minutes ago", a.dir, ErrLocked)
 		}
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

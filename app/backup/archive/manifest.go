@@ -151,7 +151,7 @@ func (i Info) check() error {
 	_, _, db := parseDatabaseFile(i.Database.File)
 	switch {
 	case i.Manifest != manifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
-		return fmt.Errorf("%w: the manifest does not say what it is of", ErrDamaged)
+		return fmt.Errorf("%w: the manifest doesn't name its snapshot", ErrDamaged)
 	case !isDigest(i.Database.Digest), strings.Trim(i.Database.Digest, "0") == "", !db, i.Database.Size < 0, i.Database.Stored < 0, i.Bytes < 0, i.Stored < 0:
 		return fmt.Errorf("%w: the manifest names no database", ErrDamaged)
 	}
@@ -186,7 +186,7 @@ func (l *lineReader) next() ([]byte, error) {
 	l.sum.Write(l.line)
 	line, err := l.r.ReadSlice('\n')
 	if err != nil {
-		return nil, fmt.Errorf("%w: the manifest is cut, or is none: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: the manifest is incomplete or invalid: %w", ErrDamaged, err)
 	}
 	l.line = append(l.line[:0], line...)
 	return l.line, nil
@@ -214,7 +214,7 @@ func (l *lineReader) entries(info Info, visit func(Entry) error) error {
 		// Stop early. A manifest with more entries than its first line says could fill the
 		// memory.
 		if remaining -= e.Size; count >= info.Blobs || remaining < 0 {
-			return fmt.Errorf("%w: the manifest has more entries than it says", ErrDamaged)
+			return fmt.Errorf("%w: the manifest has too many entries", ErrDamaged)
 		}
 		last = e.Digest
 		if err := visit(e); err != nil {
@@ -229,10 +229,10 @@ func (l *lineReader) end(info Info, line []byte, count uint64) error {
 		return err
 	}
 	if !e.End || e.Blobs != count || info.Blobs != count || e.Sum != hex.EncodeToString(l.sum.Sum(nil)) {
-		return fmt.Errorf("%w: the manifest does not add up", ErrDamaged)
+		return fmt.Errorf("%w: the totals of the manifest are wrong", ErrDamaged)
 	}
 	if _, err := l.r.ReadByte(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: something follows the end of the manifest", ErrDamaged)
+		return fmt.Errorf("%w: data after the end of the manifest", ErrDamaged)
 	}
 	return nil
 }

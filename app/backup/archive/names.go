@@ -98,8 +98,8 @@ func (a *Archive) snapshotFiles() (manifests map[string]string, databases []stri
 	for _, e := range entries {
 		if name, _, ok := parseManifestFile(e.Name()); ok {
 			if other, twice := manifests[name]; twice {
-				return nil, nil, fmt.Errorf("%w: snapshot %s has two manifests, %s and %s: "+
-					"remove the one whose SHA-256 is not in its name", ErrDamaged, name, other, e.Name())
+				return nil, nil, fmt.Errorf("%w: snapshot %s has two manifests, %s and %s; "+
+					"delete the one whose name doesn't contain its SHA-256", ErrDamaged, name, other, e.Name())
 			}
 			manifests[name] = e.Name()
 		} else if _, _, ok := parseDatabaseFile(e.Name()); ok {
@@ -122,13 +122,13 @@ func (a *Archive) findSnapshot(name string) (snapshot, file string, err error) {
 		return "", "", err
 	}
 	if len(names) == 0 {
-		return "", "", fmt.Errorf("%s: %w: it holds no snapshot yet", a.dir, ErrNotFound)
+		return "", "", fmt.Errorf("%s: %w: the directory has no backups yet", a.dir, ErrNotFound)
 	}
 	if name == Latest {
 		name = names[len(names)-1]
 	}
 	if !slices.Contains(names, name) {
-		return "", "", fmt.Errorf("%s: %w: there is no snapshot %.40q; the newest is %s", a.dir, ErrNotFound, name, names[len(names)-1])
+		return "", "", fmt.Errorf("%s: %w: no snapshot %.40q; the newest is %s", a.dir, ErrNotFound, name, names[len(names)-1])
 	}
 	manifests, _, err := a.snapshotFiles()
 	return name, manifests[name], err

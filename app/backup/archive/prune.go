@@ -89,7 +89,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 		p.Kept = append(p.Kept, name)
 		_, err := a.Manifest(name, func(e Entry) error { used[e.File] = true; return ctx.Err() })
 		if err != nil {
-			return PruneResult{}, fmt.Errorf("nothing was removed, since any document may be of a snapshot that cannot be read: %w", err)
+			return PruneResult{}, fmt.Errorf("nothing was deleted, because a backup can't be read and may use any of the documents: %w", err)
 		}
 	}
 	if !dryRun {

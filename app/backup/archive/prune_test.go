@@ -107,7 +107,7 @@ func TestPruneRejectsUnreadableManifest(t *testing.T) {
 	path := lastFile(t, dir, "snapshots/*.manifest")
 	rewriteFile(t, path, fileChanges["bit in the middle"])
 	if _, err := prune(t, dir, opts, Retention{Daily: 1}); !errors.Is(err, ErrDamaged) ||
-		!strings.Contains(err.Error(), "nothing was removed") {
+		!strings.Contains(err.Error(), "nothing was deleted") {
 		t.Errorf("prune = %v, want ErrDamaged", err)
 	}
 	rewriteFile(t, path, fileChanges["bit in the middle"])

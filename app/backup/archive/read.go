@@ -36,7 +36,7 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, missingAsDamaged(err))
 	}
 	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != sum {
-		return Info{}, fmt.Errorf("snapshot %s: %w: its manifest is not what was written", name, ErrDamaged)
+		return Info{}, fmt.Errorf("snapshot %s: %w: wrong checksum of its manifest", name, ErrDamaged)
 	}
 	decoded, err := a.format.newReader(bytes.NewReader(raw), true)
 	if err != nil {
@@ -57,9 +57,9 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 	}
 	switch {
 	case info.Archive != a.header.Archive || info.Vault != a.header.Vault:
-		err = fmt.Errorf("snapshot %s: %w: its manifest is of another backup", name, ErrDamaged)
+		err = fmt.Errorf("snapshot %s: %w: its manifest belongs to another backup", name, ErrDamaged)
 	case info.Snapshot != name:
-		err = fmt.Errorf("snapshot %s: %w: its manifest is that of snapshot %s", name, ErrDamaged, info.Snapshot)
+		err = fmt.Errorf("snapshot %s: %w: its manifest belongs to snapshot %s", name, ErrDamaged, info.Snapshot)
 	}
 	return info, err
 }
@@ -68,7 +68,7 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 func (a *Archive) completeEntry(e *Entry) error {
 	if !a.Encrypted() {
 		if e.File != "" || e.Stored != 0 {
-			return fmt.Errorf("%w: an entry of another form", ErrDamaged)
+			return fmt.Errorf("%w: an entry in an unknown format", ErrDamaged)
 		}
 		e.File, e.Stored = e.Digest, e.Size
 		return nil
@@ -77,7 +77,7 @@ func (a *Archive) completeEntry(e *Entry) error {
 		return fmt.Errorf("%w: an entry names no file", ErrDamaged)
 	}
 	if e.Size > maxBlobSize || e.Stored != a.format.storedSize(e.Size) {
-		return fmt.Errorf("%w: an entry says %d bytes are stored in %d", ErrDamaged, e.Size, e.Stored)
+		return fmt.Errorf("%w: an entry has %d bytes, but stores %d", ErrDamaged, e.Size, e.Stored)
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (a *Archive) newVerifiedReader(
 	}
 	c.tee = io.TeeReader(f, c.fileHash)
 	if info, err := f.Stat(); err != nil || info.Size() != stored {
-		return nil, errors.Join(fmt.Errorf("%s: %w: it has not the %d bytes that were written", c.path, ErrDamaged, stored), err, f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w: its size is not %d bytes", c.path, ErrDamaged, stored), err, f.Close())
 	}
 	if c.r, err = a.format.newReader(c.tee, false); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", c.path, asDamaged(err)), f.Close())
@@ -187,7 +187,7 @@ func (c *verifiedReader) Read(p []byte) (int, error) {
 	c.n += int64(n)
 	switch {
 	case c.n > c.size:
-		return 0, fmt.Errorf("%s: %w: it is longer than what was written", c.path, ErrDamaged)
+		return 0, fmt.Errorf("%s: %w: the file is too long", c.path, ErrDamaged)
 	case errors.Is(err, io.EOF):
 		return n, c.verify()
 	case err != nil:
@@ -203,9 +203,9 @@ func (c *verifiedReader) verify() error {
 	}
 	switch {
 	case hex.EncodeToString(c.fileHash.Sum(nil)) != c.sum:
-		return fmt.Errorf("%s: %w: its bytes are not those that were written", c.path, ErrDamaged)
+		return fmt.Errorf("%s: %w: wrong checksum", c.path, ErrDamaged)
 	case c.n != c.size || hex.EncodeToString(c.contentHash.Sum(nil)) != c.digest:
-		return fmt.Errorf("%s: %w: what is in it is another document", c.path, ErrDamaged)
+		return fmt.Errorf("%s: %w: it contains another document", c.path, ErrDamaged)
 	}
 	return io.EOF
 }

@@ -44,7 +44,7 @@ type existingBlob struct {
 // throttle may block to slow the writer down, or be nil.
 func (a *Archive) NewSnapshot(ctx context.Context, throttle func(context.Context)) (*SnapshotWriter, error) {
 	if a.opts.Vault == "" {
-		return nil, fmt.Errorf("%s: %w: it is not known whose vault adds to it", a.dir, ErrForeign)
+		return nil, fmt.Errorf("%s: %w: the vault is unknown", a.dir, ErrForeign)
 	}
 	release, err := a.lockForWriting()
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *SnapshotWriter) checkFreeSpace(path string) error {
 	need := uint64(s.bytesToWrite) + uint64(database.Size()) +
 		s.info.Blobs*maxEntrySize + s.newFiles*maxBlockWaste + s.a.opts.Reserve
 	if free < need {
-		return fmt.Errorf("%s: %w: this snapshot may need %s, and %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
+		return fmt.Errorf("%s: %w: this backup needs up to %s, and %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (s *SnapshotWriter) copyBlob(ctx context.Context, d blobstore.Digest, size 
 	}
 	content, err := out.copyFrom(ctx, src, s.throttle)
 	if err == nil && (content.digest != d || content.size != size) {
-		err = fmt.Errorf("%w: %d bytes with the digest %s are there, %d are on record", ErrSourceDamaged, content.size, content.digest, size)
+		err = fmt.Errorf("%w: found %d bytes with the SHA-256 %s, expected %d bytes", ErrSourceDamaged, content.size, content.digest, size)
 	}
 	if err != nil {
 		return Entry{}, errors.Join(err, out.discard())
@@ -252,7 +252,7 @@ func (s *SnapshotWriter) writeDatabase(ctx context.Context, path string) error {
 // returns the number of bytes written.
 func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, err error) {
 	if s.lines.count != s.info.Blobs {
-		return Info{}, 0, fmt.Errorf("%d of %d documents were added", s.lines.count, s.info.Blobs)
+		return Info{}, 0, fmt.Errorf("only %d of %d documents were added", s.lines.count, s.info.Blobs)
 	}
 	if err := writeError(s.lines.close()); err != nil {
 		return Info{}, 0, err

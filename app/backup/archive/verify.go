@@ -133,8 +133,8 @@ func (v *verifier) blob(snapshot string, e Entry) {
 		return v.a.Blob(v.ctx, e)
 	})
 	if err != nil && v.ctx.Err() == nil { // a cancellation is not damage
-		v.addFinding("document", e.Digest, fmt.Errorf("of snapshot %s: %w; remove %s by hand, "+
-			"and the next backup copies the document anew where the vault still has it",
+		v.addFinding("document", e.Digest, fmt.Errorf("snapshot %s: %w; move %s to another place, "+
+			"and the next backup copies the document again if the vault still has it",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
 	}
 }

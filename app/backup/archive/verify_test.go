@@ -336,8 +336,8 @@ func TestFindingNamesRepair(t *testing.T) {
 		path := firstFile(t, dir, filePatterns["document"])
 		rewriteFile(t, path, flipBit(func(int) int { return 3 }))
 		r := verifyAll(t, dir, opts)
-		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "remove "+path+" by hand") {
-			t.Fatalf("%s: Verify = %+v, want a finding that says to remove %s", name, r, path)
+		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "move "+path+" to another place") {
+			t.Fatalf("%s: Verify = %+v, want a finding that says to move %s", name, r, path)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatalf("remove file: %v", err)

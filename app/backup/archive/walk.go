@@ -100,7 +100,7 @@ func (a *Archive) removeLeftovers() error {
 
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove what is not needed: %w", err)
+		return fmt.Errorf("delete unused files: %w", err)
 	}
 	return nil
 }

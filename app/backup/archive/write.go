@@ -26,17 +26,16 @@ func writeError(err error) error {
 
 // readme returns the content of README.txt.
 func readme(h header) string {
-	who := `It is NOT encrypted. Whoever can read this directory can read every document (the
-files in blobs), every name, address and number, and the secret that the service
-signs its links with. Keep it where only the firm's owner can read it, or make an
-encrypted one: see backup.recipients and backup.passphrase_file in
-config.example.yaml.`
+	who := `These backups are NOT encrypted. Anyone who can read this directory can read all
+documents (the files in blobs), all names, addresses, and numbers, and the key that signs
+download links. Keep it where only the firm's owner has access, or create encrypted
+backups: see backup.recipients and backup.passphrase_file in config.example.yaml.`
 	how := ""
 	if h.Form == formEncrypted {
-		who = `It is encrypted in the format of age (age-encryption.org), for ` + strings.Join(h.For, ", ") + `.
-Without what opens it, it shows how many documents there are, their sizes, and when
-backups were taken, and nothing else. If that is lost, the backup is lost: keep it
-in a safe, not on this disk and not only on the machine that is backed up.`
+		who = `These backups are encrypted with age (age-encryption.org) for ` + strings.Join(h.For, ", ") + `.
+Without the key, others can see only the number of documents, their sizes, and the times of
+the backups. If you lose the key, you can't restore these backups. Keep a copy of the key in
+a safe: not on this disk, and not only on the machine that you back up.`
 		how = `
 The command prompts for the passphrase. Without a terminal, add --passphrase-file FILE
 or set DEEDKEEP_BACKUP_PASSPHRASE. If the backup is encrypted for age recipients, add
@@ -48,17 +47,18 @@ or set DEEDKEEP_BACKUP_PASSPHRASE. If the backup is encrypted for age recipients
 
 ` + who + `
 
-To get the vault back, on this or any other machine, with the program deedkeep:
+To restore the vault on this or another machine, install deedkeep and run:
 
     deedkeep restore latest --from THIS-DIRECTORY --data NEW-DIRECTORY
 ` + how + `
-To look: deedkeep backup list --from THIS-DIRECTORY
-To check every byte: deedkeep backup verify --from THIS-DIRECTORY
-To try it out: deedkeep backup drill --from THIS-DIRECTORY
+To list the backups: deedkeep backup list --from THIS-DIRECTORY
+To verify their checksums: deedkeep backup verify --from THIS-DIRECTORY
+To test a restore: deedkeep backup drill --from THIS-DIRECTORY
 
-Change, rename and remove nothing here by hand, but for documents that "deedkeep
-backup verify" calls damaged: moved out, they are copied again by the next backup
-if the vault still has them. The directory as a whole may be copied and moved. Each file in blobs and snapshots has its own SHA-256 in its name
-(the last 64 hexadecimal digits), so that any tool can check it.
+Don't change, rename, or delete files here. The only exception: you can move documents that
+"deedkeep backup verify" reports as damaged to another place. The next backup copies them
+again if the vault still has them. You can copy or move the complete directory. The name of
+each file in blobs and snapshots ends with its SHA-256 (64 hexadecimal digits), so any tool
+can verify it.
 `
 }
