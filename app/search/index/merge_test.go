@@ -166,7 +166,7 @@ func TestMergeAsksForDiskSpace(t *testing.T) {
 			t.Fatalf("mergeOnce without disk space = %v, %v, want false", done, err)
 		}
 	}
-	if n := bytes.Count(log.Bytes(), []byte("no room")); n != 1 {
+	if n := bytes.Count(log.Bytes(), []byte("not enough free space")); n != 1 {
 		t.Errorf("got %d warnings, want 1: %s", n, &log)
 	}
 	allowed = true
