@@ -461,6 +461,12 @@ func treeTexts(t *testing.T) []text {
 	return texts
 }
 
+func TestWordsInTexts(t *testing.T) {
+	for _, hit := range wordsInTexts(treeTexts(t)) {
+		t.Error(hit)
+	}
+}
+
 // sampleTexts returns size texts of at least two words. Each surface has a share by the number of its
 // texts, at least 10. The same seed returns the same texts.
 func sampleTexts(texts []text, size int, seed uint64) []text {
