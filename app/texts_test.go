@@ -48,8 +48,8 @@ var (
 	pageRules = compileRules(rejectedWords, rejectedTexts, rejectedInPages)
 	// fixedTexts are names in the code, the settings, and the data: they may have any words.
 	// "cancelled" is an order status that is stored; "refused:" and "trouble:" explain values of
-	// metric labels.
-	fixedTexts = regexp.MustCompile(`^[a-z]+$|\b[a-z]+(?:[._-][a-z_.-]+)+\b|[.#][a-z][a-z-]*|\b[Cc]ancelled\b|\b(?:refused|trouble):`)
+	// metric labels. A word in backticks or after = is a value, too.
+	fixedTexts = regexp.MustCompile(`^[a-z]+$|\x60[a-z_]+\x60|="[a-z_]+"|\b[a-z]+(?:[._-][a-z_.-]+)+\b|[.#][a-z][a-z-]*|\b[Cc]ancelled\b|\b(?:refused|trouble):`)
 	logCall    = regexp.MustCompile(`^(?:Debug|Info|Warn|Error|Log)(?:Context|Attrs)?$`)
 	action     = regexp.MustCompile(`(?s){{.*?}}`)
 	literal    = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`")
@@ -109,7 +109,7 @@ func textSource(name string) (extract func(string) ([]text, error), surface stri
 			return textsInScript, "scripts"
 		}
 	case ".md":
-		if name == "README.md" || name == "data/README.md" || folder == "cmd/help" || folder == ".github" {
+		if name == "README.md" || name == "data/README.md" || folder == "app/guides" || folder == ".github" {
 			return textsInMarkdown, "guides"
 		}
 	case ".yaml":
@@ -535,7 +535,7 @@ func TestTextsInTree(t *testing.T) {
 		{"action", "web/pages/a.html", "<p>{{plural .N \"one deed\" \"deeds\"}}", "pages:1:one deed|pages:1:deeds"},
 		{"script", "web/script/a.js", "// it's not\nconst a = /'/.test('b') ? `c ${d('e') + '}'} f` : \"g\";",
 			"scripts:2:b|scripts:2:e|scripts:2:c … f|scripts:2:g"},
-		{"Markdown", "cmd/help/a.md", "# A\n\nb\nc\n- d\n\n```\ne\nf\n```\n", "guides:1:# A|guides:3:b c|guides:5:- d|examples:8:e|examples:9:f"},
+		{"Markdown", "app/guides/a.md", "# A\n\nb\nc\n- d\n\n```\ne\nf\n```\n", "guides:1:# A|guides:3:b c|guides:5:- d|examples:8:e|examples:9:f"},
 		{"settings", "config.example.yaml", "# a\n# b\nc: 1\n  # d\n", "settings:1:a b|settings:4:d"},
 		{"OpenAPI", "app/api/openapi.yaml", "info:\n  summary: a\n  description: |\n    b\n    c\n\n    d\n",
 			"OpenAPI:2:a|OpenAPI:4:b c|OpenAPI:7:d"},
