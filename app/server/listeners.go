@@ -96,7 +96,7 @@ func openCertificate(opts Options) (*certificate.Reloader, error) {
 	}
 	live, err := certificate.Open(set)
 	if err != nil {
-		return nil, fmt.Errorf("TLS settings: %w", err)
+		return nil, fmt.Errorf("settings tls.*: %w", err)
 	}
 	return live, nil
 }

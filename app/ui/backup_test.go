@@ -52,7 +52,7 @@ func TestBackups(t *testing.T) {
 	shown := strings.ReplaceAll(to, "<1>", "&lt;1&gt;")
 	admin.get(t, 200, "/admin/backups", shown, "Not encrypted", "No backups yet", "No backup exists. If this disk fails",
 		"Back up now").lacks(t, "nas <1>")
-	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup here")
+	admin.post(t, 409, "/admin/backups/verify", nil).has(t, "no backup found")
 
 	admin.post(t, 303, "/admin/backups", nil)
 	waitUntilStopped(t, func() bool { return h.vault.Backups.Progress().Running })
