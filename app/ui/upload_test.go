@@ -231,9 +231,11 @@ func TestTusConnectionLost(t *testing.T) {
 	if err != nil {
 		t.Fatalf("write request: %v", err)
 	}
-	h.waitFor(t, "a locked upload", func() bool {
-		return h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode == 423
-	})
+	// A request that tries the lock could get it before this one does, so wait for the write itself.
+	h.waitFor(t, "a locked upload", func() bool { return h.vault.Activity.IdleDelay(time.Now().Add(time.Hour)) > 0 })
+	if status := h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode; status != 423 {
+		t.Errorf("status of a second write = %d, want 423", status)
+	}
 	if err := conn.Close(); err != nil {
 		t.Fatalf("close connection: %v", err)
 	}
@@ -268,9 +270,11 @@ func TestTusServerStops(t *testing.T) {
 	if err != nil {
 		t.Fatalf("write request: %v", err)
 	}
-	h.waitFor(t, "a locked upload", func() bool {
-		return h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode == 423
-	})
+	// A request that tries the lock could get it before this one does, so wait for the write itself.
+	h.waitFor(t, "a locked upload", func() bool { return h.vault.Activity.IdleDelay(time.Now().Add(time.Hour)) > 0 })
+	if status := h.send(t, "PATCH", path, cookie, tus, uploadOffset(0), chunk, "Content-Length: 0").StatusCode; status != 423 {
+		t.Errorf("status of a second write = %d, want 423", status)
+	}
 	began := time.Now()
 	h.vault.Uploads.Pause()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "PATCH"})
