@@ -43,11 +43,11 @@ type Problem struct {
 
 // Sentence returns the sentence of the API.
 func (p Problem) Sentence() string {
-	text := strings.ReplaceAll(string(p.Code), "{field}", p.Name)
 	if len(p.Args) == 0 {
-		return text
+		return strings.ReplaceAll(string(p.Code), "{field}", p.Name)
 	}
-	return fmt.Sprintf(text, p.Args...)
+	format := strings.ReplaceAll(string(p.Code), "{field}", strings.ReplaceAll(p.Name, "%", "%%"))
+	return fmt.Sprintf(format, p.Args...)
 }
 
 // displayName returns the name of a field in sentences. It is "search type" for both

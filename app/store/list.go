@@ -245,7 +245,8 @@ func (l *indexedTable[T]) findListed(t *Tx, id uint64) (v T, size int, err error
 	case raw == nil:
 		return v, 0, nil
 	case len(raw) > maxCachedSize:
-		return v, len(raw), decodeRecord(l.bucketName, key, raw, &v)
+		err = decodeRecord(l.bucketName, key, raw, &v)
+		return v, len(raw), err
 	}
 	v, err = l.cache(t.caches).decode(l.bucketName, key, raw)
 	return v, len(raw), err

@@ -57,7 +57,8 @@ func (b table[T]) findSized(t *Tx, id uint64) (v T, size int, err error) {
 	if raw == nil {
 		return v, 0, nil
 	}
-	return v, len(raw), decodeRecord(b.bucketName, key, raw, &v)
+	err = decodeRecord(b.bucketName, key, raw, &v)
+	return v, len(raw), err
 }
 
 // getCached is like get but uses a cache. It is meant for tables that are read very often.

@@ -3,6 +3,7 @@ package txn
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -113,9 +114,14 @@ func (t *Task[T]) Run(ctx context.Context, actor model.Actor,
 		return result, err
 	}
 	defer done()
-	defer func() { t.end(result, err) }() // even if the work panics
-	return work(ctx, t.report)
+	err = errPanicked // unless work returns
+	defer func() { t.end(result, err) }()
+	result, err = work(ctx, t.report)
+	return result, err
 }
+
+// errPanicked is the error of a task whose work panicked.
+var errPanicked = errors.New("internal error: the task stopped unexpectedly")
 
 func (t *Task[T]) begin(actor model.Actor) error {
 	t.mu.Lock()

@@ -61,7 +61,7 @@ func (f *Finder) HasAll(matched WordSet) bool { return matched&f.required == f.r
 // examined, there are no matches.
 func (f *Finder) Find(ctx context.Context, text string, n int) (spans []Span, matched WordSet) {
 	if f.highlighter == nil {
-		if spans = f.findPattern(text, n); len(spans) > 0 {
+		if spans = f.findPattern(ctx, text, n); len(spans) > 0 {
 			matched = 1
 		}
 		return spans, matched
@@ -87,13 +87,19 @@ func isAdjacent(between string) bool {
 	return len(between) <= maxBytes && !strings.ContainsFunc(between, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// findPattern returns up to n matches of the typed characters.
-func (f *Finder) findPattern(text string, n int) (spans []Span) {
+// findPattern returns up to n matches of the typed characters, or none if ctx ends before the complete
+// text was examined.
+func (f *Finder) findPattern(ctx context.Context, text string, n int) (spans []Span) {
 	if len(f.pattern) == 0 {
 		return nil
 	}
 	folded, origin := foldCharacters(text)
-	for i := 0; i+len(f.pattern) <= len(folded) && len(spans) < n; {
+	for i, checked := 0, 0; i+len(f.pattern) <= len(folded) && len(spans) < n; {
+		if i-checked >= charactersPerCheck {
+			if checked = i; ctx.Err() != nil {
+				return nil
+			}
+		}
 		end := f.matchPattern(folded, i)
 		// One character, such as a ligature, may have been folded into two.
 		if last := len(spans) - 1; end < 0 || last >= 0 && origin[i] < spans[last].End {
@@ -106,6 +112,9 @@ func (f *Finder) findPattern(text string, n int) (spans []Span) {
 	}
 	return spans
 }
+
+// charactersPerCheck is the number of characters after which findPattern checks for cancellation.
+const charactersPerCheck = 4_096
 
 // lineHyphen stands for a hyphen at the end of a line and the whitespace after it in folded text.
 // It matches a dash or nothing.

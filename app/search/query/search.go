@@ -117,6 +117,9 @@ func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error 
 	}
 	before := len(s.hits)
 	for _, h := range found.Hits {
+		if n := h.Key >> 56; n == 0 || n >= uint64(len(kinds)) {
+			return fmt.Errorf("%w: a record of unknown type %d", index.ErrDamaged, n)
+		}
 		if seen[h.Key] {
 			continue
 		}

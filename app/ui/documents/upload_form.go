@@ -18,6 +18,9 @@ import (
 // Without scripts, browsers send all documents of a form in one request.
 
 func (p *Pages) uploadToAbstract(r *page.Request) error {
+	if _, err := p.Vault.Abstracts.Get(r.Context(), r.PathID); err != nil {
+		return err // before any document is stored
+	}
 	return p.receiveForm(r, p.AbstractPath(r.PathID), func(tray *vault.StagedUpload) (vault.AbstractWithFiles, error) {
 		filed, err := p.Vault.Abstracts.Attach(r.Context(), r.Actor, r.PathID, model.UploadDraft{}, tray, vault.Idempotency[vault.AbstractWithFiles]{})
 		if err != nil {
