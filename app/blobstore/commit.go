@@ -40,7 +40,7 @@ func (s *Store) Commit(ctx context.Context, files ...*Staged) (release func(), e
 			err = errors.Join(err, f.release())
 		}
 	}
-	return noop, fmt.Errorf("commit: %w", markDiskFull(err))
+	return noop, fmt.Errorf("commit staged files: %w", markDiskFull(err))
 }
 
 func (s *Store) pinAndCommit(ctx context.Context, files []*Staged) (release func(), err error) {
@@ -128,7 +128,7 @@ func (s *Store) syncShard(dir string) error {
 	s.syncSlots <- struct{}{}
 	defer func() { <-s.syncSlots }()
 	if err := s.syncDir(dir); err != nil {
-		return fmt.Errorf("shard %s: %w", filepath.Base(dir), err)
+		return fmt.Errorf("sync shard %s: %w", filepath.Base(dir), err)
 	}
 	return nil
 }

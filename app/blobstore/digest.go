@@ -14,7 +14,7 @@ type Digest [32]byte
 func ParseDigest(text string) (Digest, error) {
 	var d Digest
 	if len(text) != 2*len(d) || strings.ToLower(text) != text {
-		return Digest{}, fmt.Errorf("parse digest %.80q: want 64 lower-case hex digits", text)
+		return Digest{}, fmt.Errorf("parse digest %.80q: must be 64 lowercase hexadecimal digits", text)
 	}
 	if _, err := hex.Decode(d[:], []byte(text)); err != nil {
 		return Digest{}, fmt.Errorf("parse digest %q: %w", text, err)

@@ -47,7 +47,7 @@ type File interface {
 
 // errFileInUse means that Windows can't replace or remove a file because a process has it
 // open.
-var errFileInUse = errors.New("file is held open")
+var errFileInUse = errors.New("file is in use")
 
 // OSFiles returns the Files of the operating system, which a Store uses by default.
 func OSFiles() Files { return osFiles{} }

@@ -66,7 +66,7 @@ func (s *Store) OpenPartials(dir string, now func() time.Time) (*Partials, []*Pa
 	}
 	p := &Partials{store: s, dir: filepath.Clean(dir), now: now}
 	if isInside(p.dir, s.dir) || isInside(p.dir, s.tmp) {
-		return nil, nil, fmt.Errorf("open uploads: %s lies inside another folder of ours", p.dir)
+		return nil, nil, fmt.Errorf("open uploads: %s must not be inside the document or temporary folder", p.dir)
 	}
 	if err := s.mkdir(p.dir); err != nil {
 		return nil, nil, fmt.Errorf("open uploads: %w", markDiskFull(err))
@@ -106,7 +106,7 @@ func (p *Partials) loadAll() (list []*Partial, err error) {
 			continue
 		}
 		if err := p.store.files.Remove(filepath.Join(p.dir, e.Name())); err != nil {
-			p.store.log.Warn("couldn't remove the rest of an upload", "error", err)
+			p.store.log.Warn("files of a removed upload not deleted", "error", err)
 		}
 	}
 	return list, nil
@@ -126,7 +126,7 @@ func (p *Partials) load(name string) (*Partial, error) {
 	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: last, offset: last.offset}
 	// The file is read-only if the power failed between Adopt and the end of Commit.
 	if err := os.Chmod(x.path(partSuffix), 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		p.store.log.Debug("mode of an upload", "error", err)
+		p.store.log.Debug("file mode of an upload not set", "error", err)
 	}
 	info, err := os.Stat(x.path(partSuffix))
 	switch {
@@ -143,7 +143,7 @@ func (p *Partials) load(name string) (*Partial, error) {
 func (p *Partials) Create(name string, ownerData []byte) (*Partial, error) {
 	x := &Partial{parent: p, name: name, OwnerData: ownerData, last: checkpoint{sequence: 1, at: p.now()}}
 	if name == "" || strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
-		return nil, fmt.Errorf("create upload: %.80q is no name: %w", name, fs.ErrInvalid)
+		return nil, fmt.Errorf("create upload: %.80q is not a valid name: %w", name, fs.ErrInvalid)
 	}
 	err := x.create()
 	if errors.Is(err, fs.ErrExist) {
@@ -214,14 +214,14 @@ func (x *Partial) Append(ctx context.Context, r io.Reader, size int64) error {
 		f, err = x.parent.store.files.Create(x.path(partSuffix))
 	}
 	if err != nil {
-		return fmt.Errorf("append: %w", markDiskFull(err))
+		return fmt.Errorf("append to upload: %w", markDiskFull(err))
 	}
 	// Bytes after the offset were never acknowledged to the client.
 	if err = f.Truncate(x.Offset()); err == nil {
 		err = x.append(ctx, f, r, size)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("append: %w", markDiskFull(err))
+		return fmt.Errorf("append to upload: %w", markDiskFull(err))
 	}
 	return nil
 }
@@ -305,7 +305,7 @@ func (x *Partial) Flush() error {
 		return nil
 	}
 	x.setOffset(x.last.offset)
-	return fmt.Errorf("flush: %w", markDiskFull(err))
+	return fmt.Errorf("flush upload: %w", markDiskFull(err))
 }
 
 func (x *Partial) flush() error {
@@ -333,11 +333,11 @@ func (x *Partial) flush() error {
 func (x *Partial) Adopt(ctx context.Context) (*Staged, error) {
 	f, err := x.parent.store.files.Open(x.path(partSuffix))
 	if err != nil {
-		return nil, fmt.Errorf("adopt: %w", markDiskFull(err))
+		return nil, fmt.Errorf("stage upload: %w", markDiskFull(err))
 	}
 	st, err := x.adopt(ctx, f)
 	if err != nil {
-		return nil, fmt.Errorf("adopt: %w", markDiskFull(errors.Join(err, f.Close())))
+		return nil, fmt.Errorf("stage upload: %w", markDiskFull(errors.Join(err, f.Close())))
 	}
 	return st, nil
 }

@@ -54,7 +54,7 @@ func (c checkpoint) newNote(ownerData []byte) []byte {
 	return append(raw, ownerData...)
 }
 
-var errNote = errors.New("the note of an upload cannot be read")
+var errNote = errors.New("upload metadata is damaged")
 
 // parseNote returns the latest checkpoint and the owner's data from a note.
 func parseNote(raw []byte) (last checkpoint, ownerData []byte, err error) {

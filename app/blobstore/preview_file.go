@@ -38,8 +38,8 @@ func (u unusablePreviewError) Is(target error) bool { return target == fs.ErrNot
 
 // Errors for a file that must be rebuilt. They always match fs.ErrNotExist, too.
 var (
-	ErrPreviewDamaged error = unusablePreviewError("derived file is damaged")
-	ErrPreviewVersion error = unusablePreviewError("derived file is from another version")
+	ErrPreviewDamaged error = unusablePreviewError("preview or text file is damaged")
+	ErrPreviewVersion error = unusablePreviewError("preview or text file is from another version of deedkeep")
 )
 
 func previewDamaged(err error) error {

@@ -78,7 +78,7 @@ func OpenPreviewsReadOnly(dir string, now func() time.Time) *Previews {
 // digest, so text from clients never becomes part of a path.
 func (s *Previews) dirOf(digest string) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("%.80q is no digest: %w", digest, fs.ErrInvalid)
+		return "", fmt.Errorf("%.80q is not a valid digest: %w", digest, fs.ErrInvalid)
 	}
 	return filepath.Join(s.dir, digest[:2], digest), nil
 }
@@ -142,7 +142,7 @@ func (s *Previews) Put(digest, name string, write func(io.Writer) error) error {
 		err = os.Rename(f.Name(), filepath.Join(folder, name))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("derive %s: %w", name, err), os.Remove(f.Name()))
+		return errors.Join(fmt.Errorf("create preview file %s: %w", name, err), os.Remove(f.Name()))
 	}
 	if strings.HasPrefix(name, pagePrefix) {
 		s.mu.Lock()

@@ -28,7 +28,7 @@ func (s *Store) Size(d Digest) (size int64, err error) {
 		return 0, fmt.Errorf("blob %s: %w", d, err)
 	}
 	if !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("blob %s is no regular file: %w", d, fs.ErrNotExist)
+		return 0, fmt.Errorf("blob %s is not a regular file: %w", d, fs.ErrNotExist)
 	}
 	return info.Size(), nil
 }
@@ -84,7 +84,7 @@ func check(ctx context.Context, f *os.File, d Digest, throttle func(context.Cont
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: after %d bytes: %w", ErrDamaged, size, err)
+			return fmt.Errorf("%w: read failed after %d bytes: %w", ErrDamaged, size, err)
 		}
 		h.Write(c.bytes())
 		size += int64(c.n)
@@ -93,7 +93,7 @@ func check(ctx context.Context, f *os.File, d Digest, throttle func(context.Cont
 		}
 	}
 	if got := Digest(h.Sum(nil)); got != d {
-		return fmt.Errorf("%w: its %d bytes have the digest %s", ErrDamaged, size, got)
+		return fmt.Errorf("%w: digest mismatch: read %d bytes with digest %s", ErrDamaged, size, got)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *Store) Stage(ctx context.Context, r io.Reader, limit int64) (*Staged, e
 	}
 	st, err := s.stage(ctx, r, limit)
 	if err != nil {
-		return nil, fmt.Errorf("stage: %w", markDiskFull(err))
+		return nil, fmt.Errorf("stage file: %w", markDiskFull(err))
 	}
 	return st, nil
 }
@@ -115,7 +115,7 @@ func (s *Store) stageLarge(ctx context.Context, r io.Reader, first *chunk, limit
 	return s.finishWrite(f, path, p.digest, size)
 }
 
-var errReaderPanicked = errors.New("reader stopped the goroutine")
+var errReaderPanicked = errors.New("reader ended the goroutine")
 
 // feed sends chunks of r to the pipeline until r ends, or reading or writing fails.
 func (p *pipeline) feed(ctx context.Context, r io.Reader, c *chunk, limit int64) (size int64, err error) {
@@ -196,7 +196,7 @@ func (f *Staged) Discard() error {
 		return nil
 	}
 	if err := f.release(); err != nil {
-		return fmt.Errorf("discard: %w", err)
+		return fmt.Errorf("discard staged file: %w", err)
 	}
 	return nil
 }

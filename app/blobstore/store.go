@@ -43,7 +43,7 @@ var (
 	// and the reader is at its end.
 	ErrTooLarge = errors.New("larger than the limit")
 	// ErrSource means that the reader given to Stage failed, not the disk.
-	ErrSource = errors.New("reading the source")
+	ErrSource = errors.New("read source")
 	// ErrDiskFull means that the disk is full or a quota is used up.
 	ErrDiskFull = errors.New("disk full")
 	// ErrSync means that a sync failed for a reason other than a full disk. Later writes to
@@ -55,9 +55,9 @@ var (
 	// ErrMissing means that there is no blob with the digest.
 	ErrMissing = errors.New("missing")
 	// ErrFinished means that Commit or Discard was already called for this Staged.
-	ErrFinished = errors.New("staged file already kept or discarded")
+	ErrFinished = errors.New("staged file was already committed or discarded")
 	// ErrReadOnly means that the store was opened with Options.ReadOnly.
-	ErrReadOnly = errors.New("blob store is open for reading only")
+	ErrReadOnly = errors.New("blob store is open in read-only mode")
 )
 
 // maxSyncs is the maximum number of concurrent syncs. A journaling file system commits
@@ -122,7 +122,7 @@ func Open(dir, tmp string, opts Options) (*Store, error) {
 		s.rand = rand.Reader
 	}
 	if isInside(s.dir, s.tmp) || isInside(s.tmp, s.dir) {
-		return nil, fmt.Errorf("open blob store: %s and %s lie inside each other", s.dir, s.tmp)
+		return nil, fmt.Errorf("open blob store: %s and %s must not contain each other", s.dir, s.tmp)
 	}
 	if s.readOnly {
 		if _, err := os.Stat(s.dir); err != nil {
@@ -184,7 +184,7 @@ func (s *Store) mkdir(path string) error {
 	case err == nil && info.IsDir():
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s is no directory", path)
+		return fmt.Errorf("%s is not a directory", path)
 	}
 	return s.files.Mkdir(path)
 }
@@ -193,10 +193,10 @@ func (s *Store) mkdir(path string) error {
 func (s *Store) removeOldTmp() {
 	count, err := s.ClearTmp(context.Background())
 	if err != nil {
-		s.log.Warn("couldn't remove a temporary file", "error", err)
+		s.log.Warn("temporary file not removed", "error", err)
 	}
 	if count > 0 {
-		s.log.Info("removed temporary files of an earlier run", "count", count)
+		s.log.Info("removed temporary files from an earlier run", "count", count)
 	}
 }
 
@@ -219,7 +219,7 @@ func (s *Store) probe() error {
 		return errors.Join(err, s.files.Remove(from))
 	}
 	if err := s.files.Rename(from, to); err != nil {
-		return errors.Join(fmt.Errorf("%s and %s must be on one file system: %w", s.tmp, s.dir, err), s.files.Remove(from))
+		return errors.Join(fmt.Errorf("%s and %s must be on the same file system: %w", s.tmp, s.dir, err), s.files.Remove(from))
 	}
 	return s.files.Remove(to)
 }
@@ -232,7 +232,7 @@ func (s *Store) path(d Digest) string { return filepath.Join(s.shard(d), d.Strin
 func (s *Store) create() (File, string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.rand, b[:]); err != nil {
-		return nil, "", fmt.Errorf("name a temporary file: %w", err)
+		return nil, "", fmt.Errorf("generate temporary file name: %w", err)
 	}
 	path := filepath.Join(s.tmp, hex.EncodeToString(b[:]))
 	// Record the owner before creating the file, so that ClearTmp never removes a file in

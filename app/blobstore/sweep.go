@@ -45,23 +45,23 @@ func (s *Store) Sweep(ctx context.Context, referenced func(Digest) (bool, error)
 		return nil
 	})
 	if err != nil {
-		return result, fmt.Errorf("sweep: mark: %w", err)
+		return result, fmt.Errorf("find unreferenced blobs: %w", err)
 	}
 	var failed error
 	for _, e := range candidates {
 		if err := ctx.Err(); err != nil {
-			return result, errors.Join(failed, fmt.Errorf("sweep: %w", err))
+			return result, errors.Join(failed, fmt.Errorf("remove unreferenced blobs: %w", err))
 		}
 		err := s.sweepOne(e, referenced, &result)
 		if errors.Is(err, errReferenceCheck) {
-			return result, errors.Join(failed, fmt.Errorf("sweep: %w", err))
+			return result, errors.Join(failed, fmt.Errorf("remove unreferenced blobs: %w", err))
 		}
 		failed = errors.Join(failed, err)
 	}
 	return result, failed
 }
 
-var errReferenceCheck = errors.New("ask for references")
+var errReferenceCheck = errors.New("check references")
 
 func (s *Store) sweepOne(e Entry, referenced func(Digest) (bool, error), result *SweepResult) error {
 	done, ok := s.pins.beginRemoval(e.Digest)
@@ -84,11 +84,11 @@ func (s *Store) sweepOne(e Entry, referenced func(Digest) (bool, error), result 
 		result.Bytes += e.Size
 	case errors.Is(err, fs.ErrNotExist):
 	case errors.Is(err, errFileInUse):
-		s.log.Debug("a blob is being read and was left for the next sweep", "digest", e.Digest.String())
+		s.log.Debug("blob is in use; the next sweep removes it", "digest", e.Digest.String())
 		result.Kept++
 	default:
 		result.Kept++
-		return fmt.Errorf("sweep blob %s: %w", e.Digest, err)
+		return fmt.Errorf("remove unreferenced blob %s: %w", e.Digest, err)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 	}
 	entries, err := os.ReadDir(s.tmp)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("clear tmp: %w", err)
+		return 0, fmt.Errorf("clear temporary folder: %w", err)
 	}
 	var failed error
 	for _, e := range entries {
@@ -44,7 +44,7 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 			return count, err
 		}
 		if !e.Type().IsRegular() {
-			s.log.Warn("skipped an unknown file in tmp", "name", e.Name())
+			s.log.Warn("skipped an unexpected entry in the temporary folder", "name", e.Name())
 			continue
 		}
 		// Owners register a name before they create the file. A file without an owner is
@@ -57,7 +57,7 @@ func (s *Store) ClearTmp(ctx context.Context) (count int, err error) {
 		case err == nil:
 			count++
 		case !errors.Is(err, fs.ErrNotExist):
-			failed = errors.Join(failed, fmt.Errorf("clear tmp: %w", err))
+			failed = errors.Join(failed, fmt.Errorf("clear temporary folder: %w", err))
 		}
 	}
 	return count, failed

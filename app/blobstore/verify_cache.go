@@ -144,7 +144,7 @@ func (s *Store) openVerified(ctx context.Context, f *os.File, d Digest, size int
 		return nil, fmt.Errorf("blob %s: %w", d, err)
 	}
 	if at.size != size {
-		return nil, fmt.Errorf("blob %s: %w: %d bytes are there, %d are on record", d, ErrDamaged, at.size, size)
+		return nil, fmt.Errorf("blob %s: %w: size is %d bytes, expected %d", d, ErrDamaged, at.size, size)
 	}
 	intact, damaged := s.lookupVerification(d, at)
 	switch {

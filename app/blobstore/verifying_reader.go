@@ -54,7 +54,7 @@ func (u *VerifyingReader) Seek(offset int64, whence int) (int64, error) {
 		offset += u.stamp.size
 	}
 	if offset < 0 {
-		return 0, fmt.Errorf("seek to %d", offset)
+		return 0, fmt.Errorf("seek to invalid offset %d", offset)
 	}
 	u.pos = offset
 	return offset, nil
@@ -88,7 +88,7 @@ func (u *VerifyingReader) Read(p []byte) (n int, err error) {
 	}
 	n, err = u.f.ReadAt(p, u.pos)
 	if n < len(p) {
-		return 0, u.fail(fmt.Errorf("after %d bytes: %w", u.pos+int64(n), err))
+		return 0, u.fail(fmt.Errorf("read failed after %d bytes: %w", u.pos+int64(n), err))
 	}
 	if !u.verified && u.pos == u.hashed {
 		u.hash.Write(p)
@@ -103,12 +103,12 @@ func (u *VerifyingReader) verifyTail(size int64) error {
 	tail := make([]byte, size-u.hashed+1) // one extra byte, to detect a file that has grown
 	n, err := u.f.ReadAt(tail, u.hashed)
 	if int64(n) != size-u.hashed || !errors.Is(err, io.EOF) {
-		return u.fail(fmt.Errorf("%d bytes from %d on, %d are on record: %w", n, u.hashed, size-u.hashed, err))
+		return u.fail(fmt.Errorf("read %d bytes at offset %d, expected %d: %w", n, u.hashed, size-u.hashed, err))
 	}
 	tail = tail[:n]
 	u.hash.Write(tail)
 	if got := Digest(u.hash.Sum(nil)); got != u.digest {
-		return u.fail(fmt.Errorf("its %d bytes have the digest %s", size, got))
+		return u.fail(fmt.Errorf("digest mismatch: read %d bytes with digest %s", size, got))
 	}
 	u.verified, u.hashed, u.tail = true, size, tail
 	u.store.recordCheck(u.digest, u.f, u.stamp, nil)

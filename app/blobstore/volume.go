@@ -16,7 +16,7 @@ func FreeSpace(path string) (bytes uint64, err error) {
 		bytes, err = diskFree(dir)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("free space of %s: %w", path, err)
+		return 0, fmt.Errorf("get free disk space of %s: %w", path, err)
 	}
 	return bytes, nil
 }
@@ -30,7 +30,7 @@ func FileSystemType(path string) (name string, network bool, err error) {
 		name, network, err = fileSystem(dir)
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("file system of %s: %w", path, err)
+		return "", false, fmt.Errorf("get file system type of %s: %w", path, err)
 	}
 	return name, network, nil
 }

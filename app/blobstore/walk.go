@@ -27,7 +27,7 @@ func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(pa
 	}
 	top, err := os.ReadDir(s.dir)
 	if err != nil {
-		return fmt.Errorf("walk blobs: %w", err)
+		return fmt.Errorf("list blobs: %w", err)
 	}
 	for _, e := range top {
 		path := filepath.Join(s.dir, e.Name())
@@ -37,7 +37,7 @@ func (s *Store) Walk(ctx context.Context, visit func(Entry) error, stray func(pa
 			err = stray(path)
 		}
 		if err != nil {
-			return fmt.Errorf("walk blobs: %w", err)
+			return fmt.Errorf("list blobs: %w", err)
 		}
 	}
 	return nil
@@ -102,7 +102,7 @@ func (s *Store) StaleTmp() (count int, bytes int64, err error) {
 		return nil
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("leftovers: %w", err)
+		return 0, 0, fmt.Errorf("count temporary files: %w", err)
 	}
 	return count, bytes, nil
 }

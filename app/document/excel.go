@@ -102,13 +102,13 @@ func (b *xlsBook) globals() error {
 			return nil
 		}
 		if at == 0 && recordType != biffBOF {
-			return fmt.Errorf("%w: workbook of Excel 4 or older", ErrUnsupported)
+			return fmt.Errorf("%w: Excel 4 or older", ErrUnsupported)
 		}
 		switch recordType {
 		case biffBOF:
 			b.biff8 = c.u16(0) == biffVersion8
 		case biffFilePass:
-			return fmt.Errorf("%w: workbook with a password", ErrUnsupported)
+			return fmt.Errorf("%w: password-protected workbook", ErrUnsupported)
 		case biffDateMode:
 			b.date1904 = c.u16(0) == 1
 		case biffSheet:

@@ -50,7 +50,7 @@ type Image struct {
 func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits) (Image, error) {
 	h, ok := handlers[src.MIME]
 	if !ok || h.image == nil {
-		return Image{}, fmt.Errorf("picture of %s: %w", src.MIME, ErrUnsupported)
+		return Image{}, fmt.Errorf("render page image of %s: %w", src.MIME, ErrUnsupported)
 	}
 	lim = lim.WithDefaults()
 	if n < 1 || n > lim.MaxPages {
@@ -75,7 +75,7 @@ func PageImage(ctx context.Context, src Source, n, width int, lim ExtractLimits)
 func Text(ctx context.Context, src Source, lim ExtractLimits, emit func(page int, text string) error) error {
 	h, ok := handlers[src.MIME]
 	if !ok || h.text == nil {
-		return fmt.Errorf("text of %s: %w", src.MIME, ErrUnsupported)
+		return fmt.Errorf("extract text of %s: %w", src.MIME, ErrUnsupported)
 	}
 	lim = lim.WithDefaults()
 	return withSource(ctx, src, func(doc *source) error {

@@ -16,7 +16,7 @@ type Rect = pdf.Rect
 // isn't visible. It returns ErrUnsupported if the document isn't a PDF, ErrDamaged, or ErrNoPage.
 func Highlights(ctx context.Context, src Source, page int, find func(text []rune) []pdf.Span, lim ExtractLimits) ([][]Rect, error) {
 	if src.MIME != mimePDF {
-		return nil, fmt.Errorf("marks of %s: %w", src.MIME, ErrUnsupported)
+		return nil, fmt.Errorf("find marks in %s: %w", src.MIME, ErrUnsupported)
 	}
 	if lim = lim.WithDefaults(); page < 1 || page > lim.MaxPages {
 		return nil, fmt.Errorf("page %d: %w", page, ErrNoPage)

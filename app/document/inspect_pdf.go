@@ -46,7 +46,7 @@ func inspectPDF(ctx context.Context, doc io.ReaderAt, size int64, engine PDFEngi
 	}
 	heavy, err := opened.ImageHeavy(ctx)
 	if err != nil && !errors.Is(err, pdf.ErrUnreadable) {
-		return Report{}, fmt.Errorf("look for scans: %w", err)
+		return Report{}, fmt.Errorf("detect scanned pages: %w", err)
 	}
 	// Accept a PDF whose pages can be counted but not examined.
 	switch {

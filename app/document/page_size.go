@@ -24,7 +24,7 @@ var USLetter = PageSize{Width: 612, Height: 792}
 func PageSizes(ctx context.Context, src Source, lim ExtractLimits) ([]PageSize, error) {
 	h, ok := handlers[src.MIME]
 	if !ok || h.sizes == nil {
-		return nil, fmt.Errorf("sizes of %s: %w", src.MIME, ErrUnsupported)
+		return nil, fmt.Errorf("read page sizes of %s: %w", src.MIME, ErrUnsupported)
 	}
 	lim = lim.WithDefaults()
 	var sizes []PageSize
@@ -83,7 +83,7 @@ func tiffSizes(doc *source, lim ExtractLimits) ([]PageSize, error) {
 		sizes = append(sizes, tiffSize(dir))
 	}
 	if len(sizes) == 0 {
-		return nil, docio.Damaged("no directory")
+		return nil, docio.Damaged("missing image directory")
 	}
 	return sizes, nil
 }

@@ -11,7 +11,7 @@ import (
 // withPDF opens the document as a PDF, calls work with it, and closes it.
 func withPDF(doc *source, work func(PDF) error) (err error) {
 	if doc.pdf == nil {
-		return &faultError{errors.New("no PDF engine")}
+		return &faultError{errors.New("PDF engine not available")}
 	}
 	opened, err := doc.pdf.Open(doc.Context(), doc, doc.Size())
 	if err != nil {

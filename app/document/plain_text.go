@@ -16,7 +16,7 @@ func plainText(doc *source, out *writer) error {
 	n := min(doc.Size(), out.lim.MaxTextBytes)
 	b, ok := doc.Bytes(0, n)
 	if !ok {
-		return docio.Damaged("text ends early")
+		return docio.Damaged("text ends unexpectedly")
 	}
 	out.truncated = n < doc.Size()
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))

@@ -22,7 +22,7 @@ var (
 	// ErrDamaged reports that the document violates its format.
 	ErrDamaged = docio.ErrDamaged
 	// ErrNoPage reports that the document has no page with that number.
-	ErrNoPage = errors.New("document has no such page")
+	ErrNoPage = errors.New("page not found in the document")
 )
 
 // Source is a document that Inspect has accepted.
@@ -70,7 +70,7 @@ func withSource(ctx context.Context, src Source, work func(*source) error) (err 
 	doc := newSource(ctx, src)
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: decoder: %v", ErrDamaged, p)
+			err = fmt.Errorf("%w: decoder panic: %v", ErrDamaged, p)
 		}
 		if doc.Err() != nil {
 			err = doc.Err()

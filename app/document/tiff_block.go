@@ -18,7 +18,7 @@ import (
 // specify its length, it extends to the end of the file.
 func (t *tiffImage) openBlock(i, height int) (rows, error) {
 	if i >= len(t.offsets) || t.offsets[i] >= uint64(t.doc.Size()) {
-		return nil, docio.Damaged("block %d lies outside", i)
+		return nil, docio.Damaged("block %d is outside the file", i)
 	}
 	off := int64(t.offsets[i])
 	n := t.doc.Size() - off

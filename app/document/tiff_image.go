@@ -96,7 +96,7 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 	}
 	colors := tiffKinds[t.photometric].samples
 	if t.samples < colors {
-		return nil, docio.Damaged("%d samples per pixel for %d colors", t.samples, colors)
+		return nil, docio.Damaged("%d samples per pixel, but %d color channels", t.samples, colors)
 	}
 	if t.isFax() && (t.bits != 1 || t.samples != 1) {
 		return nil, docio.Damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
@@ -189,12 +189,12 @@ func (t *tiffImage) readBlocks() error {
 	down := (t.height + t.blockH - 1) / t.blockH
 	n := uint64(t.blocksPerRow) * uint64(down)
 	if n > tiff.MaxValues {
-		return fmt.Errorf("%w: %d blocks", ErrTooLarge, n)
+		return fmt.Errorf("%w: %d image blocks", ErrTooLarge, n)
 	}
 	t.offsets = t.dir.Numbers(offsets, n)
 	t.counts = t.dir.Numbers(counts, n)
 	if len(t.offsets) == 0 {
-		return docio.Damaged("no strips or tiles")
+		return docio.Damaged("image has no strips or tiles")
 	}
 	if offsets == tiff.TagTileOffsets {
 		t.band = make([]byte, t.channels*t.width*min(t.blockH, t.height))

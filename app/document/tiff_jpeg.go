@@ -22,7 +22,7 @@ func (t *tiffImage) openJPEG(off, n int64) (rows, error) {
 	// Read the start-of-image marker and, if present, an Adobe segment.
 	head, ok := t.doc.Bytes(off, min(n, 4+adobeLength))
 	if !ok || len(head) < 4 || head[0] != 0xFF || head[1] != 0xD8 {
-		return nil, docio.Damaged("no JPEG at %d", off)
+		return nil, docio.Damaged("no JPEG data at offset %d", off)
 	}
 	start := append([]byte(nil), head[:2]...)
 	if t.samples >= 3 {

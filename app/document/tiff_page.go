@@ -20,9 +20,9 @@ func openTIFFPage(doc *source, n int, lim ExtractLimits) (*tiffImage, error) {
 	}
 	switch {
 	case found == 0:
-		return nil, docio.Damaged("no directory")
+		return nil, docio.Damaged("missing image directory")
 	case found < n:
-		return nil, fmt.Errorf("%w: it has %d", ErrNoPage, found)
+		return nil, fmt.Errorf("%w: the document has %d", ErrNoPage, found)
 	}
 	return newTIFFImage(doc, dir, lim)
 }

@@ -56,7 +56,7 @@ func docText(doc *source, out *writer) error {
 // name.
 func readWord(stream records, out *writer, table func(name string) ([]byte, error)) error {
 	if stream.u16(fibFlags)&fibEncrypted != 0 {
-		return fmt.Errorf("%w: Word document with a password", ErrUnsupported)
+		return fmt.Errorf("%w: password-protected Word document", ErrUnsupported)
 	}
 	if stream.u16(2) < fibWord97 {
 		w := wordText{out: out, budget: len(stream)}
@@ -73,7 +73,7 @@ func readWord(stream records, out *writer, table func(name string) ([]byte, erro
 	}
 	pieces := readPieces(records(content).span(stream.u32(fibPieces), stream.u32(fibPieces+4)))
 	if len(pieces) == 0 {
-		return docio.Damaged("no pieces of text")
+		return docio.Damaged("no text pieces")
 	}
 	readTexts(stream, pieces, out)
 	return nil

@@ -47,7 +47,7 @@ func load(ctx context.Context, e *Engine, in *instance, f *file) (*Document, err
 func (d *Document) count(ctx context.Context) error {
 	n := d.in.call(ctx, "FPDF_GetPageCount", d.handle)
 	if int32(n) <= 0 {
-		return fmt.Errorf("%w: no pages", ErrUnreadable)
+		return fmt.Errorf("%w: document has no pages", ErrUnreadable)
 	}
 	if d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, n-1, d.in.scratch) == 0 {
 		return fmt.Errorf("%w: the last of %d pages is missing", ErrUnreadable, n)
@@ -75,7 +75,7 @@ func (d *Document) Close(ctx context.Context) error {
 	return err
 }
 
-var errClosed = fmt.Errorf("%w: the document is not open any more", ErrUnreadable)
+var errClosed = fmt.Errorf("%w: the document is closed", ErrUnreadable)
 
 // do runs work while it holds the engine's lock. It passes the error through classify and returns
 // it. If the document has been closed or its instance is gone, it returns errClosed.
@@ -97,11 +97,11 @@ func (d *Document) do(ctx context.Context, work func() error) error {
 // missing or can't be loaded.
 func (d *Document) page(ctx context.Context, page int, work func(page uint32) error) error {
 	if page < 1 || page > d.pages {
-		return fmt.Errorf("%w: no page %d of %d", ErrUnreadable, page, d.pages)
+		return fmt.Errorf("%w: page %d of %d not found", ErrUnreadable, page, d.pages)
 	}
 	loaded, err := d.tryPage(ctx, page, work)
 	if err == nil && !loaded {
-		err = fmt.Errorf("%w: page %d cannot be loaded", ErrUnreadable, page)
+		err = fmt.Errorf("%w: can't load page %d", ErrUnreadable, page)
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func (in *instance) callStack(ctx context.Context, name string, stack []uint64) 
 	f, known := in.calls[name]
 	if !known {
 		if f = in.module.ExportedFunction(name); f == nil {
-			panic(&faultError{name, errors.New("not exported")})
+			panic(&faultError{name, errors.New("function not exported")})
 		}
 		in.calls[name] = f
 	}
@@ -104,7 +104,7 @@ func (in *instance) callStack(ctx context.Context, name string, stack []uint64) 
 func (in *instance) alloc(ctx context.Context, n uint32) uint32 {
 	address := in.call(ctx, "malloc", n)
 	if address == 0 {
-		panic(&faultError{"malloc", errors.New("no memory")})
+		panic(&faultError{"malloc", errors.New("out of memory")})
 	}
 	return address
 }

@@ -26,10 +26,10 @@ import (
 // caller.
 var (
 	// ErrPassword reports that the document can't be opened without a password.
-	ErrPassword = errors.New("pdf needs a password")
+	ErrPassword = errors.New("PDF is password-protected")
 	// ErrUnreadable reports that PDFium can't determine the page count, can't load a page, or crashed
 	// while processing the document.
-	ErrUnreadable = errors.New("pdf could not be read")
+	ErrUnreadable = errors.New("can't read the PDF")
 )
 
 // DefaultMemoryPages is the default of Options.MemoryPages. 4096 pages of 64 KiB are 256 MiB.
@@ -162,7 +162,7 @@ func (e *Engine) classify(ctx context.Context, in *instance, f *file, err error)
 	if errors.As(err, &fault) && in == e.live {
 		e.broken++
 		if dropped := e.drop(ctx); dropped != nil {
-			return fmt.Errorf("drop PDFium: %w", dropped)
+			return fmt.Errorf("close PDFium: %w", dropped)
 		}
 	}
 	if f.err != nil {

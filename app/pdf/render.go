@@ -32,7 +32,7 @@ func (d *Document) PageSize(ctx context.Context, page int) (width, height float6
 
 func (d *Document) size(ctx context.Context, page int) (width, height float64, err error) {
 	if page < 1 || page > d.pages {
-		return 0, 0, fmt.Errorf("%w: no page %d of %d", ErrUnreadable, page, d.pages)
+		return 0, 0, fmt.Errorf("%w: page %d of %d not found", ErrUnreadable, page, d.pages)
 	}
 	ok := d.in.call(ctx, "FPDF_GetPageSizeByIndexF", d.handle, uint32(page-1), d.in.scratch)
 	sides := d.in.floats(2)
@@ -87,7 +87,7 @@ func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image
 	width, height := uint32(w), uint32(h)
 	bitmap := d.in.call(ctx, "FPDFBitmap_CreateEx", width, height, bitmapBGRx, 0, 0)
 	if bitmap == 0 {
-		return nil, fmt.Errorf("%w: no memory for %d x %d pixels", ErrUnreadable, w, h)
+		return nil, fmt.Errorf("%w: not enough memory for %d x %d pixels", ErrUnreadable, w, h)
 	}
 	const white, flags = 0xFFFFFFFF, drawAnnotations | reverseByteOrder
 	d.in.call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white)
@@ -106,7 +106,7 @@ func (d *Document) draw(ctx context.Context, page uint32, w, h int) (image.Image
 func (d *Document) copyBitmap(ctx context.Context, bitmap uint32, w, h int) image.Image {
 	buffer := d.in.call(ctx, "FPDFBitmap_GetBuffer", bitmap)
 	if stride := d.in.call(ctx, "FPDFBitmap_GetStride", bitmap); stride != uint32(4*w) {
-		panic(&faultError{"FPDFBitmap_GetStride", errors.New("unexpected bitmap")})
+		panic(&faultError{"FPDFBitmap_GetStride", errors.New("unexpected bitmap format")})
 	}
 	pixels := d.in.read(buffer, uint32(4*w*h))
 	if gray := grayOf(pixels, w, h); gray != nil {

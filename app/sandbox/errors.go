@@ -17,7 +17,7 @@ var (
 
 // ErrKilled reports that something outside this program killed the document's workers: the system
 // when memory ran out, or an administrator. A retry may succeed.
-var ErrKilled = errors.New("document process was killed from outside")
+var ErrKilled = errors.New("another process stopped the document worker")
 
 // docErrors maps document errors to their names in the protocol.
 var docErrors = []struct {
@@ -60,7 +60,7 @@ func IsDocumentError(err error) bool {
 // workerDiedError is returned when the workers that processed a document died.
 type workerDiedError struct{ cause error }
 
-func (e *workerDiedError) Error() string { return "document process ended: " + e.cause.Error() }
+func (e *workerDiedError) Error() string { return "document worker process ended:  " + e.cause.Error() }
 
 // Unwrap returns the document error for the cause. A document whose workers died twice for an
 // unknown reason counts as damaged.

@@ -75,7 +75,7 @@ func runTask(w io.Writer, r *bufio.Reader, doc io.ReaderAt, t task, a result) (r
 			err = c.handleRead(content)
 		case frameDone, frameError:
 			if r.Buffered() > 0 {
-				return false, protocolError("%d bytes after the end", r.Buffered()) // not part of the next result
+				return false, protocolError("%d unexpected bytes after the last frame", r.Buffered()) // not part of the next result
 			}
 			return c.finish(kind, content, a)
 		default:
@@ -94,7 +94,7 @@ func (c *exchange) handleRead(content []byte) error {
 		return err
 	}
 	if c.budget -= int64(max(sum, minReadCost)); c.budget < 0 {
-		return protocolError("asks without end")
+		return protocolError("too many read requests")
 	}
 	if cap(c.buf) < headerSize+sum {
 		c.buf = make([]byte, headerSize+blockSize)
@@ -121,7 +121,7 @@ func (c *exchange) read(b []byte, offset int64) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("%d bytes at %d: %w", len(b), offset, err)
+	return fmt.Errorf("read %d bytes at offset %d: %w", len(b), offset, err)
 }
 
 // finish handles the last frame of a task.
@@ -132,7 +132,7 @@ func (c *exchange) finish(kind byte, content []byte, a result) (retire bool, err
 			return false, err
 		}
 		if _, inspects := a.(*reportResult); inspects && f.Kind != "" {
-			return false, protocolError("%s instead of a verdict", f.Kind)
+			return false, protocolError("got error %q instead of a report", f.Kind)
 		}
 		retire, err = f.Retire, &workerError{f.Text, docErrorByName(f.Kind)}
 	} else {

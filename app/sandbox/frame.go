@@ -56,7 +56,7 @@ var maxContent = map[byte]int{
 }
 
 // errProtocol reports that the other side violated the protocol.
-var errProtocol = errors.New("breach of protocol")
+var errProtocol = errors.New("worker protocol violation")
 
 func protocolError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errProtocol, fmt.Sprintf(format, args...))
@@ -75,10 +75,10 @@ func readFrame(r *bufio.Reader, buf *[]byte) (kind byte, content []byte, err err
 	length, kind := int64(binary.BigEndian.Uint32(header[:]))-1, header[4]
 	limit, known := maxContent[kind]
 	if !known {
-		return 0, nil, protocolError("frame of type %#x", kind)
+		return 0, nil, protocolError("invalid frame type %#x", kind)
 	}
 	if length < 0 || length > int64(limit) {
-		return 0, nil, protocolError("frame %q of %d bytes", kind, length)
+		return 0, nil, protocolError("frame %q has an invalid size of %d bytes", kind, length)
 	}
 	if int64(cap(*buf)) < length {
 		*buf = make([]byte, length)
@@ -113,7 +113,7 @@ func writeMessage(w io.Writer, kind byte, message any) error {
 		return err
 	}
 	if len(content) > maxContent[kind] {
-		return protocolError("frame %q of %d bytes", kind, len(content))
+		return protocolError("frame %q has an invalid size of %d bytes", kind, len(content))
 	}
 	return writeFrame(w, kind, content)
 }
@@ -125,7 +125,7 @@ func readMessage(r *bufio.Reader, buf *[]byte, want byte, message any) error {
 		return err
 	}
 	if kind != want {
-		return protocolError("frame %q instead of %q", kind, want)
+		return protocolError("got frame %q, expected %q", kind, want)
 	}
 	return decode(content, message)
 }
@@ -159,19 +159,19 @@ func encodeRead(ranges ...byteRange) []byte {
 // extends beyond the document, which has size bytes.
 func decodeRead(content []byte, size int64) (ranges []byteRange, sum int, err error) {
 	if len(content) == 0 || len(content)%rangeSize != 0 || len(content) > rangeSize*maxRanges {
-		return nil, 0, protocolError("ask of %d bytes", len(content))
+		return nil, 0, protocolError("read request has an invalid size of %d bytes", len(content))
 	}
 	ranges = make([]byteRange, 0, maxRanges)
 	for ; len(content) > 0; content = content[rangeSize:] {
 		at, n := binary.BigEndian.Uint64(content), binary.BigEndian.Uint32(content[8:])
 		if n == 0 || n > blockSize || at >= uint64(size) || uint64(n) > uint64(size)-at {
-			return nil, 0, protocolError("ask for %d bytes at %d of %d", n, at, size)
+			return nil, 0, protocolError("invalid read request: %d bytes at offset %d of %d", n, at, size)
 		}
 		ranges = append(ranges, byteRange{int64(at), int(n)})
 		sum += int(n)
 	}
 	if sum > blockSize {
-		return nil, 0, protocolError("ask for %d bytes", sum)
+		return nil, 0, protocolError("read request for too many bytes: %d", sum)
 	}
 	return ranges, sum, nil
 }

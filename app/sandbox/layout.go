@@ -95,24 +95,24 @@ func (a *sizesResult) reset() { a.sizes = nil }
 
 func (a *sizesResult) add(kind byte, content []byte, _ bool) error {
 	if kind != frameSizes {
-		return protocolError("frame %q while sizes are read", kind)
+		return protocolError("unexpected frame %q while reading page sizes", kind)
 	}
 	var sizes []document.PageSize
 	if err := decode(content, &sizes); err != nil {
 		return err
 	}
 	if i := slices.IndexFunc(sizes, func(s document.PageSize) bool { return !s.Valid() }); i >= 0 {
-		return protocolError("page of %v by %v points", sizes[i].Width, sizes[i].Height)
+		return protocolError("invalid page size: %v by %v points", sizes[i].Width, sizes[i].Height)
 	}
 	if a.sizes = append(a.sizes, sizes...); len(sizes) == 0 || len(a.sizes) > a.maxPages {
-		return protocolError("sizes of %d pages", len(a.sizes))
+		return protocolError("invalid number of page sizes: %d", len(a.sizes))
 	}
 	return nil
 }
 
 func (a *sizesResult) finish(taskDone) error {
 	if len(a.sizes) == 0 {
-		return protocolError("no sizes")
+		return protocolError("no page sizes received")
 	}
 	return nil
 }
@@ -124,14 +124,14 @@ func (a *marksResult) reset() { a.marks = nil }
 
 func (a *marksResult) add(kind byte, content []byte, _ bool) error {
 	if kind != frameMarks || a.marks != nil {
-		return protocolError("frame %q while marks are read", kind)
+		return protocolError("unexpected frame %q while reading marks", kind)
 	}
 	var m marks
 	if err := decode(content, &m); err != nil {
 		return err
 	}
 	if m.Count < 0 || m.Count > maxMarks {
-		return protocolError("%d marks", m.Count)
+		return protocolError("invalid number of marks: %d", m.Count)
 	}
 	a.marks = make([][]document.Rect, m.Count)
 	last := uint32(0)
@@ -139,7 +139,7 @@ func (a *marksResult) add(kind byte, content []byte, _ bool) error {
 		i, side := encoded[0], func(k int) float64 { return float64(encoded[k]) / pageUnits }
 		r := document.Rect{Left: side(1), Top: side(2), Right: side(3), Bottom: side(4)}
 		if i < last || int64(i) >= int64(m.Count) || r.Left > r.Right || r.Right > 1 || r.Top > r.Bottom || r.Bottom > 1 {
-			return protocolError("mark %d of %d at %v", i, m.Count, r)
+			return protocolError("invalid mark %d of %d at %v", i, m.Count, r)
 		}
 		last = i
 		a.marks[i] = append(a.marks[i], r)
@@ -149,7 +149,7 @@ func (a *marksResult) add(kind byte, content []byte, _ bool) error {
 
 func (a *marksResult) finish(taskDone) error {
 	if a.marks == nil {
-		return protocolError("no marks")
+		return protocolError("no marks received")
 	}
 	return nil
 }

@@ -92,31 +92,31 @@ const maxMessageText = 512
 // displayed and logged.
 func (d taskDone) check() error {
 	if d.Pages != nil && *d.Pages < 0 {
-		return protocolError("%d pages", *d.Pages)
+		return protocolError("invalid page count %d", *d.Pages)
 	}
 	if !isPrintable(d.MIME) || !isPrintable(d.Rejection) {
-		return protocolError("text that is not plain")
+		return protocolError("text is empty or unprintable")
 	}
 	return nil
 }
 
 func (f taskError) check() error {
 	if f.Kind != "" && docErrorByName(f.Kind) == nil {
-		return protocolError("fault of kind %q", f.Kind)
+		return protocolError("fault type %q", f.Kind)
 	}
 	if f.Text == "" || !isPrintable(f.Text) {
-		return protocolError("text that is not plain")
+		return protocolError("text is empty or unprintable")
 	}
 	return nil
 }
 
 func (r workerReady) check() error {
 	if len(r.Gaps) > maxMissing {
-		return protocolError("%d gaps", len(r.Gaps))
+		return protocolError("too many missing protections: %d", len(r.Gaps))
 	}
 	for _, g := range r.Gaps {
 		if !slices.Contains(Protections, g.Protection) || !isPrintable(g.Reason) {
-			return protocolError("gap %q", g.Protection)
+			return protocolError("invalid missing protection %q", g.Protection)
 		}
 	}
 	return nil

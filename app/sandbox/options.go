@@ -54,7 +54,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Command == nil {
 		command, err := ownExecutable()
 		if err != nil {
-			return o, fmt.Errorf("find own program: %w", err)
+			return o, fmt.Errorf("find deedkeep executable: %w", err)
 		}
 		o.Command = []string{command, WorkerArg}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrClosed reports that the pool has been closed.
-var ErrClosed = errors.New("reader is closed")
+var ErrClosed = errors.New("document reader is closed")
 
 // Stats holds counters that start at zero when the pool is opened. Alive and Waiting are current
 // values.
@@ -56,7 +56,7 @@ func (p *Pool) run(ctx context.Context, r Request, t task, a result) error {
 		return err // don't kill a worker for a call that is already canceled
 	}
 	if r.Class < 0 || r.Class >= numClasses {
-		return fmt.Errorf("work of class %d", r.Class)
+		return fmt.Errorf("invalid task class %d", r.Class)
 	}
 	if err := p.beginCall(); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (p *Pool) runWithRetry(ctx context.Context, doc io.ReaderAt, t task, a resu
 	for attempt, kills := 1, 0; ; attempt++ {
 		w, used, err := p.worker(ctx, t, attempt+kills > 1)
 		if err != nil {
-			return fmt.Errorf("start document process: %w", err)
+			return fmt.Errorf("start document worker: %w", err)
 		}
 		begun()
 		a.reset()

@@ -155,9 +155,10 @@ func TestIdleWorkerExits(t *testing.T) {
 
 func TestWorkersThatDoNotStart(t *testing.T) {
 	for kind, want := range map[string]string{
-		"dies": "hear child", "silent": "no message", "other build": "another build", "wrong first word": "breach",
-		"no program": "no such file", "verdict instead of ready": "instead of 'r'", "ready of no JSON": "breach",
-		"unknown protection": "gap", "protection with an escape": "gap", "many protections": "9 gaps",
+		"dies": "read from worker process", "silent": "no message", "other build": "another version", "wrong first word": "protocol violation",
+		"no program": "no such file", "verdict instead of ready": "expected 'r'", "ready of no JSON": "protocol violation",
+		"unknown protection": "invalid missing protection", "protection with an escape": "invalid missing protection",
+		"many protections": "too many missing protections: 9",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

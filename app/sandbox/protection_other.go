@@ -13,5 +13,5 @@ func startProcess(command func() *exec.Cmd) (*exec.Cmd, []MissingProtection, err
 
 // enclose reports that no protections are implemented for this system.
 func enclose() []MissingProtection {
-	return []MissingProtection{{ProtectionAll, "not used on this system"}}
+	return []MissingProtection{{ProtectionAll, "not supported on this system"}}
 }

@@ -13,7 +13,7 @@ import (
 
 // ErrBusy reports that the queue is full. The document is not to blame. The same call may succeed
 // later.
-var ErrBusy = errors.New("too many documents are waiting to be read")
+var ErrBusy = errors.New("too many documents are queued for processing")
 
 // Class is the priority of work. The zero value is the lowest priority.
 type Class int

@@ -20,7 +20,7 @@ const (
 )
 
 // errUnreadable reports that the parent could not read the document.
-var errUnreadable = errors.New("the bytes cannot be had")
+var errUnreadable = errors.New("document bytes are not available")
 
 // remoteDoc is the worker's view of the document. It reads ranges from the parent and caches the
 // most recently used units. It is not safe for concurrent use.
@@ -53,7 +53,7 @@ func newRemoteDoc(w io.Writer, r *bufio.Reader, size int64) *remoteDoc {
 // ReadAt implements io.ReaderAt.
 func (b *remoteDoc) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
-		return 0, fmt.Errorf("read at %d", off)
+		return 0, fmt.Errorf("invalid offset %d", off)
 	}
 	b.readahead.observe(off)
 	n := 0
@@ -135,7 +135,7 @@ func (b *remoteDoc) fetch(ranges []byteRange) ([]byte, error) {
 	case kind == frameUnreadable:
 		return nil, errUnreadable
 	case kind != frameData || len(content) != length:
-		return nil, protocolError("frame %q of %d bytes for an ask of %d", kind, len(content), length)
+		return nil, protocolError("unexpected frame %q with %d bytes; requested %d bytes", kind, len(content), length)
 	}
 	return content, nil
 }

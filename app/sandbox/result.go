@@ -21,7 +21,7 @@ type reportResult struct{ report document.Report }
 func (a *reportResult) reset() {}
 
 func (a *reportResult) add(kind byte, _ []byte, _ bool) error {
-	return protocolError("frame %q while a document is inspected", kind)
+	return protocolError("unexpected frame %q during inspection", kind)
 }
 
 func (a *reportResult) finish(d taskDone) error {
@@ -55,19 +55,19 @@ func (a *imageResult) add(kind byte, content []byte, _ bool) error {
 		return head.check(a.width)
 	case kind == frameImageChunk && a.header != nil:
 		if len(content) == 0 || len(content) > a.header.Size-len(a.data) {
-			return protocolError("piece of %d bytes after %d of %d", len(content), len(a.data), a.header.Size)
+			return protocolError("invalid image chunk of %d bytes after %d of %d bytes", len(content), len(a.data), a.header.Size)
 		}
 		// Don't allocate memory for the announced size in advance. The worker may announce a false
 		// size.
 		a.data = append(a.data, content...)
 		return nil
 	}
-	return protocolError("frame %q while a page is drawn", kind)
+	return protocolError("unexpected frame %q while rendering a page", kind)
 }
 
 func (a *imageResult) finish(taskDone) error {
 	if a.header == nil || len(a.data) != a.header.Size || !a.header.matchesType(a.data) {
-		return protocolError("no whole picture")
+		return protocolError("page image is incomplete")
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (a *imageResult) picture() document.Image {
 
 func (h imageHeader) check(width int) error {
 	if h.Width < 1 || h.Width > width || h.Height < 1 || h.Height > maxImageSide || h.Size < 1 || h.Size > maxImageBytes {
-		return protocolError("picture of %d bytes, %d by %d", h.Size, h.Width, h.Height)
+		return protocolError("page image of %d bytes, %d by %d pixels", h.Size, h.Width, h.Height)
 	}
 	return nil
 }
@@ -117,17 +117,17 @@ func (a *textResult) reset() { a.lastPage, a.received = -1, 0 }
 
 func (a *textResult) add(kind byte, content []byte, lost bool) error {
 	if kind != frameText || len(content) < pageNumberSize {
-		return protocolError("frame %q of %d bytes while text is read", kind, len(content))
+		return protocolError("unexpected frame %q of %d bytes while reading text", kind, len(content))
 	}
 	page, text := int(binary.BigEndian.Uint32(content)), content[pageNumberSize:]
 	a.received += int64(len(text))
 	switch {
 	case page <= a.lastPage || page > a.lim.MaxPages:
-		return protocolError("page %d after %d of at most %d", page, a.lastPage, a.lim.MaxPages)
+		return protocolError("page %d after page %d, limit %d", page, a.lastPage, a.lim.MaxPages)
 	case int64(len(text)) > a.lim.MaxPageTextBytes || a.received > a.lim.MaxTextBytes:
-		return protocolError("page of %d bytes of text, %d in all", len(text), a.received)
+		return protocolError("too much text: %d bytes on the page, %d bytes in total", len(text), a.received)
 	case !isCleanText(text):
-		return protocolError("text that is not clean")
+		return protocolError("text contains invalid characters")
 	}
 	a.lastPage = page
 	if lost || page <= a.lastEmitted {

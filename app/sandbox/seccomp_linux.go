@@ -112,7 +112,7 @@ func installFilter(instructions []bpf.Instruction) error {
 	case errno != 0:
 		return errno
 	case thread != 0:
-		return fmt.Errorf("thread %d has a filter of its own", thread)
+		return fmt.Errorf("thread %d has a different seccomp filter", thread)
 	}
 	return nil
 }

@@ -8,4 +8,4 @@ import (
 )
 
 // applySeccomp returns an error because there is no filter for this architecture.
-func applySeccomp() error { return fmt.Errorf("there is no filter for %s", runtime.GOARCH) }
+func applySeccomp() error { return fmt.Errorf("no seccomp filter for %s", runtime.GOARCH) }

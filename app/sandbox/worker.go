@@ -30,9 +30,9 @@ type worker struct {
 
 // Reasons why the parent kills a worker.
 var (
-	errDeadline = errors.New("deadline for one document")
-	errMemory   = errors.New("memory limit")
-	errNoHello  = errors.New("no message from the child process")
+	errDeadline = errors.New("document exceeded the time limit")
+	errMemory   = errors.New("document exceeded the memory limit")
+	errNoHello  = errors.New("no message from the worker process")
 )
 
 // launch starts a worker process. The calling goroutine must be locked to a thread that lives as
@@ -64,7 +64,7 @@ func launch(o Options) (*worker, error) {
 	go p.reap()
 	if err != nil {
 		p.kill()
-		return nil, fmt.Errorf("bind child: %w", err)
+		return nil, fmt.Errorf("assign worker process to job: %w", err)
 	}
 	return p, nil
 }
@@ -102,7 +102,7 @@ const setupTimeout = 2 * time.Minute
 func (p *worker) readReady() error {
 	var r workerReady
 	if err := readMessage(p.r, new([]byte), frameReady, &r); err != nil {
-		return fmt.Errorf("hear child: %w", err)
+		return fmt.Errorf("read from worker process: %w", err)
 	}
 	p.missing = append(p.missing, r.Gaps...)
 	return nil
@@ -112,10 +112,10 @@ func (p *worker) readReady() error {
 func (p *worker) sendSetup(o Options, engine bool) error {
 	var h hello
 	if err := readMessage(p.r, new([]byte), frameHello, &h); err != nil {
-		return fmt.Errorf("hear child: %w", err)
+		return fmt.Errorf("read from worker process: %w", err)
 	}
 	if h.Build != buildID() {
-		return errors.New("the program file is of another build than this process: restart it")
+		return errors.New("the program file was replaced by another version; restart the server")
 	}
 	return writeMessage(p.in, frameSetup, setup{CacheDir: o.CacheDir, MemoryLimit: o.MemoryLimit, Engine: engine})
 }

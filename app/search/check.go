@@ -45,7 +45,7 @@ func (x *Indexer) checkLive(ctx context.Context) error {
 
 // ErrCurrentFile is in the error chain if the file that names the live index is damaged but the index
 // itself is not.
-var ErrCurrentFile = errors.New("does not name the search index in force")
+var ErrCurrentFile = errors.New("doesn't name the current search index")
 
 // checkCurrentFile rewrites currentFile if it does not name the live index.
 func (x *Indexer) checkCurrentFile() error {
@@ -64,7 +64,7 @@ func (x *Indexer) checkCurrentFile() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // administrators may delete the file
 	}
-	return fmt.Errorf("%s %w: it was corrected", path, ErrCurrentFile)
+	return fmt.Errorf("%s %w; the file was corrected", path, ErrCurrentFile)
 }
 
 // checkOnDisk implements Check for an index that this process has not opened.
@@ -96,7 +96,7 @@ func (x *Indexer) checkFolder(gen *generation) error {
 		return err
 	}
 	if _, err := os.Stat(x.folder(gen.number)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("its folder was taken away: %w", err)
+		return fmt.Errorf("the folder of the search index was removed: %w", err)
 	}
 	return nil // the next batch reports any other error
 }

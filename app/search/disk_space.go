@@ -60,8 +60,8 @@ func (x *Indexer) CheckRebuildSpace() error {
 	}
 	return &errs.Error{Kind: errs.InsufficientStorage,
 		Message: fmt.Sprintf(
-			"There isn't enough free space to build a second search index beside the current one, which stays in use: %d MB are needed (the index, and %d times disk.reserve) and %d MB are free. "+
-				"Free some disk space. Or stop the server and delete the folder %s: search isn't available until the next start has rebuilt it.",
+			"There isn't enough free space to build a new search index next to the current one, which stays in use. The build needs %d MB (the index plus %d times disk.reserve), but only %d MB are free. "+
+				"Free up disk space. Or stop the server, delete the folder %s, and start the server: search isn't available until it has rebuilt the index.",
 			(bytes+rebuildReserves*reserve)>>20+1, rebuildReserves, free>>20, x.options.Dir)}
 }
 
@@ -77,7 +77,7 @@ func (x *Indexer) checkBuildSpace() error {
 // disk space. Await returns the reason.
 func (x *Indexer) abandonBuild(reason error) {
 	reason = &errs.Error{Kind: errs.InsufficientStorage,
-		Message: "There isn't enough free space for a second search index. The current one stays in use.", Err: reason}
+		Message: "There isn't enough free space for a new search index. The current one stays in use.", Err: reason}
 	x.options.Log.Warn("rebuild of the search index stopped; the current one stays in use", "reason", reason)
 	gen := x.building
 	x.withLock(func() { x.building, x.rebuildRequested, x.abandonErr, x.since = nil, false, reason, x.options.Now() })
@@ -98,7 +98,7 @@ func diskFullError(err error) error {
 func (x *Indexer) hasFreeSpace(bytes, reserves uint64) (bool, error) {
 	free, reserve, err := x.options.FreeSpace()
 	if err != nil {
-		return false, fmt.Errorf("free room: %w", err)
+		return false, fmt.Errorf("get free disk space: %w", err)
 	}
 	return free >= bytes && (free-bytes)/reserves >= reserve, nil
 }

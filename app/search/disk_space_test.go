@@ -112,8 +112,8 @@ func TestNewIndexLeavesSpaceForLiveIndex(t *testing.T) {
 		t.Fatalf("State() = %+v, %v; want the size of the index", s, err)
 	}
 	h.site.free.Store(3*reserve + uint64(s.Bytes) - 1)
-	message := "193 MB are needed (the index, and 3 times disk.reserve) and 192 MB are free. " +
-		"Free some disk space. Or stop the server and delete the folder "
+	message := "The build needs 193 MB (the index plus 3 times disk.reserve), but only 192 MB are free. " +
+		"Free up disk space. Or stop the server, delete the folder "
 	if err := h.CheckRebuildSpace(); errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), message) {
 		t.Errorf("CheckRebuildSpace without space for two indexes: got %v, want %q", err, message)
 	}
@@ -170,8 +170,8 @@ func TestAwaitReportsAbandonedRebuild(t *testing.T) {
 	h.site.free.Store(3*reserve - 1)
 	var once sync.Once
 	_, err := h.Await(t.Context(), func(uint64, uint64) { once.Do(func() { close(gate) }) })
-	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "enough free space for a second") {
-		t.Errorf("Await: got %v, want InsufficientStorage with \"enough free space for a second\"", err)
+	if errs.KindOf(err) != errs.InsufficientStorage || !strings.Contains(err.Error(), "enough free space for a new search index") {
+		t.Errorf("Await: got %v, want InsufficientStorage with \"enough free space for a new search index\"", err)
 	}
 	h.wantHits("F-0002", "abstract 3")
 	h.site.free.Store(1 << 40)

@@ -26,7 +26,7 @@ func (x *Indexer) folder(number uint64) string {
 
 // errNotFolder is in the error chain if the search folder is a file or a link. The indexer does not
 // delete it or follow it.
-var errNotFolder = errors.New("no folder of its own")
+var errNotFolder = errors.New("search folder is a file or a link")
 
 // checkDir returns an error if the search folder is a file or a link. A missing folder is not an error.
 func (x *Indexer) checkDir() error {
@@ -102,7 +102,7 @@ func (x *Indexer) resolveCurrent(list []uint64, current uint64) (number uint64, 
 		}
 		path := filepath.Join(x.options.Dir, currentFile)
 		if _, err := os.Lstat(path); err == nil {
-			damaged = fmt.Errorf("%s %w: a server corrects it when it starts", path, ErrCurrentFile)
+			damaged = fmt.Errorf("%s %w; the server corrects the file when it starts", path, ErrCurrentFile)
 		}
 		return n, damaged
 	}
@@ -141,7 +141,7 @@ func (x *Indexer) openAll(ctx context.Context) (err error) {
 		}
 		switch {
 		case err != nil && current != 0 && n != current: // it may not be an index
-			x.options.Log.Warn("a folder that can't be opened as a search index is ignored", "folder", x.folder(n), "error", err)
+			x.options.Log.Warn("ignored a folder that can't be opened as a search index", "folder", x.folder(n), "error", err)
 			err = nil
 		case err != nil && (x.rebuildWanted() || x.openFailures >= maxOpenFailures):
 			x.options.Log.Warn("the search index can't be opened and will be rebuilt", "folder", x.folder(n), "error", err)
@@ -207,7 +207,7 @@ func (x *Indexer) writeCurrent(number uint64) error {
 		err = durable.WriteFile(path, append(strconv.AppendUint(nil, number, 10), '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("put the index in force: %w", err)
+		return fmt.Errorf("activate the search index: %w", err)
 	}
 	return nil
 }
@@ -222,6 +222,6 @@ func (x *Indexer) removeOthers(current uint64) {
 		}
 	}
 	if err != nil {
-		x.options.Log.Warn("an old search index can't be deleted", "error", err)
+		x.options.Log.Warn("old search index not deleted", "error", err)
 	}
 }

@@ -135,7 +135,7 @@ func (x *Indexer) discard(gen *generation) {
 	}
 	gen.readers.Wait()
 	if err := errors.Join(gen.Close(), x.remove(gen.number)); err != nil {
-		x.options.Log.Warn("an old search index can't be deleted", "folder", x.folder(gen.number), "error", err)
+		x.options.Log.Warn("old search index not deleted", "folder", x.folder(gen.number), "error", err)
 	}
 }
 

@@ -86,7 +86,7 @@ func (b *indexBatch) readText(ctx context.Context, r indexRecord, page func(text
 		return pageErr
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.x.options.Log.Warn("text of a document not added to the search index", "file", r.ID, "error", err)
+		b.x.options.Log.Warn("document text not added to the search index", "file", r.ID, "error", err)
 	}
 	if err != nil && !r.textFailed {
 		b.missingText = append(b.missingText, r.ID)

@@ -71,7 +71,7 @@ func (x *Indexer) nextFiles(ctx context.Context, pending pendingFiles) (ids []ui
 	})
 	switch {
 	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
-		x.options.Log.Debug("skipped the files of an abstract", "abstract", pending.Abstract, "error", err)
+		x.options.Log.Debug("documents of an abstract not updated in the search index", "abstract", pending.Abstract, "error", err)
 		return nil, nil
 	case err != nil:
 		return nil, err

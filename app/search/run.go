@@ -89,9 +89,9 @@ func (x *Indexer) endPass(ctx context.Context, err error, requests int) {
 	switch {
 	case !changed:
 	case err != nil:
-		x.options.Log.Error("updating the search index failed and will be retried", "error", err)
+		x.options.Log.Error("search index update failed and will be retried", "error", err)
 	default:
-		x.options.Log.Info("updating the search index works again")
+		x.options.Log.Info("search index updates work again")
 	}
 }
 
@@ -216,7 +216,7 @@ func (x *Indexer) fellBehind(gen *generation) (requested bool) {
 func (x *Indexer) advance(ctx context.Context, gen *generation) (caughtUp bool, err error) {
 	defer func() { err = diskFullError(err) }()
 	if gen.damaged.Load() {
-		return false, fmt.Errorf("a search met damage in it: %w", errIndexDamaged)
+		return false, fmt.Errorf("search failed: %w", errIndexDamaged)
 	}
 	if err := x.checkFolder(gen); err != nil {
 		return false, err

@@ -51,7 +51,7 @@ func (s *Service) snippetOfText(ctx context.Context, highlighter *query.Highligh
 		return nil
 	})
 	if err != nil && !errors.Is(err, txn.ErrStop) { // the text is missing or has to be regenerated
-		s.Log.DebugContext(ctx, "text for a snippet not read", "file", hit.ID, "error", err)
+		s.Log.DebugContext(ctx, "document text for a search snippet not read", "file", hit.ID, "error", err)
 	}
 }
 

@@ -16,7 +16,7 @@ var (
 	// operation.
 	ErrUnsupported = errors.New("not supported for this document")
 	// ErrTooLarge reports that the operation would exceed the limits.
-	ErrTooLarge = errors.New("document is beyond the limits")
+	ErrTooLarge = errors.New("document exceeds the limits")
 	// ErrDamaged reports that the document violates its format.
 	ErrDamaged = errors.New("document is damaged")
 )

@@ -92,7 +92,7 @@ func (r *Reader) read(p []byte, off int64) (int, error) {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	r.err = fmt.Errorf("read %d bytes at %d of %d: %w", len(p), off, r.size, err)
+	r.err = fmt.Errorf("read %d bytes at offset %d of %d: %w", len(p), off, r.size, err)
 	return n, r.err
 }
 

@@ -76,11 +76,11 @@ func checkHeader(doc *docio.Reader) error {
 	}
 	shift := binary.LittleEndian.Uint16(h[30:])
 	if shift != 9 && shift != 12 {
-		return docio.Damaged("sectors of 2^%d bytes", shift)
+		return docio.Damaged("invalid sector size 2^%d", shift)
 	}
 	for _, at := range []int{40, 44, 64, 72} { // directory, FAT, mini FAT, DIFAT
 		if int64(binary.LittleEndian.Uint32(h[at:])) > doc.Size()>>shift+1 {
-			return docio.Damaged("more sectors than bytes")
+			return docio.Damaged("sector count exceeds the file size")
 		}
 	}
 	return nil
@@ -126,5 +126,5 @@ func (f *File) Read(maxBytes int64, names ...string) ([]byte, error) {
 		}
 		return content, nil
 	}
-	return nil, docio.Damaged("no stream %s", names[0])
+	return nil, docio.Damaged("stream %s not found", names[0])
 }

@@ -89,7 +89,7 @@ func mainTypes(file *zip.File, parts map[string]bool) []string {
 			return nil
 		}
 		if depth++; depth > maxContentTypesDepth {
-			return docio.Damaged("content types %d elements deep", depth)
+			return docio.Damaged("content types nested %d levels deep", depth)
 		}
 		contentType, _, _ := strings.Cut(e.Attr("ContentType"), ";")
 		contentType = strings.ToLower(strings.TrimSpace(contentType))

@@ -130,7 +130,7 @@ func (p *Package) Relationships(part string) ([]Relationship, error) {
 		}
 		list = append(list, Relationship{e.Attr("Id"), path.Base(e.Attr("Type")), partName(target)})
 		if len(list) > MaxRelationships {
-			return docio.Damaged("more than %d relations", MaxRelationships)
+			return docio.Damaged("more than %d relationships", MaxRelationships)
 		}
 		return nil
 	})
@@ -152,7 +152,7 @@ func (p *Package) Main(fallback string) (string, []Relationship, error) {
 		}
 	}
 	if p.parts[main] == nil {
-		return "", nil, docio.Damaged("no main part")
+		return "", nil, docio.Damaged("main part not found")
 	}
 	list, err = p.Relationships(main)
 	return main, list, err

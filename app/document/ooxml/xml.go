@@ -91,7 +91,7 @@ func newTokenReader(r *bufio.Reader, maxBytes int) *tokenReader {
 
 func (t *tokenReader) ReadByte() (byte, error) {
 	if t.left == 0 {
-		return 0, docio.Damaged("XML token of more than %d bytes", t.max)
+		return 0, docio.Damaged("XML token larger than %d bytes", t.max)
 	}
 	t.left--
 	return t.Reader.ReadByte()

@@ -42,7 +42,7 @@ type File struct {
 func Open(doc *docio.Reader) (*File, error) {
 	h, ok := doc.Bytes(0, 8)
 	if !ok {
-		return nil, docio.Damaged("no TIFF header")
+		return nil, docio.Damaged("invalid TIFF header")
 	}
 	f := &File{doc: doc, order: binary.LittleEndian, firstAt: 4, countSize: 2, entrySize: 12, offsetSize: 4}
 	switch string(h[:2]) {
@@ -50,7 +50,7 @@ func Open(doc *docio.Reader) (*File, error) {
 	case "MM":
 		f.order = binary.BigEndian
 	default:
-		return nil, docio.Damaged("no TIFF header")
+		return nil, docio.Damaged("invalid TIFF header")
 	}
 	switch version := f.order.Uint16(h[2:]); {
 	case version == 42:
@@ -59,7 +59,7 @@ func Open(doc *docio.Reader) (*File, error) {
 		f.firstAt, f.countSize, f.entrySize, f.offsetSize = 8, 8, 20, 8
 		return f, nil
 	}
-	return nil, docio.Damaged("no TIFF header")
+	return nil, docio.Damaged("invalid TIFF header")
 }
 
 // offset returns the offset stored at the position at, or 0 if it can't be read.

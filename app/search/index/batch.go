@@ -51,11 +51,11 @@ func (x *Index) NewBatch() *Batch {
 // less than NumGroups. The date is in days since January 1, 1970, or NoDate.
 func (b *Batch) StartDocument(key uint64, group uint8, date int32) {
 	if group >= NumGroups {
-		b.fail(fmt.Errorf("document %d: group %d of %d", key, group, NumGroups))
+		b.fail(fmt.Errorf("document %d: group is %d, limit %d", key, group, NumGroups))
 		group = 0
 	}
 	if len(b.docs) == segment.MaxDocs {
-		b.fail(fmt.Errorf("more than %d documents in a batch", segment.MaxDocs))
+		b.fail(fmt.Errorf("batch has more than %d documents", segment.MaxDocs))
 		return
 	}
 	b.Remove(key)
@@ -86,7 +86,7 @@ func (b *Batch) AddWord(term []byte, position uint32) (first bool) {
 	}
 	b.recordTerm(t)
 	if position < t.lastPosition {
-		b.fail(fmt.Errorf("%w: position %d behind %d", ErrTerm, position, t.lastPosition))
+		b.fail(fmt.Errorf("%w: position %d comes after position %d", ErrTerm, position, t.lastPosition))
 		return false
 	}
 	t.hasPositions = true
@@ -124,10 +124,10 @@ func (b *Batch) fail(err error) {
 func (b *Batch) termEntry(term []byte) *batchTerm {
 	switch {
 	case len(b.docs) == 0:
-		b.fail(fmt.Errorf("%w: it stands before every document", ErrTerm))
+		b.fail(fmt.Errorf("%w: term before the first document", ErrTerm))
 		return nil
 	case len(term) == 0 || len(term) > MaxTermBytes:
-		b.fail(fmt.Errorf("%w: %d bytes", ErrTerm, len(term)))
+		b.fail(fmt.Errorf("%w: invalid length of %d bytes", ErrTerm, len(term)))
 		return nil
 	}
 	return b.terms.findOrAdd(term)

@@ -47,14 +47,14 @@ var (
 	ErrDamaged = segment.ErrDamaged
 	// ErrOtherFormat means that another version wrote the index. Delete the directory and rebuild
 	// the index.
-	ErrOtherFormat = errors.New("index of another format")
+	ErrOtherFormat = errors.New("unsupported search index format")
 	// ErrTerm means that a term is empty or longer than MaxTermBytes, or that its positions are not
 	// in order.
-	ErrTerm = errors.New("not a term")
+	ErrTerm = errors.New("invalid term")
 	// ErrQuery means that a query has too many nodes or an invalid limit.
-	ErrQuery = errors.New("not a query")
+	ErrQuery = errors.New("invalid query")
 	// ErrClosed means that the index is closed.
-	ErrClosed = errors.New("index closed")
+	ErrClosed = errors.New("search index is closed")
 )
 
 // MaxHits is the maximum value of Query.Limit.
@@ -119,17 +119,17 @@ func open(dir string, o Options, fs fileSystem) (*Index, error) {
 	x := &Index{dir: dir, files: fs, options: o.withDefaults(), merging: make(chan struct{}, 1)}
 	x.cache = segment.NewCache(x.options.Cache)
 	if err := fs.Mkdir(dir); err != nil {
-		return nil, fmt.Errorf("open index: %w", err)
+		return nil, fmt.Errorf("open search index: %w", err)
 	}
 	m, err := x.readOrCreateManifest()
 	if err != nil {
-		return nil, fmt.Errorf("open index: %w", err)
+		return nil, fmt.Errorf("open search index: %w", err)
 	}
 	if err := x.removeUnlisted(m); err != nil {
-		return nil, fmt.Errorf("open index: %w", err)
+		return nil, fmt.Errorf("open search index: %w", err)
 	}
 	if x.current, err = x.load(m); err != nil {
-		return nil, fmt.Errorf("open index: %w", err)
+		return nil, fmt.Errorf("open search index: %w", err)
 	}
 	x.nextSegment.Store(m.nextSegment)
 	return x, nil

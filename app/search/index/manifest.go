@@ -69,17 +69,17 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 		return nil, errManifest
 	}
 	if f := binary.LittleEndian.Uint32(p[len(manifestMagic):]); f != manifestFormat {
-		return nil, fmt.Errorf("manifest: %w: %d, not %d", ErrOtherFormat, f, manifestFormat)
+		return nil, fmt.Errorf("manifest: %w: version %d, expected %d", ErrOtherFormat, f, manifestFormat)
 	}
 	body := p[:len(p)-4]
 	if segment.Checksum(body) != binary.LittleEndian.Uint32(p[len(body):]) {
-		return nil, fmt.Errorf("%w: checksum", errManifest)
+		return nil, fmt.Errorf("%w: checksum mismatch", errManifest)
 	}
 	m := &manifest{nextSegment: binary.LittleEndian.Uint64(p[header-8:])}
 	body = body[header:]
 	length, n := segment.Uvarint32(body)
 	if n == 0 || int64(length) > int64(len(body)-n) {
-		return nil, fmt.Errorf("%w: mark", errManifest)
+		return nil, fmt.Errorf("%w: invalid checkpoint", errManifest)
 	}
 	m.checkpoint, body = bytes.Clone(body[n:n+int(length)]), body[n+int(length):]
 	if err := m.parseSegments(body, size); err != nil {
@@ -91,17 +91,17 @@ func parseManifest(p []byte, size func(number uint64) (int64, error)) (*manifest
 func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, error)) error {
 	count, n := segment.Uvarint32(body)
 	if n == 0 || int64(count) > int64(len(body)/listedSegmentBytes) {
-		return fmt.Errorf("%w: segments", errManifest)
+		return fmt.Errorf("%w: invalid segment list", errManifest)
 	}
 	body = body[n:]
 	seen := make(map[uint64]bool)
 	for range count {
 		var l listedSegment
 		if _, err := binary.Decode(body, binary.LittleEndian, &l.Meta); err != nil {
-			return fmt.Errorf("%w: segments", errManifest)
+			return fmt.Errorf("%w: invalid segment list", errManifest)
 		}
 		if !l.Plausible() || l.Number >= m.nextSegment || seen[l.Number] {
-			return fmt.Errorf("%w: segment %d", errManifest, l.Number)
+			return fmt.Errorf("%w: invalid entry for segment %d", errManifest, l.Number)
 		}
 		seen[l.Number] = true
 		actual, err := size(l.Number)
@@ -109,7 +109,7 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 			return err
 		}
 		if actual != l.Size {
-			return fmt.Errorf("%w: %s is %d bytes long, not %d", ErrDamaged, segmentName(l.Number), actual, l.Size)
+			return fmt.Errorf("%w: size of %s is %d bytes, expected %d", ErrDamaged, segmentName(l.Number), actual, l.Size)
 		}
 		if l.tombstones, body, err = segment.ParseTombstones(body[listedSegmentBytes:], l.Docs); err != nil {
 			return fmt.Errorf("manifest: segment %d: %w", l.Number, err)
@@ -117,7 +117,7 @@ func (m *manifest) parseSegments(body []byte, size func(number uint64) (int64, e
 		m.segments = append(m.segments, l)
 	}
 	if len(body) > 0 {
-		return fmt.Errorf("%w: bytes behind the end", errManifest)
+		return fmt.Errorf("%w: unexpected data after the end", errManifest)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, se
 func (x *Index) writeManifest(m *manifest) (maybeWritten bool, err error) {
 	raw := m.encode()
 	if len(raw) > maxManifestBytes {
-		return false, fmt.Errorf("manifest of %d bytes, more than %d", len(raw), maxManifestBytes)
+		return false, fmt.Errorf("manifest size is %d bytes, limit %d", len(raw), maxManifestBytes)
 	}
 	temp := filepath.Join(x.dir, manifestNew)
 	f, err := x.files.Create(temp)
@@ -164,7 +164,7 @@ func (x *Index) removeUnlisted(m *manifest) error {
 	for _, n := range names {
 		ownName := n.Name() == manifestNew || strings.HasSuffix(n.Name(), segmentSuffix)
 		if ownName && !n.Type().IsRegular() {
-			return fmt.Errorf("%w: %s is no file", ErrDamaged, n.Name())
+			return fmt.Errorf("%w: %s is not a regular file", ErrDamaged, n.Name())
 		}
 		if ownName && !listed[n.Name()] {
 			if err := x.files.Remove(filepath.Join(x.dir, n.Name())); err != nil {

@@ -19,9 +19,9 @@ func readManifest(dir string) (*manifest, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: it is no file", errManifest)
+		return nil, fmt.Errorf("%w: not a regular file", errManifest)
 	case info.Size() > maxManifestBytes:
-		return nil, fmt.Errorf("%w: %d bytes", errManifest, info.Size())
+		return nil, fmt.Errorf("%w: invalid length of %d bytes", errManifest, info.Size())
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func segmentFileSize(dir string, number uint64) (int64, error) {
 	case err != nil:
 		return 0, err
 	case !info.Mode().IsRegular():
-		return 0, fmt.Errorf("%w: %s is no file", ErrDamaged, name)
+		return 0, fmt.Errorf("%w: %s is not a regular file", ErrDamaged, name)
 	}
 	return info.Size(), nil
 }

@@ -42,13 +42,13 @@ func TestInvalidManifests(t *testing.T) {
 		name, text string
 		change     func(m *manifest)
 	}{
-		{"more documents than bytes", "manifest: index damaged", func(m *manifest) {
+		{"more documents than bytes", "manifest: search index is damaged", func(m *manifest) {
 			m.segments[0].Docs, m.segments[0].tombstones = segment.MaxDocs, deleted
 		}},
-		{"larger file than on disk", "bytes long", func(m *manifest) {
+		{"larger file than on disk", "size of", func(m *manifest) {
 			m.segments[0].Size, m.segments[0].Docs, m.segments[0].tombstones = 1<<40, segment.MaxDocs, deleted
 		}},
-		{"duplicate segment", "manifest: index damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
+		{"duplicate segment", "manifest: search index is damaged", func(m *manifest) { m.segments = append(m.segments, m.segments[0]) }},
 		{"missing segment", "missing", func(m *manifest) { m.nextSegment, m.segments[0].Number = 9, 8 }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestInvalidManifests(t *testing.T) {
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 			t.Fatalf("remove file: %v", err)
 		}
-		requireDamaged(t, dir, "no file")
+		requireDamaged(t, dir, "not a regular file")
 	})
 }
 

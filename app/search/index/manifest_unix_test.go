@@ -17,5 +17,5 @@ func TestNamedPipeIsNotManifest(t *testing.T) {
 	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
 		t.Fatalf("remove file: %v", err)
 	}
-	requireDamaged(t, dir, "no file")
+	requireDamaged(t, dir, "not a regular file")
 }

@@ -58,7 +58,7 @@ func (x *Index) mergeFailed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	x.options.Log.Warn("search index: merge", "error", err)
+	x.options.Log.Warn("search index merge failed", "error", err)
 	if errors.Is(err, ErrDamaged) {
 		x.mu.Lock()
 		x.mergeErr = err
@@ -81,7 +81,7 @@ func (x *Index) mergeOnce(ctx context.Context) (done bool, err error) {
 		return false, nil // retried after the next Apply
 	}
 	if err := x.merge(ctx, s.views[from:to]); err != nil {
-		return false, fmt.Errorf("merge: %w", err)
+		return false, fmt.Errorf("merge segments: %w", err)
 	}
 	return true, nil
 }
@@ -99,7 +99,7 @@ func (x *Index) hasSpace(views []view) bool {
 	hadSpace := !x.lowSpace
 	x.lowSpace = !x.options.AllowMerge(bytes)
 	if hadSpace && x.lowSpace {
-		x.options.Log.Warn("search index: not enough free space for a merge; it will be retried", "bytes", bytes)
+		x.options.Log.Warn("not enough free space to merge search index segments; the merge will be retried", "bytes", bytes)
 	}
 	return !x.lowSpace
 }

@@ -30,7 +30,7 @@ func newPlan(q Query, s *snapshot, maxNodes int) (*plan, error) {
 		return nil, fmt.Errorf("%w: more than %d nodes", ErrQuery, maxNodes)
 	}
 	if q.Limit < 0 || q.Limit > MaxHits {
-		return nil, fmt.Errorf("%w: %d hits", ErrQuery, q.Limit)
+		return nil, fmt.Errorf("%w: limit of %d hits", ErrQuery, q.Limit)
 	}
 	return p, nil
 }

@@ -218,7 +218,7 @@ func (s *snapshot) docFreqs(ctx context.Context, terms []string) (map[string]int
 			term = append(term[:0], t...)
 			e, ok, err := l.Find(term)
 			if err != nil {
-				return nil, fmt.Errorf("look up a term: %w", err)
+				return nil, fmt.Errorf("look up term: %w", err)
 			}
 			if ok {
 				known[t] += int(e.DocFreq)
@@ -242,7 +242,7 @@ func (x *Index) Terms(ctx context.Context, prefix string, limit int) ([]string, 
 			return nil, err
 		}
 		if all, err = v.segment.Terms([]byte(prefix), limit, all); err != nil {
-			return nil, fmt.Errorf("terms: %w", err)
+			return nil, fmt.Errorf("list terms: %w", err)
 		}
 	}
 	slices.Sort(all)

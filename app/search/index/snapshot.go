@@ -83,7 +83,7 @@ func (s *snapshot) acquire() {
 func (s *snapshot) release() {
 	for _, v := range s.views {
 		if err := v.segment.release(); err != nil {
-			s.log.Warn("search index: release a segment", "error", err)
+			s.log.Warn("search index segment not released", "error", err)
 		}
 	}
 }

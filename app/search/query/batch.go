@@ -71,7 +71,7 @@ func (b *Batch) Remove(k Kind, id uint64) { b.sink.Remove(docKey(k, id)) }
 // Put returns it, and the batch contains the document with the pages before the error.
 func (b *Batch) Put(d Document) error {
 	if kindNumber(d.Kind) == 0 || d.ID > maxID {
-		return fmt.Errorf("document %d of kind %q has no place in the index", d.ID, d.Kind)
+		return fmt.Errorf("document %d: invalid type %q or ID", d.ID, d.Kind)
 	}
 	b.fields.position, b.text.position = 0, 0
 	b.sink.StartDocument(docKey(d.Kind, d.ID), kindNumber(d.Kind), d.CreatedDay)
@@ -92,10 +92,10 @@ func (b *Batch) Put(d Document) error {
 	}
 	b.truncated, b.textLimit, b.distinctWords = false, b.sink.Bytes()+MaxDocumentMemory, 0
 	if err := d.Text(b.addPage); err != nil {
-		return fmt.Errorf("text of document %d: %w", d.ID, err)
+		return fmt.Errorf("read text of document %d: %w", d.ID, err)
 	}
 	if b.truncated && b.log != nil {
-		b.log.Warn("text has too many words; the end is not in the search index", "kind", d.Kind, "id", d.ID, "words", b.text.position)
+		b.log.Warn("text has too many words; the search index contains only the beginning", "kind", d.Kind, "id", d.ID, "words", b.text.position)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func Open(dir string, o Options) (*Index, error) {
 	o = o.withDefaults()
 	engine, err := index.Open(dir, index.Options{Cache: o.Cache, Log: o.Log, MaxNodes: maxNodes(o.MaxWords), AllowMerge: o.AllowMerge})
 	if err != nil {
-		return nil, fmt.Errorf("open the index of words: %w", err)
+		return nil, fmt.Errorf("open word index: %w", err)
 	}
 	return &Index{engine, o}, nil
 }
@@ -71,7 +71,7 @@ func (o Options) withDefaults() Options {
 // Apply adds a batch to the index and replaces the checkpoint, atomically and durably.
 func (x *Index) Apply(ctx context.Context, b *Batch, checkpoint []byte) error {
 	if err := x.Index.Apply(ctx, b.engine, checkpoint); err != nil {
-		return fmt.Errorf("put a batch into the index of words: %w", err)
+		return fmt.Errorf("apply batch to word index: %w", err)
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 
 // Errors for an invalid query.
 var (
-	ErrShort = errors.New("at least two letters or digits are needed") // fewer than minQueryChars characters to search for
-	ErrLong  = errors.New("the text is too long")                      // more than MaxQueryBytes bytes or Options.MaxWords words
-	ErrDeep  = errors.New("the page is too far behind the first")      // Offset plus Limit exceeds Options.MaxDepth
+	ErrShort = errors.New("query needs at least two letters or digits") // fewer than minQueryChars characters to search for
+	ErrLong  = errors.New("query is too long")                      // more than MaxQueryBytes bytes or Options.MaxWords words
+	ErrDeep  = errors.New("page is beyond the maximum depth")      // Offset plus Limit exceeds Options.MaxDepth
 )
 
 // MaxQueryBytes is the maximum length of a query in bytes.

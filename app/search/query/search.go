@@ -21,7 +21,7 @@ func (x *Index) Search(ctx context.Context, q Query) (Result, error) {
 
 func search(ctx context.Context, engine searcher, o Options, q Query) (Result, error) {
 	if q.Offset < 0 || q.Limit < 0 || q.Offset > o.MaxDepth-q.Limit {
-		return Result{}, fmt.Errorf("%w: %d and %d behind it", ErrDeep, q.Offset, q.Limit)
+		return Result{}, fmt.Errorf("%w: offset %d, limit %d", ErrDeep, q.Offset, q.Limit)
 	}
 	parsed, err := parse(q.Text, o.MaxWords)
 	if err != nil {

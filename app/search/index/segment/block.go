@@ -84,7 +84,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, err
 		}
 		gap, n := Uvarint32(p)
 		if n == 0 {
-			return nil, fmt.Errorf("%w: gap of a document", ErrDamaged)
+			return nil, fmt.Errorf("%w: invalid document gap", ErrDamaged)
 		}
 		p, at = p[n:], at+uint64(gap)
 		docs[i] = uint32(at)
@@ -92,7 +92,7 @@ func decodeGaps(p []byte, prev uint32, docs []uint32, limit uint32) ([]byte, err
 		i++
 	}
 	if at > uint64(limit) {
-		return nil, fmt.Errorf("%w: document %d of %d", ErrDamaged, at-1, limit)
+		return nil, fmt.Errorf("%w: document number %d, limit %d", ErrDamaged, at-1, limit)
 	}
 	return p, nil
 }
@@ -102,7 +102,7 @@ func decodeUvarints(p []byte, numbers []uint32) ([]byte, error) {
 	for i := range numbers {
 		v, n := Uvarint32(p)
 		if n == 0 {
-			return nil, fmt.Errorf("%w: count", ErrDamaged)
+			return nil, fmt.Errorf("%w: invalid count", ErrDamaged)
 		}
 		numbers[i], p = v, p[n:]
 	}

@@ -21,7 +21,7 @@ type Budget struct {
 
 // ErrBudgetSpent is the error of a Budget that reached its limit. Such a budget covers only
 // optional work.
-var ErrBudgetSpent = errors.New("enough was done")
+var ErrBudgetSpent = errors.New("work limit reached")
 
 // NewBudget returns a budget that ends with ctx.
 func NewBudget(ctx context.Context) Budget { return Budget{ctx: ctx} }

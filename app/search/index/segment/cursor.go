@@ -49,7 +49,7 @@ func (c *Cursor) open(postings byteReader, e Entry, docs uint32, b *Budget) {
 	c.numBlocks = int((e.DocFreq + blockSize - 1) / blockSize)
 	c.blockStart, c.blockEnd = skip{}, skip{lastDoc: NoMoreDocs}
 	if e.DocFreq > docs || e.DocFreq == 1 && e.doc >= docs {
-		b.Fail(fmt.Errorf("%w: documents of a term", ErrDamaged))
+		b.Fail(fmt.Errorf("%w: posting list", ErrDamaged))
 		c.numBlocks = 0
 	}
 }
@@ -121,7 +121,7 @@ func (c *Cursor) readBlock(block int) error {
 	}
 	n := int64(c.blockEnd.postingsEnd) - int64(c.blockStart.postingsEnd)
 	if n < 0 || n > maxBlockBytes || int64(c.blockEnd.postingsEnd) > c.entry.postings.length {
-		return fmt.Errorf("%w: length of a block", ErrDamaged)
+		return fmt.Errorf("%w: invalid block length", ErrDamaged)
 	}
 	raw := c.raw[:n]
 	if err := c.postings.readAt(raw, c.entry.postings.off+int64(c.blockStart.postingsEnd)); err != nil {

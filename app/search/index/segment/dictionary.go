@@ -86,7 +86,7 @@ func (l *termIterator) openLeaf() bool {
 	l.offsets.postings = int64(l.uvarint())
 	l.offsets.positions = int64(l.uvarint())
 	if l.remaining = l.uvarint(); l.remaining == 0 {
-		l.fail("leaf without terms")
+		l.fail("leaf has no terms")
 	}
 	return l.err == nil
 }
@@ -105,7 +105,7 @@ func (l *termIterator) uvarint() uint64 {
 	}
 	v, n := binary.Uvarint(l.rest)
 	if n <= 0 {
-		l.fail("number")
+		l.fail("invalid number")
 		return 0
 	}
 	l.rest = l.rest[n:]
@@ -122,12 +122,12 @@ func (l *termIterator) uvarint32() uint32 {
 
 func (l *termIterator) readTerm() bool {
 	if len(l.rest) < 2 {
-		l.fail("cut off")
+		l.fail("truncated")
 		return false
 	}
 	shared, more := int(l.rest[0]), int(l.rest[1])
 	if shared > len(l.term) || shared+more > MaxTermBytes || shared+more == 0 || more > len(l.rest)-2 {
-		l.fail("length of a term")
+		l.fail("invalid term length")
 		return false
 	}
 	copy(l.termBuf[shared:], l.rest[2:2+more])
@@ -138,7 +138,7 @@ func (l *termIterator) readTerm() bool {
 func (l *termIterator) readEntry() {
 	head := l.uvarint()
 	if head>>1 == 0 || head>>1 > 1<<32-1 {
-		l.fail("documents of a term")
+		l.fail("invalid document count")
 		return
 	}
 	e := Entry{DocFreq: uint32(head >> 1), HasPositions: head&1 == 1}
@@ -159,7 +159,7 @@ func (l *termIterator) readEntry() {
 func (l *termIterator) readSpan(next *int64) span {
 	s := span{*next, int64(l.uvarint())}
 	if s.length < 0 || s.off < 0 || s.off+s.length < s.off {
-		l.fail("length of a list")
+		l.fail("invalid list length")
 		return span{}
 	}
 	*next += s.length

@@ -52,18 +52,18 @@ func (p *pageFile) readFooter(number uint64, sum uint32) error {
 		return err
 	}
 	if info.Size() != p.size || p.size < footerSize {
-		return fmt.Errorf("%w: %d bytes long, not %d", ErrDamaged, info.Size(), p.size)
+		return fmt.Errorf("%w: size is %d bytes, expected %d", ErrDamaged, info.Size(), p.size)
 	}
 	var raw [footerSize]byte
 	if err := p.readAt(raw[:], p.size-footerSize); err != nil {
-		return fmt.Errorf("footer: %w", err)
+		return fmt.Errorf("read footer: %w", err)
 	}
 	stored := binary.LittleEndian.Uint32(raw[footerSize-4:])
 	if stored != sum || stored != Checksum(raw[:footerSize-4]) {
-		return fmt.Errorf("%w: checksum of the footer", ErrDamaged)
+		return fmt.Errorf("%w: footer checksum mismatch", ErrDamaged)
 	}
 	if !p.parse(raw[:]) || p.number != number {
-		return fmt.Errorf("%w: footer", ErrDamaged)
+		return fmt.Errorf("%w: invalid footer", ErrDamaged)
 	}
 	return p.readTable()
 }
@@ -88,15 +88,15 @@ func (p *pageFile) parse(raw []byte) bool {
 func (p *pageFile) readTable() error {
 	full, tails, bytes, ok := p.layout(p.size)
 	if !ok {
-		return fmt.Errorf("%w: lengths of the streams", ErrDamaged)
+		return fmt.Errorf("%w: invalid stream lengths", ErrDamaged)
 	}
 	table := make([]byte, full+4*(full+tails))
 	at := int64(full)<<pageBits + bytes
 	if err := p.readAt(table, at); err != nil {
-		return fmt.Errorf("table: %w", err)
+		return fmt.Errorf("read page table: %w", err)
 	}
 	if Checksum(table) != p.tableSum {
-		return fmt.Errorf("%w: checksum of the table", ErrDamaged)
+		return fmt.Errorf("%w: page table checksum mismatch", ErrDamaged)
 	}
 	p.fullPages = full
 	p.sums = make([]uint32, full+tails)
@@ -116,14 +116,14 @@ func (p *pageFile) assignPages(owners []byte) error {
 	}
 	for n, owner := range owners {
 		if owner >= streams {
-			return fmt.Errorf("%w: a page of no stream", ErrDamaged)
+			return fmt.Errorf("%w: page has an invalid stream number", ErrDamaged)
 		}
 		p.streams[owner].pages = append(p.streams[owner].pages, uint32(n))
 	}
 	for i := range p.streams {
 		s := &p.streams[i]
 		if int64(len(s.pages)) != s.length>>pageBits {
-			return fmt.Errorf("%w: pages of stream %d", ErrDamaged, i)
+			return fmt.Errorf("%w: wrong number of pages in stream %d", ErrDamaged, i)
 		}
 		if rest := int(s.length & pageMask); rest > 0 {
 			s.pages = append(s.pages, uint32(p.fullPages+len(p.tails)))
@@ -143,10 +143,10 @@ func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 	}
 	buf = buf[:size]
 	if err := p.readAt(buf, off); err != nil {
-		return nil, fmt.Errorf("segment %d, byte %d: %w", p.number, off, err)
+		return nil, fmt.Errorf("read segment %d at byte %d: %w", p.number, off, err)
 	}
 	if Checksum(buf) != p.sums[page] {
-		return nil, fmt.Errorf("segment %d, page at byte %d: %w: checksum", p.number, off, ErrDamaged)
+		return nil, fmt.Errorf("segment %d, page at byte %d: %w: checksum mismatch", p.number, off, ErrDamaged)
 	}
 	return buf, nil
 }
@@ -156,7 +156,7 @@ func (p *pageFile) read(page uint32, buf []byte) ([]byte, error) {
 func (p *pageFile) readAt(buf []byte, off int64) error {
 	_, err := p.file.ReadAt(buf, off)
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: cut off", ErrDamaged)
+		return fmt.Errorf("%w: file is truncated", ErrDamaged)
 	}
 	return err
 }

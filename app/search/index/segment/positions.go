@@ -82,7 +82,7 @@ func (p *Positions) fill() bool {
 	n := min(int64(len(p.buf)-kept), p.end-p.offset)
 	p.rest = p.buf[:kept]
 	if n <= 0 || !p.cursor.budget.spendBlock() {
-		p.cursor.budget.Fail(fmt.Errorf("%w: positions", ErrDamaged))
+		p.cursor.budget.Fail(fmt.Errorf("%w: invalid positions", ErrDamaged))
 		return false
 	}
 	if err := p.stream.readAt(p.buf[kept:kept+int(n)], p.offset); err != nil {
@@ -131,7 +131,7 @@ func (p *Positions) decode(n int, out []uint32) []uint32 {
 		}
 		gap, size := Uvarint32(rest)
 		if size == 0 {
-			p.cursor.budget.Fail(fmt.Errorf("%w: positions", ErrDamaged))
+			p.cursor.budget.Fail(fmt.Errorf("%w: invalid positions", ErrDamaged))
 			return out
 		}
 		at += gap

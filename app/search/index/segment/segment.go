@@ -33,7 +33,7 @@ import (
 )
 
 // ErrDamaged means that the file on disk differs from what was written.
-var ErrDamaged = errors.New("index damaged")
+var ErrDamaged = errors.New("search index is damaged")
 
 // MaxDocs is the maximum number of documents in a segment. It keeps document numbers within 32
 // bits.
@@ -98,7 +98,7 @@ func (s *Segment) load(docs uint32) error {
 	l := &s.lengths
 	if s.docs != docs || n == 0 || n > MaxDocs || l[streamKeys] != 8*n || l[streamGroups] != n || l[streamDates] != 4*n ||
 		l[streamLengths] != 2*n || l[streamSorted] != 8*n || l[streamNumbers] != 4*n {
-		return fmt.Errorf("%w: %d documents", ErrDamaged, n)
+		return fmt.Errorf("%w: invalid document count %d", ErrDamaged, n)
 	}
 	var err error
 	if s.sparse, err = readSparse(&s.streams[streamIndex], l[streamTerms], maxSparseBytes); err != nil {
@@ -137,7 +137,7 @@ func (s *Segment) FindKey(key uint64) (doc uint32, found bool, err error) {
 		return 0, false, err
 	}
 	if doc, err = s.u32(streamNumbers, uint32(at)); err == nil && doc >= s.docs {
-		err = fmt.Errorf("segment %d: %w: document %d", s.number, ErrDamaged, doc)
+		err = fmt.Errorf("segment %d: %w: invalid document number %d", s.number, ErrDamaged, doc)
 	}
 	return doc, true, err
 }

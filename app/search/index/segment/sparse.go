@@ -75,13 +75,13 @@ func readSparse(index *stream, length int64, maxBytes int) (*sparseIndex, error)
 	off := int64(0)
 	for n := 0; len(raw) > 0; n++ {
 		if len(raw) < 2 || int(raw[0]) > len(separator) || int(raw[0])+int(raw[1]) > MaxTermBytes || 2+int(raw[1]) > len(raw) {
-			return nil, fmt.Errorf("index of the dictionary: %w: length of a term", ErrDamaged)
+			return nil, fmt.Errorf("dictionary index: %w: invalid term length", ErrDamaged)
 		}
 		separator = append(separator[:raw[0]], raw[2:2+int(raw[1])]...)
 		raw = raw[2+int(raw[1]):]
 		size, width := binary.Uvarint(raw)
 		if width <= 0 || size == 0 || size > uint64(length-off) {
-			return nil, fmt.Errorf("index of the dictionary: %w: length of a leaf", ErrDamaged)
+			return nil, fmt.Errorf("dictionary index: %w: invalid leaf length", ErrDamaged)
 		}
 		if raw = raw[width:]; n%x.stride == 0 {
 			x.add(separator, off)
@@ -89,7 +89,7 @@ func readSparse(index *stream, length int64, maxBytes int) (*sparseIndex, error)
 		off += int64(size)
 	}
 	if off != length {
-		return nil, fmt.Errorf("index of the dictionary: %w: ends at %d of %d", ErrDamaged, off, length)
+		return nil, fmt.Errorf("dictionary index: %w: ends at byte %d, expected %d", ErrDamaged, off, length)
 	}
 	return x, nil
 }

@@ -23,7 +23,7 @@ func (s *stream) size() int64 { return s.length }
 
 func (s *stream) checkRange(n int, off int64) error {
 	if off < 0 || off > s.length || int64(n) > s.length-off {
-		return fmt.Errorf("segment %d: %w: bytes %d to %d of %d", s.file.number, ErrDamaged, off, off+int64(n), s.length)
+		return fmt.Errorf("segment %d: %w: bytes %d to %d are outside the stream (%d bytes)", s.file.number, ErrDamaged, off, off+int64(n), s.length)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (t *Tombstones) Append(p []byte, docs uint32) []byte {
 	return p
 }
 
-var errTombstones = fmt.Errorf("%w: documents that are gone", ErrDamaged)
+var errTombstones = fmt.Errorf("%w: invalid list of deleted documents", ErrDamaged)
 
 // ParseTombstones decodes tombstones encoded by Append and returns the rest of p. It allocates
 // memory in proportion to p, plus one bit per document if p is valid. The caller must have checked

@@ -101,7 +101,7 @@ func (w *Writer) flush() {
 	s := skip{lastDoc: w.prevLast}
 	postings := w.pages.lengths[streamPostings] - w.postings
 	if postings > 1<<32-1 && w.pages.err == nil {
-		w.pages.err = fmt.Errorf("%d bytes of postings of one term", postings)
+		w.pages.err = fmt.Errorf("posting list too large: %d bytes", postings)
 	}
 	s.postingsEnd = uint32(postings)
 	s.positionsEnd = uint64(w.pages.lengths[streamPositions] - w.positions)
