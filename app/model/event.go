@@ -86,7 +86,7 @@ func (e Event) EncodeWithHash(prev string) (Event, []byte, error) {
 func (e Event) reencode(raw []byte) (Event, []byte, error) {
 	decoded := Event{}
 	if err := json.Unmarshal(raw, &decoded); err != nil {
-		return Event{}, nil, fmt.Errorf("read event %s: %w", e.Kind, err)
+		return Event{}, nil, fmt.Errorf("decode event %s: %w", e.Kind, err)
 	}
 	decoded.Actor.Abilities, decoded.Actor.Role, decoded.Actor.Session = e.Actor.Abilities, e.Actor.Role, e.Actor.Session
 	encoded, err := json.Marshal(decoded)

@@ -54,7 +54,7 @@ func (c *ChainVerifier) Add(seq uint64, e Event, err error) {
 		return
 	}
 	if seq > c.LastSeq+1 {
-		c.Report(ChainDefect{DefectMissing, c.LastSeq + 1, seq - 1, "it was written but is no longer stored"})
+		c.Report(ChainDefect{DefectMissing, c.LastSeq + 1, seq - 1, "the entry was deleted"})
 		c.prevUnknown = true
 	}
 	if err != nil {
@@ -70,9 +70,9 @@ func (c *ChainVerifier) Add(seq uint64, e Event, err error) {
 	case moved != 0:
 		c.reportMoved(seq, moved)
 	case e.Seq != seq && e.Seq != c.expectedSeq(seq):
-		c.reportChanged(seq, "its sequence number was changed")
+		c.reportChanged(seq, "the sequence number was changed")
 	case !c.prevUnknown && e.Prev != c.LastHash:
-		c.reportChanged(c.LastSeq, fmt.Sprintf("the previous hash of entry %d is that of another entry", seq))
+		c.reportChanged(c.LastSeq, fmt.Sprintf("the hash doesn't match the previous hash in entry %d", seq))
 	}
 	c.advance(seq, e.Hash, false)
 }
@@ -93,9 +93,9 @@ func (c *ChainVerifier) reportChanged(seq uint64, problem string) {
 // describeMismatch explains why an entry doesn't match its position.
 func (c *ChainVerifier) describeMismatch(e Event) string {
 	if e.hashMatches(e.Seq) {
-		return fmt.Sprintf("entry %d is stored in its place", e.Seq)
+		return fmt.Sprintf("entry %d is stored at this position", e.Seq)
 	}
-	return "its hash doesn't match"
+	return "the hash doesn't match"
 }
 
 func (c *ChainVerifier) expectedSeq(seq uint64) uint64 { return seq - uint64(c.shift) }
@@ -131,9 +131,9 @@ func (c *ChainVerifier) locate(seq uint64, e Event) (moved int64, found bool) {
 // reportMoved reports entries that were inserted or removed before seq.
 func (c *ChainVerifier) reportMoved(seq uint64, by int64) {
 	if by > 0 {
-		c.Report(ChainDefect{DefectAdded, uint64(max(1, int64(seq)-by)), seq - 1, "later entries were moved down"})
+		c.Report(ChainDefect{DefectAdded, uint64(max(1, int64(seq)-by)), seq - 1, "later entries have higher numbers than before"})
 	} else {
-		c.Report(ChainDefect{DefectMissing, seq, seq + uint64(-by) - 1, "later entries were moved up"})
+		c.Report(ChainDefect{DefectMissing, seq, seq + uint64(-by) - 1, "later entries have lower numbers than before"})
 	}
 	c.shift += by
 }
@@ -150,8 +150,8 @@ func (e Event) hashMatches(seq uint64) bool {
 func (c *ChainVerifier) Finish(written uint64) {
 	switch {
 	case c.LastSeq < written && c.LastSeq != written+uint64(c.shift):
-		c.Report(ChainDefect{DefectMissing, c.LastSeq + 1, written, fmt.Sprintf("%d entries were written", written)})
+		c.Report(ChainDefect{DefectMissing, c.LastSeq + 1, written, fmt.Sprintf("the log should contain %d entries", written)})
 	case c.LastSeq > written && c.LastSeq != written+uint64(c.shift):
-		c.Report(ChainDefect{DefectAdded, written + 1, c.LastSeq, fmt.Sprintf("%d entries were written", written)})
+		c.Report(ChainDefect{DefectAdded, written + 1, c.LastSeq, fmt.Sprintf("the log should contain %d entries", written)})
 	}
 }

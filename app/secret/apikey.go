@@ -29,7 +29,7 @@ const (
 func NewAPIKey(rand io.Reader) (key string, err error) {
 	var raw [32]byte
 	if _, err := io.ReadFull(rand, raw[:]); err != nil {
-		return "", fmt.Errorf("draw an API key: %w", err)
+		return "", fmt.Errorf("generate API key: %w", err)
 	}
 	body := apiKeyStart + base62Bytes32(raw)
 	return body + apiKeyChecksum(body), nil

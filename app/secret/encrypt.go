@@ -17,14 +17,14 @@ import (
 // The key is the subkey `sealed/` + purpose. The owner (such as `user:7`) is the
 // additional data, so an encrypted text is invalid if it is moved to the record of
 // another owner.
-var errDecrypt = errors.New("the sealed text does not open")
+var errDecrypt = errors.New("decryption failed")
 
 // Encrypt encrypts a text for one purpose and one owner.
 func (k *Keys) Encrypt(rand io.Reader, purpose, owner, text string) (string, error) {
 	gcm := k.gcm("sealed/" + purpose)
 	nonce := make([]byte, gcm.NonceSize(), gcm.NonceSize()+len(text)+gcm.Overhead())
 	if _, err := io.ReadFull(rand, nonce); err != nil {
-		return "", fmt.Errorf("draw a nonce: %w", err)
+		return "", fmt.Errorf("generate nonce: %w", err)
 	}
 	return base64Std.EncodeToString(gcm.Seal(nonce, nonce, []byte(text), []byte(owner))), nil
 }

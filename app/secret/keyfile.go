@@ -66,8 +66,8 @@ func readKeyFile(path string) (*Keys, error) {
 	}
 	secret, err := parseKeyLine(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w; put the file back from a backup "+
-			"(a new one would make every id and link that was handed out void)", ErrKeyFileDamaged, path, err)
+		return nil, fmt.Errorf("%w: %s: %w; restore the file from a backup "+
+			"(with a new key file, existing IDs and links stop working)", ErrKeyFileDamaged, path, err)
 	}
 	return &Keys{secret: [KeySize]byte(secret)}, nil
 }
@@ -79,26 +79,26 @@ func encodeKeyLine(secret []byte) string {
 
 func parseKeyLine(text string) ([]byte, error) {
 	if len(text) > maxKeyFileSize {
-		return nil, errors.New("it is too long")
+		return nil, errors.New("file is too long")
 	}
 	line := strings.TrimRight(text, " \t\r\n")
 	if line == "" {
-		return nil, errors.New("it is empty")
+		return nil, errors.New("file is empty")
 	}
 	rest, ok := strings.CutPrefix(line, keyFileHeader)
 	if !ok {
-		return nil, fmt.Errorf("it does not begin with %q", strings.TrimSpace(keyFileHeader))
+		return nil, fmt.Errorf("file doesn't start with %q", strings.TrimSpace(keyFileHeader))
 	}
 	coded, _, ok := strings.Cut(rest, " ")
 	if !ok {
-		return nil, errors.New("its checksum is missing")
+		return nil, errors.New("checksum is missing")
 	}
 	secret, err := base64Std.DecodeString(coded)
 	if err != nil || len(secret) != KeySize {
-		return nil, errors.New("the key in it is not 43 characters of base64")
+		return nil, errors.New("key is not 43 base64 characters")
 	}
 	if line+"\n" != encodeKeyLine(secret) {
-		return nil, errors.New("its checksum does not match")
+		return nil, errors.New("checksum mismatch")
 	}
 	return secret, nil
 }

@@ -99,17 +99,17 @@ func TestDamagedKeyFileIsRejected(t *testing.T) {
 	good := encodeKeyLine([]byte("0123456789abcdef0123456789abcdef"))
 	path := filepath.Join(t.TempDir(), "secret.key")
 	for _, row := range []struct{ name, text, reason string }{
-		{"empty", "", "it is empty"},
-		{"blanks", " \n", "it is empty"},
-		{"another file", "-----BEGIN PRIVATE KEY-----\n", `it does not begin with "deedkeep-secret-1"`},
-		{"newer format", "deedkeep-secret-2" + good[17:], `it does not begin with "deedkeep-secret-1"`},
-		{"truncated in the key", good[:30], "its checksum is missing"},
-		{"truncated in the checksum", good[:len(good)-3], "its checksum does not match"},
-		{"changed key", strings.Replace(good, "MDEy", "MDEz", 1), "its checksum does not match"},
-		{"short key", strings.Replace(good, "MDEy", "", 1), "the key in it is not 43 characters of base64"},
-		{"upper-case checksum", good[:len(good)-9] + strings.ToUpper(good[len(good)-9:]), "its checksum does not match"},
-		{"two lines", good + good, "its checksum does not match"},
-		{"huge", good + strings.Repeat(" ", maxKeyFileSize), "it is too long"},
+		{"empty", "", "file is empty"},
+		{"blanks", " \n", "file is empty"},
+		{"another file", "-----BEGIN PRIVATE KEY-----\n", `file doesn't start with "deedkeep-secret-1"`},
+		{"newer format", "deedkeep-secret-2" + good[17:], `file doesn't start with "deedkeep-secret-1"`},
+		{"truncated in the key", good[:30], "checksum is missing"},
+		{"truncated in the checksum", good[:len(good)-3], "checksum mismatch"},
+		{"changed key", strings.Replace(good, "MDEy", "MDEz", 1), "checksum mismatch"},
+		{"short key", strings.Replace(good, "MDEy", "", 1), "key is not 43 base64 characters"},
+		{"upper-case checksum", good[:len(good)-9] + strings.ToUpper(good[len(good)-9:]), "checksum mismatch"},
+		{"two lines", good + good, "checksum mismatch"},
+		{"huge", good + strings.Repeat(" ", maxKeyFileSize), "file is too long"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
@@ -120,7 +120,7 @@ func TestDamagedKeyFileIsRejected(t *testing.T) {
 				t.Fatalf("LoadKeys = %v, %v, %v, want %v", keys, created, err, ErrKeyFileDamaged)
 			}
 			want := "the key file is damaged: " + path + ": " + row.reason +
-				"; put the file back from a backup (a new one would make every id and link that was handed out void)"
+				"; restore the file from a backup (with a new key file, existing IDs and links stop working)"
 			if err.Error() != want {
 				t.Errorf("error:\n%s\nwant:\n%s", err, want)
 			}

@@ -36,7 +36,7 @@ type Keys struct {
 func NewKeys(rand io.Reader) (*Keys, error) {
 	keys := new(Keys)
 	if _, err := io.ReadFull(rand, keys.secret[:]); err != nil {
-		return nil, fmt.Errorf("draw a secret: %w", err)
+		return nil, fmt.Errorf("generate secret: %w", err)
 	}
 	return keys, nil
 }

@@ -31,9 +31,9 @@ const linkClockSkew = time.Minute
 
 var (
 	// ErrLinkInvalid means that the link was never signed or has been changed.
-	ErrLinkInvalid = errors.New("the link is not valid")
+	ErrLinkInvalid = errors.New("invalid link")
 	// ErrLinkExpired means that the link was signed but has expired.
-	ErrLinkExpired = errors.New("the link has expired")
+	ErrLinkExpired = errors.New("link has expired")
 )
 
 // Link is the content of a signed link: the ID of the file (1 or higher), the filename

@@ -54,10 +54,10 @@ const (
 	maxConcurrentHashes = 2 // each needs up to maxMemory
 )
 
-var errInvalidPHC = errors.New("the hash of the password is not argon2id in its PHC form")
+var errInvalidPHC = errors.New("password hash is not argon2id in PHC format")
 
 // ErrBusy means that the queue is full, or that the wait exceeded QueueLimits.MaxWait.
-var ErrBusy = errors.New("too many passwords are being checked")
+var ErrBusy = errors.New("too many password checks in progress")
 
 // Passwords hashes and verifies passwords, two at a time. With DefaultArgon2Params, each
 // takes 19 MiB and up to 100 ms. Other requests wait in a queue that is fair between
@@ -92,7 +92,7 @@ func (p *Passwords) HashCount() uint64 { return p.hashCount.Load() }
 func (p *Passwords) Hash(ctx context.Context, owner, password string) (string, error) {
 	h := p.newPHC()
 	if _, err := io.ReadFull(p.rand, h.salt); err != nil {
-		return "", fmt.Errorf("draw a salt: %w", err)
+		return "", fmt.Errorf("generate salt: %w", err)
 	}
 	hash, err := p.hash(ctx, owner, h, password)
 	if err != nil {

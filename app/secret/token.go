@@ -11,7 +11,7 @@ import (
 func NewToken(rand io.Reader) (string, error) {
 	var raw [32]byte
 	if _, err := io.ReadFull(rand, raw[:]); err != nil {
-		return "", fmt.Errorf("draw a token: %w", err)
+		return "", fmt.Errorf("generate token: %w", err)
 	}
 	return base62Bytes32(raw), nil
 }

@@ -33,7 +33,7 @@ var totpOptions = hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.Algori
 func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, err error) {
 	raw := make([]byte, totpSecret)
 	if _, err := io.ReadFull(rand, raw); err != nil {
-		return "", "", fmt.Errorf("generate a two-factor secret: %w", err)
+		return "", "", fmt.Errorf("generate two-factor secret: %w", err)
 	}
 	// Authenticator apps split the label at a colon into issuer and account.
 	clean := func(s string) string { return strings.ReplaceAll(s, ":", " ") }
@@ -42,7 +42,7 @@ func NewTOTP(rand io.Reader, issuer, account string) (secret, address string, er
 		Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1,
 	})
 	if err != nil {
-		return "", "", fmt.Errorf("create a two-factor secret: %w", err)
+		return "", "", fmt.Errorf("encode two-factor secret: %w", err)
 	}
 	return key.Secret(), key.URL(), nil
 }
@@ -97,7 +97,7 @@ const (
 func NewRecoveryCode(rand io.Reader) (string, error) {
 	var raw [recoveryBytes]byte
 	if _, err := io.ReadFull(rand, raw[:]); err != nil {
-		return "", fmt.Errorf("draw a recovery code: %w", err)
+		return "", fmt.Errorf("generate recovery code: %w", err)
 	}
 	text := strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))
 	groups := slices.Collect(slices.Chunk([]byte(text), recoveryGroup))

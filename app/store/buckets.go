@@ -72,7 +72,7 @@ func allBuckets() [][]byte {
 func initialize(t *Tx, opts Options) error {
 	for _, name := range allBuckets() {
 		if _, err := t.tx.CreateBucket(name); err != nil {
-			return fmt.Errorf("make bucket %s: %w", name, err)
+			return fmt.Errorf("create bucket %s: %w", name, err)
 		}
 	}
 	now := opts.Now()

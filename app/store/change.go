@@ -35,7 +35,7 @@ const FilesOfAbstract = "files of"
 
 // ErrGap is wrapped by the error of Changes if any of the requested entries is missing or
 // damaged. The follower then has to start from scratch.
-var ErrGap = errors.New("the feed of changes has a gap")
+var ErrGap = errors.New("the change feed has a gap")
 
 // changeSize is the size of an encoded change in bytes.
 const changeSize = 12
@@ -85,11 +85,11 @@ func (t *Tx) flushChanges() error {
 		seq++
 		key := encodeUint64(seq)
 		if err := b.Put(key, encodeChange(key, record)); err != nil {
-			return fmt.Errorf("note change %d: %w", seq, err)
+			return fmt.Errorf("record change %d: %w", seq, err)
 		}
 	}
 	if err := b.SetSequence(seq); err != nil {
-		return fmt.Errorf("note change %d: %w", seq, err)
+		return fmt.Errorf("record change %d: %w", seq, err)
 	}
 	t.changedIDs, t.changedSet = nil, nil
 	t.tx.OnCommit(t.notify)
@@ -126,7 +126,7 @@ func (t *Tx) LastChange() uint64 { return t.bucket(bucketChanges).Sequence() }
 func (t *Tx) Changes(from uint64, limit int) (list []Change, err error) {
 	last, next := t.LastChange(), max(from, 1)
 	if next > last+1 {
-		return nil, fmt.Errorf("changes from %d of %d: %w", from, last, ErrGap)
+		return nil, fmt.Errorf("read changes from %d to %d: %w", from, last, ErrGap)
 	}
 	c := t.bucket(bucketChanges).Cursor()
 	key, raw := c.Seek(encodeUint64(next))
@@ -184,11 +184,11 @@ func (s *Store) notifyChanged() {
 func resetChanges(tx *bolt.Tx) error {
 	seq := tx.Bucket(bucketChanges).Sequence()
 	if err := tx.DeleteBucket(bucketChanges); err != nil {
-		return fmt.Errorf("empty bucket %s: %w", bucketChanges, err)
+		return fmt.Errorf("clear bucket %s: %w", bucketChanges, err)
 	}
 	b, err := tx.CreateBucket(bucketChanges)
 	if err != nil {
-		return fmt.Errorf("make bucket %s: %w", bucketChanges, err)
+		return fmt.Errorf("create bucket %s: %w", bucketChanges, err)
 	}
 	return b.SetSequence(seq + 1)
 }

@@ -202,7 +202,7 @@ func TestDamagedChangeFeedIsFoundAndRebuilt(t *testing.T) {
 		damage func(*bolt.Bucket) error
 		want   string // substring of the finding
 	}{
-		{"a missing change", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "follows change 2"},
+		{"a missing change", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(3)) }, "sequence gap: follows change 2"},
 		{"the last change is missing", func(b *bolt.Bucket) error { return b.Delete(encodeUint64(9)) }, "is missing"},
 		{"another record", entry(3, func(_, v []byte) []byte { v[7] ^= 1; return v }), "damaged"},
 		{"invalid type", entry(3, func(key, _ []byte) []byte { return encodeChange(key, 9<<typeShift|1) }), "damaged"},

@@ -102,7 +102,7 @@ func (k *checker) checkAll() error {
 func (k *checker) missingBuckets() (missing bool) {
 	for _, name := range allBuckets() {
 		if k.t.bucket(name) == nil {
-			k.addFinding("database", string(name), "the bucket is missing")
+			k.addFinding("database", string(name), "bucket is missing")
 			missing = true
 		}
 	}
@@ -170,7 +170,7 @@ func (k *checker) checkRecords() {
 	if id, err := k.t.defaultTemplate(); err != nil {
 		k.addFinding("workspace", string(keyDefaultTemplate), "%v", err)
 	} else if id != 0 && !templates.has(k.t, id) {
-		k.addFinding("workspace", string(keyDefaultTemplate), "refers to template %d, which is missing", id)
+		k.addFinding("workspace", string(keyDefaultTemplate), "refers to template %d, which does not exist", id)
 	}
 }
 
@@ -188,7 +188,7 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 	})
 	if last, _ := k.t.bucket(b.bucketName).Cursor().Last(); last != nil {
 		if id, ok := decodeUint64(last); ok && id > k.t.bucket(b.bucketName).Sequence() {
-			k.addFinding(b.typeName, fmt.Sprint(id), "its number is above the last assigned number")
+			k.addFinding(b.typeName, fmt.Sprint(id), "ID is greater than the last assigned ID")
 		}
 	}
 }
@@ -197,7 +197,7 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 // missing one.
 func (k *checker) checkReference(typeName string, id uint64, other string, exists bool, otherID uint64) {
 	if !exists {
-		k.addFinding(typeName, fmt.Sprint(id), "refers to %s %d, which is missing", other, otherID)
+		k.addFinding(typeName, fmt.Sprint(id), "refers to %s %d, which does not exist", other, otherID)
 	}
 }
 
@@ -264,7 +264,7 @@ func (k *checker) checkFile(f model.File) {
 	if digest, ok := decodeDigest(&f); ok {
 		k.checkIndexed("file", f.ID, bucketFileDigests, append(digest, encodeUint64(f.ID)...))
 	} else {
-		k.addFinding("file", fmt.Sprint(f.ID), "its digest is not a SHA-256")
+		k.addFinding("file", fmt.Sprint(f.ID), "digest is not a valid SHA-256 hash")
 	}
 	k.checkPlacement(f)
 }
@@ -277,7 +277,7 @@ func (k *checker) checkPlacement(f model.File) {
 		k.checkReference("file", f.ID, "folder", folders.has(k.t, f.FolderID), f.FolderID)
 	}
 	if with && !trashedWith(&f, f.AbstractID) {
-		k.addFinding("file", fmt.Sprint(f.ID), "is in the trash with %s, but isn't one of its documents", f.Trashed.With)
+		k.addFinding("file", fmt.Sprint(f.ID), "was deleted with %s, but doesn't belong to it", f.Trashed.With)
 	}
 	if f.AbstractID == 0 || f.Trashed != nil && !with {
 		return

@@ -176,14 +176,14 @@ func (k *checker) checkChanges() {
 		case !ok:
 			k.addFinding("change", fmt.Sprintf("%x", key), "%v", ErrDamaged)
 		case before != 0 && change.Seq != before+1:
-			k.addFinding("change", fmt.Sprint(change.Seq), "follows change %d", before)
+			k.addFinding("change", fmt.Sprint(change.Seq), "sequence gap: follows change %d", before)
 		case change.Seq > last:
-			k.addFinding("change", fmt.Sprint(change.Seq), "its number is above the last assigned number")
+			k.addFinding("change", fmt.Sprint(change.Seq), "ID is greater than the last assigned ID")
 		}
 		before = change.Seq
 	}
 	if before != 0 && before < last {
-		k.addFinding("change", fmt.Sprint(last), "is missing, the last is %d", before)
+		k.addFinding("change", fmt.Sprint(last), "is missing; the last stored change is %d", before)
 	}
 }
 
@@ -219,7 +219,7 @@ func (k *checker) checkSession(key []byte, s model.Session) {
 		return
 	}
 	if !users.has(k.t, s.UserID) {
-		k.addFinding("session", s.ID(), "refers to user %d, which is missing", s.UserID)
+		k.addFinding("session", s.ID(), "refers to user %d, which does not exist", s.UserID)
 	}
 	if k.t.bucket(bucketSessionUsers).Get(sessionUserKey(s.UserID, key)) == nil {
 		k.addFinding("session", s.ID(), "is missing from the database index %s", bucketSessionUsers)

@@ -37,7 +37,7 @@ const (
 )
 
 // errBrokenPages means that the page structure of a database file is damaged.
-var errBrokenPages = errors.New("the pages of the database are damaged: restore a backup")
+var errBrokenPages = errors.New("database pages are damaged; restore a backup")
 
 // pageChecker reads the pages of one file, each page once.
 type pageChecker struct {
@@ -184,11 +184,11 @@ func (r *pageChecker) checkTree(id uint64) error {
 func (r *pageChecker) checkElements(raw []byte, name string) error {
 	kind, count := u16(raw[8:]), int(u16(raw[10:]))
 	if kind != branchPage && kind != leafPage || kind == branchPage && count == 0 {
-		r.addProblem("%s is neither a branch page nor a leaf page", name)
+		r.addProblem("%s is not a branch or leaf page", name)
 		return nil
 	}
 	if pageHeader+count*elementSize > len(raw) {
-		r.addProblem("%s has more entries than fit", name)
+		r.addProblem("%s has too many entries", name)
 		return nil
 	}
 	for i := range count {
@@ -227,7 +227,7 @@ func (r *pageChecker) checkLeafElement(e []byte, name string) error {
 		return nil
 	}
 	if u32(e) != bucketElement || r.subject != "pages" {
-		r.addProblem("%s is neither a record nor a bucket", name)
+		r.addProblem("%s is not a record or a bucket", name)
 		return nil
 	}
 	r.subject = fmt.Sprintf("%q", e[position:position+key])

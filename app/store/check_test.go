@@ -41,36 +41,36 @@ func TestCheckReportsDamage(t *testing.T) {
 		want   Finding // Problem is a substring of the actual problem
 	}{
 		{"an event is changed", event(2, func(e *model.Event) { e.Record = "file:9" }),
-			Finding{"event", "2", "changed: its hash doesn't match"}},
+			Finding{"event", "2", "changed: the hash doesn't match"}},
 		{"an event is changed and hashed again", event(2, func(e *model.Event) { e.Record = "file:9"; *e, _ = e.WithHash(e.Prev) }),
-			Finding{"event", "2", "changed: the previous hash of entry 3 is that of another entry"}},
-		{"an event is missing", remove(bucketEvents, encodeUint64(2)), Finding{"event", "2", "missing: it was written but is no longer stored"}},
-		{"the first event is missing", remove(bucketEvents, encodeUint64(1)), Finding{"event", "1", "missing: it was written but is no longer stored"}},
-		{"the last event is missing", remove(bucketEvents, encodeUint64(4)), Finding{"event", "4", "missing: 4 entries were written"}},
+			Finding{"event", "2", "changed: the hash doesn't match the previous hash in entry 3"}},
+		{"an event is missing", remove(bucketEvents, encodeUint64(2)), Finding{"event", "2", "missing: the entry was deleted"}},
+		{"the first event is missing", remove(bucketEvents, encodeUint64(1)), Finding{"event", "1", "missing: the entry was deleted"}},
+		{"the last event is missing", remove(bucketEvents, encodeUint64(4)), Finding{"event", "4", "missing: the log should contain 4 entries"}},
 		{"all events are missing", func(tx *bolt.Tx) error {
 			return errors.Join(remove(bucketEvents, encodeUint64(1))(tx), remove(bucketEvents, encodeUint64(2))(tx),
 				remove(bucketEvents, encodeUint64(3))(tx), remove(bucketEvents, encodeUint64(4))(tx))
-		}, Finding{"event", "1-4", "missing: 4 entries were written"}},
+		}, Finding{"event", "1-4", "missing: the log should contain 4 entries"}},
 		{"an event is added", func(tx *bolt.Tx) error {
 			last, err := events.get(&Tx{tx: tx, caches: new(caches)}, 4)
 			e, err2 := model.Event{Seq: 5, Kind: "key.created"}.WithHash(last.Hash)
 			return errors.Join(err, err2, events.put(&Tx{tx: tx, caches: new(caches)}, 5, e))
-		}, Finding{"event", "5", "added: 4 entries were written"}},
+		}, Finding{"event", "5", "added: the log should contain 4 entries"}},
 		{"two events are swapped", func(tx *bolt.Tx) error {
 			return errors.Join(event(2, func(e *model.Event) { e.Seq = 3 })(tx), event(3, func(e *model.Event) { e.Seq = 2 })(tx))
-		}, Finding{"event", "2", "changed: its sequence number was changed"}},
-		{"a record is missing", remove(bucketAbstracts, encodeUint64(1)), Finding{"file", "1", "refers to abstract 1, which is missing"}},
-		{"a file is missing", remove(bucketFiles, encodeUint64(1)), Finding{"abstract", "1", "refers to file 1, which is missing"}},
-		{"a folder is missing", remove(bucketFolders, encodeUint64(1)), Finding{"folder", "5", "refers to folder 1, which is missing"}},
-		{"a template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"abstract", "1", "refers to template 1, which is missing"}},
+		}, Finding{"event", "2", "changed: the sequence number was changed"}},
+		{"a record is missing", remove(bucketAbstracts, encodeUint64(1)), Finding{"file", "1", "refers to abstract 1, which does not exist"}},
+		{"a file is missing", remove(bucketFiles, encodeUint64(1)), Finding{"abstract", "1", "refers to file 1, which does not exist"}},
+		{"a folder is missing", remove(bucketFolders, encodeUint64(1)), Finding{"folder", "5", "refers to folder 1, which does not exist"}},
+		{"a template is missing", remove(bucketTemplates, encodeUint64(1)), Finding{"abstract", "1", "refers to template 1, which does not exist"}},
 		{"the default template is missing", remove(bucketTemplates, encodeUint64(1)),
-			Finding{"workspace", "default_template", "refers to template 1, which is missing"}},
+			Finding{"workspace", "default_template", "refers to template 1, which does not exist"}},
 		{"a file of another abstract", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}),
 			Finding{"abstract", "1", "lists file 1, which belongs to abstract 2"}},
 		{"a file its abstract does not list", record(bucketFiles, 1, model.File{ID: 1, Size: 10, Digest: digest(0), AbstractID: 2}),
 			Finding{"file", "1", "is not listed by abstract 2"}},
-		{"an ID above the sequence", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "above the last assigned number"}},
-		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "a key of 3 bytes"}},
+		{"an ID above the sequence", record(bucketKeys, 9, model.Key{ID: 9, Hash: digest(9)}), Finding{"key", "9", "greater than the last assigned ID"}},
+		{"a key of three bytes", put(bucketKeys, []byte{0, 0, 0}, []byte("x")), Finding{"key", "0", "invalid key of 3 bytes"}},
 		{"a record under another's key", func(tx *bolt.Tx) error {
 			b := tx.Bucket(bucketOrders)
 			return b.Put(encodeUint64(1), bytes.Clone(b.Get(encodeUint64(2))))
@@ -106,13 +106,13 @@ func TestCheckReportsDamage(t *testing.T) {
 			model.File{ID: 1, Digest: digest(0), AbstractID: 1, Trashed: trashedAt(1, "")}), Finding{"abstract", "1", "which was deleted separately"}},
 		{"a file in the trash with another abstract", record(bucketFiles, 1,
 			model.File{ID: 1, Digest: digest(0), AbstractID: 1,
-				Trashed: trashedAt(1, "abstract:2")}), Finding{"file", "1", "is in the trash with abstract:2, but isn't one of its documents"}},
+				Trashed: trashedAt(1, "abstract:2")}), Finding{"file", "1", "was deleted with abstract:2, but doesn't belong to it"}},
 		{"a file in the trash with a live abstract", record(bucketFiles, 1,
 			model.File{ID: 1, Digest: digest(0), AbstractID: 1,
 				Trashed: trashedAt(1, "abstract:1")}), Finding{"file", "1", "only one of them is in the trash"}},
 		{"a file in the trash with a missing abstract", record(bucketFiles, 1,
 			model.File{ID: 1, Digest: digest(0), AbstractID: 9,
-				Trashed: trashedAt(1, "abstract:9")}), Finding{"file", "1", "refers to abstract 9, which is missing"}},
+				Trashed: trashedAt(1, "abstract:9")}), Finding{"file", "1", "refers to abstract 9, which does not exist"}},
 		{"an order whose status differs from its index", record(bucketOrders, 1,
 			model.Order{ID: 1, Number: "A-0", Status: "on_hold",
 				CreatedAt: testTime}), Finding{"order", "1", "a wrong entry in the database index order_index"}},
@@ -134,7 +134,7 @@ func TestCheckReportsDamage(t *testing.T) {
 			Finding{"index", "trash", "doesn't match a record"}},
 		{"a rebuild in progress", put(bucketMeta, keyRebuilding, []byte{1}), Finding{"database", "meta", `unknown entry "rebuilding"`}},
 		{"a missing bucket", func(tx *bolt.Tx) error { return tx.DeleteBucket(bucketTasks) },
-			Finding{"database", "tasks", "the bucket is missing"}},
+			Finding{"database", "tasks", "bucket is missing"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := open(t, filepath.Join(t.TempDir(), "vault.db"))

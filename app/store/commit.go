@@ -23,8 +23,8 @@ var (
 	errClosing     = &errs.Error{Kind: errs.Unavailable, Message: "The server is stopping."}
 	errReadOnly    = &errs.Error{Kind: errs.Unavailable, Message: "The server is read-only after a disk error. Check the disk, then restart the server."}
 	errFull        = &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
-	errWriteFailed = errors.New("a write failed inside a shared commit")
-	errSyncFailed  = errors.New("a sync failed")
+	errWriteFailed = errors.New("a write in the same commit failed")
+	errSyncFailed  = errors.New("sync failed")
 )
 
 // batchMember is a call of Update that is waiting for its commit.
@@ -153,7 +153,7 @@ func (s *Store) runBatch(batch []*batchMember) error {
 	defer s.writeMu.Unlock()
 	tx, err := s.db.Begin(true)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return fmt.Errorf("begin transaction: %w", err)
 	}
 	// The members share one Tx so that the newest audit entry is read once per batch.
 	t, wrote := s.newTx(tx), 0
@@ -188,7 +188,7 @@ func (s *Store) runBatch(batch []*batchMember) error {
 // later successful fsync doesn't prove that it did. So the store becomes read-only.
 func (s *Store) commit(tx *bolt.Tx) error {
 	if err := s.removeCleanMark(); err != nil {
-		return errors.Join(fmt.Errorf("start of the session's writes: %w", err), rollback(tx))
+		return errors.Join(fmt.Errorf("start write transaction: %w", err), rollback(tx))
 	}
 	err := recoverPanic(func() error { return s.commitTx(tx) })
 	if err == nil {
@@ -215,7 +215,7 @@ func isDiskFull(err error) bool {
 // rollback rolls tx back and adds context to any error.
 func rollback(tx *bolt.Tx) error {
 	if err := tx.Rollback(); err != nil {
-		return fmt.Errorf("roll back: %w", err)
+		return fmt.Errorf("roll back transaction: %w", err)
 	}
 	return nil
 }

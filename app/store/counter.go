@@ -134,7 +134,7 @@ func (t *Tx) flush() error {
 			continue
 		}
 		if err := t.bucket(bucketCounters).Put([]byte(c), encodeUint64(t.Count(c))); err != nil {
-			return fmt.Errorf("count %s: %w", c, err)
+			return fmt.Errorf("update counter %s: %w", c, err)
 		}
 	}
 	t.counterDeltas = nil
@@ -152,7 +152,7 @@ func (t *Tx) flush() error {
 			err = counts.Put(key, encodeUint64(n))
 		}
 		if err != nil {
-			return fmt.Errorf("count %s %s: %w", c.typeName, c.column, err)
+			return fmt.Errorf("update counter %s %s: %w", c.typeName, c.column, err)
 		}
 	}
 	t.valueDeltas = nil

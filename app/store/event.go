@@ -174,7 +174,7 @@ func (t *Tx) ScanLog(position []byte, limit int) LogPage {
 			e.Seq = seq
 			e.Err = decodeRecord(bucketEvents, key, raw, &e.Event)
 		} else {
-			e.Err = fmt.Errorf("%s: a key of %d bytes: %w", bucketEvents, len(key), ErrDamaged)
+			e.Err = fmt.Errorf("%s: invalid key of %d bytes: %w", bucketEvents, len(key), ErrDamaged)
 		}
 		log.Entries = append(log.Entries, e)
 	}

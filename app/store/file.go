@@ -46,11 +46,11 @@ func (t *Tx) PutFile(f model.File) error {
 	case err != nil:
 		return err
 	case existed && (old.Digest != f.Digest || old.Size != f.Size):
-		return fmt.Errorf("put file %d: its content can't change", f.ID)
+		return fmt.Errorf("put file %d: file content can't change", f.ID)
 	case !existed:
 		digest, ok := decodeDigest(&f)
 		if !ok || f.Size < 0 {
-			return fmt.Errorf("put file %d: its digest is not a SHA-256, or its size is not positive", f.ID)
+			return fmt.Errorf("put file %d: invalid SHA-256 digest or size", f.ID)
 		}
 		if err := putKeyOnly(t.bucket(bucketFileDigests), append(digest, encodeUint64(f.ID)...)); err != nil {
 			return fmt.Errorf("index file %d: %w", f.ID, err)
@@ -223,7 +223,7 @@ func (t *Tx) FindFileByDigest(digest [32]byte, matches func(model.File) bool) (f
 	for k, _ := c.Seek(digest[:]); bytes.HasPrefix(k, digest[:]); k, _ = c.Next() {
 		id, ok := decodeUint64(k[len(digest):])
 		if !ok {
-			return file, false, fmt.Errorf("%s: a key of %d bytes: %w", bucketFileDigests, len(k), ErrDamaged)
+			return file, false, fmt.Errorf("%s: invalid key of %d bytes: %w", bucketFileDigests, len(k), ErrDamaged)
 		}
 		if file, found, err = files.find(t, id); err != nil || found && file.Trashed == nil && matches(file) {
 			return file, found, err

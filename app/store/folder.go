@@ -35,7 +35,7 @@ func (t *Tx) PutFolder(f model.Folder) error {
 	}
 	names := t.bucket(bucketFolderNames)
 	if owner, taken := decodeUint64(names.Get(folderNameKey(f.ParentID, f.Name))); taken && owner != f.ID {
-		return fmt.Errorf("put folder %d: folder %d has its name", f.ID, owner)
+		return fmt.Errorf("put folder %d: folder %d has the same name", f.ID, owner)
 	}
 	if !existed {
 		t.addCount(CountFolders, 1)

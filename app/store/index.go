@@ -162,12 +162,12 @@ func (t *Tx) updateEntries(layout *indexLayout, before, after *indexFields) erro
 		sameKey := bytes.Equal(t.oldKey, t.newKey)
 		if len(t.oldKey) > 0 && !sameKey {
 			if err := b.Delete(t.oldKey); err != nil {
-				return fmt.Errorf("index %s: %w", layout.indexBucket, err)
+				return fmt.Errorf("update index %s: %w", layout.indexBucket, err)
 			}
 		}
 		if len(t.newKey) > 0 && !(sameKey && sameValue) {
 			if err := b.Put(t.newKey, value); err != nil {
-				return fmt.Errorf("index %s: %w", layout.indexBucket, err)
+				return fmt.Errorf("update index %s: %w", layout.indexBucket, err)
 			}
 		}
 	}
@@ -298,7 +298,7 @@ func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, existed bool, v *T) err
 		old = nil
 	}
 	if err := l.reindex(t, old, v); err != nil {
-		return fmt.Errorf("%s %d: %w", l.typeName, id, err)
+		return fmt.Errorf("index %s %d: %w", l.typeName, id, err)
 	}
 	l.noteChange(t, id)
 	return l.put(t, id, *v)
@@ -307,7 +307,7 @@ func (l *indexedTable[T]) save(t *Tx, id uint64, old *T, existed bool, v *T) err
 // purge removes a record and its index entries, and adds an entry to the change feed.
 func (l *indexedTable[T]) purge(t *Tx, id uint64, old *T) error {
 	if err := l.reindex(t, old, nil); err != nil {
-		return fmt.Errorf("%s %d: %w", l.typeName, id, err)
+		return fmt.Errorf("index %s %d: %w", l.typeName, id, err)
 	}
 	l.noteChange(t, id)
 	return l.remove(t, id)

@@ -34,14 +34,14 @@ func (t *Tx) KeyByHash(hash [32]byte) (key model.Key, found bool, err error) {
 func (t *Tx) PutKey(k model.Key) error {
 	hash, ok := hashOfKey(&k)
 	if !ok {
-		return fmt.Errorf("put key %d: its hash is not a SHA-256", k.ID)
+		return fmt.Errorf("put key %d: invalid SHA-256 hash", k.ID)
 	}
 	old, existed, err := keys.find(t, k.ID)
 	if err != nil {
 		return err
 	}
 	if owner, taken := decodeUint64(t.bucket(bucketKeyHashes).Get(hash)); taken && owner != k.ID || existed && old.Hash != k.Hash {
-		return fmt.Errorf("put key %d: its hash belongs to another key, or was different", k.ID)
+		return fmt.Errorf("put key %d: hash was changed or belongs to another key", k.ID)
 	}
 	if err := t.bucket(bucketKeyHashes).Put(hash, encodeUint64(k.ID)); err != nil {
 		return fmt.Errorf("index key %d: %w", k.ID, err)

@@ -131,7 +131,7 @@ func (l *indexedTable[T]) sortRange(t *Tx, q Query, pred *predicate) (r keyRange
 		}
 		return r, tagNumber, nil
 	}
-	return r, 0, fmt.Errorf("list of %ss: it is not sorted by %q", l.typeName, q.Sort)
+	return r, 0, fmt.Errorf("%s list: sort %q is not supported", l.typeName, q.Sort)
 }
 
 // dueRange returns a range that contains all matches and is sorted by due date. restricted

@@ -199,7 +199,7 @@ func TestListsRejectUnsupportedQueries(t *testing.T) {
 		"an unknown sort":              func(tx *Tx) error { _, err := tx.ListOrders(Query{Sort: "county"}); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := s.View(context.Background(), list); err == nil || !strings.Contains(err.Error(), "list of") {
+			if err := s.View(context.Background(), list); err == nil || !strings.Contains(err.Error(), " list: ") {
 				t.Errorf("got %v, want an error about the list", err)
 			}
 		})

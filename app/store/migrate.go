@@ -146,17 +146,17 @@ var errUpToDate = errors.New("nothing to migrate")
 func checkSchema(tx *bolt.Tx, fingerprint string, want uint64) (schema uint64, err error) {
 	meta := tx.Bucket(bucketMeta)
 	if meta == nil {
-		return 0, fmt.Errorf("%w: it has no meta bucket", errNotVault)
+		return 0, fmt.Errorf("%w: no meta bucket", errNotVault)
 	}
 	schema, ok := decodeUint64(meta.Get(keySchema))
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("%w: it has no schema", errNotVault)
+		return 0, fmt.Errorf("%w: no schema", errNotVault)
 	case schema > want:
-		return 0, fmt.Errorf("this vault was written by a newer version of deedkeep (schema %d; this version supports %d): install that version or later",
+		return 0, fmt.Errorf("this vault was written by a newer version of deedkeep (schema %d; this version supports up to %d); install that version or a later one",
 			schema, want)
 	case string(meta.Get(keySecret)) != fingerprint:
-		return 0, errors.New("secret.key doesn't belong to this vault: restore the original file (all IDs and links depend on it)")
+		return 0, errors.New("secret.key doesn't belong to this vault; restore the original file (all IDs and links depend on it)")
 	}
 	return schema, nil
 }
@@ -180,7 +180,7 @@ func applyMigrations(tx *bolt.Tx, fingerprint string, want uint64, list []migrat
 		schema = m.schema
 	}
 	if schema != want {
-		return fmt.Errorf("this version can't migrate schema %d to schema %d", schema, want)
+		return fmt.Errorf("this version of deedkeep can't migrate schema %d to schema %d", schema, want)
 	}
 	return tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(want))
 }

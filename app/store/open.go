@@ -133,7 +133,7 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (*Store, error
 		have, err := checkSchema(t.tx, opts.Fingerprint, Schema)
 		if err == nil && have != Schema {
 			err = fmt.Errorf(
-				"%s has schema %d and can't be migrated to %d, because its directory can't be written to: copy the data directory to another disk",
+				"%s has schema %d and can't be migrated to schema %d because the directory is read-only; copy the data directory to another disk",
 				path, have, Schema)
 		}
 		return err
@@ -155,7 +155,7 @@ func createIfMissing(path string, opts Options) (isNew bool, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Size() == 0:
-		return false, fmt.Errorf("%s is empty: restore a backup, or remove it to start a new vault", path)
+		return false, fmt.Errorf("%s is empty; restore a backup, or delete the file to create a new vault", path)
 	case err == nil || !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
@@ -241,10 +241,10 @@ func (s *Store) CheckFile() error {
 	switch info, err := os.Stat(s.identity.path); {
 	case err != nil:
 		return &errs.Error{Kind: errs.Unavailable, Err: err,
-			Message: "The data directory is gone: it was moved, or its disk is not mounted. The server accepts no changes until it is back."}
+			Message: "The data directory is missing: it was moved, or its disk is not mounted. The server accepts changes again when the directory is back."}
 	case !os.SameFile(info, s.identity.info):
-		return &errs.Error{Kind: errs.Unavailable, Err: fmt.Errorf("%s is another file", s.identity.path),
-			Message: "Another vault.db is in place of the one that was opened. Restart the server."}
+		return &errs.Error{Kind: errs.Unavailable, Err: fmt.Errorf("%s was replaced by another file", s.identity.path),
+			Message: "vault.db was replaced while the server was running. Restart the server."}
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func DescribeDamage(err error) (message string, damaged bool) {
 		return fmt.Sprint(caught.reason), true
 	}
 	if errors.Is(err, errBrokenPages) {
-		return "its pages can't be read", true
+		return "database pages can't be read", true
 	}
 	for _, known := range []error{berrors.ErrInvalid, berrors.ErrChecksum, berrors.ErrVersionMismatch, errNotVault} {
 		if errors.Is(err, known) {

@@ -272,7 +272,7 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 		want   string // substring of the error
 	}{
 		{"a newer schema", meta(func(b *bolt.Bucket) error { return b.Put(keySchema, encodeUint64(Schema+1)) }),
-			fmt.Sprintf("written by a newer version of deedkeep (schema %d; this version supports %d)", Schema+1, Schema)},
+			fmt.Sprintf("written by a newer version of deedkeep (schema %d; this version supports up to %d)", Schema+1, Schema)},
 		{"another vault's secret", meta(func(b *bolt.Bucket) error { return b.Put(keySecret, []byte("other")) }),
 			"secret.key doesn't belong to this vault"},
 		{"no secret", meta(func(b *bolt.Bucket) error { return b.Delete(keySecret) }), "secret.key doesn't belong to this vault"},
@@ -392,8 +392,8 @@ func TestDescribeDamage(t *testing.T) {
 		"a caught panic":       {fmt.Errorf("walk: %w", caught), "page 3"},
 		"no database":          {fmt.Errorf("open x: %w", berrors.ErrInvalid), "invalid database"},
 		"a wrong checksum":     {fmt.Errorf("open x: %w", berrors.ErrChecksum), "checksum error"},
-		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "its pages can't be read"},
-		"another file":         {fmt.Errorf("%w: it has no schema", errNotVault), "this file is not a vault"},
+		"pages at the opening": {fmt.Errorf("open x: %w: %v", errBrokenPages, "page 7"), "database pages can't be read"},
+		"another file":         {fmt.Errorf("%w: no schema", errNotVault), "this file is not a vault"},
 		"nothing":              {nil, ""},
 		"an interruption":      {context.Canceled, ""},
 		"a lock":               {berrors.ErrTimeout, ""},

@@ -52,7 +52,7 @@ func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible
 	for _, filter := range q.Filters {
 		i := slices.IndexFunc(l.columns, func(c indexColumn[T]) bool { return c.name == filter.Column })
 		if i < 0 {
-			return pred, false, fmt.Errorf("list of %ss: it has no column %q", l.typeName, filter.Column)
+			return pred, false, fmt.Errorf("%s list: no column %q", l.typeName, filter.Column)
 		}
 		v := filterValue(filter)
 		possible = possible && (!pred.filtered[i] || pred.values[i] == v)
@@ -61,13 +61,13 @@ func (l *indexedTable[T]) newPredicate(t *Tx, q Query) (pred predicate, possible
 	}
 	if pred.hasUpdated = !q.UpdatedFrom.IsZero() || !q.UpdatedTo.IsZero(); pred.hasUpdated {
 		if !l.sortsByUpdated() {
-			return pred, false, fmt.Errorf("list of %ss: it has no times of changes", l.typeName)
+			return pred, false, fmt.Errorf("%s list: not filterable by time of change", l.typeName)
 		}
 		pred.updatedFrom, pred.updatedTo = timeBounds(q.UpdatedFrom, q.UpdatedTo)
 	}
 	if q.OpenOnly || q.DueFrom != "" || q.DueTo != "" {
 		if !l.hasDue {
-			return pred, false, fmt.Errorf("list of %ss: it has no due dates", l.typeName)
+			return pred, false, fmt.Errorf("%s list: not filterable by due date", l.typeName)
 		}
 		l.setDueFilter(t, q, &pred)
 	}

@@ -132,7 +132,7 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 		return errClosing
 	}
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return fmt.Errorf("begin transaction: %w", err)
 	}
 	t := s.newTx(tx)
 	err = recoverPanic(func() error {
@@ -179,10 +179,10 @@ func sortIndexBuckets() [][]byte { return [][]byte{bucketAbstractSorts, bucketOr
 func (t *Tx) recreateBuckets(names [][]byte) error {
 	for _, name := range names {
 		if err := t.tx.DeleteBucket(name); err != nil && !errors.Is(err, berrors.ErrBucketNotFound) {
-			return fmt.Errorf("empty bucket %s: %w", name, err)
+			return fmt.Errorf("clear bucket %s: %w", name, err)
 		}
 		if _, err := t.tx.CreateBucket(name); err != nil {
-			return fmt.Errorf("make bucket %s: %w", name, err)
+			return fmt.Errorf("create bucket %s: %w", name, err)
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func eachRecord[T any](r *rebuilder, b table[T], fn func(t *Tx, id uint64, v *T)
 		var v T
 		id, ok := decodeUint64(key)
 		if !ok {
-			r.addFinding(b.typeName, id, "a key of %d bytes: %v", len(key), ErrDamaged)
+			r.addFinding(b.typeName, id, "invalid key of %d bytes: %v", len(key), ErrDamaged)
 			return nil
 		}
 		if err := decodeRecord(b.bucketName, key, raw, &v); err != nil {
@@ -241,7 +241,7 @@ func (r *rebuilder) eachEntry(bucket []byte, fn func(t *Tx, key, value []byte) e
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("walk %s: %w", bucket, err)
+			return fmt.Errorf("read bucket %s: %w", bucket, err)
 		}
 	}
 	return nil
@@ -254,7 +254,7 @@ func (r *rebuilder) removeStale(index []byte, stale func(t *Tx, key, value []byt
 	remove := func(t *Tx) error {
 		for _, key := range list {
 			if err := t.bucket(index).Delete(key); err != nil {
-				return fmt.Errorf("mend %s: %w", index, err)
+				return fmt.Errorf("repair index %s: %w", index, err)
 			}
 		}
 		return nil

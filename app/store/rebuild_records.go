@@ -39,7 +39,7 @@ func (r *rebuilder) rebuildEvents() error { return rebuildLists(r, &events, nil)
 func (r *rebuilder) rebuildFiles() error {
 	err := rebuildLists(r, &files, func(t *Tx, id uint64, f *model.File) error {
 		if digest, ok := decodeDigest(f); !ok {
-			r.addFinding(files.typeName, id, "its digest is not a SHA-256")
+			r.addFinding(files.typeName, id, "digest is not a valid SHA-256 hash")
 		} else if err := putKeyOnly(t.bucket(bucketFileDigests), append(digest, encodeUint64(id)...)); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func rebuildNames[T any](r *rebuilder, b table[T], index []byte, nameKey func(*T
 		names, key := t.bucket(index), nameKey(v)
 		if other, exists := decodeUint64(names.Get(key)); exists && other != id {
 			if owns, err := ownsName(t, other, key); owns && err == nil {
-				r.addFinding(b.typeName, id, "%s %d has its name", b.typeName, other)
+				r.addFinding(b.typeName, id, "%s %d has the same name", b.typeName, other)
 				return nil
 			}
 		}
@@ -108,7 +108,7 @@ func (r *rebuilder) rebuildKeys() error {
 	err := eachRecord(r, keys, func(t *Tx, id uint64, k *model.Key) error {
 		hash, ok := hashOfKey(k)
 		if !ok {
-			r.addFinding(keys.typeName, id, "its hash is not a SHA-256")
+			r.addFinding(keys.typeName, id, "hash is not a valid SHA-256 hash")
 			return nil
 		}
 		return t.bucket(bucketKeyHashes).Put(hash, encodeUint64(id))

@@ -201,7 +201,7 @@ func TestRebuildReportsDuplicateFolderName(t *testing.T) {
 	if err := s.Rebuild(t.Context(), func(f Finding) { reported = append(reported, f) }); err != nil {
 		t.Fatalf("rebuild: %v", err)
 	}
-	if len(reported) != 1 || reported[0] != (Finding{"folder", "2", "folder 1 has its name"}) {
+	if len(reported) != 1 || reported[0] != (Finding{"folder", "2", "folder 1 has the same name"}) {
 		t.Errorf("got reports %+v, want one about folder 2", reported)
 	}
 }

@@ -63,10 +63,10 @@ func addRecordHeader(bucket, key, payload []byte) []byte {
 func decodeRecord(bucket, key, raw []byte, v any) error {
 	if len(raw) < recordHeaderSize || raw[0] != recordVersion ||
 		binary.BigEndian.Uint32(raw[1:]) != recordChecksum(bucket, key, raw[recordHeaderSize:]) {
-		return fmt.Errorf("%s %x: %w", bucket, key, ErrDamaged)
+		return fmt.Errorf("read %s %x: %w", bucket, key, ErrDamaged)
 	}
 	if err := json.Unmarshal(raw[recordHeaderSize:], v, recordJSON); err != nil {
-		return fmt.Errorf("%s %x: %w: %w", bucket, key, ErrDamaged, err)
+		return fmt.Errorf("read %s %x: %w: %w", bucket, key, ErrDamaged, err)
 	}
 	return nil
 }

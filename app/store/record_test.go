@@ -183,16 +183,16 @@ func TestIndexesAndCountersMatchRecords(t *testing.T) {
 		{"a folder changes its case", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "BOX 0", ParentID: 1}) }, "",
 			[]func(*Tx) string{folder("box 0", 1, true)}},
 		{"a folder takes a sibling's name", func(tx *Tx) error { return tx.PutFolder(model.Folder{ID: 5, Name: "box 1", ParentID: 1}) },
-			"folder 6 has its name", nil},
+			"folder 6 has the same name", nil},
 		{"a file is processed", func(tx *Tx) error { f := file; f.Processing = true; return tx.PutFile(f) }, "",
 			[]func(*Tx) string{count(CountFiles, 2), count(CountBytes, 30)}},
-		{"a file with other bytes", func(tx *Tx) error { f := file; f.Digest = digest(9); return tx.PutFile(f) }, "its content can't change", nil},
-		{"a file of another size", func(tx *Tx) error { f := file; f.Size = 11; return tx.PutFile(f) }, "its content can't change", nil},
-		{"a file without a digest", func(tx *Tx) error { return tx.PutFile(model.File{ID: 9, Digest: "ab"}) }, "not a SHA-256", nil},
+		{"a file with other bytes", func(tx *Tx) error { f := file; f.Digest = digest(9); return tx.PutFile(f) }, "file content can't change", nil},
+		{"a file of another size", func(tx *Tx) error { f := file; f.Size = 11; return tx.PutFile(f) }, "file content can't change", nil},
+		{"a file without a digest", func(tx *Tx) error { return tx.PutFile(model.File{ID: 9, Digest: "ab"}) }, "invalid SHA-256 digest", nil},
 		{"a file with a digest in capitals", func(tx *Tx) error {
 			return tx.PutFile(model.File{ID: 9,
 				Digest: strings.ToUpper(digest(0xabc))})
-		}, "not a SHA-256", nil},
+		}, "invalid SHA-256 digest", nil},
 		{"a file of the same bytes again", func(tx *Tx) error {
 			_, err := tx.NewFileID()
 			return errors.Join(err, tx.PutFile(model.File{ID: 3, Size: 10, Digest: digest(0)}))
@@ -204,10 +204,10 @@ func TestIndexesAndCountersMatchRecords(t *testing.T) {
 		{"a task is done twice", func(tx *Tx) error { return errors.Join(tx.RemoveTask(1), tx.RemoveTask(1)) }, "",
 			[]func(*Tx) string{count(CountTasks, 1)}},
 		{"a key is used", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(1000), UseCount: 3}) }, "", nil},
-		{"a key changes its hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(77)}) }, "its hash belongs to another key", nil},
-		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: digest(1000)}) }, "its hash belongs to another key",
+		{"a key changes its hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 1, Hash: digest(77)}) }, "hash was changed or belongs to another key", nil},
+		{"a key with another's hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: digest(1000)}) }, "hash was changed or belongs to another key",
 			nil},
-		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: "zz"}) }, "not a SHA-256", nil},
+		{"a key without a hash", func(tx *Tx) error { return tx.PutKey(model.Key{ID: 3, Hash: "zz"}) }, "invalid SHA-256 hash", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := openNew(t) // checks all indexes when the test ends

@@ -22,7 +22,7 @@ func (t *Tx) Session(hash []byte) (s model.Session, found bool, err error) {
 func (t *Tx) PutSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil || len(hash) != 32 {
-		return fmt.Errorf("put session of user %d: its hash is not a SHA-256", s.UserID)
+		return fmt.Errorf("put session of user %d: invalid SHA-256 hash", s.UserID)
 	}
 	raw, err := encodeRecord(bucketSessions, hash, s)
 	if err != nil {
@@ -45,7 +45,7 @@ func (t *Tx) PutSession(s model.Session) error {
 func (t *Tx) RemoveSession(s model.Session) error {
 	hash, err := hex.DecodeString(s.Hash)
 	if err != nil {
-		return fmt.Errorf("remove session of user %d: its hash is not a SHA-256", s.UserID)
+		return fmt.Errorf("remove session of user %d: invalid SHA-256 hash", s.UserID)
 	}
 	if err := t.bucket(bucketSessions).Delete(hash); err != nil {
 		return fmt.Errorf("remove session of user %d: %w", s.UserID, err)

@@ -25,7 +25,7 @@ func (t *Tx) StoredResponse(slot [32]byte) (r model.StoredResponse, found bool, 
 	}
 	if r = record.StoredResponse; len(record.Compressed) > 0 {
 		if r.Body, err = decompress(record.Compressed); err != nil {
-			return model.StoredResponse{}, false, fmt.Errorf("unpack replay: %w: %w", err, ErrDamaged)
+			return model.StoredResponse{}, false, fmt.Errorf("decompress stored response: %w: %w", err, ErrDamaged)
 		}
 	}
 	return r, true, nil
@@ -41,14 +41,14 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 	times.FillPercent = 0.9
 	if found {
 		if err := times.Delete(responseTimeKey(old.At, slot[:])); err != nil {
-			return fmt.Errorf("index replay: %w", err)
+			return fmt.Errorf("index stored response: %w", err)
 		}
 	}
 	record := responseRecord{StoredResponse: r}
 	if len(r.Body) >= minCompressSize {
 		record.Body = nil
 		if record.Compressed, err = compress(r.Body); err != nil {
-			return fmt.Errorf("pack replay: %w", err)
+			return fmt.Errorf("compress stored response: %w", err)
 		}
 	}
 	raw, err := encodeRecord(bucketStoredResponses, slot[:], record)
@@ -56,10 +56,10 @@ func (t *Tx) PutStoredResponse(slot [32]byte, r model.StoredResponse) error {
 		return err
 	}
 	if err := putKeyOnly(times, responseTimeKey(r.At, slot[:])); err != nil {
-		return fmt.Errorf("index replay: %w", err)
+		return fmt.Errorf("index stored response: %w", err)
 	}
 	if err := t.bucket(bucketStoredResponses).Put(slot[:], raw); err != nil {
-		return fmt.Errorf("put replay: %w", err)
+		return fmt.Errorf("put stored response: %w", err)
 	}
 	return nil
 }
@@ -83,11 +83,11 @@ func (t *Tx) PruneStoredResponses(before time.Time, limit int) (n int, err error
 	for _, key := range old {
 		if len(key) == responseTimeKeySize {
 			if err := t.bucket(bucketStoredResponses).Delete(key[8:]); err != nil {
-				return 0, fmt.Errorf("prune replays: %w", err)
+				return 0, fmt.Errorf("prune stored responses: %w", err)
 			}
 		}
 		if err := t.bucket(bucketStoredResponseTimes).Delete(key); err != nil {
-			return 0, fmt.Errorf("prune replays: %w", err)
+			return 0, fmt.Errorf("prune stored responses: %w", err)
 		}
 	}
 	return len(old), nil
@@ -122,7 +122,7 @@ func decompress(compressed []byte) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(z, maxDecompressedSize+1))
 	if err == nil && len(body) > maxDecompressedSize {
-		err = errors.New("it is too long")
+		err = errors.New("stored response is too long")
 	}
 	return body, err
 }

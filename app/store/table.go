@@ -28,7 +28,7 @@ var (
 func (b table[T]) nextID(t *Tx) (uint64, error) {
 	id, err := t.bucket(b.bucketName).NextSequence()
 	if err != nil {
-		return 0, fmt.Errorf("number a %s: %w", b.typeName, err)
+		return 0, fmt.Errorf("assign %s ID: %w", b.typeName, err)
 	}
 	return id, nil
 }
@@ -118,7 +118,7 @@ func (b table[T]) each(t *Tx, from uint64, fn func(id uint64, v T, err error) bo
 		id, ok := decodeUint64(k)
 		var err error
 		if !ok {
-			err = fmt.Errorf("%s: a key of %d bytes: %w", b.bucketName, len(k), ErrDamaged)
+			err = fmt.Errorf("%s: invalid key of %d bytes: %w", b.bucketName, len(k), ErrDamaged)
 		} else {
 			err = decodeRecord(b.bucketName, k, raw, &v)
 		}

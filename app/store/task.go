@@ -117,7 +117,7 @@ func (t *Tx) RemoveOrphanTasks(limit int) (count int, err error) {
 	}
 	for _, key := range orphans {
 		if err := t.bucket(bucketTasks).Delete(key); err != nil {
-			return 0, fmt.Errorf("remove a stray task: %w", err)
+			return 0, fmt.Errorf("remove orphaned task: %w", err)
 		}
 	}
 	t.tasksByFile = nil

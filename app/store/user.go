@@ -36,7 +36,7 @@ func (t *Tx) PutUser(u model.User) error {
 	names, key := t.bucket(bucketUserNames), userNameKey(u.Name)
 	owner, taken := decodeUint64(names.Get(key))
 	if taken && owner != u.ID {
-		return fmt.Errorf("put user %d: the name is that of user %d", u.ID, owner)
+		return fmt.Errorf("put user %d: user %d has the same name", u.ID, owner)
 	}
 	old, existed, err := users.find(t, u.ID)
 	if err != nil {

@@ -144,7 +144,7 @@ func TestCheckAndRebuildOfUsers(t *testing.T) {
 			Finding{"index", "user_names", "doesn't match a record"}, true},
 		{"an index entry of another user", put(bucketUserNames, []byte("robin"), encodeUint64(1)),
 			Finding{"user", "2", "missing from the database index user_names"}, true},
-		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "refers to user 1, which is missing"}, false},
+		{"a user is missing", remove(bucketUsers, encodeUint64(1)), Finding{"session", digest(1)[:16], "refers to user 1, which does not exist"}, false},
 		{"a session without its index", remove(bucketSessionUsers, sessionUserKey(1, hash(1))),
 			Finding{"session", digest(1)[:16], "missing from the database index session_users"}, true},
 		{"an index without its session", remove(bucketSessions, hash(1)), Finding{"index", "session_users", "doesn't match a record"}, true},

@@ -42,7 +42,7 @@ func (t *Tx) PutOrderStatuses(statuses []string) error {
 func getSetting[T any](t *Tx, m *cache[T], key []byte) (v T, err error) {
 	raw := t.bucket(bucketWorkspace).Get(key)
 	if raw == nil {
-		return v, fmt.Errorf("workspace %s: %w: it is missing", key, ErrDamaged)
+		return v, fmt.Errorf("workspace %s: %w: missing", key, ErrDamaged)
 	}
 	return m.decode(bucketWorkspace, key, raw)
 }
