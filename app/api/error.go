@@ -26,7 +26,7 @@ func (s *server) fail(c *gin.Context, err error) {
 	status, failure, header := httpx.TranslateError(err)
 	switch {
 	case c.Request.Context().Err() != nil:
-		s.Log.DebugContext(c.Request.Context(), "the client closed the connection", "error", err, "request_id", requestID(c))
+		s.Log.DebugContext(c.Request.Context(), "client closed the connection", "error", err, "request_id", requestID(c))
 	case status == http.StatusInsufficientStorage, status == http.StatusServiceUnavailable:
 		s.Log.WarnContext(c.Request.Context(), "request rejected", "error", err, "status", status, "request_id", requestID(c))
 	case status >= http.StatusInternalServerError:

@@ -209,7 +209,7 @@ func TestUploadWhenSandboxIsKilled(t *testing.T) {
 	for _, path := range []string{"/v1/file-vault/upload", "/v1/abstracts"} {
 		r := uploadCall("full", 503, filePart("files", "a.txt", "a"), filePart("files", "b.pdf", pdf(1)))
 		r.path, r.headers = path, map[string]string{"Retry-After": "10"}
-		r.want = messageBody("The server couldn't check a document, and stored nothing. Try again in a moment.")
+		r.want = messageBody("The server couldn't check a document, so nothing was saved. Try again in a moment.")
 		srv.do(t, r)
 		srv.checkNothingStored(t)
 	}

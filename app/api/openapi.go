@@ -41,7 +41,7 @@ func parseDescription() (description, error) {
 		return description{}, fmt.Errorf("openapi.yaml: %w", err)
 	}
 	if len(document.Content) == 0 || member(document.Content[0], "paths") == nil {
-		return description{}, errors.New("openapi.yaml: it has no paths")
+		return description{}, errors.New("openapi.yaml: no paths")
 	}
 	root := document.Content[0]
 	samples, err := sampler{root}.all()
@@ -50,7 +50,7 @@ func parseDescription() (description, error) {
 	}
 	servers := member(root, "servers")
 	if servers == nil || len(servers.Content) == 0 {
-		return description{}, errors.New("openapi.yaml: it has no servers")
+		return description{}, errors.New("openapi.yaml: no servers")
 	}
 	*member(servers.Content[0], "url") = *textNode(originPlaceholder + "/v1")
 	raw, err := toJSON(root)

@@ -49,7 +49,7 @@ func (s sampler) all() ([]Sample, error) {
 			}
 			curl, err := s.curl(method, path, item, operation)
 			if err != nil {
-				return nil, fmt.Errorf("sample of %s %s: %w", method, path, err)
+				return nil, fmt.Errorf("build sample of %s %s: %w", method, path, err)
 			}
 			list = append(list, Sample{strings.ToUpper(method), path, scalar(member(operation, "summary")), curl})
 			operation.Content = append(operation.Content, textNode("x-codeSamples"), &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{{

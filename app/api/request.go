@@ -125,7 +125,7 @@ func (s *server) encodeResponse(r *request, resp *response) (err error) {
 			return err // the client disconnected
 		}
 		if resp.raw, err = apitypes.Marshal(resp.body); err != nil {
-			return fmt.Errorf("encode the response: %w", err)
+			return fmt.Errorf("encode response: %w", err)
 		}
 		resp.body = nil
 	}
@@ -168,7 +168,7 @@ var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 func (s *server) write(c *gin.Context, status int, body any) {
 	raw, err := apitypes.Marshal(body)
 	if err != nil {
-		s.fail(c, fmt.Errorf("encode the response: %w", err))
+		s.fail(c, fmt.Errorf("encode response: %w", err))
 		return
 	}
 	s.send(c, status, mediaJSON, raw)

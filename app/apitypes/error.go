@@ -82,23 +82,23 @@ func (e *FieldErrors) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	open, err := dec.Token()
 	if err != nil {
-		return fmt.Errorf("field errors: %w", err)
+		return fmt.Errorf("decode field errors: %w", err)
 	}
 	*e = nil
 	if open == nil {
 		return nil
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("field errors: %v where an object is due", open)
+		return fmt.Errorf("decode field errors: expected an object, got %v", open)
 	}
 	for dec.More() {
 		key, err := dec.Token()
 		if err != nil {
-			return fmt.Errorf("field errors: %w", err)
+			return fmt.Errorf("decode field errors: %w", err)
 		}
 		var sentences []string
 		if err := dec.Decode(&sentences); err != nil {
-			return fmt.Errorf("field errors: %v: %w", key, err)
+			return fmt.Errorf("decode field errors: %v: %w", key, err)
 		}
 		for _, s := range sentences {
 			e.Add(key.(string), s)

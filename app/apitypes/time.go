@@ -45,7 +45,7 @@ func (t Time) MarshalJSONTo(enc *jsontext.Encoder) error {
 func (t Time) appendJSON(buf []byte) ([]byte, error) {
 	at := t.UTC()
 	if y := at.Year(); y < 0 || y > 9999 {
-		return nil, fmt.Errorf("timestamp: year %d has no four-digit form", y)
+		return nil, fmt.Errorf("encode timestamp: year %d doesn't have four digits", y)
 	}
 	return append(at.AppendFormat(append(buf, '"'), TimeLayout), '"'), nil
 }
@@ -55,18 +55,18 @@ func (t Time) appendJSON(buf []byte) ([]byte, error) {
 func (t *Time) UnmarshalJSON(data []byte) error {
 	var s *string
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("timestamp: %w", err)
+		return fmt.Errorf("decode timestamp: %w", err)
 	}
 	if s == nil {
-		return fmt.Errorf("timestamp: null where an instant is due")
+		return fmt.Errorf("decode timestamp: value is null")
 	}
 	at, err := time.Parse(TimeLayout, *s)
 	if err != nil {
-		return fmt.Errorf("timestamp: %w", err)
+		return fmt.Errorf("decode timestamp: %w", err)
 	}
 	// time.Parse also accepts a comma and more decimals than the layout has.
 	if at.Format(TimeLayout) != *s {
-		return fmt.Errorf("timestamp: %q is not of the form %s", *s, TimeLayout)
+		return fmt.Errorf("decode timestamp: %q doesn't have the format %s", *s, TimeLayout)
 	}
 	t.Time = at
 	return nil

@@ -74,7 +74,7 @@ func (id *RecordID) UnmarshalJSON(data []byte) error {
 	var text string
 	var number int64
 	if string(data) == "null" || json.Unmarshal(data, &text) != nil && json.Unmarshal(data, &number) != nil {
-		return fmt.Errorf("id: %s is neither a string nor a number", data)
+		return fmt.Errorf("decode id: %s is not a string or a number", data)
 	}
 	*id = RecordID(data)
 	return nil

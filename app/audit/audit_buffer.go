@@ -252,6 +252,6 @@ func (b *auditBuffer) reportLoss(force bool) {
 	if b.lost == 0 || !force && now.Sub(b.lossReportedAt) < lossReportInterval {
 		return
 	}
-	b.db.Log.Warn("couldn't write views and downloads to the audit log", "lost", b.lost, "error", b.lossReason)
+	b.db.Log.Warn("views and downloads not written to the audit log", "lost", b.lost, "error", b.lossReason)
 	b.lost, b.lossReportedAt = 0, now
 }

@@ -214,5 +214,5 @@ func (e *Events) StartVerify(ctx context.Context, actor model.Actor) error {
 func (e *Events) VerifyProgress() txn.Progress[LogReport] { return e.verification.Progress() }
 
 var (
-	errPageCycle = fmt.Errorf("the pages of the log lead in a circle: %w", store.ErrDamaged)
+	errPageCycle = fmt.Errorf("audit log page refers to an earlier page: %w", store.ErrDamaged)
 )

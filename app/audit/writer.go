@@ -39,7 +39,7 @@ func (w *auditWriter) run(ctx context.Context) {
 		case <-w.buffer.wake:
 		}
 		if err := w.flush(ctx, false); err != nil && !txn.NotWritable(err) && ctx.Err() == nil {
-			w.db.Log.Error("audit log entries and last use of API keys not saved", "error", err)
+			w.db.Log.Error("audit log entries and API key last-used times not saved", "error", err)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (w *auditWriter) write(ctx context.Context, last bool) error {
 func (w *auditWriter) end() error {
 	err := w.flush(context.Background(), true)
 	if txn.NotWritable(err) {
-		w.db.Log.Warn("last use of API keys not saved", "error", err)
+		w.db.Log.Warn("API key last-used times not saved", "error", err)
 		err = nil
 	}
 	w.buffer.reportLoss(true)

@@ -67,7 +67,7 @@ func (k *Keys) generate(key *model.Key) (string, error) {
 	}
 	hash, ok := secret.HashAPIKey(text)
 	if !ok {
-		return "", errors.New("a new key does not parse")
+		return "", errors.New("generated API key can't be parsed")
 	}
 	key.Hash, key.Prefix = hex.EncodeToString(hash[:]), secret.APIKeyPrefix(text)
 	return text, nil

@@ -220,7 +220,7 @@ func (u *Users) requireCode(ctx context.Context, draft SignInDraft, checked mfaC
 	return nil
 }
 
-var errUserChanged = errors.New("the user has changed since the password was checked")
+var errUserChanged = errors.New("user changed after the password was checked")
 
 // startSession marks the code as used and stores the session in one transaction. It fails
 // if the password has changed since it was checked.
@@ -290,7 +290,7 @@ func (u *Users) logSignIn(t *store.Tx, user model.User, session model.Session, c
 	return u.event(t, actor, user, "session.started", detail)
 }
 
-var errWrongCode = errors.New("the code is wrong")
+var errWrongCode = errors.New("incorrect verification code")
 
 // consumeCode marks a code as used in the user record. It returns the type of the code:
 // "code" (six digits) or "recovery". It returns "" if the user has no two-factor
@@ -303,7 +303,7 @@ func (u *Users) consumeCode(user *model.User, code string) (kind string, err err
 	if secret.IsTOTPCode(code) {
 		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), twoFactor.EncryptedSecret)
 		if err != nil {
-			return "", fmt.Errorf("two-factor authentication of user %d: %w", user.ID, err)
+			return "", fmt.Errorf("decrypt two-factor secret of user %d: %w", user.ID, err)
 		}
 		now, last := u.auth.Now(), twoFactor.LastStep
 		if secret.TOTPStepInFuture(now, last) {

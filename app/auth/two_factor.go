@@ -73,11 +73,11 @@ func (u *Users) ConfirmTwoFactor(ctx context.Context, actor model.Actor, code st
 		}
 		totpSecret, err := u.auth.secrets.Decrypt(totpPurpose, txn.RecordRef("user", user.ID), user.PendingTwoFactor.EncryptedSecret)
 		if err != nil {
-			return fmt.Errorf("two-factor authentication of user %d: %w", user.ID, err)
+			return fmt.Errorf("decrypt two-factor secret of user %d: %w", user.ID, err)
 		}
 		var ok bool
 		if step, ok = secret.VerifyTOTP(totpSecret, code, u.auth.Now(), 0); !ok {
-			return errs.InvalidField("code", "Incorrect verification code. Check that the clock of your device is right.")
+			return errs.InvalidField("code", "Incorrect verification code. Check the time on your device.")
 		}
 		return nil
 	}, func(t *store.Tx, user *model.User) error {
@@ -154,7 +154,7 @@ func (u *Users) generateRecoveryCodes() (codes, hashes []string, err error) {
 		}
 		hash, ok := u.auth.secrets.HashRecoveryCode(code)
 		if !ok {
-			return nil, nil, fmt.Errorf("a new recovery code does not parse")
+			return nil, nil, fmt.Errorf("generated recovery code can't be parsed")
 		}
 		codes, hashes = append(codes, code), append(hashes, hash)
 	}

@@ -105,7 +105,7 @@ func TestDamagedSelfSigned(t *testing.T) {
 		t.Fatalf("write file: %v", err)
 	}
 	_, err := Open(Options{Dir: dir, Names: []string{"localhost"}, Now: time.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler)})
-	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "delete it") {
+	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "delete the file") {
 		t.Errorf("Open = %v, want the path and the advice to delete it", err)
 	}
 }

@@ -116,7 +116,7 @@ func (l *Reloader) logError(err error) {
 		text = err.Error()
 	}
 	if text != "" && text != l.lastError {
-		l.opts.Log.Error("new certificate not valid; the current one stays in use", "error", text, "until", l.info.NotAfter)
+		l.opts.Log.Error("new certificate is not valid; the current one stays in use", "error", text, "until", l.info.NotAfter)
 	}
 	l.lastError = text
 }
@@ -152,7 +152,7 @@ func (l *Reloader) load() error {
 func (l *Reloader) renewIfNeeded() error {
 	_, info, err := Load(l.opts.Cert, l.opts.Key)
 	if _, statErr := os.Stat(l.opts.Cert); err != nil && !errors.Is(statErr, fs.ErrNotExist) {
-		return fmt.Errorf("%w; delete it to create a new one", err)
+		return fmt.Errorf("%w; delete the file to create a new certificate", err)
 	}
 	if err == nil && l.opts.Now().Before(info.NotAfter.Add(-renewBefore)) && (l.opts.RequiredName == "" || info.Covers(l.opts.RequiredName)) {
 		return nil

@@ -84,7 +84,7 @@ func isASCII(name string) bool {
 func generate(dir string, names []string, now time.Time, rand io.Reader) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
 	if err != nil {
-		return fmt.Errorf("create key: %w", err)
+		return fmt.Errorf("create private key: %w", err)
 	}
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(rand, serial); err != nil {
@@ -112,7 +112,7 @@ func generate(dir string, names []string, now time.Time, rand io.Reader) error {
 	}
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return fmt.Errorf("encode key: %w", err)
+		return fmt.Errorf("encode private key: %w", err)
 	}
 	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	pair := append(bytes.Clone(public), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})...)

@@ -51,7 +51,7 @@ func New(base, key string, rt http.RoundTripper) *Client {
 	}
 	c.base, c.baseErr = url.Parse(strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1"))
 	if c.baseErr == nil && (c.base.Host == "" || c.base.Scheme != "http" && c.base.Scheme != "https") {
-		c.baseErr = fmt.Errorf("base %q is not an http or https address", base)
+		c.baseErr = fmt.Errorf("server address %q must start with http:// or https://", base)
 	}
 	return c
 }
@@ -127,13 +127,13 @@ func (c *Client) Send(ctx context.Context, method, path string, content io.Reade
 func decode(body io.Reader, result any) error {
 	text, err := io.ReadAll(io.LimitReader(body, maxResponse+1))
 	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return fmt.Errorf("read response: %w", err)
 	}
 	if len(text) > maxResponse {
-		return fmt.Errorf("read answer: over %d bytes", maxResponse)
+		return fmt.Errorf("read response: larger than %d bytes", maxResponse)
 	}
 	if err := json.Unmarshal(text, result); err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return fmt.Errorf("read response: %w", err)
 	}
 	return nil
 }

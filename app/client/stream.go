@@ -30,7 +30,7 @@ func (c *Client) Lines(
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return fmt.Errorf("%s %s: read answer: %w", method, response.Request.URL.Path, err)
+			return fmt.Errorf("%s %s: read response: %w", method, response.Request.URL.Path, err)
 		}
 		return nil
 	}

@@ -36,7 +36,7 @@ func TestExportEvents(t *testing.T) {
 		{"truncated within a line", eventLine(1) + end[:5], "h1", io.ErrUnexpectedEOF, ""},
 		{"empty response", "", "", io.ErrUnexpectedEOF, ""},
 		{"server error", eventLine(1) + `{"error":"the disk"}`, "h1", nil, "the disk"},
-		{"not JSON", "<html>", "", nil, "read answer"},
+		{"not JSON", "<html>", "", nil, "read response"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c, sent := newCannedClient(t, 200, row.response)

@@ -31,7 +31,7 @@ func TestControlStatusOfDeniedWrites(t *testing.T) {
 			if err := os.Rename(dir, dir+".away"); err != nil {
 				t.Fatalf("rename data directory: %v", err)
 			}
-		}, []string{"The data directory is gone"}},
+		}, []string{"The data directory is missing"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			opts := vaulttest.Options(t)

@@ -19,8 +19,8 @@ import (
 
 // Errors that Body.Read returns if the client caused them.
 var (
-	ErrIncomplete = errors.New("the body ended before its declared length")
-	ErrTooSlow    = errors.New("the body arrived too slowly")
+	ErrIncomplete = errors.New("request body ended before its declared length")
+	ErrTooSlow    = errors.New("request body arrived too slowly")
 )
 
 // Limits contains the slow-client limits for a request body.

@@ -28,7 +28,7 @@ func ReadParts(w http.ResponseWriter, r *http.Request, boundary string, maxBytes
 			return err
 		}
 		if err := handle(part); err != nil {
-			return fmt.Errorf("part %d: %w", part.Number, err)
+			return fmt.Errorf("read part %d: %w", part.Number, err)
 		}
 	}
 }

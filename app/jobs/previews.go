@@ -100,7 +100,7 @@ func (p *Previews) generate(ctx context.Context, file model.File, owner string) 
 			return "", err
 		}
 		if sentence != "" && part.label != "" {
-			p.Log.Info("a document can't be processed", "file", file.ID, "error", err)
+			p.Log.Info("document can't be processed", "file", file.ID, "error", err)
 			failures = append(failures, sentence)
 		}
 	}
@@ -195,7 +195,7 @@ func (p *Previews) markTextChanged(ctx context.Context, file model.File) {
 		})
 	}
 	if err != nil && !txn.NotWritable(err) {
-		p.Log.Warn("couldn't notify the search index of new text", "file", file.ID, "error", err)
+		p.Log.Warn("new document text not added to the search queue", "file", file.ID, "error", err)
 	}
 }
 
@@ -288,7 +288,7 @@ func (p *Previews) image(ctx context.Context, actor model.Actor, id uint64, name
 	// Open the image before the eviction, which may remove it.
 	image, err = p.previews.Open(file.Digest, name)
 	if err := p.previews.Evict(ctx); err != nil {
-		p.Log.Warn("page previews couldn't be trimmed", "error", err)
+		p.Log.Warn("old page previews not deleted", "error", err)
 	}
 	return image, err
 }
@@ -318,7 +318,7 @@ func (p *Previews) Text(ctx context.Context, actor model.Actor, id uint64, fn fu
 	case sandbox.IsDocumentError(err):
 		return &errs.Error{Kind: errs.NotFound, Message: "This document has no text.", Err: err}
 	case err != nil:
-		return fmt.Errorf("text of file %d: %w", id, err)
+		return fmt.Errorf("read text of document %d: %w", id, err)
 	}
 	p.markTextChanged(ctx, file)
 	return p.previews.ReadText(file.Digest, skipSeen)

@@ -55,7 +55,7 @@ func (p *Processor) Run(ctx context.Context) {
 	for {
 		next, err := p.loadTasks(ctx)
 		if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
-			p.Log.Error("processing", "error", err)
+			p.Log.Error("document processing tasks not loaded", "error", err)
 			next = retryDelay
 		}
 		for task, ok := p.queue.next(); ok && ctx.Err() == nil; task, ok = p.queue.next() {
@@ -100,7 +100,7 @@ func (p *Processor) loadTasks(ctx context.Context) (next time.Duration, err erro
 // remain in the queue so that a verification can report them.
 func (p *Processor) logUnreadable(stuck uint64) {
 	if stuck > p.unreadable {
-		p.Log.Error("processing tasks can't be read (see \"deedkeep verify\")", "tasks", stuck)
+		p.Log.Error("some processing tasks are damaged; run \"deedkeep verify\"", "tasks", stuck)
 	}
 	p.unreadable = stuck
 }
@@ -143,7 +143,7 @@ func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
 	}
 	missing := errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged)
 	if err != nil && !missing {
-		p.Log.Warn("processing of a file", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
+		p.Log.Warn("document processing failed", "file", task.FileID, "attempt", task.Attempts+1, "error", err)
 		failure = model.FailureNotOpened
 	}
 	retry := err != nil && !missing && task.Attempts+1 < maxAttempts
@@ -154,7 +154,7 @@ func (p *Processor) process(ctx context.Context, seq uint64) (done bool) {
 		return p.finish(t, task, failure, textPages)
 	})
 	if err != nil && errs.KindOf(err) != errs.Unavailable && ctx.Err() == nil {
-		p.Log.Error("end of a file's processing", "file", task.FileID, "error", err)
+		p.Log.Error("document processing result not saved", "file", task.FileID, "error", err)
 	}
 	if err == nil {
 		p.count(retry, missing, failure)

@@ -45,7 +45,7 @@ func checkRetryable(t *store.Tx, id uint64) error {
 	}
 	file, err := t.File(id)
 	if err == nil && file.Failure == "" {
-		return &errs.Error{Kind: errs.Conflict, Message: "Processing of this file didn't fail."}
+		return &errs.Error{Kind: errs.Conflict, Message: "This document has no failed processing."}
 	}
 	return err
 }

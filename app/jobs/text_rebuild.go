@@ -58,7 +58,7 @@ func (r *TextRebuilder) Run(ctx context.Context) {
 		switch {
 		case err != nil:
 			if ctx.Err() == nil && !txn.NotWritable(err) {
-				r.Log.Error("couldn't extract missing text", "error", err)
+				r.Log.Error("missing document text not extracted", "error", err)
 			}
 			timer = time.After(retryDelay)
 			err = r.updateMinChange(ctx)
@@ -102,7 +102,7 @@ func (r *TextRebuilder) enqueueBatch(ctx context.Context) (more bool, err error)
 	if err != nil {
 		return true, err
 	}
-	r.Log.Debug("extracting text again", "documents", len(ids), "first", ids[0])
+	r.Log.Debug("extracting document text again", "documents", len(ids), "first", ids[0])
 	r.Queued.Notify()
 	return true, r.updateMinChange(ctx)
 }
@@ -118,9 +118,9 @@ func (r *TextRebuilder) logProgress(ctx context.Context, missing bool) error {
 		return err
 	}
 	if r.rebuilding = !r.rebuilding; r.rebuilding {
-		r.Log.Info("rebuilding the text of documents that is missing, damaged, or from another version", "documents", state.MissingText)
+		r.Log.Info("rebuilding document text that is missing, damaged, or from another version of deedkeep", "documents", state.MissingText)
 	} else {
-		r.Log.Info("the text of documents is rebuilt")
+		r.Log.Info("document text rebuilt")
 	}
 	return nil
 }

@@ -272,8 +272,8 @@ func TestPreviewsOfOlderVersion(t *testing.T) {
 			for i := range 4 {
 				vaulttest.WaitSearchHits(t, v, fmt.Sprintf("alone%d", i), fmt.Sprintf("file %d", i+1))
 			}
-			vaulttest.Eventually(t, "the last log line", func() bool { return len(log.lines("is rebuilt")) == 1 })
-			if got := log.lines("rebuilding the text"); len(got) != 1 || !strings.Contains(got[0], "documents=3") {
+			vaulttest.Eventually(t, "the last log line", func() bool { return len(log.lines("document text rebuilt")) == 1 })
+			if got := log.lines("rebuilding document text"); len(got) != 1 || !strings.Contains(got[0], "documents=3") {
 				t.Errorf("log lines = %q, want one for 3 documents", got)
 			}
 			if got := log.lines("level=WARN"); len(got) > 0 {

@@ -98,7 +98,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	if result.Link, err = p.addresses.Origin(r); err != nil {
-		httpx.WriteJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header of the request is not valid."})
+		httpx.WriteJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The Host header is not valid."})
 		return
 	}
 	peer := httpx.Peer(r)
@@ -118,7 +118,7 @@ func (p *probes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		if err != nil {
-			httpx.WriteJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The body broke off before its end."})
+			httpx.WriteJSON(w, http.StatusBadRequest, apitypes.Failure{Message: "The request body is incomplete."})
 			return
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/httpx"
 )
 
-const speaksHTTPS = "This address speaks https."
+const speaksHTTPS = "This address requires HTTPS."
 
 // redirect returns the handler for plain HTTP requests to a server with TLS. It redirects
 // browsers to https. API clients get an error instead, because a redirected POST would lose
@@ -81,7 +81,7 @@ const unknownName = `<!DOCTYPE html>
 <main>
 <h1>Unknown server name</h1>
 <p>This server doesn’t know the name in the address that you opened, so it can’t send you to its secure page. Open the address that your administrator gave you, with https:// in front.</p>
-<p>Administrators: if the name is right, set <code>public_url</code> to it in config.yaml and restart the server.</p>
+<p>Administrators: if the name is correct, set <code>public_url</code> to this address in config.yaml and restart the server.</p>
 </main>
 </body>
 </html>

@@ -126,7 +126,7 @@ func (s service) stop(ctx context.Context, log *slog.Logger) {
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if s.server.Shutdown(grace) != nil {
-		log.Warn("requests in progress aborted", "error", s.server.Close())
+		log.Warn("requests in progress canceled", "error", s.server.Close())
 	}
 }
 

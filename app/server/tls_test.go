@@ -244,9 +244,9 @@ func TestPlainHTTP(t *testing.T) {
 					t.Errorf("got %d %q, want %d %q", resp.StatusCode, resp.Header.Get("Location"), row.status, row.location)
 				}
 				// net/http rejects an invalid host before it calls a handler.
-				rejected := strings.HasPrefix(text, "400 Bad Request") || strings.TrimSpace(text) == `{"message":"This address speaks https."}`
+				rejected := strings.HasPrefix(text, "400 Bad Request") || strings.TrimSpace(text) == `{"message":"This address requires HTTPS."}`
 				if row.status == 400 && row.method != "HEAD" && !rejected {
-					t.Errorf("got body %q, want the message that the address speaks https", text)
+					t.Errorf("got body %q, want the message that the address requires HTTPS", text)
 				}
 				if code := resp.Header.Get("X-Error-Code"); row.status == 400 && code != "malformed_request" && resp.Header.Get("X-Request-Id") != "" {
 					t.Errorf("X-Error-Code: got %q, want malformed_request", code)
@@ -267,7 +267,7 @@ func TestPlainUploadReadsResponse(t *testing.T) {
 	r := serve(t, selfSigned)
 	draft := client.OrderDraft{OrderNumber: "1", Address: strings.Repeat("x", 500_000)}
 	_, err := client.New("http://"+r.address, r.key, nil).CreateOrder(t.Context(), draft)
-	if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 400 || apiErr.Message != "This address speaks https." {
+	if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 400 || apiErr.Message != "This address requires HTTPS." {
 		t.Errorf("CreateOrder: got %v, want a client.Error with status 400", err)
 	}
 }

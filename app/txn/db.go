@@ -100,7 +100,7 @@ func (db *DB) CheckSpace() error {
 	}
 	free, err := blobstore.FreeSpace(db.Dir)
 	if err != nil {
-		return fmt.Errorf("free disk space: %w", err)
+		return fmt.Errorf("get free disk space: %w", err)
 	}
 	if free < db.MinFree {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: "The disk is full."}
@@ -204,7 +204,7 @@ func IgnoreStop(err error) error {
 }
 
 // ErrStop ends an iteration early. It doesn't mean that anything failed.
-var ErrStop = errors.New("that is enough")
+var ErrStop = errors.New("iteration stopped")
 
 // ErrNoChange ends a transaction that has nothing to write.
 var ErrNoChange = errors.New("nothing to write")

@@ -32,7 +32,7 @@ func (r *Reserve) Lend(log *slog.Logger, do func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.release(); err != nil {
-		log.Warn("the reserve file can't be emptied", "error", err)
+		log.Warn("reserve file can't be truncated", "error", err)
 	}
 	err := do()
 	// Claim all free space before another program uses it.
@@ -50,7 +50,7 @@ func (r *Reserve) Fill(log *slog.Logger) {
 		return
 	}
 	if err := os.Remove(r.path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		log.Warn("the reserve file can't be removed", "error", err)
+		log.Warn("reserve file can't be deleted", "error", err)
 	}
 }
 
@@ -73,7 +73,7 @@ func (r *Reserve) refill(log *slog.Logger, keepFree int64) {
 	err := r.grow(keepFree)
 	// If the disk is full, the file keeps the size it has reached.
 	if err != nil && !durable.IsDiskFull(err) {
-		log.Warn("the reserve file can't be written", "error", err)
+		log.Warn("reserve file can't be written", "error", err)
 	}
 }
 
@@ -95,7 +95,7 @@ func (r *Reserve) grow(keepFree int64) (err error) {
 	}
 	free, err := blobstore.FreeSpace(r.path)
 	if err != nil {
-		return fmt.Errorf("free space: %w", err)
+		return fmt.Errorf("get free disk space: %w", err)
 	}
 	available := int64(min(free, 1<<62)) - keepFree
 	growth := min(r.Size-size, available)

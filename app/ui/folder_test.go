@@ -53,7 +53,7 @@ func TestFolderPages(t *testing.T) {
 
 	got := staff.post(t, 303, "/documents/move", url.Values{"file": {"1", "2", "77"}, "to": {"2"}, "back": {path + "?sort=date"}})
 	if notice := h.noticeOf(t, got); got.Header.Get("Location") != path+"?sort=date" ||
-		notice != "2 documents were moved. “document 77” was skipped: It was deleted." {
+		notice != "2 documents were moved. “document 77” was skipped: The document was deleted." {
 		t.Errorf("unexpected Location %q or notice %q", got.Header.Get("Location"), notice)
 	}
 	staff.get(t, 200, "/vault/2").has(t, "Deed 9.pdf", "Deed 10.pdf")

@@ -66,7 +66,7 @@ func (u *Uploads) Close() {
 	select {
 	case <-done:
 	case <-timer.C:
-		u.vault.Log.Warn("an upload is still running")
+		u.vault.Log.Warn("stopped waiting for an upload in progress")
 	}
 }
 
@@ -79,7 +79,7 @@ func (u *Uploads) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := u.Expire(); err != nil {
-			u.vault.Log.Error("uploads", "error", err)
+			u.vault.Log.Error("expired uploads not removed", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -30,7 +30,7 @@ func (u *Uploads) checkLimits(info uploadInfo) error {
 	}
 	free, err := blobstore.FreeSpace(u.vault.Dir)
 	if err != nil {
-		return fmt.Errorf("free room: %w", err)
+		return fmt.Errorf("get free disk space: %w", err)
 	}
 	if err := u.checkDiskSpace(free, uint64(reserved), uint64(share), uint64(info.Size)); err != nil { // #nosec G115 -- sizes are above 0
 		return err
@@ -61,7 +61,7 @@ func (u *Uploads) enforceOwnerLimits(own []*openUpload, size int64) error {
 	case count >= u.settings.maxPerUser():
 		return &errs.Error{Kind: errs.Conflict, Message: fmt.Sprintf("You have %d uploads in progress. Finish or cancel some of them first.", len(own))}
 	case count > 0 && bytes > u.settings.maxBytesPerUser():
-		return &errs.Error{Kind: errs.Conflict, Message: "Your uploads in progress are too large together. Finish or cancel some of them first."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Your uploads in progress exceed the total size limit. Finish or cancel some of them first."}
 	}
 	var err error
 	for _, open := range idle {
@@ -81,7 +81,7 @@ func (u *Uploads) checkDiskSpace(free, reserved, share, size uint64) error {
 		return &errs.Error{Kind: errs.InsufficientStorage,
 			Message: "The remaining free space is reserved for uploads in progress. Try again in a few minutes."}
 	case share > 0 && share+size > (free-reserve)/2:
-		return &errs.Error{Kind: errs.Conflict, Message: "Your uploads in progress need much of the remaining free space. Finish or cancel some of them first."}
+		return &errs.Error{Kind: errs.Conflict, Message: "Your uploads in progress need too much of the remaining free space. Finish or cancel some of them first."}
 	}
 	return nil
 }

@@ -115,9 +115,9 @@ const minIdleToEvict = 10 * time.Minute
 var (
 	// ErrOffset means that the offset of a write doesn't match the number of received
 	// bytes.
-	ErrOffset = errors.New("another offset")
+	ErrOffset = errors.New("offset doesn't match")
 	// ErrUploadBusy means that another request is writing to the upload.
-	ErrUploadBusy = errors.New("the upload is being written")
+	ErrUploadBusy = errors.New("another request is writing to the upload")
 )
 
 // NewUploads returns the uploads of a vault.
@@ -352,7 +352,7 @@ func (u *Uploads) Write(ctx context.Context, actor model.Actor, id string, offse
 		case kind == errs.Unauthenticated, kind == errs.Forbidden, errors.Is(err, errCanceled), err != nil && open.FlushedOffset() < open.Size:
 			return u.status(id, open), err
 		case err != nil:
-			u.vault.Log.Warn("a complete upload isn't stored yet", "error", err, "request_id", actor.RequestID)
+			u.vault.Log.Warn("complete upload not stored yet", "error", err, "request_id", actor.RequestID)
 			return u.status(id, open), nil
 		}
 		return up, nil

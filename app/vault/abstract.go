@@ -69,7 +69,7 @@ func readAbstractWithFiles(t *store.Tx, id uint64, abstract func(*store.Tx, uint
 // missingFileError returns the error for a record that refers to a document that is
 // missing from the database.
 func missingFileError(id uint64) error {
-	return fmt.Errorf("%w: it names file %d, which is missing", store.ErrDamaged, id)
+	return fmt.Errorf("%w: refers to file %d, which does not exist", store.ErrDamaged, id)
 }
 
 // Create creates an abstract that contains the accepted documents of an upload. If any

@@ -96,7 +96,7 @@ func (g *historyReader) collect(record string) error {
 	for found := 0; found <= g.limit; {
 		page, err := g.ListEvents(q)
 		if err != nil {
-			return fmt.Errorf("events of %s: %w", record, err)
+			return fmt.Errorf("read events of %s: %w", record, err)
 		}
 		for _, e := range page.Items {
 			if read := e.Kind == audit.Opened || e.Kind == audit.Downloaded; read && !g.includeViews {

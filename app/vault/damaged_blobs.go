@@ -157,7 +157,7 @@ func (v *Vault) LogDamage(ctx context.Context, digest blobstore.Digest) {
 	})
 	if err != nil {
 		if !txn.NotWritable(err) {
-			v.Log.Error("damaged document not recorded in the audit log yet", "file", known.FileID, "error", err)
+			v.Log.Error("damaged document not recorded in the audit log", "file", known.FileID, "error", err)
 		}
 		return
 	}
@@ -169,7 +169,7 @@ func (v *Vault) ClearDamage(digests ...blobstore.Digest) {
 	healed := false
 	for _, digest := range digests {
 		if known, marked := v.DamagedBlobs.lookup(digest); marked && v.DamagedBlobs.remove(digest) {
-			v.Log.Info("damaged document is intact again", "file", known.FileID, "sha256", known.Digest)
+			v.Log.Info("previously damaged document is intact again", "file", known.FileID, "sha256", known.Digest)
 			healed = true
 		}
 	}
@@ -185,7 +185,7 @@ func (v *Vault) VerifyBlob(ctx context.Context, digest blobstore.Digest, file mo
 	if err == nil && file.Size >= 0 {
 		var size int64
 		if size, err = v.Blobs.Size(digest); err == nil && size != file.Size {
-			err = fmt.Errorf("%w: its record says %d bytes, there are %d", blobstore.ErrDamaged, file.Size, size)
+			err = fmt.Errorf("%w: size in the record is %d bytes, actual size is %d bytes", blobstore.ErrDamaged, file.Size, size)
 		}
 	}
 	switch {

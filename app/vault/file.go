@@ -152,7 +152,7 @@ func (f *Files) Restore(ctx context.Context, actor model.Actor, id uint64, idemp
 		case errs.KindOf(err) == errs.NotFound:
 			return nil
 		case err == nil && abstract.Trashed != nil:
-			return &errs.Error{Kind: errs.Conflict, Message: "Its abstract is in the trash. Restore the abstract first."}
+			return &errs.Error{Kind: errs.Conflict, Message: "The abstract of this document is in the trash. Restore the abstract first."}
 		case err == nil && len(abstract.Files) >= f.v.MaxFilesPerAbstract():
 			return &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
 		}
@@ -192,7 +192,7 @@ func (v *Vault) OpenBytes(file model.File) (*os.File, error) {
 	}
 	blob, err := v.Blobs.Open(digest)
 	if err != nil {
-		return nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
+		return nil, fmt.Errorf("open document %d: %w", file.ID, err)
 	}
 	return blob, nil
 }

@@ -31,7 +31,7 @@ func (f *Files) MoveBack(ctx context.Context, actor model.Actor, ids []uint64, f
 	err error) {
 	return f.move(ctx, actor, ids, folder, func(file model.File) string {
 		if file.FolderID != from && file.FolderID != folder {
-			return "It was moved to another folder."
+			return "The document was moved to another folder."
 		}
 		return ""
 	})
@@ -46,7 +46,7 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 		return nil
 	}, func(file model.File) (reason string, unchanged bool) {
 		if file.AbstractID != 0 {
-			return "It belongs to an abstract.", false
+			return "The document belongs to an abstract.", false
 		}
 		return skipReason(file), file.FolderID == folder
 	}, func(t *store.Tx, old model.File) error {
@@ -125,7 +125,7 @@ func selectFiles(t *store.Tx, ids []uint64, classify func(model.File) (reason st
 	for _, id := range ids {
 		file, err := t.File(id)
 		if errs.KindOf(err) == errs.NotFound {
-			s.skipped = append(s.skipped, Skipped{model.File{ID: id}, "It was deleted."})
+			s.skipped = append(s.skipped, Skipped{model.File{ID: id}, "The document was deleted."})
 			continue
 		}
 		if err != nil {

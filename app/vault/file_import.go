@@ -82,7 +82,7 @@ func (f *Files) Import(ctx context.Context, actor model.Actor, target ImportTarg
 		return Imported{Rejection: accepted.rejected[0].Reason}, nil
 	}
 	if len(accepted.accepted) != 1 || accepted.accepted[0].staged.Digest().String() != digest {
-		err = &errs.Error{Kind: errs.Conflict, Message: "The document changed while it was being read."}
+		err = &errs.Error{Kind: errs.Conflict, Message: "The file changed while the server was reading it. Try again."}
 		return Imported{}, err
 	}
 	var result Imported
@@ -162,7 +162,7 @@ func (f *Folders) Ensure(ctx context.Context, actor model.Actor, parent uint64, 
 		return err
 	})
 	if err != nil {
-		return model.Folder{}, false, fmt.Errorf("folder %q: %w", name, err)
+		return model.Folder{}, false, fmt.Errorf("create folder %q: %w", name, err)
 	}
 	return folder, created, nil
 }

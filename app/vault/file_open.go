@@ -89,7 +89,7 @@ func (v *Vault) OpenVerified(ctx context.Context, file model.File) (*os.File, *b
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case !IsDamageError(err):
-		return nil, nil, fmt.Errorf("bytes of file %d: %w", file.ID, err)
+		return nil, nil, fmt.Errorf("open document %d: %w", file.ID, err)
 	}
 	damaged := errs.RecordNotFound("file", file.ID) // returned if the file was purged in the meantime
 	failed := v.WithFileOfBlob(ctx, digest, func(model.File) {

@@ -70,10 +70,10 @@ func (v *Vault) StartGeneration(ctx context.Context) (sweep bool) {
 	}
 	switch {
 	case err != nil:
-		v.Log.Error("skipped the orphan sweep", "error", err)
+		v.Log.Error("orphaned files not deleted", "error", err)
 	case !own:
-		v.Log.Error("vault.db is older than the one last used here, so newer documents may have no record. The orphan sweep is skipped. "+
-			"Restore the newer vault.db, or remove the file to accept this one", "file", filepath.Join(v.Dir, GenerationFile))
+		v.Log.Error("vault.db is older than the one last used in this directory, so documents may lack a record. Orphaned files are not deleted. "+
+			"Restore the newer vault.db, or delete the listed file to accept the older one", "file", filepath.Join(v.Dir, GenerationFile))
 	}
 	return own && err == nil
 }

@@ -22,7 +22,7 @@ type Idempotency[T any] struct {
 
 // ErrAlreadyProcessed is wrapped in a Conflict error if another request with the same key
 // has already stored its response. The caller should return that response.
-var ErrAlreadyProcessed = errors.New("a response is already stored")
+var ErrAlreadyProcessed = errors.New("response is already stored")
 
 // enabled reports whether the response should be stored.
 func (k Idempotency[T]) enabled() bool { return k.Render != nil }

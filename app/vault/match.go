@@ -21,5 +21,5 @@ func (m Match) check(version uint64) error {
 		return nil
 	}
 	return &errs.Error{Kind: errs.PreconditionFailed, Message: "The record has changed since you read it. Read it again.",
-		Err: errors.New("If-Match contains another version")}
+		Err: errors.New("version in If-Match doesn't match")}
 }

@@ -39,7 +39,7 @@ func (p *Purger) Run(ctx context.Context) {
 	tick := time.NewTicker(purgeInterval)
 	defer tick.Stop()
 	for {
-		if !p.v.ShouldContinue(ctx, "purge of the trash failed", p.runOnce(ctx)) {
+		if !p.v.ShouldContinue(ctx, "trash purge failed", p.runOnce(ctx)) {
 			return
 		}
 		select {
@@ -81,7 +81,7 @@ func (v *Vault) Purge(ctx context.Context) error {
 		v.Orphans.Notify()
 	}
 	if err := errors.Join(err, v.pruneStoredResponses(ctx)); err != nil {
-		return fmt.Errorf("purge: %w", err)
+		return fmt.Errorf("purge trash: %w", err)
 	}
 	return nil
 }

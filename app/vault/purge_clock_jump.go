@@ -34,7 +34,7 @@ func (p *Purger) holdsAfterClockJump(ctx context.Context) bool {
 	switch known := p.clockJumpedAt; {
 	case !before.IsZero() && now.Sub(before) > minClockJump && (known.Before(before) || known.After(now)):
 		p.clockJumpedAt = now
-		p.v.Log.Warn("the clock jumped far ahead: purging is paused for a day; if the clock is wrong, correct it",
+		p.v.Log.Warn("the clock jumped far ahead; the trash is not purged for a day. If the clock is wrong, correct it",
 			"now", now, "last", before, "until", now.Add(clockJumpHold))
 	case known.After(now):
 		p.clockJumpedAt = time.Time{} // the clock was set back

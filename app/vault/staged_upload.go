@@ -154,7 +154,7 @@ func (u *StagedUpload) inspect(doc *stagedFile, ext string) {
 	doc.report, doc.err = u.v.Reader.Inspect(u.ctx, doc.staged, doc.staged.Size(), ext, u.v.Settings.InspectLimits)
 	doc.rejection = doc.report.Rejection
 	if doc.err != nil {
-		doc.err = fmt.Errorf("inspect a document: %w", doc.err)
+		doc.err = fmt.Errorf("inspect document: %w", doc.err)
 	}
 }
 
@@ -169,7 +169,7 @@ func (u *StagedUpload) Discard() {
 		}
 		if err := doc.staged.Discard(); err != nil {
 			// The server empties tmp at its next start.
-			u.v.Log.Warn("staged file not deleted until the next start", "error", err)
+			u.v.Log.Warn("temporary file not deleted; the next start deletes it", "error", err)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func (u *StagedUpload) accepted() (*acceptedFiles, error) {
 				Err: doc.err}
 		case errors.Is(doc.err, sandbox.ErrKilled):
 			return nil, &errs.Error{Kind: errs.Unavailable,
-				Message: "The server couldn't check a document, and stored nothing. Try again in a moment.", Err: doc.err}
+				Message: "The server couldn't check a document, so nothing was saved. Try again in a moment.", Err: doc.err}
 		case doc.err != nil:
 			return nil, doc.err
 		case doc.rejection != "":

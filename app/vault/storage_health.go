@@ -53,5 +53,5 @@ func (s *storageHealth) Err(now time.Time) error {
 		return nil
 	}
 	return &errs.Error{Kind: errs.Unavailable,
-		Message: "The disk keeps failing to store documents. Check the disk and the server's log.", Err: s.err}
+		Message: "Storing documents failed repeatedly because of disk errors. Check the disk and the server log.", Err: s.err}
 }

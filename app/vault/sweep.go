@@ -71,7 +71,7 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult, err error) {
 	orphans, err := s.orphans(ctx)
 	if err != nil {
-		return result, fmt.Errorf("sweep: %w", err)
+		return result, fmt.Errorf("delete orphaned files: %w", err)
 	}
 	if len(orphans) == 0 {
 		return result, nil
@@ -93,7 +93,7 @@ func (s *Sweeper) SweepBlobs(ctx context.Context) (result blobstore.SweepResult,
 		s.Log.Info("orphaned files deleted", "removed", result.Removed, "bytes", result.Bytes)
 	}
 	if err != nil {
-		return result, fmt.Errorf("sweep: %w", err)
+		return result, fmt.Errorf("delete orphaned files: %w", err)
 	}
 	return result, nil
 }
@@ -157,7 +157,7 @@ func (s *Sweeper) removeReferenced(ctx context.Context, found map[blobstore.Dige
 		}
 	}
 	if walked < expected {
-		return fmt.Errorf("found %d file records, expected %d (see \"deedkeep verify\")", walked, expected)
+		return fmt.Errorf("found %d file records, expected %d; run \"deedkeep verify\"", walked, expected)
 	}
 	return nil
 }

@@ -162,7 +162,7 @@ func (s *Templates) plan(t *store.Tx, apply func([]model.Template) ([]model.Temp
 
 // errDefinitionsChanged means that the definitions have changed since they were read for
 // the plan, so the change must be planned again.
-var errDefinitionsChanged = errors.New("the definitions have changed since the plan")
+var errDefinitionsChanged = errors.New("the definitions changed after the plan was created")
 
 // change calls Vault.changeDefinitions for templates.
 func (s *Templates) change(ctx context.Context, actor model.Actor, dry bool,

@@ -167,5 +167,5 @@ func errWouldLoseData(rejected errs.Fields) error {
 	if len(rejected) == 0 {
 		return nil
 	}
-	return &errs.Error{Kind: errs.Conflict, Message: "Records would lose values.", Fields: rejected}
+	return &errs.Error{Kind: errs.Conflict, Message: "This change would delete values from existing records.", Fields: rejected}
 }
