@@ -13,8 +13,8 @@ import (
 // Errors for an invalid query.
 var (
 	ErrShort = errors.New("query needs at least two letters or digits") // fewer than minQueryChars characters to search for
-	ErrLong  = errors.New("query is too long")                      // more than MaxQueryBytes bytes or Options.MaxWords words
-	ErrDeep  = errors.New("page is beyond the maximum depth")      // Offset plus Limit exceeds Options.MaxDepth
+	ErrLong  = errors.New("query is too long")                          // more than MaxQueryBytes bytes or Options.MaxWords words
+	ErrDeep  = errors.New("page is beyond the maximum depth")           // Offset plus Limit exceeds Options.MaxDepth
 )
 
 // MaxQueryBytes is the maximum length of a query in bytes.
