@@ -48,9 +48,9 @@ func TestGuidesParseAsPowerShell(t *testing.T) {
 	}
 	known := []string{
 		"Add-Content", "Clear-Content", "Copy-Item", "Disable-ScheduledTask", "Enable-ScheduledTask", "Get-Content", "Get-Credential", "Get-Date",
-		"Import-Module", "Invoke-RestMethod", "Move-Item", "New-Item", "New-LocalUser", "New-ScheduledTaskAction", "New-ScheduledTaskSettingsSet",
+		"Import-Module", "Invoke-RestMethod", "Move-Item", "New-Item", "New-NetFirewallRule", "New-LocalUser", "New-ScheduledTaskAction", "New-ScheduledTaskSettingsSet",
 		"New-ScheduledTaskTrigger", "New-TimeSpan", "Register-ScheduledTask", "Select-String", "Set-Content", "Set-WebConfigurationProperty",
-		"Start-ScheduledTask", "Stop-Process", "Stop-ScheduledTask", "curl.exe", "deedkeep", "deedkeep-old", "icacls",
+		"Start-ScheduledTask", "Stop-Process", "Stop-ScheduledTask", "curl.exe", "deedkeep", "deedkeep-old", "icacls", "setx",
 	}
 	for n, got := range results {
 		if invalid := n < 2; invalid != (len(got.Problems) > 0) {

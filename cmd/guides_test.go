@@ -21,9 +21,10 @@ import (
 )
 
 // topicShell defines shell functions that let bash run the commands in the guides unchanged. serve runs in the
-// background, as in a second terminal, and is stopped when the script ends.
+// background, as in a second terminal, and is stopped when the script ends. A command with --ask gets the passphrase.
 const topicShell = `set -euo pipefail
 deedkeep() {
+	if [[ ${!#} == --ask ]]; then command deedkeep "$@" <"$DEEDKEEP_DATA/passphrase"; return; fi
 	if [[ ${1-} != serve ]]; then command deedkeep "$@"; return; fi
 	command deedkeep "$@" >serve.out 2>serve.err & server=$!
 	for _ in $(seq 600); do grep -q '^listening on ' serve.out && return; kill -0 $server || break; sleep 0.05; done
@@ -49,7 +50,7 @@ systemctl() {
 `
 
 // installedGuides are the guides that assume an installed and running server.
-var installedGuides = []string{"backups", "proxy", "security", "upgrade"}
+var installedGuides = []string{"api", "backups", "monitoring", "proxy", "search", "security", "upgrade"}
 
 // pageGuides are the guides without sh blocks: one is about pages, one about tests of the repository.
 var pageGuides = []string{"working", "performance"}
@@ -104,9 +105,9 @@ func TestGuideCommands(t *testing.T) {
 				t.Fatalf("read guide: %v", err)
 			}
 			script, blocks := topicScript(text)
-			// The guide "search" is about pages, and "proxy" is about configuring other software.
-			if blocks < 3 && name != "search" && name != "proxy" || blocks < 1 {
-				t.Fatalf("got %d sh blocks, want at least 3 (1 in search and proxy)", blocks)
+			// The guide "search" is about pages; "proxy" and "monitoring" are about configuring other software.
+			if blocks < 3 && !slices.Contains([]string{"search", "proxy", "monitoring"}, name) || blocks < 1 {
+				t.Fatalf("got %d sh blocks, want at least 3 (1 in search, proxy, and monitoring)", blocks)
 			}
 			dir := runGuide(t, name, script)
 			if name == "backups" {
@@ -154,6 +155,7 @@ func runGuide(t *testing.T, name, script string) (dir string) {
 		setup = "DEEDKEEP_DATA=" + data + " systemctl start deedkeep\n"
 		settings := fmt.Sprintf("time_zone: America/New_York\nbackup:\n  to: %s\n", filepath.Join(dir, "mnt", "nas", "deedkeep"))
 		err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte(settings), 0o600)
+		err = errors.Join(err, os.WriteFile(filepath.Join(data, "passphrase"), []byte("a passphrase"), 0o600))
 		if err := errors.Join(err, os.MkdirAll(filepath.Join(dir, "mnt", "nas"), 0o700)); err != nil {
 			t.Fatalf("write file and create directory: %v", err)
 		}
