@@ -39,15 +39,15 @@ func (g Guide) Path() string { return "/help/" + g.Topic }
 
 // list contains the guides in the sequence in which people need them.
 var list = []Guide{
-	{"working", "Working with deedkeep", "Signing in, abstracts, documents, reading, trash, and printing", Staff},
+	{"working", "Working with deedkeep", "Sign-in, abstracts, documents, document viewer, trash, and printing", Staff},
 	{"search", "Search guide", "What you can type and what it finds", Staff},
-	{"install", "Install deedkeep", "First start, templates, importing existing documents, running as a service", Administrators},
+	{"install", "Install deedkeep", "Building, first start, templates, importing documents, running as a service", Administrators},
 	{"security", "Security", "HTTPS, user accounts and roles, API keys, audit log", Administrators},
 	{"proxy", "Reverse proxy", "nginx, Caddy, or IIS in front of the server", Administrators},
 	{"backups", "Backups", "Scheduling, restore tests, encryption, restoring", Administrators},
 	{"monitoring", "Monitoring", "Health checks, metrics, and alert rules", Administrators},
-	{"upgrade", "Upgrade deedkeep", "New versions, going back, moving to another machine", Administrators},
-	{"performance", "Performance", "Measured times and sizes, and how to repeat the measurement", Administrators},
+	{"upgrade", "Upgrade deedkeep", "New versions, rollback, moving to another machine", Administrators},
+	{"performance", "Performance", "Benchmark results and how to reproduce them", Administrators},
 	{"api", "API guide", "Requests, uploads, retries, pagination, search, errors", Developers},
 }
 

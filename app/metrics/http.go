@@ -46,14 +46,14 @@ func newHTTPMetrics(registry prometheus.Registerer) *httpMetrics {
 	t := &httpMetrics{
 		inFlight: auto.NewGauge(prometheus.GaugeOpts{Name: "deedkeep_http_requests_in_flight", Help: "Number of requests in progress."}),
 		requests: auto.NewCounterVec(counter("requests_total",
-			"Number of requests by route pattern, method, and status class. gone: the client disconnected before the response."),
+			"Number of requests by route pattern, method, and status class. \"gone\": the client disconnected before the response."),
 			[]string{"route", "method", "status"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "deedkeep_http_request_duration_seconds", Buckets: durationBuckets,
-			Help: "Time from the request headers to the end of the response, including the transfer of both bodies.",
+			Help: "Time from the request headers to the end of the response, including transfer of the request and response bodies.",
 		}, []string{"route", "method"}),
 		errors: auto.NewCounterVec(counter("refusals_total",
-			"Number of requests rejected with a status that indicates a problem of the client or the server."), []string{"code"}),
+			"Number of requests with the status 401, 403, 408, 413, 429, 500, 503, or 507 (label \"code\")."), []string{"code"}),
 		ignored: auto.NewCounter(counter("ignored_fields_total",
 			"Number of responses that list ignored request fields or parameters.")),
 		in:  auto.NewCounter(counter("request_body_bytes_total", "Total size of the request bodies read by the server.")),
