@@ -1,8 +1,5 @@
-// Package stats counts events in a running process.
-//
-// Recording a value takes a few atomic additions and never blocks. In a snapshot, the
-// buckets never contain more values than the total count. There are no labels, so use a
-// separate Histogram for each label value.
+// Package stats counts events in a running process: Histogram by size, Counters by label, and
+// RateLimiter by name in windows of one minute.
 package stats
 
 import (
@@ -12,7 +9,9 @@ import (
 )
 
 // Histogram counts values by size. It is safe for concurrent use. A nil Histogram ignores
-// all values.
+// all values. Recording a value takes a few atomic additions and never blocks. In a snapshot,
+// the buckets never contain more values than the total count. There are no labels, so use a
+// separate Histogram for each label value.
 type Histogram struct {
 	bounds []float64       // inclusive upper bounds, ascending
 	counts []atomic.Uint64 // number of values per bound, and of values above the last bound
