@@ -47,7 +47,7 @@ var (
 	readRules = compileRules(rejectedWords, rejectedTexts)
 	pageRules = compileRules(rejectedWords, rejectedTexts, rejectedInPages)
 	// fixedTexts are names in the code, the settings, and the data: they may have any words.
-	// "cancelled" is an order status that is stored; "refused" and "trouble" before a colon explain values of
+	// "cancelled" is an order status that is stored; "refused:" and "trouble:" explain values of
 	// metric labels. A word in backticks or after = is a value, too.
 	fixedTexts = regexp.MustCompile(`^[a-z]+$|\x60[a-z_]+\x60|="[a-z_]+"|\b[a-z]+(?:[._-][a-z_.-]+)+\b|[.#][a-z][a-z-]*|\b[Cc]ancelled\b|\b(?:refused|trouble)"?:`)
 	logCall    = regexp.MustCompile(`^(?:Debug|Info|Warn|Error|Log)(?:Context|Attrs)?$`)

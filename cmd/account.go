@@ -56,7 +56,7 @@ func mustSwitchUser(euid, owner int, known bool) bool { return euid == 0 && know
 // switched from root to the owner of the vault. Root wouldn't have gotten the error.
 func (s *shell) explainPermissionError(err error) {
 	if s.runAs != "" && (errors.Is(err, fs.ErrPermission) || strings.Contains(message(err), "permission denied")) {
-		s.messagef("this command runs as %s, who owns the vault, not as root; give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
+		s.messagef("this command runs as %s, the owner of the vault, not as root; give %s access to the file or folder, or choose another one", s.runAs, s.runAs)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestRootRunsAsOwner(t *testing.T) {
 		}
 		return string(out)
 	}
-	const deniedAsOwner = "this command runs as nobody, who owns the vault, not as root"
+	const deniedAsOwner = "this command runs as nobody, the owner of the vault, not as root"
 	for _, row := range []struct {
 		want    int
 		message string

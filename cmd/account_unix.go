@@ -85,7 +85,7 @@ func switchUser(a account) error {
 		}
 	}
 	if os.Getuid() != a.uid || os.Geteuid() != a.uid || os.Getegid() != a.gids[0] || syscall.Setuid(0) == nil {
-		return fmt.Errorf("the process still runs as user ID %d", os.Geteuid())
+		return fmt.Errorf("switching the user failed; the process still runs as user ID %d", os.Geteuid())
 	}
 	return nil
 }

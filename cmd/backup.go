@@ -283,7 +283,7 @@ func (s *shell) logPruned(ctx context.Context, from string, removed []string) {
 		})
 	}
 	if err != nil && !errors.Is(err, instance.ErrNoVault) {
-		s.messagef("the backups were deleted, but the audit log could not record it: %s", message(err))
+		s.messagef("the backups were deleted, but the deletion was not recorded in the audit log: %s", message(err))
 	}
 }
 

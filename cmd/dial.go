@@ -55,7 +55,7 @@ func (s *shell) callServer(ctx context.Context, c config.Config, fn func(context
 	defer (&http.Client{Transport: transport}).CloseIdleConnections()
 	err := fn(ctx, s.newClient(transport))
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) {
-		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before it responded; check whether the change was saved", Err: err}
+		return &errs.Error{Kind: errs.Locked, Message: "the server stopped before responding; check whether the change was saved", Err: err}
 	}
 	return err
 }
@@ -91,7 +91,7 @@ func (s *shell) callInProcess(ctx context.Context, c config.Config, withSandbox 
 	go func() { done <- server.Serve(listener) }()
 	err = fn(ctx, s.newClient(listener.RoundTripper()))
 	if closeErr := server.Close(); closeErr != nil {
-		err = errors.Join(err, fmt.Errorf("close the control listener: %w", closeErr))
+		err = errors.Join(err, fmt.Errorf("close control listener: %w", closeErr))
 	}
 	if serveErr := <-done; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, serveErr)

@@ -64,10 +64,10 @@ func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 	for r.seq != 0 && r.seq <= seq {
 		switch {
 		case r.seq < seq:
-			addDifference(report, model.DefectMissing, r.seq, "only the export has this entry")
+			addDifference(report, model.DefectMissing, r.seq, "this entry is only in the export")
 		case e == nil:
 		case r.hash != e.Hash:
-			addDifference(report, model.DefectChanged, r.seq, "the export has a different entry")
+			addDifference(report, model.DefectChanged, r.seq, "the entry in the export is different")
 		case !r.matches(*e):
 			addDifference(report, findingExport, r.seq, "the line in the export doesn't match its hash")
 		default:
@@ -78,7 +78,7 @@ func (r *exportReader) compare(report *apitypes.EventVerify, seq int64, e *apity
 			return err
 		}
 		if r.seq > previous+1 {
-			addDifference(report, findingExport, previous+1, fmt.Sprintf("missing from the export, which continues with entry %d", r.seq))
+			addDifference(report, findingExport, previous+1, fmt.Sprintf("not in the export; the next entry there is %d", r.seq))
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func searchRow(i apitypes.SearchIndex) string {
 	case i.Building:
 		text = building
 	default:
-		text = "none yet; the server builds it"
+		text = "none yet; the server builds the search index"
 	}
 	if i.Ready && i.Behind > 0 {
 		text += fmt.Sprintf(", %d changes behind", i.Behind)

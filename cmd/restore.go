@@ -179,7 +179,7 @@ Exit code 3: the test failed.`,
 			}
 			if scratch == "" {
 				if _, err := os.Stat(c.Data); err != nil {
-					return &usageError{errors.New("no data directory for the temporary folder; specify one with --scratch")}
+					return &usageError{errors.New("no data directory to hold the temporary folder; specify a temporary folder with --scratch")}
 				}
 				if err := s.becomeOwner(c); err != nil {
 					return err

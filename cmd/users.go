@@ -80,7 +80,7 @@ func (s *shell) printFirstAdminLink(ctx context.Context, v *instance.Instance, o
 	case err == nil:
 		s.messagef("No administrator account yet. Create it within 24 hours at %s%s%s", origin, model.PasswordLinkPath, token)
 	case errs.KindOf(err) != errs.Conflict:
-		s.messagef("setup link for the administrator account not created: %v", message(err))
+		s.messagef("can't create the setup link for the administrator account: %v", message(err))
 	}
 }
 

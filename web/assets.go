@@ -81,7 +81,7 @@ func compress(content []byte) []byte {
 // put stores an asset under its address, which contains the fingerprint of content.
 func (a *Assets) put(name string, content []byte, made asset) error {
 	if a.addresses[name] != "" {
-		return fmt.Errorf("two assets are called %s", name)
+		return fmt.Errorf("duplicate asset name %s", name)
 	}
 	made.mediaType = mediaType(name)
 	sum := sha256.Sum256(content)
@@ -107,7 +107,7 @@ func (a *Assets) URL(name string) (string, error) {
 	if address := a.addresses[name]; address != "" {
 		return address, nil
 	}
-	return "", fmt.Errorf("there is no asset %q", name)
+	return "", fmt.Errorf("asset %q not found", name)
 }
 
 // ServeHTTP serves the assets under the addresses that URL returns. For all other addresses, it

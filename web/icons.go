@@ -28,7 +28,7 @@ func Icons() (map[string]string, error) {
 		_, rest, opened := strings.Cut(string(file), ">")
 		strokes, _, closed := strings.Cut(rest, "</svg>")
 		if !opened || !closed {
-			return nil, fmt.Errorf("%s is no drawing", name)
+			return nil, fmt.Errorf("%s is not a valid icon", name)
 		}
 		// The stroke width is set in the style sheet to keep the markup short.
 		id := strings.TrimSuffix(path.Base(name), ".svg")

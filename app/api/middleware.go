@@ -43,16 +43,9 @@ func pattern(route string) string {
 	return strings.Join(segments, "/")
 }
 
-// recoverPanic recovers from a panic, logs it, and sends a 500 response. If a part of the response
-// was sent, it closes the connection instead.
+// recoverPanic recovers from a panic, logs it, and sends a 500 response.
 func (s *server) recoverPanic(c *gin.Context) {
-	defer httpx.RecoverPanic(func(err error) {
-		if c.Writer.Written() { // the client must not take the part that was sent for the complete response
-			s.Log.Error("a panic cut off a response", "error", err, "request_id", requestID(c))
-			panic(http.ErrAbortHandler)
-		}
-		s.fail(c, err)
-	})
+	defer httpx.RecoverPanic(func(err error) { s.fail(c, err) })
 	c.Next()
 }
 

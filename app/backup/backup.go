@@ -128,7 +128,7 @@ func (b *Backups) createAndRecord(ctx context.Context, actor model.Actor, to str
 			failed := &Failure{At: started, To: to, Reason: txn.UserMessage(err)}
 			b.recordOutcome(to, func(o *Outcome) { o.Failed = failed })
 		}
-		return created, fmt.Errorf("backup: %w", err)
+		return created, fmt.Errorf("create backup: %w", err)
 	}
 	created.To, created.Duration, created.Damaged = to, b.Now().Sub(started), b.vault.DamagedFileIDs()
 	b.recordOutcome(to, func(o *Outcome) { o.LastGood, o.Failed = &created, nil })
@@ -263,7 +263,7 @@ func (b *Backups) checkCopy(ctx context.Context, copied *store.Copy) (info archi
 	}
 	if first != nil {
 		return info, &errs.Error{Kind: errs.Conflict,
-			Message: fmt.Sprintf("The database is damaged (%s %s: %s; %d findings), so no backup was created. "+
+			Message: fmt.Sprintf("No backup was created because the database is damaged (%s %s: %s; %d findings). "+
 				`To list the damage, run "deedkeep verify". Existing backups are not affected.`, first.Kind, first.Subject, first.Problem, found)}
 	}
 	key, err := os.ReadFile(filepath.Join(b.Dir, "secret.key"))
@@ -308,7 +308,7 @@ func (b *Backups) addDocuments(ctx context.Context, s *archive.SnapshotWriter, c
 	}
 	return &errs.Error{Kind: errs.Conflict,
 		Message: fmt.Sprintf(
-			"No backup was created: document %s%s is damaged or missing in the vault and is not in an earlier backup here. "+
+			"No backup was created: document %s%s is damaged or missing in the vault and is not in an earlier backup in this directory. "+
 				`Run "deedkeep verify" for details. Upload the documents again, or delete them permanently.`, strings.Join(damaged, ", "), more)}
 }
 

@@ -33,7 +33,7 @@ func (s Settings) Encryption(rand io.Reader) (Encryption, error) {
 	}
 	salt := make([]byte, saltSize)
 	if _, err := io.ReadFull(rand, salt); err != nil {
-		return Encryption{}, fmt.Errorf("hash the passphrase: %w", err)
+		return Encryption{}, fmt.Errorf("hash passphrase: %w", err)
 	}
 	return Encryption{Recipients: s.Recipients, PassphraseFingerprint: fingerprint(salt, passphrase)}, nil
 }
@@ -62,7 +62,7 @@ func (b *Backups) CheckEncryption(expected Encryption) error {
 	settings := b.settings
 	passphrase, err := settings.passphrase()
 	if err != nil {
-		return Conflict("Settings of the server: %v", err)
+		return Conflict("The server's backup settings are not valid: %v", err)
 	}
 	actual := Encryption{Recipients: settings.Recipients}
 	if passphrase != "" {
@@ -79,7 +79,7 @@ func (b *Backups) CheckEncryption(expected Encryption) error {
 		actualText = "encrypted with another passphrase"
 	}
 	return &errs.Error{Kind: errs.Conflict,
-		Message: fmt.Sprintf("The settings of this command say %s, but those of the running server say %s. "+
+		Message: fmt.Sprintf("The settings of this command require backups that are %s, but the running server's backups are %s. "+
 			"No backup was created. Set backup.passphrase_file or backup.recipients in config.yaml of the data directory and restart the server.",
 			expectedText, actualText)}
 }

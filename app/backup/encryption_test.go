@@ -28,14 +28,14 @@ func TestCheckEncryption(t *testing.T) {
 		{"same passphrase", passphrase, passphrase, ""},
 		{"same recipients in another sequence", recipients, backup.Settings{Recipients: []string{"age1a", "age1b"}}, ""},
 		{"client has a passphrase, server unencrypted", backup.Settings{}, passphrase,
-			"encrypted with a passphrase, but those of the running server say not encrypted"},
+			"encrypted with a passphrase, but the running server's backups are not encrypted"},
 		{"client unencrypted, server has a passphrase", passphrase, backup.Settings{},
-			"not encrypted, but those of the running server say encrypted with a passphrase"},
-		{"another passphrase", passphrase, backup.Settings{Passphrase: "correct horse stapler"}, "say encrypted with another passphrase"},
+			"not encrypted, but the running server's backups are encrypted with a passphrase"},
+		{"another passphrase", passphrase, backup.Settings{Passphrase: "correct horse stapler"}, "are encrypted with another passphrase"},
 		{"other recipients", recipients, backup.Settings{Recipients: []string{"age1a"}},
-			"encrypted for age1a, but those of the running server say encrypted for age1b, age1a"},
+			"encrypted for age1a, but the running server's backups are encrypted for age1b, age1a"},
 		{"missing passphrase file", backup.Settings{PassphraseFile: "/nowhere/phrase"}, passphrase,
-			"Settings of the server: backup.passphrase_file"},
+			"The server's backup settings are not valid: backup.passphrase_file"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			opts := vaulttest.Options(t)

@@ -50,7 +50,7 @@ func restoreFileTo(ctx context.Context, from, snapshot string, opts archive.Opti
 	}
 	e, ok := entries[file.Digest]
 	if !ok {
-		return file, Conflict("snapshot %s has the record of document %d, but not its content", info.Snapshot, id)
+		return file, Conflict("snapshot %s contains the record of document %d, but not the file", info.Snapshot, id)
 	}
 	src, err := a.Blob(ctx, e)
 	if err != nil {

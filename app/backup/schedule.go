@@ -91,7 +91,7 @@ func (b *Backups) updateState(change func(*State)) {
 		}
 	}
 	if err != nil {
-		b.Log.Error("result of the backup not saved", "error", err)
+		b.Log.Error("backup result not saved", "error", err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 type Exposure struct {
 	Key     string // key of the setting that contains the secret or its path; "" if there is no such setting
 	Path    string
-	Readers string // "other users" or "its group"
+	Readers string // "other users" or "the file's group"
 }
 
 // String returns a sentence with the path, the users who can read the file, and the command that fixes the permissions.
@@ -19,7 +19,7 @@ func (e Exposure) String() string {
 	if e.Key != "" {
 		subject += ", the file of setting " + e.Key + ","
 	}
-	return fmt.Sprintf("%s can be read by %s of this machine; give only the service account access: chmod go= %s", subject, e.Readers, e.Path)
+	return fmt.Sprintf("%s can be read by %s on this machine; give only the service account access: chmod go= %s", subject, e.Readers, e.Path)
 }
 
 // Exposures lists files that contain secrets and that other users can read. It checks the settings file if it contains
@@ -58,7 +58,7 @@ func ExposureOf(key, path string) (e Exposure, exposed bool) {
 
 const (
 	otherReaders = "other users"
-	groupReaders = "its group"
+	groupReaders = "the file's group"
 )
 
 // cutLineNumber removes ":line" from the end of where. found is false if where doesn't contain a line number.

@@ -29,18 +29,18 @@ func TestFileFailures(t *testing.T) {
 		{"repeated section", "limits: {pdf_pages: 5}\nlimits: {pdf_pages: 6}\n", "config.yaml:2: limits: is set twice; first in line 1"},
 		{"no value", "\nlisten:\n", "config.yaml:2: listen: has no value; set one, or remove the line to use the default"},
 		{"section for a value", "listen: {a: b}\n", "config.yaml:1: listen: must be a value, not a section"},
-		{"value for a section", "limits: 5\n", "config.yaml:1: limits: must be a section with its own keys and values"},
-		{"list for a section", "limits: [5]\n", "config.yaml:1: limits: must be a section with its own keys and values"},
+		{"value for a section", "limits: 5\n", "config.yaml:1: limits: must be a section with keys and values"},
+		{"list for a section", "limits: [5]\n", "config.yaml:1: limits: must be a section with keys and values"},
 		{"list for a value", "listen: [a]\n", "config.yaml:1: listen: must be one value, not a list"},
 		{"list of sections", "cors:\n  origins:\n    - {a: b}\n", "config.yaml:3: cors.origins: must be a list of simple values"},
 		{"list with nothing", "cors:\n  origins: [~]\n", "config.yaml:2: cors.origins: must be a list of simple values"},
 		{"alias", "log: {format: &f text, level: *f}\n", "config.yaml:1: log.level: is a YAML alias; write the value itself"},
-		{"alias for a section", "log: &l {format: text}\nrate: *l\n", "config.yaml:2: rate: must be a section with its own keys and values"},
+		{"alias for a section", "log: &l {format: text}\nrate: *l\n", "config.yaml:2: rate: must be a section with keys and values"},
 		{"no YAML", "listen: \"x\nlog: [\n", "config.yaml:3: is not valid YAML: found unexpected end of stream"},
 		{"no YAML in the first line", "a: b: c\n", "config.yaml: is not valid YAML: mapping values are not allowed in this context"},
 		{"tabulator", "limits:\n\tparts: 5\n", "config.yaml:2: is not valid YAML: found character that cannot start any token"},
-		{"list at the top", "- listen\n", "config.yaml:1: must be a section with its own keys and values"},
-		{"text at the top", "hello\n", "config.yaml:1: must be a section with its own keys and values"},
+		{"list at the top", "- listen\n", "config.yaml:1: must be a section with keys and values"},
+		{"text at the top", "hello\n", "config.yaml:1: must be a section with keys and values"},
 		{"two documents", "listen: :1\n---\nlisten: :2\n", "config.yaml:2: must contain only one YAML document"},
 		{"no size", "limits:\n  file_size: much\n",
 			`config.yaml:2: limits.file_size: "much" is not a valid size; use a value such as 100 MB or 64 KB, or a number of bytes`},
@@ -71,8 +71,8 @@ func TestFileFailures(t *testing.T) {
 		{"log format", "log: {format: xml}\n", `config.yaml:1: log.format: must be one of text, json, not "xml"`},
 		{"log level", "log: {level: INFO}\n", `config.yaml:1: log.level: must be one of debug, info, warn, error, not "INFO"`},
 		{"request smaller than its files", "limits:\n  request_body: 1 GB\n",
-			"config.yaml:2: limits.request_body: must be 0 or at least 10064 MB, for limits.files_per_request (100) files of " +
-				"limits.file_size (100 MB) plus 64 MB, not 1 GB"},
+			"config.yaml:2: limits.request_body: must be 0 or at least 10064 MB (limits.files_per_request, 100, times " +
+				"limits.file_size, 100 MB, plus 64 MB); the current value is 1 GB"},
 		{"parts fewer than files", "limits:\n  parts: 100\n",
 			"config.yaml:2: limits.parts: must be greater than limits.files_per_request (100), not 100"},
 		{"several at once", "lisen: :1\nlimits:\n  parts: x\n  pdf_pages: 0\n", "config.yaml:1: lisen: is not a setting; did you mean listen?\n" +
@@ -291,8 +291,8 @@ func TestValidateWithoutLoad(t *testing.T) {
 			"limits.file_size: must be between 1 B and 4 GB, not -1 B\nlimits.parts: must be greater than limits.files_per_request (100), not 7"},
 		"body that just fits": {func(c *Config) { c.Limits.RequestBody = 10064 * MB }, ""},
 		"body a byte short": {func(c *Config) { c.Limits.RequestBody = 10064*MB - 1 },
-			"limits.request_body: must be 0 or at least 10064 MB, for limits.files_per_request (100) files of limits.file_size (100 MB) " +
-				"plus 64 MB, not 10552868863 B"},
+			"limits.request_body: must be 0 or at least 10064 MB (limits.files_per_request, 100, times limits.file_size, 100 MB, " +
+				"plus 64 MB); the current value is 10552868863 B"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := Default()

@@ -75,7 +75,7 @@ func (r *fileReader) section(node *yaml.Node, prefix string) {
 		return
 	}
 	if node.Kind != yaml.MappingNode {
-		r.report(node, strings.TrimSuffix(prefix, "."), "must be a section with its own keys and values")
+		r.report(node, strings.TrimSuffix(prefix, "."), "must be a section with keys and values")
 		return
 	}
 	lines := map[string]int{}

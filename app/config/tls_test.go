@@ -23,7 +23,7 @@ func TestTLSSettings(t *testing.T) {
 			`config.yaml:3: tls.redirect_listen: "80" is not an address with a port; use 127.0.0.1:8080, or :8080 for all ` +
 				`addresses of this machine`},
 		{"redirect to itself", "tls:\n  self_signed: true\n  redirect_listen: 127.0.0.1:8080\n",
-			"config.yaml:3: tls.redirect_listen: is the same as listen, which already redirects; remove it"},
+			"config.yaml:3: tls.redirect_listen: is the same as listen, which already redirects; remove this setting"},
 		{"public http", "public_url: http://v.example.com\ntls: {self_signed: true}\n",
 			"config.yaml:1: public_url: must begin with https://, because TLS is on"},
 		{"no path", "tls: {cert: \"a\\nb\", key: k}\n", `config.yaml:1: tls.cert: "a\nb" is not a valid path`},

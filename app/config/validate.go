@@ -176,7 +176,7 @@ func (c Config) conflicts() (problems Problems) {
 		key, reason string
 	}{
 		{l.RequestBody != 0 && l.RequestBody < l.minRequestBody(), "limits.request_body",
-			fmt.Sprintf("must be 0 or at least %s, for limits.files_per_request (%d) files of limits.file_size (%s) plus 64 MB, not %s",
+			fmt.Sprintf("must be 0 or at least %s (limits.files_per_request, %d, times limits.file_size, %s, plus 64 MB); the current value is %s",
 				l.minRequestBody(), l.FilesPerRequest, l.FileSize, l.RequestBody)},
 		{l.Parts <= l.FilesPerRequest, "limits.parts",
 			fmt.Sprintf("must be greater than limits.files_per_request (%d), not %d", l.FilesPerRequest, l.Parts)},
@@ -187,7 +187,7 @@ func (c Config) conflicts() (problems Problems) {
 		{c.Users.SessionMax < c.Users.SessionIdle, "users.session_max", fmt.Sprintf("must be at least users.session_idle (%s), not %s",
 			FormatDuration(c.Users.SessionIdle), FormatDuration(c.Users.SessionMax))},
 		{l.BodiesInMemory < 2*max(l.JSONBody, l.FormFields), "limits.bodies_in_memory",
-			fmt.Sprintf("must be at least twice limits.json_body (%s) and limits.form_fields (%s), not %s", l.JSONBody, l.FormFields, l.BodiesInMemory)},
+			fmt.Sprintf("must be at least twice the larger of limits.json_body (%s) and limits.form_fields (%s); the current value is %s", l.JSONBody, l.FormFields, l.BodiesInMemory)},
 		{l.TrustedConnections >= l.Connections, "limits.connections_trusted",
 			fmt.Sprintf("must be 0, or less than limits.connections (%d), not %d", l.Connections, l.TrustedConnections)},
 		{c.Reader.Cache != "" && filepath.Clean(c.Reader.Cache) == filepath.Clean(c.Data), "reader.cache", "must not be the data directory itself"},
@@ -196,7 +196,7 @@ func (c Config) conflicts() (problems Problems) {
 		{t.Cert != "" && t.Key != "" && t.SelfSigned, "tls.self_signed", "can't be combined with tls.cert; set only one"},
 		{!t.Enabled() && t.RedirectListen != "", "tls.redirect_listen",
 			"requires TLS; set tls.cert and tls.key, or tls.self_signed"},
-		{t.Enabled() && t.RedirectListen == c.Listen, "tls.redirect_listen", "is the same as listen, which already redirects; remove it"},
+		{t.Enabled() && t.RedirectListen == c.Listen, "tls.redirect_listen", "is the same as listen, which already redirects; remove this setting"},
 		{t.Enabled() && strings.HasPrefix(c.PublicURL, "http://"), "public_url", "must begin with https://, because TLS is on"},
 	} {
 		if rule.broken {

@@ -56,7 +56,7 @@ func (loopback) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 		return conn, nil
 	}
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("dial the control port: %w", ctx.Err())
+		return nil, fmt.Errorf("connect to control port: %w", ctx.Err())
 	}
 	// The port is closed, doesn't respond, or belongs to another program, so the server that wrote the file is no
 	// longer running.
@@ -73,15 +73,15 @@ func (l loopback) listen(dataDir string, rand io.Reader) (*Listener, error) {
 	}
 	var raw [32]byte
 	if _, err := io.ReadFull(rand, raw[:]); err != nil {
-		return nil, fmt.Errorf("create the control token: %w", err)
+		return nil, fmt.Errorf("create control token: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("open the control port: %w", err)
+		return nil, fmt.Errorf("open control port: %w", err)
 	}
 	address, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("open the control port: %s is not a TCP address", listener.Addr()), listener.Close())
+		return nil, errors.Join(fmt.Errorf("open control port: %s is not a TCP address", listener.Addr()), listener.Close())
 	}
 	token := hex.EncodeToString(raw[:])
 	if err := writePortFile(dataDir, portFile{Port: address.Port, Token: token}); err != nil {
@@ -95,15 +95,15 @@ func readPortFile(dataDir string) (portFile, error) {
 	path := filepath.Join(dataDir, portFileName)
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return portFile{}, fmt.Errorf("%w (no %s)", ErrNoServer, path)
+		return portFile{}, fmt.Errorf("%w (%s doesn't exist)", ErrNoServer, path)
 	}
 	if err != nil {
-		return portFile{}, fmt.Errorf("read the control port file: %w", err)
+		return portFile{}, fmt.Errorf("read control port file: %w", err)
 	}
 	defer func() { _ = file.Close() }() // the file was only read
 	text, err := io.ReadAll(io.LimitReader(file, maxPortFile))
 	if err != nil {
-		return portFile{}, fmt.Errorf("read the control port file: %w", err)
+		return portFile{}, fmt.Errorf("read control port file: %w", err)
 	}
 	parsed, ok := parsePortFile(text)
 	if !ok {
@@ -128,10 +128,10 @@ func parsePortFile(text []byte) (portFile, bool) {
 func writePortFile(dataDir string, content portFile) error {
 	text, err := json.Marshal(content)
 	if err != nil {
-		return fmt.Errorf("write the control port file: %w", err)
+		return fmt.Errorf("write control port file: %w", err)
 	}
 	if err := durable.WriteFile(filepath.Join(dataDir, portFileName), append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the control port file: %w", err)
+		return fmt.Errorf("write control port file: %w", err)
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (c *Client) OpenProbe(ctx context.Context) (string, error) {
 
 func (c handler) openProbe(*http.Request) (any, error) {
 	if c.Probes == nil {
-		return nil, &errs.Error{Kind: errs.Conflict, Message: "No server is running here."}
+		return nil, &errs.Error{Kind: errs.Conflict, Message: "No server is running on this data directory."}
 	}
 	path, err := c.Probes.Open()
 	return apitypes.ProbeOpened{Path: path}, err

@@ -34,7 +34,7 @@ func (unixSocket) dial(ctx context.Context, dataDir string) (net.Conn, error) {
 		return nil, fmt.Errorf("%w (%s)", ErrNoServer, path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dial the control socket: %w", err)
+		return nil, fmt.Errorf("connect to control socket: %w", err)
 	}
 	return conn, nil
 }
@@ -49,7 +49,7 @@ func (s unixSocket) listen(dataDir string, _ io.Reader) (*Listener, error) {
 	}
 	listener, err := listenPrivately(dataDir, path)
 	if err != nil {
-		return nil, fmt.Errorf("open the control socket: %w", err)
+		return nil, fmt.Errorf("open control socket: %w", err)
 	}
 	return &Listener{Listener: listener}, nil
 }
@@ -61,10 +61,10 @@ func (s unixSocket) checkFree(dataDir, path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("open the control socket: %w", err)
+		return fmt.Errorf("open control socket: %w", err)
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("open the control socket: %s exists and is not a socket; move it to another place", path)
+		return fmt.Errorf("open control socket: %s exists and is not a socket; move the file to another directory", path)
 	}
 	conn, err := s.dial(context.Background(), dataDir) // a local connection never blocks
 	switch {
@@ -82,7 +82,7 @@ func socketPath(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, socketName)
 	if len(path) > socketPathMax {
 		return "", fmt.Errorf(
-			"the path of the control socket, %s, has %d bytes, but at most %d are allowed; use a shorter path for the setting data",
+			"the path of the control socket (%s) has %d bytes, but at most %d are allowed; use a data directory with a shorter path",
 			path, len(path), socketPathMax)
 	}
 	return path, nil

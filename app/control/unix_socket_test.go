@@ -50,7 +50,7 @@ func TestListenReplacesOnlySocket(t *testing.T) {
 				t.Fatalf("stat before: %v", err)
 			}
 			_, err = unixSocket{}.listen(dir, testRand())
-			if want := "open the control socket: " + path + " exists and is not a socket; move it to another place"; err == nil || err.Error() != want {
+			if want := "open control socket: " + path + " exists and is not a socket; move the file to another directory"; err == nil || err.Error() != want {
 				t.Errorf("listen = %v, want %s", err, want)
 			}
 			if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
@@ -81,8 +81,8 @@ func TestSocketPathTooLong(t *testing.T) {
 	if _, text, err := post(t, roundTripper(unixSocket{}, fits), "x"); err != nil || text != "x" {
 		t.Errorf("request over a path of 100 bytes: got %q, %v, want x", text, err)
 	}
-	want := "the path of the control socket, " + tooLong +
-		"/control.sock, has 101 bytes, but at most 100 are allowed; use a shorter path for the setting data"
+	want := "the path of the control socket (" + tooLong +
+		"/control.sock) has 101 bytes, but at most 100 are allowed; use a data directory with a shorter path"
 	if _, err := (unixSocket{}).listen(tooLong, testRand()); err == nil || err.Error() != want {
 		t.Errorf("listen = %v\nwant %s", err, want)
 	}

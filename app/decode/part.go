@@ -8,7 +8,7 @@ import (
 )
 
 // errNotCurrent is returned if a part is used after its reader has moved to the next part.
-var errNotCurrent = errors.New("part is no longer the current one")
+var errNotCurrent = errors.New("part is no longer current")
 
 // Part is one part of a multipart body. It contains the header and reads the content as a stream. It can be used
 // until the next call of Next or Close.

@@ -20,19 +20,19 @@ func checkBackupLocation(found *apitypes.Checkup, c config.Config) apitypes.Diag
 		return ok(check, "no backup yet")
 	}
 	if err := findSnapshot(last.To, last.Snapshot); err != nil {
-		return bad(check, fmt.Sprintf("the last backup (%s, in %s) is not accessible: %v", last.Snapshot, last.To, err),
+		return bad(check, fmt.Sprintf("the last backup (%s, in %s) can't be read: %v", last.Snapshot, last.To, err),
 			"check that the disk or share is mounted; if the backup was deleted, run: deedkeep backup create")
 	}
 	same, err := sameDevice(c.Data, last.To)
 	switch {
 	case err != nil:
-		return warn(check, "can't determine whether the backups are on another disk than the data: "+err.Error(),
-			"check that "+last.To+" is on another disk")
+		return warn(check, "can't determine whether the backups are on a different disk than the data: "+err.Error(),
+			"check that "+last.To+" is on a different disk")
 	case same:
-		return warn(check, last.To+" is on the same disk as the data; if it fails, both are lost",
+		return warn(check, last.To+" is on the same disk as the data; if that disk fails, both are lost",
 			"set backup.to to another disk, a share, or another machine")
 	}
-	return ok(check, last.To+", on another disk than the data")
+	return ok(check, last.To+", on a different disk than the data")
 }
 
 func findSnapshot(to, snapshot string) error {
@@ -42,7 +42,7 @@ func findSnapshot(to, snapshot string) error {
 	}
 	names, err := a.Snapshots()
 	if err == nil && !slices.Contains(names, snapshot) {
-		err = errors.New("the directory doesn't contain it")
+		err = errors.New("the backup is not in the directory")
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func TestBackupLocation(t *testing.T) {
 		os.WriteFile(filepath.Join(to, "deedkeep-backup"), []byte(head), 0o600)); err != nil {
 		t.Fatalf("create backup location: %v", err)
 	}
-	check(t, "removed", checkBackupLocation(found, c), Bad, "doesn't contain it")
+	check(t, "removed", checkBackupLocation(found, c), Bad, "the backup is not in the directory")
 	manifest := "20261121T071500Z." + strings.Repeat("0", 64) + ".manifest"
 	if err := os.WriteFile(filepath.Join(to, "snapshots", manifest), nil, 0o600); err != nil {
 		t.Fatalf("write manifest: %v", err)

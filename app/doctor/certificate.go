@@ -29,12 +29,12 @@ func checkCertificate(c config.Config, found *apitypes.Checkup, now time.Time) a
 		cert = filepath.Join(certificate.SelfSignedDir(c.Data), certificate.CertAndKeyFile)
 		key = cert
 		if _, err := os.Stat(cert); errors.Is(err, fs.ErrNotExist) {
-			return ok("certificate", "the server creates it at its next start")
+			return ok("certificate", "the server creates the certificate at its next start")
 		}
 	}
 	_, facts, err := certificate.Load(cert, key)
 	if err != nil {
-		return bad("certificate", err.Error(), "check that tls.cert and tls.key name a certificate and its key, both in PEM format")
+		return bad("certificate", err.Error(), "check that tls.cert and tls.key refer to a certificate and its key, both in PEM format")
 	}
 	facts.SelfSigned = c.TLS.SelfSigned
 	inUse := ""
@@ -60,7 +60,7 @@ func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.T
 	says := fmt.Sprintf("expires %s, SHA-256 %s", f.NotAfter.In(now.Location()).Format(time.DateOnly), f.Fingerprint)
 	renew := "replace the certificate and key files; the server reloads them automatically"
 	if f.SelfSigned {
-		renew = "restart the server; while it runs, it renews this certificate 30 days before it expires"
+		renew = "restart the server; a running server renews this certificate 30 days before it expires"
 	}
 	host := ""
 	if address, err := url.Parse(publicURL); err == nil {
@@ -77,7 +77,7 @@ func diagnoseCertificate(f certificate.Info, inUse, publicURL string, now time.T
 	case f.NotAfter.Sub(now) < 14*day:
 		return warn("certificate", says+": expires soon", renew)
 	case inUse != "" && inUse != f.Fingerprint:
-		return warn("certificate", says+": the server still uses another certificate", "the server loads it with the next connection; if it doesn't, check the server log")
+		return warn("certificate", says+": the server still uses another certificate", "the server loads the new certificate with the next connection; if not, check the server log")
 	case f.SelfSigned:
 		return ok("certificate", says+"; self-signed for "+strings.Join(f.Names, ", "))
 	}

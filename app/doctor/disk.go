@@ -16,12 +16,12 @@ func checkFileSystem(c config.Config, fileSystemType func(string) (string, bool,
 	kind, isNetwork, err := fileSystemType(c.Data)
 	switch {
 	case err != nil:
-		return warn("file system", "can't determine the type of file system: "+err.Error(), "check that the data directory is on a local disk")
+		return warn("file system", "can't determine the file system type: "+err.Error(), "check that the data directory is on a local disk")
 	case isNetwork && c.Disk.AllowNetwork:
 		return warn("file system", kind+" is a network file system; a power failure can lose documents, and two servers can damage the vault",
 			"move the data directory to a local disk")
 	case isNetwork:
-		return bad("file system", kind+" is a network file system; the server doesn't start on it",
+		return bad("file system", kind+" is a network file system, so the server doesn't start",
 			"move the data directory to a local disk")
 	}
 	return ok("file system", kind+", on a local disk")
@@ -60,7 +60,7 @@ const (
 func checkSyncSpeed(data string) apitypes.Diagnosis {
 	took, err := measureSync(data)
 	if err != nil {
-		return bad("disk speed", "can't write to the data directory: "+err.Error(), "check its permissions and its disk")
+		return bad("disk speed", "can't write to the data directory: "+err.Error(), "check the disk and the permissions of the directory")
 	}
 	return diagnoseSyncSpeed(took)
 }
@@ -73,7 +73,7 @@ func diagnoseSyncSpeed(took time.Duration) apitypes.Diagnosis {
 			"use a faster disk (SSD), or check what else uses this disk")
 	case took < minSync:
 		return warn("disk speed", says+"; sync returned too fast for a real disk; a power failure may lose acknowledged data",
-			"don't keep the vault on a RAM disk; on a virtual machine, turn off the write cache of its disk")
+			"don't keep the vault on a RAM disk; on a virtual machine, turn off write caching for the virtual disk")
 	}
 	return ok("disk speed", says)
 }

@@ -109,7 +109,7 @@ func (o Options) checkup(ctx context.Context) (*apitypes.Checkup, *apitypes.Diag
 	}
 	do := `run "deedkeep verify" to check the records; in a new installation, "deedkeep serve" creates the vault`
 	if isMissing(o.Config.Data, "secret.key") && !isMissing(o.Config.Data, "vault.db") {
-		do = "restore a backup into another folder and copy secret.key from there; no other data is affected"
+		do = "restore a backup into another folder and copy secret.key from that folder; no other data is affected"
 	}
 	failure := bad("vault", "can't open the vault: "+o.Explain(err), do)
 	return nil, &failure

@@ -279,7 +279,7 @@ func TestFailedProbes(t *testing.T) {
 		{"certificate for other names", fmt.Errorf("POST: %w",
 			x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.example.com"}}, Host: "vault.example.com"}), 0,
 			"is for another name"},
-		{"expired certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew it"},
+		{"expired certificate", fmt.Errorf("POST: %w", x509.CertificateInvalidError{Reason: x509.Expired}), 0, "renew the certificate"},
 		{"http instead of https", fmt.Errorf("POST: %w", tls.RecordHeaderError{Msg: "not TLS"}), 0, "doesn't use HTTPS"},
 		{"connection reset", errors.New("connection reset by peer"), 5, "client_max_body_size"},
 		{"not reached", errors.New("no such host"), 0, "DNS"},

@@ -38,10 +38,10 @@ func checkEngine(ctx context.Context, opts Options) []apitypes.Diagnosis {
 	const do = "check that the directory reader.cache is writable, " +
 		"and that antivirus software or a memory limit doesn't stop the worker processes"
 	if err != nil {
-		return listOf(bad("engine", "can't open a test document: "+err.Error(), do))
+		return listOf(bad("engine", "can't open the test document: "+err.Error(), do))
 	}
 	if report.Pages == nil || *report.Pages != 1 {
-		return listOf(bad("engine", fmt.Sprintf("a one-page test document was not read correctly: %+v", report), do))
+		return listOf(bad("engine", fmt.Sprintf("the one-page test document was not read correctly: %+v", report), do))
 	}
 	gaps, _ := pool.MissingProtections()
 	return listOf(ok("engine", fmt.Sprintf("opened a test document in %s%s", time.Since(begun).Round(time.Millisecond), note)),
@@ -88,7 +88,7 @@ func checkMemory(c config.Config) apitypes.Diagnosis {
 	has, err := machineMemory()
 	if err != nil {
 		return warn("memory", "can't determine the available memory: "+err.Error(),
-			fmt.Sprintf("check that the server can use %s", apitypes.HumanSize(need)))
+			fmt.Sprintf("check that the server can access %s", apitypes.HumanSize(need)))
 	}
 	return diagnoseMemory(has, need)
 }

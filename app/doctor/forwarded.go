@@ -19,14 +19,14 @@ func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Untrusted }); requests > 0 {
 		first, _, _ := strings.Cut(peers, ",")
 		all = append(all, warn("forwarded",
-			fmt.Sprintf("since it started, the server ignored the forwarding headers of %s "+
+			fmt.Sprintf("since its start, the server has ignored the forwarding headers of %s "+
 				"from %s (not in trusted_proxies); all users behind a proxy count as one client",
 				apitypes.Count(requests, "request", "requests"), peers),
 			fmt.Sprintf("if this is your reverse proxy, set trusted_proxies: [%s]; if you don't know the address, don't change anything", first)))
 	}
 	if peers, requests := sumByPeer(found.Forwarded, func(f apitypes.Forwarded) int64 { return f.Unreadable }); requests > 0 {
 		all = append(all, warn("forwarded",
-			fmt.Sprintf("since it started, the server could not read the client address of %s "+
+			fmt.Sprintf("since its start, the server couldn't read the client address of %s "+
 				"from %s (in trusted_proxies, for example %q); all users behind a proxy count as one client",
 				apitypes.Count(requests, "request", "requests"), peers, firstExample(found.Forwarded)),
 			"configure the proxy to send X-Forwarded-For with the client's address, with or without a port "+
@@ -34,7 +34,7 @@ func checkForwardedHeaders(found *apitypes.Checkup) []apitypes.Diagnosis {
 				"if the address isn't a proxy, remove it from trusted_proxies"))
 	}
 	if len(all) == 0 {
-		all = append(all, ok("forwarded", "no unusable forwarding headers since the server started"))
+		all = append(all, ok("forwarded", "no invalid forwarding headers since the server started"))
 	}
 	return all
 }

@@ -29,7 +29,7 @@ func TestForwarded(t *testing.T) {
 	} {
 		got := checkForwardedHeaders(&apitypes.Checkup{Status: apitypes.Status{Running: true}, Forwarded: row.list})
 		if len(row.text) == 0 {
-			row.text = []string{"no unusable forwarding headers"}
+			row.text = []string{"no invalid forwarding headers"}
 		}
 		if len(got) != len(row.text) {
 			t.Errorf("%s: got %+v, want %d findings", row.name, got, len(row.text))

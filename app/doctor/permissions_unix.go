@@ -14,7 +14,7 @@ import (
 	"deedkeep/app/config"
 )
 
-// checkPermissions checks whether other users of this machine can access the data directory or
+// checkPermissions checks whether other users on this machine can access the data directory or
 // read its secrets.
 func checkPermissions(c config.Config) (all []apitypes.Diagnosis) {
 	for _, name := range []string{".", "secret.key", "vault.db", "tls/server.pem"} {
@@ -39,7 +39,7 @@ func checkMode(path string, mask fs.FileMode) []apitypes.Diagnosis {
 	case err != nil:
 		return listOf(warn("permissions", fmt.Sprintf("can't check %s: %v", path, err), "run the command as the service account"))
 	case info.Mode().Perm()&mask != 0:
-		return listOf(bad("permissions", fmt.Sprintf("other users of this machine can access %s (%s)", path, info.Mode().Perm()), "chmod go= "+path))
+		return listOf(bad("permissions", fmt.Sprintf("other users on this machine can access %s (%s)", path, info.Mode().Perm()), "chmod go= "+path))
 	}
 	if at, known := info.Sys().(*syscall.Stat_t); known && int(at.Uid) != os.Geteuid() {
 		return listOf(warn("permissions", fmt.Sprintf("%s belongs to another user", path),

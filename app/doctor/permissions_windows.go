@@ -14,5 +14,5 @@ func checkPermissions(c config.Config) []apitypes.Diagnosis {
 // checkOwners always returns OK, because files that an administrator creates in the data
 // directory inherit its access list. The service can read them.
 func checkOwners(config.Config) apitypes.Diagnosis {
-	return ok("owners", "the access list of the data directory applies to all files in it")
+	return ok("owners", "the access control list of the data directory applies to all files in it")
 }

@@ -59,7 +59,7 @@ func checkHealth(ctx context.Context, listen string, cert *apitypes.Certificate)
 	}
 	if err != nil {
 		return bad("port", fmt.Sprintf("the server is running, but %s doesn't respond: %v", url, err),
-			"check the server log; another program may use the address, or a firewall may block it")
+			"check the server log; another process may be using this address, or a firewall may be blocking it")
 	}
 	return ok("port", url+" responds")
 }
@@ -73,7 +73,7 @@ func pinCertificate(fingerprint string) *tls.Config {
 			if len(s.PeerCertificates) > 0 && certificate.Fingerprint(s.PeerCertificates[0]) == fingerprint {
 				return nil
 			}
-			return errors.New("another server with a different certificate responds there")
+			return errors.New("another server with a different certificate responds at this address")
 		},
 	}
 }

@@ -147,7 +147,7 @@ func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration
 		return bad("through", says,
 			"set public_url to the target of the redirect and use it in all clients; most clients can't upload through a redirect")
 	case isResponse && (failure.Status == http.StatusUnauthorized || failure.Status == http.StatusNotFound):
-		return bad("through", says, "another server or an old version responds there: check the address, and forward all paths unchanged")
+		return bad("through", says, "another server or an old version responds at this address: check the address, and forward all paths unchanged")
 	case isResponse:
 		return bad("through", says, "check the proxy's log for this response")
 	case errors.Is(err, context.DeadlineExceeded):
@@ -181,13 +181,13 @@ func diagnoseConnection(err error, address string) (found apitypes.Diagnosis, ok
 	case errors.As(err, &unknown):
 		return warn("through", fmt.Sprintf("this machine doesn't trust the certificate of %s: %v", address, unknown),
 			"configure the proxy to send the complete certificate chain (nginx: fullchain.pem); "+
-				"if your office has its own certificate authority, add it to the trusted ones on this machine and in your API clients"), true
+				"if your office has its own certificate authority, add that authority to the trusted root certificates on this machine and in your API clients"), true
 	case errors.As(err, &host):
 		return bad("through", fmt.Sprintf("the certificate of %s is for another name: %v", address, host),
 			"get a certificate for that name, or correct public_url"), true
 	case errors.As(err, &invalid):
 		return bad("through", fmt.Sprintf("the certificate of %s is not valid: %v", address, invalid),
-			"renew it, check that the proxy has loaded the new one, and check the clock"), true
+			"renew the certificate, check that the proxy has loaded the new certificate, and check the clock"), true
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &plain):
 		return bad("through", address+" doesn't use HTTPS: the response is not encrypted",
 			"set up TLS in the proxy, or correct the port or scheme of public_url"), true
@@ -203,7 +203,7 @@ func diagnoseProbe(got apitypes.Probe, size int64, took, pause time.Duration) ap
 		return bad("through", fmt.Sprintf("only %d of %d bytes arrived", got.Bytes, size), "check the proxy's log")
 	case span < pause/2:
 		return warn("through",
-			says+", but a proxy buffers complete uploads: they take twice as long, and the proxy stores documents on its disk",
+			says+", but a proxy buffers complete uploads: uploads take twice as long, and the proxy stores documents on its own disk",
 			"nginx: proxy_request_buffering off; proxy_http_version 1.1")
 	}
 	return ok("through", says+", without buffering")
@@ -242,9 +242,9 @@ func diagnoseForwarding(got apitypes.Probe, opts Options) apitypes.Diagnosis {
 func diagnoseKey(got apitypes.Probe, err error) apitypes.Diagnosis {
 	switch {
 	case !got.Authorization:
-		return bad("key", "the proxy removes the Authorization header", "configure the proxy to forward it, and don't use password protection in the proxy")
+		return bad("key", "the proxy removes the Authorization header", "configure the proxy to forward this header, and turn off password protection in the proxy")
 	case err != nil:
-		return bad("key", "the API key doesn't work: "+err.Error(), `check it with "deedkeep keys list"`)
+		return bad("key", "the API key doesn't work: "+err.Error(), `check the key with "deedkeep keys list"`)
 	}
 	return ok("key", "the API key works")
 }

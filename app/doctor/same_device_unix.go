@@ -16,7 +16,7 @@ func sameDevice(a, b string) (bool, error) {
 	first, ok1 := x.Sys().(*syscall.Stat_t)
 	second, ok2 := y.Sys().(*syscall.Stat_t)
 	if !ok1 || !ok2 {
-		return false, errors.New("the system does not say")
+		return false, errors.New("the system doesn't report the disk")
 	}
 	return first.Dev == second.Dev, nil
 }

@@ -12,18 +12,18 @@ import (
 
 // protectionAdvice explains, for each protection that the sandbox may lack, the risk and what to do about it.
 var protectionAdvice = map[string]struct{ risk, do string }{
-	sandbox.ProtectionNoNewPrivs: {"it could gain privileges by starting another program",
+	sandbox.ProtectionNoNewPrivs: {"the process could gain privileges by starting another program",
 		"allow the system call prctl for the service or its container"},
-	sandbox.ProtectionLandlock: {"only the system call filter keeps it from opening files",
+	sandbox.ProtectionLandlock: {"only the system call filter prevents the process from opening files",
 		"use Linux 5.13 or later with Landlock enabled at boot (lsm=landlock,...), " +
 			"and allow the landlock system calls for the service or its container"},
-	sandbox.ProtectionSeccomp: {"it could use the network and start programs",
+	sandbox.ProtectionSeccomp: {"the process could use the network and start programs",
 		"allow the system call seccomp for the service or its container"},
-	sandbox.ProtectionRlimits: {"it could open many files", "allow the system call prlimit64 for the service or its container"},
-	sandbox.ProtectionRestrictedToken: {"it has all privileges of the service account",
+	sandbox.ProtectionRlimits: {"the process could open many files", "allow the system call prlimit64 for the service or its container"},
+	sandbox.ProtectionRestrictedToken: {"the process has all privileges of the service account",
 		"allow the service account to start processes with a restricted token (CreateProcessAsUser)"},
-	sandbox.ProtectionLowIntegrity: {"it could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
-	sandbox.ProtectionAll: {"it could do everything that the service account can do",
+	sandbox.ProtectionLowIntegrity: {"the process could change the vault's files", "use Windows 10 or Windows Server 2016 or later"},
+	sandbox.ProtectionAll: {"the process could do everything that the service account can do",
 		"run deedkeep on Linux if you receive documents from people you don't know"},
 }
 
@@ -51,7 +51,7 @@ func diagnoseSandbox(gaps []sandbox.MissingProtection) apitypes.Diagnosis {
 		do = append(do, protectionAdvice[g.Protection].do)
 	}
 	if files && calls {
-		means = []string{"it could read the vault's files, use the network, and start programs"}
+		means = []string{"the process could read the vault's files, use the network, and start programs"}
 	}
 	return warn(check, fmt.Sprintf("this system lacks %s; if a malicious document takes over a worker process, %s",
 		strings.Join(lacks, " and "), strings.Join(means, ", and ")),

@@ -14,7 +14,7 @@ func checkSecrets(c config.Config) apitypes.Diagnosis {
 	var says, do []string
 	for _, e := range c.Exposures() {
 		if e.Key != "tls.key" {
-			says = append(says, e.Path+" ("+e.Key+") can be read by "+e.Readers+" of this machine")
+			says = append(says, e.Path+" ("+e.Key+") can be read by "+e.Readers+" on this machine")
 			do = append(do, "chmod go= "+e.Path)
 		}
 	}

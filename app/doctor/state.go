@@ -61,7 +61,7 @@ func checkShutdown(found *apitypes.Checkup, now time.Time) apitypes.Diagnosis {
 	if now.Sub(found.CutAt.Time) > 30*day {
 		return ok("shutdown", says)
 	}
-	return warn("shutdown", says+"; it was killed, or the power failed; no confirmed changes were lost",
+	return warn("shutdown", says+"; the process was killed, or the power failed; no confirmed changes were lost",
 		`check the system log for that time (power, memory); to check all data, run "deedkeep verify"`)
 }
 
@@ -74,8 +74,8 @@ func checkDatabase(found *apitypes.Checkup) apitypes.Diagnosis {
 		return bad(check, "the disk failed to write vault.db: "+found.DiskError,
 			`check the disk and the system log; if the disk is failing, stop the server and copy the data directory to another disk`)
 	case found.Unchecked != "":
-		return warn(check, "the last shutdown was not clean, and vault.db can't be compared with the disk: "+found.Unchecked,
-			"if the disk had an error, restart the machine before the server; otherwise, you can ignore this")
+		return warn(check, "the last shutdown was not clean, and vault.db can't be checked against the disk: "+found.Unchecked,
+			"if the disk had an error, restart the machine and then the server; otherwise, you can ignore this")
 	case !found.Clean:
 		return ok(check, "vault.db was read from disk again after an unclean shutdown")
 	}

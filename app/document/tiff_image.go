@@ -99,7 +99,7 @@ func newTIFFImage(doc *source, dir *tiff.Directory, lim ExtractLimits) (*tiffIma
 		return nil, docio.Damaged("%d samples per pixel, but %d color channels", t.samples, colors)
 	}
 	if t.isFax() && (t.bits != 1 || t.samples != 1) {
-		return nil, docio.Damaged("CCITT compression of %d x %d bits", t.samples, t.bits)
+		return nil, docio.Damaged("CCITT image with %d samples of %d bits", t.samples, t.bits)
 	}
 	if t.samples > colors && colors != 4 {
 		t.alpha = dir.Number(tiff.TagExtraSamples, 0)
@@ -178,7 +178,7 @@ func (t *tiffImage) readBlocks() error {
 		// image.
 		if h == 0 || w > uint64(t.width)+4096 || h > uint64(t.height)+4096 || h > uint64(t.lim.MaxPixels)/uint64(t.width) ||
 			w*h > uint64(t.lim.MaxPixels) {
-			return docio.Damaged("tiles of %d x %d pixels", w, h)
+			return docio.Damaged("invalid tile size: %d x %d pixels", w, h)
 		}
 		t.blockW, t.blockH = int(w), int(h)
 		offsets, counts = tiff.TagTileOffsets, tiff.TagTileCounts

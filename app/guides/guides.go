@@ -39,9 +39,9 @@ func (g Guide) Path() string { return "/help/" + g.Topic }
 
 // list contains the guides in the sequence in which people need them.
 var list = []Guide{
-	{"working", "Working with deedkeep", "Sign-in, abstracts, documents, document viewer, trash, and printing", Staff},
+	{"working", "Working with deedkeep", "Signing in, abstracts, documents, reading, trash, and printing", Staff},
 	{"search", "Search guide", "What you can type and what it finds", Staff},
-	{"install", "Install deedkeep", "Building, first start, templates, importing documents, running as a service", Administrators},
+	{"install", "Install deedkeep", "First start, templates, importing existing documents, running as a service", Administrators},
 	{"security", "Security", "HTTPS, user accounts and roles, API keys, audit log", Administrators},
 	{"proxy", "Reverse proxy", "nginx, Caddy, or IIS in front of the server", Administrators},
 	{"backups", "Backups", "Scheduling, restore tests, encryption, restoring", Administrators},

@@ -53,7 +53,7 @@ func (e Entry) Open() (*os.File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a file anymore")
+		err = errors.New("no longer a regular file")
 	}
 	if err != nil {
 		return nil, errors.Join(withoutPath(err), file.Close())
@@ -218,7 +218,7 @@ func Count(ctx context.Context, dir string, avoid os.FileInfo) (documents int, e
 		return nil
 	})
 	if err != nil {
-		err = fmt.Errorf("count %s: %w", dir, err)
+		err = fmt.Errorf("count files in %s: %w", dir, err)
 	}
 	return documents, err
 }

@@ -122,7 +122,7 @@ type Instance struct {
 }
 
 // ErrNoVault is wrapped in Open's error if there is no vault and Open was not asked to create one.
-var ErrNoVault = errors.New("no vault here")
+var ErrNoVault = errors.New("no vault found")
 
 // ErrDamaged is wrapped in Open's error if the database can't be read.
 var ErrDamaged = errors.New("the database is damaged")
@@ -147,7 +147,7 @@ func Open(ctx context.Context, opts Options) (*Instance, error) {
 	readOnly := false // whether a command opens the vault only to read it
 	if err := integrity.CreatePrivateDir(dir); err != nil {
 		if readOnly = !opts.Create && !integrity.Writable(dir); !readOnly {
-			return nil, fmt.Errorf("data directory: %w", err)
+			return nil, fmt.Errorf("open data directory: %w", err)
 		}
 	}
 	keys, err := openKeys(dir, database, opts.Rand)
@@ -231,12 +231,12 @@ func (in *Instance) logReread() {
 			"error", r.LostWrites)
 	}
 	if r.WriteError != nil {
-		in.Log.Error("a synced write to vault.db failed; the vault is read-only. Check the disk, or copy the data directory to another one",
+		in.Log.Error("writing vault.db to the disk failed, so the vault is read-only. Check the disk, or copy the data directory to another disk",
 			"error", r.WriteError)
 	}
 	switch {
 	case r.SkipReason != "":
-		in.Log.Warn("can't compare vault.db with the disk after an unclean shutdown; after a disk error, restart the machine first",
+		in.Log.Warn("vault.db can't be checked against the disk after an unclean shutdown; after a disk error, restart the machine first",
 			"reason", r.SkipReason)
 	case !r.Clean:
 		in.Log.Info("vault.db was read from disk again after an unclean shutdown", "took", r.Elapsed)

@@ -107,7 +107,7 @@ func (w *restorer) lockDir() (unlock func(), err error) {
 		return nil, err
 	}
 	if err := integrity.CreatePrivateDir(w.dir); err != nil {
-		return nil, fmt.Errorf("data directory: %w", err)
+		return nil, fmt.Errorf("open data directory: %w", err)
 	}
 	lock := flock.New(filepath.Join(w.dir, integrity.RestoreMarkerFile+".lock"))
 	locked, err := lock.TryLock()
@@ -305,11 +305,11 @@ func (w *restorer) alreadyRestored(ctx context.Context, blobs *blobstore.Store, 
 func (w *restorer) stage(ctx context.Context, blobs *blobstore.Store, e archive.Entry) (*blobstore.Staged, error) {
 	src, err := w.a.Blob(ctx, e)
 	if err != nil {
-		return nil, fmt.Errorf("document %s: %w", e.Digest, err)
+		return nil, fmt.Errorf("restore document %s: %w", e.Digest, err)
 	}
 	staged, err := blobs.Stage(ctx, src, e.Size)
 	if err = errors.Join(err, src.Close()); err != nil {
-		return nil, fmt.Errorf("document %s: %w", e.Digest, err)
+		return nil, fmt.Errorf("restore document %s: %w", e.Digest, err)
 	}
 	return staged, nil
 }
@@ -320,7 +320,7 @@ func (w *restorer) database(ctx context.Context) error {
 	path := filepath.Join(w.dir, "vault.db")
 	tempPath := path + ".restore"
 	if err := w.a.ExtractDatabase(ctx, w.info, tempPath); err != nil {
-		return fmt.Errorf("database: %w", err)
+		return fmt.Errorf("restore database: %w", err)
 	}
 	if err := os.Rename(tempPath, path); err != nil {
 		return err
@@ -343,7 +343,7 @@ func (w *restorer) openAndVerify(ctx context.Context) (report integrity.Report, 
 	}
 	if problem := difference(w.info, report); problem != "" {
 		return report, &errs.Error{Kind: errs.Conflict, Err: archive.ErrDamaged,
-			Message: fmt.Sprintf("the restored data differs from the backup: %s; the directory can't be used, and the backup was not changed", problem)}
+			Message: fmt.Sprintf("the restored data differs from the backup: %s. Don't use the directory. The backup was not changed", problem)}
 	}
 	err = v.Store.Update(ctx, nil, func(t *store.Tx) error {
 		if err := removeSessionsAndResponses(t); err != nil {
@@ -381,7 +381,7 @@ func difference(info archive.Info, r integrity.Report) string {
 	switch {
 	case len(r.Findings) > 0:
 		f := r.Findings[0]
-		return fmt.Sprintf("%d findings; the first: %s %s: %s", len(r.Findings), f.Kind, f.Subject, f.Problem)
+		return fmt.Sprintf("%d problems; first: %s %s: %s", len(r.Findings), f.Kind, f.Subject, f.Problem)
 	case uint64(r.Blobs) != info.Blobs || r.Bytes != info.Bytes:
 		return fmt.Sprintf("%d documents with %d bytes, but the backup has %d with %d bytes", r.Blobs, r.Bytes, info.Blobs, info.Bytes)
 	case uint64(r.Files) != info.Files || uint64(r.Events) < info.Events:

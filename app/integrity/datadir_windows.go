@@ -21,18 +21,18 @@ func CreatePrivateDir(dir string) error {
 	}
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return fmt.Errorf("owner of %s: %w", dir, err)
+		return fmt.Errorf("get owner of %s: %w", dir, err)
 	}
 	// Full access (FA) for the account, SYSTEM (SY), and Administrators (BA). New files and
 	// directories inherit it (OICI). It is protected from the parent directory's list (P).
 	sddl := fmt.Sprintf("D:P(A;OICI;FA;;;%s)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", user.User.Sid)
 	descriptor, err := windows.SecurityDescriptorFromString(sddl)
 	if err != nil {
-		return fmt.Errorf("access list of %s: %w", dir, err)
+		return fmt.Errorf("get access control list of %s: %w", dir, err)
 	}
 	list, _, err := descriptor.DACL()
 	if err != nil {
-		return fmt.Errorf("access list of %s: %w", dir, err)
+		return fmt.Errorf("get access control list of %s: %w", dir, err)
 	}
 	return windows.SetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT,
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, list, nil)

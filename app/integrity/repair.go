@@ -47,7 +47,7 @@ func (c *Checker) Repair(ctx context.Context, actor model.Actor, progress func(d
 	}
 	if r.Applied = len(blockers) == 0; r.Applied {
 		if err := c.repair(ctx, actor, &r); err != nil {
-			return r, fmt.Errorf("repair: %w", err)
+			return r, fmt.Errorf("repair database: %w", err)
 		}
 	}
 	r.Report, err = c.Verify(ctx, progress)
@@ -130,7 +130,7 @@ func (c *Checker) findLostRecords(copied *store.Copy) (lost []store.Finding, err
 		}
 		if _, err := c.Vault.Blobs.Size(d); !errors.Is(err, fs.ErrNotExist) {
 			lost = append(lost, store.Finding{Kind: "database", Subject: "repair",
-				Problem: fmt.Sprintf("nothing was repaired: the record of document %d is missing, but its content %s exists; restore a backup",
+				Problem: fmt.Sprintf("nothing was repaired: document %d has no record, but the file %s exists; restore a backup",
 					files[0].ID, blobstore.Digest(d))})
 		}
 		return nil
@@ -221,13 +221,13 @@ func (c *Checker) sweepOrphans(ctx context.Context, r *RepairResult) error {
 		return err
 	}
 	if !current {
-		c.Log.Warn("orphaned files kept: vault.db is not the database last used in this data directory")
+		c.Log.Warn("orphaned files not deleted: vault.db is not the database last used in this data directory")
 		return nil
 	}
 	result, err := c.Vault.Sweeper.SweepBlobs(ctx)
 	r.Orphans = result.Removed
 	if err != nil && ctx.Err() == nil && errs.KindOf(err) != errs.Unavailable {
-		c.Log.Warn("orphaned files kept", "error", err) // a damaged record may refer to any of them
+		c.Log.Warn("orphaned files not deleted", "error", err) // a damaged record may refer to any of them
 		return nil
 	}
 	return err

@@ -107,7 +107,7 @@ func TestRepairKeepsDamagedRecords(t *testing.T) {
 		},
 		"lost file": {
 			damage: func(db string) { vaulttest.DeleteFirst(t, db, "files") },
-			want:   "database repair: nothing was repaired: the record of document 1 is missing",
+			want:   "database repair: nothing was repaired: document 1 has no record",
 		},
 		"lost file and digest": {
 			damage: func(db string) {

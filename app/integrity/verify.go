@@ -160,7 +160,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 	// the verification are not counted.
 	leftovers, _, err := c.Vault.Blobs.StaleTmp()
 	if err != nil {
-		return fmt.Errorf("read tmp: %w", err)
+		return fmt.Errorf("read temporary folder: %w", err)
 	}
 	r.Leftovers = leftovers
 	summary, err := copied.Check(ctx, addFinding)
@@ -187,7 +187,7 @@ func (c *Checker) verify(ctx context.Context, copied *store.Copy, r *Report, add
 	}
 	err = c.countOrphans(ctx, known, r)
 	if _, damaged := store.DescribeDamage(err); damaged || errors.Is(err, fs.ErrNotExist) {
-		addFinding(store.Finding{Kind: "database", Subject: "orphans", Problem: "can't count them: " + txn.ProblemText(err)})
+		addFinding(store.Finding{Kind: "database", Subject: "orphans", Problem: "orphaned files can't be counted: " + txn.ProblemText(err)})
 		return nil
 	}
 	return err
@@ -219,7 +219,7 @@ func (c *Checker) verifyBlob(ctx context.Context, d blobstore.Digest, files []mo
 		case damage != nil:
 			finding.Problem = damage.Error()
 		case file.Size >= 0 && file.Size != size:
-			finding.Problem = fmt.Sprintf("the record says %d bytes, but the document has %d", file.Size, size)
+			finding.Problem = fmt.Sprintf("size in the record is %d bytes, actual size is %d bytes", file.Size, size)
 		default:
 			continue
 		}
@@ -257,7 +257,7 @@ func (c *Checker) verifyPreviews(d blobstore.Digest, files []model.File, r *Repo
 	}
 	if err != nil && len(files) > 0 {
 		addFinding(store.Finding{Kind: "previews", Subject: fmt.Sprint("file ", files[0].ID),
-			Problem: "can't read its text or a preview; the document is intact: " + err.Error()})
+			Problem: "can't read the text or a preview of this document; the document is intact: " + err.Error()})
 	}
 }
 
@@ -275,7 +275,7 @@ func (c *Checker) rebuildTexts(ctx context.Context, list []blobstore.Digest) err
 			return nil // the next verification does it
 		}
 		if err != nil {
-			return fmt.Errorf("queue texts for rebuilding: %w", err)
+			return fmt.Errorf("queue document text for rebuilding: %w", err)
 		}
 	}
 	return nil

@@ -31,9 +31,9 @@ func (c *Checker) verifyIndex(ctx context.Context, r *Report, addFinding func(st
 	case !errors.Is(err, query.ErrDamaged):
 		finding.Problem = "can't be read: " + err.Error()
 	case serving:
-		finding.Problem = "no document is lost; the server is rebuilding it: " + err.Error()
+		finding.Problem = "no document is lost; the server is rebuilding the search index: " + err.Error()
 	default:
-		finding.Problem = `no document is lost; to rebuild it, run "deedkeep reindex": ` + err.Error()
+		finding.Problem = `no document is lost; to rebuild the search index, run "deedkeep reindex": ` + err.Error()
 	}
 	addFinding(finding)
 	return nil

@@ -59,7 +59,7 @@ func TestVerifyFindsDamagedDocument(t *testing.T) {
 				f.Size++
 				return tx.PutFile(f)
 			})
-		}, "the record says 31 bytes, but the document has 30", "4"},
+		}, "size in the record is 31 bytes, actual size is 30 bytes", "4"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func collectContents(to sink, n instance.Metrics) {
 	to.byLabel(prometheus.GaugeValue, "records", "Number of stored records by type (label \"noun\"). Records in the trash count as \"trashed\".",
 		"noun", []string{"abstract", "order", "file", "folder", "trashed"},
 		map[string]uint64{"abstract": s.Abstracts, "order": s.Orders, "file": s.Files, "folder": s.Folders, "trashed": s.Trashed})
-	gauge(to, "stored_document_bytes", "Total size of all documents that are not in the trash. Identical documents count individually.", s.Bytes)
+	gauge(to, "stored_document_bytes", "Total size of all documents that are not in the trash. Duplicates count each time.", s.Bytes)
 	gauge(to, "database_bytes", "Size of the database file.", n.DatabaseBytes)
 	gauge(to, "disk_free_bytes", "Free disk space of the data directory.", s.DiskFree)
 	gauge(to, "disk_reserve_bytes", "Minimum free disk space (disk.reserve). Below it, uploads and new records are rejected.", s.DiskReserve)
@@ -103,12 +103,13 @@ func (c *collector) collectWork(to sink, n instance.Metrics) {
 	gauge(to, "processing_queue_oldest_age_seconds", "Time since the first document in the queue became due. 0 if none is overdue.", age)
 	gauge(to, "processing_failed", "Number of documents whose processing failed. To list the reasons, run deedkeep process list.", n.Status.Failed)
 	to.byLabel(prometheus.CounterValue, "processing_documents_total",
-		"Number of processed documents by outcome. \"done\": text and previews created. \"failed\": the document can't be processed. "+
-			"\"postponed\": the server retries later. \"gone\": the document was deleted.", "outcome", jobs.Outcomes, n.Processed)
+		`Number of processed documents by outcome. "done": processed. "failed": the document can't be processed. `+
+			`"postponed": the server retries later. "gone": the document was deleted.`, "outcome", jobs.Outcomes, n.Processed)
 	to.byLabel(prometheus.CounterValue, "sign_ins_total",
-		"Number of sign-in attempts by outcome. \"success\": signed in. \"password\": incorrect username or password. \"code_needed\": "+
-			"correct password, verification code required. \"code\": incorrect verification code. \"step\": verification code entered too "+
-			"late. \"wait\": too many attempts. \"busy\": too many at the same time. \"trouble\": server error.", "outcome", auth.SignInOutcomes, n.SignIns)
+		`Number of sign-in attempts by outcome. "success": signed in. "password": incorrect username or password. `+
+			`"code_needed": correct password, verification code required. "code": incorrect verification code. `+
+			`"step": verification code entered too late. "wait": too many attempts. "busy": too many attempts at the same time. `+
+			`"trouble": server error.`, "outcome", auth.SignInOutcomes, n.SignIns)
 	to.histogram("commit_changes", "Number of changes per commit. Each commit syncs the disk once.", n.Commits.Changes)
 	to.histogram("commit_duration_seconds", "Time to write and sync a commit.", n.Commits.Seconds)
 }
@@ -116,23 +117,23 @@ func (c *collector) collectWork(to sink, n instance.Metrics) {
 func collectSearch(to sink, n instance.Metrics) {
 	s := n.Search
 	gauge(to, "search_ready", "1 if a complete search index is available. At 0, clients are asked to retry later.", flag(s.Ready))
-	gauge(to, "search_building", "1 while a search index is being built, even if another one is in use.", flag(s.Building))
+	gauge(to, "search_building", "1 while a search index is being built, even if another one is in use. Otherwise 0.", flag(s.Building))
 	gauge(to, "search_build_indexed_records",
 		"Number of records already in the search index being built. 0 if none is being built.", s.Done)
 	gauge(to, "search_build_records", "Total number of records of the search index being built. 0 if none is being built.", s.Total)
 	gauge(to, "search_index_records",
-		"Number of records (documents, abstracts, and orders) in the search index in use.", s.Documents)
+		"Number of records (documents, abstracts, and orders) in the current search index.", s.Documents)
 	gauge(to, "search_index_bytes", "Disk space used by the search index.", s.Bytes)
-	gauge(to, "search_index_segments", "Number of segments of the search index in use. The server merges small segments into larger ones.", s.Segments)
+	gauge(to, "search_index_segments", "Number of segments in the current search index. The server merges small segments into larger ones.", s.Segments)
 	gauge(to, "search_behind_changes", "Number of record changes that are not in the search index yet.", s.PendingChanges)
 	gauge(to, "search_missing_texts",
 		"Number of documents whose text must be extracted again for the search index.", s.MissingText)
 	gauge(to, "search_failing",
-		"1 while the search index can't be updated. For the reason, see the server log or run deedkeep status.", flag(s.Failure != ""))
+		"1 while the search index can't be updated, otherwise 0. For the reason, see the server log or run deedkeep status.", flag(s.Failure != ""))
 	to.byLabel(prometheus.CounterValue, "search_requests_total",
-		"Number of searches by outcome. \"found\": with results. \"nothing\": no results. \"refused\": invalid query. \"deadline\": timeout. "+
-			"\"busy\": too many searches at the same time. \"no_index\": the search index is being built. \"left\": the client "+
-			"disconnected before the response. \"trouble\": server error.", "outcome", search.Outcomes, n.Searches)
+		`Number of searches by outcome. "found": at least one result. "nothing": no results. "refused": invalid query. `+
+			`"deadline": timeout. "busy": too many searches at the same time. "no_index": the search index is being built. `+
+			`"left": the client disconnected before the response. "trouble": server error.`, "outcome", search.Outcomes, n.Searches)
 	to.histogram("search_duration_seconds", "Duration of successful searches, including reading the records found.", n.SearchSeconds)
 }
 
@@ -154,7 +155,7 @@ func collectBackups(to sink, n instance.Metrics) {
 	gauge(to, "backup_last_bytes", "Total size of the documents in the last successful backup.", size)
 	gauge(to, "backup_next_timestamp_seconds", "Time of the next scheduled backup, in seconds since 1970. 0 if backups are not scheduled.", unixSeconds(next))
 	gauge(to, "backup_last_verification_timestamp_seconds",
-		"Time when the server last verified the checksums of backups, in seconds since 1970. 0 if not since its start.", unixSeconds(n.BackupsVerified))
+		"Time when the server last verified the checksums of backups, in seconds since 1970. 0 if the server has not verified backups since its start.", unixSeconds(n.BackupsVerified))
 	gauge(to, "backup_last_verification_success",
 		"1 if the last verification of backups by the server found no damage. 0 if it found damage, or if the server has not verified "+
 			"backups since its start.", flag(n.BackupsIntact))

@@ -53,7 +53,7 @@ func newHTTPMetrics(registry prometheus.Registerer) *httpMetrics {
 			Help: "Time from the request headers to the end of the response, including transfer of the request and response bodies.",
 		}, []string{"route", "method"}),
 		errors: auto.NewCounterVec(counter("refusals_total",
-			"Number of requests with the status 401, 403, 408, 413, 429, 500, 503, or 507 (label \"code\")."), []string{"code"}),
+			"Number of responses with status 401, 403, 408, 413, 429, 500, 503, or 507."), []string{"code"}),
 		ignored: auto.NewCounter(counter("ignored_fields_total",
 			"Number of responses that list ignored request fields or parameters.")),
 		in:  auto.NewCounter(counter("request_body_bytes_total", "Total size of the request bodies read by the server.")),

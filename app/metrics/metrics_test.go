@@ -235,7 +235,7 @@ func TestOutcomesAreExplained(t *testing.T) {
 			rows = rows[:end]
 		}
 		for _, outcome := range outcomes {
-			if !regexp.MustCompile(`[.] "` + outcome + `":`).MatchString(help) {
+			if !regexp.MustCompile(`\. "` + outcome + `": `).MatchString(help) {
 				t.Errorf("help of %s doesn't explain the outcome %q: %s", name, outcome, help)
 			}
 			if !strings.Contains(rows, "`"+outcome+"`") {

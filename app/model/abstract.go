@@ -31,17 +31,17 @@ const MaxRemovedFiles = 1_000
 // wasn't there.
 func (a *Abstract) RemoveFile(file uint64) (position int) {
 	position = max(0, slices.Index(a.Files, file))
-	a.Files = slices.DeleteFunc(slices.Clone(a.Files), func(id uint64) bool { return id == file }) // records read from lists are shared
-	a.RemovedFiles = append(slices.Clone(a.RemovedFiles), file)
-	a.RemovedFiles = a.RemovedFiles[max(0, len(a.RemovedFiles)-MaxRemovedFiles):]
+	a.Files = slices.DeleteFunc(a.Files, func(id uint64) bool { return id == file })
+	a.RemovedFiles = append(a.RemovedFiles, file)
+	a.RemovedFiles = slices.Clone(a.RemovedFiles[max(0, len(a.RemovedFiles)-MaxRemovedFiles):])
 	return position
 }
 
 // RestoreFile inserts a removed document at position, or at the end if the list is now
 // shorter than that.
 func (a *Abstract) RestoreFile(file uint64, position int) {
-	a.RemovedFiles = slices.DeleteFunc(slices.Clone(a.RemovedFiles), func(id uint64) bool { return id == file })
-	a.Files = slices.Insert(slices.Clone(a.Files), min(position, len(a.Files)), file)
+	a.RemovedFiles = slices.DeleteFunc(a.RemovedFiles, func(id uint64) bool { return id == file })
+	a.Files = slices.Insert(a.Files, min(position, len(a.Files)), file)
 }
 
 // AbstractDraft is the input for a new abstract, before validation.

@@ -36,7 +36,7 @@ func (x *Indexer) checkDir() error {
 	}
 	return &errs.Error{
 		Kind: errs.Unavailable, Message: x.options.Dir +
-			" is a file or a link, but must be a folder. Move it away, and the server rebuilds the search index automatically.", Err: errNotFolder,
+			" is a file or a link, but must be a folder. Move the file or link to another directory. The server then rebuilds the search index automatically.", Err: errNotFolder,
 	}
 }
 

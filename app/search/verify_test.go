@@ -78,7 +78,7 @@ func TestVerifyReadsIndex(t *testing.T) {
 	waitMerged(t, opts.Dir)
 	damageIndex(t, opts.Dir)
 	r = vaulttest.VerifyReport(t, v)
-	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "is rebuilding it") {
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "is rebuilding the search index") {
 		t.Errorf("findings of a damaged index with a server = %+v, want one about the rebuild", r.Findings)
 	}
 	vaulttest.WaitIndexed(t, v)

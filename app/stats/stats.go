@@ -1,5 +1,8 @@
-// Package stats counts events in a running process: Histogram by size, Counters by label, and
-// RateLimiter by name in windows of one minute.
+// Package stats counts events in a running process.
+//
+// Recording a value takes a few atomic additions and never blocks. In a snapshot, the
+// buckets never contain more values than the total count. There are no labels, so use a
+// separate Histogram for each label value.
 package stats
 
 import (
@@ -9,9 +12,7 @@ import (
 )
 
 // Histogram counts values by size. It is safe for concurrent use. A nil Histogram ignores
-// all values. Recording a value takes a few atomic additions and never blocks. In a snapshot,
-// the buckets never contain more values than the total count. There are no labels, so use a
-// separate Histogram for each label value.
+// all values.
 type Histogram struct {
 	bounds []float64       // inclusive upper bounds, ascending
 	counts []atomic.Uint64 // number of values per bound, and of values above the last bound

@@ -89,7 +89,7 @@ func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error)
 	case len(valid) == 0 || r.pageSize < minPageSize || r.pageSize > maxPageSize:
 		r.addProblem("both meta pages are damaged")
 	case r.pageCount > uint64(length/r.pageSize):
-		r.addProblem("the file is truncated: it has %d bytes, expected %d pages of %d", length, r.pageCount, r.pageSize)
+		r.addProblem("the file is truncated: %d bytes, expected %d pages of %d bytes", length, r.pageCount, r.pageSize)
 	case len(valid) == 1:
 		r.report(r.subject, "one of the two meta pages is damaged")
 	}

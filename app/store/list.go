@@ -56,8 +56,7 @@ type Query struct {
 	sortLimit int // maximum number of entries sorted in memory, set by tests; 0 means maxSorted
 }
 
-// Page is a part of a list in the order of the query. Requests share the maps and slices in the
-// items, so callers must not modify them. Next is the position of the next page
+// Page is a part of a list in the order of the query. Next is the position of the next page
 // (for Query.Position), and Prev is the position of the previous page (for Query.Position
 // with Query.Backward). They are nil if there is no such page.
 //

@@ -127,7 +127,7 @@ func (t *Task[T]) begin(actor model.Actor) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.progress.Running {
-		return &errs.Error{Kind: errs.Locked, Message: cmp.Or(t.Busy, "This is already running.")}
+		return &errs.Error{Kind: errs.Locked, Message: cmp.Or(t.Busy, "This task is already running.")}
 	}
 	t.progress = Progress[T]{Running: true, By: actor, Begun: t.DB.Now()}
 	return nil

@@ -76,7 +76,7 @@ func compiled(ctx context.Context, target string) ([]place, error) {
 	})
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION").Output()
 	if err != nil {
-		return nil, fmt.Errorf("find Go: %w", err)
+		return nil, fmt.Errorf("find go command: %w", err)
 	}
 	lines := strings.Split(strings.ReplaceAll(string(root), "\r", ""), "\n")
 	return append(places, place{"go " + lines[1], lines[0], lines[0]}), nil

@@ -26,7 +26,7 @@ func writeVersion(ctx context.Context, source, folder string) error {
 	path := filepath.Join(folder, versionFile)
 	s, err := describe(ctx, source)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "the source has no version: %v\n", err)
+		fmt.Fprintf(os.Stderr, "can't determine the source version: %v\n", err)
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 			return err
 		}

@@ -157,19 +157,19 @@ func Open(dir string, opts Options) (*Archive, error) {
 		return nil, fmt.Errorf("%s: %w", dir, ErrNotFound)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("backup: %w", err)
+		return nil, fmt.Errorf("read backup header: %w", err)
 	}
 	h, err := decodeHeader(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headerName), err)
 	}
 	if opts.Vault != "" && opts.Vault != h.Vault {
-		return nil, fmt.Errorf("%s: %w: it contains backups of another vault (%s; this one is %s); choose another directory",
+		return nil, fmt.Errorf("%s: %w: the backups belong to vault %s, but this vault is %s; choose another directory",
 			dir, ErrForeign, h.Vault, opts.Vault)
 	}
 	if opts.Vault != "" && !h.verifySignature(opts.HeaderKey) {
-		return nil, fmt.Errorf("%s: %w: this vault did not write this file; someone may have changed the encryption recipients. "+
-			"No backup was created. Check who can write to that directory, and choose another one for new backups",
+		return nil, fmt.Errorf("%s: %w: the file was not written by this vault, or someone changed the encryption recipients. "+
+			"No backup was created. Check who can write to that directory, and choose another directory for new backups",
 			filepath.Join(dir, headerName), ErrDamaged)
 	}
 	if err := checkFolders(dir); err != nil {
@@ -209,9 +209,9 @@ func OpenOrCreate(dir string, opts Options) (*Archive, error) {
 // archive in the directory, or nil. An empty mount point looks like a directory for a new
 // archive.
 func missingError(dir, id string, found *Archive) error {
-	instead := "the directory has no backups now"
+	instead := "the directory is empty"
 	if found != nil {
-		instead = "the directory now has another archive (" + found.ID() + ")"
+		instead = "the directory contains archive " + found.ID() + ")"
 	}
 	return fmt.Errorf("%s: %w: expected archive %s, but %s. No backup was created. Check that the disk or share is mounted. "+
 		`To start new backups there, run "deedkeep backup create --new --to DIR", or change backup.to`, dir, ErrMissing, id, instead)

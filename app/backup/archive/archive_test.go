@@ -188,10 +188,10 @@ func TestBackUpRejectsDirectory(t *testing.T) {
 		want    error
 		message string
 	}{
-		{"archive of another vault", newArchive(plain), other, ErrForeign, "another vault"},
+		{"archive of another vault", newArchive(plain), other, ErrForeign, "belong to vault"},
 		{"plain where encryption is set", newArchive(plain), passphrase, ErrForeign, "not encrypted"},
 		{"encrypted where none is set", newArchive(passphrase), plain, ErrForeign, "encrypted for passphrase"},
-		{"another passphrase in the settings", newArchive(passphrase), changed, ErrDecrypt, "differs from the one in the settings"},
+		{"another passphrase in the settings", newArchive(passphrase), changed, ErrDecrypt, "the passphrase in the settings is not"},
 		{"other files", with("taxes.xls"), plain, ErrForeign, "taxes.xls"},
 		{"header is missing", with("blobs/ab/x"), plain, ErrDamaged, headerName},
 		{"disk full", newArchive(plain), full, ErrDiskFull, "are free"},

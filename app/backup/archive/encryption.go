@@ -77,7 +77,7 @@ func (s Encryption) recipientNames() []string {
 func newArchiveKey(s Encryption) (public string, key []byte, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
-		return "", nil, fmt.Errorf("create the backup key: %w", err)
+		return "", nil, fmt.Errorf("create backup key: %w", err)
 	}
 	to, err := parseRecipients(s.Recipients)
 	if s.Passphrase != "" {
@@ -89,16 +89,16 @@ func newArchiveKey(s Encryption) (public string, key []byte, err error) {
 		}
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("encrypt the backup key: %w", err)
+		return "", nil, fmt.Errorf("encrypt backup key: %w", err)
 	}
 	var out bytes.Buffer
 	w, err := age.Encrypt(&out, to...)
 	if err != nil {
-		return "", nil, fmt.Errorf("encrypt the backup key: %w", err)
+		return "", nil, fmt.Errorf("encrypt backup key: %w", err)
 	}
 	_, err = io.WriteString(w, identity.String()+"\n")
 	if err := errors.Join(err, w.Close()); err != nil {
-		return "", nil, fmt.Errorf("encrypt the backup key: %w", err)
+		return "", nil, fmt.Errorf("encrypt backup key: %w", err)
 	}
 	return identity.Recipient().String(), out.Bytes(), nil
 }
@@ -138,10 +138,10 @@ func (a *Archive) decryptKey(keys Decryption) (*age.X25519Identity, error) {
 	}
 	identity, err := age.ParseX25519Identity(strings.TrimSpace(string(text)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: it contains no identity", keyName, ErrDamaged)
+		return nil, fmt.Errorf("%s: %w: no identity found", keyName, ErrDamaged)
 	}
 	if identity.Recipient().String() != a.header.Recipient {
-		return nil, fmt.Errorf("%s: %w: it is the key of another backup", keyName, ErrDamaged)
+		return nil, fmt.Errorf("%s: %w: the key belongs to another backup", keyName, ErrDamaged)
 	}
 	return identity, nil
 }
@@ -150,7 +150,7 @@ func (a *Archive) requiredKey() string {
 	if len(a.header.For) == 1 && a.header.For[0] == forPassphrase {
 		return "incorrect passphrase"
 	}
-	return "the identity doesn't match; it is encrypted for " + strings.Join(a.header.For, ", ")
+	return "the identity doesn't match; the backup is encrypted for " + strings.Join(a.header.For, ", ")
 }
 
 func (k Decryption) identities() (list []age.Identity, err error) {
@@ -251,9 +251,9 @@ func (s *encryptedFormat) newReader(r io.Reader, manifest bool) (io.Reader, erro
 	case !errors.As(err, &noMatch):
 		return decrypted, err
 	case s.identity != nil: // the archive is unlocked
-		return nil, fmt.Errorf("%w: its header was changed, or it belongs to another backup", ErrDamaged)
+		return nil, fmt.Errorf("%w: the file header was changed, or the file belongs to another backup", ErrDamaged)
 	}
-	return nil, fmt.Errorf("%w: it is encrypted for another key", ErrDecrypt)
+	return nil, fmt.Errorf("%w: the file is encrypted for another key", ErrDecrypt)
 }
 
 // An age file for one recipient has a header of fixed size, a nonce of 16 bytes, and
@@ -281,7 +281,7 @@ func (k stanzaKey) key(salt []byte) ([]byte, error) {
 func (k stanzaKey) Wrap(fileKey []byte) ([]*age.Stanza, error) {
 	salt := make([]byte, 16)
 	if _, err := io.ReadFull(rand.Reader, salt); err != nil {
-		return nil, fmt.Errorf("salt of a stanza: %w", err)
+		return nil, fmt.Errorf("generate age stanza salt: %w", err)
 	}
 	key, err := k.key(salt)
 	if err != nil {

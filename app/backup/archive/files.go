@@ -27,9 +27,9 @@ func checkFolder(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("read the backup directory: %w", err)
+		return fmt.Errorf("read backup directory: %w", err)
 	case !info.IsDir(): // a link, a junction, or a file
-		return fmt.Errorf("%s: %w: it is not a folder but a link or a file; nothing was changed", path, ErrDamaged)
+		return fmt.Errorf("%s: %w: expected a folder, found a link or a file; nothing was changed", path, ErrDamaged)
 	}
 	return nil
 }
@@ -40,9 +40,9 @@ func checkRegularOrMissing(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("read the backup directory: %w", err)
+		return fmt.Errorf("read backup directory: %w", err)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %w: it is not a file", path, ErrDamaged)
+		return fmt.Errorf("%s: %w: not a regular file", path, ErrDamaged)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func openRegular(path string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w: it is not a file", path, ErrDamaged)
+		err = fmt.Errorf("%s: %w: not a regular file", path, ErrDamaged)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -74,7 +74,7 @@ func readLimited(path string, limit int64) ([]byte, error) {
 	defer f.Close() //nolint:errcheck // only read from
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(raw)) > limit {
-		err = fmt.Errorf("%s: %w: it is longer than %d bytes", path, ErrDamaged, limit)
+		err = fmt.Errorf("%s: %w: larger than %d bytes", path, ErrDamaged, limit)
 	}
 	return raw, err
 }

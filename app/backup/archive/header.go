@@ -53,7 +53,7 @@ type header struct {
 func encodeHeader(h header) ([]byte, error) {
 	body, err := json.Marshal(h)
 	if err != nil {
-		return nil, fmt.Errorf("encode the header: %w", err)
+		return nil, fmt.Errorf("encode backup header: %w", err)
 	}
 	body = append(body, '\n')
 	return append(fmt.Appendf(nil, "%s %s %x\n", headerMagic, headerVersion, sha256.Sum256(body)), body...), nil
@@ -67,7 +67,7 @@ func decodeHeader(raw []byte) (header, error) {
 	words := strings.Split(string(first), " ")
 	switch {
 	case len(raw) > maxHeaderSize, !found, len(words) != 3, words[0] != headerMagic:
-		return h, fmt.Errorf("%w: not a backup header", ErrDamaged)
+		return h, fmt.Errorf("%w: invalid backup header", ErrDamaged)
 	case words[1] != headerVersion:
 		return h, ErrNewerVersion
 	case words[2] != fmt.Sprintf("%x", sha256.Sum256(body)):
@@ -78,20 +78,20 @@ func decodeHeader(raw []byte) (header, error) {
 	}
 	canonical, err := encodeHeader(h)
 	if err != nil || !bytes.Equal(canonical, raw) {
-		return h, fmt.Errorf("%w: it is not in canonical form", ErrDamaged)
+		return h, fmt.Errorf("%w: header is not in canonical form", ErrDamaged)
 	}
 	return h, h.check()
 }
 
 func (h header) check() error {
 	if raw, err := hex.DecodeString(h.Archive); err != nil || len(raw) != 16 || h.Vault == "" {
-		return fmt.Errorf("%w: it doesn't name its vault", ErrDamaged)
+		return fmt.Errorf("%w: vault fingerprint is missing", ErrDamaged)
 	}
 	isEncrypted := h.Recipient != "" && h.Key != "" && len(h.For) > 0
 	isPlain := h.Recipient == "" && h.Key == "" && len(h.For) == 0
 	switch {
 	case h.Form != formPlain && h.Form != formEncrypted:
-		return fmt.Errorf("%w: unknown form %.40q", ErrDamaged, h.Form)
+		return fmt.Errorf("%w: unknown backup format %.40q", ErrDamaged, h.Form)
 	case h.Form == formEncrypted && !isEncrypted, h.Form == formPlain && !isPlain:
 		return fmt.Errorf("%w: contradictory encryption settings", ErrDamaged)
 	}
@@ -103,7 +103,7 @@ func (h header) sign(key [32]byte) (string, error) {
 	h.Proof = ""
 	body, err := json.Marshal(h)
 	if err != nil {
-		return "", fmt.Errorf("encode the header: %w", err)
+		return "", fmt.Errorf("encode backup header: %w", err)
 	}
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write(body)
@@ -122,7 +122,7 @@ func (h header) newFormat(opts Options) (format, error) {
 	}
 	recipient, err := age.ParseX25519Recipient(h.Recipient)
 	if err != nil {
-		return nil, fmt.Errorf("%w: recipient: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: invalid recipient: %w", ErrDamaged, err)
 	}
 	return &encryptedFormat{recipient: recipient, blobNameKey: opts.BlobNameKey, manifestKey: opts.ManifestKey}, nil
 }
@@ -139,7 +139,7 @@ func (a *Archive) checkEncryption() error {
 	if slices.Equal(a.header.For, want) {
 		return a.checkPassphrase()
 	}
-	return fmt.Errorf("%s: %w: its backups are %s, but the settings (backup.recipients, backup.passphrase_file) say %s; "+
+	return fmt.Errorf("%s: %w: the existing backups are %s, but the settings (backup.recipients, backup.passphrase_file) require new backups that are %s; "+
 		"to change the encryption, choose another directory",
 		a.dir, ErrForeign, describe(a.header.For), describe(want))
 }
@@ -159,7 +159,7 @@ func (a *Archive) checkPassphrase() error {
 	}
 	_, err := a.decryptKey(Decryption{Passphrase: a.opts.Encryption.Passphrase})
 	if errors.Is(err, ErrDecrypt) {
-		return fmt.Errorf("%s: %w: its passphrase differs from the one in the settings; "+
+		return fmt.Errorf("%s: %w: the passphrase in the settings is not the passphrase of the existing backups; "+
 			"to use a new passphrase, choose another directory", a.dir, ErrDecrypt)
 	}
 	return err
@@ -173,12 +173,12 @@ func create(dir string, opts Options) error {
 	}
 	var id [16]byte
 	if _, err := io.ReadFull(opts.Rand, id[:]); err != nil {
-		return fmt.Errorf("create the backup ID: %w", err)
+		return fmt.Errorf("generate backup ID: %w", err)
 	}
 	h := header{Archive: hex.EncodeToString(id[:]), Vault: opts.Vault, CreatedAt: opts.Now().UTC().Truncate(time.Second), Form: formPlain}
 	for _, folder := range []string{"", blobsDir, snapsDir, tmpDir} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
-			return fmt.Errorf("create the backup directory: %w", err)
+			return fmt.Errorf("create backup directory: %w", err)
 		}
 	}
 	if h.For = opts.Encryption.recipientNames(); len(h.For) > 0 {
@@ -215,12 +215,12 @@ func checkVacant(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("backup directory: %w", err)
+		return fmt.Errorf("read backup directory: %w", err)
 	}
 	known := []string{readmeName, keyName, blobsDir, snapsDir, tmpDir, lockName, readingName, leaseName, "lost+found"}
 	for _, e := range entries {
 		if name := e.Name(); !slices.Contains(known, name) && !strings.HasPrefix(name, ".") && name != "System Volume Information" {
-			return fmt.Errorf("%s: %w: it contains %q; choose an empty or new directory", dir, ErrForeign, name)
+			return fmt.Errorf("%s: %w: the directory contains %q; choose an empty or new directory", dir, ErrForeign, name)
 		}
 	}
 	for _, folder := range []string{blobsDir, snapsDir} {

@@ -83,7 +83,7 @@ func (a *Archive) lock(name string, tryLock func(*flock.Flock) (bool, error), fa
 		_ = l.Close()
 		return fallback()
 	}
-	return nil, fmt.Errorf("lock the backup: %w", err)
+	return nil, fmt.Errorf("lock backup directory: %w", err)
 }
 
 // acquireLease acquires a lease, which replaces the write lock on a file system without
@@ -102,10 +102,10 @@ func (a *Archive) acquireLease() (release func(), err error) {
 		return nil, fmt.Errorf("%s: %w by another backup command", a.dir, ErrLocked)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("lock the backup: %w", err)
+		return nil, fmt.Errorf("lock backup directory: %w", err)
 	}
 	if err := errors.Join(a.writeLease(f, holder), f.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock the backup: %w", err), os.Remove(path))
+		return nil, errors.Join(fmt.Errorf("lock backup directory: %w", err), os.Remove(path))
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var renewing sync.WaitGroup
@@ -149,7 +149,7 @@ func (a *Archive) removeExpiredLease(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("lock the backup: %w", err)
+		return fmt.Errorf("lock backup directory: %w", err)
 	}
 	words := strings.Fields(string(raw))
 	if len(words) == 2 {
@@ -159,7 +159,7 @@ func (a *Archive) removeExpiredLease(path string) error {
 		}
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("lock the backup: %w", err)
+		return fmt.Errorf("lock backup directory: %w", err)
 	}
 	return nil
 }

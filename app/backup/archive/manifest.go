@@ -91,7 +91,7 @@ func newManifestWriter(w io.Writer, info Info) (*manifestWriter, error) {
 func (m *manifestWriter) writeLine(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("encode the manifest: %w", err)
+		return fmt.Errorf("encode manifest: %w", err)
 	}
 	raw = append(raw, '\n')
 	m.sum.Write(raw)
@@ -102,7 +102,7 @@ func (m *manifestWriter) writeLine(v any) error {
 // add writes an entry. Entries must be added in ascending order of digest.
 func (m *manifestWriter) add(e Entry) error {
 	if e.Digest <= m.last {
-		return fmt.Errorf("manifest: %s comes after %s", e.Digest, m.last)
+		return fmt.Errorf("manifest entries out of order: %s after %s", e.Digest, m.last)
 	}
 	m.last, m.count = e.Digest, m.count+1
 	return m.writeLine(e)
@@ -151,9 +151,9 @@ func (i Info) check() error {
 	_, _, db := parseDatabaseFile(i.Database.File)
 	switch {
 	case i.Manifest != manifestVersion, !named, i.Archive == "", i.Vault == "", i.Secret == "", i.CreatedAt.IsZero():
-		return fmt.Errorf("%w: the manifest doesn't name its snapshot", ErrDamaged)
+		return fmt.Errorf("%w: manifest has no snapshot name", ErrDamaged)
 	case !isDigest(i.Database.Digest), strings.Trim(i.Database.Digest, "0") == "", !db, i.Database.Size < 0, i.Database.Stored < 0, i.Bytes < 0, i.Stored < 0:
-		return fmt.Errorf("%w: the manifest names no database", ErrDamaged)
+		return fmt.Errorf("%w: manifest has no database entry", ErrDamaged)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func decodeStrict(line []byte, v any) error {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(v); err != nil {
-		return fmt.Errorf("a line of the manifest: %w", asDamaged(err))
+		return fmt.Errorf("read manifest line: %w", asDamaged(err))
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (l *lineReader) next() ([]byte, error) {
 	l.sum.Write(l.line)
 	line, err := l.r.ReadSlice('\n')
 	if err != nil {
-		return nil, fmt.Errorf("%w: the manifest is incomplete or invalid: %w", ErrDamaged, err)
+		return nil, fmt.Errorf("%w: manifest is incomplete or invalid: %w", ErrDamaged, err)
 	}
 	l.line = append(l.line[:0], line...)
 	return l.line, nil
@@ -209,12 +209,12 @@ func (l *lineReader) entries(info Info, visit func(Entry) error) error {
 			return err
 		}
 		if !isDigest(e.Digest) || e.Digest <= last || e.Size < 0 || e.Stored < 0 {
-			return fmt.Errorf("%w: the manifest has an entry out of order", ErrDamaged)
+			return fmt.Errorf("%w: manifest entries out of order", ErrDamaged)
 		}
 		// Stop early. A manifest with more entries than its first line says could fill the
 		// memory.
 		if remaining -= e.Size; count >= info.Blobs || remaining < 0 {
-			return fmt.Errorf("%w: the manifest has too many entries", ErrDamaged)
+			return fmt.Errorf("%w: manifest has too many entries", ErrDamaged)
 		}
 		last = e.Digest
 		if err := visit(e); err != nil {
@@ -229,10 +229,10 @@ func (l *lineReader) end(info Info, line []byte, count uint64) error {
 		return err
 	}
 	if !e.End || e.Blobs != count || info.Blobs != count || e.Sum != hex.EncodeToString(l.sum.Sum(nil)) {
-		return fmt.Errorf("%w: the totals of the manifest are wrong", ErrDamaged)
+		return fmt.Errorf("%w: manifest totals are wrong", ErrDamaged)
 	}
 	if _, err := l.r.ReadByte(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: data after the end of the manifest", ErrDamaged)
+		return fmt.Errorf("%w: unexpected data after the end of the manifest", ErrDamaged)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func blobPath(file string) []string { return []string{blobsDir, file[:2], file} 
 func (a *Archive) snapshotFiles() (manifests map[string]string, databases []string, err error) {
 	entries, err := os.ReadDir(a.path(snapsDir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%w: the folder %s is missing", ErrDamaged, snapsDir)
+		return nil, nil, fmt.Errorf("%w: folder %s is missing", ErrDamaged, snapsDir)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("list snapshots: %w", err)

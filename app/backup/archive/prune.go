@@ -89,7 +89,7 @@ func (a *Archive) Prune(ctx context.Context, r Retention, dryRun bool, progress 
 		p.Kept = append(p.Kept, name)
 		_, err := a.Manifest(name, func(e Entry) error { used[e.File] = true; return ctx.Err() })
 		if err != nil {
-			return PruneResult{}, fmt.Errorf("nothing was deleted, because a backup can't be read and may use any of the documents: %w", err)
+			return PruneResult{}, fmt.Errorf("nothing was deleted: a backup can't be read, so its documents are unknown: %w", err)
 		}
 	}
 	if !dryRun {

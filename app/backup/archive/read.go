@@ -36,7 +36,7 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 		return Info{}, fmt.Errorf("snapshot %s: %w", name, missingAsDamaged(err))
 	}
 	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != sum {
-		return Info{}, fmt.Errorf("snapshot %s: %w: wrong checksum of its manifest", name, ErrDamaged)
+		return Info{}, fmt.Errorf("snapshot %s: %w: wrong manifest checksum", name, ErrDamaged)
 	}
 	decoded, err := a.format.newReader(bytes.NewReader(raw), true)
 	if err != nil {
@@ -57,9 +57,9 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 	}
 	switch {
 	case info.Archive != a.header.Archive || info.Vault != a.header.Vault:
-		err = fmt.Errorf("snapshot %s: %w: its manifest belongs to another backup", name, ErrDamaged)
+		err = fmt.Errorf("snapshot %s: %w: the manifest belongs to another backup", name, ErrDamaged)
 	case info.Snapshot != name:
-		err = fmt.Errorf("snapshot %s: %w: its manifest belongs to snapshot %s", name, ErrDamaged, info.Snapshot)
+		err = fmt.Errorf("snapshot %s: %w: the manifest belongs to snapshot %s", name, ErrDamaged, info.Snapshot)
 	}
 	return info, err
 }
@@ -68,16 +68,16 @@ func (a *Archive) Manifest(name string, visit func(Entry) error) (Info, error) {
 func (a *Archive) completeEntry(e *Entry) error {
 	if !a.Encrypted() {
 		if e.File != "" || e.Stored != 0 {
-			return fmt.Errorf("%w: an entry in an unknown format", ErrDamaged)
+			return fmt.Errorf("%w: manifest entry has an unknown format", ErrDamaged)
 		}
 		e.File, e.Stored = e.Digest, e.Size
 		return nil
 	}
 	if _, ok := a.parseBlobFile(e.File); !ok {
-		return fmt.Errorf("%w: an entry names no file", ErrDamaged)
+		return fmt.Errorf("%w: manifest entry has no valid file name", ErrDamaged)
 	}
 	if e.Size > maxBlobSize || e.Stored != a.format.storedSize(e.Size) {
-		return fmt.Errorf("%w: an entry has %d bytes, but stores %d", ErrDamaged, e.Size, e.Stored)
+		return fmt.Errorf("%w: manifest entry has inconsistent sizes: %d bytes, %d bytes stored", ErrDamaged, e.Size, e.Stored)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ const maxBlobSize = 1 << 60
 
 func missingAsDamaged(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: a file is missing: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: file is missing: %w", ErrDamaged, err)
 	}
 	return err
 }
@@ -99,7 +99,7 @@ func missingAsDamaged(err error) error {
 func (a *Archive) Blob(ctx context.Context, e Entry) (io.ReadCloser, error) {
 	b, ok := a.parseBlobFile(e.File)
 	if !ok {
-		return nil, fmt.Errorf("%w: an entry names no file", ErrDamaged)
+		return nil, fmt.Errorf("%w: manifest entry has no valid file name", ErrDamaged)
 	}
 	return a.newVerifiedReader(ctx, blobPath(e.File), b.sum, e.Stored, e.Digest, e.Size, false)
 }
@@ -127,7 +127,7 @@ func (a *Archive) ExtractDatabase(ctx context.Context, info Info, path string) e
 func (a *Archive) database(ctx context.Context, info Info) (io.ReadCloser, error) {
 	_, sum, ok := parseDatabaseFile(info.Database.File)
 	if !ok {
-		return nil, fmt.Errorf("%w: the manifest names no database", ErrDamaged)
+		return nil, fmt.Errorf("%w: manifest has no database entry", ErrDamaged)
 	}
 	d := info.Database
 	return a.newVerifiedReader(ctx, []string{snapsDir, d.File}, sum, d.Stored, d.Digest, d.Size, true)
@@ -163,7 +163,7 @@ func (a *Archive) newVerifiedReader(
 	}
 	c.tee = io.TeeReader(f, c.fileHash)
 	if info, err := f.Stat(); err != nil || info.Size() != stored {
-		return nil, errors.Join(fmt.Errorf("%s: %w: its size is not %d bytes", c.path, ErrDamaged, stored), err, f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w: size is not %d bytes", c.path, ErrDamaged, stored), err, f.Close())
 	}
 	if c.r, err = a.format.newReader(c.tee, false); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", c.path, asDamaged(err)), f.Close())
@@ -187,7 +187,7 @@ func (c *verifiedReader) Read(p []byte) (int, error) {
 	c.n += int64(n)
 	switch {
 	case c.n > c.size:
-		return 0, fmt.Errorf("%s: %w: the file is too long", c.path, ErrDamaged)
+		return 0, fmt.Errorf("%s: %w: file is too large", c.path, ErrDamaged)
 	case errors.Is(err, io.EOF):
 		return n, c.verify()
 	case err != nil:
@@ -205,7 +205,7 @@ func (c *verifiedReader) verify() error {
 	case hex.EncodeToString(c.fileHash.Sum(nil)) != c.sum:
 		return fmt.Errorf("%s: %w: wrong checksum", c.path, ErrDamaged)
 	case c.n != c.size || hex.EncodeToString(c.contentHash.Sum(nil)) != c.digest:
-		return fmt.Errorf("%s: %w: it contains another document", c.path, ErrDamaged)
+		return fmt.Errorf("%s: %w: file contains another document", c.path, ErrDamaged)
 	}
 	return io.EOF
 }

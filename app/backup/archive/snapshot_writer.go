@@ -168,7 +168,7 @@ func (s *SnapshotWriter) checkFreeSpace(path string) error {
 	need := uint64(s.bytesToWrite) + uint64(database.Size()) +
 		s.info.Blobs*maxEntrySize + s.newFiles*maxBlockWaste + s.a.opts.Reserve
 	if free < need {
-		return fmt.Errorf("%s: %w: this backup needs up to %s, and %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
+		return fmt.Errorf("%s: %w: this backup needs up to %s, but only %s are free", s.a.dir, ErrDiskFull, humanSize(need), humanSize(free))
 	}
 	return nil
 }
@@ -211,7 +211,7 @@ func (s *SnapshotWriter) copyBlob(ctx context.Context, d blobstore.Digest, size 
 	}
 	content, err := out.copyFrom(ctx, src, s.throttle)
 	if err == nil && (content.digest != d || content.size != size) {
-		err = fmt.Errorf("%w: found %d bytes with the SHA-256 %s, expected %d bytes", ErrSourceDamaged, content.size, content.digest, size)
+		err = fmt.Errorf("%w: digest mismatch: read %d bytes with SHA-256 %s, expected %d bytes", ErrSourceDamaged, content.size, content.digest, size)
 	}
 	if err != nil {
 		return Entry{}, errors.Join(err, out.discard())
@@ -223,7 +223,7 @@ func (s *SnapshotWriter) copyBlob(ctx context.Context, d blobstore.Digest, size 
 	s.existing[nameKey(name)] = existingBlob{nameKey(file.sum), out.size}
 	e, ok := s.existingEntry(d, size)
 	if !ok {
-		return e, errors.Join(fmt.Errorf("%d bytes were stored in %d", size, out.size), out.discard())
+		return e, errors.Join(fmt.Errorf("wrong stored size: %d bytes of content, %d bytes stored", size, out.size), out.discard())
 	}
 	return e, s.queue.add(ctx, out, blobPath(file.fileName()))
 }
@@ -252,7 +252,7 @@ func (s *SnapshotWriter) writeDatabase(ctx context.Context, path string) error {
 // returns the number of bytes written.
 func (s *SnapshotWriter) Commit(ctx context.Context) (info Info, written int64, err error) {
 	if s.lines.count != s.info.Blobs {
-		return Info{}, 0, fmt.Errorf("only %d of %d documents were added", s.lines.count, s.info.Blobs)
+		return Info{}, 0, fmt.Errorf("backup is incomplete: %d of %d documents added", s.lines.count, s.info.Blobs)
 	}
 	if err := writeError(s.lines.close()); err != nil {
 		return Info{}, 0, err

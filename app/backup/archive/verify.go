@@ -133,8 +133,8 @@ func (v *verifier) blob(snapshot string, e Entry) {
 		return v.a.Blob(v.ctx, e)
 	})
 	if err != nil && v.ctx.Err() == nil { // a cancellation is not damage
-		v.addFinding("document", e.Digest, fmt.Errorf("snapshot %s: %w; move %s to another place, "+
-			"and the next backup copies the document again if the vault still has it",
+		v.addFinding("document", e.Digest, fmt.Errorf("snapshot %s: %w; move %s to another directory, "+
+			"and the next backup copies the document again if it is still in the vault",
 			snapshot, err, v.a.path(blobPath(e.File)...)))
 	}
 }

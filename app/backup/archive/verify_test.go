@@ -336,7 +336,7 @@ func TestFindingNamesRepair(t *testing.T) {
 		path := firstFile(t, dir, filePatterns["document"])
 		rewriteFile(t, path, flipBit(func(int) int { return 3 }))
 		r := verifyAll(t, dir, opts)
-		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "move "+path+" to another place") {
+		if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Problem, "move "+path+" to another directory") {
 			t.Fatalf("%s: Verify = %+v, want a finding that says to move %s", name, r, path)
 		}
 		if err := os.Remove(path); err != nil {

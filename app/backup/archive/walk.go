@@ -20,7 +20,7 @@ func (a *Archive) walkBlobs(ctx context.Context, visit func(b blobFile, size int
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("list the backup: %w", err)
+		return fmt.Errorf("list backup files: %w", err)
 	}
 	for _, folder := range folders {
 		if err := ctx.Err(); err != nil {
@@ -42,7 +42,7 @@ func (a *Archive) walkBlobs(ctx context.Context, visit func(b blobFile, size int
 func (a *Archive) walkFolder(dir string, visit func(b blobFile, size int64) error, stray func(path string) error) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("list the backup: %w", err)
+		return fmt.Errorf("list backup files: %w", err)
 	}
 	for _, e := range entries {
 		b, ok := a.parseBlobFile(e.Name())
@@ -57,7 +57,7 @@ func (a *Archive) walkFolder(dir string, visit func(b blobFile, size int64) erro
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("list the backup: %w", err)
+			return fmt.Errorf("list backup files: %w", err)
 		}
 		if err := visit(b, info.Size()); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (a *Archive) removeLeftovers() error {
 	}
 	entries, err := os.ReadDir(a.path(tmpDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("list the backup: %w", err)
+		return fmt.Errorf("list backup files: %w", err)
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() {

@@ -21,7 +21,7 @@ func writeError(err error) error {
 	if durable.IsDiskFull(err) {
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
 	}
-	return fmt.Errorf("write the backup: %w", err)
+	return fmt.Errorf("write backup: %w", err)
 }
 
 // readme returns the content of README.txt.
@@ -35,7 +35,7 @@ backups: see backup.recipients and backup.passphrase_file in config.example.yaml
 		who = `These backups are encrypted with age (age-encryption.org) for ` + strings.Join(h.For, ", ") + `.
 Without the key, others can see only the number of documents, their sizes, and the times of
 the backups. If you lose the key, you can't restore these backups. Keep a copy of the key in
-a safe: not on this disk, and not only on the machine that you back up.`
+a safe place. Don't keep it on this disk, or only on the machine you back up.`
 		how = `
 The command prompts for the passphrase. Without a terminal, add --passphrase-file FILE
 or set DEEDKEEP_BACKUP_PASSPHRASE. If the backup is encrypted for age recipients, add
@@ -55,10 +55,10 @@ To list the backups: deedkeep backup list --from THIS-DIRECTORY
 To verify their checksums: deedkeep backup verify --from THIS-DIRECTORY
 To test a restore: deedkeep backup drill --from THIS-DIRECTORY
 
-Don't change, rename, or delete files here. The only exception: you can move documents that
-"deedkeep backup verify" reports as damaged to another place. The next backup copies them
-again if the vault still has them. You can copy or move the complete directory. The name of
-each file in blobs and snapshots ends with its SHA-256 (64 hexadecimal digits), so any tool
-can verify it.
+Don't change, rename, or delete files in this directory. The only exception: you can move
+documents that "deedkeep backup verify" reports as damaged to another directory. The next
+backup copies them again if they are still in the vault. You can copy or move the complete
+directory. The name of each file in blobs and snapshots ends with its SHA-256 (64
+hexadecimal digits), so any tool can verify it.
 `
 }

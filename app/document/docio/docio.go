@@ -22,7 +22,7 @@ var (
 )
 
 // errTooManyReads stops a parser that reads far more than the size of the document justifies.
-var errTooManyReads = Damaged("too many reads for its size")
+var errTooManyReads = Damaged("too many reads for the document size")
 
 // Damaged returns an error that wraps ErrDamaged.
 func Damaged(format string, args ...any) error {

@@ -16,7 +16,7 @@ const quietZone = 4
 func qrCodeSVG(text string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {
-		return "", fmt.Errorf("draw a QR code: %w", err)
+		return "", fmt.Errorf("generate QR code: %w", err)
 	}
 	side := code.Bounds().Dx()
 	var path strings.Builder

@@ -126,7 +126,7 @@ func (p *Pages) sendImage(r *page.Request, picture *blobstore.PreviewFile, tag s
 	defer picture.Close() //nolint:errcheck // read-only
 	var head [8]byte
 	if _, err := picture.ReadAt(head[:], 0); err != nil {
-		return fmt.Errorf("picture of %d bytes: %w", picture.Size(), err)
+		return fmt.Errorf("send page image of %d bytes: %w", picture.Size(), err)
 	}
 	mediaType := "image/jpeg"
 	if string(head[1:4]) == "PNG" {

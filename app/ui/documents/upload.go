@@ -121,7 +121,7 @@ func (p *Pages) sendUploadError(r *page.Request, err error) {
 	}
 	switch {
 	case r.Context().Err() != nil, errors.Is(err, httpx.ErrIncomplete):
-		p.Log.DebugContext(r.Context(), "the client closed the connection", "error", err, "request_id", r.RequestID())
+		p.Log.DebugContext(r.Context(), "client closed the connection", "error", err, "request_id", r.RequestID())
 	case status >= http.StatusInternalServerError:
 		p.Log.ErrorContext(r.Context(), "upload", "error", err, "status", status, "request_id", r.RequestID())
 	}

@@ -44,7 +44,7 @@ type textPart struct {
 // maxTextBytes is the maximum size of the text that the viewer shows. Longer text is truncated.
 const maxTextBytes = 2 << 20
 
-var errTextLimit = errors.New("that is enough")
+var errTextLimit = errors.New("text limit reached")
 
 // documentTextPage shows the text of a document with highlighted matches.
 func (p *Pages) documentTextPage(r *page.Request) error {

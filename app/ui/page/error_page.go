@@ -112,7 +112,7 @@ func (p *Site) renderError(r *Request, err error) error {
 	}
 	switch {
 	case r.Context().Err() != nil:
-		p.Log.DebugContext(r.Context(), "the client closed the connection", "error", err, "request_id", r.RequestID())
+		p.Log.DebugContext(r.Context(), "client closed the connection", "error", err, "request_id", r.RequestID())
 	case f.status >= http.StatusInternalServerError && !errors.Is(err, errNotSetUp):
 		p.Log.ErrorContext(r.Context(), "page", "error", err, "status", f.status, "request_id", r.RequestID())
 	}

@@ -40,11 +40,11 @@ func (p *Site) RenderPart(r *Request, status int, name, block string, data any) 
 func (p *Site) renderBlock(r *Request, policy string, status int, name, block string, data any) error {
 	templates, err := p.templates.page(name)
 	if err != nil {
-		return fmt.Errorf("page %s: %w", name, err)
+		return fmt.Errorf("render page %s: %w", name, err)
 	}
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, block, data); err != nil {
-		return fmt.Errorf("page %s: %w", name, err)
+		return fmt.Errorf("render page %s: %w", name, err)
 	}
 	text := StripBidi(b.Bytes())
 	h := r.W.Header()

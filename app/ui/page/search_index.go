@@ -90,8 +90,8 @@ func (s SearchIndexStatus) Percent() string {
 func (p *Site) SearchIndexStatus(ctx context.Context) SearchIndexStatus {
 	state, err := p.Vault.Search.State(ctx)
 	if err != nil {
-		p.Log.ErrorContext(ctx, "state of the search index not read", "error", err)
-		return SearchIndexStatus{Problem: "The state of the search index is not available."}
+		p.Log.ErrorContext(ctx, "search index status not read", "error", err)
+		return SearchIndexStatus{Problem: "The search index status is not available."}
 	}
 	return SearchIndexStatus{State: state}
 }

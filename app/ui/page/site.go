@@ -87,7 +87,7 @@ func New(opts Options) (*Site, error) {
 		AbstractIDs: v.Secrets.IDs("abstracts"), OrderIDs: v.Secrets.IDs("orders"), origins: http.NewCrossOriginProtection(),
 	}
 	if p.templates, err = newTemplates(web.Pages(), p.templateFuncs()); err != nil {
-		return nil, fmt.Errorf("pages: %w", err)
+		return nil, fmt.Errorf("load pages: %w", err)
 	}
 	return p, nil
 }

@@ -65,7 +65,7 @@ func (t *templates) page(name string) (*template.Template, error) {
 		return nil, err
 	}
 	if set.Lookup("main") == nil {
-		return nil, fmt.Errorf(`%s defines no "main"`, name)
+		return nil, fmt.Errorf(`%s doesn't define "main"`, name)
 	}
 	t.sets[name] = set
 	return set, nil
@@ -103,13 +103,13 @@ func (p *Site) templateFuncs() template.FuncMap {
 // dict returns a map of alternating keys and values, for passing several values to a template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
-		return nil, fmt.Errorf("dict: name without a value")
+		return nil, fmt.Errorf("dict: key without a value")
 	}
 	values := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
-			return nil, fmt.Errorf("dict: %v is not a name", pairs[i])
+			return nil, fmt.Errorf("dict: key %v is not a string", pairs[i])
 		}
 		values[name] = pairs[i+1]
 	}

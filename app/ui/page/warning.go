@@ -49,7 +49,7 @@ func (p *Site) currentWarnings(ctx context.Context) []Warning {
 	}
 	h, err := p.Vault.Health(ctx)
 	if err != nil {
-		p.Log.ErrorContext(ctx, "state for warnings not read", "error", err)
+		p.Log.ErrorContext(ctx, "server status for warnings not read", "error", err)
 		return nil // if the warnings can't be read, show the page without them
 	}
 	p.warningCache.at, p.warningCache.list = now, HealthWarnings(h, now)
