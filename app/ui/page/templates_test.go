@@ -45,7 +45,7 @@ func TestInvalidPages(t *testing.T) {
 		t.Fatalf("parse the layout and the parts: %v", err)
 	}
 	for name, want := range map[string]string{
-		"good.html": "", "nomain.html": `defines no "main"`, "invalid.html": "unexpected EOF", "missing.html": "matches no files",
+		"good.html": "", "nomain.html": `doesn't define "main"`, "invalid.html": "unexpected EOF", "missing.html": "matches no files",
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := set.page(name)
