@@ -135,7 +135,7 @@ deedkeep users create owner --role admin --password-stdin < password
 			}
 			// These findings are expected, because the vault in this test is in memory, doesn't
 			// have a backup, and belongs to root.
-			allowed := regexp.MustCompile(`^(warn|bad) +(speed of sync|user|.*backup)`)
+			allowed := regexp.MustCompile(`^(warn|bad) +(disk speed|user|.*backup)`)
 			for line := range strings.Lines(out) {
 				found, ok := strings.CutPrefix(line, "DOCTOR ")
 				if ok && (strings.HasPrefix(found, "warn") || strings.HasPrefix(found, "bad")) && !allowed.MatchString(found) {

@@ -270,7 +270,7 @@ func TestFailedProbes(t *testing.T) {
 		{"too slow", status(504, "504 Gateway Timeout"), 5, "proxy_read_timeout"},
 		{"cut by a timeout", status(408, "408"), 5, "client_body_timeout"},
 		{"no server after the proxy", status(502, "502 Bad Gateway"), 5, "upstream"},
-		{"http to https", status(400, "This address requires HTTPS."), 5, "https"},
+		{"http to https", status(400, "This address speaks https."), 5, "https"},
 		{"another service", status(404, "404"), 5, "another server"},
 		{"another response", status(403, "403 Forbidden"), 5, "log"},
 		{"redirected", status(308, "308 Permanent Redirect to https://vault.example.com/"), 5, "set public_url"},

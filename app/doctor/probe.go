@@ -140,7 +140,7 @@ func diagnoseFailedProbe(err error, opts Options, sent int64, took time.Duration
 		return bad("through", says, raiseTimeout)
 	case isResponse && failure.Status == http.StatusBadGateway:
 		return bad("through", says, "the proxy can't reach the server: compare its upstream address and scheme (http or https) with the setting listen")
-	case isResponse && failure.Status == http.StatusBadRequest && strings.Contains(failure.Message, "requires HTTPS"):
+	case isResponse && failure.Status == http.StatusBadRequest && strings.Contains(failure.Message, "speaks https"):
 		return bad("through", says,
 			"the proxy sends HTTP to an HTTPS server: use an https upstream, or turn off TLS and listen on 127.0.0.1")
 	case isResponse && failure.Status/100 == 3:

@@ -18,7 +18,7 @@ import (
 	"deedkeep/app/httpx"
 )
 
-const speaksHTTPS = "This address requires HTTPS."
+const speaksHTTPS = "This address speaks https."
 
 // redirect returns the handler for plain HTTP requests to a server with TLS. It redirects
 // browsers to https. API clients get an error instead, because a redirected POST would lose

@@ -244,7 +244,7 @@ func TestPlainHTTP(t *testing.T) {
 					t.Errorf("got %d %q, want %d %q", resp.StatusCode, resp.Header.Get("Location"), row.status, row.location)
 				}
 				// net/http rejects an invalid host before it calls a handler.
-				rejected := strings.HasPrefix(text, "400 Bad Request") || strings.TrimSpace(text) == `{"message":"This address requires HTTPS."}`
+				rejected := strings.HasPrefix(text, "400 Bad Request") || strings.TrimSpace(text) == `{"message":"This address speaks https."}`
 				if row.status == 400 && row.method != "HEAD" && !rejected {
 					t.Errorf("got body %q, want the message that the address requires HTTPS", text)
 				}
@@ -267,7 +267,7 @@ func TestPlainUploadReadsResponse(t *testing.T) {
 	r := serve(t, selfSigned)
 	draft := client.OrderDraft{OrderNumber: "1", Address: strings.Repeat("x", 500_000)}
 	_, err := client.New("http://"+r.address, r.key, nil).CreateOrder(t.Context(), draft)
-	if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 400 || apiErr.Message != "This address requires HTTPS." {
+	if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 400 || apiErr.Message != "This address speaks https." {
 		t.Errorf("CreateOrder: got %v, want a client.Error with status 400", err)
 	}
 }
