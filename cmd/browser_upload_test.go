@@ -242,7 +242,7 @@ func testDropFolder(t *testing.T, env *browserEnv) {
 		}
 	}
 	b.goTo("/abstracts/" + createAbstract(t, c))
-	b.waitVisible(".hint | Subfolders are not kept")
+	b.waitVisible(".hint | Subfolders aren't kept")
 	b.dropFiles("h1", top)
 	b.waitVisible(".documents .document-name | three.txt")
 	b.waitFor(`document.querySelectorAll(".documents .document").length == 3`)

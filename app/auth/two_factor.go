@@ -26,7 +26,7 @@ type TwoFactorSetup struct{ Secret, URI string }
 var (
 	errSetupNotStarted   = &errs.Error{Kind: errs.Conflict, Message: "Start two-factor setup first."}
 	errNoTwoFactor       = &errs.Error{Kind: errs.Conflict, Message: "Two-factor authentication isn't set up."}
-	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "Two-factor authentication is required. Replace it instead of turning it off."}
+	errTwoFactorRequired = &errs.Error{Kind: errs.Conflict, Message: "You can't turn off two-factor authentication because this server requires it. To change devices, set it up again."}
 )
 
 // TwoFactorRequired reports whether the settings require two-factor authentication for

@@ -155,10 +155,10 @@ func collectBackups(to sink, n instance.Metrics) {
 	gauge(to, "backup_last_bytes", "Total size of the documents in the last successful backup.", size)
 	gauge(to, "backup_next_timestamp_seconds", "Time of the next scheduled backup, in seconds since 1970. 0 if backups are not scheduled.", unixSeconds(next))
 	gauge(to, "backup_last_verification_timestamp_seconds",
-		"Time when the server last verified the checksums of backups, in seconds since 1970. 0 if the server has not verified backups since its start.", unixSeconds(n.BackupsVerified))
+		"Unix time of the last backup verification by the server. 0 if no verification has run since the server started.", unixSeconds(n.BackupsVerified))
 	gauge(to, "backup_last_verification_success",
-		"1 if the last verification of backups by the server found no damage. 0 if it found damage, or if the server has not verified "+
-			"backups since its start.", flag(n.BackupsIntact))
+		"1 if the last backup verification by the server found no damage. 0 if it found damage, or if no verification has run since the "+
+			"server started.", flag(n.BackupsIntact))
 }
 
 // unixSeconds returns at in seconds since 1970, or 0 for the zero time.

@@ -153,7 +153,7 @@ func TestEnroll(t *testing.T) {
 	enrolled := h.request(t, 200, "GET", "/me", cookie)
 	enrolled.lacks(t, "Turn off", "is required.")
 	h.post(t, 409, "/me/second-factor/remove", currentPasswordForm(goodPassword), cookie).has(t,
-		"Two-factor authentication is required. Replace it instead of turning it off.")
+		"turn off two-factor authentication because this server requires it")
 }
 
 func TestSessions(t *testing.T) {

@@ -56,7 +56,7 @@
   plainButton.remove();
   input.required = false;
   // Phones don't drop or paste files.
-  hint.prepend(createElement('span', 'drops', 'Or drop files and folders anywhere on this page, or paste files. ' + (keepsFolders ? '' : 'Subfolders are not kept: an abstract has one list of documents. ')));
+  hint.prepend(createElement('span', 'drops', 'Or drop files and folders anywhere on this page, or paste files. ' + (keepsFolders ? '' : 'Subfolders aren\'t kept. An abstract has a single list of documents. ')));
 
   const folder = createElement('input');
   folder.type = 'file';
