@@ -204,7 +204,7 @@ func (s *shell) announceStart(ctx context.Context, v *instance.Instance, a serve
 func (s *shell) checkLocalDisk(c config.Config) error {
 	kind, network, err := s.fileSystemType(c.Data)
 	if err != nil {
-		return fmt.Errorf("open data directory: %w", err)
+		return fmt.Errorf("check the file system of the data directory: %w", err)
 	}
 	if network && !c.Disk.AllowNetwork {
 		return &usageError{fmt.Errorf("%s is on a network file system (%s), where a power failure can lose documents; "+

@@ -96,7 +96,7 @@ func TestNetworkFileSystem(t *testing.T) {
 		s.fileSystemType = func(string) (string, bool, error) { return "", false, errors.New("no answer") }
 	}
 	got = runCLI(t.Context(), t, brokenFS, "serve", "--data", dir)
-	if got.code != exitFailed || got.messages != "deedkeep: data directory: no answer\n" {
+	if got.code != exitFailed || got.messages != "deedkeep: check the file system of the data directory: no answer\n" {
 		t.Errorf("serve with an unknown file system: got %+v, want exit code %d", got, exitFailed)
 	}
 	t.Setenv("DEEDKEEP_DISK_ALLOW_NETWORK", "true")
