@@ -39,9 +39,9 @@ func TestOwners(t *testing.T) {
 		}
 	}
 	chownAll(0)
-	check(t, "all of root", checkOwners(c), OK, "all 15 files")
+	check(t, "all of root", checkOwners(c), OK, "all 15 checked files")
 	chownAll(otherUser)
-	check(t, "all of another user", checkOwners(c), OK, "all 15 files")
+	check(t, "all of another user", checkOwners(c), OK, "all 15 checked files")
 	for _, name := range append(files[1:6:6], "search", "blobs/00") {
 		chownAll(otherUser)
 		if err := os.Chown(filepath.Join(c.Data, name), 0, 0); err != nil {
@@ -54,5 +54,5 @@ func TestOwners(t *testing.T) {
 	if err := os.Chown(filepath.Join(c.Data, "lost+found"), 0, 0); err != nil {
 		t.Fatalf("change owner: %v", err)
 	}
-	check(t, "lost+found", checkOwners(c), OK, "all 15 files")
+	check(t, "lost+found", checkOwners(c), OK, "all 15 checked files")
 }
