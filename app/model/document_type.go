@@ -1,0 +1,173 @@
+package model
+
+import (
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+)
+
+// Category is a group of document types. Its value is the name that is shown.
+type Category string
+
+// Categories of document types, in the order in which they are listed.
+const (
+	Conveyance  Category = "Conveyance"
+	Security    Category = "Security"
+	Release     Category = "Release"
+	Lien        Category = "Lien"
+	Restriction Category = "Easements and Restrictions"
+	PlatSurvey  Category = "Plats and Surveys"
+	Court       Category = "Court"
+	Tax         Category = "Tax"
+	Support     Category = "Support"
+)
+
+// Categories returns all categories in the order in which they are listed.
+func Categories() []Category {
+	return []Category{Conveyance, Security, Release, Lien, Restriction, PlatSurvey, Court, Tax, Support}
+}
+
+// DocumentType is a type of instrument, such as Warranty Deed. A type that is no longer offered is
+// retired, never deleted, because instruments refer to it.
+type DocumentType struct {
+	ID          uint64   `json:"id"`
+	Name        string   `json:"name"`
+	Category    Category `json:"category"`
+	Encumbrance bool     `json:"encumbrance,omitempty"` // open until it is released or expires
+	Retired     bool     `json:"retired,omitempty"`
+}
+
+// DocumentTypes is the list of document types of a vault, in display order.
+type DocumentTypes []DocumentType
+
+// ByID returns a type, retired or not.
+func (list DocumentTypes) ByID(id uint64) (DocumentType, bool) {
+	i := slices.IndexFunc(list, func(t DocumentType) bool { return t.ID == id })
+	if i < 0 {
+		return DocumentType{}, false
+	}
+	return list[i], true
+}
+
+// ByName returns the type with this name, ignoring case and repeated spaces.
+func (list DocumentTypes) ByName(name string) (DocumentType, bool) {
+	name = foldWords(name)
+	i := slices.IndexFunc(list, func(t DocumentType) bool { return foldWords(t.Name) == name })
+	if i < 0 || name == "" {
+		return DocumentType{}, false
+	}
+	return list[i], true
+}
+
+// foldWords returns the words of a text in lower case with single spaces.
+func foldWords(s string) string { return strings.Join(strings.Fields(Fold(s)), " ") }
+
+// MaxDocumentTypes is the maximum number of document types, including the retired ones.
+const MaxDocumentTypes = 500
+
+// Check validates a new version of the list against the current one, and returns it with IDs.
+// A type without an ID gets the ID of the current type with the same name, or else a new one. The
+// types of the current list that are missing are retired and come last.
+func (list DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fields) {
+	var f validation
+	next := uint64(0)
+	for _, t := range current {
+		next = max(next, t.ID)
+	}
+	if len(list) > MaxDocumentTypes {
+		f.Add("types", TooManyItems, MaxDocumentTypes)
+		return nil, f.Fields
+	}
+	checked := DocumentTypes{}
+	for _, t := range list {
+		field := "types." + t.Name
+		t.Name = f.line(field, StringInput(t.Name), MaxNameLength)
+		known, exists := current.ByID(t.ID)
+		if t.ID == 0 {
+			known, exists = current.ByName(t.Name)
+		}
+		switch {
+		case t.Name == "":
+			f.Add(field, errs.Required)
+		case t.ID != 0 && !exists:
+			f.Add(field, errs.InvalidChoice)
+		case !slices.Contains(Categories(), t.Category):
+			f.Add(field, "The category of this type must be one of: %s.", joinCategories())
+		}
+		if _, twice := checked.ByName(t.Name); twice {
+			f.Add(field, errs.Taken)
+		}
+		if t.ID = known.ID; !exists {
+			next++
+			t.ID = next
+		}
+		checked = append(checked, t)
+	}
+	for _, t := range current {
+		if _, kept := checked.ByID(t.ID); !kept {
+			t.Retired = true
+			checked = append(checked, t)
+		}
+	}
+	return checked, f.Fields
+}
+
+func joinCategories() string {
+	var names []string
+	for _, c := range Categories() {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
+}
+
+// NewDocumentTypes returns the document types of a new vault.
+func NewDocumentTypes() DocumentTypes {
+	groups := []struct {
+		category    Category
+		encumbrance bool
+		names       []string
+	}{
+		{Conveyance, false, []string{"Warranty Deed", "Special Warranty Deed", "Quitclaim Deed", "Fiduciary Deed", "Sheriff's or Tax Deed",
+			"Corrective Deed"}},
+		{Security, true, []string{"Mortgage", "Deed of Trust"}},
+		{Security, false, []string{"Assignment", "Modification", "Subordination"}},
+		{Security, true, []string{"Assignment of Rents", "UCC"}},
+		{Release, false, []string{"Release or Satisfaction", "Partial Release", "Reconveyance"}},
+		{Lien, true, []string{"Judgment", "Federal Tax Lien", "State Tax Lien", "Mechanic's Lien", "Municipal Lien", "HOA Lien", "Lis Pendens"}},
+		{Restriction, true, []string{"Easement or Right of Way", "Restrictions", "Lease", "Oil and Gas Lease", "Agreement", "Party Wall"}},
+		{PlatSurvey, false, []string{"Plat", "Survey"}},
+		{Court, false, []string{"Probate", "Divorce", "Bankruptcy", "Name Change"}},
+		{Tax, false, []string{"Tax Certificate", "Tax Bill"}},
+		{Support, false, []string{"Power of Attorney", "Affidavit", "Death Certificate", "Starter", "Correspondence", "Other"}},
+	}
+	var list DocumentTypes
+	for _, g := range groups {
+		for _, name := range g.names {
+			list = append(list, DocumentType{ID: uint64(len(list) + 1), Name: name, Category: g.category, Encumbrance: g.encumbrance})
+		}
+	}
+	return list
+}
+
+// PartyLabels returns what the grantors and grantees of a document type are called, such as
+// "Mortgagor" and "Mortgagee".
+func (t DocumentType) PartyLabels() (grantor, grantee string) {
+	switch {
+	case strings.Contains(t.Name, "Mortgage"):
+		return "Mortgagor", "Mortgagee"
+	case t.Name == "Deed of Trust" || t.Name == "Reconveyance":
+		return "Trustor", "Beneficiary"
+	case t.Name == "UCC" || t.Category == Lien && strings.Contains(t.Name, "Lien"):
+		return "Debtor", "Creditor"
+	case strings.Contains(t.Name, "Lease"):
+		return "Lessor", "Lessee"
+	case strings.HasPrefix(t.Name, "Assignment"):
+		return "Assignor", "Assignee"
+	case t.Name == "Judgment" || t.Name == "Lis Pendens" || t.Name == "Divorce":
+		return "Defendant", "Plaintiff"
+	case t.Name == "Power of Attorney":
+		return "Principal", "Attorney-in-Fact"
+	}
+	return "Grantor", "Grantee"
+}

@@ -1,0 +1,201 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Instrument is a recorded or recordable paper in the chain of title of an abstract, such as a
+// deed or a mortgage. It may have no document, one, or several, and a document may contain
+// several instruments.
+type Instrument struct {
+	ID                 uint64         `json:"id"`
+	AbstractID         uint64         `json:"abstract_id"`
+	TypeID             uint64         `json:"type_id,omitempty"` // a DocumentType; 0: none
+	Number             string         `json:"number,omitempty"`  // instrument, reception, document, or file number of the county
+	BookType           string         `json:"book_type,omitempty"`
+	Book               string         `json:"book,omitempty"`
+	Page               string         `json:"page,omitempty"`
+	PageTo             string         `json:"page_to,omitempty"`
+	CaseNumber         string         `json:"case_number,omitempty"`
+	Court              string         `json:"court,omitempty"`
+	RecordingSystem    string         `json:"recording_system,omitempty"` // "recorded", "registered" (Torrens), or ""
+	CertificateOfTitle string         `json:"certificate_of_title,omitempty"`
+	County             string         `json:"county,omitempty"`
+	State              string         `json:"state,omitempty"`
+	Dated              string         `json:"dated,omitempty"`         // YYYY-MM-DD
+	Recorded           string         `json:"recorded,omitempty"`      // YYYY-MM-DD
+	RecordedTime       string         `json:"recorded_time,omitempty"` // HH:MM or HH:MM:SS, local time of the county
+	Expires            string         `json:"expires,omitempty"`       // YYYY-MM-DD: lapse of a lien, UCC, or lease
+	Grantors           []string       `json:"grantors,omitempty"`
+	Grantees           []string       `json:"grantees,omitempty"`
+	OtherParties       []Party        `json:"other_parties,omitempty"`
+	Consideration      string         `json:"consideration,omitempty"` // dollars, as returned by NormalizeMoney
+	Parcels            []string       `json:"parcels,omitempty"`
+	Legal              string         `json:"legal,omitempty"`
+	Remarks            string         `json:"remarks,omitempty"`
+	Status             string         `json:"status,omitempty"`        // what a person set; "": derived, see Statuses
+	StatusSetBy        *Actor         `json:"status_set_by,omitempty"` // who set Status
+	Relations          []Relation     `json:"relations,omitempty"`
+	Exception          string         `json:"exception,omitempty"`   // text for Schedule B-II
+	Requirement        string         `json:"requirement,omitempty"` // text for Schedule B-I
+	Cleared            string         `json:"cleared,omitempty"`     // YYYY-MM-DD: when the exception or requirement was cleared
+	Prior              bool           `json:"prior,omitempty"`       // taken over by a bring-down
+	Documents          []DocumentLink `json:"documents,omitempty"`
+	Version            uint64         `json:"version"`
+	CreatedAt          time.Time      `json:"created_at"`
+	UpdatedAt          time.Time      `json:"updated_at"`
+	Trashed            *Trashed       `json:"trashed,omitempty"`
+}
+
+// Party is a party to an instrument that is neither grantor nor grantee, such as a trustee or a
+// nominee.
+type Party struct {
+	Role string `json:"role"`
+	Name string `json:"name"`
+}
+
+// Relation says what an instrument does to another one. The target is an instrument, or text for
+// one that isn't recorded here, such as "Bk 1022 Pg 311".
+type Relation struct {
+	Kind         string `json:"kind"` // one of RelationKinds
+	InstrumentID uint64 `json:"instrument_id,omitempty"`
+	Text         string `json:"text,omitempty"`
+}
+
+// DocumentLink says which document contains an instrument and, if it is only a part of the
+// document, on which pages.
+type DocumentLink struct {
+	FileID uint64 `json:"file_id"`
+	Pages  string `json:"pages,omitempty"` // "3-7" or "1,3-5"
+}
+
+// Kinds of relations that change the status of their target.
+const (
+	Releases   = "releases"
+	Terminates = "terminates"
+)
+
+// RelationKinds returns the values of Relation.Kind.
+func RelationKinds() []string {
+	return []string{Releases, "partially_releases", Terminates, "assigns", "modifies", "subordinates", "continues", "renews", "corrects",
+		"rerecords", "references", "affects"}
+}
+
+// ends reports whether the relation ends its target.
+func (r Relation) ends() bool { return r.Kind == Releases || r.Kind == Terminates }
+
+// Ends reports whether the instrument releases or terminates another instrument.
+func (i Instrument) Ends(id uint64) bool {
+	return slices.ContainsFunc(i.Relations, func(r Relation) bool { return r.ends() && r.InstrumentID == id })
+}
+
+// Statuses of instruments.
+const (
+	InstrumentOpen     = "open"
+	InstrumentReleased = "released"
+	InstrumentExpired  = "expired"
+	NotApplicable      = "not_applicable"
+)
+
+// InstrumentStatuses returns the statuses of instruments.
+func InstrumentStatuses() []string {
+	return []string{InstrumentOpen, InstrumentReleased, InstrumentExpired, NotApplicable}
+}
+
+// EffectiveStatus returns the status of an instrument on a day (YYYY-MM-DD). A status that a person
+// set wins. Otherwise, an encumbrance is open unless ended is true, which means that a live
+// instrument releases or terminates it, or Expires has passed. The status of other instruments is
+// not applicable.
+func (i Instrument) EffectiveStatus(t DocumentType, ended bool, today string) string {
+	switch {
+	case i.Status != "":
+		return i.Status
+	case !t.Encumbrance:
+		return NotApplicable
+	case ended:
+		return InstrumentReleased
+	case i.Expires != "" && i.Expires < today:
+		return InstrumentExpired
+	}
+	return InstrumentOpen
+}
+
+// RecordingReference returns where the instrument is recorded, such as "Deed Book 1022, Page 311",
+// "Inst. 201904170093382", or "Case 24-117". It is "" if nothing is known.
+func (i Instrument) RecordingReference() string {
+	book := ""
+	if i.Book != "" {
+		book = joinNonEmpty(" ", cmp.Or(i.BookType, "Book"), i.Book)
+	}
+	page := ""
+	if i.Page != "" {
+		page = "Page " + i.Page
+		if i.PageTo != "" {
+			page += "–" + i.PageTo
+		}
+	}
+	number, caseNumber := i.Number, i.CaseNumber
+	if number != "" {
+		number = "Inst. " + number
+	}
+	if caseNumber != "" {
+		caseNumber = "Case " + caseNumber
+	}
+	return joinNonEmpty("; ", joinNonEmpty(", ", book, page), number, caseNumber)
+}
+
+// SearchTerms returns the searchable values of the instrument. typeName is the name of its type.
+func (i Instrument) SearchTerms(typeName string) SearchTerms {
+	var k SearchTerms
+	k.number(i.Number)
+	k.number(i.CaseNumber)
+	k.number(i.CertificateOfTitle)
+	if i.Book != "" && i.Page != "" {
+		k.number(joinNonEmpty(" ", cmp.Or(i.BookType, "Book"), i.Book, "Page", i.Page))
+	}
+	for _, parcel := range i.Parcels {
+		k.number(parcel)
+	}
+	for _, name := range i.Names() {
+		k.name(name)
+	}
+	k.name(i.County)
+	k.other(i.State)
+	k.other(typeName)
+	for _, text := range []string{i.Dated, i.Recorded, i.Consideration, i.Court, i.Legal, i.Remarks, i.Exception, i.Requirement} {
+		k.other(text)
+		k.numbersIn(text)
+	}
+	for _, r := range i.Relations {
+		k.other(r.Text)
+		k.numbersIn(r.Text)
+	}
+	return k
+}
+
+// Names returns the names of all parties.
+func (i Instrument) Names() []string {
+	names := slices.Concat(i.Grantors, i.Grantees)
+	for _, p := range i.OtherParties {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Changes returns the differences between i and its new version, with API field names.
+func (i Instrument) Changes(to Instrument) []Change {
+	var c changes
+	c.reference("type_id", i.TypeID, to.TypeID)
+	for _, field := range instrumentTexts {
+		c.text(field.name, *field.value(&i), *field.value(&to))
+	}
+	for _, field := range instrumentLists {
+		c.add(field.name, encodeAny(*field.value(&i)), encodeAny(*field.value(&to)))
+	}
+	c.add("other_parties", encodeAny(i.OtherParties), encodeAny(to.OtherParties))
+	c.add("relations", encodeAny(i.Relations), encodeAny(to.Relations))
+	c.add("documents", encodeAny(i.Documents), encodeAny(to.Documents))
+	return c
+}

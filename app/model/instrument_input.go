@@ -1,0 +1,436 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"deedkeep/app/errs"
+)
+
+// Limits of an instrument.
+const (
+	MaxInstrumentNumber = 64 // characters
+	MaxListItems        = 50 // grantors, grantees, other parties, parcels, relations, and documents, each
+)
+
+// The codes of fields of instruments.
+const (
+	TooManyItems  errs.Code = "The {field} field must not have more than %d items."
+	NotTime       errs.Code = "The {field} field must be a time such as 14:05."
+	NotPages      errs.Code = "The {field} field must be a page or a range of pages, such as 3-7."
+	PagesTooHigh  errs.Code = "The {field} field must not be above the document's last page, %d."
+	PagesUnknown  errs.Code = "The {field} field must be empty because the document has no page count."
+	NoTarget      errs.Code = "The {field} field must have an instrument id or text."
+	SelfRelation  errs.Code = "The {field} field must not be the instrument itself."
+	CyclicRelease errs.Code = "The {field} field must not be an instrument that releases this one."
+	PageToAlone   errs.Code = "The {field} field must not be set without a page."
+)
+
+// InstrumentInput contains the members of a request for an instrument. A member that isn't there
+// stays unchanged, and null clears it.
+type InstrumentInput map[string]json.RawMessage
+
+// InstrumentContext is what Check needs to know about the vault.
+type InstrumentContext struct {
+	Types DocumentTypes
+	// File returns the page count of a document of the abstract or its prior. ok is false if there
+	// is no such document.
+	File func(id uint64) (pages *int, ok bool)
+	// Instrument returns a live instrument of the abstract or its prior.
+	Instrument func(id uint64) (Instrument, bool)
+	Actor      Actor
+}
+
+// instrumentTexts are the fields of an instrument that are text.
+var instrumentTexts = []struct {
+	name  string
+	value func(*Instrument) *string
+	check func(f *validation, field string, in Input) string
+}{
+	{"instrument_number", func(i *Instrument) *string { return &i.Number }, lineUpTo(MaxInstrumentNumber)},
+	{"book_type", func(i *Instrument) *string { return &i.BookType }, lineUpTo(MaxNameLength)},
+	{"book", func(i *Instrument) *string { return &i.Book }, lineUpTo(MaxInstrumentNumber)},
+	{"page", func(i *Instrument) *string { return &i.Page }, lineUpTo(MaxInstrumentNumber)},
+	{"page_to", func(i *Instrument) *string { return &i.PageTo }, lineUpTo(MaxInstrumentNumber)},
+	{"case_number", func(i *Instrument) *string { return &i.CaseNumber }, lineUpTo(MaxNameLength)},
+	{"court", func(i *Instrument) *string { return &i.Court }, lineUpTo(MaxNameLength)},
+	{"recording_system", func(i *Instrument) *string { return &i.RecordingSystem }, choiceOf("recorded", "registered")},
+	{"certificate_of_title", func(i *Instrument) *string { return &i.CertificateOfTitle }, lineUpTo(MaxNameLength)},
+	{"county", func(i *Instrument) *string { return &i.County }, lineUpTo(MaxLineLength)},
+	{"state", func(i *Instrument) *string { return &i.State }, lineUpTo(MaxLineLength)},
+	{"dated", func(i *Instrument) *string { return &i.Dated }, (*validation).date},
+	{"recorded", func(i *Instrument) *string { return &i.Recorded }, (*validation).date},
+	{"recorded_time", func(i *Instrument) *string { return &i.RecordedTime }, (*validation).timeOfDay},
+	{"expires", func(i *Instrument) *string { return &i.Expires }, (*validation).date},
+	{"consideration", func(i *Instrument) *string { return &i.Consideration }, (*validation).money},
+	{"legal", func(i *Instrument) *string { return &i.Legal }, (*validation).optionalParagraph},
+	{"remarks", func(i *Instrument) *string { return &i.Remarks }, (*validation).optionalParagraph},
+	{"status", func(i *Instrument) *string { return &i.Status }, choiceOf(InstrumentStatuses()...)},
+	{"exception", func(i *Instrument) *string { return &i.Exception }, (*validation).optionalParagraph},
+	{"requirement", func(i *Instrument) *string { return &i.Requirement }, (*validation).optionalParagraph},
+	{"cleared", func(i *Instrument) *string { return &i.Cleared }, (*validation).date},
+}
+
+// instrumentLists are the fields of an instrument that are lists of names.
+var instrumentLists = []struct {
+	name  string
+	value func(*Instrument) *[]string
+}{
+	{"grantors", func(i *Instrument) *[]string { return &i.Grantors }},
+	{"grantees", func(i *Instrument) *[]string { return &i.Grantees }},
+	{"parcels", func(i *Instrument) *[]string { return &i.Parcels }},
+}
+
+// InstrumentFields returns the names of the fields that a request for an instrument may have.
+func InstrumentFields() []string {
+	names := []string{"type_id", "type", "other_parties", "relations", "documents", "position"}
+	for _, field := range instrumentTexts {
+		names = append(names, field.name)
+	}
+	for _, field := range instrumentLists {
+		names = append(names, field.name)
+	}
+	return names
+}
+
+// Check applies the input to old, which is the zero Instrument with an AbstractID for a new one,
+// and returns all errors, not just the first. It ignores the position, which isn't stored with
+// the instrument.
+func (in InstrumentInput) Check(old Instrument, about InstrumentContext) (Instrument, errs.Fields) {
+	var f validation
+	i := old
+	in.checkType(&f, &i, about.Types)
+	for _, field := range instrumentTexts {
+		if raw, sent := in[field.name]; sent {
+			*field.value(&i) = field.check(&f, field.name, textInput(raw))
+		}
+	}
+	if _, sent := in["status"]; sent {
+		if i.StatusSetBy = nil; i.Status != "" {
+			i.StatusSetBy = &Actor{Kind: about.Actor.Kind, ID: about.Actor.ID, Name: about.Actor.Name}
+		}
+	}
+	if i.PageTo != "" && i.Page == "" {
+		f.Add("page_to", PageToAlone)
+	}
+	for _, field := range instrumentLists {
+		if raw, sent := in[field.name]; sent {
+			*field.value(&i) = f.nameList(field.name, raw)
+		}
+	}
+	if raw, sent := in["other_parties"]; sent {
+		i.OtherParties = f.parties("other_parties", raw)
+	}
+	if raw, sent := in["relations"]; sent {
+		i.Relations = f.relations("relations", raw, i.ID, about.Instrument)
+	}
+	if raw, sent := in["documents"]; sent {
+		i.Documents = f.documents("documents", raw, old.Documents, about.File)
+	}
+	return i, f.Fields
+}
+
+// checkType sets the type from type_id or, if that isn't there, from type, which is a name.
+func (in InstrumentInput) checkType(f *validation, i *Instrument, types DocumentTypes) {
+	if raw, sent := in["type_id"]; sent {
+		id, present, ok := idOf(raw)
+		t, known := types.ByID(id)
+		switch {
+		case !present:
+			i.TypeID = 0
+		case !ok:
+			f.Add("type_id", errs.NotInteger)
+		case !known || t.Retired && id != i.TypeID:
+			f.Add("type_id", errs.InvalidChoice)
+		default:
+			i.TypeID = id
+		}
+		return
+	}
+	raw, sent := in["type"]
+	if !sent {
+		return
+	}
+	name := f.line("type", textInput(raw), MaxNameLength)
+	t, known := types.ByName(name)
+	switch {
+	case name == "":
+		i.TypeID = 0
+	case !known || t.Retired && t.ID != i.TypeID:
+		f.Add("type", errs.InvalidChoice)
+	default:
+		i.TypeID = t.ID
+	}
+}
+
+// textInput returns a member as text. A JSON number counts as text, because clients send book and
+// page numbers and amounts as numbers.
+func textInput(raw json.RawMessage) Input {
+	if isEmptyValue(raw) {
+		return Input{}
+	}
+	if s, ok := decodeString(raw); ok {
+		return StringInput(s)
+	}
+	if isNumber(raw) {
+		return StringInput(string(raw))
+	}
+	return Input{Kind: InputNotString}
+}
+
+// idOf returns a member as an ID. present is false if it is empty.
+func idOf(raw json.RawMessage) (id uint64, present, ok bool) {
+	text := string(raw)
+	if s, isText := decodeString(raw); isText {
+		text = strings.TrimSpace(s)
+	}
+	if isEmptyValue(raw) || text == "" {
+		return 0, false, true
+	}
+	_, err := fmt.Sscanf(text, "%d", &id)
+	return id, true, err == nil && fmt.Sprint(id) == text
+}
+
+func lineUpTo(limit int) func(f *validation, field string, in Input) string {
+	return func(f *validation, field string, in Input) string { return f.line(field, in, limit) }
+}
+
+func choiceOf(options ...string) func(f *validation, field string, in Input) string {
+	return func(f *validation, field string, in Input) string {
+		value := f.line(field, in, MaxLineLength)
+		if value != "" && !slices.Contains(options, value) {
+			f.Add(field, errs.InvalidChoice)
+			return ""
+		}
+		return value
+	}
+}
+
+// optionalParagraph is like paragraph but also accepts a missing value.
+func (f *validation) optionalParagraph(field string, in Input) string {
+	if in.Kind == InputMissing {
+		return ""
+	}
+	return f.paragraph(field, in)
+}
+
+var timeText = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?(?:\s*([AaPp])\.?[Mm]\.?)?$`)
+
+// timeOfDay validates a time, such as "14:05", "9:41 AM", or "10:42:07", and returns it on the
+// 24-hour clock with two digits for the hour.
+func (f *validation) timeOfDay(field string, in Input) string {
+	return f.formatted(field, in, MaxLineLength, NotTime, func(text string) string {
+		m := timeText.FindStringSubmatch(text)
+		if m == nil {
+			return ""
+		}
+		var hour int
+		if _, err := fmt.Sscanf(m[1], "%d", &hour); err != nil || m[4] != "" && (hour == 0 || hour > 12) {
+			return ""
+		}
+		switch {
+		case strings.EqualFold(m[4], "p") && hour < 12:
+			hour += 12
+		case strings.EqualFold(m[4], "a") && hour == 12:
+			hour = 0
+		}
+		at := fmt.Sprintf("%02d:%s", hour, m[2])
+		if m[3] != "" {
+			at += ":" + m[3]
+		}
+		return at
+	})
+}
+
+// items returns the elements of a list. A value that isn't an array counts as a list of one if
+// single is true.
+func (f *validation) items(field string, raw json.RawMessage, single bool) []json.RawMessage {
+	if isEmptyValue(raw) {
+		return nil
+	}
+	var items []json.RawMessage
+	if raw[0] != '[' {
+		if !single {
+			f.Add(field, errs.NotArray)
+			return nil
+		}
+		return []json.RawMessage{raw}
+	}
+	if err := json.Unmarshal(raw, &items); err != nil {
+		f.Add(field, errs.NotArray)
+		return nil
+	}
+	if len(items) > MaxListItems {
+		f.Add(field, TooManyItems, MaxListItems)
+		return nil
+	}
+	return items
+}
+
+// nameList validates a list of names or numbers. It omits empty ones.
+func (f *validation) nameList(field string, raw json.RawMessage) (list []string) {
+	for _, item := range f.items(field, raw, true) {
+		in := textInput(item)
+		if in.Kind == InputString && !utf8.ValidString(in.Value) {
+			in.Kind = InputNotString
+		}
+		if name := f.line(field, in, MaxNameLength); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// itemField returns the name of an element in field errors, such as "documents.0".
+func itemField(field string, n int) string { return fmt.Sprintf("%s.%d", field, n) }
+
+// members returns the members of an element, which must be an object.
+func (f *validation) members(field string, raw json.RawMessage) (map[string]json.RawMessage, bool) {
+	var members map[string]json.RawMessage
+	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
+		list, _, _ := strings.Cut(field, ".")
+		f.AddProblem(field, errs.Problem{Code: "Each item of the {field} field must be an object.", Name: strings.ReplaceAll(list, "_", " ")})
+		return nil, false
+	}
+	return members, true
+}
+
+func (f *validation) parties(field string, raw json.RawMessage) (list []Party) {
+	for n, item := range f.items(field, raw, false) {
+		members, ok := f.members(itemField(field, n), item)
+		if !ok {
+			continue
+		}
+		p := Party{
+			Role: f.line(itemField(field, n)+".role", textInput(members["role"]), MaxNameLength),
+			Name: f.line(itemField(field, n)+".name", textInput(members["name"]), MaxNameLength),
+		}
+		if p.Name == "" && p.Role != "" {
+			f.Add(itemField(field, n)+".name", errs.Required)
+		}
+		if p.Name != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (f *validation) relations(field string, raw json.RawMessage, self uint64, find func(uint64) (Instrument, bool)) (list []Relation) {
+	for n, item := range f.items(field, raw, false) {
+		members, ok := f.members(itemField(field, n), item)
+		if !ok {
+			continue
+		}
+		r := Relation{Kind: f.line(itemField(field, n)+".kind", textInput(members["kind"]), MaxLineLength)}
+		switch {
+		case r.Kind == "":
+			f.Add(itemField(field, n)+".kind", errs.Required)
+		case !slices.Contains(RelationKinds(), r.Kind):
+			f.Add(itemField(field, n)+".kind", errs.InvalidChoice)
+		}
+		target := itemField(field, n) + ".instrument_id"
+		r.Text = f.line(itemField(field, n)+".text", textInput(members["text"]), MaxLineLength)
+		id, present, valid := idOf(members["instrument_id"])
+		switch {
+		case !valid:
+			f.Add(target, errs.NotInteger)
+		case !present && r.Text == "":
+			f.Add(target, NoTarget)
+		case present && id == self:
+			f.Add(target, SelfRelation)
+		case present:
+			r.InstrumentID = id
+			f.checkTarget(target, r, self, find)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// checkTarget adds an error if the target of a relation doesn't exist or the relation closes a
+// cycle of releases.
+func (f *validation) checkTarget(field string, r Relation, self uint64, find func(uint64) (Instrument, bool)) {
+	if _, known := find(r.InstrumentID); !known {
+		f.Add(field, errs.InvalidChoice)
+		return
+	}
+	if !r.ends() || self == 0 {
+		return
+	}
+	seen := map[uint64]bool{}
+	for queue := []uint64{r.InstrumentID}; len(queue) > 0; queue = queue[1:] {
+		i, known := find(queue[0])
+		if !known || seen[queue[0]] {
+			continue
+		}
+		seen[queue[0]] = true
+		for _, next := range i.Relations {
+			if next.ends() && next.InstrumentID == self {
+				f.Add(field, CyclicRelease)
+				return
+			}
+			if next.ends() && next.InstrumentID != 0 {
+				queue = append(queue, next.InstrumentID)
+			}
+		}
+	}
+}
+
+// documents validates links to documents. A link that the instrument already has stays valid even
+// if its document was moved or is in the trash.
+func (f *validation) documents(field string, raw json.RawMessage, old []DocumentLink, find func(uint64) (pages *int, ok bool),
+) (list []DocumentLink) {
+	for n, item := range f.items(field, raw, false) {
+		members, ok := f.members(itemField(field, n), item)
+		if !ok {
+			continue
+		}
+		id, present, valid := idOf(members["file_id"])
+		at := itemField(field, n) + ".file_id"
+		count, known := find(id)
+		switch {
+		case !present:
+			f.Add(at, errs.Required)
+		case !valid:
+			f.Add(at, errs.NotInteger)
+		case !known && !slices.ContainsFunc(old, func(d DocumentLink) bool { return d.FileID == id }):
+			f.Add(at, errs.InvalidChoice)
+		}
+		link := DocumentLink{FileID: id}
+		if text := f.line(itemField(field, n)+".pages", textInput(members["pages"]), MaxLineLength); text != "" {
+			link.Pages = f.pages(itemField(field, n)+".pages", text, count, known)
+		}
+		if !slices.Contains(list, link) {
+			list = append(list, link)
+		}
+	}
+	return list
+}
+
+// pages validates a list of pages. known is false if the document isn't available, and then only
+// the format is checked.
+func (f *validation) pages(field, text string, count *int, known bool) string {
+	pages, last, ok := ParsePages(text)
+	switch {
+	case !ok:
+		f.Add(field, NotPages)
+	case known && count == nil:
+		f.Add(field, PagesUnknown)
+	case known && last > *count:
+		f.Add(field, PagesTooHigh, *count)
+	}
+	return pages
+}
+
+// encodeAny encodes a list for the audit log. An empty list is null.
+func encodeAny[T any](list []T) json.RawMessage {
+	if len(list) == 0 {
+		return null
+	}
+	raw, _ := json.Marshal(list) // lists of strings and plain structs can always be encoded
+	return raw
+}

@@ -1,0 +1,179 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// SortRunsheet returns the instruments in the sequence of the runsheet. Instruments that are in
+// sequence, which is the one that a person chose, keep it. The others are sorted by recording date,
+// then by book and page, then by number, and are placed between them. Instruments without a
+// recording date come last.
+func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
+	place := map[uint64]int{}
+	for n, id := range sequence {
+		place[id] = n
+	}
+	var placed, others []Instrument
+	for _, i := range list {
+		if _, ok := place[i.ID]; ok {
+			placed = append(placed, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	slices.SortFunc(placed, func(a, b Instrument) int { return cmp.Compare(place[a.ID], place[b.ID]) })
+	slices.SortFunc(others, compareRecorded)
+	sorted := make([]Instrument, 0, len(list))
+	for _, i := range others {
+		n := slices.IndexFunc(placed, func(p Instrument) bool { return compareRecorded(i, p) < 0 })
+		if n < 0 {
+			n = len(placed)
+		}
+		sorted, placed = append(sorted, placed[:n]...), placed[n:]
+		sorted = append(sorted, i)
+	}
+	return append(sorted, placed...)
+}
+
+// compareRecorded compares two instruments by recording.
+func compareRecorded(a, b Instrument) int {
+	last := func(s string) string { return cmp.Or(s, "\U0010FFFF") } // missing values come last
+	return cmp.Or(
+		cmp.Compare(last(a.Recorded), last(b.Recorded)),
+		cmp.Compare(last(a.RecordedTime), last(b.RecordedTime)),
+		compareNumbers(a.Book, b.Book), compareNumbers(a.Page, b.Page), compareNumbers(a.Number, b.Number),
+		cmp.Compare(last(a.Dated), last(b.Dated)), cmp.Compare(a.ID, b.ID))
+}
+
+// compareNumbers compares two texts so that runs of digits count as numbers: "9" before "10".
+func compareNumbers(a, b string) int {
+	for a != "" && b != "" {
+		partA, digitsA := leadingRun(a)
+		partB, digitsB := leadingRun(b)
+		a, b = a[len(partA):], b[len(partB):]
+		if digitsA && digitsB {
+			partA, partB = strings.TrimLeft(partA, "0"), strings.TrimLeft(partB, "0")
+			if c := cmp.Compare(len(partA), len(partB)); c != 0 {
+				return c
+			}
+		}
+		if c := cmp.Compare(partA, partB); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// leadingRun returns the longest prefix that has only digits or no digits.
+func leadingRun(s string) (run string, digits bool) {
+	isDigit := func(r rune) bool { return '0' <= r && r <= '9' }
+	digits = isDigit(rune(s[0]))
+	end := strings.IndexFunc(s, func(r rune) bool { return isDigit(r) != digits })
+	if end < 0 {
+		end = len(s)
+	}
+	return s[:end], digits
+}
+
+// Gap is a break in the chain of title: Name conveyed the property but never received it in an
+// instrument further up in the runsheet.
+type Gap struct {
+	After uint64 // the conveyance before the gap
+	Name  string // the grantor, as recorded
+}
+
+// Gaps returns the breaks in the chain of title of a sorted runsheet. The first conveyance starts
+// the chain. After that, each grantor of a conveyance must have been a grantee in a conveyance, a
+// court paper, or an affidavit or other supporting paper before it. Officials, such as a sheriff,
+// convey property that was never theirs and are not checked.
+func Gaps(runsheet []Instrument, types DocumentTypes) []Gap {
+	var gaps []Gap
+	var received []partyName
+	last := uint64(0)
+	for _, i := range runsheet {
+		t, _ := types.ByID(i.TypeID)
+		if t.Category != Conveyance && t.Category != Court && t.Category != Support {
+			continue
+		}
+		if t.Category == Conveyance {
+			for _, grantor := range i.Grantors {
+				name := parsePartyName(grantor)
+				switch {
+				case last == 0:
+					received = append(received, name) // the chain starts with these owners
+				case !name.official && !slices.ContainsFunc(received, name.matches):
+					gaps = append(gaps, Gap{last, grantor})
+				}
+			}
+			last = i.ID
+		}
+		for _, grantee := range i.Grantees {
+			received = append(received, parsePartyName(grantee))
+		}
+	}
+	return gaps
+}
+
+// partyName is the name of a party, prepared for comparison.
+type partyName struct {
+	words    []string // sorted, in lower case, without titles and suffixes
+	official bool     // the party acts by office
+}
+
+// matches reports whether two names can be those of the same party. All words of one must occur in
+// the other, where an initial matches a word that starts with it, and at least two must be equal
+// unless both names are the same.
+func (p partyName) matches(other partyName) bool {
+	short, long := p.words, other.words
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	equal := 0
+	used := make([]bool, len(long))
+	for _, word := range short {
+		found := -1
+		for n, candidate := range long {
+			if !used[n] && word == candidate {
+				found = n
+				equal++
+				break
+			}
+		}
+		for n, candidate := range long {
+			if found < 0 && !used[n] && (len(word) == 1 || len(candidate) == 1) && word[0] == candidate[0] {
+				found = n
+			}
+		}
+		if found < 0 {
+			return false
+		}
+		used[found] = true
+	}
+	return equal >= 2 || equal == len(long) && equal > 0
+}
+
+// Words of party names that don't identify the party, and words of officials.
+var (
+	ignoredNameWords = newSet("mr", "mrs", "ms", "dr", "jr", "sr", "ii", "iii", "iv", "et", "ux", "uxor", "vir", "al", "aka", "fka", "nka", "dba",
+		"and", "the", "of", "a", "an", "estate", "heirs", "heir", "deceased", "trustee", "trustees", "executor", "executrix", "administrator",
+		"administratrix", "personal", "representative", "guardian", "husband", "wife", "single", "married", "unmarried", "man", "woman",
+		"person", "widow", "widower", "his", "her", "their", "as", "by", "inc", "llc", "lp", "llp", "ltd", "co", "corp", "corporation", "company",
+		"incorporated", "limited", "na")
+	officialWords = newSet("sheriff", "marshal", "collector", "commissioner", "clerk", "constable", "referee", "receiver", "treasurer", "secretary")
+)
+
+func parsePartyName(name string) (p partyName) {
+	for _, word := range strings.FieldsFunc(fastFold(strings.ReplaceAll(name, ".", " ")), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	}) {
+		p.official = p.official || officialWords[word]
+		if !ignoredNameWords[word] {
+			p.words = append(p.words, strings.ReplaceAll(word, "'", ""))
+		}
+	}
+	slices.Sort(p.words)
+	return p
+}
