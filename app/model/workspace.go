@@ -6,6 +6,7 @@ type Workspace struct {
 	OrderFields   []Field
 	OrderStatuses []string // the first is assigned to new orders
 	Folders       []string
+	DocumentTypes DocumentTypes
 }
 
 var (
@@ -23,6 +24,7 @@ func NewWorkspace() Workspace {
 		OrderFields:   orderFields(),
 		OrderStatuses: []string{"active", "on_hold", "completed", "cancelled"},
 		Folders:       []string{"Inbox", "Starters & Prior Abstracts", "Plats & Surveys", "Underwriter Bulletins"},
+		DocumentTypes: NewDocumentTypes(),
 	}
 }
 

@@ -40,6 +40,14 @@ var (
 	bucketEvents              = []byte("events")
 	bucketEventIndex          = []byte("event_index")
 	bucketChanges             = []byte("changes")
+	bucketInstruments         = []byte("instruments")
+	bucketInstrumentIndex     = []byte("instrument_index")
+	bucketInstrumentRefs      = []byte("instrument_refs")
+	bucketAbstractInstruments = []byte("abstract_instruments")
+	bucketTitleWork           = []byte("title_work")
+	bucketOrderAbstracts      = []byte("order_abstracts")
+	bucketNotes               = []byte("notes")
+	bucketRecordNotes         = []byte("record_notes")
 )
 
 // The keys in the buckets meta and workspace.
@@ -52,6 +60,7 @@ var (
 	keyDefaultTemplate = []byte("default_template")
 	keyOrderFields     = []byte("order_fields")
 	keyOrderStatuses   = []byte("order_statuses")
+	keyDocumentTypes   = []byte("document_types")
 )
 
 // formatCreated formats the vault's creation time for the meta bucket.
@@ -59,13 +68,18 @@ func formatCreated(at time.Time) []byte { return []byte(at.UTC().Format(time.RFC
 
 // allBuckets returns the names of all buckets of the current schema.
 func allBuckets() [][]byte {
-	return [][]byte{
+	return append(titleBuckets(),
 		bucketMeta, bucketCounters, bucketCounts, bucketTemplates, bucketWorkspace, bucketFolders, bucketFolderNames,
 		bucketAbstracts, bucketAbstractIndex, bucketAbstractSorts, bucketOrders, bucketOrderIndex, bucketOrderSorts,
 		bucketFiles, bucketFileIndex, bucketFileDigests, bucketFailed, bucketTasks, bucketTrash,
 		bucketStoredResponses, bucketStoredResponseTimes, bucketKeys, bucketKeyHashes, bucketUsers, bucketUserNames,
-		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges,
-	}
+		bucketSessions, bucketSessionUsers, bucketEvents, bucketEventIndex, bucketChanges)
+}
+
+// titleBuckets returns the buckets that were added in schema 7.
+func titleBuckets() [][]byte {
+	return [][]byte{bucketInstruments, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketTitleWork,
+		bucketOrderAbstracts, bucketNotes, bucketRecordNotes}
 }
 
 // initialize creates the buckets, workspace, and first audit entry of a new vault.
@@ -82,7 +96,8 @@ func initialize(t *Tx, opts Options) error {
 		meta.Put(keySecret, []byte(opts.Fingerprint)),
 		meta.Put(keyCreated, formatCreated(now)),
 		t.PutOrderFields(opts.Workspace.OrderFields),
-		t.PutOrderStatuses(opts.Workspace.OrderStatuses))
+		t.PutOrderStatuses(opts.Workspace.OrderStatuses),
+		t.PutDocumentTypes(opts.Workspace.DocumentTypes))
 	if err != nil {
 		return err
 	}

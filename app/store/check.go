@@ -122,7 +122,7 @@ func (k *checker) checkMeta() {
 		k.addFinding("database", string(keyCreated), "differs from the first event")
 	}
 	k.checkKeys(bucketMeta, keySchema, keySecret, keyCreated)
-	k.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDefaultTemplate, keyGeneration)
+	k.checkKeys(bucketWorkspace, keyOrderFields, keyOrderStatuses, keyDocumentTypes, keyDefaultTemplate, keyGeneration)
 	if _, err := k.t.Generation(); err != nil {
 		k.addFinding("workspace", string(keyGeneration), "%v", err)
 	}
@@ -160,6 +160,7 @@ func (k *checker) checkRecords() {
 	checkTable(k, keys, k.checkKey)
 	checkTable(k, users, k.checkUser)
 	k.checkSessions()
+	k.checkTitleWork()
 	k.checkEvents()
 	if _, err := k.t.OrderFields(); err != nil {
 		k.addFinding("workspace", "order_fields", "%v", err)
@@ -175,8 +176,18 @@ func (k *checker) checkRecords() {
 }
 
 // checkTable decodes all records of a table, reports the damaged ones, and calls fn with
-// the others.
+// the others. It also verifies that the IDs come from the sequence of the bucket.
 func checkTable[T any](k *checker, b table[T], fn func(T)) {
+	decodeTable(k, b, fn)
+	if last, _ := k.t.bucket(b.bucketName).Cursor().Last(); last != nil {
+		if id, ok := decodeUint64(last); ok && id > k.t.bucket(b.bucketName).Sequence() {
+			k.addFinding(b.typeName, fmt.Sprint(id), "ID is greater than the last assigned ID")
+		}
+	}
+}
+
+// decodeTable is checkTable for a table whose keys are the IDs of other records.
+func decodeTable[T any](k *checker, b table[T], fn func(T)) {
 	b.each(k.t, 0, func(id uint64, v T, err error) bool {
 		k.summary.Records++
 		if err != nil {
@@ -186,11 +197,6 @@ func checkTable[T any](k *checker, b table[T], fn func(T)) {
 		}
 		return k.ctx.Err() == nil
 	})
-	if last, _ := k.t.bucket(b.bucketName).Cursor().Last(); last != nil {
-		if id, ok := decodeUint64(last); ok && id > k.t.bucket(b.bucketName).Sequence() {
-			k.addFinding(b.typeName, fmt.Sprint(id), "ID is greater than the last assigned ID")
-		}
-	}
 }
 
 // checkReference reports a problem if exists is false, that is, if a record refers to a
@@ -338,6 +344,7 @@ func (k *checker) checkIndexes() {
 		return ok && err == nil && v.Hash == hex.EncodeToString(key)
 	})
 	k.checkUserIndexes()
+	k.checkTitleIndexes()
 }
 
 // checkEntries reports a problem for each entry of an index for which matches returns

@@ -55,6 +55,7 @@ func (k *checker) checkAllLists() {
 	checkLists(k, &abstracts)
 	checkLists(k, &orders)
 	checkLists(k, &files)
+	checkLists(k, &instruments)
 	checkLists(k, &events)
 	checkLayoutEntries(k, &trash.indexLayout, func(id uint64) (indexFields, bool) {
 		switch recordID := id & (1<<typeShift - 1); typeNameOf(id) {
@@ -64,6 +65,8 @@ func (k *checker) checkAllLists() {
 			return readFields(k, &orders, recordID, (*indexedTable[model.Order]).trashFields)
 		case files.typeName:
 			return readFields(k, &files, recordID, (*indexedTable[model.File]).trashFields)
+		case instruments.typeName:
+			return readFields(k, &instruments, recordID, (*indexedTable[model.Instrument]).trashFields)
 		}
 		return indexFields{}, false
 	})

@@ -25,6 +25,11 @@ const (
 	ColumnActor       Column = "actor"
 	ColumnKind        Column = "kind" // kind of an audit log entry; in the trash, the record's type
 	ColumnRecord      Column = "record"
+
+	ColumnDocumentType     Column = "type_id"
+	ColumnInstrumentNumber Column = "instrument_number"
+	ColumnBook             Column = "book"
+	ColumnPage             Column = "page"
 )
 
 // columnValue is the value of a record in a column. It is either folded text or a number

@@ -24,12 +24,13 @@ const (
 	CountFileRecords Counter = "file_records" // all files, including the trash
 	CountTextChecked Counter = "text_known"   // live files that were checked for pages with text
 	CountWithoutText Counter = "textless"     // live files without text on any page
+	CountInstruments Counter = "instruments"
 )
 
 // allCounters returns all counters.
 func allCounters() []Counter {
 	return []Counter{CountAbstracts, CountOrders, CountFiles, CountFolders, CountTasks, CountFailed, CountBytes, CountTrashed,
-		CountFileRecords, CountTextChecked, CountWithoutText}
+		CountFileRecords, CountTextChecked, CountWithoutText, CountInstruments}
 }
 
 // counterKeys returns the keys of the counters bucket.

@@ -23,6 +23,7 @@
 //	    generation                        record string: random, new at each start; missing before the first
 //	    order_fields                      record []model.Field
 //	    order_statuses                    record []string
+//	    document_types                    record model.DocumentTypes
 //	    default_template                  record uint64; missing if there is none
 //	folders/         id                   record model.Folder
 //	folder_names/    parent id, fold(name)          -> id
@@ -48,6 +49,14 @@
 //	session_users/   user id, hash (32)
 //	events/          seq                  record model.Event
 //	event_index/     list index: record r, actor a, kind w
+//	instruments/     id                   record model.Instrument
+//	instrument_index/ list index: abstract_id a, county k, state y, type_id t, number i, book b, page p, recorded d
+//	instrument_refs/ tag, target id, instrument id    tag r: target of a relation; f: file
+//	abstract_instruments/ abstract id, instrument id  includes instruments in the trash
+//	title_work/      abstract id          record model.TitleWork
+//	order_abstracts/ order id, abstract id            abstracts of an order
+//	notes/           id                   record model.Note
+//	record_notes/    record, 0x00, note id            notes about a record
 //	changes/         seq                  type and ID of a record; see change.go
 //
 // # Lists

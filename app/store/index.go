@@ -38,7 +38,7 @@ const (
 	tagOpen    = 'o' // due dates of open orders
 	tagUpdated = 'u'
 
-	maxColumns    = 4
+	maxColumns    = 7
 	maxTextSorts  = 3
 	maxTextKey    = 64 // maximum number of bytes of a text in a key
 	keySuffixSize = 16

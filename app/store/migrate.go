@@ -7,10 +7,12 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"deedkeep/app/model"
 )
 
 // Schema is the version of the bucket tree described in doc.go.
-const Schema = 6
+const Schema = 7
 
 // migration migrates a file from the previous schema to its own.
 type migration struct {
@@ -48,6 +50,18 @@ var migrations = []migration{
 			}
 		}
 		return nil
+	}},
+	{schema: 7, run: func(tx *bolt.Tx) error {
+		for _, name := range titleBuckets() {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		raw, err := encodeRecord(bucketWorkspace, keyDocumentTypes, model.NewDocumentTypes())
+		if err != nil {
+			return err
+		}
+		return tx.Bucket(bucketWorkspace).Put(keyDocumentTypes, raw)
 	}},
 }
 

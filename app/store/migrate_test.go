@@ -75,7 +75,7 @@ func TestMigrations(t *testing.T) {
 	}
 }
 
-// downgrade converts a database with schema 6 to schema 5, 4, 3, or 2.
+// downgrade converts a database with the current schema to schema 6, 5, 4, 3, or 2.
 func downgrade(t *testing.T, path string, schema uint64) {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, nil)
@@ -83,6 +83,14 @@ func downgrade(t *testing.T, path string, schema uint64) {
 		t.Fatalf("open database with bbolt: %v", err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
+		for _, name := range titleBuckets() {
+			if err := tx.DeleteBucket(name); err != nil {
+				return err
+			}
+		}
+		if err := tx.Bucket(bucketWorkspace).Delete(keyDocumentTypes); err != nil || schema == 6 {
+			return errors.Join(err, tx.Bucket(bucketMeta).Put(keySchema, encodeUint64(6)))
+		}
 		for i, name := range sortIndexBuckets() {
 			old, err := tx.CreateBucket(obsoleteSortBuckets()[i])
 			if err != nil {
@@ -159,7 +167,7 @@ func readAll(t *testing.T, path string) map[string]string {
 // still valid for the previous schema. The next Open completes the migration, and then the indexes
 // are the same as in a database that always had them.
 func TestInterruptedMigration(t *testing.T) {
-	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99}} {
+	for schema, cuts := range map[uint64][]int{2: {0, 1, 2, 3, 4, 5, 6, 7, 10, 99}, 3: {0, 1, 2, 3, 4, 5, 99}, 4: {0, 99}, 5: {0, 2, 99}, 6: {0, 99}} {
 		t.Run(fmt.Sprint(schema), func(t *testing.T) { interruptMigration(t, schema, cuts) })
 	}
 }

@@ -152,13 +152,15 @@ func (s *Store) updateLocked(fn func(*Tx) error) error {
 func (r *rebuilder) rebuildAll() error {
 	err := r.update(func(t *Tx) error {
 		return errors.Join(t.bucket(bucketMeta).Put(keyRebuilding, []byte{1}),
-			t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)), resetChanges(t.tx))
+			t.recreateBuckets(append(listIndexBuckets(), bucketCounters, bucketCounts)),
+			t.recreateBuckets(titleIndexBuckets()), resetChanges(t.tx))
 	})
 	if err != nil {
 		return err
 	}
 	for _, rebuild := range []func() error{r.rebuildKeys, r.rebuildFolders, r.rebuildAbstracts, r.rebuildOrders, r.rebuildFiles,
-		r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildEvents} {
+		r.rebuildTasks, r.rebuildUsers, r.rebuildSessions, r.rebuildStoredResponses, r.rebuildInstruments,
+		r.rebuildTitleWork, r.rebuildNotes, r.rebuildEvents} {
 		if err := rebuild(); err != nil {
 			return err
 		}
@@ -170,6 +172,11 @@ func (r *rebuilder) rebuildAll() error {
 // before it fills them.
 func listIndexBuckets() [][]byte {
 	return append(sortIndexBuckets(), bucketAbstractIndex, bucketOrderIndex, bucketFileIndex, bucketEventIndex, bucketTrash)
+}
+
+// titleIndexBuckets returns the indexes of instruments, title work, and notes.
+func titleIndexBuckets() [][]byte {
+	return [][]byte{bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts, bucketRecordNotes}
 }
 
 // sortIndexBuckets returns the buckets of the sort indexes.

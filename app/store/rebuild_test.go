@@ -43,7 +43,16 @@ func fillAll(t testing.TB, s *Store) {
 			if i == 5 {
 				abstract.Files, file.Trashed = nil, trashedAt(3, "")
 			}
-			err = errors.Join(err, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutFile(file))
+			instrument := model.Instrument{ID: i + 1, AbstractID: i + 1, TypeID: 7, Book: "1022", Recorded: "2019-04-17",
+				Documents: []model.DocumentLink{{FileID: i + 1}}, Trashed: abstract.Trashed, CreatedAt: testTime}
+			_, e1 := tx.NewInstrumentID()
+			_, e2 := tx.NewNoteID()
+			if i == 1 {
+				instrument.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: 1}}
+			}
+			err = errors.Join(err, e1, e2, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutFile(file), tx.PutInstrument(instrument),
+				tx.PutTitleWork(model.TitleWork{AbstractID: i + 1, OrderID: i / 2}),
+				tx.PutNote(model.Note{ID: i + 1, Record: fmt.Sprint("file:", i+1), Text: "see page 2", CreatedAt: testTime}))
 		}
 		return err
 	})
@@ -52,7 +61,8 @@ func fillAll(t testing.TB, s *Store) {
 // derivedBuckets returns the buckets that a rebuild regenerates.
 func derivedBuckets() [][]byte {
 	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes,
-		bucketStoredResponseTimes)
+		bucketStoredResponseTimes, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts,
+		bucketRecordNotes)
 }
 
 // derivedContents returns all entries of the derived buckets except counters that are 0.

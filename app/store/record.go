@@ -142,5 +142,6 @@ type caches struct {
 	orderStatuses   cache[[]string]
 	abstracts       cache[model.Abstract] // read by lists; the same is true of the next one
 	orders          cache[model.Order]
+	documentTypes   cache[model.DocumentTypes]
 	folderVersions  folderVersions
 }

@@ -10,7 +10,7 @@ import (
 // TrashEntry identifies a record in the trash. At is the time it was deleted, with
 // microsecond precision.
 type TrashEntry struct {
-	Type string // "abstract", "order" or "file"
+	Type string // "abstract", "order", "file", or "instrument"
 	ID   uint64
 	At   time.Time
 }
@@ -40,6 +40,8 @@ func trashEntrySize(t *Tx, e *TrashEntry, _ int) int {
 		return abstracts.storedSize(t, e.ID)
 	case "order":
 		return orders.storedSize(t, e.ID)
+	case "instrument":
+		return instruments.storedSize(t, e.ID)
 	}
 	return files.storedSize(t, e.ID)
 }
@@ -50,7 +52,7 @@ const typeShift = 56
 
 // typeNames contains the record types by their number in a typed ID. FilesOfAbstract occurs
 // only in the change feed.
-var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract}
+var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract, "instrument"}
 
 // typedID returns a record's ID combined with its type.
 func typedID(typeName string, id uint64) uint64 {

@@ -1,0 +1,219 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"deedkeep/app/model"
+)
+
+var instruments = indexedTable[model.Instrument]{
+	table:       table[model.Instrument]{bucketInstruments, "instrument"},
+	indexLayout: indexLayout{indexBucket: bucketInstrumentIndex, columnTags: "akytibp", hasDue: true},
+	columns: []indexColumn[model.Instrument]{
+		{name: ColumnAbstract, value: func(i *model.Instrument) columnValue { return columnValue{number: i.AbstractID} }},
+		{name: ColumnDocumentType, value: func(i *model.Instrument) columnValue { return columnValue{number: i.TypeID} }},
+		{name: ColumnCounty, value: func(i *model.Instrument) columnValue { return parseValue(i.County) }},
+		{name: ColumnState, value: func(i *model.Instrument) columnValue { return parseValue(i.State) }},
+		{name: ColumnInstrumentNumber, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Number) }},
+		{name: ColumnBook, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Book) }},
+		{name: ColumnPage, value: func(i *model.Instrument) columnValue { return recordingNumber(i.Page) }},
+	},
+	fields: func(i *model.Instrument) indexFields {
+		return indexFields{created: sortableMicros(i.CreatedAt), id: i.ID, due: sortableDays(i.Recorded)}
+	},
+	trashed: func(i *model.Instrument) *model.Trashed { return i.Trashed },
+}
+
+// recordingNumber returns the column value of an instrument, book, or page number. Case, leading
+// zeros, and punctuation don't matter: "0883" and "883" are the same page.
+func recordingNumber(number string) columnValue {
+	normalized := model.NormalizeNumber(number)
+	for len(normalized) > 1 && normalized[0] == '0' {
+		normalized = normalized[1:]
+	}
+	return parseValue(normalized)
+}
+
+// The bucket instrument_refs contains what instruments refer to:
+//
+//	key    tag (1) | ID of the target (8) | ID of the instrument (8)
+const (
+	refTarget = 'r' // another instrument, in a relation
+	refFile   = 'f' // a document
+)
+
+// instrumentRefs returns the keys of an instrument in the bucket instrument_refs, without
+// duplicates.
+func instrumentRefs(i *model.Instrument) (keys [][]byte) {
+	add := func(tag byte, target uint64) {
+		key := append(append([]byte{tag}, encodeUint64(target)...), encodeUint64(i.ID)...)
+		if target != 0 && !slices.ContainsFunc(keys, func(have []byte) bool { return bytes.Equal(have, key) }) {
+			keys = append(keys, key)
+		}
+	}
+	for _, r := range i.Relations {
+		add(refTarget, r.InstrumentID)
+	}
+	for _, d := range i.Documents {
+		add(refFile, d.FileID)
+	}
+	return keys
+}
+
+// updateRefs replaces the references of the old state of an instrument with those of the new
+// state.
+func (t *Tx) updateRefs(before, after *model.Instrument) error {
+	b := t.bucket(bucketInstrumentRefs)
+	was, is := instrumentRefs(before), instrumentRefs(after)
+	for _, key := range was {
+		if !slices.ContainsFunc(is, func(k []byte) bool { return bytes.Equal(k, key) }) {
+			if err := b.Delete(key); err != nil {
+				return fmt.Errorf("references of instrument %d: %w", before.ID, err)
+			}
+		}
+	}
+	for _, key := range is {
+		if err := putKeyOnly(b, key); err != nil {
+			return fmt.Errorf("references of instrument %d: %w", after.ID, err)
+		}
+	}
+	return nil
+}
+
+// referringInstruments returns the IDs of the instruments, live or in the trash, that refer to a
+// target.
+func (t *Tx) referringInstruments(tag byte, target uint64) (list []uint64) {
+	prefix := append([]byte{tag}, encodeUint64(target)...)
+	c := t.bucket(bucketInstrumentRefs).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		if id, ok := idSuffix(key); ok {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// NewInstrumentID returns the ID for a new instrument.
+func (t *Tx) NewInstrumentID() (uint64, error) { return instruments.nextID(t) }
+
+// Instrument returns a live instrument. The error has kind errs.NotFound if it doesn't exist or is
+// in the trash.
+func (t *Tx) Instrument(id uint64) (model.Instrument, error) { return instruments.getLive(t, id) }
+
+// InstrumentIncludingTrash returns an instrument that may be in the trash. The error has kind
+// errs.NotFound if it doesn't exist.
+func (t *Tx) InstrumentIncludingTrash(id uint64) (model.Instrument, error) {
+	return instruments.get(t, id)
+}
+
+// ListInstruments returns a page of live instruments. It supports filters by ColumnAbstract,
+// ColumnDocumentType, ColumnCounty, ColumnState, ColumnInstrumentNumber, ColumnBook, and
+// ColumnPage, a range of recording dates (Query.DueFrom and DueTo), and the sort orders
+// SortCreated and SortDue, which sorts by recording date.
+func (t *Tx) ListInstruments(q Query) (Page[model.Instrument], error) { return instruments.list(t, q) }
+
+// InstrumentsOfAbstract returns all instruments of an abstract for which wanted returns true, live
+// or in the trash, in ID order.
+func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrument) bool) (list []model.Instrument, err error) {
+	prefix := encodeUint64(abstract)
+	c := t.bucket(bucketAbstractInstruments).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = c.Next() {
+		id, _ := idSuffix(key)
+		i, found, err := instruments.find(t, id)
+		if err != nil {
+			return nil, err
+		}
+		if found && wanted(&i) {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// LiveInstruments returns the live instruments of an abstract in ID order.
+func (t *Tx) LiveInstruments(abstract uint64) ([]model.Instrument, error) {
+	return t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool { return i.Trashed == nil })
+}
+
+// InstrumentsOfFile returns the live instruments that are linked to a document.
+func (t *Tx) InstrumentsOfFile(file uint64) (list []model.Instrument, err error) {
+	for _, id := range t.referringInstruments(refFile, file) {
+		i, found, err := instruments.find(t, id)
+		if err != nil {
+			return nil, err
+		}
+		if found && i.Trashed == nil {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// IsInstrumentEnded reports whether a live instrument releases or terminates an instrument.
+func (t *Tx) IsInstrumentEnded(id uint64) (bool, error) {
+	for _, source := range t.referringInstruments(refTarget, id) {
+		i, found, err := instruments.find(t, source)
+		if err != nil {
+			return false, err
+		}
+		if found && i.Trashed == nil && i.Ends(id) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// PutInstrument creates or updates an instrument and its index entries.
+func (t *Tx) PutInstrument(i model.Instrument) error {
+	old, existed, err := instruments.find(t, i.ID)
+	if err != nil {
+		return err
+	}
+	if existed && old.AbstractID != i.AbstractID {
+		if err := t.bucket(bucketAbstractInstruments).Delete(abstractInstrumentKey(&old)); err != nil {
+			return fmt.Errorf("move instrument %d: %w", i.ID, err)
+		}
+	}
+	if err := putKeyOnly(t.bucket(bucketAbstractInstruments), abstractInstrumentKey(&i)); err != nil {
+		return fmt.Errorf("index instrument %d: %w", i.ID, err)
+	}
+	if err := t.updateRefs(&old, &i); err != nil {
+		return err
+	}
+	t.countTransition(CountInstruments, existed && old.Trashed == nil, i.Trashed == nil)
+	return instruments.save(t, i.ID, &old, existed, &i)
+}
+
+// RemoveInstrument permanently deletes an instrument, live or in the trash. The error has kind
+// errs.NotFound if it doesn't exist.
+func (t *Tx) RemoveInstrument(id uint64) error {
+	old, err := instruments.get(t, id)
+	if err != nil {
+		return err
+	}
+	if err := t.bucket(bucketAbstractInstruments).Delete(abstractInstrumentKey(&old)); err != nil {
+		return fmt.Errorf("remove instrument %d: %w", id, err)
+	}
+	if err := t.updateRefs(&old, &model.Instrument{ID: id}); err != nil {
+		return err
+	}
+	t.countTransition(CountInstruments, old.Trashed == nil, false)
+	return instruments.purge(t, id, &old)
+}
+
+// abstractInstrumentKey returns the key of an instrument in the bucket abstract_instruments.
+func abstractInstrumentKey(i *model.Instrument) []byte {
+	return append(encodeUint64(i.AbstractID), encodeUint64(i.ID)...)
+}
+
+// DocumentTypes returns the document types in display order, including the retired ones.
+func (t *Tx) DocumentTypes() (model.DocumentTypes, error) {
+	return getSetting(t, &t.caches.documentTypes, keyDocumentTypes)
+}
+
+// PutDocumentTypes replaces the document types.
+func (t *Tx) PutDocumentTypes(types model.DocumentTypes) error {
+	return t.putSetting(keyDocumentTypes, types)
+}

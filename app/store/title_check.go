@@ -1,0 +1,129 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"deedkeep/app/model"
+)
+
+// checkTitleWork verifies the instruments, the title work of abstracts, and the notes, and their
+// references to other records.
+func (k *checker) checkTitleWork() {
+	checkTable(k, instruments.table, k.checkInstrument)
+	decodeTable(k, titleWork, func(w model.TitleWork) {
+		k.checkReference("title work", w.AbstractID, "abstract", abstracts.has(k.t, w.AbstractID), w.AbstractID)
+		if w.OrderID != 0 {
+			k.checkReference("title work", w.AbstractID, "order", orders.has(k.t, w.OrderID), w.OrderID)
+			k.checkIndexed("title work", w.AbstractID, bucketOrderAbstracts, orderAbstractKey(&w))
+		}
+	})
+	checkTable(k, notes, func(n model.Note) {
+		k.checkIndexed("note", n.ID, bucketRecordNotes, noteKey(&n))
+		k.checkReference("note", n.ID, "record", k.t.recordExists(n.Record), 0)
+	})
+	if _, err := k.t.DocumentTypes(); err != nil {
+		k.addFinding("workspace", string(keyDocumentTypes), "%v", err)
+	}
+}
+
+func (k *checker) checkInstrument(i model.Instrument) {
+	checkListIndexes(k, &instruments, i.ID, &i)
+	if i.Trashed == nil {
+		k.counts[CountInstruments]++
+	}
+	k.checkIndexed("instrument", i.ID, bucketAbstractInstruments, abstractInstrumentKey(&i))
+	for _, key := range instrumentRefs(&i) {
+		k.checkIndexed("instrument", i.ID, bucketInstrumentRefs, key)
+	}
+	k.checkReference("instrument", i.ID, "abstract", abstracts.has(k.t, i.AbstractID), i.AbstractID)
+	for _, d := range i.Documents {
+		k.checkReference("instrument", i.ID, "file", files.has(k.t, d.FileID), d.FileID)
+	}
+}
+
+// checkTitleIndexes verifies that every entry of the indexes of instruments, title work, and notes
+// matches a record.
+func (k *checker) checkTitleIndexes() {
+	k.checkEntries(bucketInstrumentRefs, func(key, _ []byte) bool {
+		id, ok := idSuffix(key)
+		i, err := instruments.get(k.t, id)
+		return ok && err == nil && slices.ContainsFunc(instrumentRefs(&i), func(want []byte) bool { return bytes.Equal(want, key) })
+	})
+	k.checkEntries(bucketAbstractInstruments, func(key, _ []byte) bool {
+		id, ok := idSuffix(key)
+		i, err := instruments.get(k.t, id)
+		return ok && err == nil && bytes.Equal(key, abstractInstrumentKey(&i))
+	})
+	k.checkEntries(bucketOrderAbstracts, func(key, _ []byte) bool {
+		id, ok := idSuffix(key)
+		w, err := titleWork.get(k.t, id)
+		return ok && err == nil && w.OrderID != 0 && bytes.Equal(key, orderAbstractKey(&w))
+	})
+	k.checkEntries(bucketRecordNotes, func(key, _ []byte) bool {
+		id, ok := idSuffix(key)
+		n, err := notes.get(k.t, id)
+		return ok && err == nil && bytes.Equal(key, noteKey(&n))
+	})
+}
+
+// recordExists reports whether a record, such as "abstract:7", exists, live or in the trash.
+func (t *Tx) recordExists(record string) bool {
+	v := parseValue(record)
+	switch v.text {
+	case abstracts.typeName:
+		return abstracts.has(t, v.number)
+	case orders.typeName:
+		return orders.has(t, v.number)
+	case files.typeName:
+		return files.has(t, v.number)
+	}
+	return false
+}
+
+// rebuildInstruments regenerates the indexes of instruments.
+func (r *rebuilder) rebuildInstruments() error {
+	return rebuildLists(r, &instruments, func(t *Tx, id uint64, i *model.Instrument) error {
+		t.countTransition(CountInstruments, false, i.Trashed == nil)
+		if err := t.updateRefs(&model.Instrument{ID: id}, i); err != nil {
+			return err
+		}
+		return putKeyOnly(t.bucket(bucketAbstractInstruments), abstractInstrumentKey(i))
+	})
+}
+
+// rebuildTitleWork regenerates the index of abstracts by order.
+func (r *rebuilder) rebuildTitleWork() error {
+	return eachRecord(r, titleWork, func(t *Tx, _ uint64, w *model.TitleWork) error {
+		if w.OrderID == 0 {
+			return nil
+		}
+		return putKeyOnly(t.bucket(bucketOrderAbstracts), orderAbstractKey(w))
+	})
+}
+
+// rebuildNotes regenerates the index of notes by record.
+func (r *rebuilder) rebuildNotes() error {
+	return eachRecord(r, notes, func(t *Tx, _ uint64, n *model.Note) error {
+		return putKeyOnly(t.bucket(bucketRecordNotes), noteKey(n))
+	})
+}
+
+// RemoveTitleRecords permanently deletes what belongs to an abstract besides its documents: its
+// instruments, title work, and notes.
+func (t *Tx) RemoveTitleRecords(abstract uint64) error {
+	list, err := t.InstrumentsOfAbstract(abstract, func(*model.Instrument) bool { return true })
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if err := t.RemoveInstrument(i.ID); err != nil {
+			return err
+		}
+	}
+	if err := t.RemoveTitleWork(abstract); err != nil {
+		return err
+	}
+	return t.RemoveNotesOf(fmt.Sprintf("%s:%d", abstracts.typeName, abstract))
+}
