@@ -146,6 +146,22 @@ func (i Instrument) RecordingReference() string {
 	return joinNonEmpty("; ", joinNonEmpty(", ", book, page), number, caseNumber)
 }
 
+// Heading returns a line that identifies the instrument: its type, where it is recorded, and its
+// parties.
+func (i Instrument) Heading(t DocumentType) string {
+	name := func(list []string) string {
+		switch len(list) {
+		case 0:
+			return ""
+		case 1:
+			return list[0]
+		}
+		return list[0] + " et al."
+	}
+	parties := joinNonEmpty(" to ", name(i.Grantors), name(i.Grantees))
+	return joinNonEmpty(" · ", cmp.Or(t.Name, "Instrument"), i.RecordingReference(), parties)
+}
+
 // SearchTerms returns the searchable values of the instrument. typeName is the name of its type.
 func (i Instrument) SearchTerms(typeName string) SearchTerms {
 	var k SearchTerms

@@ -137,14 +137,14 @@ func (t *Tx) LiveInstruments(abstract uint64) ([]model.Instrument, error) {
 	return t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool { return i.Trashed == nil })
 }
 
-// InstrumentsOfFile returns the live instruments that are linked to a document.
+// InstrumentsOfFile returns the instruments that are linked to a document, live or in the trash.
 func (t *Tx) InstrumentsOfFile(file uint64) (list []model.Instrument, err error) {
 	for _, id := range t.referringInstruments(refFile, file) {
 		i, found, err := instruments.find(t, id)
 		if err != nil {
 			return nil, err
 		}
-		if found && i.Trashed == nil {
+		if found {
 			list = append(list, i)
 		}
 	}

@@ -323,7 +323,7 @@ func (a *Abstracts) Trash(ctx context.Context, actor model.Actor, id uint64, mat
 					return nil, err
 				}
 			}
-			return fileCountDetail(live), t.PutAbstract(abstract)
+			return fileCountDetail(live), errors.Join(trashInstruments(t, id, in), t.PutAbstract(abstract))
 		})
 }
 
@@ -342,7 +342,7 @@ func (a *Abstracts) Restore(ctx context.Context, actor model.Actor, id uint64,
 				}
 				out.Files = append(out.Files, file)
 			}
-			return out, fileCountDetail(out), t.PutAbstract(out.Abstract)
+			return out, fileCountDetail(out), errors.Join(restoreInstruments(t, out.Abstract.ID), t.PutAbstract(out.Abstract))
 		})
 }
 

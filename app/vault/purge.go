@@ -251,7 +251,8 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 		return purged, err
 	}
 	for _, file := range in.Files {
-		if err := errors.Join(t.RemoveFile(file.ID), p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file))); err != nil {
+		if err := errors.Join(unlinkDocument(t, file.ID), t.RemoveNotesOf(txn.RecordRef(FileOps.Name, file.ID)), t.RemoveFile(file.ID),
+			p.addEvent(t, at, FileOps.Name, file.ID, file.Filename, fileEventDetail(file))); err != nil {
 			return purged, err
 		}
 	}
@@ -259,10 +260,15 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	switch item.Type {
 	case AbstractOps.Name:
 		purged.records++
-		err = errors.Join(t.RemoveAbstract(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
+		err = errors.Join(t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID),
+			p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
 	case OrderOps.Name:
 		purged.records++
-		err = errors.Join(t.RemoveOrder(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
+		err = errors.Join(unlinkOrder(t, item.ID), t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID),
+			p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
+	case instrumentOps.Name:
+		purged.records++
+		err = errors.Join(t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	}
 	return purged, err
 }

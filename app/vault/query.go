@@ -31,6 +31,11 @@ const (
 	ColumnActor       = store.ColumnActor
 	ColumnKind        = store.ColumnKind
 	ColumnRecord      = store.ColumnRecord
+
+	ColumnDocumentType     = store.ColumnDocumentType
+	ColumnInstrumentNumber = store.ColumnInstrumentNumber
+	ColumnBook             = store.ColumnBook
+	ColumnPage             = store.ColumnPage
 )
 
 // These are the sort orders.

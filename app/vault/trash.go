@@ -16,7 +16,7 @@ type Trash struct{ v *Vault }
 
 // Trashed is a record in the trash.
 type Trashed struct {
-	Type          string // "abstract", "order", "file"
+	Type          string // "abstract", "order", "file", "instrument"
 	ID            uint64
 	Heading       string // display name
 	At            time.Time
@@ -70,6 +70,8 @@ func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, e
 	case OrderOps.Name:
 		o, readErr := t.OrderIncludingTrash(e.ID)
 		item.Heading, in, err = o.Number, o.Trashed, readErr
+	case instrumentOps.Name:
+		in, err = v.readTrashedInstrument(t, &item)
 	default:
 		in, err = v.readTrashedFile(t, &item)
 	}
@@ -87,6 +89,29 @@ func (v *Vault) readTrashedAbstract(t *store.Tx, item *Trashed) (*model.Trashed,
 	item.Heading = v.HeadingIn(t, a)
 	item.RetainedUntil, err = v.abstractRetainedUntil(t, a)
 	return a.Trashed, err
+}
+
+func (v *Vault) readTrashedInstrument(t *store.Tx, item *Trashed) (*model.Trashed, error) {
+	i, err := t.InstrumentIncludingTrash(item.ID)
+	if err != nil {
+		return nil, err
+	}
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return nil, err
+	}
+	kind, _ := types.ByID(i.TypeID)
+	item.Heading = i.Heading(kind)
+	item.Abstract = &TrashedFrom{ID: i.AbstractID}
+	a, err := t.AbstractIncludingTrash(i.AbstractID)
+	switch {
+	case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged):
+		return i.Trashed, nil
+	case err == nil:
+		item.Abstract.Heading, item.Abstract.Live = v.HeadingIn(t, a), a.Trashed == nil
+		item.RetainedUntil, err = v.abstractRetainedUntil(t, a)
+	}
+	return i.Trashed, err
 }
 
 func (v *Vault) readTrashedFile(t *store.Tx, item *Trashed) (*model.Trashed, error) {
@@ -153,6 +178,9 @@ func (v *Vault) findInTrash(t *store.Tx, recordType string, id uint64) (Trashed,
 	case FileOps.Name:
 		f, readErr := t.FileIncludingTrash(id)
 		in, err = f.Trashed, readErr
+	case instrumentOps.Name:
+		i, readErr := t.InstrumentIncludingTrash(id)
+		in, err = i.Trashed, readErr
 	}
 	if err != nil {
 		return Trashed{}, err

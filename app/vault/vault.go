@@ -55,14 +55,17 @@ type Settings struct {
 // concurrent use.
 type Vault struct {
 	*txn.DB
-	Abstracts *Abstracts
-	Orders    *Orders
-	Files     *Files
-	Folders   *Folders
-	Trash     *Trash
-	Templates *Templates
-	Purger    *Purger
-	Sweeper   *Sweeper
+	Abstracts   *Abstracts
+	Orders      *Orders
+	Instruments *Instruments
+	TitleWork   *TitleWork
+	Notes       *Notes
+	Files       *Files
+	Folders     *Folders
+	Trash       *Trash
+	Templates   *Templates
+	Purger      *Purger
+	Sweeper     *Sweeper
 
 	Settings      Settings
 	secrets       *secret.Keys
@@ -100,6 +103,7 @@ func New(db *txn.DB, opts Options) *Vault {
 		Blobs: opts.Blobs, Previews: opts.Previews, Reader: opts.Reader,
 	}
 	v.Abstracts, v.Orders = &Abstracts{v}, &Orders{v}
+	v.Instruments, v.TitleWork, v.Notes = &Instruments{v}, &TitleWork{v}, &Notes{v}
 	v.Files, v.Folders, v.Trash = &Files{v}, &Folders{v}, &Trash{v}
 	v.Templates, v.Purger = &Templates{v}, &Purger{v: v}
 	v.Sweeper = &Sweeper{DB: db, vault: v}

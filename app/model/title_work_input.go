@@ -1,0 +1,147 @@
+package model
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"deedkeep/app/errs"
+)
+
+// MaxTitleRows is the maximum number of names run, and of requirements and exceptions, of an
+// abstract.
+const MaxTitleRows = 500
+
+// DateBefore is the code of a date that must not be before another one.
+const DateBefore errs.Code = "The {field} field must not be before the %s field."
+
+// rows returns the elements of a list of up to MaxTitleRows objects.
+func (f *validation) rows(raw json.RawMessage) []json.RawMessage {
+	const field = "rows"
+	var items []json.RawMessage
+	switch {
+	case isEmptyValue(raw):
+		return nil
+	case raw[0] != '[' || json.Unmarshal(raw, &items) != nil:
+		f.Add(field, errs.NotArray)
+	case len(items) > MaxTitleRows:
+		f.Add(field, TooManyItems, MaxTitleRows)
+	default:
+		return items
+	}
+	return nil
+}
+
+// CheckNamesRun validates a list of names run and returns all errors. A row that the current list
+// has, too, keeps who added it and when.
+func CheckNamesRun(raw json.RawMessage, current []NameRun, actor Actor, at time.Time) ([]NameRun, errs.Fields) {
+	var f validation
+	var list []NameRun
+	for n, item := range f.rows(raw) {
+		field := itemField("rows", n)
+		members, ok := f.members(field, item)
+		if !ok {
+			continue
+		}
+		run := NameRun{
+			Name:    f.line(field+".name", textInput(members["name"]), MaxNameLength),
+			From:    f.date(field+".from", textInput(members["from"])),
+			To:      f.date(field+".to", textInput(members["to"])),
+			Indexes: f.nameList(field+".indexes", members["indexes"]),
+			Result:  f.optionalParagraph(field+".result", textInput(members["result"])),
+			By:      Actor{Kind: actor.Kind, ID: actor.ID, Name: actor.Name}, At: at,
+		}
+		if run.Name == "" {
+			f.Add(field+".name", errs.Required)
+		}
+		if run.From != "" && run.To != "" && run.To < run.From {
+			f.Add(field+".to", DateBefore, "from")
+		}
+		if old := slices.IndexFunc(current, run.sameSearch); old >= 0 {
+			run.By, run.At = current[old].By, current[old].At
+		}
+		list = append(list, run)
+	}
+	return list, f.Fields
+}
+
+// sameSearch reports whether two rows describe the same search.
+func (r NameRun) sameSearch(other NameRun) bool {
+	return r.Name == other.Name && r.From == other.From && r.To == other.To && r.Result == other.Result && slices.Equal(r.Indexes, other.Indexes)
+}
+
+// CheckRequirements validates a list of requirements and exceptions and returns all errors. It
+// ignores rows whose source is an instrument, because they follow from the instrument.
+func CheckRequirements(raw json.RawMessage, isInstrument func(id uint64) bool) ([]RequirementRow, errs.Fields) {
+	var f validation
+	var list []RequirementRow
+	for n, item := range f.rows(raw) {
+		field := itemField("rows", n)
+		members, ok := f.members(field, item)
+		if source, _ := decodeString(members["source"]); !ok || source == "instrument" {
+			continue
+		}
+		row := RequirementRow{
+			Kind:    choiceOf(RequirementKind, ExceptionKind)(&f, field+".kind", textInput(members["kind"])),
+			Text:    f.optionalParagraph(field+".text", textInput(members["text"])),
+			Cleared: f.date(field+".cleared", textInput(members["cleared"])),
+		}
+		if isEmptyValue(members["kind"]) {
+			f.Add(field+".kind", errs.Required)
+		}
+		if row.Text == "" {
+			f.Add(field+".text", errs.Required)
+		}
+		id, present, valid := idOf(members["instrument_id"])
+		switch {
+		case !valid:
+			f.Add(field+".instrument_id", errs.NotInteger)
+		case present && !isInstrument(id):
+			f.Add(field+".instrument_id", errs.InvalidChoice)
+		default:
+			row.InstrumentID = id
+		}
+		list = append(list, row)
+	}
+	return list, f.Fields
+}
+
+// CheckAssignment validates the members of an assignment and returns all errors. canWork reports
+// whether a user exists and may work on abstracts.
+func CheckAssignment(members map[string]json.RawMessage, canWork func(user uint64) bool) (Assignment, errs.Fields) {
+	var f validation
+	var a Assignment
+	for _, person := range []struct {
+		field string
+		value *uint64
+	}{{"searcher", &a.SearcherID}, {"examiner", &a.ExaminerID}} {
+		id, present, valid := idOf(members[person.field])
+		switch {
+		case !valid:
+			f.Add(person.field, errs.NotInteger)
+		case present && !canWork(id):
+			f.Add(person.field, errs.InvalidChoice)
+		default:
+			*person.value = id
+		}
+	}
+	a.DueDate = f.date("due_date", textInput(members["due_date"]))
+	return a, f.Fields
+}
+
+// CheckCertificate validates the members of a certificate and returns all errors.
+func CheckCertificate(members map[string]json.RawMessage) (Certificate, errs.Fields) {
+	var f validation
+	c := Certificate{
+		EffectiveDate:   f.date("effective_date", textInput(members["effective_date"])),
+		SearchFrom:      f.date("search_from", textInput(members["search_from"])),
+		IndicesSearched: f.nameList("indices_searched", members["indices_searched"]),
+	}
+	if isEmptyValue(members["effective_date"]) {
+		f.Add("effective_date", errs.Required)
+	}
+	if c.SearchFrom != "" && c.EffectiveDate != "" && c.EffectiveDate < c.SearchFrom {
+		f.Add("effective_date", DateBefore, "search from")
+	}
+	return c, f.Fields
+}

@@ -1,0 +1,461 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+	"deedkeep/app/txn"
+)
+
+// Instruments records the instruments of abstracts and their runsheets.
+type Instruments struct{ v *Vault }
+
+// InstrumentView is an instrument with what follows from other records.
+type InstrumentView struct {
+	model.Instrument
+	Type     model.DocumentType // zero if the instrument has no type
+	Status   string             // effective status, see model.Instrument.EffectiveStatus
+	Position int                // place in the runsheet, starting with 1
+}
+
+// instrumentOps reads and writes instruments for the shared operations.
+var instrumentOps = recordOps[model.Instrument]{
+	Name:              "instrument",
+	get:               (*store.Tx).Instrument,
+	getIncludingTrash: (*store.Tx).InstrumentIncludingTrash,
+	version:           func(i model.Instrument) uint64 { return i.Version },
+	trashed:           func(i model.Instrument) *model.Trashed { return i.Trashed },
+	changes:           model.Instrument.Changes,
+	save: func(t *store.Tx, now model.Instrument, at time.Time) (model.Instrument, error) {
+		now.Version, now.UpdatedAt = now.Version+1, nextUpdateTime(at, now.UpdatedAt)
+		return now, errors.Join(t.PutInstrument(now), bumpRunsheet(t, now.AbstractID))
+	},
+}
+
+// bumpRunsheet counts a change of the runsheet of an abstract.
+func bumpRunsheet(t *store.Tx, abstract uint64) error {
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return err
+	}
+	work.RunsheetVersion++
+	return t.PutTitleWork(work)
+}
+
+// Types returns the document types in display order, including the retired ones.
+func (s *Instruments) Types(ctx context.Context) (types model.DocumentTypes, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		types, err = t.DocumentTypes()
+		return err
+	})
+	return types, err
+}
+
+// SetTypes replaces the document types. Types that are missing in the list are retired. It returns
+// Invalid, listing every invalid type. If dryRun is true, it only returns the result.
+func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types model.DocumentTypes, dryRun bool) (now model.DocumentTypes, err error) {
+	check := func(t *store.Tx) error {
+		current, err := t.DocumentTypes()
+		if err != nil {
+			return err
+		}
+		var rejected errs.Fields
+		if now, rejected = types.Check(current); len(rejected) > 0 {
+			return rejected.Err()
+		}
+		if slices.Equal(now, current) {
+			return txn.ErrNoChange
+		}
+		return nil
+	}
+	if dryRun {
+		err = s.v.Store.View(ctx, check)
+	} else {
+		err = s.v.Write(ctx, actor, check, func(t *store.Tx) error {
+			return errors.Join(t.PutDocumentTypes(now), s.v.AddEvent(t, s.v.Now(), actor, "document_types.changed", "", nil))
+		})
+	}
+	if errors.Is(err, txn.ErrNoChange) {
+		err = nil
+	}
+	return now, err
+}
+
+// Create records an instrument of an abstract. The county and state are those of the abstract
+// unless the input has them. position is its place in the runsheet, starting with 1; 0 places it by
+// its recording date. It returns Invalid, listing every invalid field.
+func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, in model.InstrumentInput, position int,
+	idempotency Idempotency[InstrumentView]) (InstrumentView, error) {
+	var created model.Instrument
+	var view InstrumentView
+	err := s.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, s.v); err != nil {
+			return err
+		}
+		a, err := t.Abstract(abstract)
+		if err != nil {
+			return err
+		}
+		created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, in)
+		return err
+	}, func(t *store.Tx) (err error) {
+		at := s.v.Now()
+		if created, err = s.add(t, actor, at, created); err != nil {
+			return err
+		}
+		if position > 0 {
+			if err := s.place(t, created, position); err != nil {
+				return err
+			}
+		}
+		if view, err = s.view(t, created); err != nil {
+			return err
+		}
+		return idempotency.SaveResponse(t, at, view)
+	})
+	return view, err
+}
+
+// add stores a validated instrument and adds an audit entry.
+func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) (_ model.Instrument, err error) {
+	if i.ID, err = t.NewInstrumentID(); err != nil {
+		return i, err
+	}
+	i.Version, i.CreatedAt, i.UpdatedAt = 1, at, at
+	if err := errors.Join(t.PutInstrument(i), bumpRunsheet(t, i.AbstractID)); err != nil {
+		return i, err
+	}
+	return i, s.v.AddEvent(t, at, actor, "instrument.created", txn.RecordRef(instrumentOps.Name, i.ID),
+		map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, i.AbstractID)})
+}
+
+// check validates the input for an instrument against the vault.
+func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, in model.InstrumentInput) (model.Instrument, error) {
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return old, err
+	}
+	work, err := t.TitleWork(old.AbstractID)
+	if err != nil {
+		return old, err
+	}
+	belongs := func(abstract uint64) bool {
+		return abstract == old.AbstractID || abstract == work.PriorID && abstract != 0
+	}
+	now, rejected := in.Check(old, model.InstrumentContext{
+		Types: types,
+		File: func(id uint64) (*int, bool) {
+			f, err := t.File(id)
+			return f.Pages, err == nil && belongs(f.AbstractID)
+		},
+		Instrument: func(id uint64) (model.Instrument, bool) {
+			i, err := t.Instrument(id)
+			return i, err == nil && belongs(i.AbstractID)
+		},
+		Actor: actor,
+	})
+	return now, rejected.Err()
+}
+
+// view returns an instrument with its type, status, and position.
+func (s *Instruments) view(t *store.Tx, i model.Instrument) (InstrumentView, error) {
+	runsheet, err := s.runsheet(t, i.AbstractID)
+	if err != nil {
+		return InstrumentView{}, err
+	}
+	for _, view := range runsheet.Instruments {
+		if view.ID == i.ID {
+			return view, nil
+		}
+	}
+	return InstrumentView{}, errs.RecordNotFound(instrumentOps.Name, i.ID)
+}
+
+// Get returns an instrument, or NotFound.
+func (s *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		i, err := t.Instrument(id)
+		if err != nil {
+			return err
+		}
+		view, err = s.view(t, i)
+		return err
+	})
+	return view, err
+}
+
+// Patch changes the fields in the input and, if position is not 0, the place in the runsheet. It
+// returns Invalid, listing every invalid field, or PreconditionFailed if match doesn't accept the
+// current version.
+func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, in model.InstrumentInput, position int, match Match,
+) (view InstrumentView, err error) {
+	if position > 0 {
+		err = s.v.Write(ctx, actor, func(t *store.Tx) error {
+			i, err := t.Instrument(id)
+			if err != nil {
+				return err
+			}
+			if err := match.check(i.Version); err != nil {
+				return err
+			}
+			_, err = s.check(t, actor, i, in)
+			return err
+		}, func(t *store.Tx) error {
+			i, err := t.Instrument(id)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.place(t, i, position), s.addSequenceEvent(t, actor, i.AbstractID))
+		})
+		if err != nil {
+			return view, err
+		}
+	}
+	_, err = patch(ctx, s.v, instrumentOps, actor, id, match, func(t *store.Tx, old model.Instrument) (model.Instrument, error) {
+		return s.check(t, actor, old, in)
+	})
+	if err != nil {
+		return view, err
+	}
+	return s.Get(ctx, id)
+}
+
+// Trash moves an instrument to the trash.
+func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
+	return trash(ctx, s.v, instrumentOps, actor, id, match, "trashed",
+		func(t *store.Tx, live model.Instrument, in model.Trashed) (map[string]string, error) {
+			live.Trashed = &in
+			return map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, live.AbstractID)},
+				errors.Join(t.PutInstrument(live), bumpRunsheet(t, live.AbstractID))
+		})
+}
+
+// Restore restores an instrument from the trash. It returns Conflict if its abstract is in the
+// trash or was purged. If the instrument is not in the trash, it changes nothing.
+func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Instrument],
+) (InstrumentView, error) {
+	_, err := restore(ctx, s.v, instrumentOps, actor, id, idempotency, func(t *store.Tx, in model.Instrument) error {
+		if _, err := t.Abstract(in.AbstractID); errs.KindOf(err) == errs.NotFound {
+			return &errs.Error{Kind: errs.Conflict, Message: "The abstract of this instrument is in the trash. Restore the abstract first."}
+		} else if err != nil {
+			return err
+		}
+		return nil
+	}, func(t *store.Tx, in model.Instrument, _ time.Time) (model.Instrument, map[string]string, error) {
+		in.Trashed = nil
+		return in, map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, in.AbstractID)},
+			errors.Join(t.PutInstrument(in), bumpRunsheet(t, in.AbstractID))
+	})
+	if err != nil {
+		return InstrumentView{}, err
+	}
+	return s.Get(ctx, id)
+}
+
+// Runsheet is the list of the instruments of an abstract in sequence, with the gaps in the chain of
+// title.
+type Runsheet struct {
+	Instruments []InstrumentView
+	Gaps        []model.Gap
+	Version     uint64 // counts the changes of the runsheet
+}
+
+// Runsheet returns the runsheet of an abstract, or NotFound.
+func (s *Instruments) Runsheet(ctx context.Context, abstract uint64) (sheet Runsheet, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		if _, err := t.Abstract(abstract); err != nil {
+			return err
+		}
+		sheet, err = s.runsheet(t, abstract)
+		return err
+	})
+	return sheet, err
+}
+
+// runsheet reads the runsheet of an abstract.
+func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, err error) {
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return sheet, err
+	}
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return sheet, err
+	}
+	list, err := t.LiveInstruments(abstract)
+	if err != nil {
+		return sheet, err
+	}
+	list = model.SortRunsheet(list, work.Sequence)
+	sheet = Runsheet{Gaps: model.Gaps(list, types), Version: work.RunsheetVersion, Instruments: make([]InstrumentView, 0, len(list))}
+	for n, i := range list {
+		view, err := s.withStatus(t, types, i)
+		if err != nil {
+			return sheet, err
+		}
+		view.Position = n + 1
+		sheet.Instruments = append(sheet.Instruments, view)
+	}
+	return sheet, nil
+}
+
+// withStatus returns an instrument with its type and status.
+func (s *Instruments) withStatus(t *store.Tx, types model.DocumentTypes, i model.Instrument) (InstrumentView, error) {
+	view := InstrumentView{Instrument: i}
+	view.Type, _ = types.ByID(i.TypeID)
+	ended, err := t.IsInstrumentEnded(i.ID)
+	view.Status = i.EffectiveStatus(view.Type, ended, s.today())
+	return view, err
+}
+
+// today returns the current date at the server's location, because staff work there.
+func (s *Instruments) today() string { return s.v.Now().Local().Format(time.DateOnly) }
+
+// SetSequence sets the sequence of the runsheet. ids must contain each instrument of the abstract
+// exactly once; otherwise, it returns Invalid.
+func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstract uint64, ids []uint64) error {
+	return s.v.Write(ctx, actor, func(t *store.Tx) error {
+		if _, err := t.Abstract(abstract); err != nil {
+			return err
+		}
+		list, err := t.LiveInstruments(abstract)
+		if err != nil {
+			return err
+		}
+		var live []uint64
+		for _, i := range list {
+			live = append(live, i.ID)
+		}
+		if sorted := slices.Sorted(slices.Values(ids)); !slices.Equal(sorted, live) {
+			return errs.InvalidField("instruments", "The {field} field must list each instrument of the abstract once.")
+		}
+		return nil
+	}, func(t *store.Tx) error {
+		return errors.Join(setSequence(t, abstract, ids), s.addSequenceEvent(t, actor, abstract))
+	})
+}
+
+func setSequence(t *store.Tx, abstract uint64, ids []uint64) error {
+	work, err := t.TitleWork(abstract)
+	if err != nil {
+		return err
+	}
+	work.Sequence = ids
+	work.RunsheetVersion++
+	return t.PutTitleWork(work)
+}
+
+func (s *Instruments) addSequenceEvent(t *store.Tx, actor model.Actor, abstract uint64) error {
+	return s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil)
+}
+
+// place moves an instrument to a place in the runsheet. A place after the end is the end.
+func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) error {
+	sheet, err := s.runsheet(t, i.AbstractID)
+	if err != nil {
+		return err
+	}
+	var ids []uint64
+	for _, other := range sheet.Instruments {
+		if other.ID != i.ID {
+			ids = append(ids, other.ID)
+		}
+	}
+	return setSequence(t, i.AbstractID, slices.Insert(ids, min(position-1, len(ids)), i.ID))
+}
+
+// InstrumentQuery selects instruments of all abstracts.
+type InstrumentQuery struct {
+	Query
+	Status string // effective status; "" means any
+	Party  string // part of the name of a party, ignoring case; "" means any
+}
+
+// List returns a page of the instruments of all live abstracts. With Status or Party, a page can
+// have fewer instruments than its limit although more follow.
+func (s *Instruments) List(ctx context.Context, q InstrumentQuery) (page Page[InstrumentView], err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		types, err := t.DocumentTypes()
+		if err != nil {
+			return err
+		}
+		found, err := t.ListInstruments(q.Query)
+		if err != nil {
+			return err
+		}
+		page = Page[InstrumentView]{Next: found.Next, Prev: found.Prev, Bytes: found.Bytes, Truncated: found.Truncated}
+		for _, i := range found.Items {
+			view, err := s.withStatus(t, types, i)
+			if err != nil {
+				return err
+			}
+			if q.accepts(view) {
+				page.Items = append(page.Items, view)
+			}
+		}
+		return nil
+	})
+	return page, err
+}
+
+// accepts reports whether an instrument has the status and the party of the query.
+func (q InstrumentQuery) accepts(view InstrumentView) bool {
+	if q.Status != "" && view.Status != q.Status {
+		return false
+	}
+	party := model.Fold(q.Party)
+	return party == "" || slices.ContainsFunc(view.Names(), func(name string) bool { return strings.Contains(model.Fold(name), party) })
+}
+
+// trashInstruments moves the live instruments of an abstract to the trash with it.
+func trashInstruments(t *store.Tx, abstract uint64, in model.Trashed) error {
+	list, err := t.LiveInstruments(abstract)
+	if err != nil {
+		return err
+	}
+	in.With = txn.RecordRef(AbstractOps.Name, abstract)
+	for _, i := range list {
+		i.Trashed = &in
+		if err := t.PutInstrument(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreInstruments restores the instruments that were trashed with their abstract.
+func restoreInstruments(t *store.Tx, abstract uint64) error {
+	list, err := t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool { return i.Trashed != nil && i.Trashed.With != "" })
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		i.Trashed = nil
+		if err := t.PutInstrument(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlinkDocument removes the links of instruments, live or in the trash, to a document that is
+// purged.
+func unlinkDocument(t *store.Tx, file uint64) error {
+	list, err := t.InstrumentsOfFile(file)
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		i.Documents = slices.DeleteFunc(slices.Clone(i.Documents), func(d model.DocumentLink) bool { return d.FileID == file })
+		if err := t.PutInstrument(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
