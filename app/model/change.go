@@ -52,6 +52,11 @@ func (c *changes) reference(field string, from, to uint64) {
 	}
 }
 
+// NumberChange returns the change of a number that isn't a field of a record.
+func NumberChange(field string, from, to int) Change {
+	return Change{field, numberJSON(uint64(max(from, 0))), numberJSON(uint64(max(to, 0)))}
+}
+
 func numberJSON(n uint64) json.RawMessage {
 	if n == 0 {
 		return null

@@ -24,18 +24,51 @@ type InstrumentView struct {
 	Position int                // place in the runsheet, starting with 1
 }
 
-// instrumentOps reads and writes instruments for the shared operations.
-var instrumentOps = recordOps[model.Instrument]{
-	Name:              "instrument",
-	get:               (*store.Tx).Instrument,
-	getIncludingTrash: (*store.Tx).InstrumentIncludingTrash,
-	version:           func(i model.Instrument) uint64 { return i.Version },
-	trashed:           func(i model.Instrument) *model.Trashed { return i.Trashed },
-	changes:           model.Instrument.Changes,
-	save: func(t *store.Tx, now model.Instrument, at time.Time) (model.Instrument, error) {
-		now.Version, now.UpdatedAt = now.Version+1, nextUpdateTime(at, now.UpdatedAt)
-		return now, errors.Join(t.PutInstrument(now), bumpRunsheet(t, now.AbstractID))
-	},
+// instrumentType is the type of instruments in record references.
+const instrumentType = "instrument"
+
+// ops reads and writes instruments for the shared operations. A change of Position moves the
+// instrument in the runsheet.
+func (s *Instruments) ops() recordOps[InstrumentView] {
+	return recordOps[InstrumentView]{
+		Name: instrumentType,
+		get: func(t *store.Tx, id uint64) (InstrumentView, error) {
+			i, err := t.Instrument(id)
+			if err != nil {
+				return InstrumentView{}, err
+			}
+			return s.view(t, i)
+		},
+		getIncludingTrash: func(t *store.Tx, id uint64) (InstrumentView, error) {
+			i, err := t.InstrumentIncludingTrash(id)
+			if err != nil || i.Trashed != nil {
+				return InstrumentView{Instrument: i}, err
+			}
+			return s.view(t, i)
+		},
+		version: func(i InstrumentView) uint64 { return i.Version },
+		trashed: func(i InstrumentView) *model.Trashed { return i.Trashed },
+		changes: func(old, now InstrumentView) []model.Change {
+			changes := old.Instrument.Changes(now.Instrument)
+			if old.Position != now.Position {
+				changes = append(changes, model.NumberChange("position", old.Position, now.Position))
+			}
+			return changes
+		},
+		save: func(t *store.Tx, now InstrumentView, at time.Time) (InstrumentView, error) {
+			i := now.Instrument
+			i.Version, i.UpdatedAt = i.Version+1, nextUpdateTime(at, i.UpdatedAt)
+			if err := putInstrument(t, i); err != nil {
+				return now, err
+			}
+			return s.place(t, i, now.Position)
+		},
+	}
+}
+
+// putInstrument writes an instrument and counts the change of the runsheet.
+func putInstrument(t *store.Tx, i model.Instrument) error {
+	return errors.Join(t.PutInstrument(i), bumpRunsheet(t, i.AbstractID))
 }
 
 // bumpRunsheet counts a change of the runsheet of an abstract.
@@ -109,12 +142,7 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if created, err = s.add(t, actor, at, created); err != nil {
 			return err
 		}
-		if position > 0 {
-			if err := s.place(t, created, position); err != nil {
-				return err
-			}
-		}
-		if view, err = s.view(t, created); err != nil {
+		if view, err = s.place(t, created, position); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, view)
@@ -128,10 +156,10 @@ func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.
 		return i, err
 	}
 	i.Version, i.CreatedAt, i.UpdatedAt = 1, at, at
-	if err := errors.Join(t.PutInstrument(i), bumpRunsheet(t, i.AbstractID)); err != nil {
+	if err := putInstrument(t, i); err != nil {
 		return i, err
 	}
-	return i, s.v.AddEvent(t, at, actor, "instrument.created", txn.RecordRef(instrumentOps.Name, i.ID),
+	return i, s.v.AddEvent(t, at, actor, "instrument.created", txn.RecordRef(instrumentType, i.ID),
 		map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, i.AbstractID)})
 }
 
@@ -174,88 +202,65 @@ func (s *Instruments) view(t *store.Tx, i model.Instrument) (InstrumentView, err
 			return view, nil
 		}
 	}
-	return InstrumentView{}, errs.RecordNotFound(instrumentOps.Name, i.ID)
+	return InstrumentView{}, errs.RecordNotFound(instrumentType, i.ID)
 }
 
 // Get returns an instrument, or NotFound.
 func (s *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView, err error) {
-	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		i, err := t.Instrument(id)
-		if err != nil {
-			return err
-		}
-		view, err = s.view(t, i)
+	err = s.v.Store.View(ctx, func(t *store.Tx) (err error) {
+		view, err = s.ops().get(t, id)
 		return err
 	})
 	return view, err
 }
 
-// Patch changes the fields in the input and, if position is not 0, the place in the runsheet. It
-// returns Invalid, listing every invalid field, or PreconditionFailed if match doesn't accept the
-// current version.
-func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, in model.InstrumentInput, position int, match Match,
-) (view InstrumentView, err error) {
-	if position > 0 {
-		err = s.v.Write(ctx, actor, func(t *store.Tx) error {
-			i, err := t.Instrument(id)
-			if err != nil {
-				return err
-			}
-			if err := match.check(i.Version); err != nil {
-				return err
-			}
-			_, err = s.check(t, actor, i, in)
-			return err
-		}, func(t *store.Tx) error {
-			i, err := t.Instrument(id)
-			if err != nil {
-				return err
-			}
-			return errors.Join(s.place(t, i, position), s.addSequenceEvent(t, actor, i.AbstractID))
-		})
-		if err != nil {
-			return view, err
+// InstrumentPatch is the input for changing an instrument. Position is its new place in the
+// runsheet, starting with 1; 0 leaves it where it is.
+type InstrumentPatch struct {
+	Input    model.InstrumentInput
+	Position int
+}
+
+// Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
+// PreconditionFailed if match doesn't accept the current version.
+func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p InstrumentPatch, match Match) (InstrumentView, error) {
+	return patch(ctx, s.v, s.ops(), actor, id, match, func(t *store.Tx, old InstrumentView) (now InstrumentView, err error) {
+		now = old
+		if p.Position > 0 {
+			now.Position = p.Position
 		}
-	}
-	_, err = patch(ctx, s.v, instrumentOps, actor, id, match, func(t *store.Tx, old model.Instrument) (model.Instrument, error) {
-		return s.check(t, actor, old, in)
+		now.Instrument, err = s.check(t, actor, old.Instrument, p.Input)
+		return now, err
 	})
-	if err != nil {
-		return view, err
-	}
-	return s.Get(ctx, id)
 }
 
 // Trash moves an instrument to the trash.
 func (s *Instruments) Trash(ctx context.Context, actor model.Actor, id uint64, match Match) error {
-	return trash(ctx, s.v, instrumentOps, actor, id, match, "trashed",
-		func(t *store.Tx, live model.Instrument, in model.Trashed) (map[string]string, error) {
+	return trash(ctx, s.v, s.ops(), actor, id, match, "trashed",
+		func(t *store.Tx, live InstrumentView, in model.Trashed) (map[string]string, error) {
 			live.Trashed = &in
-			return map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, live.AbstractID)},
-				errors.Join(t.PutInstrument(live), bumpRunsheet(t, live.AbstractID))
+			return map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, live.AbstractID)}, putInstrument(t, live.Instrument)
 		})
 }
 
 // Restore restores an instrument from the trash. It returns Conflict if its abstract is in the
-// trash or was purged. If the instrument is not in the trash, it changes nothing.
-func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[model.Instrument],
+// trash. If the instrument is not in the trash, it changes nothing.
+func (s *Instruments) Restore(ctx context.Context, actor model.Actor, id uint64, idempotency Idempotency[InstrumentView],
 ) (InstrumentView, error) {
-	_, err := restore(ctx, s.v, instrumentOps, actor, id, idempotency, func(t *store.Tx, in model.Instrument) error {
-		if _, err := t.Abstract(in.AbstractID); errs.KindOf(err) == errs.NotFound {
+	return restore(ctx, s.v, s.ops(), actor, id, idempotency, func(t *store.Tx, in InstrumentView) error {
+		_, err := t.Abstract(in.AbstractID)
+		if errs.KindOf(err) == errs.NotFound {
 			return &errs.Error{Kind: errs.Conflict, Message: "The abstract of this instrument is in the trash. Restore the abstract first."}
-		} else if err != nil {
-			return err
 		}
-		return nil
-	}, func(t *store.Tx, in model.Instrument, _ time.Time) (model.Instrument, map[string]string, error) {
+		return err
+	}, func(t *store.Tx, in InstrumentView, _ time.Time) (InstrumentView, map[string]string, error) {
 		in.Trashed = nil
-		return in, map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, in.AbstractID)},
-			errors.Join(t.PutInstrument(in), bumpRunsheet(t, in.AbstractID))
+		if err := putInstrument(t, in.Instrument); err != nil {
+			return in, nil, err
+		}
+		out, err := s.view(t, in.Instrument)
+		return out, map[string]string{"abstract": txn.RecordRef(AbstractOps.Name, in.AbstractID)}, err
 	})
-	if err != nil {
-		return InstrumentView{}, err
-	}
-	return s.Get(ctx, id)
 }
 
 // Runsheet is the list of the instruments of an abstract in sequence, with the gaps in the chain of
@@ -337,7 +342,8 @@ func (s *Instruments) SetSequence(ctx context.Context, actor model.Actor, abstra
 		}
 		return nil
 	}, func(t *store.Tx) error {
-		return errors.Join(setSequence(t, abstract, ids), s.addSequenceEvent(t, actor, abstract))
+		return errors.Join(setSequence(t, abstract, ids),
+			s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil))
 	})
 }
 
@@ -351,15 +357,16 @@ func setSequence(t *store.Tx, abstract uint64, ids []uint64) error {
 	return t.PutTitleWork(work)
 }
 
-func (s *Instruments) addSequenceEvent(t *store.Tx, actor model.Actor, abstract uint64) error {
-	return s.v.AddEvent(t, s.v.Now(), actor, "runsheet.reordered", txn.RecordRef(AbstractOps.Name, abstract), nil)
-}
-
-// place moves an instrument to a place in the runsheet. A place after the end is the end.
-func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) error {
+// place moves an instrument to a place in the runsheet and returns it with its position. A place
+// after the end is the end. At place 0 or its current place, the instrument stays.
+func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (InstrumentView, error) {
+	view, err := s.view(t, i)
+	if err != nil || position == 0 || position == view.Position {
+		return view, err
+	}
 	sheet, err := s.runsheet(t, i.AbstractID)
 	if err != nil {
-		return err
+		return view, err
 	}
 	var ids []uint64
 	for _, other := range sheet.Instruments {
@@ -367,7 +374,10 @@ func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) error
 			ids = append(ids, other.ID)
 		}
 	}
-	return setSequence(t, i.AbstractID, slices.Insert(ids, min(position-1, len(ids)), i.ID))
+	if err := setSequence(t, i.AbstractID, slices.Insert(ids, min(position-1, len(ids)), i.ID)); err != nil {
+		return view, err
+	}
+	return s.view(t, i)
 }
 
 // InstrumentQuery selects instruments of all abstracts.

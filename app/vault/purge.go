@@ -266,7 +266,7 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 		purged.records++
 		err = errors.Join(unlinkOrder(t, item.ID), t.RemoveNotesOf(txn.RecordRef(OrderOps.Name, item.ID)), t.RemoveOrder(item.ID),
 			p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
-	case instrumentOps.Name:
+	case instrumentType:
 		purged.records++
 		err = errors.Join(t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	}

@@ -70,7 +70,7 @@ func (v *Vault) readTrashEntry(t *store.Tx, e store.TrashEntry) (item Trashed, e
 	case OrderOps.Name:
 		o, readErr := t.OrderIncludingTrash(e.ID)
 		item.Heading, in, err = o.Number, o.Trashed, readErr
-	case instrumentOps.Name:
+	case instrumentType:
 		in, err = v.readTrashedInstrument(t, &item)
 	default:
 		in, err = v.readTrashedFile(t, &item)
@@ -178,7 +178,7 @@ func (v *Vault) findInTrash(t *store.Tx, recordType string, id uint64) (Trashed,
 	case FileOps.Name:
 		f, readErr := t.FileIncludingTrash(id)
 		in, err = f.Trashed, readErr
-	case instrumentOps.Name:
+	case instrumentType:
 		i, readErr := t.InstrumentIncludingTrash(id)
 		in, err = i.Trashed, readErr
 	}
