@@ -68,7 +68,8 @@ func New(opts Options) (http.Handler, error) {
 		memory:    opts.Memory,
 		inFlight:  &inFlight{slots: map[keyHash]bool{}},
 	}
-	for _, recordType := range []string{abstractType, orderType, fileType, folderType} {
+	for _, recordType := range []string{abstractType, orderType, fileType, folderType, instrumentType, noteType, orderLinkType, assignmentType, namesRunType,
+		requirementsType} {
 		s.etags[recordType] = etagCodec{v.Secrets.VersionTags(recordType)}
 	}
 	auth := &authenticator{server: s, keys: v.Keys, failing: stats.NewRateLimiter(opts.FailingKeys, opts.Now),
@@ -100,6 +101,7 @@ func routes(s *server) []route {
 	v := s.Vault
 	abstracts, orders, folders, files := newAbstractHandler(s), newOrderHandler(s), newFolderHandler(s), newFileHandler(s)
 	templates := templateHandler{v.Templates}
+	instruments, work, notes := newInstrumentHandler(s), titleWorkHandler{s, v.TitleWork}, noteHandler{s, v.Notes}
 	trash := trashHandler{s, v.Trash}
 	events := eventHandler{s, v.Events}
 	search := searchHandler{s, v.Search}
@@ -115,6 +117,34 @@ func routes(s *server) []route {
 		{"POST", "/abstracts/:id/restore", abstracts.restore},
 		{"POST", "/abstracts/:id/files", abstracts.attach},
 		{"DELETE", "/abstracts/:id/files/:n", abstracts.detach},
+		{"GET", "/abstracts/:id/instruments", instruments.listOfAbstract},
+		{"POST", "/abstracts/:id/instruments", instruments.create},
+		{"PUT", "/abstracts/:id/instruments/sequence", instruments.setSequence},
+		{"GET", "/abstracts/:id/runsheet", instruments.runsheet},
+		{"GET", "/abstracts/:id/order", work.order},
+		{"PUT", "/abstracts/:id/order", work.setOrder},
+		{"DELETE", "/abstracts/:id/order", work.removeOrder},
+		{"GET", "/abstracts/:id/assignment", work.assignment},
+		{"PUT", "/abstracts/:id/assignment", work.setAssignment},
+		{"GET", "/abstracts/:id/names-run", work.namesRun},
+		{"PUT", "/abstracts/:id/names-run", work.setNamesRun},
+		{"GET", "/abstracts/:id/requirements", work.requirements},
+		{"PUT", "/abstracts/:id/requirements", work.setRequirements},
+		{"GET", "/abstracts/:id/notes", notes.list(abstractType)},
+		{"POST", "/abstracts/:id/notes", notes.create(abstractType)},
+		{"GET", "/orders/:id/abstracts", work.abstractsOfOrder},
+		{"GET", "/orders/:id/notes", notes.list(orderType)},
+		{"POST", "/orders/:id/notes", notes.create(orderType)},
+		{"GET", "/file-vault/files/:n/notes", notes.list(fileType)},
+		{"POST", "/file-vault/files/:n/notes", notes.create(fileType)},
+		{"PATCH", "/notes/:n", notes.patch},
+		{"DELETE", "/notes/:n", notes.delete},
+		{"GET", "/document-types", instruments.types},
+		{"GET", "/instruments", instruments.list},
+		{"GET", "/instruments/:n", instruments.get},
+		{"PATCH", "/instruments/:n", instruments.patch},
+		{"DELETE", "/instruments/:n", instruments.trash},
+		{"POST", "/instruments/:n/restore", instruments.restore},
 		{"GET", "/order-fields", orders.fields},
 		{"GET", "/order-statuses", orders.statuses},
 		{"GET", "/orders", orders.list},
@@ -228,6 +258,9 @@ const (
 	orderType    = "order"
 	fileType     = "file"
 	folderType   = "folder"
+
+	instrumentType = "instrument"
+	noteType       = "note"
 )
 
 // server holds what all handlers share: options, ID codecs, and limits.

@@ -185,3 +185,13 @@ func listScope(recordType, sort string, q vault.Query) string {
 	slices.Sort(parts)
 	return recordType + "?" + strings.Join(parts, "&")
 }
+
+// byDay returns a filter by a date in the form YYYY-MM-DD, which it stores in day.
+func byDay(name string, day func(*vault.Query) *string) filter {
+	return filter{name: name, read: func(_ *server, text string, q *vault.Query, invalid *errs.Fields) {
+		if _, err := time.Parse(time.DateOnly, text); err != nil {
+			invalid.Add(name, errs.NotDate)
+		}
+		*day(q) = text
+	}}
+}

@@ -30,6 +30,7 @@ const (
 	ColumnInstrumentNumber Column = "instrument_number"
 	ColumnBook             Column = "book"
 	ColumnPage             Column = "page"
+	ColumnParty            Column = "party" // not a column of the index; a filter of the service
 )
 
 // columnValue is the value of a record in a column. It is either folded text or a number

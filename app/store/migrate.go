@@ -53,7 +53,7 @@ var migrations = []migration{
 	}},
 	{schema: 7, run: func(tx *bolt.Tx) error {
 		for _, name := range titleBuckets() {
-			if _, err := tx.CreateBucket(name); err != nil {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}

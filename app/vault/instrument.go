@@ -121,9 +121,9 @@ func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types mod
 }
 
 // Create records an instrument of an abstract. The county and state are those of the abstract
-// unless the input has them. position is its place in the runsheet, starting with 1; 0 places it by
-// its recording date. It returns Invalid, listing every invalid field.
-func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, in model.InstrumentInput, position int,
+// unless the input has them. At position 0, it is placed by its recording date. It returns Invalid,
+// listing every invalid field.
+func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract uint64, p InstrumentPatch,
 	idempotency Idempotency[InstrumentView]) (InstrumentView, error) {
 	var created model.Instrument
 	var view InstrumentView
@@ -135,14 +135,14 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 		if err != nil {
 			return err
 		}
-		created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, in)
+		created, err = s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, p)
 		return err
 	}, func(t *store.Tx) (err error) {
 		at := s.v.Now()
 		if created, err = s.add(t, actor, at, created); err != nil {
 			return err
 		}
-		if view, err = s.place(t, created, position); err != nil {
+		if view, err = s.place(t, created, p.Position); err != nil {
 			return err
 		}
 		return idempotency.SaveResponse(t, at, view)
@@ -164,7 +164,7 @@ func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.
 }
 
 // check validates the input for an instrument against the vault.
-func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, in model.InstrumentInput) (model.Instrument, error) {
+func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument, p InstrumentPatch) (model.Instrument, error) {
 	types, err := t.DocumentTypes()
 	if err != nil {
 		return old, err
@@ -176,7 +176,7 @@ func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument
 	belongs := func(abstract uint64) bool {
 		return abstract == old.AbstractID || abstract == work.PriorID && abstract != 0
 	}
-	now, rejected := in.Check(old, model.InstrumentContext{
+	now, rejected := p.Input.Check(old, model.InstrumentContext{
 		Types: types,
 		File: func(id uint64) (*int, bool) {
 			f, err := t.File(id)
@@ -188,7 +188,7 @@ func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument
 		},
 		Actor: actor,
 	})
-	return now, rejected.Err()
+	return now, append(rejected, p.Rejected...).Err()
 }
 
 // view returns an instrument with its type, status, and position.
@@ -219,6 +219,7 @@ func (s *Instruments) Get(ctx context.Context, id uint64) (view InstrumentView, 
 type InstrumentPatch struct {
 	Input    model.InstrumentInput
 	Position int
+	Rejected errs.Fields // why Position is invalid
 }
 
 // Patch changes the fields in the input. It returns Invalid, listing every invalid field, or
@@ -229,7 +230,7 @@ func (s *Instruments) Patch(ctx context.Context, actor model.Actor, id uint64, p
 		if p.Position > 0 {
 			now.Position = p.Position
 		}
-		now.Instrument, err = s.check(t, actor, old.Instrument, p.Input)
+		now.Instrument, err = s.check(t, actor, old.Instrument, p)
 		return now, err
 	})
 }
@@ -380,22 +381,29 @@ func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (Inst
 	return s.view(t, i)
 }
 
-// InstrumentQuery selects instruments of all abstracts.
-type InstrumentQuery struct {
-	Query
-	Status string // effective status; "" means any
-	Party  string // part of the name of a party, ignoring case; "" means any
-}
-
-// List returns a page of the instruments of all live abstracts. With Status or Party, a page can
-// have fewer instruments than its limit although more follow.
-func (s *Instruments) List(ctx context.Context, q InstrumentQuery) (page Page[InstrumentView], err error) {
+// List returns a page of the instruments of all live abstracts. Besides the filters of the store,
+// it supports ColumnStatus, the effective status, and ColumnParty, a part of a party's name. With
+// one of them, a page can have fewer instruments than its limit although more follow.
+func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
+	var status, party string
+	filters := q.Filters
+	q.Filters = nil
+	for _, f := range filters {
+		switch f.Column {
+		case ColumnStatus:
+			status = f.Value
+		case ColumnParty:
+			party = model.Fold(f.Value)
+		default:
+			q.Filters = append(q.Filters, f)
+		}
+	}
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
 		types, err := t.DocumentTypes()
 		if err != nil {
 			return err
 		}
-		found, err := t.ListInstruments(q.Query)
+		found, err := t.ListInstruments(q)
 		if err != nil {
 			return err
 		}
@@ -405,22 +413,14 @@ func (s *Instruments) List(ctx context.Context, q InstrumentQuery) (page Page[In
 			if err != nil {
 				return err
 			}
-			if q.accepts(view) {
+			hasParty := func(name string) bool { return strings.Contains(model.Fold(name), party) }
+			if (status == "" || view.Status == status) && (party == "" || slices.ContainsFunc(view.Names(), hasParty)) {
 				page.Items = append(page.Items, view)
 			}
 		}
 		return nil
 	})
 	return page, err
-}
-
-// accepts reports whether an instrument has the status and the party of the query.
-func (q InstrumentQuery) accepts(view InstrumentView) bool {
-	if q.Status != "" && view.Status != q.Status {
-		return false
-	}
-	party := model.Fold(q.Party)
-	return party == "" || slices.ContainsFunc(view.Names(), func(name string) bool { return strings.Contains(model.Fold(name), party) })
 }
 
 // trashInstruments moves the live instruments of an abstract to the trash with it.

@@ -36,6 +36,7 @@ const (
 	ColumnInstrumentNumber = store.ColumnInstrumentNumber
 	ColumnBook             = store.ColumnBook
 	ColumnPage             = store.ColumnPage
+	ColumnParty            = store.ColumnParty
 )
 
 // These are the sort orders.

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+// instrumentHandler serves the routes of instruments, runsheets, and document types.
+type instrumentHandler struct {
+	recordHandler[vault.InstrumentView, vault.InstrumentPatch]
+	service *vault.Instruments
+}
+
+func newInstrumentHandler(s *server) instrumentHandler {
+	v := s.Vault.Instruments
+	h := instrumentHandler{service: v}
+	h.recordHandler = recordHandler[vault.InstrumentView, vault.InstrumentPatch]{
+		server: s, etag: s.etags[instrumentType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
+		id:     (*request).numberID,
+		fields: model.InstrumentFields(),
+		patchOf: func(_ *request, body patchBody) vault.InstrumentPatch {
+			position, err := instrumentPosition(body)
+			return vault.InstrumentPatch{Input: model.InstrumentInput(body), Position: position, Rejected: err}
+		},
+		render: func(_ *request, i vault.InstrumentView) response { return s.instrumentResponse(http.StatusOK, i) },
+	}
+	return h
+}
+
+// instrumentPosition returns the place in the runsheet that a request asks for, or 0 if there is
+// none.
+func instrumentPosition(body map[string]json.RawMessage) (int, errs.Fields) {
+	var rejected errs.Fields
+	n := number(body["position"])
+	switch {
+	case !n.Present:
+		return 0, nil
+	case !n.Valid:
+		rejected.Add("position", errs.NotInteger)
+	case n.Value < 1:
+		rejected.Add("position", errs.InvalidChoice)
+	}
+	return int(min(n.Value, 1<<30)), rejected
+}
+
+func (s *server) instrumentResponse(status int, i vault.InstrumentView) response {
+	return response{status: status, header: s.etags[instrumentType].header(i.ID, i.Version), body: apitypes.InstrumentBody{Data: s.instrument(i)}}
+}
+
+func (s *server) instrument(i vault.InstrumentView) apitypes.Instrument {
+	return encode.Instrument(i.Instrument, i.Type, s.abstracts.Encode(i.AbstractID), i.Status, i.Position)
+}
+
+func (s *server) instruments(list []vault.InstrumentView) []apitypes.Instrument {
+	shapes := make([]apitypes.Instrument, 0, len(list))
+	for _, i := range list {
+		shapes = append(shapes, s.instrument(i))
+	}
+	return shapes
+}
+
+// listOfAbstract returns the instruments of an abstract in the sequence of the runsheet.
+func (h instrumentHandler) listOfAbstract(r *request) (response, error) {
+	sheet, err := h.readRunsheet(r)
+	if err != nil {
+		return response{}, err
+	}
+	return okResponse(apitypes.Instruments{Data: h.server.instruments(sheet.Instruments)})
+}
+
+// runsheet returns the instruments of an abstract and the gaps in the chain of title.
+func (h instrumentHandler) runsheet(r *request) (response, error) {
+	sheet, err := h.readRunsheet(r)
+	if err != nil {
+		return response{}, err
+	}
+	body := apitypes.Runsheet{Data: h.server.instruments(sheet.Instruments)}
+	for _, gap := range sheet.Gaps {
+		body.Gaps = append(body.Gaps, apitypes.Gap{After: int64(gap.After), Name: gap.Name})
+	}
+	return okResponse(body)
+}
+
+func (h instrumentHandler) readRunsheet(r *request) (vault.Runsheet, error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return vault.Runsheet{}, err
+	}
+	return h.service.Runsheet(r.Context(), id)
+}
+
+func (h instrumentHandler) create(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return response{}, err
+	}
+	if _, err := h.server.Vault.Abstracts.Get(r.Context(), id); err != nil {
+		return response{}, err // respond 404 before reading the body
+	}
+	sent, err := r.object(h.server.Limits.JSON, model.InstrumentFields()...)
+	if err != nil {
+		return response{}, err
+	}
+	position, rejected := instrumentPosition(sent)
+	render := func(i vault.InstrumentView) response { return h.server.instrumentResponse(http.StatusCreated, i) }
+	return perform(r, render, func(keep vault.Idempotency[vault.InstrumentView]) (vault.InstrumentView, error) {
+		return h.service.Create(r.Context(), r.actor, id, vault.InstrumentPatch{Input: sent, Position: position, Rejected: rejected}, keep)
+	})
+}
+
+// setSequence sets the sequence of the runsheet and returns the instruments in it.
+func (h instrumentHandler) setSequence(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return response{}, err
+	}
+	const field = "instruments"
+	sent, err := r.object(h.server.Limits.JSON, field)
+	if err != nil {
+		return response{}, err
+	}
+	list := patchBody(sent).numbers(field)
+	var rejected errs.Fields
+	var ids []uint64
+	if !list.Value.IsArray {
+		rejected.Add(field, errs.NotArray)
+	}
+	for _, n := range list.Value.Items {
+		if !n.Valid || !n.Present || n.Value < 1 {
+			rejected.Add(field, errs.InvalidChoice)
+			break
+		}
+		ids = append(ids, uint64(n.Value))
+	}
+	if err := rejected.Err(); err != nil {
+		return response{}, err
+	}
+	if err := h.service.SetSequence(r.Context(), r.actor, id, ids); err != nil {
+		return response{}, err
+	}
+	return h.listOfAbstract(r)
+}
+
+func (h instrumentHandler) types(r *request) (response, error) {
+	types, err := h.service.Types(r.Context())
+	if err != nil {
+		return response{}, err
+	}
+	return okResponse(apitypes.DocumentTypes{Data: encode.DocumentTypes(types)})
+}
+
+var instrumentListSpec = listSpec{
+	recordType: "instruments",
+	sorts:      []sortOption{{"created_at", vault.SortCreated}, {"recorded", vault.SortDue}},
+	filters: []filter{
+		byNumber("type_id", vault.ColumnDocumentType), byAbstract("abstract_id"),
+		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
+		byText("instrument_number", vault.ColumnInstrumentNumber, model.MaxInstrumentNumber),
+		byText("book", vault.ColumnBook, model.MaxInstrumentNumber), byText("page", vault.ColumnPage, model.MaxInstrumentNumber),
+		byText("party", vault.ColumnParty, model.MaxNameLength),
+		byChoice("status", vault.ColumnStatus, model.InstrumentStatuses()...),
+		byDay("recorded_from", func(q *vault.Query) *string { return &q.DueFrom }),
+		byDay("recorded_to", func(q *vault.Query) *string { return &q.DueTo }),
+	},
+}
+
+// list returns a page of the instruments of all abstracts.
+func (h instrumentHandler) list(r *request) (response, error) {
+	return listPage(h.server, r, instrumentListSpec, h.service.List, nil, h.server.instrument)
+}

@@ -1,0 +1,191 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
+	"deedkeep/app/apitypes"
+	"deedkeep/app/encode"
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+)
+
+// titleWorkHandler serves the routes of the title work of abstracts. Each part has an entity tag of
+// its own.
+type titleWorkHandler struct {
+	server  *server
+	service *vault.TitleWork
+}
+
+// Names of the parts in entity tags.
+const (
+	orderLinkType    = "order_link"
+	assignmentType   = "assignment"
+	namesRunType     = "names_run"
+	requirementsType = "requirements"
+)
+
+// read returns the title work of the abstract in the path.
+func (h titleWorkHandler) read(r *request) (work model.TitleWork, err error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return work, err
+	}
+	return h.service.Get(r.Context(), id)
+}
+
+// body returns the title work of the abstract in the path and the members of the request's body.
+func (h titleWorkHandler) body(r *request, known ...string) (model.TitleWork, map[string]json.RawMessage, error) {
+	work, err := h.read(r)
+	if err != nil {
+		return work, nil, err
+	}
+	sent, err := r.object(h.server.Limits.JSON, known...)
+	return work, sent, err
+}
+
+func (h titleWorkHandler) order(r *request) (response, error) {
+	work, err := h.read(r)
+	return h.orderResponse(work), err
+}
+
+func (h titleWorkHandler) orderResponse(work model.TitleWork) response {
+	body := apitypes.OrderLink{}
+	if work.OrderID != 0 {
+		body.Data.OrderID = new(h.server.orders.Encode(work.OrderID))
+	}
+	return h.part(orderLinkType, work.AbstractID, work.Versions.Order, body)
+}
+
+// part returns the response for a part of the title work.
+func (h titleWorkHandler) part(recordType string, id, version uint64, body any) response {
+	return response{status: http.StatusOK, header: h.server.etags[recordType].header(id, version), body: body}
+}
+
+func (h titleWorkHandler) setOrder(r *request) (response, error) {
+	work, sent, err := h.body(r, "order_id")
+	if err != nil {
+		return response{}, err
+	}
+	in := input(sent["order_id"])
+	var order uint64
+	if in.Kind != model.InputMissing && in.Value != "" || in.Kind == model.InputNotString {
+		ok := false
+		if order, ok = h.server.orders.Decode(in.Value); !ok {
+			return response{}, errs.InvalidField("order_id", errs.InvalidChoice)
+		}
+	}
+	return h.linkOrder(r, work.AbstractID, order)
+}
+
+func (h titleWorkHandler) removeOrder(r *request) (response, error) {
+	work, err := h.read(r)
+	if err != nil {
+		return response{}, err
+	}
+	if _, err := h.linkOrder(r, work.AbstractID, 0); err != nil {
+		return response{}, err
+	}
+	return noContent()
+}
+
+func (h titleWorkHandler) linkOrder(r *request, abstract, order uint64) (response, error) {
+	work, err := h.service.SetOrder(r.Context(), r.actor, abstract, order, h.server.etags[orderLinkType].match(r.Header, abstract))
+	return h.orderResponse(work), err
+}
+
+func (h titleWorkHandler) abstractsOfOrder(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.orders)
+	if err != nil {
+		return response{}, err
+	}
+	list, err := h.service.AbstractsOfOrder(r.Context(), id)
+	if err != nil {
+		return response{}, err
+	}
+	body := apitypes.AbstractsOfOrder{}
+	for _, a := range list {
+		body.Data = append(body.Data, h.server.abstract(r, a))
+	}
+	return okResponse(body)
+}
+
+func (h titleWorkHandler) assignment(r *request) (response, error) {
+	work, err := h.read(r)
+	return h.assignmentResponse(work), err
+}
+
+func (h titleWorkHandler) assignmentResponse(work model.TitleWork) response {
+	a := work.Assignment
+	return h.part(assignmentType, work.AbstractID, work.Versions.Assignment, apitypes.AssignmentBody{Data: apitypes.Assignment{
+		Searcher: encode.OptionalID(a.SearcherID), Examiner: encode.OptionalID(a.ExaminerID), DueDate: encode.OptionalString(a.DueDate)}})
+}
+
+func (h titleWorkHandler) setAssignment(r *request) (response, error) {
+	work, sent, err := h.body(r, "searcher", "examiner", "due_date")
+	if err != nil {
+		return response{}, err
+	}
+	id := work.AbstractID
+	work, err = h.service.SetAssignment(r.Context(), r.actor, id, sent, h.server.etags[assignmentType].match(r.Header, id))
+	return h.assignmentResponse(work), err
+}
+
+// rowsOf returns the rows of a body. Clients may send them as "data", the name that responses use.
+func rowsOf(sent map[string]json.RawMessage) json.RawMessage {
+	return json.RawMessage(cmp.Or(string(sent["rows"]), string(sent["data"])))
+}
+
+func (h titleWorkHandler) namesRun(r *request) (response, error) {
+	work, err := h.read(r)
+	return h.namesRunResponse(work), err
+}
+
+func (h titleWorkHandler) namesRunResponse(work model.TitleWork) response {
+	return h.part(namesRunType, work.AbstractID, work.Versions.NamesRun, apitypes.NamesRun{Data: encode.NamesRun(work.NamesRun)})
+}
+
+func (h titleWorkHandler) setNamesRun(r *request) (response, error) {
+	work, sent, err := h.body(r, "rows", "data")
+	if err != nil {
+		return response{}, err
+	}
+	id := work.AbstractID
+	work, err = h.service.SetNamesRun(r.Context(), r.actor, id, rowsOf(sent), h.server.etags[namesRunType].match(r.Header, id))
+	return h.namesRunResponse(work), err
+}
+
+func (h titleWorkHandler) requirements(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return response{}, err
+	}
+	list, version, err := h.service.Requirements(r.Context(), id)
+	if err != nil {
+		return response{}, err
+	}
+	body := apitypes.Requirements{}
+	for _, row := range list {
+		source := "abstract"
+		if row.FromInstrument {
+			source = "instrument"
+		}
+		body.Data = append(body.Data, apitypes.Requirement{Kind: row.Kind, Text: row.Text, InstrumentID: encode.OptionalID(row.InstrumentID),
+			Cleared: encode.OptionalString(row.Cleared), Source: source})
+	}
+	return h.part(requirementsType, id, version, body), nil
+}
+
+func (h titleWorkHandler) setRequirements(r *request) (response, error) {
+	work, sent, err := h.body(r, "rows", "data")
+	if err != nil {
+		return response{}, err
+	}
+	id := work.AbstractID
+	if _, err = h.service.SetRequirements(r.Context(), r.actor, id, rowsOf(sent), h.server.etags[requirementsType].match(r.Header, id)); err != nil {
+		return response{}, err
+	}
+	return h.requirements(r)
+}

@@ -1,0 +1,79 @@
+package apitypes
+
+// OrderLink is the response of GET and PUT /abstracts/{id}/order. OrderID is opaque, or nil if the abstract has no order.
+type OrderLink struct {
+	Data OrderLinkData `json:"data"`
+}
+
+// OrderLinkData names the order of an abstract.
+type OrderLinkData struct {
+	OrderID *string `json:"order_id"`
+}
+
+// AbstractsOfOrder is the response of GET /orders/{id}/abstracts, newest first.
+type AbstractsOfOrder struct {
+	Data List[Abstract] `json:"data"`
+}
+
+// AssignmentBody is the response of GET and PUT /abstracts/{id}/assignment.
+type AssignmentBody struct {
+	Data Assignment `json:"data"`
+}
+
+// Assignment says which users work on an abstract. DueDate has DateLayout.
+type Assignment struct {
+	Searcher *int64  `json:"searcher"`
+	Examiner *int64  `json:"examiner"`
+	DueDate  *string `json:"due_date"`
+}
+
+// NamesRun is the response of GET and PUT /abstracts/{id}/names-run.
+type NamesRun struct {
+	Data List[NameRun] `json:"data"`
+}
+
+// NameRun says that the indexes were searched for a name. From and To have DateLayout.
+type NameRun struct {
+	Name    string       `json:"name"`
+	From    *string      `json:"from"`
+	To      *string      `json:"to"`
+	Indexes List[string] `json:"indexes"`
+	Result  *string      `json:"result"`
+	By      Actor        `json:"by"`
+	At      Time         `json:"at"`
+}
+
+// Requirements is the response of GET and PUT /abstracts/{id}/requirements.
+type Requirements struct {
+	Data List[Requirement] `json:"data"`
+}
+
+// Requirement is a requirement or an exception. Source is "instrument" if it belongs to an instrument and "abstract"
+// otherwise.
+type Requirement struct {
+	Kind         string  `json:"kind"`
+	Text         string  `json:"text"`
+	InstrumentID *int64  `json:"instrument_id"`
+	Cleared      *string `json:"cleared"`
+	Source       string  `json:"source"`
+}
+
+// NoteBody is the response of requests that create or change a note.
+type NoteBody struct {
+	Data Note `json:"data"`
+}
+
+// Notes is a list of notes, oldest first.
+type Notes struct {
+	Data List[Note] `json:"data"`
+}
+
+// Note is a remark about an abstract, an order, or a document. Page is a page of the document.
+type Note struct {
+	ID        int64  `json:"id"`
+	Text      string `json:"text"`
+	Page      *int64 `json:"page"`
+	By        Actor  `json:"by"`
+	CreatedAt Time   `json:"created_at"`
+	UpdatedAt Time   `json:"updated_at"`
+}
