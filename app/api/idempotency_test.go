@@ -64,9 +64,15 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/file-vault/folders":           {header: []string{asJSON}, body: `{"name":"Deeds"}`, status: 201},
 		"/file-vault/upload":            {header: []string{asForm}, body: form, status: 201},
 		"/file-vault/files/{n}/restore": {status: 200},
+		"/abstracts/{id}/instruments":   {header: []string{asJSON}, body: `{"book":"1"}`, status: 201},
+		"/abstracts/{id}/notes":         {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
+		"/orders/{id}/notes":            {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
+		"/file-vault/files/{n}/notes":   {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
+		"/instruments/{n}/restore":      {status: 200},
 	}
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
-		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore"}
+		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
+		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" {
 			continue // this operation has no idempotency key because starting an upload stores no record

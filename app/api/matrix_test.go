@@ -17,6 +17,11 @@ func TestMatrix(t *testing.T) {
 	deletedAbstract := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, abstractCall(201, ""))).Data.ID
 	orderID := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
 	deletedOrder := decodeBody[struct{ Data struct{ ID string } }](t, srv.do(t, orderCall(`{"order_number":"T-1"}`, 201, ""))).Data.ID
+	titled := srv.createID(t, abstractCall(201, ""))
+	for range 2 {
+		srv.do(t, jsonCall("POST", "/abstracts/"+withFile+"/instruments", `{}`, 201))
+		srv.do(t, jsonCall("POST", "/abstracts/"+withFile+"/notes", `{"text":"x"}`, 201))
+	}
 	srv.waitForIndex(t)
 	openUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
 	canceledUpload := srv.beginUpload(t, "full", 20, uploadMetadata("filename", "a.pdf"))[len("/v1"):]
@@ -60,6 +65,36 @@ func TestMatrix(t *testing.T) {
 		"POST /file-vault/upload":            {status: 201, header: []string{asForm}, body: formBody(filePart("files", "c.pdf", pdf(2)))},
 		"GET /file-vault/files/{n}":          {status: 200},
 		"GET /file-vault/files/{n}/download": {status: 302},
+
+		"GET /abstracts/{id}/instruments":  {status: 200},
+		"POST /abstracts/{id}/instruments": {status: 201, header: []string{asJSON}, body: `{"book":"1"}`},
+		"PUT /abstracts/{id}/instruments/sequence": {status: 200, path: "/abstracts/" + titled + "/instruments/sequence",
+			header: []string{asJSON}, body: `{"instruments":[]}`},
+		"GET /abstracts/{id}/runsheet":     {status: 200},
+		"GET /abstracts/{id}/order":        {status: 200},
+		"PUT /abstracts/{id}/order":        {status: 200, header: []string{asJSON}, body: `{"order_id":null}`},
+		"DELETE /abstracts/{id}/order":     {status: 204},
+		"GET /abstracts/{id}/assignment":   {status: 200},
+		"PUT /abstracts/{id}/assignment":   {status: 200, header: []string{asJSON}, body: `{"due_date":"2026-12-01"}`},
+		"GET /abstracts/{id}/names-run":    {status: 200},
+		"PUT /abstracts/{id}/names-run":    {status: 200, header: []string{asJSON}, body: `{"rows":[{"name":"Jones, Bea"}]}`},
+		"GET /abstracts/{id}/requirements": {status: 200},
+		"PUT /abstracts/{id}/requirements": {status: 200, header: []string{asJSON}, body: `{"rows":[]}`},
+		"GET /abstracts/{id}/notes":        {status: 200},
+		"POST /abstracts/{id}/notes":       {status: 201, header: []string{asJSON}, body: `{"text":"See page 2."}`},
+		"GET /orders/{id}/abstracts":       {status: 200, path: "/orders/" + orderID + "/abstracts"},
+		"GET /orders/{id}/notes":           {status: 200, path: "/orders/" + orderID + "/notes"},
+		"POST /orders/{id}/notes":          {status: 201, path: "/orders/" + orderID + "/notes", header: []string{asJSON}, body: `{"text":"x"}`},
+		"GET /file-vault/files/{n}/notes":  {status: 200},
+		"POST /file-vault/files/{n}/notes": {status: 201, header: []string{asJSON}, body: `{"text":"x"}`},
+		"PATCH /notes/{n}":                 {status: 200, header: []string{asJSON}, body: `{"text":"y"}`},
+		"DELETE /notes/{n}":                {status: 204, path: "/notes/2"},
+		"GET /document-types":              {status: 200},
+		"GET /instruments":                 {status: 200},
+		"GET /instruments/{n}":             {status: 200},
+		"PATCH /instruments/{n}":           {status: 200, header: []string{asJSON}, body: `{"book":"2"}`},
+		"DELETE /instruments/{n}":          {status: 204, path: "/instruments/2"},
+		"POST /instruments/{n}/restore":    {status: 200},
 	}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if len(item.Servers) > 0 {

@@ -38,6 +38,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 	}
 	uploadPath := srv.beginUpload(t, "full", len(pdf(5)), uploadMetadata("filename", "f.pdf"))
 	srv.do(t, writeChunk(uploadPath, 0, pdf(5), 204))
+	srv.do(t, jsonCall("PUT", "/abstracts/"+abstractID+"/order", `{"order_id":"`+orderID+`"}`, 200))
 	const single = "data.Abstract data.files.*.File"
 	const listed = "data.*.Abstract data.*.files.*.File"
 	rows := map[string]struct {
@@ -59,6 +60,7 @@ func TestObjectsKeepTheirFields(t *testing.T) {
 		"POST /orders":                  {media: asJSON, body: `{"order_number":"T-3"}`, status: 201, has: "data.Order"},
 		"GET /orders/{id}":              {status: 200, has: "data.Order"},
 		"PATCH /orders/{id}":            {media: asJSON, body: `{"city":"Salem"}`, status: 200, has: "data.Order"},
+		"GET /orders/{id}/abstracts":    {status: 200, has: listed},
 		"POST /orders/{id}/restore":     {path: "/orders/" + deletedOrder + "/restore", status: 200, has: "data.Order"},
 		"GET /file-vault/folders":       {status: 200, has: "folders.*.Folder"},
 		"POST /file-vault/folders":      {media: asJSON, body: `{"name":"Deeds","parent_id":1}`, status: 201, has: "folder.Folder"},

@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -160,6 +161,16 @@ func (i Instrument) Heading(t DocumentType) string {
 	}
 	parties := joinNonEmpty(" to ", name(i.Grantors), name(i.Grantees))
 	return joinNonEmpty(" · ", cmp.Or(t.Name, "Instrument"), i.RecordingReference(), parties)
+}
+
+// NormalizeRecordingNumber returns the form of an instrument, book, or page number for comparisons.
+// Case, punctuation, and leading zeros don't matter: "0883" and "883" are the same page.
+func NormalizeRecordingNumber(number string) string {
+	normalized := NormalizeNumber(number)
+	if trimmed := strings.TrimLeft(normalized, "0"); trimmed != "" {
+		return trimmed
+	}
+	return normalized
 }
 
 // SearchTerms returns the searchable values of the instrument. typeName is the name of its type.

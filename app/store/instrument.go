@@ -26,15 +26,8 @@ var instruments = indexedTable[model.Instrument]{
 	trashed: func(i *model.Instrument) *model.Trashed { return i.Trashed },
 }
 
-// recordingNumber returns the column value of an instrument, book, or page number. Case, leading
-// zeros, and punctuation don't matter: "0883" and "883" are the same page.
-func recordingNumber(number string) columnValue {
-	normalized := model.NormalizeNumber(number)
-	for len(normalized) > 1 && normalized[0] == '0' {
-		normalized = normalized[1:]
-	}
-	return parseValue(normalized)
-}
+// recordingNumber returns the column value of an instrument, book, or page number.
+func recordingNumber(number string) columnValue { return parseValue(model.NormalizeRecordingNumber(number)) }
 
 // The bucket instrument_refs contains what instruments refer to:
 //

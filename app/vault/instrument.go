@@ -394,6 +394,9 @@ func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentVi
 			status = f.Value
 		case ColumnParty:
 			party = model.Fold(f.Value)
+		case ColumnInstrumentNumber, ColumnBook, ColumnPage:
+			f.Value = model.NormalizeRecordingNumber(f.Value)
+			q.Filters = append(q.Filters, f)
 		default:
 			q.Filters = append(q.Filters, f)
 		}

@@ -1,0 +1,245 @@
+package api_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"deedkeep/app/vaulttest"
+)
+
+// jsonCall returns a call with the full-access key and a JSON body. path is without /v1.
+func jsonCall(method, path, body string, status int) call {
+	return call{as: "full", method: method, path: "/v1" + path, header: []string{asJSON}, body: body, status: status}
+}
+
+// instrumentData contains the parts of an instrument that the tests look at.
+type instrumentData struct {
+	ID                    int64
+	Type                  *string
+	County                *string
+	Consideration, Status string
+	Position              int64
+	Grantors              []string
+}
+
+// runsheet returns the instruments of an abstract in sequence and its gaps as "ID name".
+func (srv *testServer) runsheet(t *testing.T, abstract string) (ids []int64, statuses, gaps []string) {
+	t.Helper()
+	body := decodeBody[struct {
+		Data []instrumentData
+		Gaps []struct {
+			After int64
+			Name  string
+		}
+	}](t, srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract + "/runsheet", status: 200}))
+	for n, i := range body.Data {
+		if i.Position != int64(n+1) {
+			t.Errorf("position of instrument %d = %d, want %d", i.ID, i.Position, n+1)
+		}
+		ids, statuses = append(ids, i.ID), append(statuses, i.Status)
+	}
+	for _, gap := range body.Gaps {
+		gaps = append(gaps, fmt.Sprint(gap.After, " ", gap.Name))
+	}
+	return ids, statuses, gaps
+}
+
+func (srv *testServer) createInstrument(t *testing.T, abstract, body string) instrumentData {
+	t.Helper()
+	return decodeBody[struct{ Data instrumentData }](t, srv.do(t, jsonCall("POST", "/abstracts/"+abstract+"/instruments", body, 201))).Data
+}
+
+// The chain of an abstract: two deeds with a gap, a mortgage, and its satisfaction.
+func TestRunsheet(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", "Wexcombe"), filePart("files", "deed.pdf", pdf(3))))
+	first := srv.createInstrument(t, abstract, `{"type":"Warranty Deed","recorded":"2001-05-02","book":1022,"page":"311","grantors":["Amos Reed"],
+		"grantees":["Bea Cole"],"documents":[{"file_id":1,"pages":"2-3"}],"consideration":"$120,000"}`)
+	if *first.Type != "Warranty Deed" || *first.County != "Wexcombe" || first.Consideration != "120000.00" || first.Status != "not_applicable" {
+		t.Errorf("created %+v, want a warranty deed in Wexcombe over 120000.00", first)
+	}
+	mortgage := srv.createInstrument(t, abstract, `{"type":"mortgage","recorded":"2001-05-02","book":"1022","page":"314","grantors":["Bea Cole"],
+		"grantees":["First Bank"]}`)
+	last := srv.createInstrument(t, abstract, `{"type":"Quitclaim Deed","recorded":"2019-04-17","grantors":["Dora Finch"],"grantees":["Carl Diaz"]}`)
+	ids, statuses, gaps := srv.runsheet(t, abstract)
+	if want := []int64{first.ID, mortgage.ID, last.ID}; !slices.Equal(ids, want) {
+		t.Errorf("runsheet = %v, want %v", ids, want)
+	}
+	if want := []string{"not_applicable", "open", "not_applicable"}; !slices.Equal(statuses, want) {
+		t.Errorf("statuses = %v, want %v", statuses, want)
+	}
+	if want := []string{fmt.Sprint(first.ID, " Dora Finch")}; !slices.Equal(gaps, want) {
+		t.Errorf("gaps = %q, want %q", gaps, want)
+	}
+	release := srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Release or Satisfaction","recorded":"2010-01-05","position":1,
+		"relations":[{"kind":"releases","instrument_id":%d}]}`, mortgage.ID))
+	ids, statuses, _ = srv.runsheet(t, abstract)
+	if want := []int64{release.ID, first.ID, mortgage.ID, last.ID}; !slices.Equal(ids, want) || statuses[2] != "released" {
+		t.Errorf("runsheet = %v %v, want %v with the mortgage released", ids, statuses, want)
+	}
+	path := fmt.Sprint("/instruments/", mortgage.ID)
+	srv.do(t, jsonCall("PATCH", path, `{"status":"open"}`, 200).withHas(`"status":"open"`, `"status_set_by":{"kind":"key"`))
+	srv.do(t, jsonCall("PATCH", path, `{"status":null}`, 200).withHas(`"status":"released"`, `"status_set_by":null`))
+	srv.do(t, jsonCall("PATCH", path, `{"position":1}`, 200).withHas(`"position":1`))
+	srv.do(t, jsonCall("PUT", "/abstracts/"+abstract+"/instruments/sequence",
+		fmt.Sprintf(`{"instruments":[%d,%d,%d,%d]}`, first.ID, mortgage.ID, release.ID, last.ID), 200))
+	for name, list := range map[string]string{"one missing": "1,2,3", "one twice": "1,2,3,3", "unknown": "1,2,3,99", "not a number": `1,2,3,"x"`} {
+		t.Run("sequence with "+name, func(t *testing.T) {
+			srv.do(t, jsonCall("PUT", "/abstracts/"+abstract+"/instruments/sequence", `{"instruments":[`+list+`]}`, 422))
+		})
+	}
+	// The release goes to the trash, so the mortgage is open again.
+	srv.do(t, call{as: "full", method: "DELETE", path: fmt.Sprint("/v1/instruments/", release.ID), status: 204})
+	ids, statuses, _ = srv.runsheet(t, abstract)
+	if want := []int64{first.ID, mortgage.ID, last.ID}; !slices.Equal(ids, want) || statuses[1] != "open" {
+		t.Errorf("runsheet = %v %v, want %v with the mortgage open", ids, statuses, want)
+	}
+	srv.do(t, call{as: "full", method: "POST", path: fmt.Sprint("/v1/instruments/", release.ID, "/restore"), status: 200})
+	// Instruments go to the trash and back with their abstract, and don't change it.
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + abstract, status: 204})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1" + path, status: 404})
+	srv.do(t, call{as: "full", method: "POST", path: "/v1/abstracts/" + abstract + "/restore", status: 200})
+	srv.do(t, call{as: "full", method: "GET", path: "/v1" + path, status: 200})
+	srv.vaultIsIntact(t)
+}
+
+func TestInstrumentRejected(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", filePart("files", "deed.pdf", pdf(3))))
+	other := srv.createID(t, abstractCall(201, "", filePart("files", "deed.pdf", pdf(3))))
+	srv.createInstrument(t, other, `{}`)
+	for _, row := range []struct{ name, body, field string }{
+		{"unknown type", `{"type":"Deed of Gift"}`, "type"},
+		{"impossible date", `{"recorded":"2026-02-30"}`, "recorded"},
+		{"amount that isn't a number", `{"consideration":"one dollar"}`, "consideration"},
+		{"pages beyond the document", `{"documents":[{"file_id":1,"pages":"2-9"}]}`, "documents.0.pages"},
+		{"document of another abstract", `{"documents":[{"file_id":2}]}`, "documents.0.file_id"},
+		{"relation to another abstract", `{"relations":[{"kind":"releases","instrument_id":1}]}`, "relations.0.instrument_id"},
+		{"position 0", `{"position":0}`, "position"},
+		{"position is text", `{"position":"first"}`, "position"},
+		{"grantors is an object", `{"grantors":{"name":"x"}}`, "grantors"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			srv.do(t, jsonCall("POST", "/abstracts/"+abstract+"/instruments", row.body, 422).withHas(`"`+row.field+`":[`))
+		})
+	}
+	if ids, _, _ := srv.runsheet(t, abstract); len(ids) != 0 {
+		t.Errorf("runsheet = %v, want nothing stored", ids)
+	}
+	srv.do(t, jsonCall("POST", "/abstracts/zzzzzzzzzz/instruments", `{}`, 404))
+	srv.do(t, call{as: "read", method: "POST", path: "/v1/abstracts/" + abstract + "/instruments", header: []string{asJSON}, body: `{}`, status: 403})
+	stale := jsonCall("PATCH", "/instruments/1", `{"book":"2"}`, 412)
+	stale.header = append(stale.header, `If-Match: "old"`)
+	srv.do(t, stale)
+}
+
+func TestInstrumentsOfAllAbstracts(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	for n := range 3 {
+		abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", []string{"Essex", "Kent", "Essex"}[n])))
+		srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Mortgage","book":"0%d","page":"7","instrument_number":"2019-00%d","recorded":"20%02d-06-15",
+			"grantees":["First Bank of %d"]}`, 1000+n, n, 10+n, n))
+	}
+	for _, row := range []struct {
+		query string
+		want  string
+	}{
+		{"", "3 2 1"},
+		{"sort=recorded", "1 2 3"},
+		{"county=essex", "3 1"},
+		{"book=1001&page=07", "2"},
+		{"instrument_number=2019-2", ""},
+		{"instrument_number=2019002", "3"},
+		{"party=bank+of+1", "2"},
+		{"recorded_from=2011-01-01&recorded_to=2011-12-31", "2"},
+		{"status=open", "3 2 1"},
+		{"status=released", ""},
+		{"type_id=7", "3 2 1"},
+		{"type_id=1", ""},
+	} {
+		t.Run(row.query, func(t *testing.T) {
+			body := decodeBody[struct{ Data []instrumentData }](t, srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?" + row.query,
+				status: 200}))
+			var ids []string
+			for _, i := range body.Data {
+				ids = append(ids, fmt.Sprint(i.ID))
+			}
+			if got := strings.Join(ids, " "); got != row.want {
+				t.Errorf("instruments = %s, want %s", got, row.want)
+			}
+		})
+	}
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?recorded_from=yesterday", status: 422})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?status=paid", status: 422})
+}
+
+func TestTitleWork(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, ""))
+	order := srv.createID(t, orderCall(`{"order_number":"T-1"}`, 201, ""))
+	path := "/abstracts/" + abstract
+	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":"`+order+`"}`, 200).withHas(`"order_id":"`+order+`"`))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + order + "/abstracts", status: 200, has: []string{`{"data":[{"id":"ID","template_id":1,`}})
+	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":"nowhere0"}`, 422))
+	srv.do(t, jsonCall("PUT", path+"/order", `{"order_id":7}`, 422))
+	srv.do(t, jsonCall("PUT", path+"/assignment", `{"searcher":99}`, 422).withHas(`"searcher":[`))
+	srv.do(t, jsonCall("PUT", path+"/assignment", `{"due_date":"2026-13-01"}`, 422).withHas(`"due_date":[`))
+	assigned := srv.do(t, jsonCall("PUT", path+"/assignment", `{"due_date":"2026-12-01"}`, 200).withHas(`"due_date":"2026-12-01"`))
+	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"name":"Cole, Bea","from":"1990-01-01","to":"2026-11-01","indexes":["Grantor/Grantee"]}]}`,
+		200).withHas(`"name":"Cole, Bea"`))
+	// Each part has a version of its own.
+	again := jsonCall("PUT", path+"/assignment", `{"due_date":"2026-12-02"}`, 200)
+	again.header = append(again.header, "If-Match: "+assigned.Header.Get("ETag"))
+	srv.do(t, again)
+	again.status = 412
+	srv.do(t, again)
+	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"from":"1990-01-01"}]}`, 422).withHas(`"rows.0.name":[`))
+	srv.do(t, jsonCall("PUT", path+"/names-run", `{"rows":[{"name":"x","from":"2001-01-01","to":"2000-01-01"}]}`, 422).withHas(`"rows.0.to":[`))
+	srv.createInstrument(t, abstract, `{"exception":"Easement of record","cleared":"2026-11-01"}`)
+	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"kind":"requirement","text":"Pay taxes"},{"source":"instrument","text":""}]}`, 200).
+		withHas(`"text":"Pay taxes"`, `"source":"abstract"`, `"text":"Easement of record"`, `"source":"instrument"`))
+	srv.do(t, jsonCall("PUT", path+"/requirements", `{"rows":[{"text":"Pay taxes"}]}`, 422).withHas(`"rows.0.kind":[`))
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1" + path + "/order", status: 204})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/orders/" + order + "/abstracts", status: 200, want: `{"data":[]}`})
+	srv.vaultIsIntact(t)
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", filePart("files", "a.pdf", pdf(2))))
+	srv.do(t, jsonCall("POST", "/file-vault/files/1/notes", `{"text":"Compare the legal.","page":2}`, 201).withHas(`"page":2`))
+	srv.do(t, jsonCall("POST", "/file-vault/files/1/notes", `{"text":"x","page":3}`, 422).withHas(`"page":[`))
+	srv.do(t, jsonCall("POST", "/file-vault/files/1/notes", `{"text":" "}`, 201))
+	srv.do(t, jsonCall("POST", "/abstracts/"+abstract+"/notes", `{}`, 422).withHas(`"text":[`))
+	changed := srv.do(t, jsonCall("PATCH", "/notes/1", `{"text":"Compared."}`, 200).withHas(`"text":"Compared."`, `"page":2`))
+	stale := jsonCall("PATCH", "/notes/1", `{"text":"z"}`, 200)
+	stale.header = append(stale.header, "If-Match: "+changed.Header.Get("ETag"))
+	srv.do(t, stale)
+	stale.status, stale.body = 412, `{"text":"zz"}`
+	srv.do(t, stale)
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/notes/1", status: 204})
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/notes/1", status: 404})
+	// Notes are hidden while their record is in the trash.
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/file-vault/files/1", status: 204})
+	srv.do(t, call{as: "full", method: "PATCH", path: "/v1/notes/2", header: []string{asJSON}, body: `{"text":"y"}`, status: 404})
+	srv.vaultIsIntact(t)
+}
+
+// withHas returns c with fragments that the body must contain.
+func (c call) withHas(fragments ...string) call {
+	c.has = fragments
+	return c
+}
+
+// vaultIsIntact runs an integrity check.
+func (srv *testServer) vaultIsIntact(t *testing.T) {
+	t.Helper()
+	vaulttest.Verify(t, srv.vault)
+}
