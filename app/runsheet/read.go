@@ -1,0 +1,275 @@
+package runsheet
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"deedkeep/app/model"
+)
+
+// Limits of the files that are read.
+type Limits struct {
+	Rows  int   // max rows, including those above the header
+	Bytes int64 // max bytes of an unpacked workbook
+}
+
+// Entry is a row of a file. Fields are the members of a request for an instrument. Relations refer
+// to other rows by their No.; see Relation.
+type Entry struct {
+	Row       int // row in the file, starting with 1
+	Position  int // No. of the row; 0 if there is none
+	Fields    model.InstrumentInput
+	Relations []RelationEntry
+}
+
+// RelationEntry is a relation to another row, which has the No. Position.
+type RelationEntry struct {
+	Kind     string
+	Position int
+}
+
+// maxHeaderRow is the last row in which the header may be.
+const maxHeaderRow = 20
+
+// minTitles is the minimum number of known titles in a header.
+const minTitles = 2
+
+// ErrNoHeader is returned if a file has no row with the titles of at least two columns.
+var ErrNoHeader = errors.New("the file has no header row with column titles such as Type, Recorded, Grantors, and Grantees")
+
+// ErrTooManyRows is returned if a file has more rows than Limits.Rows.
+var ErrTooManyRows = errors.New("the file has too many rows")
+
+// ReadCSV reads a runsheet from a CSV file in UTF-8. Columns may be separated by commas,
+// semicolons, or tabs.
+func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	first, _, _ := bytes.Cut(raw, []byte("\n"))
+	table := csv.NewReader(bytes.NewReader(raw))
+	table.FieldsPerRecord, table.LazyQuotes = -1, true
+	table.Comma = slices.MaxFunc([]rune{',', ';', '\t'}, func(a, b rune) int {
+		return cmp.Compare(bytes.Count(first, []byte(string(a))), bytes.Count(first, []byte(string(b))))
+	})
+	r := reader{limits: limits}
+	for {
+		cells, err := table.Read()
+		if errors.Is(err, io.EOF) {
+			return r.finish()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the file is not valid CSV: %w", err)
+		}
+		line, _ := table.FieldPos(0)
+		for n, cell := range cells {
+			if len(cell) > 1 && cell[0] == '\'' && strings.ContainsAny(cell[1:2], "=+-@\t\r\n") {
+				cells[n] = cell[1:] // written by apitypes.EscapeFormula
+			}
+		}
+		if err := r.add(line, cells); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ReadExcel reads a runsheet from the first sheet of an Excel workbook (.xlsx). Call it only in a
+// worker process, because the file is untrusted.
+func ReadExcel(raw []byte, limits Limits) (_ []Entry, err error) {
+	book, err := excelize.OpenReader(bytes.NewReader(raw), excelize.Options{UnzipSizeLimit: limits.Bytes, UnzipXMLSizeLimit: limits.Bytes,
+		RawCellValue: true})
+	if err != nil {
+		return nil, fmt.Errorf("the file is not a valid Excel workbook: %w", err)
+	}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	sheets := book.GetSheetList()
+	if len(sheets) == 0 {
+		return nil, ErrNoHeader
+	}
+	rows, err := book.Rows(sheets[0])
+	if err != nil {
+		return nil, fmt.Errorf("the file is not a valid Excel workbook: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	r := reader{limits: limits, isExcel: true}
+	for n := 1; rows.Next(); n++ {
+		cells, err := rows.Columns()
+		if err != nil {
+			return nil, fmt.Errorf("row %d of the workbook: %w", n, err)
+		}
+		if err := r.add(n, cells); err != nil {
+			return nil, err
+		}
+	}
+	if err := rows.Error(); err != nil {
+		return nil, fmt.Errorf("the file is not a valid Excel workbook: %w", err)
+	}
+	return r.finish()
+}
+
+// reader finds the header and converts the rows below it.
+type reader struct {
+	limits  Limits
+	isExcel bool     // dates and times may be numbers of days
+	header  []column // columns of the file; the title is "" for unknown ones
+	count   int
+	entries []Entry
+}
+
+// add adds a row of the file.
+func (r *reader) add(row int, cells []string) error {
+	if r.count++; r.count > r.limits.Rows {
+		return fmt.Errorf("%w: the maximum is %d", ErrTooManyRows, r.limits.Rows)
+	}
+	if r.header == nil {
+		if r.readHeader(cells); r.header == nil && row >= maxHeaderRow {
+			return ErrNoHeader
+		}
+		return nil
+	}
+	e := Entry{Row: row, Fields: model.InstrumentInput{}}
+	for n, cell := range cells {
+		if cell = strings.TrimSpace(cell); n < len(r.header) && cell != "" {
+			r.readCell(&e, r.header[n], cell)
+		}
+	}
+	if len(e.Fields) > 0 || len(e.Relations) > 0 {
+		r.entries = append(r.entries, e)
+	}
+	return nil
+}
+
+// readHeader sets the header if the row has enough known titles.
+func (r *reader) readHeader(cells []string) {
+	header, known := make([]column, len(cells)), 0
+	for n, cell := range cells {
+		c, ok := columnByTitle(cell)
+		if ok && !slices.ContainsFunc(header, func(have column) bool { return have.title == c.title }) {
+			header[n] = c
+			known++
+		}
+	}
+	if known >= minTitles {
+		r.header = header
+	}
+}
+
+func (r *reader) finish() ([]Entry, error) {
+	if r.header == nil {
+		return nil, ErrNoHeader
+	}
+	return r.entries, nil
+}
+
+// readCell adds the value of a cell to an entry.
+func (r *reader) readCell(e *Entry, c column, cell string) {
+	switch c.field {
+	case "":
+		if n, err := strconv.Atoi(strings.TrimSuffix(cell, ".")); err == nil && c.title == columns[0].title {
+			e.Position = n
+		}
+	case "other_parties":
+		var list []model.Party
+		for _, text := range split(cell) {
+			role, name, found := strings.Cut(text, ":")
+			if !found {
+				role, name = "", text
+			}
+			list = append(list, model.Party{Role: strings.TrimSpace(role), Name: strings.TrimSpace(name)})
+		}
+		e.Fields[c.field] = encode(list)
+	case "relations":
+		r.readRelations(e, cell)
+	case "recorded", "dated", "expires", "cleared":
+		e.Fields[c.field] = encode(r.date(cell))
+	case "recorded_time":
+		e.Fields[c.field] = encode(r.timeOfDay(cell))
+	default:
+		if c.isList {
+			e.Fields[c.field] = encode(split(cell))
+		} else {
+			e.Fields[c.field] = encode(cell)
+		}
+	}
+}
+
+// split splits a cell with several names.
+func split(cell string) (list []string) {
+	for _, name := range strings.FieldsFunc(cell, func(r rune) bool { return r == ';' || r == '\n' }) {
+		if name = strings.TrimSpace(name); name != "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// readRelations reads relations like "releases 3; references Bk 1022 Pg 311".
+func (r *reader) readRelations(e *Entry, cell string) {
+	type textRelation struct {
+		Kind string `json:"kind"`
+		Text string `json:"text"`
+	}
+	var list []textRelation
+	for _, text := range split(cell) {
+		kind := "references"
+		lower := strings.ToLower(text)
+		for _, known := range model.RelationKinds() {
+			if phrase := strings.ReplaceAll(known, "_", " "); strings.HasPrefix(lower, phrase+" ") {
+				kind, text = known, strings.TrimSpace(text[len(phrase):])
+				break
+			}
+		}
+		if n, err := strconv.Atoi(strings.TrimPrefix(text, "#")); err == nil && n > 0 {
+			e.Relations = append(e.Relations, RelationEntry{kind, n})
+			continue
+		}
+		list = append(list, textRelation{kind, text})
+	}
+	if len(list) > 0 {
+		e.Fields["relations"] = encode(list)
+	}
+}
+
+// dateLayouts are the formats of dates, besides numbers of days in Excel files.
+var dateLayouts = []string{time.DateOnly, "1/2/2006", "1-2-2006", "1.2.2006", "1/2/06", "Jan 2, 2006", "January 2, 2006", "2-Jan-2006", "2-Jan-06",
+	"2 Jan 2006", "2006/1/2", "20060102", time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
+
+// date returns a date in the form YYYY-MM-DD. It returns a text that isn't a date unchanged, which
+// model.InstrumentInput rejects.
+func (r *reader) date(cell string) string {
+	if days, err := strconv.ParseFloat(cell, 64); r.isExcel && err == nil && days < 1_000_000 {
+		if at, err := excelize.ExcelDateToTime(days, false); err == nil {
+			return at.Format(time.DateOnly)
+		}
+	}
+	for _, layout := range dateLayouts {
+		if at, err := time.Parse(layout, cell); err == nil {
+			return at.Format(time.DateOnly)
+		}
+	}
+	return cell
+}
+
+var fraction = regexp.MustCompile(`^0?\.\d+$`)
+
+// timeOfDay returns a time. In Excel files, it may be a fraction of a day.
+func (r *reader) timeOfDay(cell string) string {
+	if !r.isExcel || !fraction.MatchString(cell) {
+		return cell
+	}
+	part, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		return cell
+	}
+	seconds := int(part*86_400 + 0.5)
+	return fmt.Sprintf("%02d:%02d", seconds/3600, seconds/60%60)
+}
