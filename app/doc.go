@@ -35,6 +35,7 @@
 //	3     app/txn        one transaction: actor check, audit entry, free space    deedkeep/app/store
 //	3     app/sandbox    worker processes that open documents, and their pool     github.com/landlock-lsm/go-landlock
 //	2     app/store      buckets, indexes, migrations, group commit               go.etcd.io/bbolt
+//	2     app/runsheet   runsheets as CSV and Excel files                         github.com/xuri/excelize/v2
 //	2     app/encode     domain types to JSON shapes of the API                   -
 //	2     app/search/query query language, terms of documents, snippets, find     -
 //	2     app/backup/archive backup format: write, read, verify, prune            filippo.io/age github.com/gofrs/flock

@@ -121,6 +121,8 @@ func routes(s *server) []route {
 		{"POST", "/abstracts/:id/instruments", instruments.create},
 		{"PUT", "/abstracts/:id/instruments/sequence", instruments.setSequence},
 		{"GET", "/abstracts/:id/runsheet", instruments.runsheet},
+		{"GET", "/abstracts/:id/runsheet.csv", instruments.runsheetCSV},
+		{"GET", "/abstracts/:id/runsheet.xlsx", instruments.runsheetExcel},
 		{"GET", "/abstracts/:id/order", work.order},
 		{"PUT", "/abstracts/:id/order", work.setOrder},
 		{"DELETE", "/abstracts/:id/order", work.removeOrder},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
@@ -27,9 +28,12 @@ import (
 	"deedkeep/app/vaulttest/description"
 )
 
+const mediaExcel = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
 // loadRouter returns a router for the operations in openapi.yaml. It parses the file only
 // once.
 var loadRouter = sync.OnceValues(func() (routers.Router, error) {
+	openapi3filter.RegisterBodyDecoder(mediaExcel, openapi3filter.FileBodyDecoder)
 	doc, err := description.LoadStrict("openapi.yaml")
 	if err != nil {
 		return nil, err

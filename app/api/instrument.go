@@ -2,12 +2,15 @@ package api
 
 import (
 	"encoding/json"
+	"io"
+	"iter"
 	"net/http"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/vault"
 )
 
@@ -93,6 +96,28 @@ func (h instrumentHandler) readRunsheet(r *request) (vault.Runsheet, error) {
 		return vault.Runsheet{}, err
 	}
 	return h.service.Runsheet(r.Context(), id)
+}
+
+func (h instrumentHandler) runsheetCSV(r *request) (response, error) {
+	return h.export(r, "text/csv; charset=utf-8", "runsheet.csv", runsheet.WriteCSV)
+}
+
+func (h instrumentHandler) runsheetExcel(r *request) (response, error) {
+	return h.export(r, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "runsheet.xlsx", runsheet.WriteExcel)
+}
+
+// export returns the runsheet of an abstract as a file.
+func (h instrumentHandler) export(r *request, media, filename string, write func(io.Writer, iter.Seq2[*runsheet.Row, error]) error) (response, error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return response{}, err
+	}
+	rows, err := h.service.Rows(r.Context(), id)
+	if err != nil {
+		return response{}, err
+	}
+	header := map[string]string{"Content-Disposition": `attachment; filename="` + filename + `"`, "X-Content-Type-Options": "nosniff"}
+	return response{status: http.StatusOK, header: header, media: media, stream: func(w io.Writer) error { return write(w, rows) }}, nil
 }
 
 func (h instrumentHandler) create(r *request) (response, error) {

@@ -70,31 +70,33 @@ func TestMatrix(t *testing.T) {
 		"POST /abstracts/{id}/instruments": {status: 201, header: []string{asJSON}, body: `{"book":"1"}`},
 		"PUT /abstracts/{id}/instruments/sequence": {status: 200, path: "/abstracts/" + titled + "/instruments/sequence",
 			header: []string{asJSON}, body: `{"instruments":[]}`},
-		"GET /abstracts/{id}/runsheet":     {status: 200},
-		"GET /abstracts/{id}/order":        {status: 200},
-		"PUT /abstracts/{id}/order":        {status: 200, header: []string{asJSON}, body: `{"order_id":null}`},
-		"DELETE /abstracts/{id}/order":     {status: 204},
-		"GET /abstracts/{id}/assignment":   {status: 200},
-		"PUT /abstracts/{id}/assignment":   {status: 200, header: []string{asJSON}, body: `{"due_date":"2026-12-01"}`},
-		"GET /abstracts/{id}/names-run":    {status: 200},
-		"PUT /abstracts/{id}/names-run":    {status: 200, header: []string{asJSON}, body: `{"rows":[{"name":"Jones, Bea"}]}`},
-		"GET /abstracts/{id}/requirements": {status: 200},
-		"PUT /abstracts/{id}/requirements": {status: 200, header: []string{asJSON}, body: `{"rows":[]}`},
-		"GET /abstracts/{id}/notes":        {status: 200},
-		"POST /abstracts/{id}/notes":       {status: 201, header: []string{asJSON}, body: `{"text":"See page 2."}`},
-		"GET /orders/{id}/abstracts":       {status: 200, path: "/orders/" + orderID + "/abstracts"},
-		"GET /orders/{id}/notes":           {status: 200, path: "/orders/" + orderID + "/notes"},
-		"POST /orders/{id}/notes":          {status: 201, path: "/orders/" + orderID + "/notes", header: []string{asJSON}, body: `{"text":"x"}`},
-		"GET /file-vault/files/{n}/notes":  {status: 200},
-		"POST /file-vault/files/{n}/notes": {status: 201, header: []string{asJSON}, body: `{"text":"x"}`},
-		"PATCH /notes/{n}":                 {status: 200, header: []string{asJSON}, body: `{"text":"y"}`},
-		"DELETE /notes/{n}":                {status: 204, path: "/notes/2"},
-		"GET /document-types":              {status: 200},
-		"GET /instruments":                 {status: 200},
-		"GET /instruments/{n}":             {status: 200},
-		"PATCH /instruments/{n}":           {status: 200, header: []string{asJSON}, body: `{"book":"2"}`},
-		"DELETE /instruments/{n}":          {status: 204, path: "/instruments/2"},
-		"POST /instruments/{n}/restore":    {status: 200},
+		"GET /abstracts/{id}/runsheet":      {status: 200},
+		"GET /abstracts/{id}/runsheet.csv":  {status: 200, media: "text/csv; charset=utf-8"},
+		"GET /abstracts/{id}/runsheet.xlsx": {status: 200, media: mediaExcel},
+		"GET /abstracts/{id}/order":         {status: 200},
+		"PUT /abstracts/{id}/order":         {status: 200, header: []string{asJSON}, body: `{"order_id":null}`},
+		"DELETE /abstracts/{id}/order":      {status: 204},
+		"GET /abstracts/{id}/assignment":    {status: 200},
+		"PUT /abstracts/{id}/assignment":    {status: 200, header: []string{asJSON}, body: `{"due_date":"2026-12-01"}`},
+		"GET /abstracts/{id}/names-run":     {status: 200},
+		"PUT /abstracts/{id}/names-run":     {status: 200, header: []string{asJSON}, body: `{"rows":[{"name":"Jones, Bea"}]}`},
+		"GET /abstracts/{id}/requirements":  {status: 200},
+		"PUT /abstracts/{id}/requirements":  {status: 200, header: []string{asJSON}, body: `{"rows":[]}`},
+		"GET /abstracts/{id}/notes":         {status: 200},
+		"POST /abstracts/{id}/notes":        {status: 201, header: []string{asJSON}, body: `{"text":"See page 2."}`},
+		"GET /orders/{id}/abstracts":        {status: 200, path: "/orders/" + orderID + "/abstracts"},
+		"GET /orders/{id}/notes":            {status: 200, path: "/orders/" + orderID + "/notes"},
+		"POST /orders/{id}/notes":           {status: 201, path: "/orders/" + orderID + "/notes", header: []string{asJSON}, body: `{"text":"x"}`},
+		"GET /file-vault/files/{n}/notes":   {status: 200},
+		"POST /file-vault/files/{n}/notes":  {status: 201, header: []string{asJSON}, body: `{"text":"x"}`},
+		"PATCH /notes/{n}":                  {status: 200, header: []string{asJSON}, body: `{"text":"y"}`},
+		"DELETE /notes/{n}":                 {status: 204, path: "/notes/2"},
+		"GET /document-types":               {status: 200},
+		"GET /instruments":                  {status: 200},
+		"GET /instruments/{n}":              {status: 200},
+		"PATCH /instruments/{n}":            {status: 200, header: []string{asJSON}, body: `{"book":"2"}`},
+		"DELETE /instruments/{n}":           {status: 204, path: "/instruments/2"},
+		"POST /instruments/{n}/restore":     {status: 200},
 	}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if len(item.Servers) > 0 {
@@ -136,7 +138,7 @@ const (
 func (srv *testServer) checkCredentials(t *testing.T, r call) {
 	reads := r.method == http.MethodGet || r.method == http.MethodHead
 	isUpload := strings.HasPrefix(r.path, "/v1/uploads/")
-	success, isLog := r.status, r.path == "/v1/events"
+	success, isLog, media := r.status, r.path == "/v1/events", r.media
 	for _, as := range []string{"", "bad", "expired", "revoked", "events", "metrics", "read", "full"} {
 		r.name, r.as, r.want, r.headers = r.method+" "+r.path+" as "+as, as, "", nil
 		switch {
@@ -148,6 +150,9 @@ func (srv *testServer) checkCredentials(t *testing.T, r call) {
 			r.status, r.want = 403, forbidden
 		default:
 			r.status, r.want, r.headers = 401, unauthenticated, map[string]string{"Www-Authenticate": "Bearer"}
+		}
+		if r.media = ""; r.status == success {
+			r.media = media
 		}
 		if r.method == http.MethodHead {
 			r.want = ""

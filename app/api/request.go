@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -43,7 +44,8 @@ type response struct {
 	raw      []byte
 	header   map[string]string
 	location string
-	media    string // media type of raw; "" means JSON
+	media    string                // media type of raw and stream; "" means JSON
+	stream   func(io.Writer) error // writes the body instead of raw; an error cuts the response off
 }
 
 // handler handles an API operation.
@@ -152,6 +154,14 @@ func (s *server) respond(c *gin.Context, resp response) {
 		c.Status(resp.status)
 	case resp.status == http.StatusNoContent:
 		c.Status(resp.status)
+	case resp.stream != nil:
+		c.Header("Content-Type", resp.media)
+		c.Header("Cache-Control", "no-store")
+		c.Status(resp.status)
+		if err := resp.stream(c.Writer); err != nil {
+			s.Log.Error("the response was cut off", "path", c.FullPath(), "error", err)
+			panic(http.ErrAbortHandler)
+		}
 	case resp.raw != nil:
 		s.send(c, resp.status, cmp.Or(resp.media, mediaJSON), resp.raw)
 	default:

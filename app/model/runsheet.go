@@ -38,6 +38,11 @@ func SortRunsheet(list []Instrument, sequence []uint64) []Instrument {
 	return append(sorted, placed...)
 }
 
+// SortKey returns an instrument with only the fields by which a runsheet is sorted.
+func (i Instrument) SortKey() Instrument {
+	return Instrument{ID: i.ID, Recorded: i.Recorded, RecordedTime: i.RecordedTime, Book: i.Book, Page: i.Page, Number: i.Number, Dated: i.Dated}
+}
+
 // compareRecorded compares two instruments by recording.
 func compareRecorded(a, b Instrument) int {
 	last := func(s string) string { return cmp.Or(s, "\U0010FFFF") } // missing values come last

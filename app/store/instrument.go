@@ -27,7 +27,9 @@ var instruments = indexedTable[model.Instrument]{
 }
 
 // recordingNumber returns the column value of an instrument, book, or page number.
-func recordingNumber(number string) columnValue { return parseValue(model.NormalizeRecordingNumber(number)) }
+func recordingNumber(number string) columnValue {
+	return parseValue(model.NormalizeRecordingNumber(number))
+}
 
 // The bucket instrument_refs contains what instruments refer to:
 //
