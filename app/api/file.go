@@ -24,9 +24,10 @@ func newFileHandler(s *server) fileHandler {
 	return fileHandler{recordHandler[model.File, model.FilePatch]{
 		server: s, etag: s.etags[fileType], find: v.Get, change: v.Patch, remove: v.Trash, undo: v.Restore,
 		id:     (*request).numberID,
-		fields: []string{"filename", "folder_id"},
+		fields: []string{"filename", "folder_id", "abstract_id"},
 		patchOf: func(_ *request, body patchBody) model.FilePatch {
-			return model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id")}
+			return model.FilePatch{Filename: body.filename("filename"), FolderID: body.number("folder_id"),
+				AbstractID: body.opaque("abstract_id", s.abstracts)}
 		},
 		render: func(r *request, f model.File) response {
 			return response{status: http.StatusOK, header: s.etags[fileType].header(f.ID, f.Version), body: apitypes.FileBody{Data: s.file(r, f)}}

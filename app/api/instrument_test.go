@@ -249,3 +249,31 @@ func (srv *testServer) vaultIsIntact(t *testing.T) {
 	t.Helper()
 	vaulttest.Verify(t, srv.vault)
 }
+
+// A document moves from a folder to an abstract, to another abstract, and back to a folder.
+func TestMoveDocument(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	srv.do(t, uploadCall("full", 201, fieldPart("folder_id", "1"), filePart("files", "a.pdf", pdf(1))))
+	first, second := srv.createID(t, abstractCall(201, "")), srv.createID(t, abstractCall(201, ""))
+	files := func(abstract string) int {
+		t.Helper()
+		reply := srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract, status: 200})
+		return len(decodeBody[struct{ Data struct{ Files []struct{ ID int64 } } }](t, reply).Data.Files)
+	}
+	const path = "/file-vault/files/1"
+	srv.do(t, jsonCall("PATCH", path, `{"abstract_id":"`+first+`"}`, 200).withHas(`"folder_id":null`))
+	srv.createInstrument(t, first, `{"documents":[{"file_id":1}]}`)
+	srv.do(t, jsonCall("PATCH", path, `{"abstract_id":"`+second+`"}`, 200))
+	if files(first) != 0 || files(second) != 1 {
+		t.Errorf("the abstracts have %d and %d documents, want 0 and 1", files(first), files(second))
+	}
+	srv.do(t, jsonCall("PATCH", "/instruments/1", `{"remarks":"x","documents":[{"file_id":1,"pages":"1"}]}`, 200).withHas(`"file_id":1`))
+	srv.do(t, jsonCall("PATCH", path, `{"abstract_id":"`+first+`","folder_id":1}`, 422).withHas(`"abstract_id":[`))
+	srv.do(t, jsonCall("PATCH", path, `{"abstract_id":"zzzzzzzz"}`, 422).withHas(`"abstract_id":[`))
+	srv.do(t, jsonCall("PATCH", path, `{"folder_id":1}`, 200).withHas(`"folder_id":1`))
+	if files(second) != 0 {
+		t.Errorf("the second abstract has %d documents, want 0", files(second))
+	}
+	srv.vaultIsIntact(t)
+}

@@ -8,6 +8,7 @@ import (
 
 	"deedkeep/app/decode"
 	"deedkeep/app/model"
+	"deedkeep/app/secret"
 )
 
 // patchBody contains the members of a PATCH body. Only fields that have a member are
@@ -22,6 +23,21 @@ func (body patchBody) input(name string) model.Optional[model.Input] {
 func (body patchBody) number(name string) model.Optional[model.IDInput] {
 	raw, sent := body[name]
 	return model.Optional[model.IDInput]{Present: sent, Value: number(raw)}
+}
+
+// opaque returns a member that is the opaque ID of an abstract or an order. An ID that no record can
+// have becomes one that doesn't exist.
+func (body patchBody) opaque(name string, ids *secret.IDs) model.Optional[model.IDInput] {
+	raw, sent := body[name]
+	in := input(raw)
+	id, ok := ids.Decode(in.Value)
+	switch {
+	case in.Kind == model.InputMissing || in.Kind == model.InputString && in.Value == "":
+		return model.Optional[model.IDInput]{Present: sent, Value: model.IDInput{Valid: true}}
+	case !ok:
+		return model.Optional[model.IDInput]{Present: sent, Value: model.IDInput{Present: true, Valid: true}}
+	}
+	return model.Optional[model.IDInput]{Present: sent, Value: model.NewIDInput(id)}
 }
 
 // custom returns the member custom_fields. The value null removes all custom field values.

@@ -117,6 +117,7 @@ func (f File) Changes(to File) []Change {
 	var c changes
 	c.text("filename", f.Filename, to.Filename)
 	c.reference("folder_id", f.FolderID, to.FolderID)
+	c.reference("abstract_id", f.AbstractID, to.AbstractID)
 	return c
 }
 

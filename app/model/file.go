@@ -119,23 +119,31 @@ type RejectedFile struct{ Filename, Reason string }
 
 // FilePatch is the input for updating a document. Only the fields with Present set are changed.
 type FilePatch struct {
-	Filename Optional[Input] // already sanitized like an uploaded filename
-	FolderID Optional[IDInput]
+	Filename   Optional[Input] // already sanitized like an uploaded filename
+	FolderID   Optional[IDInput]
+	AbstractID Optional[IDInput]
 }
 
-// Check applies the patch to old. known reports whether the requested folder exists.
-func (p FilePatch) Check(old File, known bool) (File, errs.Fields) {
+// Check applies the patch to old. knownFolder and knownAbstract report whether the requested folder
+// and abstract exist. A document is either in a folder or on an abstract, so moving it to one removes
+// it from the other.
+func (p FilePatch) Check(old File, knownFolder, knownAbstract bool) (File, errs.Fields) {
 	var f validation
 	file := old
 	if p.Filename.Present {
 		file.Filename = f.filename("filename", p.Filename.Value, old)
 	}
-	const field = "folder_id"
-	if old.AbstractID != 0 && p.FolderID.Present && p.FolderID.Value.Present {
-		f.Add(field, "A document of an abstract can't be in a folder.")
-		return file, f.Fields
+	file.FolderID = f.changedReference("folder_id", p.FolderID, old.FolderID, knownFolder)
+	file.AbstractID = f.changedReference("abstract_id", p.AbstractID, old.AbstractID, knownAbstract)
+	switch {
+	case file.FolderID == 0 || file.AbstractID == 0:
+	case file.FolderID != old.FolderID && file.AbstractID != old.AbstractID:
+		f.Add("abstract_id", errs.NotCombinable, "folder_id")
+	case file.FolderID != old.FolderID:
+		file.AbstractID = 0
+	default:
+		file.FolderID = 0
 	}
-	file.FolderID = f.changedReference(field, p.FolderID, old.FolderID, known)
 	return file, f.Fields
 }
 

@@ -246,14 +246,22 @@ func TestFilePatch(t *testing.T) {
 			[]string{"folder_id: The selected folder id is invalid."}, nil},
 		{"a folder ID that isn't an integer", File{Filename: "a.pdf"}, FilePatch{FolderID: Some(IDInput{Present: true})}, false,
 			[]string{"folder_id: The folder id field must be an integer."}, nil},
-		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true,
-			[]string{"folder_id: A document of an abstract can't be in a folder."}, nil},
+		{"of an abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: sendID(2)}, true, nil,
+			[]string{"folder_id null 2", "abstract_id 1 null"}},
+		{"to another abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{AbstractID: sendID(3)}, true, nil, []string{"abstract_id 1 3"}},
+		{"from a folder to an abstract", File{Filename: "a.pdf", FolderID: 1}, FilePatch{AbstractID: sendID(3)}, true, nil,
+			[]string{"folder_id 1 null", "abstract_id null 3"}},
+		{"off its abstract", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{AbstractID: Some(IDInput{})}, true, nil, []string{"abstract_id 1 null"}},
+		{"to a folder and an abstract", File{Filename: "a.pdf"}, FilePatch{FolderID: sendID(2), AbstractID: sendID(3)}, true,
+			[]string{"abstract_id: The abstract id field cannot be combined with folder_id."}, nil},
+		{"an unknown abstract", File{Filename: "a.pdf"}, FilePatch{AbstractID: sendID(9)}, false,
+			[]string{"abstract_id: The selected abstract id is invalid."}, nil},
 		{"of an abstract, in no folder", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{FolderID: Some(IDInput{})}, true, nil, nil},
-		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, true,
-			[]string{"filename: The filename field is required.", "folder_id: A document of an abstract can't be in a folder."}, nil},
+		{"both wrong", File{Filename: "a.pdf", AbstractID: 1}, FilePatch{Filename: cleared, FolderID: sendID(2)}, false,
+			[]string{"filename: The filename field is required.", "folder_id: The selected folder id is invalid."}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			now, rejected := row.patch.Check(row.old, row.known)
+			now, rejected := row.patch.Check(row.old, row.known, row.known)
 			checkFieldErrors(t, rejected, row.rejected...)
 			if len(rejected) == 0 {
 				checkChanges(t, row.old.Changes(now), row.changes...)

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -25,10 +26,38 @@ var FileOps = recordOps[model.File]{
 	trashed:           func(f model.File) *model.Trashed { return f.Trashed },
 	changes:           model.File.Changes,
 	retainedUntil:     (*Vault).fileRetainedUntil,
-	save: func(t *store.Tx, now model.File, _ time.Time) (model.File, error) {
+	save: func(t *store.Tx, now model.File, at time.Time) (model.File, error) {
 		now.Version++
-		return now, t.PutFile(now)
+		return now, errors.Join(moveBetweenAbstracts(t, now, at), t.PutFile(now))
 	},
+}
+
+// moveBetweenAbstracts removes a document from the list of its previous abstract and appends it to
+// that of its new one, if they differ.
+func moveBetweenAbstracts(t *store.Tx, now model.File, at time.Time) error {
+	old, err := t.File(now.ID)
+	if err != nil || old.AbstractID == now.AbstractID {
+		return err
+	}
+	if old.AbstractID != 0 {
+		abstract, err := t.Abstract(old.AbstractID)
+		if err != nil {
+			return err
+		}
+		abstract.RemoveFile(now.ID)
+		if err := t.PutAbstract(nextVersion(abstract, at)); err != nil {
+			return err
+		}
+	}
+	if now.AbstractID == 0 {
+		return nil
+	}
+	abstract, err := t.Abstract(now.AbstractID)
+	if err != nil {
+		return err
+	}
+	abstract.RestoreFile(now.ID, len(abstract.Files))
+	return t.PutAbstract(nextVersion(abstract, at))
 }
 
 // fileOpsOfAbstract returns FileOps restricted to the documents of one abstract.
@@ -106,12 +135,22 @@ func (f *Files) List(ctx context.Context, q Query) (Page[model.File], error) {
 	return list(ctx, f.v, q, (*store.Tx).ListFiles)
 }
 
-// Patch changes the name or folder of a document. The content of a document never
-// changes. It returns Invalid, listing every invalid field, or PreconditionFailed if
-// match doesn't accept the current version.
+// Patch changes the name, folder, or abstract of a document. The content of a document never
+// changes. It returns Invalid, listing every invalid field, Conflict if the abstract has too many
+// documents, or PreconditionFailed if match doesn't accept the current version.
 func (f *Files) Patch(ctx context.Context, actor model.Actor, id uint64, p model.FilePatch, match Match) (model.File, error) {
 	return patch(ctx, f.v, FileOps, actor, id, match, func(t *store.Tx, old model.File) (model.File, error) {
-		now, rejected := p.Check(old, folderExists(t, p.FolderID.Value))
+		var abstract model.Abstract
+		var err error
+		if in := p.AbstractID.Value; in.Valid && in.Value > 0 {
+			if abstract, err = t.Abstract(uint64(in.Value)); err != nil && errs.KindOf(err) != errs.NotFound {
+				return old, err
+			}
+		}
+		now, rejected := p.Check(old, folderExists(t, p.FolderID.Value), abstract.ID != 0 && err == nil)
+		if now.AbstractID != old.AbstractID && now.AbstractID != 0 && len(abstract.Files) >= f.v.MaxFilesPerAbstract() {
+			return old, &errs.Error{Kind: errs.Conflict, Message: document.ReasonAbstractFull + "."}
+		}
 		return now, rejected.Err()
 	})
 }

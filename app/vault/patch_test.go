@@ -176,7 +176,7 @@ func TestFilePatch(t *testing.T) {
 	}{
 		{"unknown folder", loose.ID, model.FilePatch{FolderID: model.Some(vaulttest.IDInput(99))}},
 		{"other extension", loose.ID, model.FilePatch{Filename: vaulttest.SomeText("a.txt")}},
-		{"file of an abstract", ofAbstract.ID, model.FilePatch{FolderID: model.Some(vaulttest.IDInput(1))}},
+		{"unknown abstract", ofAbstract.ID, model.FilePatch{AbstractID: model.Some(vaulttest.IDInput(99))}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := v.Files.Patch(t.Context(), vaulttest.Operator, row.file, row.patch, vault.Match{})
