@@ -69,10 +69,12 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		"/orders/{id}/notes":            {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
 		"/file-vault/files/{n}/notes":   {header: []string{asJSON}, body: `{"text":"x"}`, status: 201},
 		"/instruments/{n}/restore":      {status: 200},
+		"/abstracts/{id}/certificate":   {header: []string{asJSON}, body: `{"effective_date":"2026-11-01"}`, status: 201},
+		"/abstracts/{id}/bring-down":    {status: 201},
 	}
 	paths := []string{"/abstracts/{id}/restore", "/abstracts", "/abstracts/{id}/files", "/orders", "/orders/{id}/restore",
 		"/file-vault/folders", "/file-vault/upload", "/file-vault/files/{n}/restore", "/abstracts/{id}/instruments", "/abstracts/{id}/notes",
-		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore"}
+		"/orders/{id}/notes", "/file-vault/files/{n}/notes", "/instruments/{n}/restore", "/abstracts/{id}/certificate", "/abstracts/{id}/bring-down"}
 	for path, item := range loadDescription(t).Paths.Map() {
 		if path == "/uploads" {
 			continue // this operation has no idempotency key because starting an upload stores no record
@@ -90,14 +92,14 @@ func TestIdempotencyOfEveryPOST(t *testing.T) {
 		r.as, r.method, r.path = "full", "POST", "/v1"+strings.NewReplacer("{id}", id, "{n}", "1").Replace(path)
 		srv.doTwice(t, r, r)
 	}
-	srv.checkCounts(t, 2, 2, 4)
+	srv.checkCounts(t, 3, 2, 5)
 	// If all files are rejected, the response is stored without any records.
 	r := uploadCall("full", 200, filePart("files", "x.exe", "MZ"))
 	r.header = append(r.header, "Idempotency-Key: another")
 	srv.do(t, r)
 	r.headers = map[string]string{"Idempotent-Replayed": "true"}
 	srv.do(t, r)
-	srv.checkCounts(t, 2, 2, 4)
+	srv.checkCounts(t, 3, 2, 5)
 }
 
 // A request with the same content counts as the same request, even if its body is encoded

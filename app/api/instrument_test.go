@@ -259,7 +259,9 @@ func TestMoveDocument(t *testing.T) {
 	files := func(abstract string) int {
 		t.Helper()
 		reply := srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + abstract, status: 200})
-		return len(decodeBody[struct{ Data struct{ Files []struct{ ID int64 } } }](t, reply).Data.Files)
+		return len(decodeBody[struct {
+			Data struct{ Files []struct{ ID int64 } }
+		}](t, reply).Data.Files)
 	}
 	const path = "/file-vault/files/1"
 	srv.do(t, jsonCall("PATCH", path, `{"abstract_id":"`+first+`"}`, 200).withHas(`"folder_id":null`))
@@ -275,5 +277,33 @@ func TestMoveDocument(t *testing.T) {
 	if files(second) != 0 {
 		t.Errorf("the second abstract has %d documents, want 0", files(second))
 	}
+	srv.vaultIsIntact(t)
+}
+
+// A search is certified and brought down.
+func TestCertificateAndBringDown(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex"), fieldPart("custom_fields", `{"file_number":"A-1"}`)))
+	path := "/abstracts/" + abstract
+	mortgage := srv.createInstrument(t, abstract, `{"type":"Mortgage"}`)
+	srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Release or Satisfaction","relations":[{"kind":"releases","instrument_id":%d}]}`, mortgage.ID))
+	for name, body := range map[string]string{"no date": `{}`, "impossible date": `{"effective_date":"2026-02-30"}`,
+		"unknown index": `{"effective_date":"2026-11-01","indices_searched":["Tea Leaves"]}`, "period backward": `{"effective_date":"2026-11-01","search_from":"2027-01-01"}`} {
+		t.Run(name, func(t *testing.T) { srv.do(t, jsonCall("POST", path+"/certificate", body, 422)) })
+	}
+	srv.do(t, jsonCall("POST", path+"/certificate", `{"effective_date":"2026-11-01","search_from":"1966-01-01","indices_searched":["Mortgages","UCC"]}`, 201).
+		withHas(`"effective_date":"2026-11-01"`, `"file_id":1`, `"changed_since":false`))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path, status: 200, has: []string{`"effective_date":"2026-11-01"`, `"search_from":"1966-01-01"`,
+		`"indices_searched":["Mortgages","UCC"]`, `"filename":"Runsheet certified `}})
+	srv.do(t, jsonCall("PATCH", fmt.Sprint("/instruments/", mortgage.ID), `{"book":"7"}`, 200))
+	srv.do(t, call{as: "read", method: "GET", path: "/v1" + path + "/certificate", status: 200, has: []string{`"changed_since":true`}})
+	again := srv.createID(t, call{as: "full", method: "POST", path: "/v1" + path + "/bring-down", status: 201})
+	srv.do(t, call{as: "read", method: "GET", path: "/v1/abstracts/" + again, status: 200, has: []string{`"search_from":"2026-11-01"`, `"county":"Essex"`}})
+	ids, statuses, _ := srv.runsheet(t, again)
+	if want := []string{"released", "not_applicable"}; !slices.Equal(statuses, want) || slices.Contains(ids, mortgage.ID) {
+		t.Errorf("runsheet of the bring-down = %v %v, want copies that are %v", ids, statuses, want)
+	}
+	srv.do(t, call{as: "read", method: "GET", path: fmt.Sprint("/v1/instruments/", ids[0]), status: 200, has: []string{`"prior":true`}})
 	srv.vaultIsIntact(t)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"deedkeep/app/apitypes"
 	"deedkeep/app/encode"
@@ -188,4 +189,50 @@ func (h titleWorkHandler) setRequirements(r *request) (response, error) {
 		return response{}, err
 	}
 	return h.requirements(r)
+}
+
+// certificate converts a certificate to its JSON form. version is the current version of the runsheet.
+func certificate(c model.Certificate, version uint64) apitypes.SearchCertificate {
+	return apitypes.SearchCertificate{ID: int64(c.ID), EffectiveDate: c.EffectiveDate, SearchFrom: encode.OptionalString(c.SearchFrom),
+		IndicesSearched: c.IndicesSearched, By: encode.Actor(c.By), At: apitypes.At(c.At), FileID: encode.OptionalID(c.FileID), SHA256: c.Digest,
+		ChangedSince: version > c.RunsheetVersion}
+}
+
+func (h titleWorkHandler) certificates(r *request) (response, error) {
+	work, err := h.read(r)
+	if err != nil {
+		return response{}, err
+	}
+	body := apitypes.Certificates{}
+	for _, c := range slices.Backward(work.Certificates) {
+		body.Data = append(body.Data, certificate(c, work.RunsheetVersion))
+	}
+	return okResponse(body)
+}
+
+func (h titleWorkHandler) certify(r *request) (response, error) {
+	work, sent, err := h.body(r, "effective_date", "search_from", "indices_searched")
+	if err != nil {
+		return response{}, err
+	}
+	render := func(c model.Certificate) response {
+		return response{status: http.StatusCreated, body: apitypes.CertificateBody{Data: certificate(c, c.RunsheetVersion)}}
+	}
+	return perform(r, render, func(keep vault.Idempotency[model.Certificate]) (model.Certificate, error) {
+		return h.service.Certify(r.Context(), r.actor, work.AbstractID, sent, keep)
+	})
+}
+
+func (h titleWorkHandler) bringDown(r *request) (response, error) {
+	work, _, err := h.body(r)
+	if err != nil {
+		return response{}, err
+	}
+	render := func(a vault.AbstractWithFiles) response {
+		return response{status: http.StatusCreated, header: h.server.etags[abstractType].header(a.Abstract.ID, a.Abstract.Version),
+			body: apitypes.AbstractBody{Data: h.server.abstract(r, a)}}
+	}
+	return perform(r, render, func(keep vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+		return h.service.BringDown(r.Context(), r.actor, work.AbstractID, keep)
+	})
 }

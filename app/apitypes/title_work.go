@@ -77,3 +77,27 @@ type Note struct {
 	CreatedAt Time   `json:"created_at"`
 	UpdatedAt Time   `json:"updated_at"`
 }
+
+// CertificateBody is the response of POST /abstracts/{id}/certificate.
+type CertificateBody struct {
+	Data SearchCertificate `json:"data"`
+}
+
+// Certificates is the response of GET /abstracts/{id}/certificate, newest first.
+type Certificates struct {
+	Data List[SearchCertificate] `json:"data"`
+}
+
+// SearchCertificate says through which date the indexes were searched. FileID is the document with the runsheet at that time, and
+// SHA256 is its digest in lowercase hex. ChangedSince is true if the runsheet has changed since.
+type SearchCertificate struct {
+	ID              int64        `json:"id"`
+	EffectiveDate   string       `json:"effective_date"`
+	SearchFrom      *string      `json:"search_from"`
+	IndicesSearched List[string] `json:"indices_searched"`
+	By              Actor        `json:"by"`
+	At              Time         `json:"at"`
+	FileID          *int64       `json:"file_id"`
+	SHA256          string       `json:"sha256"`
+	ChangedSince    bool         `json:"changed_since"`
+}
