@@ -27,6 +27,13 @@ type phraseWord struct {
 	offsets []uint32 // positions of the word within the phrase
 }
 
+// addWord adds a word to the phrase. cursor also iterates over the documents with the word.
+func (m *phraseMatcher) addWord(s *segment.Segment, cursor *segment.Cursor, offsets []uint32) {
+	w := &phraseWord{cursor: cursor, offsets: offsets}
+	w.Open(s, cursor)
+	m.words = append(m.words, w)
+}
+
 func (m *phraseMatcher) Next() uint32 { return m.nextMatch(m.matcher.Next()) }
 
 func (m *phraseMatcher) Advance(d uint32) uint32 {

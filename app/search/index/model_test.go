@@ -68,6 +68,8 @@ func (d *modelDoc) match(n Node, w modelScorer) (bool, float64) {
 		return d.has(n.Text), w.score(d, n.Text, n.Weight)
 	case Phrase:
 		return d.phrase(n, w)
+	case Together:
+		return d.together(n), 0
 	case All:
 		sum := 0.0
 		for _, part := range n {
@@ -117,6 +119,16 @@ func (d *modelDoc) phrase(n Phrase, w modelScorer) (bool, float64) {
 		}
 	}
 	return false, 0
+}
+
+// together reports whether the document contains all terms, at the same position if there are several.
+func (d *modelDoc) together(n Together) bool {
+	if len(slices.Compact(slices.Sorted(slices.Values(n)))) == 1 {
+		return d.has(n[0])
+	}
+	return len(n) > 0 && slices.ContainsFunc(d.positions[n[0]], func(at uint32) bool {
+		return !slices.ContainsFunc(n, func(t string) bool { return !slices.Contains(d.positions[t], at) })
+	})
 }
 
 // search evaluates a query, ignoring its limit.
@@ -176,10 +188,12 @@ func (r generator) doc(keys int) modelDoc {
 	if r.IntN(100) == 0 {
 		words = r.IntN(1000)
 	}
-	for range words {
+	for position := uint32(0); int(d.words) < words; d.words++ {
 		t := r.word()
-		d.positions[t] = append(d.positions[t], d.words)
-		d.words++
+		d.positions[t] = append(d.positions[t], position)
+		if r.IntN(8) > 0 { // otherwise, the next word has the same position
+			position++
+		}
 	}
 	return d
 }
@@ -210,6 +224,9 @@ func (r generator) node(depth int) Node {
 		p := Phrase{Weight: 1}
 		for range 1 + r.IntN(3) {
 			p.Terms = append(p.Terms, r.word())
+		}
+		if r.IntN(3) == 0 {
+			return Together(p.Terms)
 		}
 		return p
 	case 3:
@@ -284,6 +301,11 @@ func compareSearch(t *testing.T, x *Index, m *model, q Query) {
 	}
 	if diff := diffHits(got.Hits, want.Hits, q.Limit); diff != "" {
 		t.Fatalf("search(%+v) differs at %s\n got %v\nwant %v", q, diff, got.Hits, want.Hits[:min(len(want.Hits), q.Limit)])
+	}
+	q.SkipCounts = true
+	uncounted, err := search(t.Context(), q, s, x.options.MaxNodes)
+	if err != nil || !slices.Equal(uncounted.Hits, got.Hits) {
+		t.Fatalf("search(%+v) = %v, %v; want the hits %v", q, uncounted.Hits, err, got.Hits)
 	}
 }
 

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"deedkeep/app/search/index/segment"
 )
@@ -53,6 +54,10 @@ func (p *plan) addNode(n Node) {
 		p.addTerm(n.Text)
 	case Phrase:
 		for _, t := range n.Terms {
+			p.addTerm(t)
+		}
+	case Together:
+		for _, t := range n {
 			p.addTerm(t)
 		}
 	case All:
@@ -134,6 +139,8 @@ func (b *matcherBuilder) node(n Node) matcher {
 		return b.bm25Term(n.Text, n.Weight, b.budget)
 	case Phrase:
 		return b.phraseMatcher(n)
+	case Together:
+		return b.togetherMatcher(n)
 	case All:
 		return b.conjunction(n)
 	case Any:
@@ -211,9 +218,34 @@ func (b *matcherBuilder) phraseMatcher(n Phrase) matcher {
 		if !ok {
 			return noDocs()
 		}
-		p := &phraseWord{cursor: &w.Cursor, offsets: places[t]}
-		p.Open(b.segment, &w.Cursor)
-		m.words, words = append(m.words, p), append(words, w)
+		m.addWord(b.segment, &w.Cursor, places[t])
+		words = append(words, w)
+	}
+	if len(words) == 0 {
+		return noDocs()
+	}
+	m.matcher = newConjunction(words, nil)
+	return m
+}
+
+// togetherMatcher returns a matcher for terms at the same position. It is a phrase in which every
+// word has the offset 0.
+func (b *matcherBuilder) togetherMatcher(n Together) matcher {
+	distinct := slices.Compact(slices.Sorted(slices.Values(n)))
+	if len(distinct) == 1 {
+		return b.constantTerm(distinct[0], 0)
+	}
+	m := &phraseMatcher{budget: b.budget}
+	var words []matcher
+	for _, t := range distinct {
+		e := b.entries[b.plan.terms[t]]
+		if e.DocFreq == 0 || !e.HasPositions {
+			return noDocs()
+		}
+		w := &constantTerm{}
+		w.Open(b.segment, e, b.budget)
+		m.addWord(b.segment, &w.Cursor, []uint32{0})
+		words = append(words, w)
 	}
 	if len(words) == 0 {
 		return noDocs()

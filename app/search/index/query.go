@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
 	"deedkeep/app/search/index/segment"
 )
 
-// Node is a condition that documents can match, with a score. It is a Term, All, Any, Prefer, or
-// Phrase. A nil Node matches every document with a score of 0. An empty All, Any, or Phrase does
-// not match any document.
+// Node is a condition that documents can match, with a score. It is a Term, All, Any, Prefer,
+// Phrase, or Together. A nil Node matches every document with a score of 0. An empty All, Any,
+// Phrase, or Together does not match any document.
 type Node interface{ node() }
 
 // Term matches documents that contain the term. If ConstantScore is set, the score is Weight.
@@ -47,11 +48,16 @@ type Phrase struct {
 	Weight float64
 }
 
-func (Term) node()   {}
-func (All) node()    {}
-func (Any) node()    {}
-func (Prefer) node() {}
-func (Phrase) node() {}
+// Together matches documents that contain all of the terms, at the same position if there are
+// several. The score is 0.
+type Together []string
+
+func (Term) node()     {}
+func (All) node()      {}
+func (Any) node()      {}
+func (Prefer) node()   {}
+func (Phrase) node()   {}
+func (Together) node() {}
 
 // Query describes a search for the documents with the highest scores.
 type Query struct {
@@ -61,7 +67,8 @@ type Query struct {
 	HasDateRange bool     // only match documents dated between From and To, inclusive
 	From         int32    // in days since January 1, 1970, like To
 	To           int32
-	Limit        int // maximum number of hits, up to MaxHits; 0: only count matches
+	Limit        int  // maximum number of hits, up to MaxHits; 0: only count matches
+	SkipCounts   bool // stop when no other document can be among the hits; Result.Counts is then too low
 }
 
 // Hit is a matching document.
@@ -152,7 +159,10 @@ func (c *collector) search(p *plan, i int) {
 		budget: &c.budget, optionalBudget: &c.optionalBudget, lengths: v.segment.Lengths(&c.budget),
 	}
 	m := b.root()
-	maxScore := m.maxScore()
+	maxScore, lowestGroup := m.maxScore(), uint8(bits.TrailingZeros8(c.query.Groups)) // #nosec G115 -- at most 8
+	if c.query.SkipCounts && !c.top.wants(maxScore, lowestGroup) {
+		return
+	}
 	for d, n := m.Next(), 1; d != segment.NoMoreDocs && c.budget.Err() == nil; d, n = m.Next(), n+1 {
 		if n%docsPerCheck == 0 {
 			c.budget.Check()
@@ -167,6 +177,9 @@ func (c *collector) search(p *plan, i int) {
 		}
 		if score := m.score(); c.top.wants(score, group) {
 			c.top.add(rankedHit{hit: Hit{Group: group, Score: score}, view: i, doc: d})
+			if c.query.SkipCounts && !c.top.wants(maxScore, lowestGroup) {
+				break
+			}
 		}
 	}
 	c.budget.Check()

@@ -38,6 +38,7 @@ type Batch struct {
 	term      []byte
 	fields    analyzer
 	text      analyzer
+	parties   analyzer
 	textLimit int  // value of sink.Bytes at which indexing the text of the current document stops
 	truncated bool // the text of the current document was longer than the limits allow
 
@@ -75,7 +76,7 @@ func (b *Batch) Put(d Document) error {
 	}
 	b.fields.position, b.text.position = 0, 0
 	b.sink.StartDocument(docKey(d.Kind, d.ID), kindNumber(d.Kind), d.CreatedDay)
-	for _, t := range filterTerms(d.Template, d.County, d.State, d.Status) {
+	for _, t := range d.filterTerms() {
 		b.sink.AddTerm([]byte(t))
 	}
 	for _, s := range d.Numbers {
@@ -86,6 +87,9 @@ func (b *Batch) Put(d Document) error {
 	}
 	for _, s := range d.Fields {
 		b.addField(s)
+	}
+	for i, s := range d.Parties {
+		b.addParty(uint32(i), s) // #nosec G115 -- instruments have few parties
 	}
 	if d.Text == nil {
 		return nil

@@ -44,6 +44,8 @@
 //	b prefix    of a word of Fields and of the text, 2 to 6 characters; of digits: 1 to 6 in Fields,
 //	            4 to 6 in the text
 //	t id (8)    template
+//	d id (8)    document type
+//	p word      of the name of a party, with the number of the party as position
 //	c, s, u     county, state, status, normalized by model.FoldCounty, FoldState, and Fold as in
 //	            all comparisons of records
 //
@@ -67,6 +69,12 @@
 // is still being typed, the last word is replaced by the 16 most frequent of the first 512 words
 // with that prefix. Those hits are followed by documents that contain any word with that prefix
 // anywhere.
+//
+// Parties: All words of Query.Party must be in the name of one party, in any order. A name that is
+// written as one word also matches one that is written as several, and vice versa. Nothing else is
+// tolerated, so the hits are exact, and they are in descending order of creation unless there is a
+// text. An index.Together compares the positions of the words, so that the cost depends only on the
+// instruments that have all words in any of their parties.
 //
 // Later stages: If these hits don't fill a page, further hits are appended. The first ones lack a
 // single letter at the end of the query, which is probably the start of a word, or the words book
@@ -108,9 +116,9 @@
 // # Ranking
 //
 // The score of a document is the sum of the scores of the query words, each of which is the best of
-// its matches. For equal scores, abstracts come before orders, and orders before documents. Within
-// a kind, the newest come first. These are the scores of one word, or of the complete query taken
-// as a number:
+// its matches. For equal scores, abstracts come before orders, orders before documents, and documents
+// before instruments. Within a kind, the newest come first. These are the scores of one word, or of
+// the complete query taken as a number:
 //
 //	200,000  the query is a value of Numbers with the same punctuation, or a book and page of the same
 //	         register or of none

@@ -12,28 +12,30 @@ type Kind = string
 
 // The kinds of documents.
 const (
-	Abstract Kind = "abstract"
-	Order    Kind = "order"
-	File     Kind = "file"
+	Abstract   Kind = "abstract"
+	Order      Kind = "order"
+	File       Kind = "file"
+	Instrument Kind = "instrument"
 )
 
 // kinds are all kinds by their number in document keys. 0 is not used.
-var kinds = []Kind{1: Abstract, 2: Order, 3: File}
+var kinds = []Kind{1: Abstract, 2: Order, 3: File, 4: Instrument}
 
 // kindNumber returns the number of a kind, or 0 if there is no such kind.
 func kindNumber(k Kind) uint8 {
-	return uint8(max(slices.Index(kinds, k), 0)) // #nosec G115 -- at most 3
+	return uint8(max(slices.Index(kinds, k), 0)) // #nosec G115 -- at most 4
 }
 
 // Document is a record to be indexed. The index stores only its terms and their positions.
 type Document struct {
-	Kind       Kind
-	ID         uint64 // unique within the kind, at most 2^56-1
-	Template   uint64 // ID used as a filter; 0 for none
-	County     string // used as a filter, normalized by model.FoldCounty; "" for none
-	State      string // used as a filter, normalized by model.FoldState
-	Status     string // used as a filter, case-insensitive
-	CreatedDay int32  // creation date (Day)
+	Kind         Kind
+	ID           uint64 // unique within the kind, at most 2^56-1
+	Template     uint64 // ID used as a filter; 0 for none
+	DocumentType uint64 // of an instrument; ID used as a filter; 0 for none
+	County       string // used as a filter, normalized by model.FoldCounty; "" for none
+	State        string // used as a filter, normalized by model.FoldState
+	Status       string // used as a filter, case-insensitive
+	CreatedDay   int32  // creation date (Day)
 	// Numbers are file, order, and parcel numbers and book and page references. They match exactly
 	// or by prefix, regardless of punctuation.
 	Numbers []string
@@ -42,6 +44,9 @@ type Document struct {
 	Names []string
 	// Fields are all other values. They match by word or phrase.
 	Fields []string
+	// Parties are the names of the parties to an instrument, which Query.Party looks for. They don't
+	// match Query.Text unless they are in Names, too.
+	Parties []string
 	// Text passes the pages of the text to the callback in order. It is called once. nil means that
 	// the document has no text.
 	Text func(page func(text string) error) error
@@ -49,9 +54,11 @@ type Document struct {
 
 // Query describes a search.
 type Query struct {
-	Text                   string
+	Text                   string    // may be "" if Party is not
+	Party                  string    // words that must all be in the name of one party to an instrument; "" for any
 	Kind                   Kind      // "" for all
 	Template               uint64    // of an abstract; 0 for all
+	DocumentType           uint64    // of an instrument; 0 for all
 	County, State, Status  string    // "" for all; otherwise normalized as in Document
 	CreatedFrom, CreatedTo time.Time // inclusive; zero: unlimited
 	Offset                 int       // number of hits to skip
@@ -61,8 +68,8 @@ type Query struct {
 // Matches reports whether a document passes the filters of the query. created is its creation time,
 // of which the index has only the day.
 func (q Query) Matches(d Document, created time.Time) bool {
-	terms := filterTerms(d.Template, d.County, d.State, d.Status)
-	for _, filter := range filterTerms(q.Template, q.County, q.State, q.Status) {
+	terms := d.filterTerms()
+	for _, filter := range q.filterTerms() {
 		if !slices.Contains(terms, filter) {
 			return false
 		}
@@ -70,11 +77,22 @@ func (q Query) Matches(d Document, created time.Time) bool {
 	return !created.Before(q.CreatedFrom) && (q.CreatedTo.IsZero() || !created.After(q.CreatedTo))
 }
 
+func (d Document) filterTerms() []string {
+	return filterTerms(d.Template, d.DocumentType, d.County, d.State, d.Status)
+}
+
+func (q Query) filterTerms() []string {
+	return filterTerms(q.Template, q.DocumentType, q.County, q.State, q.Status)
+}
+
 // filterTerms returns the terms of the filters that are set.
-func filterTerms(template uint64, county, state, status string) []string {
+func filterTerms(template, documentType uint64, county, state, status string) []string {
 	var terms []string
 	if template != 0 {
-		terms = append(terms, templateTerm(template))
+		terms = append(terms, idTerm(nsTemplate, template))
+	}
+	if documentType != 0 {
+		terms = append(terms, idTerm(nsDocumentType, documentType))
 	}
 	for _, f := range []struct {
 		ns    byte
@@ -110,7 +128,7 @@ type Hit struct {
 type Result struct {
 	Hits    []Hit
 	More    bool         // there are more hits after this page
-	Counts  map[Kind]int // number of matches of each kind, regardless of Query.Kind
+	Counts  map[Kind]int // number of matches of each kind, regardless of Query.Kind; too low with Query.Party
 	Fuzzy   bool         // some hits match only with a typing error
 	Relaxed bool         // some hits lack a final single letter, or the word book or page before a number
 }

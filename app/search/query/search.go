@@ -23,13 +23,21 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 	if q.Offset < 0 || q.Limit < 0 || q.Offset > o.MaxDepth-q.Limit {
 		return Result{}, fmt.Errorf("%w: offset %d, limit %d", ErrDeep, q.Offset, q.Limit)
 	}
-	parsed, err := parse(q.Text, o.MaxWords)
+	var parsed parsedQuery
+	var party index.Node
+	var err error
+	if q.Party != "" {
+		party, err = partyNode(q.Party, o.MaxWords)
+	}
+	if err == nil && (q.Party == "" || q.Text != "") {
+		parsed, err = parse(q.Text, o.MaxWords)
+	}
 	if err != nil {
 		return Result{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Deadline)
 	defer cancel()
-	s := searchRun{ctx: ctx, engine: engine, query: newIndexQuery(q), offset: q.Offset, needed: q.Offset + q.Limit}
+	s := searchRun{ctx: ctx, engine: engine, query: newIndexQuery(q), party: party, offset: q.Offset, needed: q.Offset + q.Limit}
 	if err := s.run(parsed); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return Result{}, fmt.Errorf("%w: %w", ErrDeadline, err)
@@ -41,7 +49,7 @@ func search(ctx context.Context, engine searcher, o Options, q Query) (Result, e
 
 // newIndexQuery returns the part of the index query that does not depend on the text.
 func newIndexQuery(q Query) index.Query {
-	e := index.Query{Filters: filterTerms(q.Template, q.County, q.State, q.Status), From: math.MinInt32, To: math.MaxInt32}
+	e := index.Query{Filters: q.filterTerms(), From: math.MinInt32, To: math.MaxInt32, SkipCounts: q.Party != ""}
 	if !q.CreatedFrom.IsZero() {
 		e.HasDateRange, e.From = true, Day(q.CreatedFrom)
 	}
@@ -65,8 +73,9 @@ type searchRun struct {
 	ctx    context.Context
 	engine searcher
 	query  index.Query
-	offset int // index of the first hit of the page
-	needed int // number of hits up to the end of the page
+	party  index.Node // also required; nil if Query.Party is empty
+	offset int        // index of the first hit of the page
+	needed int        // number of hits up to the end of the page
 
 	hits   []index.Hit
 	counts [index.NumGroups]int
@@ -78,6 +87,9 @@ type searchRun struct {
 // page already has hits, run returns without an error. An empty page is an error because later
 // stages might have found hits.
 func (s *searchRun) run(parsed parsedQuery) error {
+	if len(parsed.groups) == 0 { // the query has only a party
+		return s.find(exact, s.party)
+	}
 	b := newBuilder(s.ctx, s.engine)
 	for _, stage := range []stage{exact, splitInitials, relaxed, fuzzy} {
 		if stage != exact && len(s.hits) >= s.needed {
@@ -95,7 +107,7 @@ func (s *searchRun) run(parsed parsedQuery) error {
 	return nil
 }
 
-// runStage appends the hits of a stage that earlier stages did not find.
+// runStage runs a stage unless it can't find more than the previous one.
 func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error {
 	node, wider, err := b.build(parsed, stage)
 	if err != nil {
@@ -104,6 +116,14 @@ func (s *searchRun) runStage(b *builder, parsed parsedQuery, stage stage) error 
 	if stage != exact && !wider {
 		return nil
 	}
+	if s.party != nil {
+		node = index.All{node, s.party}
+	}
+	return s.find(stage, node)
+}
+
+// find appends the hits of a node that earlier stages did not find.
+func (s *searchRun) find(stage stage, node index.Node) error {
 	q := s.query
 	q.Node, q.Limit = node, s.needed+1+len(s.hits)
 	found, err := s.engine.Search(s.ctx, q)

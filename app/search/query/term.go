@@ -26,6 +26,8 @@ const (
 	nsCounty       byte = 'c'
 	nsState        byte = 's'
 	nsStatus       byte = 'u'
+	nsDocumentType byte = 'd'
+	nsPartyWord    byte = 'p'
 )
 
 // prefixLengths is the range of lengths for which prefixes are indexed, in characters. Words of
@@ -63,9 +65,9 @@ func boundedValue(value string) string {
 	return truncate(value, maxWordBytes-2*hashed) + hex.EncodeToString(sum[:hashed])
 }
 
-// templateTerm returns the filter term of a template ID.
-func templateTerm(id uint64) string {
-	return string(binary.BigEndian.AppendUint64([]byte{nsTemplate}, id))
+// idTerm returns the filter term of an ID.
+func idTerm(ns byte, id uint64) string {
+	return string(binary.BigEndian.AppendUint64([]byte{ns}, id))
 }
 
 // indexedPrefix returns the longest prefix of a word that the index has, or "" if the word is too
