@@ -39,7 +39,7 @@ func (b *indexBatch) addChanges(ctx context.Context, changes []store.Change) (up
 		c.Seq = 0
 		again := seen[c]
 		seen[c] = true
-		return again || c.Type == store.FilesOfAbstract // these are added to checkpoint.PendingFiles instead
+		return again || c.Type == store.FilesOfAbstract || c.Type == store.InstrumentsOfType // see checkpoint.addPending
 	})
 	n, err := b.addRecords(ctx, records)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // buildOrder lists the record types in the order in which a rebuild indexes them.
-var buildOrder = []string{query.Abstract, query.Order, query.File}
+var buildOrder = []string{query.Abstract, query.Order, query.Instrument, query.File}
 
 const (
 	// recordsPerRead limits the number of records read in one transaction. During a long read
@@ -84,8 +84,8 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 	switch {
 	case err != nil:
 		return true, err
-	case len(gen.checkpoint.PendingFiles) > maxPendingFiles, len(changes) == 0 && len(gen.checkpoint.PendingFiles) > 0:
-		return false, x.applyPendingFiles(ctx, gen)
+	case gen.checkpoint.pending() > maxPending, len(changes) == 0 && gen.checkpoint.pending() > 0:
+		return false, x.applyPending(ctx, gen)
 	case len(changes) == 0:
 		gen.singleRecord = false
 		return true, nil
@@ -99,12 +99,12 @@ func (x *Indexer) applyChanges(ctx context.Context, gen *generation) (caughtUp b
 	if err != nil {
 		return false, err
 	}
-	cp.addPendingFiles(changes)
+	cp.addPending(changes)
 	if err := x.applyBatch(ctx, gen, batch, cp); err != nil {
 		return false, err
 	}
 	applied := gen.checkpoint
-	if len(changes) == maxChangesPerBatch || applied.Change < changes[len(changes)-1].Seq || len(applied.PendingFiles) > 0 {
+	if len(changes) == maxChangesPerBatch || applied.Change < changes[len(changes)-1].Seq || applied.pending() > 0 {
 		return false, nil
 	}
 	gen.singleRecord = false

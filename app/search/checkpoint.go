@@ -9,7 +9,11 @@ import (
 // checkpointFormat is the version of the rules that turn records into index terms: model.SearchTerms,
 // index_record.go, and the analyzer of app/search/query. When you change any of them, increase it so
 // that existing indexes are rebuilt.
-const checkpointFormat = 4
+const checkpointFormat = 5
+
+// formatWithoutInstruments is the last version without instruments. The other records are indexed in
+// the same way, so such an index is not rebuilt: the instruments are added to it.
+const formatWithoutInstruments = 4
 
 // checkpoint records which changes an index contains and which database it belongs to. It is stored in
 // the index and committed with each batch.
@@ -22,6 +26,8 @@ type checkpoint struct {
 	Build        *buildProgress `json:"place,omitempty"`   // nil once the build has indexed every record
 	PendingFiles []pendingFiles `json:"owed,omitempty"`    // files to reindex once the index has caught up
 	MissingText  idRanges       `json:"lacking,omitempty"` // documents whose text was unavailable
+
+	PendingInstruments []pendingInstruments `json:"instruments,omitempty"` // the same as PendingFiles for instruments
 }
 
 // buildProgress is the position of a build in the records.
@@ -40,8 +46,17 @@ func (m checkpoint) encode() []byte {
 
 // decodeCheckpoint parses a stored checkpoint. ok is false if it is invalid or has another format.
 func decodeCheckpoint(raw []byte) (m checkpoint, ok bool) {
-	return m, json.Unmarshal(raw, &m) == nil && m.Format == checkpointFormat
+	if json.Unmarshal(raw, &m) != nil {
+		return m, false
+	}
+	if m.Format == formatWithoutInstruments {
+		m.Format, m.PendingInstruments = checkpointFormat, []pendingInstruments{{Type: anyType}}
+	}
+	return m, m.Format == checkpointFormat
 }
+
+// pending returns the number of entries in PendingFiles and PendingInstruments.
+func (m *checkpoint) pending() int { return len(m.PendingFiles) + len(m.PendingInstruments) }
 
 // stamp identifies the database in the checkpoint by its generation and the last event of its audit
 // log.

@@ -91,7 +91,7 @@ func (x *Indexer) startBuild(ctx context.Context) error {
 		// Read the end of the feed before the records, so that a record that changes during the build
 		// is indexed again.
 		cp.Change = t.LastChange()
-		cp.Build.Total = t.Count(store.CountAbstracts) + t.Count(store.CountOrders) + t.Count(store.CountFiles)
+		cp.Build.Total = t.Count(store.CountAbstracts) + t.Count(store.CountOrders) + t.Count(store.CountInstruments) + t.Count(store.CountFiles)
 		return cp.stamp(t)
 	})
 	if err != nil {

@@ -42,6 +42,8 @@ func (s *Service) readHits(t *store.Tx, f indexResult) (records []foundRecord, e
 			record, fits, err = readOrder(cache, hit.ID, &f.query)
 		case query.File:
 			record, fits, err = s.readFile(t, hit.ID, &f.query)
+		case query.Instrument:
+			record, fits, err = s.readInstrument(t, hit.ID, &f.query)
 		}
 		switch {
 		case errs.KindOf(err) == errs.NotFound, errors.Is(err, store.ErrDamaged): // an integrity check reports it
@@ -110,4 +112,30 @@ func (s *Service) readFile(t *store.Tx, id uint64, q *Query) (found foundRecord,
 		AbstractID: file.AbstractID, FolderID: file.FolderID, File: &file}
 	found.fields, found.terms = []fieldText{{value: file.Filename}}, file.SearchTerms
 	return found, q.Matches(filterValues(abstract.TemplateID, abstract.Property, ""), file.CreatedAt), nil
+}
+
+// readInstrument reads an instrument. fits reports whether it passes the filters.
+func (s *Service) readInstrument(t *store.Tx, id uint64, q *Query) (found foundRecord, fits bool, err error) {
+	i, err := t.Instrument(id)
+	if err != nil {
+		return found, false, err
+	}
+	abstract, err := t.Abstract(i.AbstractID)
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
+		return found, false, err
+	}
+	heading := ""
+	if err == nil { // instruments of a damaged abstract are still found; an integrity check reports the damage
+		heading = s.vault.HeadingIn(t, abstract)
+	}
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return found, false, err
+	}
+	documentType, _ := types.ByID(i.TypeID)
+	found.Hit = Hit{Kind: query.Instrument, ID: id, Heading: i.Heading(documentType), Subheading: heading, CreatedAt: i.CreatedAt,
+		AbstractID: i.AbstractID}
+	found.fields = instrumentFields(&i, documentType)
+	found.terms = func() model.SearchTerms { return i.SearchTerms(documentType.Name) }
+	return found, q.Matches(instrumentValues(&i), i.CreatedAt), nil
 }

@@ -35,6 +35,8 @@ func (x *Indexer) loadRecord(t *store.Tx, recordType string, id uint64) indexRec
 		o, err = t.Order(id)
 		r.set(o.Property, 0, o.CreatedAt, o.SearchTerms())
 		r.Status = o.Status
+	case query.Instrument:
+		err = r.loadInstrument(t)
 	default:
 		err = r.loadFile(t)
 	}
@@ -63,6 +65,23 @@ func (r *indexRecord) loadFile(t *store.Tx) error {
 	if !f.Processing { // when processing ends, the change feed has another entry for the document
 		r.digest, r.textFailed = f.Digest, f.MissingText()
 	}
+	return nil
+}
+
+// loadInstrument reads an instrument. When its type is renamed, the store adds the instruments of the
+// type to the change feed.
+func (r *indexRecord) loadInstrument(t *store.Tx) error {
+	i, err := t.Instrument(r.ID)
+	if err != nil {
+		return err
+	}
+	types, err := t.DocumentTypes()
+	if err != nil && !errors.Is(err, store.ErrDamaged) { // an integrity check reports the damage
+		return err
+	}
+	documentType, _ := types.ByID(i.TypeID)
+	r.set(model.Property{County: i.County, State: i.State}, 0, i.CreatedAt, i.SearchTerms(documentType.Name))
+	r.DocumentType, r.Parties = i.TypeID, i.Names()
 	return nil
 }
 

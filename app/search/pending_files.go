@@ -19,16 +19,22 @@ type pendingFiles struct {
 	NextFile uint64 `json:"from,omitempty"` // ID of the next file to reindex
 }
 
-// maxPendingFiles limits the size of the checkpoint. If there are more entries, pending files are
+// maxPending limits the size of the checkpoint. If there are more entries, pending files are
 // indexed before other changes.
-const maxPendingFiles = 4096
+const maxPending = 4096
 
-// addPendingFiles adds an entry for each abstract in changes whose files have to be reindexed. It
-// ignores changes that the checkpoint does not cover.
-func (m *checkpoint) addPendingFiles(changes []store.Change) {
-	m.PendingFiles = slices.Clone(m.PendingFiles) // the current checkpoint shares it
+// addPending adds an entry for each abstract in changes whose files have to be reindexed, and for each
+// document type that was renamed. It ignores changes that the checkpoint does not cover.
+func (m *checkpoint) addPending(changes []store.Change) {
+	m.PendingFiles, m.PendingInstruments = slices.Clone(m.PendingFiles), slices.Clone(m.PendingInstruments) // the current checkpoint shares them
 	for _, c := range changes {
-		if c.Type != store.FilesOfAbstract || c.Seq > m.Change {
+		if c.Seq > m.Change {
+			continue
+		}
+		if c.Type == store.InstrumentsOfType {
+			m.addInstruments(c.ID)
+		}
+		if c.Type != store.FilesOfAbstract {
 			continue
 		}
 		m.PendingFiles = slices.DeleteFunc(m.PendingFiles, func(o pendingFiles) bool { return o.Abstract == c.ID })
@@ -36,8 +42,8 @@ func (m *checkpoint) addPendingFiles(changes []store.Change) {
 	}
 }
 
-// applyPendingFiles reindexes the next batch of pending files.
-func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error {
+// applyPending reindexes the next batch of pending files and instruments.
+func (x *Indexer) applyPending(ctx context.Context, gen *generation) error {
 	if err := x.checkGrowthSpace(gen); err != nil {
 		return err
 	}
@@ -59,6 +65,9 @@ func (x *Indexer) applyPendingFiles(ctx context.Context, gen *generation) error 
 			return err
 		}
 		pending.NextFile = ids[n-1] + 1
+	}
+	if err := x.addPendingInstruments(ctx, batch, &cp); err != nil {
+		return err
 	}
 	return x.applyBatch(ctx, gen, batch, cp)
 }

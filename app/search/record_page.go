@@ -54,6 +54,26 @@ func (s *Service) Files(ctx context.Context, actor model.Actor, q Query, maxByte
 	})
 }
 
+// Instruments is the same as Abstracts for instruments. It finds them by Query.Text, Query.Party, or
+// both.
+func (s *Service) Instruments(ctx context.Context, actor model.Actor, q Query, maxBytes int) (RecordPage[vault.InstrumentView], error) {
+	q.Kind = query.Instrument
+	return readPage(ctx, s, actor, q, func(t *store.Tx, ids []uint64) (page vault.Page[vault.InstrumentView], consumed int, err error) {
+		found, consumed, err := t.ListInstrumentsByID(ids, maxBytes, func(i *model.Instrument) bool {
+			return q.Matches(instrumentValues(i), i.CreatedAt)
+		})
+		if err == nil {
+			page, err = s.vault.Instruments.WithStatus(t, found)
+		}
+		return page, consumed, err
+	})
+}
+
+// instrumentValues returns the values of an instrument that queries are filtered by.
+func instrumentValues(i *model.Instrument) query.Document {
+	return query.Document{DocumentType: i.TypeID, County: i.County, State: i.State}
+}
+
 // filterValues returns the values of a record that queries are filtered by.
 func filterValues(template uint64, p model.Property, status string) query.Document {
 	return query.Document{Template: template, County: p.County, State: p.State, Status: status}

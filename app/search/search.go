@@ -23,7 +23,7 @@ type Query = query.Query
 
 // Hit is a record that matches a search by text (Records) or by number (Find).
 type Hit struct {
-	Kind                string // "abstract", "order" or "file"
+	Kind                string // "abstract", "order", "file", or "instrument"
 	ID                  uint64
 	Heading, Subheading string         // how users identify the record, and a second line
 	Status              string         // of an abstract or an order
@@ -33,7 +33,7 @@ type Hit struct {
 	Page                int            // page of the document that Snippet is from, starting at 1; 0: not from the text
 	Score               float64        // higher is better; only comparable within one search
 	Match               MatchType      // how well it matches
-	AbstractID          uint64         // of a document; 0: none
+	AbstractID          uint64         // of a document or an instrument; 0: none
 	FolderID            uint64         // of a document; 0: none
 	CreatedAt           time.Time
 	File                *model.File // the record if it is a document; otherwise nil
@@ -161,6 +161,7 @@ const (
 	TextTooLong    errs.Code = "The q field must not be greater than %d characters."
 	TextTooComplex errs.Code = "The q field has too many words or alternatives. Use fewer words."
 	TextInvalid    errs.Code = "The q field contains invalid characters."
+	PartyInvalid   errs.Code = "The party field must have at least one word and at most 32."
 )
 
 // ValidateText adds a field error to invalid if the search text is invalid. The text must be trimmed with
@@ -170,11 +171,29 @@ func ValidateText(text string, invalid *errs.Fields) {
 	switch text = strings.TrimSpace(text); {
 	case text == "":
 		invalid.Add(field, errs.Required)
-	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+	case hasInvalidChars(text):
 		invalid.Add(field, TextInvalid)
 	case utf8.RuneCountInString(text) > maxTextChars:
 		invalid.Add(field, TextTooLong, maxTextChars)
 	}
+}
+
+// ValidateParty adds a field error to invalid if the name of a party is invalid. The index may reject
+// additional names.
+func ValidateParty(name string, invalid *errs.Fields) {
+	switch {
+	case hasInvalidChars(name):
+		invalid.Add(partyField, errs.InvalidCharacters)
+	case utf8.RuneCountInString(name) > maxTextChars:
+		invalid.Add(partyField, errs.TooLong, maxTextChars)
+	}
+}
+
+// partyField is the name of Query.Party in field errors.
+const partyField = "party"
+
+func hasInvalidChars(text string) bool {
+	return !utf8.ValidString(text) || strings.ContainsRune(text, 0)
 }
 
 // QueryFromList returns a search for a text with the filters and limits of the list query q. It starts
@@ -193,6 +212,8 @@ func QueryFromList(text string, q vault.Query) Query {
 			out.Status = w.Value
 		case vault.ColumnTemplate:
 			out.Template, _ = strconv.ParseUint(w.Value, 10, 64) // the caller formatted it from a number
+		case vault.ColumnDocumentType:
+			out.DocumentType, _ = strconv.ParseUint(w.Value, 10, 64) // likewise
 		default: // searches support fewer columns than lists
 		}
 	}
@@ -203,8 +224,13 @@ func QueryFromList(text string, q vault.Query) Query {
 func normalize(q *Query) error {
 	var invalid errs.Fields
 	q.Text = TrimText(q.Text)
-	ValidateText(q.Text, &invalid)
-	if !slices.Contains([]string{"", query.Abstract, query.Order, query.File}, q.Kind) {
+	if q.Party = strings.TrimSpace(q.Party); q.Party != "" {
+		ValidateParty(q.Party, &invalid)
+	}
+	if q.Text != "" || q.Party == "" {
+		ValidateText(q.Text, &invalid)
+	}
+	if !slices.Contains([]string{"", query.Abstract, query.Order, query.File, query.Instrument}, q.Kind) {
 		invalid.Add("kind", errs.InvalidChoice)
 	}
 	if q.Limit <= 0 {
@@ -217,7 +243,7 @@ func normalize(q *Query) error {
 
 // matchesNothing reports whether the filters contradict each other, so that no record can match.
 func matchesNothing(q Query) bool {
-	return q.Kind == vault.OrderOps.Name && q.Template != 0 ||
+	return (q.Kind == query.Order || q.Kind == query.Instrument) && q.Template != 0 ||
 		!q.CreatedFrom.IsZero() && !q.CreatedTo.IsZero() && q.CreatedTo.Before(q.CreatedFrom)
 }
 
@@ -228,6 +254,8 @@ func callerError(err error) error {
 		return errs.InvalidField("q", TextTooShort)
 	case errors.Is(err, query.ErrLong):
 		return errs.InvalidField("q", TextTooComplex)
+	case errors.Is(err, query.ErrParty):
+		return errs.InvalidField(partyField, PartyInvalid)
 	case errors.Is(err, query.ErrDeadline):
 		return &errs.Error{Kind: errs.Unavailable, Message: "The search took too long. Use more specific words, or add filters.", Err: err}
 	}

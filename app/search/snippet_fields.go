@@ -82,6 +82,28 @@ func orderFields(o *model.Order, fields []model.Field) []fieldText {
 	return w.fields
 }
 
+func instrumentFields(i *model.Instrument, documentType model.DocumentType) []fieldText {
+	w := fieldCollector{left: maxFieldBytes}
+	grantor, grantee := documentType.PartyLabels()
+	w.add("", i.RecordingReference())
+	w.add("Certificate of title", i.CertificateOfTitle)
+	w.add(grantor, strings.Join(i.Grantors, "; "))
+	w.add(grantee, strings.Join(i.Grantees, "; "))
+	for _, p := range i.OtherParties {
+		w.add(cmp.Or(p.Role, "Party"), p.Name)
+	}
+	w.add("Parcel ID", strings.Join(i.Parcels, "; "))
+	for _, field := range []fieldText{{"County", i.County}, {"State", i.State}, {"Type", documentType.Name}, {"Dated", i.Dated},
+		{"Recorded", i.Recorded}, {"Consideration", i.Consideration}, {"Court", i.Court}, {"Legal", i.Legal}, {"Remarks", i.Remarks},
+		{"Exception", i.Exception}, {"Requirement", i.Requirement}} {
+		w.add(field.name, field.value)
+	}
+	for _, r := range i.Relations {
+		w.add(strings.ReplaceAll(r.Kind, "_", " "), r.Text)
+	}
+	return w.fields
+}
+
 // definitionCache reads the field definitions for the hits of a page. It reads each set only once. A
 // damaged set is treated as empty. An integrity check reports the damage.
 type definitionCache struct {

@@ -93,7 +93,7 @@ func (s *State) setSize(size query.Stats) {
 
 // setLag sets what the live index lacks. lastChange is the last change in the feed.
 func (s *State) setLag(cp *checkpoint, lastChange uint64) {
-	s.PendingChanges = lastChange - min(lastChange, cp.Change) + uint64(len(cp.PendingFiles))
+	s.PendingChanges = lastChange - min(lastChange, cp.Change) + uint64(cp.pending())
 	s.MissingTextLive = cp.MissingText.count()
 	s.MissingText = max(s.MissingText, s.MissingTextLive)
 }

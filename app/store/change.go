@@ -9,14 +9,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// The change feed lists the abstracts, orders, and files that were written or removed, in
-// commit order. Data derived from the records outside the store, such as the search index,
+// The change feed lists the abstracts, orders, files, and instruments that were written or removed,
+// in commit order. Data derived from the records outside the store, such as the search index,
 // is updated by a follower of the feed. An entry doesn't say what changed, because the
 // follower reads the record anyway. The Put and Remove functions add at most one entry per
 // record and commit:
 //
 //	key    seq (8), from the bucket's sequence, without gaps
-//	value  type (1) as in the trash, or 4 for FilesOfAbstract | id (7) | CRC-32C (4) of bucket 0x00 key and these
+//	value  type (1), see typeNames | id (7) | CRC-32C (4) of bucket 0x00 key and these
 //
 // The follower trims the feed. Rebuild empties the feed and leaves a gap in it, so the
 // follower has to start from scratch.
@@ -24,7 +24,7 @@ import (
 // Change is an entry of the change feed.
 type Change struct {
 	Seq  uint64
-	Type string // "abstract", "order", "file" or FilesOfAbstract
+	Type string // "abstract", "order", "file", "instrument", FilesOfAbstract, or InstrumentsOfType
 	ID   uint64
 }
 
@@ -32,6 +32,10 @@ type Change struct {
 // county, state, or template changed. It is a single entry regardless of the number of
 // files, so the follower can process other changes before it gets through the files.
 const FilesOfAbstract = "files of"
+
+// InstrumentsOfType is the type of a change that affects all instruments of a document type because
+// the type was renamed. Like FilesOfAbstract, it is a single entry.
+const InstrumentsOfType = "instruments of"
 
 // ErrGap is wrapped by the error of Changes if any of the requested entries is missing or
 // damaged. The follower then has to start from scratch.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -109,6 +110,11 @@ func (t *Tx) InstrumentIncludingTrash(id uint64) (model.Instrument, error) {
 // SortCreated and SortDue, which sorts by recording date.
 func (t *Tx) ListInstruments(q Query) (Page[model.Instrument], error) { return instruments.list(t, q) }
 
+// ListInstrumentsByID is like ListAbstractsByID but for instruments.
+func (t *Tx) ListInstrumentsByID(ids []uint64, maxBytes int, matches func(*model.Instrument) bool) (Page[model.Instrument], int, error) {
+	return instruments.listByIDs(t, ids, maxBytes, matches)
+}
+
 // InstrumentsOfAbstract returns all instruments of an abstract for which wanted returns true, live
 // or in the trash, in ID order.
 func (t *Tx) InstrumentsOfAbstract(abstract uint64, wanted func(*model.Instrument) bool) (list []model.Instrument, err error) {
@@ -208,7 +214,17 @@ func (t *Tx) DocumentTypes() (model.DocumentTypes, error) {
 	return getSetting(t, &t.caches.documentTypes, keyDocumentTypes)
 }
 
-// PutDocumentTypes replaces the document types.
+// PutDocumentTypes replaces the document types. If a type has a new name, its instruments are added
+// to the change feed.
 func (t *Tx) PutDocumentTypes(types model.DocumentTypes) error {
+	old, err := t.DocumentTypes()
+	if err != nil && !errors.Is(err, ErrDamaged) { // a new vault has none
+		return err
+	}
+	for _, was := range old {
+		if now, _ := types.ByID(was.ID); now.Name != was.Name {
+			t.noteChange(typedID(InstrumentsOfType, was.ID)) // search finds instruments by the name of their type
+		}
+	}
 	return t.putSetting(keyDocumentTypes, types)
 }

@@ -159,11 +159,12 @@ func scanTable[T any](t *Tx, b table[T], from uint64, limit int) (list []T, err 
 	return list, err
 }
 
-// ScanIDs returns up to limit IDs of abstracts, orders, or files in ascending order,
+// ScanIDs returns up to limit IDs of abstracts, orders, files, or instruments in ascending order,
 // starting with ID from. It includes records that are damaged or in the trash. typeName is
-// a value of Change.Type except FilesOfAbstract.
+// a value of Change.Type for single records.
 func (t *Tx) ScanIDs(typeName string, from uint64, limit int) (list []uint64) {
-	bucket := map[string][]byte{abstracts.typeName: bucketAbstracts, orders.typeName: bucketOrders, files.typeName: bucketFiles}[typeName]
+	bucket := map[string][]byte{abstracts.typeName: bucketAbstracts, orders.typeName: bucketOrders, files.typeName: bucketFiles,
+		instruments.typeName: bucketInstruments}[typeName]
 	c := t.bucket(bucket).Cursor()
 	for key, _ := c.Seek(encodeUint64(from)); key != nil && len(list) < limit; key, _ = c.Next() {
 		if id, ok := decodeUint64(key); ok { // Check reports invalid keys

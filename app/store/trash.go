@@ -27,7 +27,7 @@ var trash = indexedTable[TrashEntry]{
 	},
 	loadEntry: func(_ *Tx, id, created uint64) (TrashEntry, bool, error) {
 		typeName := typeNameOf(id)
-		return TrashEntry{typeName, id & (1<<typeShift - 1), timeFromMicros(created)}, typeName != "" && typeName != FilesOfAbstract, nil
+		return TrashEntry{typeName, id & (1<<typeShift - 1), timeFromMicros(created)}, isRecordType(typeName), nil
 	},
 	size: trashEntrySize,
 }
@@ -50,9 +50,14 @@ func trashEntrySize(t *Tx, e *TrashEntry, _ int) int {
 // and the change feed.
 const typeShift = 56
 
-// typeNames contains the record types by their number in a typed ID. FilesOfAbstract occurs
-// only in the change feed.
-var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract, "instrument"}
+// typeNames contains the record types by their number in a typed ID. FilesOfAbstract and
+// InstrumentsOfType occur only in the change feed.
+var typeNames = []string{"", "abstract", "order", "file", FilesOfAbstract, "instrument", InstrumentsOfType}
+
+// isRecordType reports whether a name in typeNames is the type of a single record.
+func isRecordType(name string) bool {
+	return name != "" && name != FilesOfAbstract && name != InstrumentsOfType
+}
 
 // typedID returns a record's ID combined with its type.
 func typedID(typeName string, id uint64) uint64 {

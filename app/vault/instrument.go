@@ -383,6 +383,23 @@ func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*run
 	}, nil
 }
 
+// WithStatus returns a page of instruments with their types and statuses, but without positions.
+func (s *Instruments) WithStatus(t *store.Tx, found store.Page[model.Instrument]) (Page[InstrumentView], error) {
+	page := Page[InstrumentView]{Next: found.Next, Prev: found.Prev, Bytes: found.Bytes, Truncated: found.Truncated}
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return page, err
+	}
+	for _, i := range found.Items {
+		view, err := s.withStatus(t, types, i)
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, view)
+	}
+	return page, nil
+}
+
 // withStatus returns an instrument with its type and status.
 func (s *Instruments) withStatus(t *store.Tx, types model.DocumentTypes, i model.Instrument) (InstrumentView, error) {
 	view := InstrumentView{Instrument: i}

@@ -70,6 +70,20 @@ func CreateOrderForProperty(t *testing.T, v *instance.Instance, number, due, par
 	return order
 }
 
+// CreateInstrument records an instrument of an abstract. fields is a JSON object of the API.
+func CreateInstrument(t testing.TB, v *instance.Instance, abstract uint64, fields string) model.Instrument {
+	t.Helper()
+	var in model.InstrumentInput
+	if err := json.Unmarshal([]byte(fields), &in); err != nil {
+		t.Fatalf("fields of an instrument: %v in %s", err, fields)
+	}
+	created, err := v.Instruments.Create(t.Context(), Operator, abstract, in, 0, vault.Idempotency[vault.InstrumentView]{})
+	if err != nil {
+		t.Fatalf("create instrument: %v", err)
+	}
+	return created.Instrument
+}
+
 // CreateFolder creates a folder in the folder parent (0: the root).
 func CreateFolder(t *testing.T, v *instance.Instance, name string, parent uint64) model.Folder {
 	t.Helper()
