@@ -181,7 +181,7 @@ func TestDescriptionMatchesAPITypes(t *testing.T) {
 			PrevCursor *string `json:"prev_cursor"`
 		}{}, "ListMeta": apitypes.Meta{}, "SearchMeta": apitypes.Meta{}, "Index": apitypes.Index{},
 		"SearchPage": apitypes.Page[apitypes.Hit]{}, "FoundAbstract": apitypes.Hit{}, "FoundOrder": apitypes.Hit{},
-		"FoundFile": apitypes.Hit{}, "FiledWith": apitypes.HitAbstract{}, "Trashed": apitypes.Trashed{},
+		"FoundFile": apitypes.Hit{}, "FoundInstrument": apitypes.Hit{}, "FiledWith": apitypes.HitAbstract{}, "Trashed": apitypes.Trashed{},
 		"TemplateDefinition": apitypes.TemplateDefinition{}, "TemplateBody": apitypes.TemplateBody{},
 		"OrderStatuses": apitypes.OrderStatuses{}, "Actor": apitypes.Actor{}, "Event": apitypes.Event{}, "Change": apitypes.Change{},
 		"ValidationFailure": apitypes.Failure{}, "Health": apitypes.Health{},
@@ -195,6 +195,9 @@ func TestDescriptionMatchesAPITypes(t *testing.T) {
 			var want, got []string
 			for field := range reflect.TypeOf(shape).Fields() {
 				key, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+				if field.Name == "AbstractID" && strings.HasPrefix(name, "Found") && name != "FoundInstrument" {
+					continue // only instruments have it
+				}
 				want = append(want, key)
 				if field.Type == reflect.TypeFor[json.RawMessage]() {
 					continue // the field contains stored JSON of any type

@@ -11,6 +11,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/vault"
 )
 
@@ -25,7 +26,7 @@ var searchListSpec = listSpec{
 	search:      searchRequired,
 	unsupported: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
-		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType), byNumber("template_id", vault.ColumnTemplate),
+		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType, query.Instrument), byNumber("template_id", vault.ColumnTemplate),
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
 		byText("state", vault.ColumnState, model.MaxLineLength),
 	}, byCreated()...),
@@ -73,6 +74,9 @@ func (s *server) hit(h search.Hit) apitypes.Hit {
 	}
 	if h.AbstractID != 0 {
 		out.Abstract = &apitypes.HitAbstract{ID: s.abstracts.Encode(h.AbstractID), Heading: h.Subheading}
+		if h.Kind == query.Instrument {
+			out.AbstractID = out.Abstract.ID
+		}
 	}
 	return out
 }

@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// Hit is an item of GET /search. Kind is abstract, order, or file, and ID is an ID of that type. Heading is a title to
-// show. Snippet is HTML, nil if there is nothing to show. Page is the page of a document on which the match is, from
-// 1, or nil. Abstract is the abstract of a document, nil for documents in folders and for other types. Match is
-// "exact" if the query is one of the record's numbers, "words" if the record has every word, "similar" for approximate
-// matches.
+// Hit is an item of GET /search. Kind is abstract, order, file, or instrument, and ID is an ID of that type. Heading is
+// a title to show. Snippet is HTML, nil if there is nothing to show. Page is the page of a document on which the match
+// is, from 1, or nil. Abstract is the abstract of a document or an instrument, nil for documents in folders and for
+// other types. Match is "exact" if the query is one of the record's numbers, "words" if the record has every word,
+// "similar" for approximate matches. Only instruments have AbstractID, the ID of Abstract.
 type Hit struct {
-	Kind     string       `json:"kind"`
-	ID       RecordID     `json:"id"`
-	Heading  string       `json:"heading"`
-	Snippet  *string      `json:"snippet"`
-	Page     *int         `json:"page"`
-	Abstract *HitAbstract `json:"abstract"`
-	Match    string       `json:"match"`
-	Score    float64      `json:"score"`
+	Kind       string       `json:"kind"`
+	ID         RecordID     `json:"id"`
+	Heading    string       `json:"heading"`
+	Snippet    *string      `json:"snippet"`
+	Page       *int         `json:"page"`
+	Abstract   *HitAbstract `json:"abstract"`
+	Match      string       `json:"match"`
+	Score      float64      `json:"score"`
+	AbstractID string       `json:"abstract_id,omitempty"`
 }
 
-// HitAbstract is the abstract of a document that a search found.
+// HitAbstract is the abstract of a document or an instrument that a search found.
 type HitAbstract struct {
 	ID      string `json:"id"`
 	Heading string `json:"heading"`

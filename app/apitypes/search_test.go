@@ -31,6 +31,10 @@ func TestHitShape(t *testing.T) {
 			Abstract: &apitypes.HitAbstract{ID: "k3Jd82Qz", Heading: "26-0017"}, Match: "words", Score: 1.5},
 		`{"kind":"order","id":"Zz9aB31x","heading":"T-1","snippet":null,"page":null,"abstract":null,"match":"exact","score":0}`: {
 			Kind: "order", ID: `"Zz9aB31x"`, Heading: "T-1", Match: "exact"},
+		`{"kind":"instrument","id":9,"heading":"Deed","snippet":null,"page":null,"abstract":{"id":"k3Jd82Qz","heading":"26-0017"},` +
+			`"match":"words","score":2,"abstract_id":"k3Jd82Qz"}`: {
+			Kind: "instrument", ID: "9", Heading: "Deed", Abstract: &apitypes.HitAbstract{ID: "k3Jd82Qz", Heading: "26-0017"},
+			Match: "words", Score: 2, AbstractID: "k3Jd82Qz"},
 	} {
 		if got, err := apitypes.Marshal(hit); err != nil || string(got) != want {
 			t.Errorf("Marshal(%+v) = %s, %v; want %s", hit, got, err, want)
