@@ -53,7 +53,7 @@ func TestFindPage(t *testing.T) {
 	viewer.get(t, 200, "/find?q=99-").has(t, "<h2>No matching number or address</h2>")
 	h.waitForIndex(t)
 	viewer.get(t, 200, "/find?q=johnson&kind=order", "HX-Request", "true").lacks(t, "every 5s", "yet")
-	viewer.get(t, 200, "/find").has(t, "Search abstracts, orders, and documents")
+	viewer.get(t, 200, "/find").has(t, "Search abstracts, orders, documents, and instruments")
 	viewer.get(t, 200, "/find?q=nowhere").has(t, "No results", `value="nowhere"`)
 	viewer.get(t, 200, "/find?q=%22%3E%3Cscript%3E").lacks(t, "<script>")
 	viewer.get(t, 200, "/find?q=-").has(t, "at least two letters or digits")
@@ -99,7 +99,7 @@ func TestFindPastTheEnd(t *testing.T) {
 	got.has(t, "<h2>No results</h2>")
 	got.lacks(t, ends, all)
 	viewer.get(t, 200, "/find?q=26-&kind=abstract&page=2").has(t, all)
-	viewer.get(t, 200, "/find?page=2").has(t, "Search abstracts, orders, and documents")
+	viewer.get(t, 200, "/find?page=2").has(t, "Search abstracts, orders, documents, and instruments")
 }
 
 // If a symbol matches, the snippet highlights it unless the lines above it already do.

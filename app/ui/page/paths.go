@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 )
 
 // AbstractPath returns the address of an abstract's page.
@@ -127,5 +128,11 @@ func filterAddress(r *Request) string {
 	return LocalAddress(WithQuery(r.URL.Path, values))
 }
 
-// HitPath returns the address of the record that a hit refers to.
-func (p *Site) HitPath(h search.Hit) string { return p.RecordPath(h.Kind, h.ID) }
+// HitPath returns the address of the record that a hit refers to. For an instrument, it is its place
+// on the page of its abstract.
+func (p *Site) HitPath(h search.Hit) string {
+	if h.Kind == query.Instrument {
+		return p.AbstractPath(h.AbstractID) + "#instrument-" + strconv.FormatUint(h.ID, 10)
+	}
+	return p.RecordPath(h.Kind, h.ID)
+}

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/search"
+	"deedkeep/app/search/query"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -40,7 +41,8 @@ type findTab struct {
 }
 
 // kindTabs lists the tabs with their record types. The type "" stands for all types.
-var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstracts"}, {"order", "Orders"}, {"file", "Documents"}}
+var kindTabs = []struct{ kind, label string }{{"", "All"}, {"abstract", "Abstracts"}, {"order", "Orders"}, {"file", "Documents"},
+	{query.Instrument, "Instruments"}}
 
 // findPage serves the search page. If the search text is exactly the number of a single record, it
 // redirects to that record.

@@ -50,7 +50,7 @@ type resultRow struct {
 }
 
 // kindNames maps record types to their display names.
-var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document"}
+var kindNames = map[string]string{"abstract": "Abstract", "order": "Order", "file": "Document", query.Instrument: "Instrument"}
 
 // Icon returns the name of the record type's icon.
 func (f resultRow) Icon() string {
@@ -142,6 +142,8 @@ func (f *findResults) add(p *Pages, hit search.Hit) {
 		row.Path = p.OrderPath(hit.ID)
 	case "abstract":
 		row.Path = p.AbstractPath(hit.ID)
+	case query.Instrument:
+		row.Path = p.HitPath(hit)
 	default:
 		row.Path = f.documentAddress(hit)
 	}
@@ -229,7 +231,8 @@ func (f findResults) Several() bool { return len(strings.Fields(f.Text)) > 1 }
 // Tally returns the number of results of each type, or "" if the counts are unknown.
 func (f findResults) Tally() string {
 	var list []string
-	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"}, {"file", "document", "documents"}} {
+	for _, kind := range []struct{ name, one, many string }{{"abstract", "abstract", "abstracts"}, {"order", "order", "orders"}, {"file", "document", "documents"},
+		{query.Instrument, "instrument", "instruments"}} {
 		if n := f.Counts[kind.name]; n > 0 {
 			list = append(list, page.Plural(n, kind.one, kind.many))
 		}
