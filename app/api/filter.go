@@ -20,11 +20,18 @@ type filter struct {
 	name          string
 	read          func(s *server, text string, q *vault.Query, invalid *errs.Fields)
 	notWithSearch bool // not in the search index, so it can't be combined with q
+	searched      bool // only in the search index, so the list is searched even without q
 }
 
 // notWithSearch returns a copy of f that can't be combined with the search parameter q.
 func notWithSearch(f filter) filter {
 	f.notWithSearch = true
+	return f
+}
+
+// searched returns a copy of f that is only in the search index.
+func searched(f filter) filter {
+	f.searched = true
 	return f
 }
 

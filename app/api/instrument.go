@@ -182,20 +182,22 @@ func (h instrumentHandler) types(r *request) (response, error) {
 
 var instrumentListSpec = listSpec{
 	recordType: "instruments",
+	search:     searchOptional,
 	sorts:      []sortOption{{"created_at", vault.SortCreated}, {"recorded", vault.SortDue}},
 	filters: []filter{
-		byNumber("type_id", vault.ColumnDocumentType), byAbstract("abstract_id"),
+		byNumber("type_id", vault.ColumnDocumentType), notWithSearch(byAbstract("abstract_id")),
 		byText("county", vault.ColumnCounty, model.MaxLineLength), byText("state", vault.ColumnState, model.MaxLineLength),
-		byText("instrument_number", vault.ColumnInstrumentNumber, model.MaxInstrumentNumber),
-		byText("book", vault.ColumnBook, model.MaxInstrumentNumber), byText("page", vault.ColumnPage, model.MaxInstrumentNumber),
-		byText("party", vault.ColumnParty, model.MaxNameLength),
-		byChoice("status", vault.ColumnStatus, model.InstrumentStatuses()...),
-		byDay("recorded_from", func(q *vault.Query) *string { return &q.DueFrom }),
-		byDay("recorded_to", func(q *vault.Query) *string { return &q.DueTo }),
+		notWithSearch(byText("instrument_number", vault.ColumnInstrumentNumber, model.MaxInstrumentNumber)),
+		notWithSearch(byText("book", vault.ColumnBook, model.MaxInstrumentNumber)),
+		notWithSearch(byText("page", vault.ColumnPage, model.MaxInstrumentNumber)),
+		searched(byText("party", vault.ColumnParty, model.MaxNameLength)),
+		notWithSearch(byChoice("status", vault.ColumnStatus, model.InstrumentStatuses()...)),
+		notWithSearch(byDay("recorded_from", func(q *vault.Query) *string { return &q.DueFrom })),
+		notWithSearch(byDay("recorded_to", func(q *vault.Query) *string { return &q.DueTo })),
 	},
 }
 
 // list returns a page of the instruments of all abstracts.
 func (h instrumentHandler) list(r *request) (response, error) {
-	return listPage(h.server, r, instrumentListSpec, h.service.List, nil, h.server.instrument)
+	return listPage(h.server, r, instrumentListSpec, h.service.List, h.server.Vault.Search.Instruments, h.server.instrument)
 }

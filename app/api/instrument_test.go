@@ -151,6 +151,7 @@ func TestInstrumentsOfAllAbstracts(t *testing.T) {
 		srv.createInstrument(t, abstract, fmt.Sprintf(`{"type":"Mortgage","book":"0%d","page":"7","instrument_number":"2019-00%d","recorded":"20%02d-06-15",
 			"grantees":["First Bank of %d"]}`, 1000+n, n, 10+n, n))
 	}
+	srv.waitForIndex(t)
 	for _, row := range []struct {
 		query string
 		want  string
@@ -162,6 +163,13 @@ func TestInstrumentsOfAllAbstracts(t *testing.T) {
 		{"instrument_number=2019-2", ""},
 		{"instrument_number=2019002", "3"},
 		{"party=bank+of+1", "2"},
+		{"party=BANK,+first", "3 2 1"},
+		{"party=first&county=Essex&type_id=7", "3 1"},
+		{"party=first&per_page=2", "3 2"},
+		{"party=firs", ""},
+		{"q=1001/07", "2"},
+		{"q=1001/7&party=first", "2"},
+		{"q=mortgage&state=NY", ""},
 		{"recorded_from=2011-01-01&recorded_to=2011-12-31", "2"},
 		{"status=open", "3 2 1"},
 		{"status=released", ""},
@@ -182,6 +190,53 @@ func TestInstrumentsOfAllAbstracts(t *testing.T) {
 	}
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?recorded_from=yesterday", status: 422})
 	srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?status=paid", status: 422})
+	for query, want := range map[string]string{
+		"party=first&book=7":          "The book field cannot be combined with party.",
+		"q=first&party=first&page=7":  "The page field cannot be combined with q.",
+		"party=first&sort=recorded":   "The sort field cannot be combined with party.",
+		"party=,":                     "The party field must have at least one word and at most 32.",
+		"q=first&recorded_to=2011-12": "The recorded to field must match the format Y-m-d.",
+	} {
+		srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?" + query, status: 422, has: []string{want}})
+	}
+	// The cursors lead through all pages of a search and back.
+	type list struct {
+		Data []instrumentData
+		Meta struct {
+			NextCursor *string `json:"next_cursor"`
+			Index      *struct{ Complete bool }
+		}
+	}
+	got := decodeBody[list](t, srv.do(t, call{as: "read", method: "GET", path: "/v1/instruments?party=first&per_page=2", status: 200}))
+	if got.Meta.NextCursor == nil || got.Meta.Index == nil || !got.Meta.Index.Complete {
+		t.Fatalf("meta = %+v, want a next page and a complete index", got.Meta)
+	}
+	got = decodeBody[list](t, srv.do(t, call{as: "read", method: "GET",
+		path: "/v1/instruments?party=first&per_page=2&cursor=" + *got.Meta.NextCursor, status: 200}))
+	if len(got.Data) != 1 || got.Data[0].ID != 1 || got.Meta.NextCursor != nil {
+		t.Errorf("second page = %+v, want instrument 1", got)
+	}
+}
+
+// Searches return instruments with the abstract that they belong to.
+func TestSearchInstruments(t *testing.T) {
+	t.Parallel()
+	srv := newTestServer(t)
+	abstract := srv.createID(t, abstractCall(201, "", fieldPart("county", "Essex")))
+	srv.createInstrument(t, abstract, `{"type":"Warranty Deed","book_type":"Deed Book","book":"2417","page":"0883","state":"NH",
+		"grantors":["Elm Holdings LLC"],"grantees":["Quill, Ada"]}`)
+	srv.waitForIndex(t)
+	const found = `"kind":"instrument","id":1,"heading":"Warranty Deed · Deed Book 2417, Page 0883 · Elm Holdings LLC to Quill, Ada","snippet":"`
+	for _, query := range []string{"q=2417/0883", "q=2417/0883&kind=instrument", "q=2417/0883&county=essex&state=nh"} {
+		r := getList("/v1/search?" + query)
+		r.has = []string{found, `,"page":null,"abstract":{"id":"ID","heading":`, `},"match":"exact","score":`, `,"abstract_id":"` + abstract + `"}]`}
+		srv.do(t, r)
+	}
+	for _, query := range []string{"q=2417/0883&kind=file", "q=2417/0883&county=kent", "q=2417/0883&kind=instrument&template_id=1"} {
+		srv.checkSearch(t, query)
+	}
+	srv.do(t, call{as: "full", method: "DELETE", path: "/v1/abstracts/" + abstract, status: 204})
+	srv.checkSearch(t, "q=2417/0883")
 }
 
 func TestTitleWork(t *testing.T) {

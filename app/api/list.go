@@ -44,8 +44,9 @@ type sortOption struct {
 // listQuery is the parsed query of a list request.
 type listQuery struct {
 	vault.Query
-	text        string          // search text; if "", the list is not searched and keeps its sort order
-	index       *apitypes.Index // state of the search index; nil if text is ""
+	text        string          // search text; "" for none
+	searched    bool            // text or a filter is looked up in the search index; otherwise, the list keeps its sort order
+	index       *apitypes.Index // state of the search index; nil if the list is not searched
 	scope       string          // identifies this list for its cursors: record type, sort order, filters, and text
 	otherParams []decode.Pair   // all query parameters except the cursor
 }
@@ -69,9 +70,14 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	}
 	var invalid errs.Fields
 	lq.text = l.readSearchText(values, &invalid)
+	lq.searched = lq.text != ""
 	for _, f := range l.filters {
 		if text := strings.TrimSpace(values[f.name]); text != "" {
 			f.read(s, text, &lq.Query, &invalid)
+			if f.searched && !lq.searched {
+				lq.searched = true
+				l.rejectWithSearch(f.name, values, &invalid)
+			}
 		}
 	}
 	if text := values["per_page"]; text != "" {
@@ -81,7 +87,7 @@ func (s *server) list(r *request, l listSpec) (listQuery, error) {
 	if text := values["cursor"]; text != "" && len(invalid) == 0 {
 		s.decodeCursor(text, &lq, &invalid)
 	}
-	if err = invalid.Err(); err == nil && lq.text != "" {
+	if err = invalid.Err(); err == nil && lq.searched {
 		lq.index, err = s.indexState(r.Context())
 	}
 	return lq, err
@@ -135,7 +141,7 @@ func (s *server) readOrder(l listSpec, values map[string]string, lq *listQuery, 
 	if l.afterParam != "" && s.readAfter(l, values, lq, invalid) {
 		return l.sequenceScope(lq.Query)
 	}
-	if lq.text != "" || len(l.sorts) == 0 {
+	if lq.searched || len(l.sorts) == 0 {
 		return listScope(l.recordType, "relevance", lq.Query) + fmt.Sprintf("&q=%q", lq.text)
 	}
 	return listScope(l.recordType, l.applySort(sort, &lq.Query, invalid), lq.Query)
@@ -201,8 +207,8 @@ func (s *server) decodeCursor(text string, lq *listQuery, invalid *errs.Fields) 
 	lq.Position, lq.Backward = position[1:], position[0] == backward
 }
 
-// listPage returns a page of a list. It calls find if the request has a search text, and
-// list otherwise. find is nil if the list can't be searched. shape converts each record to its
+// listPage returns a page of a list. It calls find if the request has a search text or a filter
+// for which the search index is needed, and list otherwise. find is nil if the list can't be searched. shape converts each record to its
 // JSON form.
 func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.Context, vault.Query) (vault.Page[T], error),
 	find func(context.Context, model.Actor, search.Query, int) (search.RecordPage[T], error), shape func(T) W,
@@ -211,7 +217,7 @@ func listPage[T, W any](s *server, r *request, spec listSpec, list func(context.
 	if err != nil {
 		return response{}, err
 	}
-	if lq.text != "" {
+	if lq.searched {
 		list = func(ctx context.Context, q vault.Query) (page vault.Page[T], err error) {
 			found, err := find(ctx, r.actor, lq.search(q), q.MaxBytes)
 			page = vault.Page[T]{Items: found.Items, Bytes: found.Bytes, Truncated: found.Truncated}

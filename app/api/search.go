@@ -11,7 +11,6 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/search"
-	"deedkeep/app/search/query"
 	"deedkeep/app/vault"
 )
 
@@ -26,7 +25,7 @@ var searchListSpec = listSpec{
 	search:      searchRequired,
 	unsupported: []string{"sort", "order_number", "folder_id", "abstract_id", "is_processing"},
 	filters: append([]filter{
-		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType, query.Instrument), byNumber("template_id", vault.ColumnTemplate),
+		byChoice("kind", vault.ColumnKind, abstractType, orderType, fileType, instrumentType), byNumber("template_id", vault.ColumnTemplate),
 		byText("status", vault.ColumnStatus, model.MaxLineLength), byText("county", vault.ColumnCounty, model.MaxLineLength),
 		byText("state", vault.ColumnState, model.MaxLineLength),
 	}, byCreated()...),
@@ -74,7 +73,7 @@ func (s *server) hit(h search.Hit) apitypes.Hit {
 	}
 	if h.AbstractID != 0 {
 		out.Abstract = &apitypes.HitAbstract{ID: s.abstracts.Encode(h.AbstractID), Heading: h.Subheading}
-		if h.Kind == query.Instrument {
+		if h.Kind == instrumentType {
 			out.AbstractID = out.Abstract.ID
 		}
 	}
@@ -115,6 +114,13 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 		return ""
 	}
 	search.ValidateText(text, invalid)
+	l.rejectWithSearch(field, values, invalid)
+	return text
+}
+
+// rejectWithSearch adds a field error to invalid for each parameter that can't be combined with
+// field, because the list is then searched.
+func (l listSpec) rejectWithSearch(field string, values map[string]string, invalid *errs.Fields) {
 	for _, f := range l.filters {
 		if f.notWithSearch && strings.TrimSpace(values[f.name]) != "" {
 			invalid.Add(f.name, errs.NotCombinable, field)
@@ -124,7 +130,6 @@ func (l listSpec) readSearchText(values map[string]string, invalid *errs.Fields)
 	if len(l.sorts) > 0 && strings.TrimSpace(values["sort"]) != "" {
 		invalid.Add("sort", errs.NotCombinable, field)
 	}
-	return text
 }
 
 // rejectUnsupported adds a field error to invalid for each unsupported parameter that the

@@ -204,6 +204,8 @@ func QueryFromList(text string, q vault.Query) Query {
 		switch w.Column {
 		case vault.ColumnKind:
 			out.Kind = w.Value
+		case vault.ColumnParty:
+			out.Party = w.Value
 		case vault.ColumnCounty:
 			out.County = w.Value
 		case vault.ColumnState:

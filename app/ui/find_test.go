@@ -102,6 +102,29 @@ func TestFindPastTheEnd(t *testing.T) {
 	viewer.get(t, 200, "/find?page=2").has(t, "Search abstracts, orders, documents, and instruments")
 }
 
+// An instrument is shown with its type, recording reference, and parties, and with its abstract. It
+// links to its place on the page of the abstract.
+func TestFindInstrument(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	viewer := h.openBrowser(t, model.RoleViewer)
+	path, created := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17"}, model.Property{County: "Albany"})
+	vaulttest.CreateInstrument(t, h.vault, created.Abstract.ID, `{"type":"Warranty Deed","book_type":"Deed Book","book":"2417","page":"0883",
+		"grantors":["Elm <b>Holdings"],"grantees":["Quill, Ada"]}`)
+	h.waitForIndex(t)
+	for _, address := range []string{"/find?q=2417/0883", "/find/box?q=2417/0883"} {
+		viewer.get(t, 200, address, "HX-Request", "true").has(t, `href="`+path+`#instrument-1"`,
+			"Warranty Deed · Deed Book <mark>2417, Page 0883</mark> · Elm &lt;b&gt;Holdings to Quill, Ada", "<bdi>26-17</bdi>")
+	}
+	page := viewer.get(t, 200, "/find?q=holdings")
+	page.has(t, `href="/find?kind=instrument&amp;q=holdings">Instruments <span class="found-tally">1</span>`,
+		`<span class="visually-hidden">Instrument</span>`, `id="found-instrument-1"`, "Instrument, created ")
+	viewer.get(t, 200, "/find?q=holdings&kind=instrument").has(t, `aria-current="page">Instruments`, path+"#instrument-1")
+	viewer.get(t, 200, "/find?q=holdings&kind=file").lacks(t, "#instrument-1")
+	viewer.get(t, 200, "/find/box?q=holdings", "HX-Request", "true").has(t, "All results: 1 instrument",
+		`<span class="palette-kind">Instrument</span>`)
+}
+
 // If a symbol matches, the snippet highlights it unless the lines above it already do.
 func TestFindBySymbol(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"deedkeep/app/errs"
@@ -470,48 +469,31 @@ func (s *Instruments) place(t *store.Tx, i model.Instrument, position int) (Inst
 	return s.view(t, i)
 }
 
-// List returns a page of the instruments of all live abstracts. Besides the filters of the store,
-// it supports ColumnStatus, the effective status, and ColumnParty, a part of a party's name. With
-// one of them, a page can have fewer instruments than its limit although more follow.
+// List returns a page of the instruments of all live abstracts. Besides the filters of the store, it
+// supports ColumnStatus, the effective status. With it, a page can have fewer instruments than its
+// limit although more follow. search.Service finds instruments by their parties.
 func (s *Instruments) List(ctx context.Context, q Query) (page Page[InstrumentView], err error) {
-	var status, party string
+	var status string
 	filters := q.Filters
 	q.Filters = nil
 	for _, f := range filters {
 		switch f.Column {
 		case ColumnStatus:
 			status = f.Value
-		case ColumnParty:
-			party = model.Fold(f.Value)
+			continue
 		case ColumnInstrumentNumber, ColumnBook, ColumnPage:
 			f.Value = model.NormalizeRecordingNumber(f.Value)
-			q.Filters = append(q.Filters, f)
-		default:
-			q.Filters = append(q.Filters, f)
 		}
+		q.Filters = append(q.Filters, f)
 	}
 	err = s.v.Store.View(ctx, func(t *store.Tx) error {
-		types, err := t.DocumentTypes()
-		if err != nil {
-			return err
-		}
 		found, err := t.ListInstruments(q)
-		if err != nil {
-			return err
+		if err == nil {
+			page, err = s.WithStatus(t, found)
 		}
-		page = Page[InstrumentView]{Next: found.Next, Prev: found.Prev, Bytes: found.Bytes, Truncated: found.Truncated}
-		for _, i := range found.Items {
-			view, err := s.withStatus(t, types, i)
-			if err != nil {
-				return err
-			}
-			hasParty := func(name string) bool { return strings.Contains(model.Fold(name), party) }
-			if (status == "" || view.Status == status) && (party == "" || slices.ContainsFunc(view.Names(), hasParty)) {
-				page.Items = append(page.Items, view)
-			}
-		}
-		return nil
+		return err
 	})
+	page.Items = slices.DeleteFunc(page.Items, func(i InstrumentView) bool { return status != "" && i.Status != status })
 	return page, err
 }
 
