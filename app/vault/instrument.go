@@ -3,13 +3,11 @@ package vault
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
-	"deedkeep/app/runsheet"
 	"deedkeep/app/store"
 	"deedkeep/app/txn"
 )
@@ -310,76 +308,6 @@ func (s *Instruments) runsheet(t *store.Tx, abstract uint64) (sheet Runsheet, er
 		sheet.Instruments = append(sheet.Instruments, view)
 	}
 	return sheet, nil
-}
-
-// rowBatch is the number of instruments that Rows reads at a time.
-const rowBatch = 500
-
-// Rows returns the rows of the runsheet of an abstract for export. It reads the instruments in
-// batches, so it needs little memory for a long runsheet. An instrument that is deleted in the
-// meantime is left out. It returns NotFound if there is no such abstract.
-func (s *Instruments) Rows(ctx context.Context, abstract uint64) (iter.Seq2[*runsheet.Row, error], error) {
-	var keys []model.Instrument // only the fields that the runsheet is sorted by
-	var types model.DocumentTypes
-	err := s.v.Store.View(ctx, func(t *store.Tx) error {
-		if _, err := t.Abstract(abstract); err != nil {
-			return err
-		}
-		work, err := t.TitleWork(abstract)
-		if err != nil {
-			return err
-		}
-		if types, err = t.DocumentTypes(); err != nil {
-			return err
-		}
-		_, err = t.InstrumentsOfAbstract(abstract, func(i *model.Instrument) bool {
-			if i.Trashed == nil {
-				keys = append(keys, i.SortKey())
-			}
-			return false
-		})
-		keys = model.SortRunsheet(keys, work.Sequence)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	positions := make(map[uint64]int, len(keys))
-	for n, i := range keys {
-		positions[i.ID] = n + 1
-	}
-	return func(yield func(*runsheet.Row, error) bool) {
-		for batch := range slices.Chunk(keys, rowBatch) {
-			var rows []runsheet.Row
-			err := s.v.Store.View(ctx, func(t *store.Tx) error {
-				for _, key := range batch {
-					i, err := t.Instrument(key.ID)
-					if errs.KindOf(err) == errs.NotFound {
-						continue
-					}
-					if err != nil {
-						return err
-					}
-					view, err := s.withStatus(t, types, i)
-					if err != nil {
-						return err
-					}
-					rows = append(rows, runsheet.Row{Instrument: i, Position: positions[i.ID], Type: view.Type.Name, Status: view.Status,
-						Number: positions})
-				}
-				return nil
-			})
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for n := range rows {
-				if !yield(&rows[n], nil) {
-					return
-				}
-			}
-		}
-	}, nil
 }
 
 // withStatus returns an instrument with its type and status.
