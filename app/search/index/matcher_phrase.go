@@ -14,6 +14,7 @@ import (
 type phraseMatcher struct {
 	matcher   // matches documents that contain all words
 	words     []*phraseWord
+	together  bool // the words are at the same position; each has few positions, so their sequence doesn't matter
 	budget    *segment.Budget
 	starts    []uint32
 	positions []uint32
@@ -57,7 +58,9 @@ func (m *phraseMatcher) nextMatch(d uint32) uint32 {
 }
 
 func (m *phraseMatcher) matches() bool {
-	slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.Freq(), b.cursor.Freq()) })
+	if !m.together {
+		slices.SortFunc(m.words, func(a, b *phraseWord) int { return cmp.Compare(a.cursor.Freq(), b.cursor.Freq()) })
+	}
 	for i, w := range m.words {
 		m.positions = w.Read(m.positions[:0])
 		for j, offset := range w.offsets {

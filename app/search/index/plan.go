@@ -235,7 +235,7 @@ func (b *matcherBuilder) togetherMatcher(n Together) matcher {
 	if len(distinct) == 1 {
 		return b.constantTerm(distinct[0], 0)
 	}
-	m := &phraseMatcher{budget: b.budget}
+	m := &phraseMatcher{budget: b.budget, together: true}
 	var words []matcher
 	for _, t := range distinct {
 		e := b.entries[b.plan.terms[t]]

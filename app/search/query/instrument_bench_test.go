@@ -4,8 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var benchInstruments = flag.Int("instruments", 20_000, "number of instruments in BenchmarkInstruments")
@@ -93,4 +95,34 @@ func BenchmarkInstruments(b *testing.B) {
 			}
 		})
 	}
+	b.Run("parties of all sorts", func(b *testing.B) {
+		var took []float64
+		for b.Loop() {
+			q := Query{Party: names.party(), Kind: Instrument, Limit: 25}
+			start := time.Now()
+			if _, err := x.Search(b.Context(), q); err != nil {
+				b.Fatalf("Search: %v", err)
+			}
+			took = append(took, float64(time.Since(start).Microseconds())/1000)
+		}
+		slices.Sort(took)
+		b.ReportMetric(took[len(took)*99/100], "p99-ms")
+		b.ReportMetric(took[len(took)-1], "max-ms")
+	})
+}
+
+// party returns what a user may type to find a party: words of one name or, rarely, of two.
+func (n benchNames) party() string {
+	name := strings.Fields(strings.ReplaceAll(n.person(), ",", ""))
+	switch n.IntN(10) {
+	case 0, 1:
+		return name[0]
+	case 2, 3, 4, 5:
+		return name[1] + " " + name[0]
+	case 6, 7:
+		return n.person()
+	case 8:
+		return n.bank()
+	}
+	return name[0] + " " + strings.Fields(n.person())[0] // usually not one name
 }
