@@ -9,6 +9,7 @@ package durable
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -60,4 +61,11 @@ func replace(f *os.File, path string, content []byte, mode os.FileMode) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// IsFullWrite reports whether a write failed because the disk is full. It returns false if a sync
+// failed with that error. In this case, data that should have been synced may be lost.
+func IsFullWrite(err error) bool {
+	var at *fs.PathError
+	return errors.As(err, &at) && at.Op == "write" && IsDiskFull(err)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
+	"deedkeep/app/pagecache"
 	"deedkeep/app/vaulttest/blockdev"
 )
 
@@ -38,7 +39,7 @@ func TestFailingMetaPageWrites(t *testing.T) {
 			path := filepath.Join(disk.Mount(t), "vault.db")
 			start := func() *Store {
 				t.Helper()
-				if mark := path + cleanMarkSuffix; !row.checks {
+				if mark := path + pagecache.CleanMarkSuffix; !row.checks {
 					forgeCleanMark(t, path, mark)
 				}
 				s, err := Open(t.Context(), path, testOptions())
@@ -114,8 +115,8 @@ func TestFailingMetaPageWrites(t *testing.T) {
 
 // hasMeta reports whether a write to the disk contains a meta page of bbolt.
 func hasMeta(data []byte) bool {
-	for ; len(data) >= minPageSize; data = data[minPageSize:] {
-		if binary.NativeEndian.Uint32(data[pageHeader:]) == metaMagic {
+	for ; len(data) >= pagecache.MinPageSize; data = data[pagecache.MinPageSize:] {
+		if binary.NativeEndian.Uint32(data[pageHeader:]) == pagecache.MetaMagic {
 			return true
 		}
 	}
@@ -132,7 +133,7 @@ func forgeCleanMark(t *testing.T, path, mark string) {
 	if err != nil {
 		t.Fatalf("open file: %v", err)
 	}
-	state, err := cleanMarkText(file)
+	state, err := pagecache.CleanMarkText(file)
 	if err := errors.Join(err, file.Close(), os.WriteFile(mark, []byte(state), 0o600)); err != nil {
 		t.Fatalf("close file: %v", err)
 	}

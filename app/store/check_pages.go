@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
+
+	"deedkeep/app/pagecache"
 )
 
 // The pages of a bbolt file (see internal/common in go.etcd.io/bbolt), in native byte order:
@@ -22,18 +23,14 @@ import (
 // whose fault can't be recovered. So the code in this file verifies the pages as plain
 // bytes before bbolt reads them.
 const (
-	pageHeader    = 16
+	pageHeader    = pagecache.PageHeader
 	elementSize   = 16
 	bucketHeader  = 16
-	metaSize      = 64
-	metaMagic     = 0xED0CDAED
 	branchPage    = 0x01
 	leafPage      = 0x02
 	freelistPage  = 0x10
 	bucketElement = 0x01
 	countInPage   = 0xFFFF // if a freelist has this count, its first entry is the real count
-	minPageSize   = 1 << 10
-	maxPageSize   = 1 << 16
 )
 
 // errBrokenPages means that the page structure of a database file is damaged.
@@ -79,14 +76,14 @@ func (r *pageChecker) addProblem(format string, args ...any) {
 
 // checkMeta reads the current meta page, which is the newer of the valid ones.
 func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error) {
-	valid, err := readValidMetas(r.file)
+	valid, err := pagecache.ReadMetas(r.file)
 	if err != nil {
 		return 0, 0, err
 	}
-	newest := newestMeta(valid)
-	r.pageSize, root, freelist, r.pageCount = newest.pageSize, newest.root, newest.freelist, newest.pageCount
+	newest := pagecache.NewestMeta(valid)
+	r.pageSize, root, freelist, r.pageCount = newest.PageSize, newest.Root, newest.Freelist, newest.PageCount
 	switch {
-	case len(valid) == 0 || r.pageSize < minPageSize || r.pageSize > maxPageSize:
+	case len(valid) == 0 || r.pageSize < pagecache.MinPageSize || r.pageSize > pagecache.MaxPageSize:
 		r.addProblem("both meta pages are damaged")
 	case r.pageCount > uint64(length/r.pageSize):
 		r.addProblem("the file is truncated: %d bytes, expected %d pages of %d bytes", length, r.pageCount, r.pageSize)
@@ -94,44 +91,6 @@ func (r *pageChecker) checkMeta(length int64) (root, freelist uint64, err error)
 		r.report(r.subject, "one of the two meta pages is damaged")
 	}
 	return root, freelist, nil
-}
-
-// metaPage is one of the two meta pages, which contain the root of the bucket tree.
-type metaPage struct {
-	offset, pageSize          int64 // offset of the meta page in the file, and size of all pages
-	root, freelist, pageCount uint64
-	transaction, checksum     uint64
-}
-
-// readValidMetas returns the meta pages whose checksum is correct. There are at most two.
-func readValidMetas(file io.ReaderAt) (valid []metaPage, err error) {
-	raw := make([]byte, metaSize)
-	for offset := int64(0); offset <= maxPageSize; offset = max(minPageSize, 2*offset) {
-		if _, err := file.ReadAt(raw, offset+pageHeader); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		size := int64(u32(raw[8:]))
-		sum := fnv.New64a()
-		_, _ = sum.Write(raw[:56]) // a hash never returns an error
-		if u32(raw) != metaMagic || u64(raw[56:]) != sum.Sum64() || offset != 0 && offset != size {
-			continue
-		}
-		valid = append(valid, metaPage{offset: offset, pageSize: size, root: u64(raw[16:]), freelist: u64(raw[32:]), pageCount: u64(raw[40:]),
-			transaction: u64(raw[48:]), checksum: u64(raw[56:])})
-	}
-	return valid, nil
-}
-
-// newestMeta returns the current meta page, or the zero value if there is none.
-func newestMeta(valid []metaPage) (newest metaPage) {
-	for i, m := range valid {
-		if i == 0 || m.transaction > newest.transaction {
-			newest = m
-		}
-	}
-	return newest
 }
 
 func u16(b []byte) uint16 { return binary.NativeEndian.Uint16(b) }

@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"deedkeep/app/model"
+	"deedkeep/app/pagecache"
 )
 
 // -flips=N sets the number of bits that each damage test flips. With 0, the tests flip every bit,
@@ -182,7 +183,7 @@ func TestCheckSurvivesFlippedBitsInPages(t *testing.T) {
 			})
 			found, harmless := 0, 0
 			size := os.Getpagesize()
-			ranges := append(a.elements, byteRange{"meta", 0, pageHeader + metaSize}, byteRange{"second meta", size, size + pageHeader + metaSize})
+			ranges := append(a.elements, byteRange{"meta", 0, pageHeader + pagecache.MetaSize}, byteRange{"second meta", size, size + pageHeader + pagecache.MetaSize})
 			eachFlippedBit(t, content, ranges, *flips/row.share, func(string) {
 				if findings, err := checkBytes(t, path, content); len(findings) == 0 && err == nil {
 					harmless++

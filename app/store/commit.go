@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime/debug"
 	"time"
 
@@ -194,7 +193,7 @@ func (s *Store) commit(tx *bolt.Tx) error {
 	if err == nil {
 		return nil
 	}
-	if isDiskFull(err) {
+	if durable.IsFullWrite(err) {
 		return &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	s.Fail(err)
@@ -202,14 +201,6 @@ func (s *Store) commit(tx *bolt.Tx) error {
 	// block Close. If Commit returned, Rollback returns ErrTxClosed, which is ignored.
 	_ = recoverPanic(tx.Rollback)
 	return &errs.Error{Kind: errs.Unavailable, Message: errReadOnly.Message, Err: err}
-}
-
-// isDiskFull reports whether a write failed because the disk is full. It returns false if a
-// sync failed with that error. In this case, the data that should have been synced may be
-// lost, including the current meta page.
-func isDiskFull(err error) bool {
-	var at *fs.PathError
-	return errors.As(err, &at) && at.Op == "write" && durable.IsDiskFull(err)
 }
 
 // rollback rolls tx back and adds context to any error.

@@ -10,8 +10,10 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/pagecache"
 )
 
 // Copy is a consistent private copy of a store's file, or the live file itself (see
@@ -51,7 +53,7 @@ func (s *Store) writeSnapshot(ctx context.Context, path string, complete func(*T
 		_, err := t.tx.WriteTo(out)
 		return errors.Join(err, out.err) // bbolt formats some errors without wrapping them
 	})
-	if err = errors.Join(err, file.Close()); isDiskFull(err) {
+	if err = errors.Join(err, file.Close()); durable.IsFullWrite(err) {
 		err = &errs.Error{Kind: errs.InsufficientStorage, Message: errFull.Message, Err: err}
 	}
 	if err != nil {
@@ -238,7 +240,7 @@ func (c *Copy) beginView(file *os.File) (tx *bolt.Tx, contents io.ReaderAt, leng
 		return nil, nil, 0, err
 	}
 	head := make([]byte, 2*c.db.Info().PageSize)
-	n, err := readFull(file.ReadAt, head, 0)
+	n, err := pagecache.ReadFull(file.ReadAt, head, 0)
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"deedkeep/app/model"
+	"deedkeep/app/pagecache"
 )
 
 // A LiveCopy reads a consistent snapshot while commits continue, even though both meta pages
@@ -26,8 +27,8 @@ func TestLiveCopyDuringCommits(t *testing.T) {
 				return tx.PutOrder(model.Order{ID: id, Number: fmt.Sprint("L-", id), Status: "active", CreatedAt: testTime})
 			})
 		}
-		metas, err := readValidMetas(file)
-		if newest := newestMeta(metas).transaction; err != nil || newest != uint64(tx.tx.ID()) {
+		metas, err := pagecache.ReadMetas(file)
+		if newest := pagecache.NewestMeta(metas).Transaction; err != nil || newest != uint64(tx.tx.ID()) {
 			t.Errorf("got transaction %d, %v; want %d", newest, err, tx.tx.ID())
 		}
 		valid, err := checkPages(file, length, func(subject, problem string) { t.Errorf("%s: %s", subject, problem) })

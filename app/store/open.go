@@ -16,6 +16,7 @@ import (
 	"deedkeep/app/durable"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
+	"deedkeep/app/pagecache"
 	"deedkeep/app/stats"
 )
 
@@ -74,6 +75,40 @@ func newStore(db *bolt.DB, opts Options) *Store {
 		writerDone:    make(chan struct{}),
 		changed:       make(chan struct{}, 1),
 	}
+}
+
+// fileOpener opens the database file for bbolt. Before bbolt reads the file, fileOpener
+// locks it and compares the page cache with the disk.
+type fileOpener struct {
+	isNew       bool // the file was just created and synced
+	lockTimeout time.Duration
+	file        *os.File
+	cacheCheck  CacheCheck
+}
+
+func (o *fileOpener) open(path string, flag int, mode os.FileMode) (*os.File, error) {
+	file, err := os.OpenFile(path, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	if o.cacheCheck, err = o.lockAndCheck(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	o.file = file
+	return file, nil
+}
+
+// lockAndCheck locks the file and runs the page cache check unless the last session closed
+// cleanly.
+func (o *fileOpener) lockAndCheck(file *os.File) (CacheCheck, error) {
+	// Lock the file first, because another process may be writing to it.
+	if err := pagecache.Lock(file, o.lockTimeout); err != nil {
+		return CacheCheck{}, err
+	}
+	if o.isNew || pagecache.EndedCleanly(file) {
+		return CacheCheck{Clean: true}, nil
+	}
+	return pagecache.Compare(file)
 }
 
 // openFile opens the database with bbolt. If bbolt panics because of damaged pages,

@@ -11,6 +11,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"deedkeep/app/model"
+	"deedkeep/app/pagecache"
 	"deedkeep/app/stats"
 )
 
@@ -67,6 +68,9 @@ func Read[T any](ctx context.Context, s *Store, read func(*Tx) (T, error)) (resu
 	return result, err
 }
 
+// CacheCheck is the result of comparing vault.db in the page cache with the disk.
+type CacheCheck = pagecache.Result
+
 // CacheCheck returns the result of Open's comparison of the page cache with the disk.
 func (s *Store) CacheCheck() CacheCheck { return s.cacheCheck }
 
@@ -105,6 +109,51 @@ func (s *Store) Close() error {
 	<-s.writerDone
 	s.updateCleanMark()
 	return s.db.Close()
+}
+
+// removeCleanMark removes the clean mark before the first write of a session. The caller
+// must hold s.writeMu.
+func (s *Store) removeCleanMark() error {
+	if s.cleanMarkRemoved {
+		return nil
+	}
+	err := removeDurably(s.db.Path() + pagecache.CleanMarkSuffix)
+	s.cleanMarkRemoved = err == nil
+	if errors.Is(err, errSyncFailed) {
+		s.Fail(err)
+	}
+	return err
+}
+
+// updateCleanMark writes the clean mark after the last commit if no commit of the session
+// failed. Errors are ignored, because without a mark the next Open just checks the file.
+func (s *Store) updateCleanMark() {
+	s.writeMu.Lock()
+	defer s.writeMu.Unlock()
+	if s.cleanMarkWritten || s.file == nil {
+		return
+	}
+	s.cleanMarkWritten = true
+	path := s.file.Name() + pagecache.CleanMarkSuffix
+	var err error
+	switch {
+	case s.Failure() != nil:
+		err = s.Failure()
+	case s.cleanMarkRemoved || s.isNew || !s.cacheCheck.Clean:
+		err = s.writeCleanMark()
+	}
+	if err != nil {
+		_ = os.Remove(path) // if this fails, the truncated or outdated mark is still invalid
+	}
+}
+
+// writeCleanMark syncs the database and writes the clean mark.
+func (s *Store) writeCleanMark() error {
+	// Sync also reports errors of earlier background writes.
+	if err := s.db.Sync(); err != nil {
+		return err
+	}
+	return pagecache.WriteCleanMark(s.file)
 }
 
 // Tx is a transaction with typed reads and writes. It is valid only inside the function
