@@ -15,6 +15,7 @@
 //	13    app/api        the /v1 API                                              github.com/gin-gonic/gin
 //	13    app/ui         web pages: routes of all pages                           -
 //	13    app/ui/records pages of abstracts, orders, folders, and search          -
+//	13    app/ui/suggestions suggested instruments: runsheet files, names of documents -
 //	13    app/ui/documents pages of one document, uploads, downloads, trash       -
 //	13    app/ui/admin   pages for administrators                                 -
 //	13    app/ui/account sign-in, invitations, and the user's own account         github.com/boombuler/barcode
@@ -44,6 +45,7 @@
 //	1     app/document/ooxml Office Open XML packages                             -
 //	1     app/document/tiff structure of TIFF files                               -
 //	1     app/model      domain types and their validation                        -
+//	1     app/pagecache  page cache and disk of vault.db: comparison, clean mark     go.etcd.io/bbolt
 //	1     app/blobstore  document files by SHA-256, partial uploads, previews     -
 //	1     app/pdf        PDFium as WebAssembly                                    github.com/tetratelabs/wazero
 //	1     app/search/index inverted index                                         -
