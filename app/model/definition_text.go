@@ -21,6 +21,8 @@ func (c Change) DescribeDefinition() string {
 		return describeField(key, decodeAs[*Field](c.From), decodeAs[*Field](c.To))
 	case c.Field == "custom_fields":
 		return "sequence of fields: " + strings.Join(decodeAs[[]string](c.To), ", ")
+	case c.Field == "sequence":
+		return "sequence: " + strings.Join(decodeAs[[]string](c.To), ", ")
 	case c.Field == "statuses":
 		from, to := decodeAs[[]string](c.From), decodeAs[[]string](c.To)
 		return "statuses: " + FormatStatuses(to) + listDiff(from, to)

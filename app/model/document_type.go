@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -80,8 +81,8 @@ func (list DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fiel
 		return nil, f.Fields
 	}
 	checked := DocumentTypes{}
-	for _, t := range list {
-		field := "types." + t.Name
+	for n, t := range list {
+		field := fmt.Sprintf("types.%d.name", n)
 		t.Name = f.line(field, StringInput(t.Name), MaxNameLength)
 		known, exists := current.ByID(t.ID)
 		if t.ID == 0 {
@@ -93,7 +94,7 @@ func (list DocumentTypes) Check(current DocumentTypes) (DocumentTypes, errs.Fiel
 		case t.ID != 0 && !exists:
 			f.Add(field, errs.InvalidChoice)
 		case !slices.Contains(Categories(), t.Category):
-			f.Add(field, "The category of this type must be one of: %s.", joinCategories())
+			f.Add(fmt.Sprintf("types.%d.category", n), "The {field} field must be one of: %s.", joinCategories())
 		}
 		if _, twice := checked.ByName(t.Name); twice {
 			f.Add(field, errs.Taken)

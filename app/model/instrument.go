@@ -226,3 +226,40 @@ func (i Instrument) Changes(to Instrument) []Change {
 	c.add("documents", encodeAny(i.Documents), encodeAny(to.Documents))
 	return c
 }
+
+// Normalize returns the input with the values that an instrument got from it. Relations to other
+// instruments are left out.
+func (in InstrumentInput) Normalize(i Instrument, types DocumentTypes) InstrumentInput {
+	out := InstrumentInput{}
+	for name := range in {
+		switch name {
+		case "type", "type_id":
+			t, _ := types.ByID(i.TypeID)
+			out["type"] = encodeJSON(t.Name)
+		case "other_parties":
+			out[name] = encodeAny(i.OtherParties)
+		case "relations":
+			out[name] = encodeAny(slices.DeleteFunc(slices.Clone(i.Relations), func(r Relation) bool { return r.InstrumentID != 0 }))
+		case "documents":
+			out[name] = encodeAny(i.Documents)
+		case "position":
+			out[name] = in[name]
+		}
+	}
+	for _, field := range instrumentTexts {
+		if _, sent := in[field.name]; sent {
+			out[field.name] = encodeJSON(*field.value(&i))
+		}
+	}
+	for _, field := range instrumentLists {
+		if _, sent := in[field.name]; sent {
+			out[field.name] = encodeJSON(*field.value(&i))
+		}
+	}
+	for name, raw := range out {
+		if isEmptyValue(raw) {
+			delete(out, name)
+		}
+	}
+	return out
+}

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Workspace is the initial content of a new vault.
 type Workspace struct {
 	Templates     []Template // the first is the default
@@ -91,7 +93,7 @@ func bringDown() Template {
 func orderFields() []Field {
 	return []Field{
 		field("transaction_type", "Transaction Type", Dropdown, "Purchase", "Refinance", "Home Equity", "Foreclosure", "Commercial"),
-		field("product", "Product", Dropdown, searchTypes...),
+		field("product", "Product", Dropdown, append(slices.Clone(searchTypes), "O&E", "Commercial Abstract", "Bring-Down")...),
 		field("underwriter", "Underwriter", Text),
 		field("client", "Client", Text),
 		field("client_file_number", "Client File Number", Text),

@@ -1,0 +1,399 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SuggestFromFilename returns the fields of the instrument that a filename describes, such as
+// 02_Deed_2019-03-14_Bk1022-Pg311_Smith-to-Jones.pdf. A number at the start is the position in the
+// runsheet. Fields that the name doesn't contain are left out. It returns false if the name doesn't
+// describe an instrument.
+func SuggestFromFilename(name string, types DocumentTypes) (InstrumentInput, bool) {
+	n := filenameParser{text: prepareFilename(name), types: types, fields: InstrumentInput{}}
+	n.takeDates()
+	n.takeNumber(labeledNumber)
+	n.takeBookPage()
+	n.takeAmount()
+	n.takePosition()
+	n.takeCompactDate()
+	hasRecording := n.has("book") || n.has("instrument_number")
+	hasParties := n.takeParties()
+	alias := n.takeType()
+	if alias != "" || hasRecording {
+		n.takeNumber(longNumber)
+	}
+	others := len(n.fields) // besides the type and the position
+	for _, field := range []string{"position", "type"} {
+		if n.has(field) {
+			others--
+		}
+	}
+	n.setParties()
+	switch {
+	case n.isOtherPaper():
+		return nil, false
+	case hasRecording, alias != "" && (!weakAliases[alias] && n.has("type") || others > 0 || hasParties):
+		return n.fields, true
+	}
+	return n.fields, hasParties && (others > 0 || n.has("position"))
+}
+
+// otherPapers are words of filenames that aren't about an instrument although they have a date or
+// two names.
+var otherPapers = newSet("letter", "email", "invoice", "memo", "checklist", "commitment", "receipt", "statement", "photo", "fax")
+
+// isOtherPaper reports whether the filename is that of another paper.
+func (n *filenameParser) isOtherPaper() bool {
+	words, _ := filenameWords(n.text + " " + n.grantor)
+	return !n.has("type") && slices.ContainsFunc(words, func(word string) bool { return otherPapers[word] })
+}
+
+// filenameParser takes one value after the other out of a filename.
+type filenameParser struct {
+	text             string // what is left; taken parts are replaced by a bar
+	types            DocumentTypes
+	fields           InstrumentInput
+	grantor, grantee string // text of the parties
+	isSuit           bool   // "Smith v Jones"
+}
+
+var (
+	extension   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{1,4}$`)
+	copySuffix  = regexp.MustCompile(`(?i)[ _-]*(\(\d{1,3}\)|- ?copy|\bcopy)$`)
+	apostrophes = strings.NewReplacer("'", "", "’", "", "‘", "", "–", "-", "—", "-", "‑", "-", "→", " to ", "->", " to ", "\t", " ", "|", " ")
+)
+
+// prepareFilename returns a filename without its folder and extension, between two spaces.
+func prepareFilename(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	name = copySuffix.ReplaceAllString(strings.TrimSpace(extension.ReplaceAllString(strings.TrimSpace(name), "")), "")
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, name)
+	return " " + apostrophes.Replace(name) + " "
+}
+
+func (n *filenameParser) has(field string) bool { _, ok := n.fields[field]; return ok }
+
+func (n *filenameParser) set(field, value string) {
+	if value != "" && !n.has(field) {
+		n.fields[field] = encodeJSON(value)
+	}
+}
+
+// take finds a pattern, replaces its first group by a bar, and returns the other groups. If accept
+// returns false, it looks further.
+func (n *filenameParser) take(pattern *regexp.Regexp, accept func(groups []string) bool) bool {
+	for start := 0; start < len(n.text); {
+		at := pattern.FindStringSubmatchIndex(n.text[start:])
+		if at == nil {
+			return false
+		}
+		var groups []string
+		for g := 4; g < len(at); g += 2 {
+			group := ""
+			if at[g] >= 0 {
+				group = n.text[start+at[g] : start+at[g+1]]
+			}
+			groups = append(groups, group)
+		}
+		if accept(groups) {
+			n.text = n.text[:start+at[2]] + "|" + n.text[start+at[3]:]
+			return true
+		}
+		start += at[2] + 1
+	}
+	return false
+}
+
+// dateLabel is the start of the patterns of dates: what a date is, if the name says it.
+const dateLabel = `(?i)[^0-9a-z]((?:(recorded|recd|rec|rcd|filed|dated|dtd)[-_. ]*)?`
+
+var (
+	dateISO     = regexp.MustCompile(dateLabel + `(1[6-9]\d\d|20\d\d)([-_. ])(\d{1,2})([-_. ])(\d{1,2}))[^0-9]`)
+	dateUS      = regexp.MustCompile(dateLabel + `(\d{1,2})([-_. ])(\d{1,2})([-_. ])(1[6-9]\d\d|20\d\d|\d\d))[^0-9]`)
+	dateDay     = regexp.MustCompile(dateLabel + `(\d{1,2})[-_. ]?` + monthNames + `[-_., ]*(1[6-9]\d\d|20\d\d))[^0-9]`)
+	dateMonth   = regexp.MustCompile(dateLabel + monthNames + `[-_. ]?(\d{1,2})(?:st|nd|rd|th)?[-_., ]+(1[6-9]\d\d|20\d\d))[^0-9]`)
+	dateCompact = regexp.MustCompile(dateLabel + `(1[6-9]\d\d|20\d\d)(\d\d)(\d\d))[^0-9]`)
+)
+
+const monthNames = `(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?`
+
+// takeDates takes up to two dates. A date without a label is the recording date. Of two dates
+// without labels, the earlier one is the date of the instrument.
+func (n *filenameParser) takeDates() {
+	var unlabeled []string
+	add := func(label, year, month, day string) bool {
+		date := dateOf(year, month, day)
+		switch {
+		case date == "":
+			return false
+		case strings.HasPrefix(strings.ToLower(label), "d"):
+			n.set("dated", date)
+		case label != "":
+			n.set("recorded", date)
+		default:
+			unlabeled = append(unlabeled, date)
+		}
+		return true
+	}
+	for range 2 {
+		_ = n.take(dateISO, func(g []string) bool { return g[2] == g[4] && add(g[0], g[1], g[3], g[5]) }) ||
+			n.take(dateUS, func(g []string) bool {
+				return g[2] == g[4] && (len(g[5]) == 4 || g[2] == "-" || g[2] == ".") && add(g[0], g[5], g[1], g[3])
+			}) ||
+			n.take(dateDay, func(g []string) bool { return add(g[0], g[3], g[2], g[1]) }) ||
+			n.take(dateMonth, func(g []string) bool { return add(g[0], g[3], g[1], g[2]) })
+	}
+	slices.Sort(unlabeled)
+	if len(unlabeled) > 0 {
+		n.set("recorded", unlabeled[len(unlabeled)-1])
+	}
+	if len(unlabeled) > 1 || len(unlabeled) == 1 && string(n.fields["recorded"]) != `"`+unlabeled[0]+`"` {
+		n.set("dated", unlabeled[0])
+	}
+}
+
+// takeCompactDate takes a date without separators, such as 20190314.
+func (n *filenameParser) takeCompactDate() {
+	n.take(dateCompact, func(g []string) bool {
+		date := dateOf(g[1], g[2], g[3])
+		if strings.HasPrefix(strings.ToLower(g[0]), "d") {
+			n.set("dated", date)
+		} else {
+			n.set("recorded", date)
+		}
+		return date != ""
+	})
+}
+
+// dateOf returns a date as YYYY-MM-DD, or "" if there is no such date. The month may be a name. A
+// year of two digits is in the past.
+func dateOf(year, month, day string) string {
+	if len(year) == 2 {
+		century := "20"
+		if year > time.Now().Format("06") {
+			century = "19"
+		}
+		year = century + year
+	}
+	layout := "2006-1-2"
+	if month[0] > '9' {
+		layout, month = "2006-Jan-2", strings.ToUpper(month[:1])+strings.ToLower(month[1:3])
+	}
+	at, err := time.Parse(layout, year+"-"+strings.TrimLeft(month, "0")+"-"+strings.TrimLeft(day, "0"))
+	if err != nil || at.After(time.Now().AddDate(0, 0, 1)) {
+		return ""
+	}
+	return at.Format(time.DateOnly)
+}
+
+var (
+	labeledNumber = regexp.MustCompile(`(?i)[^0-9a-z]((?:instrument|instr|inst|reception|recep|rec[-_. ]*(?:no|num|number|#)|document|doc)[-_. ]*` +
+		`(?:no|num|number|nbr)?[-_.# ]*([0-9]{4}-[0-9]{3,12}|[0-9]{3,20}))[^0-9a-z]`)
+	longNumber = regexp.MustCompile(`(?i)[^0-9a-z]([-_#]?([0-9]{4}-[0-9]{5,12}|[0-9]{7,20}))[^0-9a-z]`)
+	bookAndPage   = regexp.MustCompile(`(?i)[^0-9a-z](` + bookLabel + `[-_.# ]*([0-9]{1,9}[a-z]?|[a-z])[-_., ]*` +
+		`(?:pages|page|pgs|pg|pp|p|folio|fol|f|slide|sl)[-_.# ]*([0-9]{1,9}[a-z]?)(?: ?(?:-|to|thru) ?([0-9]{1,9}))?)[^0-9a-z]`)
+	bookSlash = regexp.MustCompile(`(?i)[^0-9a-z](` + bookLabel + `[-_.# ]*([0-9]{1,9}[a-z]?) ?[-/] ?([0-9]{1,9}[a-z]?)())[^0-9a-z]`)
+)
+
+const bookLabel = `((?:deed|mortgage|mtg|plat|lien|misc|miscellaneous|official records|or)[ -]?)?` +
+	`(book|bk|volume|vol|liber|lib|reel|cabinet|cab|db|mb|pb|cob|mob|orb|or|dbk|b|v|l)`
+
+// bookTypes maps labels of books to book types.
+var bookTypes = map[string]string{
+	"deed": "Deed Book", "db": "Deed Book", "dbk": "Deed Book", "mortgage": "Mortgage Book", "mtg": "Mortgage Book", "mob": "MOB", "plat": "Plat Book",
+	"pb": "Plat Book", "lien": "Lien Book", "misc": "Miscellaneous Book", "miscellaneous": "Miscellaneous Book", "or": "Official Records",
+	"orb": "Official Records", "official records": "Official Records", "volume": "Volume", "vol": "Volume", "liber": "Liber", "lib": "Liber", "l": "Liber",
+	"reel": "Reel", "cabinet": "Plat Cabinet", "cab": "Plat Cabinet", "cob": "COB",
+}
+
+// takeNumber takes an instrument number.
+func (n *filenameParser) takeNumber(pattern *regexp.Regexp) {
+	if n.has("instrument_number") {
+		return
+	}
+	n.take(pattern, func(g []string) bool {
+		n.set("instrument_number", g[0])
+		return true
+	})
+}
+
+// takeBookPage takes a book with a page. A word before "Book" is its type only if "Book" is written
+// out: in "Deed Bk 12", it is more likely the type of the document.
+func (n *filenameParser) takeBookPage() {
+	accept := func(g []string) bool {
+		series, book := strings.ToLower(strings.Trim(g[0], " -")), strings.ToLower(g[1])
+		if series != "" && book != "book" && series != "or" && series != "official records" {
+			return false
+		}
+		n.set("book", g[2])
+		n.set("page", g[3])
+		from, _ := strconv.Atoi(g[3])
+		if to, err := strconv.Atoi(g[4]); err == nil && to > from && to < from+500 {
+			n.set("page_to", g[4])
+		}
+		if kind := bookTypes[series]; kind != "" {
+			n.set("book_type", kind)
+		} else {
+			n.set("book_type", bookTypes[book])
+		}
+		return true
+	}
+	if !n.take(bookAndPage, accept) {
+		n.take(bookSlash, func(g []string) bool { return len(g[1]) > 1 && accept(g) }) // "L 7-8" are lots
+	}
+}
+
+var amount = regexp.MustCompile(`(\$ ?([0-9][0-9,]*(?:\.[0-9]{2})?))`)
+
+// takeAmount takes an amount of dollars.
+func (n *filenameParser) takeAmount() {
+	n.take(amount, func(g []string) bool {
+		value, ok := NormalizeMoney(g[0])
+		n.set("consideration", value)
+		return ok
+	})
+}
+
+var sequenceNumber = regexp.MustCompile(`^ *(#?(\d{1,3})[a-z]?)(?:[-_. )|]|$)`)
+
+// takePosition takes the number at the start.
+func (n *filenameParser) takePosition() {
+	n.take(sequenceNumber, func(g []string) bool {
+		position, err := strconv.Atoi(g[0])
+		if err != nil || position == 0 {
+			return false
+		}
+		n.fields["position"] = json.RawMessage(fmt.Sprint(position))
+		return true
+	})
+}
+
+var (
+	fromTo = regexp.MustCompile(`(?i)([-_ ])(to)([-_ ]+)`)
+	versus = regexp.MustCompile(`(?i)([-_ ])(v|vs|versus)([-_. ]+)`)
+)
+
+// takeParties takes the text around "to", up to what was taken before or up to another separator
+// than the one beside "to". It returns false if there are no parties.
+func (n *filenameParser) takeParties() bool {
+	at := fromTo.FindStringSubmatchIndex(n.text)
+	if at == nil {
+		at = versus.FindStringSubmatchIndex(n.text)
+		n.isSuit = at != nil
+	}
+	if at == nil {
+		return false
+	}
+	stops := map[byte]string{'-': "|_", '_': "|", ' ': "|_"}[n.text[at[2]]]
+	before, after := n.text[:at[2]], n.text[at[1]:]
+	start := strings.LastIndexAny(before, stops) + 1
+	end := strings.IndexAny(after, stops)
+	if end < 0 {
+		end = len(after)
+	}
+	if n.text[at[2]] == ' ' { // " - " separates, and a hyphen within a name doesn't
+		if i := strings.LastIndex(before[start:], " - "); i >= 0 {
+			start += i + len(" - ")
+		}
+		if i := strings.Index(after[:end], " - "); i >= 0 {
+			end = i
+		}
+	}
+	n.grantor, n.grantee = before[start:], after[:end]
+	if partyText(n.grantor) == "" || partyText(n.grantee) == "" {
+		n.grantor, n.grantee = "", ""
+		return false
+	}
+	n.text = before[:start] + "|" + after[end:]
+	return true
+}
+
+// takeType takes the document type, which isn't usually among the words of the parties. It returns
+// the words that name it.
+func (n *filenameParser) takeType() (alias string) {
+	for _, place := range []*string{&n.text, &n.grantor, &n.grantee} {
+		words, starts := filenameWords(*place)
+		name, found, from, to := typeAlias(words, n.types)
+		if found == "" {
+			continue
+		}
+		n.set("type", name)
+		end := len(*place)
+		if to < len(starts) {
+			end = starts[to]
+		}
+		if place != &n.text { // "Deed Smith" or "Jones Mortgage"
+			*place = (*place)[:starts[from]] + (*place)[end:]
+		}
+		return found
+	}
+	return ""
+}
+
+// filenameWords returns the words of a text in lower case, and where they start.
+func filenameWords(text string) (words []string, starts []int) {
+	start := -1
+	for at, r := range text + " " {
+		switch isWord := unicode.IsLetter(r) || unicode.IsDigit(r); {
+		case isWord && start < 0:
+			start = at
+		case !isWord && start >= 0:
+			words, starts = append(words, strings.ToLower(text[start:at])), append(starts, start)
+			start = -1
+		}
+	}
+	return words, starts
+}
+
+// setParties sets the grantors and grantees. In a suit, the defendant is the grantor.
+func (n *filenameParser) setParties() {
+	from, to := partyText(n.grantor), partyText(n.grantee)
+	if n.isSuit {
+		from, to = to, from
+	}
+	if from != "" && to != "" {
+		n.fields["grantors"], n.fields["grantees"] = encodeJSON([]string{from}), encodeJSON([]string{to})
+	}
+}
+
+var (
+	etUx  = regexp.MustCompile(`(?i)\bet[ .]?(ux|al|vir)\b\.?`)
+	years = regexp.MustCompile(`(^| )(1[6-9]\d\d|20\d\d)( |$)`)
+)
+
+// partyText returns the text of a party as a name. It returns "" if the text has no letters.
+func partyText(text string) string {
+	name := strings.NewReplacer("_", " ", "-", " ").Replace(text)
+	if strings.Contains(strings.Trim(text, " -_"), " ") {
+		name = strings.ReplaceAll(text, "_", " ") // a hyphen within a name
+	}
+	name = years.ReplaceAllString(strings.Join(strings.Fields(name), " "), " ")
+	name = strings.TrimLeft(strings.Trim(etUx.ReplaceAllString(name, "et $1"), " -,;()"), " .-")
+	if !strings.ContainsFunc(name, unicode.IsLetter) || utf8.RuneCountInString(name) > MaxNameLength {
+		return ""
+	}
+	words := strings.Fields(name)
+	for n, word := range words {
+		switch lower := strings.ToLower(word); {
+		case lower == "et" || n > 0 && slices.Contains([]string{"ux", "al", "vir"}, lower):
+			words[n] = lower
+		case name == strings.ToLower(name): // not capitalized at all
+			first, size := utf8.DecodeRuneInString(word)
+			words[n] = string(unicode.ToUpper(first)) + word[size:]
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,115 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// filenameTypes lists how filenames abbreviate document types. A row comes before the rows that it
+// wins over: "Mortgage Release" is a release, and "Oil and Gas Lease" is not a lease. Apostrophes
+// are left out.
+var filenameTypes = []struct {
+	name    string // of a document type of new vaults
+	aliases []string
+}{
+	{"Partial Release", []string{"partial release", "partial rel", "part rel", "partial satisfaction"}},
+	{"Reconveyance", []string{"reconveyance", "recon"}},
+	{"Release or Satisfaction", []string{"release or satisfaction", "release", "satisfaction", "discharge", "satis", "rel", "sat", "rlse"}},
+	{"Assignment of Rents", []string{"assignment of leases and rents", "assignment of rents and leases", "assignment of rents", "alr", "aor"}},
+	{"Assignment", []string{"assignment", "asgmt", "asgnmt", "assign", "asgn", "aom"}},
+	{"Modification", []string{"modification", "mod", "lma"}},
+	{"Subordination", []string{"subordination", "subord"}},
+	{"Deed of Trust", []string{"deed of trust", "trust deed", "dot"}},
+	{"Mortgage", []string{"mortgage", "mtge", "mortg", "mort", "mtg"}},
+	{"Special Warranty Deed", []string{"special warranty deed", "spec warranty deed", "limited warranty deed", "swd", "lwd"}},
+	{"Warranty Deed", []string{"general warranty deed", "warranty deed", "war deed", "gwd", "wd"}},
+	{"Quitclaim Deed", []string{"quitclaim deed", "quit claim deed", "quitclaim", "quit claim", "qc deed", "qcd", "qc"}},
+	{"Fiduciary Deed", []string{"fiduciary deed", "executors deed", "executor deed", "executrix deed", "administrators deed", "administrator deed",
+		"trustees deed", "trustee deed", "guardians deed", "personal representatives deed", "personal representative deed", "pr deed"}},
+	{"Sheriff's or Tax Deed", []string{"sheriffs or tax deed", "sheriffs deed", "sheriff deed", "tax deed", "commissioners deed", "marshals deed"}},
+	{"Corrective Deed", []string{"corrective deed", "correction deed", "deed of correction", "corrected deed"}},
+	{"Deed", []string{"deed"}}, // only if the firm has such a type: the kind of deed is unknown
+	{"UCC", []string{"financing statement", "fixture filing", "ucc 1", "ucc 3", "ucc"}},
+	{"Federal Tax Lien", []string{"federal tax lien", "fed tax lien", "irs tax lien", "irs lien", "nftl", "ftl"}},
+	{"State Tax Lien", []string{"state tax lien", "stl"}},
+	{"Mechanic's Lien", []string{"mechanics lien", "mechanic lien", "construction lien", "materialmans lien"}},
+	{"Municipal Lien", []string{"municipal lien", "city lien", "code lien"}},
+	{"HOA Lien", []string{"hoa lien", "assessment lien"}},
+	{"Judgment", []string{"abstract of judgment", "judgment", "judgement", "jdgmt", "jgmt", "judg"}},
+	{"Lis Pendens", []string{"lis pendens", "lis pend"}},
+	{"Easement or Right of Way", []string{"easement or right of way", "right of way", "easement", "easmt", "esmnt", "esmt", "row"}},
+	{"Restrictions", []string{"declaration of restrictions", "restrictive covenants", "restrictions", "covenants", "cc rs", "cc r", "ccrs", "ccr"}},
+	{"Oil and Gas Lease", []string{"oil and gas lease", "oil gas lease", "og lease", "ogl"}},
+	{"Lease", []string{"memorandum of lease", "lease"}},
+	{"Party Wall", []string{"party wall agreement", "party wall"}},
+	{"Agreement", []string{"agreement", "agmt"}},
+	{"Plat", []string{"plat"}},
+	{"Survey", []string{"survey"}},
+	{"Probate", []string{"probate", "last will", "letters testamentary"}},
+	{"Divorce", []string{"divorce decree", "decree of divorce", "divorce"}},
+	{"Bankruptcy", []string{"bankruptcy"}},
+	{"Name Change", []string{"name change"}},
+	{"Tax Certificate", []string{"tax certificate", "tax cert"}},
+	{"Tax Bill", []string{"tax bill", "tax receipt"}},
+	{"Power of Attorney", []string{"power of attorney", "poa"}},
+	{"Affidavit", []string{"affidavit", "affid", "aff"}},
+	{"Death Certificate", []string{"death certificate", "death cert"}},
+}
+
+// weakAliases are aliases that also occur in other filenames. They count only together with another
+// field.
+var weakAliases = newSet("rel", "sat", "mod", "row", "aff", "recon", "assign", "release", "survey", "agreement", "discharge", "wd", "qc", "stl", "alr",
+	"aor", "lma", "dot")
+
+// namedInstruments are the words of the instrument that a release, an assignment, a modification,
+// or a subordination is about. They belong to its type, not to its parties.
+var namedInstruments = newSet("of", "mortgage", "mtg", "mtge", "mort", "mortg", "dot", "deed", "trust", "lien", "agreement", "agmt", "loan", "ucc",
+	"federal", "tax", "judgment", "full", "recorded", "the")
+
+// typeAlias finds the document type in the words of a filename, which are in lower case. It
+// returns the range of words that name it, with the words of the instrument that it is about.
+func typeAlias(words []string, types DocumentTypes) (name, alias string, from, to int) {
+	for _, row := range filenameTypes {
+		for _, alias := range row.aliases {
+			from, count := indexPhrase(words, alias)
+			if from < 0 {
+				continue
+			}
+			t, known := types.ByName(row.name)
+			if !known || t.Retired {
+				t.Name = ""
+			}
+			to := from + count
+			for ; to < len(words) && namedInstruments[words[to]]; to++ {
+			}
+			for ; from > 0 && namedInstruments[words[from-1]]; from-- {
+			}
+			return t.Name, alias, from, to
+		}
+	}
+	for _, t := range types { // types that the firm added
+		phrase := strings.ReplaceAll(foldWords(t.Name), "'", "")
+		if from, count := indexPhrase(words, phrase); from >= 0 && !t.Retired {
+			return t.Name, phrase, from, from + count
+		}
+	}
+	return "", "", 0, 0
+}
+
+// indexPhrase returns where the words of a phrase begin in words, and how many they are there. They
+// may be written as one word. It returns -1 if they don't occur.
+func indexPhrase(words []string, phrase string) (from, count int) {
+	parts := strings.Fields(phrase)
+	if len(parts) == 0 {
+		return -1, 0
+	}
+	for n := range words {
+		if n+len(parts) <= len(words) && slices.Equal(words[n:n+len(parts)], parts) {
+			return n, len(parts)
+		}
+		if len(parts) > 1 && words[n] == strings.Join(parts, "") {
+			return n, 1
+		}
+	}
+	return -1, 0
+}
