@@ -23,6 +23,7 @@ import (
 	"deedkeep/app/instance"
 	"deedkeep/app/integrity"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
@@ -227,6 +228,7 @@ func vaultSettings(c config.Config) instance.Settings {
 	limits.MaxPDFPages, limits.MaxImageHeavySize, limits.MaxImageHeavyPages = c.Limits.PDFPages, int64(c.Limits.ImageHeavySize), c.Limits.ImageHeavyPages
 	return instance.Settings{
 		FileSize: int64(c.Limits.FileSize), FilesPerRequest: c.Limits.FilesPerRequest, FilesPerAbstract: c.Limits.FilesPerAbstract, Inspect: limits,
+		Runsheet:          runsheet.Limits{Rows: c.Limits.RunsheetRows, Bytes: int64(c.Limits.RunsheetUnpacked)},
 		Extract:           document.ExtractLimits{MaxPixels: int64(c.Limits.PicturePixels), MaxWidth: c.Limits.PictureWidth, MaxTextBytes: int64(c.Limits.Text)},
 		PreviewSize:       int64(c.Previews.Size),
 		Rules:             model.Rules{EnforceRequired: c.Validation.EnforceRequired},

@@ -101,6 +101,9 @@ type Limits struct {
 	// maximum total size of the records on one page of a list
 	Page             Size `mapstructure:"page" default:"4 MB" min:"64 KB" max:"64 MB"`
 	FilesPerAbstract int  `mapstructure:"files_per_abstract" default:"2000" min:"1" max:"100000"`
+	// maximum number of rows of a runsheet file, and maximum size of an unpacked workbook
+	RunsheetRows     int  `mapstructure:"runsheet_rows" default:"5000" min:"1" max:"100000"`
+	RunsheetUnpacked Size `mapstructure:"runsheet_unpacked" default:"32 MB" min:"1 MB" max:"256 MB"`
 	Connections      int  `mapstructure:"connections" default:"1024" min:"8" max:"100000"`
 	// ConnectionsPerAddress is the maximum number of idle connections from one IP address. It doesn't apply to trusted
 	// proxies and this machine.

@@ -49,6 +49,7 @@ import (
 	"deedkeep/app/integrity"
 	"deedkeep/app/jobs"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/search"
 	"deedkeep/app/secret"
 	"deedkeep/app/store"
@@ -63,6 +64,7 @@ type Settings struct {
 	FilesPerRequest   int
 	FilesPerAbstract  int // 0: 2,000
 	Inspect           document.InspectLimits
+	Runsheet          runsheet.Limits
 	Extract           document.ExtractLimits
 	PreviewSize       int64 // maximum total size of stored page images, in bytes
 	Rules             model.Rules
@@ -208,7 +210,7 @@ func (in *Instance) assemble(opts Options, blobs *blobstore.Store, previews *blo
 	in.Vault = vault.New(in.DB, vault.Options{
 		Settings: vault.Settings{
 			MaxFileSize: set.FileSize, MaxFilesPerRequest: set.FilesPerRequest, MaxFilesPerAbstract: set.FilesPerAbstract,
-			InspectLimits: set.Inspect, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
+			InspectLimits: set.Inspect, Runsheet: set.Runsheet, Rules: set.Rules, UniqueOrderNumber: set.UniqueOrderNumber,
 			TrashPeriod: set.TrashKeep, Retention: set.Retention, IdempotencyPeriod: set.ReplayKeep,
 		},
 		Secrets: in.Secrets, Events: in.Events, Blobs: blobs, Previews: previews, Reader: opts.Reader,

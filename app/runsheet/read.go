@@ -12,31 +12,50 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/xuri/excelize/v2"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 
 	"deedkeep/app/model"
 )
 
 // Limits of the files that are read.
 type Limits struct {
-	Rows  int   // max rows, including those above the header
-	Bytes int64 // max bytes of an unpacked workbook
+	Rows  int   `json:"rows"`  // max rows, including those above the header
+	Bytes int64 `json:"bytes"` // max bytes of an unpacked workbook
 }
+
+// DefaultLimits returns the limits of the default settings.
+func DefaultLimits() Limits { return Limits{Rows: 5_000, Bytes: 32 << 20} }
 
 // Entry is a row of a file. Fields are the members of a request for an instrument. Relations refer
 // to other rows by their No.; see Relation.
 type Entry struct {
-	Row       int // row in the file, starting with 1
-	Position  int // No. of the row; 0 if there is none
-	Fields    model.InstrumentInput
-	Relations []RelationEntry
+	Row       int                   `json:"row"`                // row in the file, starting with 1
+	Position  int                   `json:"position,omitempty"` // No. of the row; 0 if there is none
+	Fields    model.InstrumentInput `json:"fields"`
+	Relations []RelationEntry       `json:"relations,omitempty"`
+}
+
+// Valid reports whether an entry from a worker process can come from a file: its fields are those
+// of columns, and its relations have a known kind.
+func (e Entry) Valid() bool {
+	for name := range e.Fields {
+		if !slices.ContainsFunc(columns, func(c column) bool { return c.field != "" && c.field == name }) {
+			return false
+		}
+	}
+	return e.Position >= 0 && !slices.ContainsFunc(e.Relations, func(r RelationEntry) bool {
+		return !slices.Contains(model.RelationKinds(), r.Kind) || r.Position <= 0
+	})
 }
 
 // RelationEntry is a relation to another row, which has the No. Position.
 type RelationEntry struct {
-	Kind     string
-	Position int
+	Kind     string `json:"kind"`
+	Position int    `json:"position"`
 }
 
 // maxHeaderRow is the last row in which the header may be.
@@ -48,18 +67,34 @@ const minTitles = 2
 // ErrNoHeader is returned if a file has no row with the titles of at least two columns.
 var ErrNoHeader = errors.New("the file has no header row with column titles such as Type, Recorded, Grantors, and Grantees")
 
+// IsExcel reports whether a file is an Excel workbook (.xlsx) or another ZIP file, according to its
+// first bytes. ReadCSV reads all other files.
+func IsExcel(raw []byte) bool { return bytes.HasPrefix(raw, []byte("PK\x03\x04")) }
+
+// ErrInvalid is returned if a file is neither CSV nor an Excel workbook (.xlsx).
+var ErrInvalid = errors.New("the file is not a valid CSV file or Excel workbook (.xlsx)")
+
+// ErrTooLarge is returned if a workbook unpacks to more bytes than Limits.Bytes.
+var ErrTooLarge = errors.New("the file is too large")
+
 // ErrTooManyRows is returned if a file has more rows than Limits.Rows.
 var ErrTooManyRows = errors.New("the file has too many rows")
 
-// ReadCSV reads a runsheet from a CSV file in UTF-8. Columns may be separated by commas,
-// semicolons, or tabs.
+// ReadCSV reads a runsheet from a CSV file in UTF-8, UTF-16, or Windows-1252, which Excel writes.
+// Columns may be separated by commas, semicolons, or tabs.
 func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	first, _, _ := bytes.Cut(raw, []byte("\n"))
-	table := csv.NewReader(bytes.NewReader(raw))
+	text, err := decodeText(raw)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsRune(text, 0) {
+		return nil, fmt.Errorf("%w: it has binary data", ErrInvalid)
+	}
+	start := text[:min(len(text), 2<<10)]
+	table := csv.NewReader(strings.NewReader(text))
 	table.FieldsPerRecord, table.LazyQuotes = -1, true
 	table.Comma = slices.MaxFunc([]rune{',', ';', '\t'}, func(a, b rune) int {
-		return cmp.Compare(bytes.Count(first, []byte(string(a))), bytes.Count(first, []byte(string(b))))
+		return cmp.Compare(strings.Count(start, string(a)), strings.Count(start, string(b)))
 	})
 	r := reader{limits: limits}
 	for {
@@ -68,7 +103,7 @@ func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
 			return r.finish()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the file is not valid CSV: %w", err)
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
 		line, _ := table.FieldPos(0)
 		for n, cell := range cells {
@@ -82,13 +117,29 @@ func ReadCSV(raw []byte, limits Limits) ([]Entry, error) {
 	}
 }
 
+// decodeText returns the text of a file as UTF-8 without a byte order mark.
+func decodeText(raw []byte) (string, error) {
+	decoder := charmap.Windows1252.NewDecoder()
+	switch {
+	case bytes.HasPrefix(raw, []byte("\xff\xfe")), bytes.HasPrefix(raw, []byte("\xfe\xff")):
+		decoder = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
+	case utf8.Valid(raw):
+		return string(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))), nil
+	}
+	text, err := decoder.Bytes(raw)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return string(text), nil
+}
+
 // ReadExcel reads a runsheet from the first sheet of an Excel workbook (.xlsx). Call it only in a
 // worker process, because the file is untrusted.
 func ReadExcel(raw []byte, limits Limits) (_ []Entry, err error) {
 	book, err := excelize.OpenReader(bytes.NewReader(raw), excelize.Options{UnzipSizeLimit: limits.Bytes, UnzipXMLSizeLimit: limits.Bytes,
 		RawCellValue: true})
 	if err != nil {
-		return nil, fmt.Errorf("the file is not a valid Excel workbook: %w", err)
+		return nil, excelError(err)
 	}
 	defer func() { err = errors.Join(err, book.Close()) }()
 	sheets := book.GetSheetList()
@@ -97,23 +148,31 @@ func ReadExcel(raw []byte, limits Limits) (_ []Entry, err error) {
 	}
 	rows, err := book.Rows(sheets[0])
 	if err != nil {
-		return nil, fmt.Errorf("the file is not a valid Excel workbook: %w", err)
+		return nil, excelError(err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	r := reader{limits: limits, isExcel: true}
 	for n := 1; rows.Next(); n++ {
 		cells, err := rows.Columns()
 		if err != nil {
-			return nil, fmt.Errorf("row %d of the workbook: %w", n, err)
+			return nil, excelError(fmt.Errorf("row %d: %w", n, err))
 		}
 		if err := r.add(n, cells); err != nil {
 			return nil, err
 		}
 	}
 	if err := rows.Error(); err != nil {
-		return nil, fmt.Errorf("the file is not a valid Excel workbook: %w", err)
+		return nil, excelError(err)
 	}
 	return r.finish()
+}
+
+// excelError wraps an error of the library, which has no types for them.
+func excelError(err error) error {
+	if strings.Contains(err.Error(), "unzip size exceeds") {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
+	return fmt.Errorf("%w: %w", ErrInvalid, err)
 }
 
 // reader finds the header and converts the rows below it.
@@ -174,7 +233,7 @@ func (r *reader) finish() ([]Entry, error) {
 func (r *reader) readCell(e *Entry, c column, cell string) {
 	switch c.field {
 	case "":
-		if n, err := strconv.Atoi(strings.TrimSuffix(cell, ".")); err == nil && c.title == columns[0].title {
+		if n, err := strconv.Atoi(strings.TrimSuffix(cell, ".")); err == nil && n > 0 && c.title == columns[0].title {
 			e.Position = n
 		}
 	case "other_parties":

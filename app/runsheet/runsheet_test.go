@@ -40,7 +40,7 @@ func sample() []Row {
 		{Instrument: release, Position: 2, Type: "Release or Satisfaction", Number: positions}}
 }
 
-// A runsheet that is written has the same values when it is read.
+// Values that are written to a file are read back unchanged.
 func TestRoundTrip(t *testing.T) {
 	write := map[string]func(*bytes.Buffer) error{
 		"CSV":   func(b *bytes.Buffer) error { return WriteCSV(b, rowsOf(sample()...)) },

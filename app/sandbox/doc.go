@@ -90,6 +90,8 @@
 //	   (or)       <------ sizes       JSON: of up to 4,096 pages in order (layout.go)
 //	              ...                 until all pages have been sent
 //	   (or)       <------ marks       JSON: of a phrase on one page (layout.go)
+//	   (or)       <------ rows        JSON: of a runsheet, in order (runsheet.go)
+//	              ...                 until all rows have been sent
 //	              <------ done        JSON: the report, or the end of the result
 //	   (or)       <------ error       JSON: why the task failed
 //
@@ -97,6 +99,6 @@
 // is limited, too (exchange.go). An image has a requested type and at most the requested size, and
 // its data starts with the signature of its type. Page numbers ascend and stay within the limits,
 // as does the length of the text. Text contains no control characters except whitespace. Page sizes
-// are positive, and marks lie within their page. The parent kills a worker that violates any of
-// these rules.
+// are positive, and marks lie within their page. Row numbers ascend and stay within the limits. The
+// parent kills a worker that violates any of these rules.
 package sandbox

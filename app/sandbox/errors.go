@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"deedkeep/app/document"
+	"deedkeep/app/runsheet"
 )
 
 // Document errors that the methods of Pool return in addition to those of package document. They
@@ -28,6 +29,10 @@ var docErrors = []struct {
 	{"too large", document.ErrTooLarge},
 	{"no page", document.ErrNoPage},
 	{"damaged", document.ErrDamaged},
+	{"invalid runsheet", runsheet.ErrInvalid},
+	{"large runsheet", runsheet.ErrTooLarge},
+	{"no header", runsheet.ErrNoHeader},
+	{"too many rows", runsheet.ErrTooManyRows},
 }
 
 // docErrorName returns the protocol name of a document error, or "" for any other error.

@@ -32,6 +32,7 @@ const (
 	frameText       = 'x' // worker: text of a page
 	frameSizes      = 'z' // worker: page sizes
 	frameMarks      = 'm' // worker: rectangles of a phrase on one page
+	frameRows       = 'w' // worker: rows of a runsheet
 	frameDone       = 'd' // worker: report, or end of the result
 	frameError      = 'f' // worker: the task failed
 )
@@ -51,6 +52,7 @@ var maxContent = map[byte]int{
 	frameText:       pageNumberSize + maxTextSize,
 	frameSizes:      512 << 10,
 	frameMarks:      512 << 10,
+	frameRows:       maxRowsFrame,
 	frameDone:       4 << 10,
 	frameError:      4 << 10,
 }

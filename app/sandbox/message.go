@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"deedkeep/app/document"
+	"deedkeep/app/runsheet"
 )
 
 type hello struct {
@@ -30,24 +31,26 @@ type workerReady struct {
 
 // Values of task.Task. The comments describe the result.
 const (
-	taskInspect = "inspect" // a document.Report
-	taskPicture = "picture" // an image of one page
-	taskText    = "text"    // the text of each page
-	taskSizes   = "sizes"   // the size of each page
-	taskMarks   = "marks"   // the rectangles of a phrase on one page
+	taskInspect  = "inspect"  // a document.Report
+	taskPicture  = "picture"  // an image of one page
+	taskText     = "text"     // the text of each page
+	taskSizes    = "sizes"    // the size of each page
+	taskMarks    = "marks"    // the rectangles of a phrase on one page
+	taskRunsheet = "runsheet" // the rows of a runsheet
 )
 
 type task struct {
-	Task    string                 `json:"task"`
-	Size    int64                  `json:"size"`
-	MIME    string                 `json:"mime,omitempty"`
-	Ext     string                 `json:"ext"`
-	Limits  document.InspectLimits `json:"limits"`
-	Extract document.ExtractLimits `json:"extract"`
-	Page    int                    `json:"page,omitempty"`  // starts at 1
-	Width   int                    `json:"width,omitempty"` // in pixels
-	Phrase  string                 `json:"phrase,omitempty"`
-	Words   bool                   `json:"words,omitempty"` // find the words of the phrase in any order
+	Task     string                 `json:"task"`
+	Size     int64                  `json:"size"`
+	MIME     string                 `json:"mime,omitempty"`
+	Ext      string                 `json:"ext"`
+	Limits   document.InspectLimits `json:"limits"`
+	Extract  document.ExtractLimits `json:"extract"`
+	Runsheet runsheet.Limits        `json:"runsheet"`
+	Page     int                    `json:"page,omitempty"`  // starts at 1
+	Width    int                    `json:"width,omitempty"` // in pixels
+	Phrase   string                 `json:"phrase,omitempty"`
+	Words    bool                   `json:"words,omitempty"` // find the words of the phrase in any order
 }
 
 // imageHeader precedes an image. The image's bytes follow in chunks. Size is their total number.

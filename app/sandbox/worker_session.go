@@ -37,6 +37,8 @@ func (d *session) run(ctx context.Context, t task) error {
 		err = d.sizes(ctx, doc, t)
 	case taskMarks:
 		err = d.marks(ctx, doc, t)
+	case taskRunsheet:
+		err = d.runsheet(doc, t)
 	default:
 		return protocolError("task %q", t.Task)
 	}

@@ -47,6 +47,13 @@ func (s *Instruments) ops() recordOps[InstrumentView] {
 		},
 		version: func(i InstrumentView) uint64 { return i.Version },
 		trashed: func(i InstrumentView) *model.Trashed { return i.Trashed },
+		retainedUntil: func(v *Vault, t *store.Tx, i InstrumentView) (time.Time, error) {
+			a, err := t.AbstractIncludingTrash(i.AbstractID)
+			if err != nil {
+				return time.Time{}, err
+			}
+			return v.abstractRetainedUntil(t, a)
+		},
 		changes: func(old, now InstrumentView) []model.Change {
 			changes := old.Instrument.Changes(now.Instrument)
 			if old.Position != now.Position {
@@ -109,7 +116,7 @@ func (s *Instruments) SetTypes(ctx context.Context, actor model.Actor, types mod
 	if dryRun {
 		err = s.v.Store.View(ctx, check)
 	} else {
-		err = s.v.Write(ctx, actor, check, func(t *store.Tx) error {
+		err = s.v.WriteAsAdmin(ctx, actor, check, func(t *store.Tx) error {
 			return errors.Join(t.PutDocumentTypes(now), s.v.AddEvent(t, s.v.Now(), actor, "document_types.changed", "", nil))
 		})
 	}
@@ -149,10 +156,12 @@ func (s *Instruments) Create(ctx context.Context, actor model.Actor, abstract ui
 	return view, err
 }
 
-// add stores a validated instrument and adds an audit entry.
+// add stores a validated instrument, which gets an ID unless it has one, and adds an audit entry.
 func (s *Instruments) add(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument) (_ model.Instrument, err error) {
-	if i.ID, err = t.NewInstrumentID(); err != nil {
-		return i, err
+	if i.ID == 0 {
+		if i.ID, err = t.NewInstrumentID(); err != nil {
+			return i, err
+		}
 	}
 	i.Version, i.CreatedAt, i.UpdatedAt = 1, at, at
 	if err := putInstrument(t, i); err != nil {

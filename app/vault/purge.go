@@ -1,10 +1,12 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -235,6 +237,7 @@ func (p *purgeRun) reread(t *store.Tx, e store.TrashEntry) (Trashed, error) {
 func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err error) {
 	at := p.v.Now()
 	var in AbstractWithFiles
+	var instrument model.Instrument
 	switch item.Type {
 	case AbstractOps.Name:
 		if in, err = AbstractOps.getIncludingTrash(t, item.ID); err != nil {
@@ -246,6 +249,10 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 			return purged, err
 		}
 		in.Files = []model.File{file}
+	case instrumentType:
+		if instrument, err = t.InstrumentIncludingTrash(item.ID); err != nil {
+			return purged, err
+		}
 	}
 	if err := p.logLiftedRetention(t, at, item); err != nil {
 		return purged, err
@@ -260,7 +267,7 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 	switch item.Type {
 	case AbstractOps.Name:
 		purged.records++
-		err = errors.Join(t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID),
+		err = errors.Join(unlinkInstruments(t, item.ID), t.RemoveTitleRecords(item.ID), t.RemoveAbstract(item.ID),
 			p.addEvent(t, at, item.Type, item.ID, item.Heading, fileCountDetail(in)))
 	case OrderOps.Name:
 		purged.records++
@@ -268,9 +275,80 @@ func (p *purgeRun) purge(t *store.Tx, item Trashed) (purged purgeCounts, err err
 			p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	case instrumentType:
 		purged.records++
-		err = errors.Join(t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
+		err = errors.Join(unlinkInstrument(t, instrument), t.RemoveInstrument(item.ID), p.addEvent(t, at, item.Type, item.ID, item.Heading, nil))
 	}
 	return purged, err
+}
+
+// unlinkInstruments prepares the purge of an abstract: relations of the instruments of other
+// abstracts, such as its bring-down, to its instruments become text.
+func unlinkInstruments(t *store.Tx, abstract uint64) error {
+	list, err := t.InstrumentsOfAbstract(abstract, func(*model.Instrument) bool { return true })
+	if err != nil {
+		return err
+	}
+	for _, i := range list {
+		if err := replaceRelations(t, i, func(other model.Instrument) bool { return other.AbstractID != abstract }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlinkInstrument prepares the purge of an instrument: relations to it become text, and the rows of
+// requirements and the sequence of the runsheet no longer contain it.
+func unlinkInstrument(t *store.Tx, i model.Instrument) error {
+	if err := replaceRelations(t, i, func(model.Instrument) bool { return true }); err != nil {
+		return err
+	}
+	work, err := t.TitleWork(i.AbstractID)
+	if err != nil {
+		return err
+	}
+	isRow := func(r model.RequirementRow) bool { return r.InstrumentID == i.ID }
+	if !slices.Contains(work.Sequence, i.ID) && !slices.ContainsFunc(work.Requirements, isRow) {
+		return nil
+	}
+	work.Sequence = slices.DeleteFunc(slices.Clone(work.Sequence), func(id uint64) bool { return id == i.ID })
+	work.Requirements = slices.Clone(work.Requirements)
+	for n := range work.Requirements {
+		if isRow(work.Requirements[n]) {
+			work.Requirements[n].InstrumentID = 0
+			work.Versions.Requirements++
+		}
+	}
+	return t.PutTitleWork(work)
+}
+
+// replaceRelations replaces the relations of other instruments to an instrument with text that says
+// where it is recorded.
+func replaceRelations(t *store.Tx, i model.Instrument, affected func(other model.Instrument) bool) error {
+	others, err := t.InstrumentsReferringTo(i.ID)
+	if err != nil {
+		return err
+	}
+	types, err := t.DocumentTypes()
+	if err != nil {
+		return err
+	}
+	of, _ := types.ByID(i.TypeID)
+	text := cmp.Or(i.RecordingReference(), i.Heading(of))
+	for _, other := range others {
+		if !affected(other) {
+			continue
+		}
+		other.Relations = slices.Clone(other.Relations)
+		for n, r := range other.Relations {
+			if r.InstrumentID == i.ID {
+				other.Relations[n].InstrumentID, other.Relations[n].Text = 0, cmp.Or(r.Text, text)
+			}
+		}
+		other.Version++
+		if err := putInstrument(t, other); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addEvent adds the audit entry for a purged record. For a manual purge, the entry

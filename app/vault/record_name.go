@@ -54,6 +54,14 @@ func (v *Vault) recordName(t *store.Tx, recordType string, id uint64) (name Reco
 		var f model.File
 		f, err = t.FileIncludingTrash(id)
 		name.Text, in = f.Filename, f.Trashed
+	case instrumentType:
+		var i model.Instrument
+		var types model.DocumentTypes
+		if i, err = t.InstrumentIncludingTrash(id); err == nil {
+			types, err = t.DocumentTypes()
+		}
+		of, _ := types.ByID(i.TypeID)
+		name.Text, in = i.Heading(of), i.Trashed
 	case "folder":
 		var f model.Folder
 		f, err = t.Folder(id)

@@ -23,6 +23,7 @@ import (
 	"deedkeep/app/blobstore"
 	"deedkeep/app/document"
 	"deedkeep/app/model"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 	"deedkeep/app/secret"
 	"deedkeep/app/txn"
@@ -36,6 +37,7 @@ type Reader interface {
 	Text(ctx context.Context, r sandbox.Request, lim document.ExtractLimits, emit func(page int, text string) error) error
 	Sizes(ctx context.Context, r sandbox.Request, lim document.ExtractLimits) ([]document.PageSize, error)
 	Marks(ctx context.Context, r sandbox.Request, page int, phrase string, words bool, lim document.ExtractLimits) ([][]document.Rect, error)
+	Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error)
 }
 
 // Settings are the limits and rules of a vault; see config.example.yaml.
@@ -44,6 +46,7 @@ type Settings struct {
 	MaxFilesPerRequest  int
 	MaxFilesPerAbstract int // 0: 2,000
 	InspectLimits       document.InspectLimits
+	Runsheet            runsheet.Limits
 	Rules               model.Rules
 	UniqueOrderNumber   bool
 	TrashPeriod         time.Duration

@@ -11,6 +11,7 @@ import (
 
 	"deedkeep/app/document"
 	"deedkeep/app/pdf"
+	"deedkeep/app/runsheet"
 	"deedkeep/app/sandbox"
 )
 
@@ -40,6 +41,15 @@ func (Reader) Sizes(_ context.Context, r sandbox.Request, _ document.ExtractLimi
 // Marks returns ErrUnsupported.
 func (Reader) Marks(context.Context, sandbox.Request, int, string, bool, document.ExtractLimits) ([][]document.Rect, error) {
 	return nil, document.ErrUnsupported
+}
+
+// Runsheet reads an Excel workbook in the test process.
+func (Reader) Runsheet(_ context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
+	raw, err := io.ReadAll(io.NewSectionReader(doc, 0, size))
+	if err != nil {
+		return nil, err
+	}
+	return runsheet.ReadExcel(raw, lim)
 }
 
 // Text returns the content of a text file.

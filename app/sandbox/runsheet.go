@@ -1,0 +1,103 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"deedkeep/app/runsheet"
+)
+
+const (
+	maxRowsFrame     = 1 << 20   // bytes of one frame with rows
+	rowsFrameTarget  = 256 << 10 // the worker ends a frame at this size
+	maxRunsheetBytes = 64 << 20  // bytes of all rows of a file
+)
+
+// Runsheet reads the rows of an Excel workbook (.xlsx). Its class is Upload. It returns
+// the errors of package runsheet, document.ErrDamaged, ErrDeadline, ErrMemory (see IsDocumentError),
+// and the errors of Inspect.
+func (p *Pool) Runsheet(ctx context.Context, doc io.ReaderAt, size int64, lim runsheet.Limits) ([]runsheet.Entry, error) {
+	owner, _ := ctx.Value(ownerKey{}).(string)
+	a := &rowsResult{lim: lim}
+	r := Request{Doc: doc, Size: size, Ext: "xlsx", Owner: owner, Class: Upload}
+	if err := p.run(ctx, r, task{Task: taskRunsheet, Runsheet: lim}, a); err != nil {
+		return nil, err
+	}
+	return a.rows, nil
+}
+
+// runsheet reads the rows in the worker and sends them.
+func (d *session) runsheet(doc io.ReaderAt, t task) error {
+	raw, err := io.ReadAll(io.NewSectionReader(doc, 0, t.Size))
+	if err != nil {
+		return err
+	}
+	rows, err := runsheet.ReadExcel(raw, t.Runsheet)
+	if err != nil {
+		return err
+	}
+	var frame []byte
+	for n, row := range rows {
+		encoded, err := json.Marshal(row)
+		if err != nil {
+			return err
+		}
+		if len(encoded) > maxRowsFrame-rowsFrameTarget-2 {
+			return runsheet.ErrTooLarge
+		}
+		if frame == nil {
+			frame = append(frame, '[')
+		} else {
+			frame = append(frame, ',')
+		}
+		if frame = append(frame, encoded...); len(frame) < rowsFrameTarget && n < len(rows)-1 {
+			continue
+		}
+		if err := d.write(frameRows, append(frame, ']')); err != nil {
+			return err
+		}
+		frame = nil
+	}
+	return nil
+}
+
+// rowsResult collects the rows that a worker sends. Their values are checked like any other input
+// for an instrument.
+type rowsResult struct {
+	lim      runsheet.Limits
+	rows     []runsheet.Entry
+	received int
+}
+
+func (a *rowsResult) reset() { a.rows, a.received = nil, 0 }
+
+func (a *rowsResult) add(kind byte, content []byte, _ bool) error {
+	if kind != frameRows {
+		return protocolError("frame %q while a runsheet is read", kind)
+	}
+	if a.received += len(content); a.received > maxRunsheetBytes {
+		return protocolError("rows of %d bytes", a.received)
+	}
+	var rows []runsheet.Entry
+	if err := decode(content, &rows); err != nil {
+		return err
+	}
+	if len(rows) == 0 || len(a.rows)+len(rows) > a.lim.Rows {
+		return protocolError("%d rows", len(a.rows)+len(rows))
+	}
+	last := 0
+	if n := len(a.rows); n > 0 {
+		last = a.rows[n-1].Row
+	}
+	for _, row := range rows {
+		if row.Row <= last || row.Row > a.lim.Rows || !row.Valid() {
+			return protocolError("row %d after row %d", row.Row, last)
+		}
+		last = row.Row
+	}
+	a.rows = append(a.rows, rows...)
+	return nil
+}
+
+func (a *rowsResult) finish(taskDone) error { return nil }

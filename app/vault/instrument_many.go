@@ -1,0 +1,228 @@
+package vault
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/store"
+)
+
+// NewInstrument is the input for one of several new instruments. Row is how errors and the relations
+// of the others refer to it, such as the row of a file. It must be unique.
+type NewInstrument struct {
+	InstrumentPatch
+	Row       int
+	Relations []RowRelation
+}
+
+// RowRelation is a relation to another new instrument.
+type RowRelation struct {
+	Kind string
+	Row  int
+}
+
+// The codes of the relations of new instruments.
+const (
+	NoSuchRow   errs.Code = "The {field} field must refer to another of these rows, not to row %d."
+	TooManyRows errs.Code = "The {field} field must not have more than %d rows."
+)
+
+// CreateMany records several instruments of an abstract in one transaction and returns them in the
+// sequence of the runsheet. If the abstract has no instruments yet, they are placed by their
+// positions; otherwise, by their recording dates. If one of them is invalid, it records none and
+// returns Invalid, listing every invalid field as "rows.ROW.FIELD".
+func (s *Instruments) CreateMany(ctx context.Context, actor model.Actor, abstract uint64, list []NewInstrument,
+	idempotency Idempotency[[]InstrumentView]) (views []InstrumentView, err error) {
+	var checked []model.Instrument
+	err = s.v.Write(ctx, actor, func(t *store.Tx) error {
+		if err := idempotency.CheckUnused(t, s.v); err != nil {
+			return err
+		}
+		checked, err = s.checkMany(t, actor, abstract, list)
+		return err
+	}, func(t *store.Tx) error {
+		at := s.v.Now()
+		if views, err = s.addMany(t, actor, at, abstract, list, checked); err != nil {
+			return err
+		}
+		return idempotency.SaveResponse(t, at, views)
+	})
+	return views, err
+}
+
+// checkMany validates new instruments and their relations to each other.
+func (s *Instruments) checkMany(t *store.Tx, actor model.Actor, abstract uint64, list []NewInstrument) ([]model.Instrument, error) {
+	a, err := t.Abstract(abstract)
+	if err != nil {
+		return nil, err
+	}
+	if limit := s.v.Settings.Runsheet.Rows; len(list) > limit {
+		return nil, errs.InvalidField("rows", TooManyRows, limit)
+	}
+	var rejected errs.Fields
+	reject := func(row int, fields errs.Fields) {
+		for _, f := range fields {
+			for _, problem := range f.Problems {
+				rejected.AddProblem(fmt.Sprintf("rows.%d.%s", row, f.Field), problem)
+			}
+		}
+	}
+	checked := make([]model.Instrument, 0, len(list))
+	for _, item := range list {
+		i, err := s.check(t, actor, model.Instrument{AbstractID: abstract, County: a.County, State: a.State}, item.InstrumentPatch)
+		if domainErr, ok := errors.AsType[*errs.Error](err); ok && domainErr.Kind == errs.Invalid {
+			reject(item.Row, domainErr.Fields)
+		} else if err != nil {
+			return nil, err
+		}
+		checked = append(checked, i)
+	}
+	for row, fields := range checkRowRelations(list, checked) {
+		reject(row, fields)
+	}
+	slices.SortStableFunc(rejected, func(a, b errs.FieldError) int { return compareRows(a.Field, b.Field) })
+	return checked, rejected.Err()
+}
+
+// compareRows compares the rows of two fields such as "rows.12.book".
+func compareRows(a, b string) int {
+	row := func(field string) (n int) {
+		_, _ = fmt.Sscanf(strings.TrimPrefix(field, "rows."), "%d", &n) // 0 if there is none
+		return n
+	}
+	return row(a) - row(b)
+}
+
+// checkRowRelations validates the relations among new instruments and returns the problems by row.
+func checkRowRelations(list []NewInstrument, checked []model.Instrument) map[int]errs.Fields {
+	const field = "relations"
+	problems := map[int]errs.Fields{}
+	add := func(row int, code errs.Code, args ...any) {
+		fields := problems[row]
+		fields.Add(field, code, args...)
+		problems[row] = fields
+	}
+	ends := map[int][]int{} // rows that a row releases or terminates
+	rows := map[int]bool{}
+	for _, item := range list {
+		rows[item.Row] = true
+	}
+	for n, item := range list {
+		if len(checked[n].Relations)+len(item.Relations) > model.MaxListItems {
+			add(item.Row, model.TooManyItems, model.MaxListItems)
+		}
+		for _, r := range item.Relations {
+			switch {
+			case !slices.Contains(model.RelationKinds(), r.Kind):
+				add(item.Row, errs.InvalidChoice)
+			case r.Row == item.Row:
+				add(item.Row, model.SelfRelation)
+			case !rows[r.Row]:
+				add(item.Row, NoSuchRow, r.Row)
+			case r.Kind == model.Releases || r.Kind == model.Terminates:
+				ends[item.Row] = append(ends[item.Row], r.Row)
+			}
+		}
+	}
+	for row := range ends {
+		if reaches(ends, row) {
+			add(row, model.CyclicRelease)
+		}
+	}
+	return problems
+}
+
+// reaches reports whether a path leads from a row back to it.
+func reaches(edges map[int][]int, start int) bool {
+	seen := map[int]bool{}
+	for queue := slices.Clone(edges[start]); len(queue) > 0; queue = queue[1:] {
+		if queue[0] == start {
+			return true
+		}
+		if !seen[queue[0]] {
+			seen[queue[0]] = true
+			queue = append(queue, edges[queue[0]]...)
+		}
+	}
+	return false
+}
+
+// addMany stores validated instruments and returns them in the sequence of the runsheet.
+func (s *Instruments) addMany(t *store.Tx, actor model.Actor, at time.Time, abstract uint64, list []NewInstrument,
+	checked []model.Instrument) (views []InstrumentView, err error) {
+	before, err := t.LiveInstruments(abstract)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[int]uint64{}
+	for _, item := range list {
+		if ids[item.Row], err = t.NewInstrumentID(); err != nil {
+			return nil, err
+		}
+	}
+	created := map[uint64]bool{}
+	positions := map[uint64]int{}
+	for n, item := range list {
+		i := checked[n]
+		i.ID, i.Relations = ids[item.Row], slices.Clone(i.Relations)
+		for _, r := range item.Relations {
+			i.Relations = append(i.Relations, model.Relation{Kind: r.Kind, InstrumentID: ids[r.Row]})
+		}
+		if _, err := s.add(t, actor, at, i); err != nil {
+			return nil, err
+		}
+		created[i.ID] = true
+		if item.Position > 0 {
+			positions[i.ID] = item.Position
+		}
+	}
+	if err := s.placeMany(t, abstract, positions, len(before) == 0); err != nil {
+		return nil, err
+	}
+	sheet, err := s.runsheet(t, abstract)
+	for _, view := range sheet.Instruments {
+		if created[view.ID] {
+			views = append(views, view)
+		}
+	}
+	return views, err
+}
+
+// placeMany sets the sequence of a runsheet to the positions of its instruments if it was empty and
+// their recording dates result in another one.
+func (s *Instruments) placeMany(t *store.Tx, abstract uint64, positions map[uint64]int, wasEmpty bool) error {
+	if !wasEmpty || len(positions) == 0 {
+		return nil
+	}
+	sheet, err := s.runsheet(t, abstract)
+	if err != nil {
+		return err
+	}
+	var natural []uint64
+	for _, view := range sheet.Instruments {
+		if positions[view.ID] > 0 {
+			natural = append(natural, view.ID)
+		}
+	}
+	wanted := slices.Clone(natural)
+	slices.SortStableFunc(wanted, func(a, b uint64) int { return positions[a] - positions[b] })
+	if slices.Equal(wanted, natural) {
+		return nil
+	}
+	return setSequence(t, abstract, wanted)
+}
+
+// positionOf returns the member position of an input, or 0.
+func positionOf(in model.InstrumentInput) (position int) {
+	if json.Unmarshal(in["position"], &position) != nil || position < 0 {
+		return 0
+	}
+	return position
+}

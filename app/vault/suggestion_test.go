@@ -1,0 +1,198 @@
+package vault_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// newInstrument returns the input for an instrument, which is JSON.
+func newInstrument(t *testing.T, row int, text string, relations ...vault.RowRelation) vault.NewInstrument {
+	t.Helper()
+	var in model.InstrumentInput
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		t.Fatalf("decode %s: %v", text, err)
+	}
+	return vault.NewInstrument{InstrumentPatch: vault.InstrumentPatch{Input: in}, Row: row, Relations: relations}
+}
+
+// books returns the books of the runsheet of an abstract, in sequence.
+func books(t *testing.T, v *instance.Instance, abstract uint64) (list []string) {
+	t.Helper()
+	sheet, err := v.Instruments.Runsheet(t.Context(), abstract)
+	if err != nil {
+		t.Fatalf("Runsheet: %v", err)
+	}
+	for _, i := range sheet.Instruments {
+		list = append(list, i.Book)
+	}
+	return list
+}
+
+// createMany records instruments without an idempotency key.
+func createMany(t *testing.T, v *instance.Instance, abstract uint64, list ...vault.NewInstrument) ([]vault.InstrumentView, error) {
+	t.Helper()
+	return v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, list, vault.Idempotency[[]vault.InstrumentView]{})
+}
+
+// Several instruments are recorded in one transaction, or none. Their relations refer to each other.
+func TestCreateMany(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	at := func(i vault.NewInstrument, position int) vault.NewInstrument { i.Position = position; return i }
+	got, err := createMany(t, v, a,
+		at(newInstrument(t, 9, `{"type": "Release or Satisfaction", "book": "3", "recorded": "2010-01-01"}`, vault.RowRelation{Kind: model.Releases, Row: 4}), 1),
+		at(newInstrument(t, 4, `{"type": "Mortgage", "book": "1", "recorded": "2001-01-01"}`), 2))
+	if err != nil || len(got) != 2 || got[1].Status != model.InstrumentReleased || got[0].Relations[0].InstrumentID != got[1].ID {
+		t.Fatalf("CreateMany = %+v, %v, want a release and its mortgage", got, err)
+	}
+	if list := books(t, v, a); !slices.Equal(list, []string{"3", "1"}) {
+		t.Errorf("runsheet = %q, want the positions of the input", list)
+	}
+	// Later instruments are placed by their recording dates.
+	if _, err := createMany(t, v, a, at(newInstrument(t, 1, `{"book": "0", "recorded": "1990-01-01"}`), 7)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	if list := books(t, v, a); !slices.Equal(list, []string{"0", "3", "1"}) {
+		t.Errorf("runsheet = %q, want the new one first", list)
+	}
+	for _, row := range []struct {
+		name string
+		list []vault.NewInstrument
+		want string
+	}{
+		{"invalid fields", []vault.NewInstrument{newInstrument(t, 1, `{}`), newInstrument(t, 12, `{"dated": "x", "type": "x"}`)}, "[rows.12.dated rows.12.type]"},
+		{"self", []vault.NewInstrument{newInstrument(t, 1, `{}`, vault.RowRelation{Kind: "releases", Row: 1})}, "[rows.1.relations]"},
+		{"unknown row", []vault.NewInstrument{newInstrument(t, 1, `{}`, vault.RowRelation{Kind: "releases", Row: 2})}, "[rows.1.relations]"},
+		{"unknown type", []vault.NewInstrument{newInstrument(t, 1, `{}`), newInstrument(t, 2, `{}`, vault.RowRelation{Kind: "x", Row: 1})}, "[rows.2.relations]"},
+		{"cycle", []vault.NewInstrument{newInstrument(t, 1, `{}`, vault.RowRelation{Kind: "releases", Row: 2}),
+			newInstrument(t, 2, `{}`, vault.RowRelation{Kind: "terminates", Row: 3}), newInstrument(t, 3, `{}`, vault.RowRelation{Kind: "releases", Row: 1})},
+			"[rows.1.relations rows.2.relations rows.3.relations]"},
+	} {
+		_, err := createMany(t, v, a, row.list...)
+		var fields []string
+		if rejected, ok := errors.AsType[*errs.Error](err); ok {
+			for _, f := range rejected.Fields {
+				fields = append(fields, f.Field)
+			}
+		}
+		slices.Sort(fields)
+		if fmt.Sprint(fields) != row.want {
+			t.Errorf("%s: fields %v, want %s", row.name, fields, row.want)
+		}
+	}
+	_, err = createMany(t, v, 99, newInstrument(t, 1, `{}`))
+	vaulttest.WantKind(t, "CreateMany in a missing abstract", err, errs.NotFound)
+	if list := books(t, v, a); len(list) != 3 {
+		t.Errorf("runsheet = %q, want 3 instruments", list)
+	}
+}
+
+// The names of documents describe instruments. Accepting them records these or links the documents to
+// instruments that are recorded already.
+func TestAcceptFilenames(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	a := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("02_Mortgage_2019-03-14_Bk1022-Pg311.pdf", "1"),
+		vaulttest.PDFDoc("01_WD_2001-05-02_Bk900-Pg7_Smith-to-Jones.pdf", "2"), vaulttest.PDFDoc("02_Mortgage_2019-03-14_Bk1022-Pg311.pdf", "3"),
+		vaulttest.PDFDoc("QCD Bk 5 Pg 6.pdf", "4"), vaulttest.PDFDoc("notes.pdf", "5")).Abstract.ID
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"type": "Quitclaim Deed", "book": "5", "page": "06"}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	list, err := v.Instruments.SuggestFromFilenames(t.Context(), a)
+	if err != nil || len(list) != 3 || len(list[0].Files) != 2 || list[2].Existing != 1 {
+		t.Fatalf("SuggestFromFilenames = %+v, %v, want a mortgage with two documents, a deed, and a recorded deed", list, err)
+	}
+	created, linked, err := v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a)
+	if err != nil || created != 2 || linked != 1 {
+		t.Errorf("AcceptFilenames = %d, %d, %v, want 2 created and 1 linked", created, linked, err)
+	}
+	if list := books(t, v, a); !slices.Equal(list, []string{"900", "1022", "5"}) {
+		t.Errorf("runsheet = %q", list)
+	}
+	if i, err := v.Instruments.Get(t.Context(), 1); err != nil || len(i.Documents) != 1 || i.Documents[0].FileID != 4 {
+		t.Errorf("recorded deed = %+v, %v, want it linked to document 4", i, err)
+	}
+	if created, linked, err = v.Instruments.AcceptFilenames(t.Context(), vaulttest.Operator, a); err != nil || created != 0 || linked != 0 {
+		t.Errorf("second AcceptFilenames = %d, %d, %v, want nothing", created, linked, err)
+	}
+}
+
+// A purged instrument disappears from relations, which become text, and from the sequence. An
+// instrument of a purged abstract does so, too.
+func TestPurgeInstrument(t *testing.T) {
+	t.Parallel()
+	v, _, clock := vaulttest.OpenWithClock(t)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	if _, err := createMany(t, v, a,
+		newInstrument(t, 1, `{"type": "Mortgage", "book_type": "Mortgage Book", "book": "417", "page": "7", "recorded": "2001-01-01"}`),
+		newInstrument(t, 2, `{"type": "Release or Satisfaction", "book": "500", "page": "1"}`, vault.RowRelation{Kind: model.Releases, Row: 1})); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	vaulttest.NoError(t, v.Instruments.SetSequence(t.Context(), vaulttest.Operator, a, []uint64{2, 1}))
+	down, err := v.TitleWork.BringDown(t.Context(), vaulttest.Operator, a, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
+		t.Fatalf("BringDown: %v", err)
+	}
+	if _, err := createMany(t, v, down.Abstract.ID,
+		newInstrument(t, 1, `{"type": "Affidavit", "relations": [{"kind": "references", "instrument_id": 2}, {"kind": "affects", "instrument_id": 1}]}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, 1, vault.Match{}))
+	vaulttest.WantTrash(t, v, "instrument 1 Mortgage · Mortgage Book 417, Page 7")
+	if done, err := v.Trash.Purge(t.Context(), vaulttest.Operator, "instrument", 1, ""); err != nil || done.Records != 1 {
+		t.Fatalf("Purge = %+v, %v, want one record", done, err)
+	}
+	if release, err := v.Instruments.Get(t.Context(), 2); err != nil || release.Relations[0].Text != "Mortgage Book 417, Page 7" ||
+		release.Relations[0].InstrumentID != 0 || release.Version != 2 {
+		t.Errorf("release = %+v, %v, want a relation to text", release, err)
+	}
+	vaulttest.Verify(t, v)
+
+	vaulttest.NoError(t, v.Abstracts.Trash(t.Context(), vaulttest.Operator, a, vault.Match{}))
+	clock.Advance(31 * 24 * time.Hour)
+	vaulttest.NoError(t, v.Purge(t.Context()))
+	vaulttest.WantTrash(t, v)
+	affidavit, err := v.Instruments.Get(t.Context(), 5)
+	if err != nil || affidavit.Relations[0].Text != "Book 500, Page 1" || !strings.HasPrefix(affidavit.Relations[1].Text, "Mortgage Book") {
+		t.Errorf("affidavit of the bring-down = %+v, %v, want relations to text", affidavit, err)
+	}
+	vaulttest.Verify(t, v)
+}
+
+// An instrument in the trash can be restored until it is purged, by hand or after its time.
+func TestInstrumentExpires(t *testing.T) {
+	t.Parallel()
+	v, _, clock := vaulttest.OpenWithClock(t)
+	a := vaulttest.CreateAbstract(t, v).Abstract.ID
+	if _, err := createMany(t, v, a, newInstrument(t, 1, `{"book": "1"}`), newInstrument(t, 2, `{"book": "2"}`)); err != nil {
+		t.Fatalf("CreateMany: %v", err)
+	}
+	for id := range uint64(2) {
+		vaulttest.NoError(t, v.Instruments.Trash(t.Context(), vaulttest.Operator, id+1, vault.Match{}))
+	}
+	clock.Advance(29 * 24 * time.Hour)
+	vaulttest.NoError(t, v.Purge(t.Context()))
+	if _, err := v.Instruments.Restore(t.Context(), vaulttest.Operator, 1, vault.Idempotency[vault.InstrumentView]{}); err != nil {
+		t.Errorf("Restore: %v", err)
+	}
+	clock.Advance(2 * 24 * time.Hour)
+	vaulttest.NoError(t, v.Purge(t.Context()))
+	_, err := v.Instruments.Restore(t.Context(), vaulttest.Operator, 2, vault.Idempotency[vault.InstrumentView]{})
+	vaulttest.WantKind(t, "Restore of a purged instrument", err, errs.NotFound)
+	if list := books(t, v, a); !slices.Equal(list, []string{"1"}) {
+		t.Errorf("runsheet = %q, want only the restored instrument", list)
+	}
+	vaulttest.Verify(t, v)
+}
