@@ -121,6 +121,7 @@ func routes(s *server) []route {
 		{"POST", "/abstracts/:id/instruments", instruments.create},
 		{"PUT", "/abstracts/:id/instruments/sequence", instruments.setSequence},
 		{"GET", "/abstracts/:id/runsheet", instruments.runsheet},
+		{"POST", readRunsheetPath, instruments.readRunsheetFile},
 		{"GET", "/abstracts/:id/runsheet.csv", instruments.runsheetCSV},
 		{"GET", "/abstracts/:id/runsheet.xlsx", instruments.runsheetExcel},
 		{"GET", "/abstracts/:id/order", work.order},
@@ -142,6 +143,7 @@ func routes(s *server) []route {
 		{"POST", "/orders/:id/notes", notes.create(orderType)},
 		{"GET", "/file-vault/files/:n/notes", notes.list(fileType)},
 		{"POST", "/file-vault/files/:n/notes", notes.create(fileType)},
+		{"GET", "/file-vault/files/:n/suggestions", instruments.suggestions},
 		{"PATCH", "/notes/:n", notes.patch},
 		{"DELETE", "/notes/:n", notes.delete},
 		{"GET", "/document-types", instruments.types},
@@ -186,7 +188,7 @@ func mount(router *gin.Engine, s *server) {
 	allowed := map[string][]string{}
 	for _, r := range routes(s) {
 		path, h := "/v1"+r.path, r.handler
-		if r.method == http.MethodPost && r.path != uploadsPath { // starting an upload twice is harmless because it stores no record
+		if r.method == http.MethodPost && r.path != uploadsPath && r.path != readRunsheetPath { // these two store no record
 			h = s.idempotent(h)
 		}
 		router.Handle(r.method, path, s.handle(h))

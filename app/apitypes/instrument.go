@@ -94,6 +94,12 @@ type DocumentType struct {
 	Retired     bool   `json:"retired"`
 }
 
+// DocumentTypesImport is the body of POST /control/document-types/import.
+type DocumentTypesImport struct {
+	DryRun bool           `json:"dry_run"`
+	Types  []DocumentType `json:"types"`
+}
+
 // DocumentTypes is the response of GET /document-types.
 type DocumentTypes struct {
 	Data List[DocumentType] `json:"data"`

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"deedkeep/app/apitypes"
+	"deedkeep/app/decode"
+	"deedkeep/app/encode"
+	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
+	"deedkeep/app/vault"
+)
+
+const readRunsheetPath = "/abstracts/:id/runsheet"
+
+// readRunsheetFile returns the instruments of a CSV file or an Excel workbook. It stores nothing.
+func (h instrumentHandler) readRunsheetFile(r *request) (response, error) {
+	id, err := r.opaqueID(h.server.abstracts)
+	if err != nil {
+		return response{}, err
+	}
+	if _, err := h.server.Vault.Abstracts.Get(r.Context(), id); err != nil {
+		return response{}, err // respond 404 before reading the body
+	}
+	raw, err := h.server.readFilePart(r, "file")
+	if err != nil {
+		return response{}, err
+	}
+	list, rejected, err := h.service.ReadRunsheet(r.Context(), r.actor, id, raw)
+	if err != nil {
+		return response{}, err
+	}
+	var body apitypes.RunsheetFile
+	for _, g := range list {
+		body.Data = append(body.Data, suggestion(g))
+	}
+	for _, row := range rejected {
+		body.Errors = append(body.Errors, apitypes.RowError{Row: int64(row.Row), Error: row.Fields.Summary(errs.Problem.Sentence)})
+	}
+	return okResponse(body)
+}
+
+// suggestions returns the instruments that the name of a document describes.
+func (h instrumentHandler) suggestions(r *request) (response, error) {
+	id, err := r.numberID()
+	if err != nil {
+		return response{}, err
+	}
+	list, err := h.service.SuggestFromFilename(r.Context(), id)
+	if err != nil {
+		return response{}, err
+	}
+	var body apitypes.Suggestions
+	for _, g := range list {
+		body.Data = append(body.Data, suggestion(g))
+	}
+	return okResponse(body)
+}
+
+func suggestion(g vault.Suggestion) apitypes.Suggestion {
+	line := ""
+	if len(g.Files) > 0 {
+		line = g.Files[0].Filename
+	}
+	shape := encode.Suggestion(g.Row, g.Fields, g.Existing, line)
+	for _, relation := range g.Relations {
+		shape.Relations = append(shape.Relations, apitypes.RowRelation{Kind: relation.Kind, Row: int64(relation.Row)})
+	}
+	return shape
+}
+
+// readFilePart reads a multipart body with one file and returns its content. The file is kept in
+// memory, so it is limited like form fields.
+func (s *server) readFilePart(r *request, name string) ([]byte, error) {
+	_, boundary, err := r.mediaType(msgWantMultipart, func(t string) bool { return t == mediaMultipart })
+	if err != nil {
+		return nil, err
+	}
+	content := fieldBuffer{r: r, maxBytes: s.Limits.FormFields}
+	var rejected errs.Fields
+	found := false
+	err = s.forEachPart(r, boundary, func(part *decode.Part) error {
+		switch {
+		case part.Name != name || found:
+			r.ignored.sent.add(part.Name)
+			return nil
+		case !part.HasFilename:
+			rejected.Add(name, errs.NotFile)
+			return nil
+		}
+		found = true
+		_, err := part.WriteTo(&content)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if content.Len() == 0 && len(rejected) == 0 {
+		rejected.Add(name, errs.Required)
+	}
+	if err := rejected.Err(); err != nil {
+		return nil, err
+	}
+	return content.Bytes(), r.memory.AcquireDecoded(r.Context(), httpx.DecodedCost(content.Bytes()))
+}

@@ -1,0 +1,44 @@
+package apitypes
+
+import "encoding/json"
+
+// Suggestion is an instrument that a row of a runsheet or the name of a document describes. Nothing is stored. Fields is
+// the body of a request that creates the instrument.
+type Suggestion struct {
+	Row          *int64                     `json:"row"` // row of the file, starting with 1
+	Fields       map[string]json.RawMessage `json:"fields"`
+	Relations    List[RowRelation]          `json:"relations"`     // to other rows of the file
+	InstrumentID *int64                     `json:"instrument_id"` // instrument of the abstract that is recorded in the same place
+	Evidence     map[string]Evidence        `json:"evidence"`      // by field; empty for rows of a file
+}
+
+// RowRelation is a relation to the instrument in another row.
+type RowRelation struct {
+	Kind string `json:"kind"`
+	Row  int64  `json:"row"`
+}
+
+// Evidence says where a field of a suggestion was read. Page is nil for the name of a document. Confidence is only set for
+// OCR.
+type Evidence struct {
+	Page       *int64 `json:"page"`
+	Line       string `json:"line"`
+	Confidence *int64 `json:"confidence"`
+}
+
+// Suggestions is the response of GET /file-vault/files/{n}/suggestions.
+type Suggestions struct {
+	Data List[Suggestion] `json:"data"`
+}
+
+// RunsheetFile is the response of POST /abstracts/{id}/runsheet. Errors are the rows that are not valid.
+type RunsheetFile struct {
+	Data   List[Suggestion] `json:"data"`
+	Errors List[RowError]   `json:"errors"`
+}
+
+// RowError says why a row of a file is not valid.
+type RowError struct {
+	Row   int64  `json:"row"`
+	Error string `json:"error"`
+}
