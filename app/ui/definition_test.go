@@ -224,12 +224,61 @@ func TestOrderDefinitions(t *testing.T) {
 	admin.submitChange(t, 412, "/admin/statuses", "do", "field-save", "label", "x", "type", "text")
 }
 
+// Administrators add, rename, move, retire, and restore document types.
+func TestDocumentTypes(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	admin := h.newUser(t, "ada", model.RoleAdmin)
+	names := func() (list []string) {
+		types, err := h.vault.Instruments.Types(t.Context())
+		if err != nil {
+			t.Fatalf("Types: %v", err)
+		}
+		for _, kind := range types {
+			if kind.Retired {
+				list = append(list, "-"+kind.Name)
+			} else {
+				list = append(list, kind.Name)
+			}
+		}
+		return list
+	}
+	change := func(status int, pairs ...string) reply {
+		t.Helper()
+		form := url.Values{}
+		for i := 0; i < len(pairs); i += 2 {
+			form.Add(pairs[i], pairs[i+1])
+		}
+		return admin.post(t, status, "/admin/types", form)
+	}
+	admin.get(t, 200, "/admin/types", "Warranty Deed", "Encumbrance", "New document type")
+	admin.get(t, 200, "/admin/types?type=7", `value="Mortgage"`, "Save type")
+	before := names()
+	change(303, "do", "add", "name", "Timber Deed", "category", "Conveyance")
+	change(422, "do", "add", "name", "timber deed", "category", "Conveyance").has(t, "has already been taken", `value="timber deed"`)
+	change(422, "do", "add", "name", "", "category", "Conveyance")
+	change(422, "do", "add", "name", "X", "category", "Y").has(t, "category")
+	change(303, "do", "save", "type", "1", "name", "General Warranty Deed", "category", "Conveyance")
+	change(303, "do", "down", "type", "1")
+	change(303, "do", "retire", "type", "3")
+	got := names()
+	if got[0] != before[1] || got[1] != "General Warranty Deed" || !slices.Contains(got, "-Quitclaim Deed") || got[len(got)-1] != "Timber Deed" {
+		t.Errorf("types = %q", got)
+	}
+	change(303, "do", "use", "type", "3")
+	change(412, "do", "retire", "type", "999")
+	change(412, "do", "order", "order", "1")
+	if list := names(); !slices.Contains(list, "Quitclaim Deed") {
+		t.Errorf("types = %q, want Quitclaim Deed restored", list)
+	}
+}
+
 // Only administrators can open these pages. Staff can use the trash, but viewers can't.
 func TestAdminPermissions(t *testing.T) {
 	t.Parallel()
 	h := newTestServer(t)
 	staff, viewer := h.newUser(t, "sue", model.RoleStaff), h.newUser(t, "vic", model.RoleViewer)
-	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/activity",
+	for _, target := range []string{"/admin/templates", "/admin/templates/1", "/admin/fields", "/admin/statuses", "/admin/types", "/admin/activity",
 		"/admin/activity.csv", "/trash"} {
 		if h.request(t, 303, "GET", target).Header.Get("Location") != "/sign-in?to="+url.QueryEscape(target) {
 			t.Errorf("%s without a session doesn't redirect to the sign-in page", target)

@@ -30,6 +30,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /admin/fields", page.MayAdminister, p.changeDefinitions(p.orderFieldEditor)),
 		page.NewRoute("GET /admin/statuses", page.MayAdminister, p.showDefinitions(p.orderStatusEditor)),
 		page.NewRoute("POST /admin/statuses", page.MayAdminister, p.changeDefinitions(p.orderStatusEditor)),
+		page.NewRoute("GET "+typesPath, page.MayAdminister, p.documentTypesPage),
+		page.NewRoute("POST "+typesPath, page.MayAdminister, p.changeTypes),
 		page.NewRoute("GET /admin", page.MayAdminister, p.adminPage),
 		page.NewRoute("GET /admin/users", page.MayAdminister, p.userListPage),
 		page.NewRoute("POST /admin/users", page.MayAdminister, p.inviteUser),

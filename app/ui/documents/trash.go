@@ -47,6 +47,7 @@ const trashPerPage = 50
 
 var trashLabels = []struct{ recordType, one, many string }{
 	{"", "", "All"}, {"file", "Document", "Documents"}, {"abstract", "Abstract", "Abstracts"}, {"order", "Order", "Orders"},
+	{"instrument", "Instrument", "Instruments"},
 }
 
 func (p *Pages) trashListPage(r *page.Request) error {
@@ -163,6 +164,8 @@ func (p *Pages) restoreRecord(ctx context.Context, actor model.Actor, recordName
 		_, err = p.Vault.Orders.Restore(ctx, actor, id, vault.Idempotency[model.Order]{})
 	case "file":
 		_, err = p.Vault.Files.Restore(ctx, actor, id, vault.Idempotency[model.File]{})
+	case "instrument":
+		_, err = p.Vault.Instruments.Restore(ctx, actor, id, vault.Idempotency[vault.InstrumentView]{})
 	default:
 		err = errs.RecordNotFound("record", recordName)
 	}

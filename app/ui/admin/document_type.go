@@ -1,0 +1,159 @@
+package admin
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+const typesPath = "/admin/types"
+
+// typesPage is the template data of the page of document types.
+type typesPage struct {
+	Path          string
+	Used, Retired model.DocumentTypes
+	Categories    []model.Category
+	Open          uint64 // type whose form is open
+	Form          model.DocumentType
+	Problems      map[string]string
+}
+
+func (p *Pages) documentTypesPage(r *page.Request) error {
+	open, err := strconv.ParseUint(cmp.Or(r.URL.Query().Get("type"), "0"), 10, 63)
+	if err != nil {
+		return page.NotFound(r)
+	}
+	return p.showTypes(r, http.StatusOK, typesPage{Open: open})
+}
+
+// showTypes renders the page. If no problems are shown, the open form has the stored values.
+func (p *Pages) showTypes(r *page.Request, status int, view typesPage) error {
+	types, err := p.Vault.Instruments.Types(r.Context())
+	if err != nil {
+		return err
+	}
+	view.Path, view.Categories = typesPath, model.Categories()
+	for _, t := range types {
+		if t.Retired {
+			view.Retired = append(view.Retired, t)
+		} else {
+			view.Used = append(view.Used, t)
+		}
+		if t.ID == view.Open && view.Problems == nil {
+			view.Form = t
+		}
+	}
+	return p.RenderPage(r, status, "documenttypes.html", page.Page{
+		Heading: "Document types", Section: "admin", Data: view, Scripts: []string{"sortable.min.js", "definitions.js"}, Styles: adminStyles,
+	})
+}
+
+// changeTypes makes the change that the form field "do" requests.
+func (p *Pages) changeTypes(r *page.Request) error {
+	types, err := p.Vault.Instruments.Types(r.Context())
+	if err != nil {
+		return err
+	}
+	id, _ := strconv.ParseUint(r.PostForm.Get("type"), 10, 63) // 0: a new type
+	changed, index, notice, err := applyTypeChange(types, id, r.PostForm)
+	if err == nil {
+		_, err = p.Vault.Instruments.SetTypes(r.Context(), r.Actor, changed, false)
+	}
+	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
+		view := typesPage{Open: id, Form: typeForm(r.PostForm), Problems: map[string]string{}}
+		for field, sentence := range page.FieldProblems(problem.Fields) {
+			switch field {
+			case fmt.Sprintf("types.%d.name", index):
+				view.Problems["name"] = sentence
+			case fmt.Sprintf("types.%d.category", index):
+				view.Problems["category"] = sentence
+			default:
+				view.Problems[""] = sentence
+			}
+		}
+		return p.showTypes(r, http.StatusUnprocessableEntity, view)
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(r, typesPath, notice)
+}
+
+// typeForm returns the values of the form for one type.
+func typeForm(form url.Values) model.DocumentType {
+	return model.DocumentType{Name: form.Get("name"), Category: model.Category(form.Get("category")), Encumbrance: form.Get("encumbrance") != ""}
+}
+
+// applyTypeChange returns the changed list, the index of the changed type, and a notice.
+func applyTypeChange(types model.DocumentTypes, id uint64, form url.Values) (changed model.DocumentTypes, index int, notice string, err error) {
+	changed = slices.Clone(types)
+	index = slices.IndexFunc(changed, func(t model.DocumentType) bool { return t.ID == id })
+	action := form.Get("do")
+	switch {
+	case action == "add":
+		t := typeForm(form)
+		if _, taken := changed.ByName(t.Name); taken {
+			return nil, len(changed), "", errs.InvalidField(fmt.Sprintf("types.%d.name", len(changed)), errs.Taken)
+		}
+		return append(changed, t), len(changed), fmt.Sprintf("Document type %q added.", t.Name), nil
+	case action == "order":
+		changed, err = reorderedTypes(changed, form["order"])
+		return changed, 0, "Sequence saved.", err
+	case index < 0:
+		return nil, 0, "", errDefinitionGone
+	}
+	t := &changed[index]
+	switch action {
+	case "save":
+		was := *t
+		*t = typeForm(form)
+		t.ID, t.Retired = was.ID, was.Retired
+		return changed, index, fmt.Sprintf("Document type %q saved.", t.Name), nil
+	case "retire", "use":
+		t.Retired = action == "retire"
+		return changed, index, fmt.Sprintf("Document type %q %s.", t.Name, map[bool]string{true: "retired", false: "restored"}[t.Retired]), nil
+	case "up", "down":
+		to := neighbor(changed, index, action == "up")
+		changed[index], changed[to] = changed[to], changed[index]
+		return changed, to, fmt.Sprintf("%s moved %s.", changed[to].Name, action), nil
+	}
+	return nil, 0, "", errDefinitionGone
+}
+
+// neighbor returns the index of the next type before or after a type that isn't retired, or the
+// type's own.
+func neighbor(types model.DocumentTypes, index int, before bool) int {
+	step := 1
+	if before {
+		step = -1
+	}
+	for n := index + step; n >= 0 && n < len(types); n += step {
+		if !types[n].Retired {
+			return n
+		}
+	}
+	return index
+}
+
+// reorderedTypes returns the types in the sequence of ids, which are those of all types that aren't
+// retired. The retired types come last.
+func reorderedTypes(types model.DocumentTypes, ids []string) (model.DocumentTypes, error) {
+	var used, retired model.DocumentTypes
+	for _, t := range types {
+		if t.Retired {
+			retired = append(retired, t)
+		} else {
+			used = append(used, t)
+		}
+	}
+	used, err := reordered(used, ids, func(t model.DocumentType) string { return strconv.FormatUint(t.ID, 10) })
+	return append(used, retired...), err
+}

@@ -1,0 +1,82 @@
+package ui_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vaulttest"
+)
+
+// fileForm returns a form with one file in the field "file".
+func fileForm(content string) (body, kind string) {
+	return fmt.Sprintf("--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"r.csv\"\r\nContent-Type: text/csv\r\n\r\n%s\r\n--XX--\r\n", content),
+		"Content-Type: multipart/form-data; boundary=XX"
+}
+
+var hiddenField = regexp.MustCompile(`name="(once|packed)" value="([^"]*)"`)
+
+// A runsheet file is reviewed before its instruments are recorded, without scripts.
+func TestRunsheetUpload(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	viewer := h.newUser(t, "vera", model.RoleViewer)
+	created := vaulttest.CreateAbstract(t, h.vault)
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	staff.get(t, 200, path+"/runsheet/upload", "Runsheet file", `enctype="multipart/form-data"`)
+	viewer.get(t, 403, path+"/runsheet/upload")
+	body, kind := fileForm("No.,Type,Book,Page,Grantors,Relations\n1,Mortgage,417,7,\"O\"\"Brien <b>\",\n2,Release or Satisfaction,500,1,First Bank,releases 1\n3,Spaceship,1,1,,\n")
+	got := h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind)
+	got.has(t, "2 instruments in the file", "1 row was rejected", "Row 4:", "releases row 2", "O&#34;Brien &lt;b&gt;", "Record selected")
+	hidden := url.Values{}
+	for _, match := range hiddenField.FindAllStringSubmatch(string(got.body), -1) {
+		hidden.Set(match[1], match[2])
+	}
+	accept := func(status int, rows ...string) reply {
+		t.Helper()
+		form := url.Values{"row": rows, "once": hidden["once"], "packed": hidden["packed"]}
+		return staff.post(t, status, path+"/runsheet/accept", form)
+	}
+	accept(422).has(t, "No rows are selected.")
+	done := accept(303, "2", "3")
+	if to := done.Header.Get("Location"); to != path+"?view=runsheet" {
+		t.Errorf("Location = %q, want the runsheet", to)
+	}
+	if notice := h.noticeOf(t, done); notice != "2 instruments recorded." {
+		t.Errorf("notice = %q", notice)
+	}
+	if notice := h.noticeOf(t, accept(303, "2", "3")); !strings.Contains(notice, "already recorded") {
+		t.Errorf("notice after the form was sent again = %q", notice)
+	}
+	sheet, err := h.vault.Instruments.Runsheet(t.Context(), created.Abstract.ID)
+	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Status != model.InstrumentReleased {
+		t.Errorf("runsheet = %+v, %v, want a released mortgage and its release", sheet, err)
+	}
+	h.sendBody(t, 200, "POST", path+"/runsheet/upload", body, staff.cookie, kind).has(t, "Recorded in this runsheet already")
+	bad, _ := fileForm("a,b\n1,2\n")
+	h.sendBody(t, 422, "POST", path+"/runsheet/upload", bad, staff.cookie, kind).has(t, "column titles")
+	h.sendBody(t, 415, "POST", path+"/runsheet/upload", "file=x", staff.cookie, "Content-Type: application/x-www-form-urlencoded")
+	h.sendBody(t, 403, "POST", path+"/runsheet/upload", body, viewer.cookie, kind)
+	staff.post(t, 400, path+"/runsheet/accept", url.Values{"row": {"2"}, "packed": {"x"}})
+}
+
+// The instruments that the names of documents describe are recorded with one button.
+func TestAcceptSuggestions(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	staff := h.newUser(t, "kim", model.RoleStaff)
+	viewer := h.newUser(t, "vera", model.RoleViewer)
+	created := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("01_WD_Bk900-Pg7_Smith-to-Jones.pdf", "1"), vaulttest.PDFDoc("Mortgage Bk 9 Pg 8.pdf", "2"))
+	path := "/abstracts/" + h.vault.Secrets.IDs("abstracts").Encode(created.Abstract.ID)
+	viewer.post(t, 403, path+"/suggestions", nil)
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "2 instruments recorded." {
+		t.Errorf("notice = %q", notice)
+	}
+	if notice := h.noticeOf(t, staff.post(t, 303, path+"/suggestions", nil)); notice != "0 instruments recorded." {
+		t.Errorf("second notice = %q", notice)
+	}
+}

@@ -1,0 +1,263 @@
+package suggestions
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deedkeep/app/decode"
+	"deedkeep/app/errs"
+	"deedkeep/app/httpx"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// runsheetPage is the template data of the page on which a runsheet file is uploaded and reviewed.
+type runsheetPage struct {
+	Path, Abstract string // address and heading of the abstract
+	Reviewed       bool   // a file was read
+	Rows           []reviewRow
+	Rejected       []rejectedRow
+	Chosen         int // number of selected rows
+	Packed         string
+	Once           string
+	Problem        string
+}
+
+// reviewRow is an instrument that a row of the file describes.
+type reviewRow struct {
+	vault.Suggestion
+	Chosen   bool
+	Relation []string // "releases row 3"
+}
+
+// rejectedRow is a row of the file that isn't valid, with the reasons.
+type rejectedRow struct {
+	Row      int
+	Problems []string
+}
+
+func (p *Pages) uploadPage(r *page.Request) error {
+	return p.showRunsheet(r, http.StatusOK, runsheetPage{})
+}
+
+func (p *Pages) showRunsheet(r *page.Request, status int, view runsheetPage) error {
+	filed, err := p.Vault.Abstracts.Get(r.Context(), r.PathID)
+	if err != nil {
+		return err
+	}
+	headings, err := p.Vault.Abstracts.Headings(r.Context(), filed.Abstract)
+	if err != nil {
+		return err
+	}
+	view.Path, view.Abstract, view.Once = p.AbstractPath(r.PathID), headings[0], rand.Text()
+	return p.RenderPage(r, status, "runsheetupload.html", page.Page{
+		Heading: "Read a runsheet file", Section: "abstracts", Data: view, Scripts: []string{"choose.js"}, Styles: []string{"record.css"},
+	})
+}
+
+// readRunsheet shows the instruments in an uploaded file. It stores nothing.
+func (p *Pages) readRunsheet(r *page.Request) error {
+	raw, done, err := p.readFile(r)
+	defer done()
+	if err != nil {
+		return err
+	}
+	if len(raw) == 0 {
+		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: "No file was selected. Select a CSV or Excel file."})
+	}
+	list, rejected, err := p.Vault.Instruments.ReadRunsheet(r.Context(), r.Actor, r.PathID, raw)
+	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
+		return p.showRunsheet(r, http.StatusUnprocessableEntity, runsheetPage{Problem: page.ErrorSentence(err)})
+	}
+	if err != nil {
+		return err
+	}
+	view, err := newReview(list, nil)
+	for _, row := range rejected {
+		view.Rejected = append(view.Rejected, rejectedRow{row.Row, problems(row.Fields)})
+	}
+	if err != nil {
+		return err
+	}
+	return p.showRunsheet(r, http.StatusOK, view)
+}
+
+// newReview returns the page for reviewing suggestions. The rows in chosen are selected; if chosen
+// is nil, all that aren't recorded yet.
+func newReview(list []vault.Suggestion, chosen map[int]bool) (view runsheetPage, err error) {
+	view.Reviewed = true
+	for _, g := range list {
+		row := reviewRow{Suggestion: g, Chosen: g.Existing == 0}
+		if chosen != nil {
+			row.Chosen = chosen[g.Row]
+		}
+		if row.Chosen {
+			view.Chosen++
+		}
+		for _, relation := range g.Relations {
+			row.Relation = append(row.Relation, fmt.Sprintf("%s row %d", strings.ReplaceAll(relation.Kind, "_", " "), relation.Row))
+		}
+		view.Rows = append(view.Rows, row)
+	}
+	view.Packed, err = pack(list)
+	return view, err
+}
+
+// problems returns the problems of a row with the names of its fields.
+func problems(fields errs.Fields) (list []string) {
+	byField := page.FieldProblems(fields)
+	for _, f := range fields {
+		list = append(list, byField[f.Field])
+	}
+	return list
+}
+
+// readFile reads the file of an upload form to memory, which is charged to the user until done is
+// called.
+func (p *Pages) readFile(r *page.Request) (raw []byte, done func(), err error) {
+	done = func() {}
+	mediaType, boundary, _, err := decode.Boundary(r.Header.Get("Content-Type"))
+	if mediaType != "multipart/form-data" {
+		page.SkipForm(r)
+		return nil, done, page.NewHTTPError(http.StatusUnsupportedMediaType, "Form not recognized", "Reload the page and select the file again.")
+	}
+	if err != nil {
+		return nil, done, err
+	}
+	length := r.ContentLength
+	if length < 0 || length > p.FormBytes {
+		length = p.FormBytes
+	}
+	sent := httpx.NewBody(r.W, r.Request, httpx.Limits{Stall: p.Stall, MinRate: p.MinRate})
+	r.Body, done = p.LimitBody(r.Context(), r.Record(), sent, length, func(time.Duration) {})
+	var content bytes.Buffer
+	limits := decode.MultipartLimits{Parts: p.Parts, Fields: p.FormBytes}
+	err = httpx.ReadParts(r.W, r.Request, boundary, p.FormBytes, limits, func(part *decode.Part) error {
+		if part.Name != "file" || !part.HasFilename || content.Len() > 0 {
+			return nil
+		}
+		_, err := part.WriteTo(&content)
+		return err
+	})
+	if err == nil {
+		return content.Bytes(), done, nil
+	}
+	if !sent.Drain(1<<20, time.Second) {
+		r.W.Header().Set("Connection", "close")
+	}
+	var tooLarge *http.MaxBytesError
+	var malformed *decode.MalformedError
+	switch {
+	case errors.As(err, &tooLarge):
+		err = page.NewHTTPError(http.StatusRequestEntityTooLarge, "File too large",
+			fmt.Sprintf("The file is larger than %s. Split it and upload the parts one after another.", page.FormatSize(tooLarge.Limit)))
+	case errors.As(err, &malformed), errors.Is(err, httpx.ErrIncomplete), errors.Is(err, io.ErrUnexpectedEOF):
+		err = page.NewHTTPError(http.StatusBadRequest, "Upload incomplete", "The upload was incomplete. Go back and try again.")
+	}
+	return nil, done, err
+}
+
+// acceptRunsheet records the selected instruments of a runsheet file.
+func (p *Pages) acceptRunsheet(r *page.Request) error {
+	list, err := unpack(r.PostForm.Get("packed"))
+	if err != nil {
+		return page.NewHTTPError(http.StatusBadRequest, "Form incomplete", "The form was incomplete. Go back and upload the file again.")
+	}
+	chosen := map[int]bool{}
+	for _, text := range r.PostForm["row"] {
+		if n, err := strconv.Atoi(text); err == nil {
+			chosen[n] = true
+		}
+	}
+	var inputs []vault.NewInstrument
+	for _, g := range list {
+		if chosen[g.Row] {
+			input := g.Input()
+			input.Relations = slices.DeleteFunc(input.Relations, func(relation vault.RowRelation) bool { return !chosen[relation.Row] })
+			inputs = append(inputs, input)
+		}
+	}
+	if len(inputs) == 0 {
+		return p.reviewAgain(r, list, chosen, "No rows are selected. Select the instruments to record.")
+	}
+	views, err := p.Vault.Instruments.CreateMany(r.Context(), r.Actor, r.PathID, inputs, p.onlyOnce(r))
+	if errors.Is(err, vault.ErrAlreadyProcessed) {
+		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "These instruments were already recorded.")
+	}
+	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
+		return p.reviewAgain(r, list, chosen, "Nothing was recorded. "+rowProblem(problem.Fields))
+	}
+	if err != nil {
+		return err
+	}
+	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), page.Plural(len(views), "instrument recorded.", "instruments recorded."))
+}
+
+// reviewAgain shows the suggestions again with a problem.
+func (p *Pages) reviewAgain(r *page.Request, list []vault.Suggestion, chosen map[int]bool, problem string) error {
+	view, err := newReview(list, chosen)
+	if err != nil {
+		return err
+	}
+	view.Problem = problem
+	return p.showRunsheet(r, http.StatusUnprocessableEntity, view)
+}
+
+// rowProblem returns the first problem of a row, such as "Row 12: The dated field …".
+func rowProblem(fields errs.Fields) string {
+	if len(fields) == 0 {
+		return ""
+	}
+	parts := strings.SplitN(fields[0].Field, ".", 3)
+	sentence := fields[0].Problems[0].Sentence()
+	if len(parts) < 3 {
+		return sentence
+	}
+	return fmt.Sprintf("Row %s: %s", parts[1], sentence)
+}
+
+// onlyOnce makes sure that a form that is submitted again records nothing.
+func (p *Pages) onlyOnce(r *page.Request) vault.Idempotency[[]vault.InstrumentView] {
+	token := r.PostForm.Get("once")
+	if token == "" {
+		return vault.Idempotency[[]vault.InstrumentView]{}
+	}
+	return vault.Idempotency[[]vault.InstrumentView]{
+		KeyHash: sha256.Sum256([]byte("page once\n" + r.Record() + "\n" + r.URL.Path + "\n" + token)),
+		Render: func([]vault.InstrumentView) (int, map[string]string, []byte, error) {
+			return http.StatusSeeOther, map[string]string{"Location": p.sheetPath(r.PathID)}, nil, nil
+		},
+	}
+}
+
+// sheetPath returns the address of the runsheet of an abstract.
+func (p *Pages) sheetPath(abstract uint64) string { return p.AbstractPath(abstract) + "?view=runsheet" }
+
+// acceptFilenames records the instruments that the names of the documents describe.
+func (p *Pages) acceptFilenames(r *page.Request) error {
+	created, linked, err := p.Vault.Instruments.AcceptFilenames(r.Context(), r.Actor, r.PathID)
+	if problem, ok := errors.AsType[*errs.Error](err); ok && problem.Kind == errs.Invalid {
+		return p.RedirectWithNotice(r, p.sheetPath(r.PathID), "Nothing was recorded. "+rowProblem(problem.Fields))
+	}
+	if err != nil {
+		return err
+	}
+	var notice []string
+	if created > 0 || linked == 0 {
+		notice = append(notice, page.Plural(created, "instrument recorded.", "instruments recorded."))
+	}
+	if linked > 0 {
+		notice = append(notice, page.Plural(linked, "instrument that was recorded already is linked to its document.",
+			"instruments that were recorded already are linked to their documents."))
+	}
+	return p.RedirectWithNotice(r, p.sheetPath(r.PathID), strings.Join(notice, " "))
+}
