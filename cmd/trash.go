@@ -86,8 +86,9 @@ func (s *shell) trashPurge() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "purge ID",
 		Short: "Permanently delete one record in the trash",
-		Long: `Permanently delete one record in the trash. An abstract is deleted with its documents.
-The disk space of the documents is freed. This can't be undone.
+		Long: `Permanently delete one record in the trash. An abstract is deleted with its documents
+and instruments. The disk space of the documents is freed. Relations of other instruments
+to a deleted instrument become text. This can't be undone.
 
 ID is the type and ID of the record as shown by "deedkeep trash list", such as
 abstract:Zz9aB31x, order:Zz9aB31x, or file:17. A number alone is a document ID.

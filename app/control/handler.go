@@ -85,6 +85,8 @@ func NewHandler(opts HandlerOptions) http.Handler {
 		"POST /control/order-fields/import":    withBody(maxDefinitionsBody, c.importOrderFields),
 		"GET /control/order-statuses":          c.orderStatuses,
 		"POST /control/order-statuses/import":  withBody(maxDefinitionsBody, c.importOrderStatuses),
+		"GET /control/document-types":          c.documentTypes,
+		"POST /control/document-types/import":  withBody(maxDefinitionsBody, c.importDocumentTypes),
 		"GET /control/trash":                   c.trash,
 		"GET /control/trash/purgeable":         c.purgeable,
 		"GET /control/trash/{record}":          c.trashed,
