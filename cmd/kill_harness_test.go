@@ -14,10 +14,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,12 +59,12 @@ var recordBeforeContent = vaulttest.Mutation{
 
 // stats contains the results of a run.
 type stats struct {
-	acked, lost, stray, cycles int
-	worstReady                 time.Duration
+	acked, instruments, lost, stray, cycles int
+	worstReady                              time.Duration
 }
 
 func (c stats) String() string {
-	return fmt.Sprintf("acked=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.lost, c.stray, c.cycles,
+	return fmt.Sprintf("acked=%d instruments=%d lost=%d stray=%d cycles=%d worst_ready_ms=%d", c.acked, c.instruments, c.lost, c.stray, c.cycles,
 		c.worstReady.Milliseconds())
 }
 
@@ -150,7 +152,11 @@ type harness struct {
 	acked     map[int64]ackedDocument // acknowledged documents in this vault, by file ID
 	missing   map[int64]bool          // IDs of files whose content is missing or wrong
 	unchecked []int64                 // IDs of files acknowledged since the last restart
-	seed      uint64                  // seed of the next document
+
+	instruments    map[int64]ackedInstrument // acknowledged instruments in this vault, by ID
+	newInstruments []int64                   // IDs of instruments acknowledged since the last restart
+
+	seed uint64 // seed of the next document
 }
 
 // newHarness builds the binary, with mutations of its source code if given. The test must create a vault.
@@ -182,8 +188,8 @@ func (h *harness) cycle() {
 	h.t.Helper()
 	h.killDuringStart()
 	s := h.start()
-	h.check(s, h.unchecked)
-	h.unchecked = nil
+	h.check(s, h.unchecked, h.newInstruments)
+	h.unchecked, h.newInstruments = nil, nil
 	h.uploadUntilKilled(s, time.Duration(h.rng.Int64N(int64(maxUntilKill))))
 	h.stats.cycles++
 }
@@ -207,6 +213,7 @@ func (h *harness) newVault() {
 	}
 	h.t.Cleanup(func() { _ = os.RemoveAll(dir) }) // usually already removed
 	h.dir, h.acked, h.missing, h.unchecked = dir, map[int64]ackedDocument{}, map[int64]bool{}, nil
+	h.instruments, h.newInstruments = map[int64]ackedInstrument{}, nil
 	s := h.start()
 	h.key = strings.TrimSpace(string(h.command("keys", "create", "harness", "--quiet")))
 	s.kill()
@@ -226,11 +233,7 @@ func (h *harness) removeVault() {
 		return
 	}
 	s := h.start()
-	var all []int64
-	for id := range h.acked {
-		all = append(all, id)
-	}
-	h.check(s, all)
+	h.check(s, slices.Collect(maps.Keys(h.acked)), slices.Collect(maps.Keys(h.instruments)))
 	s.kill()
 	if err := os.RemoveAll(h.dir); err != nil {
 		h.t.Fatalf("remove directory: %v", err)
@@ -238,9 +241,14 @@ func (h *harness) removeVault() {
 	h.dir = ""
 }
 
-// check downloads the given documents and verifies the vault when the sweep is done. It records lost documents.
-func (h *harness) check(s *serverProcess, ids []int64) {
+// check downloads the given documents, reads the given instruments, and verifies the vault when the sweep is done. It
+// records what was lost.
+func (h *harness) check(s *serverProcess, ids, instruments []int64) {
 	h.t.Helper()
+	for _, id := range h.lostInstruments(s, instruments) {
+		h.stats.lost++
+		h.t.Logf("instrument %d differs from the acknowledged one", id)
+	}
 	for _, id := range h.findDamaged(s, ids) {
 		h.recordLoss(id, "download differs from the acknowledged document")
 	}

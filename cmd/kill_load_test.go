@@ -35,6 +35,12 @@ type ackedDocument struct {
 	abstract string // ID of its abstract; "" if it isn't in one
 }
 
+// ackedInstrument is an instrument that the server acknowledged. Its number is unique.
+type ackedInstrument struct {
+	abstract, number string
+	document         int64
+}
+
 // makePDF returns a PDF of about size bytes. Its content is different for each seed.
 func makePDF(seed uint64, size int) []byte {
 	var b bytes.Buffer
@@ -79,7 +85,8 @@ func (h *harness) uploadUntilKilled(s *serverProcess, duration time.Duration) {
 	for n := range uploaders {
 		seed := h.seed + uint64(n)<<32
 		wg.Go(func() {
-			u := &uploader{client: s.client, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), acked: map[int64]ackedDocument{}}
+			u := &uploader{client: s.client, seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), acked: map[int64]ackedDocument{},
+				instruments: map[int64]ackedInstrument{}}
 			var err error
 			for err == nil {
 				err = u.request(ctx, n%2 == 0)
@@ -93,6 +100,10 @@ func (h *harness) uploadUntilKilled(s *serverProcess, duration time.Duration) {
 				h.acked[id] = a
 				h.unchecked = append(h.unchecked, id)
 			}
+			for id, a := range u.instruments {
+				h.instruments[id] = a
+				h.newInstruments = append(h.newInstruments, id)
+			}
 		})
 	}
 	h.seed += 1 << 16
@@ -101,6 +112,7 @@ func (h *harness) uploadUntilKilled(s *serverProcess, duration time.Duration) {
 	s.kill()
 	wg.Wait()
 	h.stats.acked += len(h.unchecked)
+	h.stats.instruments += len(h.newInstruments)
 }
 
 // uploader is a client that sends one upload request after another.
@@ -109,6 +121,8 @@ type uploader struct {
 	seed   uint64
 	rng    *rand.Rand
 	acked  map[int64]ackedDocument
+
+	instruments map[int64]ackedInstrument
 }
 
 // request uploads one document or, if abstract is set, creates an abstract with several
@@ -152,7 +166,46 @@ func (u *uploader) request(ctx context.Context, abstract bool) error {
 		docs[i].abstract = parent
 		u.acked[f.ID] = docs[i]
 	}
+	if !abstract {
+		return nil
+	}
+	return u.record(ctx, parent, files[0].ID)
+}
+
+// record records a mortgage of an abstract and its release.
+func (u *uploader) record(ctx context.Context, abstract string, document int64) error {
+	var mortgage int64
+	for _, kind := range []string{"Mortgage", "Release or Satisfaction"} {
+		u.seed++
+		draft := client.InstrumentDraft{Type: kind, InstrumentNumber: fmt.Sprint(u.seed), Recorded: "2026-03-14", Grantors: []string{"Cole, Bea"},
+			Grantees: []string{"First Bank"}, Documents: []map[string]any{{"file_id": document}}}
+		if mortgage != 0 {
+			draft.Relations = []map[string]any{{"kind": "releases", "instrument_id": mortgage}}
+		}
+		recorded, err := u.client.CreateInstrument(ctx, abstract, draft)
+		if err != nil {
+			return err
+		}
+		mortgage = recorded.ID
+		u.instruments[recorded.ID] = ackedInstrument{abstract: abstract, number: draft.InstrumentNumber, document: document}
+	}
 	return nil
+}
+
+// lostInstruments returns those of the given instruments that differ from what the server
+// acknowledged.
+func (h *harness) lostInstruments(s *serverProcess, ids []int64) (lost []int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, id := range ids {
+		a := h.instruments[id]
+		i, err := s.client.Instrument(ctx, id)
+		if err != nil || i.AbstractID != a.abstract || i.InstrumentNumber == nil || *i.InstrumentNumber != a.number || len(i.Documents) != 1 ||
+			i.Documents[0].FileID != a.document {
+			lost = append(lost, id)
+		}
+	}
+	return lost
 }
 
 // findDamaged downloads the given documents and returns the IDs of those that differ from

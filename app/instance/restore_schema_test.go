@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,7 +17,9 @@ import (
 	"deedkeep/app/backup/archive"
 	"deedkeep/app/blobstore"
 	"deedkeep/app/instance"
+	"deedkeep/app/model"
 	"deedkeep/app/store"
+	"deedkeep/app/vault"
 	"deedkeep/app/vaulttest"
 )
 
@@ -37,6 +40,7 @@ func TestWriteBackupFixture(t *testing.T) {
 	}
 	v, _ := vaulttest.OpenVerified(t, nil)
 	vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("Deed.pdf", "a"), vaulttest.PDFDoc("Plat.pdf", "b"))
+	addTitleWork(t, v)
 	dir := fixtureDir(store.Schema)
 	vaulttest.CreateBackup(t, v, filepath.Join(t.TempDir(), "b"))
 	to := filepath.Join(t.TempDir(), "fixture")
@@ -53,6 +57,49 @@ func TestWriteBackupFixture(t *testing.T) {
 		}
 	}
 }
+
+// addTitleWork creates an abstract with a mortgage, its release, and a note.
+func addTitleWork(t *testing.T, v *instance.Instance) {
+	t.Helper()
+	operator := model.Actor{Kind: "operator"}
+	a, err := v.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, nil, vault.Idempotency[vault.AbstractWithFiles]{})
+	if err != nil {
+		t.Fatalf("Abstracts.Create: %v", err)
+	}
+	input := func(text string) vault.InstrumentPatch {
+		var in model.InstrumentInput
+		if err := json.Unmarshal([]byte(text), &in); err != nil {
+			t.Fatalf("decode input: %v", err)
+		}
+		return vault.InstrumentPatch{Input: in}
+	}
+	if _, err := v.Instruments.CreateMany(t.Context(), operator, a.Abstract.ID, []vault.NewInstrument{
+		{Row: 1, InstrumentPatch: input(`{"type": "Mortgage", "book": "0417", "page": "7", "grantors": ["Cole, Bea"]}`)},
+		{Row: 2, InstrumentPatch: input(`{"type": "Release or Satisfaction", "book": "500", "page": "1"}`),
+			Relations: []vault.RowRelation{{Kind: model.Releases, Row: 1}}},
+	}, vault.Idempotency[[]vault.InstrumentView]{}); err != nil {
+		t.Fatalf("Instruments.CreateMany: %v", err)
+	}
+	if _, err := v.Notes.Create(t.Context(), operator, "abstract", a.Abstract.ID, model.NoteInput{Text: model.Some(model.StringInput("Call the county"))},
+		vault.Idempotency[model.Note]{}); err != nil {
+		t.Fatalf("Notes.Create: %v", err)
+	}
+}
+
+// checkTitleWork checks what addTitleWork created.
+func checkTitleWork(t *testing.T, v *instance.Instance) {
+	t.Helper()
+	sheet, err := v.Instruments.Runsheet(t.Context(), 1)
+	if err != nil || len(sheet.Instruments) != 2 || sheet.Instruments[0].Book != "0417" || sheet.Instruments[0].Status != model.InstrumentReleased {
+		t.Errorf("Runsheet(1) = %+v, %v; want a released mortgage and its release", sheet, err)
+	}
+	if notes, err := v.Notes.List(t.Context(), "abstract", 1); err != nil || len(notes) != 1 || notes[0].Text != "Call the county" {
+		t.Errorf("Notes.List = %+v, %v; want one note", notes, err)
+	}
+}
+
+// firstTitleSchema is the first schema with title work.
+const firstTitleSchema = 7
 
 // convertToSchema1 converts the archive in from, which has schema 2, to an archive with schema 1 in to.
 func convertToSchema1(t *testing.T, from, to string) {
@@ -133,6 +180,9 @@ func TestRestoreEverySchema(t *testing.T) {
 			v := vaulttest.Open(t, opts.Vault)
 			if !bytes.Equal(vaulttest.Content(t, v, 1), vaulttest.PDF(1, "a")) || !bytes.Equal(vaulttest.Content(t, v, 2), vaulttest.PDF(1, "b")) {
 				t.Error("the restored documents differ from the uploaded ones")
+			}
+			if schema >= firstTitleSchema {
+				checkTitleWork(t, v)
 			}
 			if f := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("New.pdf", "c"))[0]; f.ID != 3 {
 				t.Errorf("next upload = file %d, want file 3", f.ID)

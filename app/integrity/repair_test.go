@@ -1,8 +1,10 @@
 package integrity_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +25,8 @@ func openDamaged(t *testing.T, damage func(database string)) (*instance.Instance
 	v := vaulttest.OpenUnchecked(t, opts)
 	files := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
 	vaulttest.CreateOrder(t, v, "A-1")
-	vaulttest.CreateAbstractFromTemplate(t, v, 1, nil)
+	abstract := vaulttest.CreateAbstractFromTemplate(t, v, 1, nil)
+	recordRelease(t, v, abstract.ID)
 	vaulttest.CreateKey(t, v, model.KeyDraft{})
 	if err := v.Files.Trash(t.Context(), vaulttest.Operator, files[2].ID, vault.Match{}); err != nil {
 		t.Fatalf("trash file %d: %v", files[2].ID, err)
@@ -33,6 +36,23 @@ func openDamaged(t *testing.T, damage func(database string)) (*instance.Instance
 	v = vaulttest.OpenUnchecked(t, opts)
 	t.Cleanup(func() { vaulttest.Close(t, v) })
 	return v, opts
+}
+
+// recordRelease records a mortgage, its release, and a note.
+func recordRelease(t *testing.T, v *instance.Instance, abstract uint64) {
+	t.Helper()
+	text := func(s string) json.RawMessage { return json.RawMessage(strconv.Quote(s)) }
+	if _, err := v.Instruments.CreateMany(t.Context(), vaulttest.Operator, abstract, []vault.NewInstrument{
+		{Row: 1, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Mortgage"), "book": text("417")}}},
+		{Row: 2, InstrumentPatch: vault.InstrumentPatch{Input: model.InstrumentInput{"type": text("Release or Satisfaction")}},
+			Relations: []vault.RowRelation{{Kind: model.Releases, Row: 1}}},
+	}, vault.Idempotency[[]vault.InstrumentView]{}); err != nil {
+		t.Fatalf("record instruments: %v", err)
+	}
+	if _, err := v.Notes.Create(t.Context(), vaulttest.Operator, "abstract", abstract, model.NoteInput{Text: model.Some(model.StringInput("Call the county"))},
+		vault.Idempotency[model.Note]{}); err != nil {
+		t.Fatalf("create note: %v", err)
+	}
 }
 
 func repair(t *testing.T, v *instance.Instance) integrity.RepairResult {
@@ -60,7 +80,7 @@ func TestRepairRebuildsDerivedData(t *testing.T) {
 	}
 	for _, bucket := range []string{
 		"order_index", "order_sorted", "abstract_index", "abstract_sorted", "file_index", "event_index", "trash",
-		"folder_names", "file_digests", "key_hashes", "counts",
+		"folder_names", "file_digests", "key_hashes", "counts", "instrument_index", "instrument_refs", "abstract_instruments", "record_notes",
 	} {
 		tests[bucket+" without an entry"] = test{damage: func(db string) { vaulttest.DeleteFirst(t, db, bucket) }}
 		tests[bucket+" with a wrong key"] = test{damage: func(db string) { vaulttest.FlipBit(t, db, bucket, 3, true) }}
@@ -119,6 +139,18 @@ func TestRepairKeepsDamagedRecords(t *testing.T) {
 		"damaged order": {
 			damage:  func(db string) { vaulttest.FlipBit(t, db, "orders", 200, false) },
 			applied: true, want: "order 1: ", orphanRemoved: true,
+		},
+		"damaged instrument": {
+			damage:  func(db string) { vaulttest.FlipBit(t, db, "instruments", 200, false) },
+			applied: true, want: "instrument 1: ", orphanRemoved: true,
+		},
+		"damaged title work": {
+			damage:  func(db string) { vaulttest.FlipBit(t, db, "title_work", 200, false) },
+			applied: true, want: "title work 1: ", orphanRemoved: true,
+		},
+		"damaged note": {
+			damage:  func(db string) { vaulttest.FlipBit(t, db, "notes", 200, false) },
+			applied: true, want: "note 1: ", orphanRemoved: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,7 @@ type pageCache interface {
 
 // errNotSupported is wrapped by the errors of Drop and ReadDisk if the operating system or
 // the file system doesn't support the operation.
-var errNotSupported = errors.New("not supported here")
+var errNotSupported = errors.New("not supported on this system")
 
 // compareChunk is the number of bytes that are compared at a time.
 const compareChunk = 1 << 20
@@ -129,8 +129,8 @@ func compareRange(file pageCache, s extent, name string) error {
 			return unreadableError(name, err)
 		}
 		if n = min(n, m); !bytes.Equal(disk[:n], memory[:n]) {
-			return &errs.Error{Message: fmt.Sprintf("%s differs between the memory of this machine and its disk, near byte %d. "+
-				"Check the disk, then restart the machine; if the message returns, restore a backup to another disk.", name, offset)}
+			return &errs.Error{Message: fmt.Sprintf("The content of %s in memory differs from the disk near byte %d. "+
+				"Check the disk, then restart the machine. If this message appears again, restore a backup to another disk.", name, offset)}
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func compareRange(file pageCache, s extent, name string) error {
 // unreadableError returns the error for a database that can't be read from the disk.
 func unreadableError(name string, err error) error {
 	return &errs.Error{Message: fmt.Sprintf(
-		"%s can't be read from the disk (%v). Check the disk; if it failed, restore a backup to another one.", name, err), Err: err}
+		"%s can't be read from the disk (%v). Check the disk. If it failed, restore a backup to another disk.", name, err), Err: err}
 }
 
 // ReadFull calls read and treats the end of the file as success.

@@ -44,7 +44,7 @@ func newPageCache(file *os.File) (pageCache, error) {
 		return nil, err
 	}
 	if c.buffer, err = unix.Mmap(-1, 0, compareChunk, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE); err != nil {
-		return nil, errors.Join(fmt.Errorf("memory to read %s: %w", file.Name(), err), c.closeDirect())
+		return nil, errors.Join(fmt.Errorf("allocate memory to read %s: %w", file.Name(), err), c.closeDirect())
 	}
 	return c, nil
 }
@@ -66,11 +66,11 @@ func isNotSupported(err error) bool {
 
 func (c *linuxPageCache) ReadDisk(p []byte, at int64) (int, error) {
 	if c.direct == nil {
-		return 0, fmt.Errorf("its file system can't be read past the page cache (O_DIRECT): %w", errNotSupported)
+		return 0, fmt.Errorf("file system can't bypass the page cache (O_DIRECT): %w", errNotSupported)
 	}
 	n, err := c.direct.ReadAt(c.buffer[:len(p)], at)
 	if err != nil && !errors.Is(err, io.EOF) && isNotSupported(err) {
-		return 0, fmt.Errorf("its file system can't be read past the page cache (O_DIRECT): %w", errNotSupported)
+		return 0, fmt.Errorf("file system can't bypass the page cache (O_DIRECT): %w", errNotSupported)
 	}
 	return copy(p, c.buffer[:n]), err
 }
@@ -82,14 +82,14 @@ const dropAttempts = 3
 func (c *linuxPageCache) Drop() (cached []extent, err error) {
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(int(c.Fd()), &system); err != nil {
-		return nil, fmt.Errorf("file system of %s: %w", c.Name(), err)
+		return nil, fmt.Errorf("get file system of %s: %w", c.Name(), err)
 	}
 	if system.Type == unix.TMPFS_MAGIC || system.Type == unix.RAMFS_MAGIC {
-		return nil, fmt.Errorf("its file system is in memory and has no disk: %w", errNotSupported)
+		return nil, fmt.Errorf("file system is in memory: %w", errNotSupported)
 	}
 	for range dropAttempts {
 		if err := unix.Fadvise(int(c.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-			return nil, fmt.Errorf("drop %s from memory: %w", c.Name(), err)
+			return nil, fmt.Errorf("drop %s from the page cache: %w", c.Name(), err)
 		}
 		if cached, err = c.residentExtents(); err != nil || len(cached) == 0 {
 			return nil, err
@@ -119,7 +119,7 @@ func (c *linuxPageCache) residentExtents() (list []extent, err error) {
 func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (_ []extent, err error) {
 	mapped, err := unix.Mmap(int(c.Fd()), offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("pages of %s in memory: %w", c.Name(), err)
+		return nil, fmt.Errorf("list cached pages of %s: %w", c.Name(), err)
 	}
 	defer func() { err = errors.Join(err, unix.Munmap(mapped)) }()
 	page := os.Getpagesize()
@@ -127,7 +127,7 @@ func (c *linuxPageCache) appendResident(list []extent, offset int64, size int) (
 	// #nosec G103 -- mincore takes addresses
 	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&mapped[0])), uintptr(size), uintptr(unsafe.Pointer(&pages[0])))
 	if failed != 0 {
-		return nil, fmt.Errorf("pages of %s in memory: %w", c.Name(), failed)
+		return nil, fmt.Errorf("list cached pages of %s: %w", c.Name(), failed)
 	}
 	for i, in := range pages {
 		if in&1 == 0 {

@@ -19,7 +19,7 @@ type uncheckedFile struct{ *os.File }
 func newPageCache(file *os.File) (pageCache, error) { return uncheckedFile{file}, nil }
 
 func (uncheckedFile) Drop() ([]extent, error) {
-	return nil, fmt.Errorf("%s can't drop a file from memory: %w", runtime.GOOS, errNotSupported)
+	return nil, fmt.Errorf("%s can't drop a file from the page cache: %w", runtime.GOOS, errNotSupported)
 }
 
 func (uncheckedFile) ReadDisk([]byte, int64) (int, error) { return 0, errNotSupported }

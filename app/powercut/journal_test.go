@@ -118,7 +118,8 @@ func document(ctx context.Context, v *instance.Instance, id uint64) (string, err
 
 func trashed(digest string) string { return "trash " + digest }
 
-// listRecords returns the state of each order (its address) and each abstract (the digests of its documents).
+// listRecords returns the state of each order (its address), each abstract (the digests of its documents), and each
+// instrument (its grantors).
 func listRecords(ctx context.Context, v *instance.Instance) (map[string]string, error) {
 	is := map[string]string{}
 	var err error
@@ -139,6 +140,14 @@ func listRecords(ctx context.Context, v *instance.Instance) (map[string]string, 
 				digests = append(digests, f.Digest)
 			}
 			is["abstract "+a.Abstract.Address] = strings.Join(digests, " ")
+		}
+		at, more = page.Next, page.Next != nil
+	}
+	for at, more := []byte(nil), true; more && err == nil; {
+		var page vault.Page[vault.InstrumentView]
+		page, err = v.Instruments.List(ctx, vault.Query{Position: at, Limit: 100})
+		for _, i := range page.Items {
+			is["instrument "+i.Number] = strings.Join(i.Grantors, "; ")
 		}
 		at, more = page.Next, page.Next != nil
 	}

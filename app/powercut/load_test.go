@@ -94,6 +94,29 @@ func (w *worker) abstract(ctx context.Context, c *client.Client) error {
 	for i, digest := range []string{firstDigest, secondDigest} {
 		w.testServer.journal.add(fmt.Sprint("file ", created.Data.Files[i].ID), change{from, w.testServer.moment(), digest})
 	}
+	return w.instruments(ctx, c, created.Data.ID, created.Data.Files[0].ID)
+}
+
+// instruments records an instrument of an abstract and then changes its grantor.
+func (w *worker) instruments(ctx context.Context, c *client.Client, abstract string, document int64) error {
+	w.count++
+	number := fmt.Sprintf("%s-%d", w.name, w.count)
+	id := int64(0)
+	for _, grantor := range []string{"Cole, Bea", "Cole, Ned"} {
+		from := w.testServer.moment()
+		var err error
+		if id == 0 {
+			recorded, failed := c.CreateInstrument(ctx, abstract, client.InstrumentDraft{Type: "Mortgage", InstrumentNumber: number,
+				Grantors: []string{grantor}, Documents: []map[string]any{{"file_id": document}}})
+			id, err = recorded.ID, failed
+		} else {
+			_, err = c.PatchInstrument(ctx, id, client.Patch{"grantors": []string{grantor}})
+		}
+		w.note("instrument "+number, from, grantor, err)
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -152,6 +152,21 @@ func (t *Tx) InstrumentsOfFile(file uint64) (list []model.Instrument, err error)
 	return list, nil
 }
 
+// InstrumentsReferringTo returns the instruments with a relation to an instrument, live or in the
+// trash.
+func (t *Tx) InstrumentsReferringTo(id uint64) (list []model.Instrument, err error) {
+	for _, source := range t.referringInstruments(refTarget, id) {
+		i, found, err := instruments.find(t, source)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
 // IsInstrumentEnded reports whether a live instrument releases or terminates an instrument.
 func (t *Tx) IsInstrumentEnded(id uint64) (bool, error) {
 	for _, source := range t.referringInstruments(refTarget, id) {

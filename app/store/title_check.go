@@ -38,6 +38,11 @@ func (k *checker) checkInstrument(i model.Instrument) {
 		k.checkIndexed("instrument", i.ID, bucketInstrumentRefs, key)
 	}
 	k.checkReference("instrument", i.ID, "abstract", abstracts.has(k.t, i.AbstractID), i.AbstractID)
+	for _, r := range i.Relations {
+		if r.InstrumentID != 0 {
+			k.checkReference("instrument", i.ID, "instrument", instruments.has(k.t, r.InstrumentID), r.InstrumentID)
+		}
+	}
 	for _, d := range i.Documents {
 		k.checkReference("instrument", i.ID, "file", files.has(k.t, d.FileID), d.FileID)
 	}
