@@ -144,13 +144,16 @@ func (s sampler) headers(item, operation *yaml.Node) (words []string) {
 }
 
 // body returns the curl arguments for the request body. They use the first example of the
-// first media type and send Deed.pdf for each file field.
+// first media type and send Deed.pdf for each list of files, and Runsheet.xlsx for a single file.
 func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 	for media, content := range members(member(operation, "requestBody", "content")) {
 		var example *yaml.Node
 		for _, first := range members(member(content, "examples")) {
 			example = member(first, "value")
 			break
+		}
+		if media == "application/json" && example == nil {
+			return []string{"-H 'Content-Type: application/json'", "-d '{}'"}, nil
 		}
 		if media == "application/json" {
 			raw, err := toJSON(example)
@@ -165,6 +168,9 @@ func (s sampler) body(operation *yaml.Node) (words []string, err error) {
 		for name, property := range members(member(s.resolve(member(content, "schema")), "properties")) {
 			if scalar(member(property, "items", "format")) == "binary" {
 				words = append(words, "-F "+shellQuote(name+"=@Deed.pdf"))
+			}
+			if scalar(member(property, "format")) == "binary" {
+				words = append(words, "-F "+shellQuote(name+"=@Runsheet.xlsx"))
 			}
 		}
 		return words, nil

@@ -202,8 +202,8 @@ func dateOf(year, month, day string) string {
 var (
 	labeledNumber = regexp.MustCompile(`(?i)[^0-9a-z]((?:instrument|instr|inst|reception|recep|rec[-_. ]*(?:no|num|number|#)|document|doc)[-_. ]*` +
 		`(?:no|num|number|nbr)?[-_.# ]*([0-9]{4}-[0-9]{3,12}|[0-9]{3,20}))[^0-9a-z]`)
-	longNumber = regexp.MustCompile(`(?i)[^0-9a-z]([-_#]?([0-9]{4}-[0-9]{5,12}|[0-9]{7,20}))[^0-9a-z]`)
-	bookAndPage   = regexp.MustCompile(`(?i)[^0-9a-z](` + bookLabel + `[-_.# ]*([0-9]{1,9}[a-z]?|[a-z])[-_., ]*` +
+	longNumber  = regexp.MustCompile(`(?i)[^0-9a-z]([-_#]?([0-9]{4}-[0-9]{5,12}|[0-9]{7,20}))[^0-9a-z]`)
+	bookAndPage = regexp.MustCompile(`(?i)[^0-9a-z](` + bookLabel + `[-_.# ]*([0-9]{1,9}[a-z]?|[a-z])[-_., ]*` +
 		`(?:pages|page|pgs|pg|pp|p|folio|fol|f|slide|sl)[-_.# ]*([0-9]{1,9}[a-z]?)(?: ?(?:-|to|thru) ?([0-9]{1,9}))?)[^0-9a-z]`)
 	bookSlash = regexp.MustCompile(`(?i)[^0-9a-z](` + bookLabel + `[-_.# ]*([0-9]{1,9}[a-z]?) ?[-/] ?([0-9]{1,9}[a-z]?)())[^0-9a-z]`)
 )
