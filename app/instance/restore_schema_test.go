@@ -61,11 +61,8 @@ func TestWriteBackupFixture(t *testing.T) {
 // addTitleWork creates an abstract with a mortgage, its release, and a note.
 func addTitleWork(t *testing.T, v *instance.Instance) {
 	t.Helper()
-	operator := model.Actor{Kind: "operator"}
-	a, err := v.Abstracts.Create(t.Context(), operator, model.AbstractDraft{}, nil, vault.Idempotency[vault.AbstractWithFiles]{})
-	if err != nil {
-		t.Fatalf("Abstracts.Create: %v", err)
-	}
+	operator := vaulttest.Operator
+	a := vaulttest.CreateAbstract(t, v)
 	input := func(text string) vault.InstrumentPatch {
 		var in model.InstrumentInput
 		if err := json.Unmarshal([]byte(text), &in); err != nil {
