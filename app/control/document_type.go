@@ -68,7 +68,8 @@ func changedTypes(before, now model.DocumentTypes) (list []apitypes.Definition) 
 		sequence = append(sequence, renamed.Name)
 	}
 	if !slices.Equal(sequence, kept) {
-		list = append(list, apitypes.Definition{Changes: []apitypes.DefinitionChange{{Field: "sequence", From: encoded(sequence), To: encoded(kept)}}})
+		change := apitypes.DefinitionChange{Field: "sequence", From: encoded(sequence), To: encoded(kept)}
+		list = append(list, apitypes.Definition{Changes: []apitypes.DefinitionChange{change}})
 	}
 	return list
 }

@@ -68,7 +68,8 @@ type filenameParser struct {
 var (
 	extension   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{1,4}$`)
 	copySuffix  = regexp.MustCompile(`(?i)[ _-]*(\(\d{1,3}\)|- ?copy|\bcopy)$`)
-	apostrophes = strings.NewReplacer("'", "", "’", "", "‘", "", "–", "-", "—", "-", "‑", "-", "→", " to ", "->", " to ", "\t", " ", "|", " ")
+	apostrophes = strings.NewReplacer("'", "", "’", "", "‘", "", "–", "-", "—", "-", "‑", "-", "→", " to ", "->", " to ",
+		"\t", " ", "|", " ")
 )
 
 // prepareFilename returns a filename without its folder and extension, between two spaces.
@@ -200,7 +201,8 @@ func dateOf(year, month, day string) string {
 }
 
 var (
-	labeledNumber = regexp.MustCompile(`(?i)[^0-9a-z]((?:instrument|instr|inst|reception|recep|rec[-_. ]*(?:no|num|number|#)|document|doc)[-_. ]*` +
+	labeledNumber = regexp.MustCompile(`(?i)[^0-9a-z]((?:instrument|instr|inst|reception|recep|rec[-_. ]*(?:no|num|number|#)|document|doc)` +
+		`[-_. ]*` +
 		`(?:no|num|number|nbr)?[-_.# ]*([0-9]{4}-[0-9]{3,12}|[0-9]{3,20}))[^0-9a-z]`)
 	longNumber  = regexp.MustCompile(`(?i)[^0-9a-z]([-_#]?([0-9]{4}-[0-9]{5,12}|[0-9]{7,20}))[^0-9a-z]`)
 	bookAndPage = regexp.MustCompile(`(?i)[^0-9a-z](` + bookLabel + `[-_.# ]*([0-9]{1,9}[a-z]?|[a-z])[-_., ]*` +
@@ -213,9 +215,11 @@ const bookLabel = `((?:deed|mortgage|mtg|plat|lien|misc|miscellaneous|official r
 
 // bookTypes maps labels of books to book types.
 var bookTypes = map[string]string{
-	"deed": "Deed Book", "db": "Deed Book", "dbk": "Deed Book", "mortgage": "Mortgage Book", "mtg": "Mortgage Book", "mob": "MOB", "plat": "Plat Book",
-	"pb": "Plat Book", "lien": "Lien Book", "misc": "Miscellaneous Book", "miscellaneous": "Miscellaneous Book", "or": "Official Records",
-	"orb": "Official Records", "official records": "Official Records", "volume": "Volume", "vol": "Volume", "liber": "Liber", "lib": "Liber", "l": "Liber",
+	"deed": "Deed Book", "db": "Deed Book", "dbk": "Deed Book", "mortgage": "Mortgage Book", "mtg": "Mortgage Book", "mob": "MOB",
+	"plat": "Plat Book",
+	"pb":   "Plat Book", "lien": "Lien Book", "misc": "Miscellaneous Book", "miscellaneous": "Miscellaneous Book", "or": "Official Records",
+	"orb": "Official Records", "official records": "Official Records", "volume": "Volume", "vol": "Volume", "liber": "Liber",
+	"lib": "Liber", "l": "Liber",
 	"reel": "Reel", "cabinet": "Plat Cabinet", "cab": "Plat Cabinet", "cob": "COB",
 }
 

@@ -24,9 +24,11 @@ var filenameTypes = []struct {
 	{"Special Warranty Deed", []string{"special warranty deed", "spec warranty deed", "limited warranty deed", "swd", "lwd"}},
 	{"Warranty Deed", []string{"general warranty deed", "warranty deed", "war deed", "gwd", "wd"}},
 	{"Quitclaim Deed", []string{"quitclaim deed", "quit claim deed", "quitclaim", "quit claim", "qc deed", "qcd", "qc"}},
-	{"Fiduciary Deed", []string{"fiduciary deed", "executors deed", "executor deed", "executrix deed", "administrators deed", "administrator deed",
+	{"Fiduciary Deed", []string{"fiduciary deed", "executors deed", "executor deed", "executrix deed", "administrators deed",
+		"administrator deed",
 		"trustees deed", "trustee deed", "guardians deed", "personal representatives deed", "personal representative deed", "pr deed"}},
-	{"Sheriff's or Tax Deed", []string{"sheriffs or tax deed", "sheriffs deed", "sheriff deed", "tax deed", "commissioners deed", "marshals deed"}},
+	{"Sheriff's or Tax Deed", []string{"sheriffs or tax deed", "sheriffs deed", "sheriff deed", "tax deed", "commissioners deed",
+		"marshals deed"}},
 	{"Corrective Deed", []string{"corrective deed", "correction deed", "deed of correction", "corrected deed"}},
 	{"Deed", []string{"deed"}}, // only if the firm has such a type: the kind of deed is unknown
 	{"UCC", []string{"financing statement", "fixture filing", "ucc 1", "ucc 3", "ucc"}},
@@ -38,7 +40,8 @@ var filenameTypes = []struct {
 	{"Judgment", []string{"abstract of judgment", "judgment", "judgement", "jdgmt", "jgmt", "judg"}},
 	{"Lis Pendens", []string{"lis pendens", "lis pend"}},
 	{"Easement or Right of Way", []string{"easement or right of way", "right of way", "easement", "easmt", "esmnt", "esmt", "row"}},
-	{"Restrictions", []string{"declaration of restrictions", "restrictive covenants", "restrictions", "covenants", "cc rs", "cc r", "ccrs", "ccr"}},
+	{"Restrictions", []string{"declaration of restrictions", "restrictive covenants", "restrictions", "covenants", "cc rs", "cc r",
+		"ccrs", "ccr"}},
 	{"Oil and Gas Lease", []string{"oil and gas lease", "oil gas lease", "og lease", "ogl"}},
 	{"Lease", []string{"memorandum of lease", "lease"}},
 	{"Party Wall", []string{"party wall agreement", "party wall"}},
@@ -58,12 +61,14 @@ var filenameTypes = []struct {
 
 // weakAliases are aliases that also occur in other filenames. They count only together with another
 // field.
-var weakAliases = newSet("rel", "sat", "mod", "row", "aff", "recon", "assign", "release", "survey", "agreement", "discharge", "wd", "qc", "stl", "alr",
+var weakAliases = newSet("rel", "sat", "mod", "row", "aff", "recon", "assign", "release", "survey", "agreement", "discharge",
+	"wd", "qc", "stl", "alr",
 	"aor", "lma", "dot")
 
 // namedInstruments are the words of the instrument that a release, an assignment, a modification,
 // or a subordination is about. They belong to its type, not to its parties.
-var namedInstruments = newSet("of", "mortgage", "mtg", "mtge", "mort", "mortg", "dot", "deed", "trust", "lien", "agreement", "agmt", "loan", "ucc",
+var namedInstruments = newSet("of", "mortgage", "mtg", "mtge", "mort", "mortg", "dot", "deed", "trust", "lien", "agreement",
+	"agmt", "loan", "ucc",
 	"federal", "tax", "judgment", "full", "recorded", "the")
 
 // typeAlias finds the document type in the words of a filename, which are in lower case. It

@@ -69,8 +69,9 @@ func (c *lockedRand) Read(p []byte) (int, error) {
 // Settings returns the default settings, adjusted for tests: no disk reserve, no reserve file, no retention, and a
 // longer search timeout for busy machines.
 func Settings() instance.Settings {
-	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(), Runsheet: runsheet.DefaultLimits(),
-		Users: auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour,
+	return instance.Settings{FileSize: 100 << 20, FilesPerRequest: 100, Inspect: document.DefaultInspectLimits(),
+		Runsheet: runsheet.DefaultLimits(),
+		Users:    auth.UserRules{KnownAddress: 30 * 24 * time.Hour}, TrashKeep: 30 * 24 * time.Hour, ReplayKeep: 24 * time.Hour,
 		Search: search.Settings{Deadline: 20 * time.Second}}
 }
 

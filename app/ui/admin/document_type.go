@@ -89,11 +89,13 @@ func (p *Pages) changeTypes(r *page.Request) error {
 
 // typeForm returns the values of the form for one type.
 func typeForm(form url.Values) model.DocumentType {
-	return model.DocumentType{Name: form.Get("name"), Category: model.Category(form.Get("category")), Encumbrance: form.Get("encumbrance") != ""}
+	return model.DocumentType{Name: form.Get("name"), Category: model.Category(form.Get("category")),
+		Encumbrance: form.Get("encumbrance") != ""}
 }
 
 // applyTypeChange returns the changed list, the index of the changed type, and a notice.
-func applyTypeChange(types model.DocumentTypes, id uint64, form url.Values) (changed model.DocumentTypes, index int, notice string, err error) {
+func applyTypeChange(types model.DocumentTypes, id uint64, form url.Values) (changed model.DocumentTypes, index int, notice string,
+	err error) {
 	changed = slices.Clone(types)
 	index = slices.IndexFunc(changed, func(t model.DocumentType) bool { return t.ID == id })
 	action := form.Get("do")
@@ -119,7 +121,8 @@ func applyTypeChange(types model.DocumentTypes, id uint64, form url.Values) (cha
 		return changed, index, fmt.Sprintf("Document type %q saved.", t.Name), nil
 	case "retire", "use":
 		t.Retired = action == "retire"
-		return changed, index, fmt.Sprintf("Document type %q %s.", t.Name, map[bool]string{true: "retired", false: "restored"}[t.Retired]), nil
+		done := map[bool]string{true: "retired", false: "restored"}[t.Retired]
+		return changed, index, fmt.Sprintf("Document type %q %s.", t.Name, done), nil
 	case "up", "down":
 		to := neighbor(changed, index, action == "up")
 		changed[index], changed[to] = changed[to], changed[index]
