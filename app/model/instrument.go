@@ -214,6 +214,7 @@ func (i Instrument) Names() []string {
 // Changes returns the differences between i and its new version, with API field names.
 func (i Instrument) Changes(to Instrument) []Change {
 	var c changes
+	c.reference("abstract_id", i.AbstractID, to.AbstractID)
 	c.reference("type_id", i.TypeID, to.TypeID)
 	for _, field := range instrumentTexts {
 		c.text(field.name, *field.value(&i), *field.value(&to))

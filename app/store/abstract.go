@@ -63,6 +63,15 @@ func (t *Tx) PutAbstract(a model.Abstract) error {
 	if err := abstracts.save(t, a.ID, &old, existed, &a); err != nil {
 		return err
 	}
+	if open := isOpenAbstract(&a); open != (existed && isOpenAbstract(&old)) {
+		work, err := t.TitleWork(a.ID)
+		if err != nil {
+			return err
+		}
+		if err := t.updateUserAbstracts(&work, &work, open); err != nil {
+			return err
+		}
+	}
 	if existed && (old.County != a.County || old.State != a.State || old.TemplateID != a.TemplateID) {
 		if len(a.Files) > 0 {
 			t.noteChange(typedID(FilesOfAbstract, a.ID)) // search finds files by these fields, so the files have to be reindexed

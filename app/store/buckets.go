@@ -46,6 +46,7 @@ var (
 	bucketAbstractInstruments = []byte("abstract_instruments")
 	bucketTitleWork           = []byte("title_work")
 	bucketOrderAbstracts      = []byte("order_abstracts")
+	bucketUserAbstracts       = []byte("user_abstracts")
 	bucketNotes               = []byte("notes")
 	bucketRecordNotes         = []byte("record_notes")
 )
@@ -79,7 +80,7 @@ func allBuckets() [][]byte {
 // titleBuckets returns the buckets that were added in schema 7.
 func titleBuckets() [][]byte {
 	return [][]byte{bucketInstruments, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketTitleWork,
-		bucketOrderAbstracts, bucketNotes, bucketRecordNotes}
+		bucketOrderAbstracts, bucketUserAbstracts, bucketNotes, bucketRecordNotes}
 }
 
 // initialize creates the buckets, workspace, and first audit entry of a new vault.

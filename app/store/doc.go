@@ -55,6 +55,7 @@
 //	abstract_instruments/ abstract id, instrument id  includes instruments in the trash
 //	title_work/      abstract id          record model.TitleWork
 //	order_abstracts/ order id, abstract id            abstracts of an order
+//	user_abstracts/  user id, due date (10), abstract id  open abstracts that a user works on; 9999-99-99 without a due date
 //	notes/           id                   record model.Note
 //	record_notes/    record, 0x00, note id            notes about a record
 //	changes/         seq                  type and ID of a record; see change.go

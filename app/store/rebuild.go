@@ -176,7 +176,8 @@ func listIndexBuckets() [][]byte {
 
 // titleIndexBuckets returns the indexes of instruments, title work, and notes.
 func titleIndexBuckets() [][]byte {
-	return [][]byte{bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts, bucketRecordNotes}
+	return [][]byte{bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts, bucketUserAbstracts,
+		bucketRecordNotes}
 }
 
 // sortIndexBuckets returns the buckets of the sort indexes.

@@ -51,7 +51,8 @@ func fillAll(t testing.TB, s *Store) {
 				instrument.Relations = []model.Relation{{Kind: model.Releases, InstrumentID: 1}}
 			}
 			err = errors.Join(err, e1, e2, tx.PutOrder(order), tx.PutAbstract(abstract), tx.PutFile(file), tx.PutInstrument(instrument),
-				tx.PutTitleWork(model.TitleWork{AbstractID: i + 1, OrderID: i / 2}),
+				tx.PutTitleWork(model.TitleWork{AbstractID: i + 1, OrderID: i / 2,
+					Assignment: model.Assignment{SearcherID: i % 3, ExaminerID: 2, DueDate: "2026-12-01"}}),
 				tx.PutNote(model.Note{ID: i + 1, Record: fmt.Sprint("file:", i+1), Text: "see page 2", CreatedAt: testTime}))
 		}
 		return err
@@ -62,7 +63,7 @@ func fillAll(t testing.TB, s *Store) {
 func derivedBuckets() [][]byte {
 	return append(listIndexBuckets(), bucketCounters, bucketCounts, bucketFolderNames, bucketFileDigests, bucketFailed, bucketKeyHashes,
 		bucketStoredResponseTimes, bucketInstrumentIndex, bucketInstrumentRefs, bucketAbstractInstruments, bucketOrderAbstracts,
-		bucketRecordNotes)
+		bucketUserAbstracts, bucketRecordNotes)
 }
 
 // derivedContents returns all entries of the derived buckets except counters that are 0.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,6 +18,11 @@ func (k *checker) checkTitleWork() {
 		if w.OrderID != 0 {
 			k.checkReference("title work", w.AbstractID, "order", orders.has(k.t, w.OrderID), w.OrderID)
 			k.checkIndexed("title work", w.AbstractID, bucketOrderAbstracts, orderAbstractKey(&w))
+		}
+		if open, err := k.t.needsWork(w.AbstractID); err == nil && open { // a damaged abstract is another finding
+			for _, key := range userAbstractKeys(&w) {
+				k.checkIndexed("title work", w.AbstractID, bucketUserAbstracts, key)
+			}
 		}
 	})
 	checkTable(k, notes, func(n model.Note) {
@@ -66,6 +72,14 @@ func (k *checker) checkTitleIndexes() {
 		w, err := titleWork.get(k.t, id)
 		return ok && err == nil && w.OrderID != 0 && bytes.Equal(key, orderAbstractKey(&w))
 	})
+	k.checkEntries(bucketUserAbstracts, func(key, _ []byte) bool {
+		id, ok := idSuffix(key)
+		w, err := titleWork.get(k.t, id)
+		open, openErr := k.t.needsWork(id)
+		damaged := errors.Is(openErr, ErrDamaged)
+		return ok && err == nil && (open || damaged) &&
+			slices.ContainsFunc(userAbstractKeys(&w), func(want []byte) bool { return bytes.Equal(want, key) })
+	})
 	k.checkEntries(bucketRecordNotes, func(key, _ []byte) bool {
 		id, ok := idSuffix(key)
 		n, err := notes.get(k.t, id)
@@ -98,9 +112,14 @@ func (r *rebuilder) rebuildInstruments() error {
 	})
 }
 
-// rebuildTitleWork regenerates the index of abstracts by order.
+// rebuildTitleWork regenerates the indexes of abstracts by order and by user.
 func (r *rebuilder) rebuildTitleWork() error {
 	return eachRecord(r, titleWork, func(t *Tx, _ uint64, w *model.TitleWork) error {
+		if open, err := t.needsWork(w.AbstractID); err == nil { // a damaged abstract is reported elsewhere
+			if err := t.updateUserAbstracts(w, w, open); err != nil {
+				return err
+			}
+		}
 		if w.OrderID == 0 {
 			return nil
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"deedkeep/app/model"
@@ -35,6 +36,13 @@ func (t *Tx) PutTitleWork(w model.TitleWork) error {
 			return fmt.Errorf("link abstract %d to its order: %w", w.AbstractID, err)
 		}
 	}
+	open, err := t.needsWork(w.AbstractID)
+	if err != nil {
+		return err
+	}
+	if err := t.updateUserAbstracts(&old, &w, open); err != nil {
+		return err
+	}
 	return titleWork.put(t, w.AbstractID, w)
 }
 
@@ -49,7 +57,71 @@ func (t *Tx) RemoveTitleWork(abstract uint64) error {
 			return fmt.Errorf("unlink abstract %d from its order: %w", abstract, err)
 		}
 	}
+	if err := t.updateUserAbstracts(&old, &old, false); err != nil {
+		return err
+	}
 	return titleWork.remove(t, abstract)
+}
+
+// isOpenAbstract reports whether an abstract needs work: it isn't in the trash, and its status is
+// open (model.IsOpenStatus).
+func isOpenAbstract(a *model.Abstract) bool { return a.Trashed == nil && model.IsOpenStatus(a.Status) }
+
+// needsWork reports whether a stored abstract is open.
+func (t *Tx) needsWork(abstract uint64) (bool, error) {
+	a, found, err := abstracts.find(t, abstract)
+	return found && isOpenAbstract(&a), err
+}
+
+// noDueDate represents a missing due date in the index of open abstracts by user. It sorts after
+// all dates.
+const noDueDate = "9999-99-99"
+
+// userAbstractKeys returns the keys of an abstract in the index of open abstracts by user, one for
+// each person who works on it.
+func userAbstractKeys(w *model.TitleWork) (keys [][]byte) {
+	a := w.Assignment
+	for n, user := range []uint64{a.SearcherID, a.ExaminerID} {
+		if user == 0 || n == 1 && user == a.SearcherID {
+			continue
+		}
+		key := append(encodeUint64(user), cmp.Or(a.DueDate, noDueDate)...)
+		keys = append(keys, append(key, encodeUint64(w.AbstractID)...))
+	}
+	return keys
+}
+
+// updateUserAbstracts replaces the entries of an abstract in the index of open abstracts by user.
+// open says whether the abstract still needs work.
+func (t *Tx) updateUserAbstracts(before, after *model.TitleWork, open bool) error {
+	b := t.bucket(bucketUserAbstracts)
+	for _, key := range userAbstractKeys(before) {
+		if err := b.Delete(key); err != nil {
+			return fmt.Errorf("unassign abstract %d: %w", before.AbstractID, err)
+		}
+	}
+	if !open {
+		return nil
+	}
+	for _, key := range userAbstractKeys(after) {
+		if err := putKeyOnly(b, key); err != nil {
+			return fmt.Errorf("assign abstract %d: %w", after.AbstractID, err)
+		}
+	}
+	return nil
+}
+
+// AbstractsOfUser returns the IDs of up to limit open abstracts that a user searches or examines,
+// by due date. Those without a due date come last.
+func (t *Tx) AbstractsOfUser(user uint64, limit int) (list []uint64) {
+	prefix := encodeUint64(user)
+	c := t.bucket(bucketUserAbstracts).Cursor()
+	for key, _ := c.Seek(prefix); bytes.HasPrefix(key, prefix) && len(list) < limit; key, _ = c.Next() {
+		if id, ok := idSuffix(key); ok {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // AbstractsOfOrder returns the IDs of the abstracts that are linked to an order, live or in the

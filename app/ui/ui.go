@@ -17,6 +17,7 @@ import (
 	"deedkeep/app/ui/help"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/ui/records"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/ui/suggestions"
 	"deedkeep/web"
 )
@@ -63,6 +64,7 @@ func routes(s *page.Site, docs *documents.Pages) []page.Route {
 		account.New(s).Routes(),
 		records.New(s, docs.ShowDocument).Routes(),
 		suggestions.New(s).Routes(),
+		titlework.New(s).Routes(),
 		docs.Routes(),
 		admin.New(s).Routes(),
 		help.New(s).Routes(),

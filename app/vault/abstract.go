@@ -77,6 +77,18 @@ func missingFileError(id uint64) error {
 // invalid field. Rejected documents don't cause an error. They are listed in Failures.
 func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.AbstractDraft, upload *StagedUpload,
 	idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	return a.createWith(ctx, actor, draft, upload, idempotency, createHooks{})
+}
+
+// createHooks are what else belongs to the transaction that creates an abstract. Its functions may be
+// nil.
+type createHooks struct {
+	check func(*store.Tx) error
+	apply func(*store.Tx, model.Abstract) error
+}
+
+func (a *Abstracts) createWith(ctx context.Context, actor model.Actor, draft model.AbstractDraft, upload *StagedUpload,
+	idempotency Idempotency[AbstractWithFiles], hooks createHooks) (AbstractWithFiles, error) {
 	// Validate before syncing the documents, so that an invalid draft doesn't cost a disk
 	// sync. Validate outside the write transaction, because only one can run at a time.
 	// The write transaction only checks that the template hasn't changed.
@@ -95,11 +107,18 @@ func (a *Abstracts) Create(ctx context.Context, actor model.Actor, draft model.A
 		if err := idempotency.CheckUnused(t, a.v); err != nil {
 			return err
 		}
-		created.Abstract, err = a.revalidate(t, draft, validated)
-		return err
+		if created.Abstract, err = a.revalidate(t, draft, validated); err != nil || hooks.check == nil {
+			return err
+		}
+		return hooks.check(t)
 	}, func(t *store.Tx) (err error) {
 		if created.Abstract, created.Files, err = a.create(t, actor, created.Abstract, limited); err != nil {
 			return err
+		}
+		if hooks.apply != nil {
+			if err := hooks.apply(t, created.Abstract); err != nil {
+				return err
+			}
 		}
 		return idempotency.SaveResponse(t, created.Abstract.CreatedAt, created)
 	})

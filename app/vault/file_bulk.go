@@ -1,10 +1,14 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
+	"time"
 
+	"deedkeep/app/document"
 	"deedkeep/app/errs"
 	"deedkeep/app/model"
 	"deedkeep/app/store"
@@ -56,6 +60,198 @@ func (f *Files) move(ctx context.Context, actor model.Actor, ids []uint64, folde
 		return errors.Join(t.PutFile(now), t.AddEvent(model.Event{At: f.v.Now(), Actor: actor, Kind: "file.changed",
 			Record: txn.RecordRef(FileOps.Name, old.ID), Changes: old.Changes(now)}))
 	})
+}
+
+// Destination is where documents are moved to: an abstract, a folder, or neither.
+type Destination struct{ Abstract, Folder uint64 }
+
+// MoveRequest describes a move of documents.
+type MoveRequest struct {
+	Files []uint64
+	To    Destination
+	// From limits the move to documents that are still there. nil means no limit.
+	From *Destination
+	// Instruments move to the abstract together with their documents. Those with a document that
+	// doesn't move stay.
+	Instruments []uint64
+	// Positions are the places of documents in the abstract's list, starting with 0. Other documents
+	// are appended.
+	Positions map[uint64]int
+}
+
+// MoveResult is the outcome of a move of documents.
+type MoveResult struct {
+	Moved       int // number of documents, including those that were there already
+	Instruments int
+	Skipped     []Skipped
+}
+
+// MoveTo moves documents to an abstract or a folder in one transaction, together with instruments of
+// theirs. It skips documents that no longer exist and those for which the abstract has no room. It
+// returns NotFound if there is no such abstract or folder.
+func (f *Files) MoveTo(ctx context.Context, actor model.Actor, req MoveRequest) (result MoveResult, err error) {
+	ids := slices.Compact(slices.Sorted(slices.Values(req.Files)))
+	var selected selection
+	var instruments []model.Instrument
+	err = f.v.Update(ctx, actor, func(t *store.Tx) error {
+		room, err := f.room(t, req.To)
+		if err != nil {
+			return err
+		}
+		selected, err = selectFiles(t, ids, func(file model.File) (reason string, unchanged bool) {
+			at := Destination{file.AbstractID, file.FolderID}
+			switch {
+			case at == req.To:
+				return "", true
+			case req.From != nil && at != *req.From:
+				return "It was moved in the meantime.", false
+			case room == 0:
+				return document.ReasonAbstractFull + ".", false
+			}
+			room--
+			return "", false
+		})
+		if err != nil {
+			return err
+		}
+		if instruments, err = instrumentsToMove(t, req, selected.ids); err == nil && len(selected.ids) == 0 {
+			err = txn.ErrNoChange
+		}
+		return err
+	}, func(t *store.Tx) error {
+		at := f.v.Now()
+		for _, id := range selected.ids {
+			if err := moveFile(t, actor, at, id, req.To); err != nil {
+				return err
+			}
+		}
+		for _, i := range instruments {
+			if err := moveInstrument(t, actor, at, i, req.To.Abstract); err != nil {
+				return err
+			}
+		}
+		return placeFiles(t, req, selected.ids)
+	})
+	if errors.Is(err, txn.ErrNoChange) {
+		err = nil
+	}
+	if err != nil {
+		return MoveResult{}, err
+	}
+	return MoveResult{selected.unchanged + len(selected.ids), len(instruments), selected.skipped}, nil
+}
+
+// room returns how many documents fit into the destination. It returns NotFound if the destination
+// doesn't exist.
+func (f *Files) room(t *store.Tx, to Destination) (int, error) {
+	if to.Abstract == 0 {
+		if to.Folder != 0 && !t.HasFolder(to.Folder) {
+			return 0, errs.RecordNotFound("folder", to.Folder)
+		}
+		return math.MaxInt, nil
+	}
+	abstract, err := t.Abstract(to.Abstract)
+	return max(0, f.v.MaxFilesPerAbstract()-len(abstract.Files)), err
+}
+
+// moveFile moves a document and adds an audit entry.
+func moveFile(t *store.Tx, actor model.Actor, at time.Time, id uint64, to Destination) error {
+	old, err := t.File(id)
+	if err != nil {
+		return err
+	}
+	now := old
+	now.AbstractID, now.FolderID = to.Abstract, to.Folder
+	if now, err = FileOps.save(t, now, at); err != nil {
+		return err
+	}
+	return t.AddEvent(model.Event{At: at, Actor: actor, Kind: "file.changed", Record: txn.RecordRef(FileOps.Name, id), Changes: old.Changes(now)})
+}
+
+// placeFiles moves documents to their positions in the list of the abstract.
+func placeFiles(t *store.Tx, req MoveRequest, moved []uint64) error {
+	moved = slices.DeleteFunc(slices.Clone(moved), func(id uint64) bool { _, ok := req.Positions[id]; return !ok })
+	if req.To.Abstract == 0 || len(moved) == 0 {
+		return nil
+	}
+	abstract, err := t.Abstract(req.To.Abstract)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(moved, func(a, b uint64) int { return cmp.Compare(req.Positions[a], req.Positions[b]) })
+	for _, id := range moved {
+		abstract.RemoveFile(id)
+	}
+	for _, id := range moved {
+		abstract.RestoreFile(id, req.Positions[id])
+	}
+	return t.PutAbstract(abstract)
+}
+
+// instrumentsToMove returns the instruments of a request that move with the documents.
+func instrumentsToMove(t *store.Tx, req MoveRequest, moved []uint64) (list []model.Instrument, err error) {
+	if req.To.Abstract == 0 {
+		return nil, nil
+	}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(req.Instruments))) {
+		i, err := t.Instrument(id)
+		if errs.KindOf(err) == errs.NotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if i.AbstractID != req.To.Abstract && onlyIn(i, moved) {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// onlyIn reports whether an instrument has documents and all of them are among files.
+func onlyIn(i model.Instrument, files []uint64) bool {
+	other := func(d model.DocumentLink) bool { return !slices.Contains(files, d.FileID) }
+	return len(i.Documents) > 0 && !slices.ContainsFunc(i.Documents, other)
+}
+
+// moveInstrument moves an instrument to another abstract and adds an audit entry. Its relations stay,
+// even those to instruments of the other abstract.
+func moveInstrument(t *store.Tx, actor model.Actor, at time.Time, i model.Instrument, abstract uint64) error {
+	now := i
+	now.AbstractID, now.Version, now.UpdatedAt = abstract, i.Version+1, nextUpdateTime(at, i.UpdatedAt)
+	return errors.Join(putInstrument(t, now), bumpRunsheet(t, i.AbstractID), t.AddEvent(model.Event{At: at, Actor: actor,
+		Kind: "instrument.changed", Record: txn.RecordRef(instrumentType, i.ID), Changes: i.Changes(now)}))
+}
+
+// MovableInstruments returns the live instruments of abstracts that can move together with documents:
+// those whose documents are all among them.
+func (f *Files) MovableInstruments(ctx context.Context, files []uint64) (list []InstrumentView, err error) {
+	err = f.v.Store.View(ctx, func(t *store.Tx) error {
+		types, err := t.DocumentTypes()
+		if err != nil {
+			return err
+		}
+		seen := map[uint64]bool{}
+		for _, file := range files {
+			instruments, err := t.InstrumentsOfFile(file)
+			if err != nil {
+				return err
+			}
+			for _, i := range instruments {
+				if i.Trashed != nil || seen[i.ID] || !onlyIn(i, files) {
+					continue
+				}
+				seen[i.ID] = true
+				view, err := f.v.Instruments.withStatus(t, types, i)
+				if err != nil {
+					return err
+				}
+				list = append(list, view)
+			}
+		}
+		return nil
+	})
+	return list, err
 }
 
 // TrashMany moves documents to the trash in one transaction. It returns the number of

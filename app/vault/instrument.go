@@ -191,8 +191,9 @@ func (s *Instruments) check(t *store.Tx, actor model.Actor, old model.Instrument
 			return f.Pages, err == nil && belongs(f.AbstractID)
 		},
 		Instrument: func(id uint64) (model.Instrument, bool) {
+			related := func(r model.Relation) bool { return r.InstrumentID == id } // it may have moved to another abstract
 			i, err := t.Instrument(id)
-			return i, err == nil && belongs(i.AbstractID)
+			return i, err == nil && (belongs(i.AbstractID) || slices.ContainsFunc(old.Relations, related))
 		},
 		Actor: actor,
 	})

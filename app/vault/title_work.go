@@ -84,9 +84,7 @@ func (s *TitleWork) change(ctx context.Context, actor model.Actor, abstract uint
 func (s *TitleWork) SetOrder(ctx context.Context, actor model.Actor, abstract, order uint64, match Match) (model.TitleWork, error) {
 	return s.change(ctx, actor, abstract, orderPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		if order != 0 {
-			if _, err := t.Order(order); errs.KindOf(err) == errs.NotFound {
-				return errs.InvalidField("order_id", errs.InvalidChoice)
-			} else if err != nil {
+			if err := checkOrder(t, order); err != nil {
 				return err
 			}
 		}
@@ -137,14 +135,91 @@ func unlinkOrder(t *store.Tx, order uint64) error {
 func (s *TitleWork) SetAssignment(ctx context.Context, actor model.Actor, abstract uint64, members map[string]json.RawMessage, match Match,
 ) (model.TitleWork, error) {
 	return s.change(ctx, actor, abstract, assignmentPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
-		assignment, rejected := model.CheckAssignment(members, func(id uint64) bool {
-			u, err := t.User(id)
-			known := id == work.Assignment.SearcherID || id == work.Assignment.ExaminerID
-			return err == nil && (known || u.DisabledAt == nil && u.Role != model.RoleViewer)
-		})
-		work.Assignment = assignment
-		return rejected.Err()
+		return checkAssignment(t, members, &work.Assignment)
 	})
+}
+
+// checkAssignment replaces an assignment with the validated members. Only enabled users who may make
+// changes can work on an abstract, but people who already do stay valid.
+func checkAssignment(t *store.Tx, members map[string]json.RawMessage, a *model.Assignment) error {
+	assignment, rejected := model.CheckAssignment(members, func(id uint64) bool {
+		u, err := t.User(id)
+		known := id == a.SearcherID || id == a.ExaminerID
+		return err == nil && (known || u.DisabledAt == nil && u.Role != model.RoleViewer)
+	})
+	*a = assignment
+	return rejected.Err()
+}
+
+// CreateForOrder is like Abstracts.Create. In the same transaction, it links the abstract to an order
+// and sets who works on it. It returns Invalid for the field order_id if there is no such order.
+func (s *TitleWork) CreateForOrder(ctx context.Context, actor model.Actor, order uint64, draft model.AbstractDraft,
+	assignment map[string]json.RawMessage, upload *StagedUpload, idempotency Idempotency[AbstractWithFiles]) (AbstractWithFiles, error) {
+	var work model.TitleWork
+	check := func(t *store.Tx) error {
+		work = model.TitleWork{OrderID: order, Versions: model.TitleWorkVersions{Order: 1, Assignment: 1}}
+		if err := checkOrder(t, order); err != nil {
+			return err
+		}
+		return checkAssignment(t, assignment, &work.Assignment)
+	}
+	if err := s.v.Store.View(ctx, check); err != nil { // before the documents are stored
+		return AbstractWithFiles{}, err
+	}
+	return s.v.Abstracts.createWith(ctx, actor, draft, upload, idempotency, createHooks{check, func(t *store.Tx, created model.Abstract) error {
+		work.AbstractID = created.ID
+		return errors.Join(t.PutTitleWork(work),
+			s.v.AddEvent(t, created.CreatedAt, actor, orderPart.event, txn.RecordRef(AbstractOps.Name, created.ID), nil))
+	}})
+}
+
+// checkOrder returns Invalid if there is no such order.
+func checkOrder(t *store.Tx, order uint64) error {
+	_, err := t.Order(order)
+	if errs.KindOf(err) == errs.NotFound {
+		return errs.InvalidField("order_id", errs.InvalidChoice)
+	}
+	return err
+}
+
+// AssignedAbstract is an abstract that a user searches or examines.
+type AssignedAbstract struct {
+	Abstract   model.Abstract
+	Heading    string
+	Assignment model.Assignment
+	Order      model.Order // zero if the abstract isn't linked to a live order
+}
+
+// AssignedTo returns up to limit open abstracts that a user searches or examines, by due date. Those
+// without a due date come last. more reports whether there are others. The cost doesn't depend on the
+// number of abstracts.
+func (s *TitleWork) AssignedTo(ctx context.Context, user uint64, limit int) (list []AssignedAbstract, more bool, err error) {
+	err = s.v.Store.View(ctx, func(t *store.Tx) error {
+		ids := t.AbstractsOfUser(user, limit+1)
+		more = len(ids) > limit
+		for _, id := range ids[:min(len(ids), limit)] {
+			a, err := t.Abstract(id)
+			if errs.KindOf(err) == errs.NotFound || errors.Is(err, store.ErrDamaged) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			work, err := t.TitleWork(id)
+			if err != nil {
+				return err
+			}
+			assigned := AssignedAbstract{Abstract: a, Heading: s.v.HeadingIn(t, a), Assignment: work.Assignment}
+			if work.OrderID != 0 {
+				if assigned.Order, err = t.Order(work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
+					return err
+				}
+			}
+			list = append(list, assigned)
+		}
+		return nil
+	})
+	return list, more, err
 }
 
 // SetNamesRun replaces the names run of an abstract. It returns Invalid, listing every invalid row.
@@ -163,8 +238,9 @@ func (s *TitleWork) SetRequirements(ctx context.Context, actor model.Actor, abst
 ) (model.TitleWork, error) {
 	return s.change(ctx, actor, abstract, requirementsPart, match, func(t *store.Tx, _ model.Abstract, work *model.TitleWork) error {
 		list, rejected := model.CheckRequirements(rows, func(id uint64) bool {
+			known := func(row model.RequirementRow) bool { return row.InstrumentID == id } // it may have moved to another abstract
 			i, err := t.Instrument(id)
-			return err == nil && (i.AbstractID == abstract || i.AbstractID == work.PriorID)
+			return err == nil && (i.AbstractID == abstract || i.AbstractID == work.PriorID) || slices.ContainsFunc(work.Requirements, known)
 		})
 		work.Requirements = list
 		return rejected.Err()

@@ -7,6 +7,7 @@ import (
 
 	"deedkeep/app/model"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
 )
 
@@ -17,6 +18,7 @@ type abstractView struct {
 	Opaque, Heading, Under string
 	Same                   []abstractRow // abstracts with the same file number
 	Documents              documentList
+	Work                   titlework.Work
 }
 
 // Aside returns the field groups shown next to the documents.
@@ -48,6 +50,9 @@ func (p *Pages) showAbstract(r *page.Request, rejected page.NameProblem) error {
 		return err
 	}
 	if view.Related, err = p.Vault.Search.RelatedToAbstract(r.Context(), filed.Abstract); err != nil {
+		return err
+	}
+	if view.Work, err = p.work.Load(r, filed.Abstract, template); err != nil {
 		return err
 	}
 	var scripts []string

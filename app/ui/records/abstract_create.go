@@ -2,8 +2,10 @@ package records
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"deedkeep/app/errs"
@@ -20,8 +22,10 @@ type abstractForm struct {
 	Fields    []page.Input
 	Once      string       // identifies this form, so that submitting it twice creates only one abstract
 	Wrong     []page.Input // inputs with invalid values, for the list of problems
-	Order     model.Order  // order whose values prefill the form; zero value if there is none
+	Order     model.Order  // order that the abstract is for, whose values prefill the form; zero value if there is none
 	From      string       // opaque ID of that order
+	Due       []page.Input // due date of the assignment, if there is an order
+	Unmatched string       // product of the order if the template has no such search type
 	Bare      bool         // the submitted form was blank: submitting it again creates the abstract anyway
 	Problem   string       // a problem that doesn't belong to a field
 }
@@ -47,7 +51,14 @@ func (p *Pages) showNewAbstract(r *page.Request, form url.Values) error {
 		return err
 	}
 	if order.ID != 0 {
-		form = prefillFromOrder(form, order)
+		templates, err := p.Vault.Templates.List(r.Context())
+		if err != nil {
+			return err
+		}
+		if !form.Has("template") {
+			form.Set("template", templateForOrder(templates, order))
+		}
+		form = prefillFromOrder(form, order, chosenTemplate(templates, form.Get("template")))
 	}
 	return p.renderNewAbstract(r, http.StatusOK, form, nil)
 }
@@ -64,18 +75,43 @@ func (p *Pages) renderNewAbstract(r *page.Request, status int, form url.Values, 
 	view.Template = chosenTemplate(view.Templates, form.Get("template"))
 	view.Property = page.PropertyInputs(form.Get, rejected)
 	view.Fields = page.SubmittedInputs(view.Template.Fields, form, rejected)
+	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
+	switch {
+	case view.Order.ID != 0:
+		view.addOrder(form, rejected)
+	case view.From != "":
+		view.From, view.Problem = "", "The order was deleted. If you continue, the abstract is created without an order."
+	}
 	for _, list := range [][]page.Input{view.Property, view.Fields} {
 		for i := range list {
 			list[i].Fresh = true
 		}
 	}
-	view.Wrong = wrongInputs(view.Property, view.Fields)
-	view.Problem, view.Bare = rejected["template_id"], rejected[confirmBlankField] != ""
+	view.Wrong = wrongInputs(view.Due, view.Property, view.Fields)
 	if r.IsPart() {
 		return p.RenderPart(r, status, "abstractnew.html", "form", view)
 	}
 	return p.RenderPage(r, status, "abstractnew.html", page.Page{Heading: "New abstract", Section: "abstracts", Data: view})
 }
+
+// addOrder adds what the form shows about the order that the abstract is for.
+func (v *abstractForm) addOrder(form url.Values, rejected map[string]string) {
+	due := page.Input{Name: "due_date", Label: "Due date", Type: model.Date, Values: page.SubmittedValues(model.Date, form["due_date"])}
+	due.Problem = page.ProblemText(due.Type, rejected["due_date"])
+	v.Due = []page.Input{due}
+	markCarriedOver(v.Order, v.Template, v.Due, v.Property, v.Fields)
+	product := v.Order.Custom.Text("product")
+	if at := slices.IndexFunc(v.Fields, func(in page.Input) bool { return in.Name == searchTypeField }); at >= 0 && product != "" &&
+		len(optionsOf(v.Template, "search_type", []string{product})) == 0 {
+		v.Unmatched = product
+	}
+}
+
+// Client returns the client of the order.
+func (v abstractForm) Client() string { return v.Order.Custom.Text("client") }
+
+// ClientFile returns the client's file number.
+func (v abstractForm) ClientFile() string { return v.Order.Custom.Text("client_file_number") }
 
 // chosenTemplate returns the template with the given ID. If there is none, it returns the default
 // template or, without a default, the first template.
@@ -94,8 +130,9 @@ func chosenTemplate(list []model.Template, number string) (chosen model.Template
 // confirmBlankField is the name of the form field that confirms the creation of a blank abstract.
 const confirmBlankField = "bare"
 
-// createAbstract creates an abstract. If the same form is submitted twice, the second request
-// redirects to the abstract that the first one created.
+// createAbstract creates an abstract. If it is for an order, the order is linked at the same time. If
+// the same form is submitted twice, the second request redirects to the abstract that the first one
+// created.
 func (p *Pages) createAbstract(r *page.Request) error {
 	form := r.PostForm
 	templates, err := p.Vault.Templates.List(r.Context())
@@ -109,22 +146,38 @@ func (p *Pages) createAbstract(r *page.Request) error {
 	if isBlankForm(form, template) && form.Get(confirmBlankField) == "" {
 		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, map[string]string{confirmBlankField: "empty"})
 	}
+	order, err := p.sourceOrder(r, form)
+	if errs.KindOf(err) == errs.NotFound {
+		return p.renderNewAbstract(r, http.StatusUnprocessableEntity, form, nil)
+	}
+	if err != nil {
+		return err
+	}
 	tray, err := p.Vault.Files.Stage(r.Context())
 	if err != nil {
 		return err
 	}
 	defer tray.Discard()
+	draft := abstractDraft(form, template)
+	return createRecord(p, r, "Abstract created. Drop documents anywhere on this page to upload them.",
+		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
+		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
+			if order.ID == 0 {
+				return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
+			}
+			due := page.EncodeJSON(page.NormalizeDate(form.Get("due_date")))
+			return p.Vault.TitleWork.CreateForOrder(r.Context(), r.Actor, order.ID, draft, map[string]json.RawMessage{"due_date": due}, tray, idempotency)
+		}, p.renderNewAbstract)
+}
+
+// abstractDraft returns the abstract that a form describes.
+func abstractDraft(form url.Values, template model.Template) model.AbstractDraft {
 	line := func(name string) model.Input { return model.StringInput(form.Get(name)) }
 	number, _ := strconv.ParseUint(form.Get("template"), 10, 63) // 0 selects the default template
-	draft := model.AbstractDraft{
+	return model.AbstractDraft{
 		TemplateID:    model.NewIDInput(number),
 		Custom:        page.SubmittedCustom(template.Fields, form),
 		PropertyDraft: model.PropertyDraft{Address: line("address"), City: line("city"), County: line("county"), State: line("state")},
 		TaxMap:        line("tax_map"),
 	}
-	return createRecord(p, r, "Abstract created. Drop documents anywhere on this page to upload them.",
-		func(created vault.AbstractWithFiles) string { return p.AbstractPath(created.Abstract.ID) },
-		func(idempotency vault.Idempotency[vault.AbstractWithFiles]) (vault.AbstractWithFiles, error) {
-			return p.Vault.Abstracts.Create(r.Context(), r.Actor, draft, tray, idempotency)
-		}, p.renderNewAbstract)
 }

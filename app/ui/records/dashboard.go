@@ -8,6 +8,7 @@ import (
 	"deedkeep/app/errs"
 	"deedkeep/app/instance"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
 )
 
@@ -19,6 +20,7 @@ type dashboardView struct {
 	New      bool        // the vault is empty
 	MayRetry bool        // the visitor may retry processing failed documents
 	Steps    []setupStep // setup steps shown while the vault is empty
+	MyWork   titlework.MyWork
 }
 
 // latestDocuments contains the most recently uploaded documents.
@@ -49,6 +51,9 @@ func (p *Pages) dashboardPage(r *page.Request) error {
 	view := dashboardView{Dashboard: d, DueDays: instance.DueDays, New: d.Status.Abstracts+d.Status.Orders+d.Status.Files == 0}
 	view.Warnings = dashboardWarnings(d, r.Visitor, p.LocalNow())
 	view.MayRetry = slices.ContainsFunc(d.Failed, func(f vault.Document) bool { return f.Retryable() })
+	if view.MyWork, err = titlework.LoadMyWork(r.Context(), p.Site, r.Visitor, titlework.DeskRows); err != nil {
+		return err
+	}
 	if view.New {
 		if view.Steps, err = p.setupSteps(r, d); err != nil {
 			return err

@@ -4,9 +4,12 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"deedkeep/app/model"
+	"deedkeep/app/search"
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 	"deedkeep/app/vault"
 )
 
@@ -17,10 +20,19 @@ type orderView struct {
 	Fields  []model.Field
 	Same    []model.Order // other orders with the same number
 	Earlier bool          // the history has earlier entries that are not shown
+	Linked  []titlework.OrderAbstract
+	Notes   titlework.Notes
 }
 
-// MoreAbstracts reports whether the property has more abstracts than are shown.
-func (s orderView) MoreAbstracts() bool {
+// Priors returns the abstracts with the order's parcel or address that aren't linked to it.
+func (s orderView) Priors() []search.Hit {
+	return slices.DeleteFunc(slices.Clone(s.Related.ByKind("abstract").Hits), func(hit search.Hit) bool {
+		return slices.ContainsFunc(s.Linked, func(a titlework.OrderAbstract) bool { return a.Abstract.ID == hit.ID })
+	})
+}
+
+// MorePriors reports whether the property has more abstracts than are shown.
+func (s orderView) MorePriors() bool {
 	return s.Related.ByKind("abstract").More
 }
 
@@ -45,6 +57,12 @@ func (p *Pages) showOrder(r *page.Request, status int, s orderView) (err error) 
 		return err
 	}
 	if s.Related, err = p.Vault.Search.RelatedToOrder(r.Context(), s.Order); err != nil {
+		return err
+	}
+	if s.Linked, err = p.work.OrderAbstracts(r, s.ID); err != nil {
+		return err
+	}
+	if s.Notes, err = p.work.OrderNotes(r, s.ID); err != nil {
 		return err
 	}
 	if err := p.addRecentHistory(r.Context(), &s); err != nil {

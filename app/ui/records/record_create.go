@@ -1,13 +1,8 @@
 package records
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"net/http"
 	"net/url"
 
-	"deedkeep/app/errs"
 	"deedkeep/app/ui/page"
 	"deedkeep/app/vault"
 )
@@ -18,40 +13,7 @@ import (
 func createRecord[T any](p *Pages, r *page.Request, notice string, pathOf func(T) string, create func(vault.Idempotency[T]) (T, error),
 	showForm func(r *page.Request, status int, form url.Values, rejected map[string]string) error,
 ) error {
-	idempotency := formIdempotency(r, pathOf)
-	created, err := create(idempotency)
-	domainErr, ok := errors.AsType[*errs.Error](err)
-	switch {
-	case errors.Is(err, vault.ErrAlreadyProcessed):
-		stored, found, err := p.Vault.StoredResponse(r.Context(), idempotency.KeyHash)
-		if err != nil || !found {
-			return errors.Join(err, page.NotFound(r))
-		}
-		return r.Redirect(page.LocalAddress(stored.Header["Location"]))
-	case ok && domainErr.Kind == errs.Invalid:
-		return showForm(r, http.StatusUnprocessableEntity, r.PostForm, page.FieldProblems(domainErr.Fields))
-	case err != nil:
-		return err
-	}
-	return p.RedirectWithNotice(r, pathOf(created), notice)
-}
-
-// formIdempotency returns the idempotency key of a form and the redirect to store under it. The key
-// depends on the form's token and content, so a form that the user goes back to and changes counts
-// as a new form. Without a token, nothing is stored.
-func formIdempotency[T any](r *page.Request, pathOf func(T) string) vault.Idempotency[T] {
-	if r.PostForm.Get("once") == "" {
-		return vault.Idempotency[T]{}
-	}
-	form := r.PostForm.Encode()
-	content := sha256.Sum256([]byte(form))
-	return vault.Idempotency[T]{
-		KeyHash:     sha256.Sum256([]byte("page\n" + r.Record() + "\nPOST " + r.URL.Path + "\n" + form)),
-		RequestHash: hex.EncodeToString(content[:]),
-		Render: func(created T) (int, map[string]string, []byte, error) {
-			return http.StatusSeeOther, map[string]string{"Location": pathOf(created)}, nil, nil
-		},
-	}
+	return page.CreateRecord(p.Site, r, notice, pathOf, create, showForm)
 }
 
 // wrongInputs returns the inputs with invalid values, for the list of problems. The first of them gets

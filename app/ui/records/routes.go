@@ -4,12 +4,14 @@ package records
 
 import (
 	"deedkeep/app/ui/page"
+	"deedkeep/app/ui/records/titlework"
 )
 
 // Pages contains the handlers of this package's pages.
 type Pages struct {
 	*page.Site
 	showDocument documentHandler
+	work         *titlework.Pages
 }
 
 // documentHandler renders a document's viewer page after a new document name was rejected.
@@ -18,7 +20,7 @@ type documentHandler func(r *page.Request, rejected page.NameProblem) error
 // New returns the handlers of this package's pages. showDocument renders the viewer page if a form
 // on that page was rejected.
 func New(s *page.Site, showDocument documentHandler) *Pages {
-	return &Pages{Site: s, showDocument: showDocument}
+	return &Pages{Site: s, showDocument: showDocument, work: titlework.New(s)}
 }
 
 // Routes returns the routes of the pages.
@@ -63,6 +65,8 @@ func (p *Pages) Routes() []page.Route {
 		page.NewRoute("POST /vault/{n}/rename", page.MayWrite, p.renameFolder),
 		page.NewRoute("POST /vault/{n}/move", page.MayWrite, p.moveFolder),
 		page.NewRoute("POST /vault/{n}/remove", page.MayWrite, p.removeFolder),
+		page.NewRoute("GET /documents/move", page.MayRead, p.movePage),
+		page.NewRoute("GET /documents/{n}/move", page.MayRead, p.movePage),
 		page.NewRoute("POST /documents/move", page.MayWrite, p.moveDocuments),
 		page.NewRoute("POST /documents/trash", page.MayWrite, p.trashDocuments),
 	}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"deedkeep/app/model"
+)
+
+// The index of open abstracts by user follows the assignment, the status, and the trash. It is sorted
+// by due date.
+func TestAbstractsOfUser(t *testing.T) {
+	s := openNew(t)
+	want := func(what string, user uint64, ids ...uint64) {
+		t.Helper()
+		view(t, s, func(tx *Tx) error {
+			if got := tx.AbstractsOfUser(user, 9); !slices.Equal(got, ids) {
+				t.Errorf("%s: got %v, want %v", what, got, ids)
+			}
+			return nil
+		})
+		if findings := check(t, s); len(findings) > 0 {
+			t.Errorf("%s: got findings %+v, want none", what, findings)
+		}
+	}
+	work := func(id, searcher, examiner uint64, due string) model.TitleWork {
+		return model.TitleWork{AbstractID: id, Assignment: model.Assignment{SearcherID: searcher, ExaminerID: examiner, DueDate: due}}
+	}
+	abstract := func(id uint64, status string, trashed *model.Trashed) model.Abstract {
+		return model.Abstract{ID: id, Status: status, Version: 1, CreatedAt: testTime, Trashed: trashed}
+	}
+	update(t, s, func(tx *Tx) error {
+		for range 3 {
+			if _, err := tx.NewAbstractID(); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.PutTitleWork(work(1, 5, 5, "")), tx.PutAbstract(abstract(1, "New", nil)), tx.PutAbstract(abstract(2, "New", nil)),
+			tx.PutAbstract(abstract(3, "Complete", nil)), tx.PutTitleWork(work(2, 5, 6, "2026-12-01")), tx.PutTitleWork(work(3, 5, 0, "2026-11-01")))
+	})
+	want("new", 5, 2, 1)
+	want("examiner", 6, 2)
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(tx.PutAbstract(abstract(3, "In Exam", nil)), tx.PutTitleWork(work(2, 5, 7, "2027-01-01")))
+	})
+	want("reopened", 5, 3, 2, 1)
+	want("no longer the examiner", 6)
+	want("the new examiner", 7, 2)
+	update(t, s, func(tx *Tx) error {
+		return errors.Join(tx.PutAbstract(abstract(2, "New", trashedAt(1, ""))), tx.PutAbstract(abstract(3, "Complete", nil)))
+	})
+	want("trashed and completed", 5, 1)
+	update(t, s, func(tx *Tx) error { return tx.PutAbstract(abstract(2, "New", nil)) })
+	want("restored", 7, 2)
+	update(t, s, func(tx *Tx) error { return errors.Join(tx.RemoveTitleWork(2), tx.RemoveAbstract(2)) })
+	want("purged", 7)
+}

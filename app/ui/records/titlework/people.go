@@ -1,0 +1,159 @@
+package titlework
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+)
+
+// People is the template data of the order and the people of an abstract.
+type People struct {
+	section
+	Order              model.Order // zero if the abstract isn't linked to a live order
+	Linked             bool        // the abstract is linked to an order, which may be in the trash
+	Client, ClientFile string      // of the order
+	Assignment         model.Assignment
+	Due                model.Order // has the due date of the assignment and the status of the abstract
+	Searcher, Examiner string
+	Prior, PriorPath   string // the abstract that this one brings down
+	Users              []person
+	Problems           map[string]string
+	Theirs             string // the stored assignment, after another user changed it in the meantime
+}
+
+// person is a user who can work on abstracts.
+type person struct {
+	ID   uint64
+	Name string
+}
+
+// people returns the order and the people of an abstract.
+func (p *Pages) people(r *page.Request, s source) (view People, err error) {
+	ctx, a := r.Context(), s.work.Assignment
+	view = People{section: s.section("people", s.work.Versions.Assignment), Linked: s.work.OrderID != 0, Assignment: a}
+	view.Due = model.Order{DueDate: a.DueDate, Status: s.abstract.Status}
+	if view.Linked {
+		if view.Order, err = p.Vault.Orders.Get(ctx, s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
+			return view, err
+		}
+		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
+	}
+	if s.work.PriorID != 0 {
+		prior, err := p.Vault.Abstracts.Get(ctx, s.work.PriorID)
+		if err != nil && errs.KindOf(err) != errs.NotFound {
+			return view, err
+		}
+		if err == nil {
+			headings, err := p.Vault.Abstracts.Headings(ctx, prior.Abstract)
+			if err != nil {
+				return view, err
+			}
+			view.Prior, view.PriorPath = headings[0], p.AbstractPath(prior.Abstract.ID)
+		}
+	}
+	users, err := p.Vault.Users.List(ctx)
+	for _, u := range users {
+		known := u.ID == a.SearcherID || u.ID == a.ExaminerID
+		if known || u.DisabledAt == nil && u.Role != model.RoleViewer {
+			view.Users = append(view.Users, person{u.ID, u.Name})
+		}
+	}
+	view.Searcher, view.Examiner = view.name(a.SearcherID), view.name(a.ExaminerID)
+	return view, err
+}
+
+// name returns the name of a user who can work on the abstract, or "" if there is no such user.
+func (v People) name(id uint64) string {
+	for _, u := range v.Users {
+		if u.ID == id {
+			return u.Name
+		}
+	}
+	return ""
+}
+
+// OrderGone reports whether the linked order is in the trash.
+func (v People) OrderGone() bool { return v.Linked && v.Order.ID == 0 }
+
+func (p *Pages) showPeople(r *page.Request, status int, s source, view People) error {
+	return p.show(r, status, s, "titlework_people", "Order and people", view)
+}
+
+// peoplePage serves the order and the people of an abstract, or the form of the assignment.
+func (p *Pages) peoplePage(r *page.Request) error {
+	s, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	view, err := p.people(r, s)
+	if err != nil {
+		return err
+	}
+	view.Editing, view.Focus = isEditing(r), r.IsPart()
+	return p.showPeople(r, http.StatusOK, s, view)
+}
+
+// savePeople saves who works on an abstract and by when.
+func (p *Pages) savePeople(r *page.Request) error {
+	s, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	form := r.PostForm
+	members := map[string]json.RawMessage{}
+	for _, field := range []string{"searcher", "examiner"} {
+		members[field] = page.EncodeJSON(formText(form, field, 0))
+	}
+	members["due_date"] = page.EncodeJSON(formDate(form, "due_date", 0))
+	work, err := p.Vault.TitleWork.SetAssignment(r.Context(), r.Actor, s.abstract.ID, members, match(r))
+	if why, ok := rejected(err); ok {
+		view, err := p.people(r, s)
+		if err != nil {
+			return err
+		}
+		view.Editing, view.Clash, view.Problems = true, why.clash, why.problems
+		if why.clash {
+			view.Theirs = view.summary()
+		}
+		view.Assignment = model.Assignment{SearcherID: formID(r, "searcher"), ExaminerID: formID(r, "examiner"), DueDate: formDate(form, "due_date", 0)}
+		return p.showPeople(r, why.status, s, view)
+	}
+	if err != nil {
+		return err
+	}
+	if !r.IsPart() {
+		return p.RedirectWithNotice(r, s.path+"#people", "Assignment saved.")
+	}
+	s.work = work
+	view, err := p.people(r, s)
+	if err != nil {
+		return err
+	}
+	view.Focus = true
+	changed(r)
+	return p.showPeople(r, http.StatusOK, s, view)
+}
+
+// formID returns the ID in a form field, or 0 if there is none.
+func formID(r *page.Request, name string) uint64 {
+	id, err := strconv.ParseUint(r.PostForm.Get(name), 10, 63)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+// summary describes the assignment in one line.
+func (v People) summary() string {
+	name := func(text string) string {
+		if text == "" {
+			return "none"
+		}
+		return text
+	}
+	return "Searcher: " + name(v.Searcher) + ". Examiner: " + name(v.Examiner) + ". Due: " + name(page.FormatDate(v.Assignment.DueDate)) + "."
+}

@@ -1,0 +1,136 @@
+package titlework
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/model"
+	"deedkeep/app/ui/page"
+	"deedkeep/app/vault"
+)
+
+// printedAbstract is the template data of an abstract as clients may see it. It has no history, notes,
+// or names of users except those who certified.
+type printedAbstract struct {
+	Path, Heading, Under string
+	Order                model.Order // zero if the abstract isn't linked to a live order
+	Client, ClientFile   string
+	Facts                []page.Input // fields with a value, short ones first
+	Runsheet             []printedInstrument
+	Names                []NameRow
+	NamesText            paragraph
+	Lists                []requirementList
+	ExceptionsText       paragraph
+	Certificate          *CertificateRow // the latest one; nil if there is none
+}
+
+// printedInstrument is a row of the printed runsheet.
+type printedInstrument struct {
+	vault.InstrumentView
+	Ref        string   // where the instrument is recorded
+	Releases   []string // what it does to other instruments
+	StatusName string   // "" if the instrument isn't an encumbrance
+	Others     string   // other parties with their roles
+}
+
+// Amount returns the consideration in dollars.
+func (i printedInstrument) Amount() string {
+	return page.FormatValues(model.Money, []string{i.Consideration})
+}
+
+// printPage serves an abstract for printing. Clients may see it.
+func (p *Pages) printPage(r *page.Request) error {
+	s, err := p.read(r)
+	if err != nil {
+		return err
+	}
+	view := printedAbstract{Path: s.path, Heading: p.Vault.Heading(s.abstract, s.template), Under: s.abstract.Subheading(), Facts: s.printedFacts(),
+		NamesText: s.paragraph("names_run"), ExceptionsText: s.paragraph("exceptions")}
+	if s.work.OrderID != 0 {
+		if view.Order, err = p.Vault.Orders.Get(r.Context(), s.work.OrderID); err != nil && errs.KindOf(err) != errs.NotFound {
+			return err
+		}
+		view.Client, view.ClientFile = view.Order.Custom.Text("client"), view.Order.Custom.Text("client_file_number")
+	}
+	sheet, err := p.Vault.Instruments.Runsheet(r.Context(), s.abstract.ID)
+	if err != nil {
+		return err
+	}
+	view.Runsheet = printedRunsheet(sheet)
+	requirements, err := p.requirements(r, s)
+	if err != nil {
+		return err
+	}
+	view.Lists, view.Names = requirements.Lists(), p.namesRun(s).Rows
+	if list := p.certificates(s).List; len(list) > 0 {
+		view.Certificate = &list[0]
+	}
+	return p.RenderPage(r, http.StatusOK, "abstract_print.html", page.Page{
+		Heading: view.Heading, Section: "abstracts", Data: view, Styles: []string{"abstract_print.css"},
+	})
+}
+
+// separateFields are the fields that are printed with the rows of the same subject or with the
+// certificate.
+var separateFields = []string{"names_run", "exceptions"}
+
+// isInternal reports whether a field is for the firm only, by its key: internal notes and remarks.
+func isInternal(key string) bool {
+	return slices.ContainsFunc([]string{"note", "internal", "remark", "comment"}, func(word string) bool { return strings.Contains(key, word) })
+}
+
+// printedFacts returns the fields of an abstract that have a value. It omits internal ones and those
+// that are no longer in the template.
+func (s source) printedFacts() (facts []page.Input) {
+	a := s.abstract
+	property := page.PropertyInputs(func(name string) string {
+		return map[string]string{"address": a.Address, "city": a.City, "county": a.County, "state": a.State, "tax_map": a.TaxMap}[name]
+	}, nil)
+	defs := slices.DeleteFunc(slices.Clone(s.template.Fields), func(f model.Field) bool { return isInternal(f.Key) || slices.Contains(separateFields, f.Key) })
+	facts = slices.Concat(property, page.StoredInputs(defs, a.Custom))
+	facts = slices.DeleteFunc(facts, page.Input.Empty)
+	slices.SortStableFunc(facts, func(a, b page.Input) int {
+		long := func(in page.Input) int {
+			if in.Type == model.Paragraph {
+				return 1
+			}
+			return 0
+		}
+		return long(a) - long(b)
+	})
+	return facts
+}
+
+// printedRunsheet returns the rows of the printed runsheet.
+func printedRunsheet(sheet vault.Runsheet) []printedInstrument {
+	position := map[uint64]int{}
+	for _, i := range sheet.Instruments {
+		position[i.ID] = i.Position
+	}
+	rows := make([]printedInstrument, 0, len(sheet.Instruments))
+	for _, i := range sheet.Instruments {
+		row := printedInstrument{InstrumentView: i, Ref: i.RecordingReference()}
+		if i.Status != model.NotApplicable {
+			row.StatusName = page.FormatStatus(i.Status)
+		}
+		var others []string
+		for _, party := range i.OtherParties {
+			others = append(others, strings.TrimPrefix(party.Role+": "+party.Name, ": "))
+		}
+		row.Others = strings.Join(others, "; ")
+		for _, relation := range i.Relations {
+			target := relation.Text
+			if n := position[relation.InstrumentID]; n > 0 {
+				target = fmt.Sprintf("no. %d", n)
+			}
+			if target != "" {
+				row.Releases = append(row.Releases, page.FormatStatus(relation.Kind)+" "+target)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

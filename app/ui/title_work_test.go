@@ -1,0 +1,354 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// addInstrument records an instrument. fields is a JSON object of the API.
+func (h *testServer) addInstrument(t *testing.T, abstract uint64, fields string) model.Instrument {
+	t.Helper()
+	var in model.InstrumentInput
+	if err := json.Unmarshal([]byte(fields), &in); err != nil {
+		t.Fatalf("decode %s: %v", fields, err)
+	}
+	created, err := h.vault.Instruments.Create(t.Context(), vaulttest.Operator, abstract, vault.InstrumentPatch{Input: in},
+		vault.Idempotency[vault.InstrumentView]{})
+	if err != nil {
+		t.Fatalf("Instruments.Create: %v", err)
+	}
+	return created.Instrument
+}
+
+// location returns the address that a response redirects to, without its fragment.
+func (r reply) location() string {
+	to, _, _ := strings.Cut(r.Header.Get("Location"), "#")
+	return to
+}
+
+// The form of a new abstract for an order shows what it carries over. Saving it links the abstract and
+// sets its due date. The order lists the abstract, which can be unlinked and linked again.
+func TestAbstractOfOrder(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	order := kim.post(t, 303, "/orders", url.Values{"order_number": {"2026-9001"}, "due_date": {"2026-12-01"}, "county": {"Wexcombe"},
+		"custom_fields.product": {"Two Owner"}, "custom_fields.client": {"Acme Bank"}, "custom_fields.client_file_number": {"A-77"},
+		"custom_fields.buyer_borrower": {"Ann Lee"}}).location()
+	kim.get(t, 200, order).has(t, "No abstract is linked to this order yet", "Prior searches", `<h2 id="notes-heading">Notes</h2>`)
+	form := kim.get(t, 200, kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0])
+	form.has(t, "Filled in from order", "Acme Bank", "A-77", `value="2026-9001"`, `value="Ann Lee"`, `name="due_date" type="date" max="9999-12-31" value="2026-12-01"`,
+		"From the order", `<option value="Two Owner" selected>`)
+	opaque := form.matches(t, `name="order" value="([^"]+)"`)[0]
+	sent := url.Values{"order": {opaque}, "template": {"1"}, "custom_fields.file_number": {"2026-9001"}, "due_date": {"11/30/2026"}, "once": {"x"}}
+	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}, "due_date": {"soon"}}).has(t, "not a valid date", `value="soon"`)
+	abstract := kim.post(t, 303, "/abstracts", sent).location()
+	if again := kim.post(t, 303, "/abstracts", sent).location(); again != abstract {
+		t.Errorf("the same form again: got %s, want %s", again, abstract)
+	}
+	kim.get(t, 200, abstract).has(t, `<a href="`+order+`">2026-9001</a>`, "Acme Bank", "A-77", `<time datetime="2026-11-30">`)
+	linked := kim.get(t, 200, order)
+	linked.has(t, `<a class="name" href="`+abstract+`">`, `<time datetime="2026-11-30">`, "Unlink")
+	linked.lacks(t, "No abstract is linked")
+
+	unlinked := kim.post(t, 303, abstract+"/order-link", url.Values{"order": {""}, "back": {order}})
+	if unlinked.location() != order {
+		t.Errorf("Location = %q, want the order", unlinked.location())
+	}
+	kim.get(t, 200, order).has(t, "No abstract is linked")
+	kim.undo(t, unlinked)
+	kim.get(t, 200, order).has(t, `<a class="name" href="`+abstract+`">`)
+
+	kim.post(t, 303, abstract+"/order-link", url.Values{"order": {""}})
+	part := kim.get(t, 200, order+"/abstract-link?q=2026-90", "HX-Request", "true")
+	part.lacks(t, "<html")
+	value := part.matches(t, `name="abstract" value="([^"]+)"`)[0]
+	kim.get(t, 200, abstract+"/order-link?q=9001").has(t, "No matches") // a number is found by its beginning
+	kim.get(t, 200, abstract+"/order-link?q=2026-9").has(t, `name="order" value="`+opaque+`"`)
+	kim.post(t, 303, order+"/abstract-link", url.Values{"abstract": {value}})
+	kim.get(t, 200, order+"/abstract-link?q=2026-90").has(t, "Linked now")
+	kim.post(t, 422, order+"/abstract-link", url.Values{"abstract": {"x"}})
+	kim.post(t, 422, abstract+"/order-link", url.Values{"order": {"x"}})
+
+	kim.post(t, 303, order+"/trash", nil)
+	kim.get(t, 200, abstract).has(t, "In the trash")
+	kim.post(t, 422, "/abstracts", url.Values{"order": {opaque}, "county": {"Wexcombe"}}).has(t, "The order was deleted.", `value="Wexcombe"`)
+	viewer := h.openBrowser(t, model.RoleViewer)
+	viewer.get(t, 403, abstract+"/order-link")
+	viewer.get(t, 200, abstract).lacks(t, "/people?edit", "Certify search", "Bring down", "Add note")
+}
+
+// The template is that of the order's product. A product that no template has leaves the search type
+// blank, and the form says so.
+func TestTemplateOfProduct(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	fields, err := h.vault.Orders.Fields(t.Context())
+	if err != nil {
+		t.Fatalf("Orders.Fields: %v", err)
+	}
+	for i := range fields {
+		if fields[i].Key == "product" {
+			fields[i].Options = append(fields[i].Options, "O&E", "Commercial Abstract", "Bring-Down", "Flood")
+		}
+	}
+	if _, err := h.vault.Orders.EditFields(t.Context(), vaulttest.Operator, fields, "", false); err != nil {
+		t.Fatalf("Orders.SetFields: %v", err)
+	}
+	for product, template := range map[string]string{"30 Year": "Residential Abstract", "Update": "Residential Abstract",
+		"O&E": "Ownership and Encumbrance Report", "Commercial Abstract": "Commercial Abstract", "Bring-Down": "Update / Bring-Down",
+		"Flood": "Residential Abstract"} {
+		t.Run(product, func(t *testing.T) {
+			order := kim.post(t, 303, "/orders", url.Values{"order_number": {product}, "custom_fields.product": {product}}).location()
+			form := kim.get(t, 200, kim.get(t, 200, order).matches(t, `href="(/abstracts/new\?order=[^"]+)"`)[0])
+			if got := form.matches(t, `<option value="[0-9]+" selected>([^<]+)`)[0]; !strings.HasPrefix(got, template) {
+				t.Errorf("template = %q, want %s", got, template)
+			}
+			if product == "Flood" {
+				form.has(t, "The order's product “Flood” has no matching search type")
+			} else {
+				form.lacks(t, "no matching search type")
+			}
+		})
+	}
+}
+
+// The assignment is edited on the abstract. A change of another user in the meantime is shown.
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	h.createUser(t, "Vera Viewer", model.RoleViewer)
+	path, _ := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17"}, model.Property{County: "Albany"})
+	form := kim.get(t, 200, path+"/people?edit=1")
+	form.has(t, "Kim of staff", "Owner", `name="version" value="0"`)
+	form.lacks(t, "Vera Viewer")
+	me := fmt.Sprint(kim.actor.ID)
+	kim.post(t, 422, path+"/people", url.Values{"searcher": {me}, "due_date": {"soon"}}).has(t, "not a valid date", `value="soon"`,
+		`<option value="`+me+`" selected>`)
+	saved := kim.post(t, 200, path+"/people", url.Values{"searcher": {me}, "due_date": {"12/1/2026"}, "version": {"0"}}, "HX-Request", "true")
+	saved.has(t, "Kim of staff", `<time datetime="2026-12-01">`, "autofocus")
+	saved.lacks(t, "<html", "<select")
+	clash := kim.post(t, 412, path+"/people", url.Values{"examiner": {me}, "version": {"0"}})
+	clash.has(t, "Another person changed the assignment", "Searcher: Kim of staff. Examiner: none. Due: Dec 1, 2026.", `name="version" value="1"`)
+	if got := kim.post(t, 303, path+"/people", url.Values{"examiner": {me}, "searcher": {me}, "version": {"1"}}); got.location() != path {
+		t.Errorf("Location = %q, want the abstract", got.location())
+	}
+	kim.get(t, 200, "/").has(t, `<h2 id="my-work">My work</h2>`, "26-17", "Search and examine")
+	kim.get(t, 200, "/work").has(t, `href="`+path+`"`)
+	kim.post(t, 303, path+"/status", url.Values{"status": {"Complete"}})
+	kim.get(t, 200, "/").lacks(t, "My work")
+	kim.get(t, 200, "/work").has(t, "No open work")
+	viewer := h.openBrowser(t, model.RoleViewer)
+	viewer.get(t, 200, path+"/people?edit=1").lacks(t, "<select")
+	viewer.post(t, 403, path+"/people", url.Values{"searcher": {me}})
+}
+
+// The names run is a table that is edited as a whole. Rows are added and removed without scripts, and
+// rejected rows keep what was typed.
+func TestNamesRun(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, _ := h.createAbstract(t, vaulttest.Operator, map[string]string{"names_run": "See <paper>"}, model.Property{County: "Albany"})
+	section := path + "/names-run"
+	kim.get(t, 200, path).has(t, "No names run yet", "See &lt;paper&gt;")
+	kim.get(t, 200, section+"?edit=1").has(t, `aria-label="Name, row 1"`, `name="version" value="0"`)
+	rows := url.Values{"name": {"Lee, Ann", ""}, "from": {"1/1/1990", ""}, "to": {"", ""}, "indexes": {"Deeds; Judgments", ""}, "result": {"1 judgment", ""},
+		"version": {"0"}, "do": {"add"}}
+	added := kim.post(t, 200, section, rows)
+	added.has(t, `value="Lee, Ann"`, `value="Jan 1, 1990"`, `aria-label="Name, row 3"`)
+	rows.Set("do", "remove-1")
+	kim.post(t, 200, section, rows).lacks(t, "Lee, Ann")
+	rows.Set("do", "save")
+	if got := kim.post(t, 303, section, rows); got.Header.Get("Location") != path+"#names-run" {
+		t.Errorf("Location = %q, want the names run", got.Header.Get("Location"))
+	}
+	kim.get(t, 200, path).has(t, "Lee, Ann", "Deeds, Judgments", "From Jan 1, 1990", "1 judgment", "Kim of staff")
+
+	bad := url.Values{"name": {"", "Roe, Bo"}, "from": {"", "2026-02-30"}, "to": {"", ""}, "indexes": {"Deeds", ""}, "result": {"", ""}, "version": {"1"}}
+	wrong := kim.post(t, 422, section, bad, "HX-Request", "true")
+	wrong.has(t, "The name field is required.", "not a valid date", `value="2026-02-30"`, `value="Roe, Bo"`, `id="name-1-problem"`, `id="from-2-problem"`)
+	wrong.lacks(t, "<html")
+	clash := kim.post(t, 412, section, url.Values{"name": {"Roe, Bo"}, "version": {"0"}})
+	clash.has(t, "Another person changed the names run", `value="Roe, Bo"`, "Saved in the meantime", "Lee, Ann", `name="version" value="1"`)
+	saved := kim.post(t, 200, section, url.Values{"name": {"Roe, Bo"}, "version": {"1"}}, "HX-Request", "true")
+	saved.has(t, "Roe, Bo", "autofocus")
+	saved.lacks(t, "Lee, Ann", "<input")
+	if got := saved.Header.Get("HX-Trigger"); got != "deedkeep:changed" {
+		t.Errorf("HX-Trigger = %q, want deedkeep:changed", got)
+	}
+}
+
+// Requirements and exceptions of the abstract are rows; those of instruments are shown with them.
+func TestRequirements(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"exceptions": "Taxes"}, model.Property{County: "Albany"})
+	deed := h.addInstrument(t, a.Abstract.ID, `{"type":"Mortgage","book":"900","page":"12","grantors":["Lee"],"requirement":"Pay off <the> mortgage","cleared":"2026-11-02"}`)
+	section := path + "/requirements"
+	kim.get(t, 200, path).has(t, "Requirements (Schedule B-I)", "Pay off &lt;the&gt; mortgage", "Cleared Nov 2, 2026",
+		fmt.Sprintf(`href="%s#instrument-%d"`, path, deed.ID), "Taxes")
+	kim.get(t, 200, section+"?edit=1").has(t, "edited with the instrument", "Mortgage · Book 900, Page 12 · Lee")
+	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {""}, "cleared": {"1/1/2026"}, "instrument": {""}}).has(t,
+		"The text field is required.", `value="Jan 1, 2026"`)
+	kim.post(t, 303, section, url.Values{"kind": {"exception", "requirement"}, "text": {"Easement of record", ""}, "cleared": {"", ""},
+		"instrument": {fmt.Sprint(deed.ID), ""}, "version": {"0"}})
+	kim.get(t, 200, path).has(t, "Exceptions (Schedule B-II)", "Easement of record")
+	kim.post(t, 412, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "version": {"0"}}).has(t, "Mine", "Saved in the meantime", "Easement of record")
+	kim.post(t, 422, section, url.Values{"kind": {"exception"}, "text": {"Mine"}, "instrument": {"99"}}).has(t, "invalid", "Instrument 99")
+}
+
+// Certifying stores the runsheet. A later change is shown. A bring-down continues the search.
+func TestCertificateAndBringDown(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "search_from": "1980-01-01"}, model.Property{County: "Albany"})
+	h.addInstrument(t, a.Abstract.ID, `{"type":"Warranty Deed","book":"900","page":"12","grantors":["Lee"],"grantees":["Roe"]}`)
+	section := path + "/certificates"
+	form := kim.get(t, 200, section+"?edit=1")
+	form.has(t, `name="search_from" type="date" max="9999-12-31" value="1980-01-01"`, `name="indices_searched" value="UCC"`)
+	once := form.matches(t, `name="once" value="([^"]+)"`)[0]
+	kim.post(t, 422, section, url.Values{"effective_date": {""}, "search_from": {"2/30/2026"}}).has(t, "valid date", `value="2/30/2026"`)
+	sent := url.Values{"effective_date": {"11/20/2026"}, "search_from": {"1980-01-01"}, "indices_searched": {"", "UCC", "Plats"}, "once": {once}}
+	for range 2 { // the second time is a double click
+		if got := kim.post(t, 303, section, sent); got.Header.Get("Location") != path+"#certificates" {
+			t.Errorf("Location = %q, want the certificates", got.Header.Get("Location"))
+		}
+	}
+	page := kim.get(t, 200, path)
+	page.has(t, "Nov 20, 2026", "UCC, Plats", "Kim of staff", "As certified", "Runsheet certified ")
+	page.lacks(t, "Changed since certified")
+	if n := strings.Count(string(page.body), "As certified"); n != 1 {
+		t.Errorf("got %d certificates, want 1", n)
+	}
+	h.addInstrument(t, a.Abstract.ID, `{"type":"Mortgage"}`)
+	kim.get(t, 200, path).has(t, "Changed since certified")
+
+	once = page.matches(t, `bring-down"><input type="hidden" name="once" value="([^"]+)"`)[0]
+	down := kim.post(t, 303, path+"/bring-down", url.Values{"once": {once}}).location()
+	if again := kim.post(t, 303, path+"/bring-down", url.Values{"once": {once}}).location(); again != down {
+		t.Errorf("the same form again: got %s, want %s", again, down)
+	}
+	kim.get(t, 200, down).has(t, "Bring-down of", `href="`+path+`"`)
+	viewer := h.openBrowser(t, model.RoleViewer)
+	viewer.post(t, 403, section, sent)
+	viewer.post(t, 403, path+"/bring-down", nil)
+}
+
+// Notes are added, changed, and deleted on abstracts, orders, and documents.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	abstract, id := h.createAbstractWithDocument(t)
+	document := fmt.Sprintf("/documents/%d", id)
+	for _, path := range []string{"/abstracts/" + abstract, "/orders/" + h.createNumberedOrder(t), document} {
+		t.Run(path, func(t *testing.T) {
+			kim.get(t, 200, path+"/notes").has(t, "No notes yet", "Add note")
+			kim.post(t, 422, path+"/notes", url.Values{"text": {" "}}).has(t, "The text field is required.")
+			kim.post(t, 303, path+"/notes", url.Values{"text": {"Call <Ann>\r\ntomorrow"}})
+			shown := kim.get(t, 200, path+"/notes")
+			shown.has(t, "Call &lt;Ann&gt;\ntomorrow", "Kim of staff")
+			note := shown.matches(t, `action="(/notes/[0-9]+)/delete"`)[0]
+			record := shown.matches(t, `name="record" value="([^"]+)"`)[0]
+			kim.get(t, 200, path+"/notes?edit="+strings.TrimPrefix(note, "/notes/")).has(t, `action="`+note+`"`, `name="version" value="1"`)
+			kim.post(t, 200, note, url.Values{"record": {record}, "text": {"Called"}, "version": {"1"}}, "HX-Request", "true").has(t, "Called", "edited")
+			kim.post(t, 412, note, url.Values{"record": {record}, "text": {"Mine"}, "version": {"1"}}).has(t, "Another person changed this note to “Called”", "Mine")
+			kim.post(t, 412, note+"/delete", url.Values{"record": {record}, "version": {"1"}}).has(t, "It was not deleted")
+			kim.post(t, 303, note+"/delete", url.Values{"record": {record}, "version": {"2"}})
+			kim.get(t, 200, path+"/notes").has(t, "No notes yet")
+			kim.post(t, 404, note+"/delete", url.Values{"record": {record}})
+			kim.post(t, 404, note, url.Values{"record": {"x"}})
+		})
+	}
+	kim.post(t, 422, document+"/notes", url.Values{"text": {"x"}, "page": {"9"}}).has(t, "from 1 to 1")
+	kim.post(t, 303, document+"/notes", url.Values{"text": {"x"}, "page": {"1"}})
+	kim.get(t, 200, document+"/notes").has(t, ", page 1")
+	viewer := h.openBrowser(t, model.RoleViewer)
+	viewer.get(t, 200, document+"/notes").lacks(t, "Add note", "Delete")
+	viewer.post(t, 403, document+"/notes", url.Values{"text": {"x"}})
+}
+
+// Documents move between abstracts and folders with their instruments, and an undo restores them and
+// their places.
+func TestMoveDocumentsBetweenAbstracts(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	from := vaulttest.CreateAbstract(t, h.vault, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
+	path, to := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-99"}, model.Property{County: "Albany"})
+	second := from.Files[1].ID
+	deed := h.addInstrument(t, from.Abstract.ID, fmt.Sprintf(`{"type":"Warranty Deed","documents":[{"file_id":%d}]}`, second))
+	shared := h.addInstrument(t, from.Abstract.ID, fmt.Sprintf(`{"type":"Plat","documents":[{"file_id":%d},{"file_id":%d}]}`, second, from.Files[0].ID))
+	picker := kim.get(t, 200, fmt.Sprintf("/documents/%d/move?q=26-9", second))
+	picker.has(t, "Move 1 document", "1.pdf", "3.pdf", fmt.Sprintf(`name="file" value="%d" checked`, second), fmt.Sprintf(`name="instrument" value="%d" checked`, deed.ID))
+	picker.lacks(t, fmt.Sprintf(`name="instrument" value="%d"`, shared.ID))
+	target := picker.matches(t, `name="to" value="(abstract:[^"]+)"`)[0]
+	kim.get(t, 200, fmt.Sprintf("/documents/move?asked=1&file=%d&file=%d", second, from.Files[0].ID), "HX-Request", "true", "HX-Target", "move-instruments").has(t,
+		fmt.Sprintf(`name="instrument" value="%d"`, shared.ID))
+
+	moved := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "instrument": {fmt.Sprint(deed.ID), fmt.Sprint(shared.ID)}, "to": {target}})
+	if notice := h.noticeOf(t, moved); notice != "1 document was moved to “26-99”. 1 instrument moved along." {
+		t.Errorf("notice = %q", notice)
+	}
+	kim.get(t, 200, path).has(t, "2.pdf")
+	for id, want := range map[uint64]uint64{deed.ID: to.Abstract.ID, shared.ID: from.Abstract.ID} {
+		if got, err := h.vault.Instruments.Get(t.Context(), id); err != nil || got.AbstractID != want {
+			t.Errorf("instrument %d: got abstract %d, %v, want %d", id, got.AbstractID, err, want)
+		}
+	}
+	if notice := h.noticeOf(t, kim.undo(t, moved)); !strings.HasPrefix(notice, "1 document was moved back.") {
+		t.Errorf("notice = %q, want one document moved back", notice)
+	}
+	back := h.getAbstract(t, from.Abstract.ID)
+	if got, err := h.vault.Instruments.Get(t.Context(), deed.ID); err != nil || got.AbstractID != from.Abstract.ID || back.Files[1].ID != second {
+		t.Errorf("after the undo: got instrument %+v, %v, and files %v, want both in the first abstract at their places", got.Instrument, err, back.Abstract.Files)
+	}
+
+	all := kim.post(t, 303, "/documents/move", url.Values{"files": {fmt.Sprintf("%d-%d", from.Files[0].ID, from.Files[2].ID)}, "to": {"folder:1"}})
+	kim.get(t, 200, "/vault/1").has(t, "1.pdf", "2.pdf", "3.pdf")
+	kim.undo(t, all)
+	if got := h.getAbstract(t, from.Abstract.ID); len(got.Files) != 3 || got.Files[0].Filename != "1.pdf" || got.Files[2].Filename != "3.pdf" {
+		t.Errorf("after the undo: got files %v, want three in sequence", got.Abstract.Files)
+	}
+	picked := kim.post(t, 303, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "to": {"pick"}, "back": {"/vault"}})
+	kim.get(t, 200, picked.location()).has(t, "2.pdf", "Inbox")
+	kim.get(t, 404, "/documents/999/move")
+	kim.get(t, 422, "/documents/move?file=x")
+	kim.post(t, 422, "/documents/move", url.Values{"file": {fmt.Sprint(second)}, "to": {"abstract:x"}})
+	viewer := h.openBrowser(t, model.RoleViewer)
+	viewer.get(t, 403, fmt.Sprintf("/documents/%d/move", second))
+}
+
+// The printed abstract has what clients may see, without notes, history, or users.
+func TestPrintForClient(t *testing.T) {
+	t.Parallel()
+	h := newTestServer(t)
+	kim := h.openBrowser(t, model.RoleStaff)
+	path, a := h.createAbstract(t, vaulttest.Operator, map[string]string{"file_number": "26-17", "exceptions": "Taxes of 2026"}, model.Property{County: "Albany", Address: "12 Elm St"})
+	mortgage := h.addInstrument(t, a.Abstract.ID, `{"type":"Mortgage","book":"900","page":"12","grantors":["Lee"],"consideration":"125000","exception":"Mortgage of record"}`)
+	h.addInstrument(t, a.Abstract.ID, fmt.Sprintf(`{"type":"Release or Satisfaction","relations":[{"kind":"releases","instrument_id":%d}]}`, mortgage.ID))
+	kim.post(t, 303, path+"/names-run", url.Values{"name": {"Lee, Ann"}})
+	kim.post(t, 303, path+"/notes", url.Values{"text": {"Client pays late"}})
+	printed := kim.get(t, 200, path+"/print")
+	printed.has(t, "26-17", "12 Elm St", "Mortgage", "Book 900, Page 12", "$125,000.00", "Released", "Releases no. 1", "Lee, Ann", "Mortgage of record", "Taxes of 2026", "Not certified.")
+	kim.post(t, 303, path+"/certificates", url.Values{"effective_date": {"2026-11-20"}})
+	printed = kim.get(t, 200, path+"/print")
+	printed.has(t, "Certified by", "Kim of staff", "Nov 20, 2026")
+	for _, secret := range []string{"Client pays late", "History", "created this abstract", "Run by"} {
+		if strings.Contains(printed.main(), secret) {
+			t.Errorf("the printed abstract has %q", secret)
+		}
+	}
+}

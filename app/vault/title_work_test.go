@@ -1,0 +1,182 @@
+package vault_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"deedkeep/app/errs"
+	"deedkeep/app/instance"
+	"deedkeep/app/model"
+	"deedkeep/app/vault"
+	"deedkeep/app/vaulttest"
+)
+
+// addInstrument records an instrument. fields is a JSON object of the API.
+func addInstrument(t *testing.T, v *instance.Instance, abstract uint64, fields string) model.Instrument {
+	t.Helper()
+	var in model.InstrumentInput
+	if err := json.Unmarshal([]byte(fields), &in); err != nil {
+		t.Fatalf("decode %s: %v", fields, err)
+	}
+	created, err := v.Instruments.Create(t.Context(), vaulttest.Operator, abstract, vault.InstrumentPatch{Input: in}, vault.Idempotency[vault.InstrumentView]{})
+	if err != nil {
+		t.Fatalf("create instrument: %v", err)
+	}
+	return created.Instrument
+}
+
+// An abstract for an order is created with its link, or not at all.
+func TestCreateForOrder(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	order := vaulttest.CreateOrder(t, v, "2026-1")
+	create := func(order uint64, due string) (vault.AbstractWithFiles, error) {
+		members := map[string]json.RawMessage{"due_date": json.RawMessage(due)}
+		return v.TitleWork.CreateForOrder(t.Context(), vaulttest.Operator, order, model.AbstractDraft{}, members,
+			vaulttest.StageDocs(t, v), vaulttest.IdempotencyKey[vault.AbstractWithFiles](1))
+	}
+	for _, row := range []struct {
+		order uint64
+		due   string
+	}{{99, `"2026-12-01"`}, {order.ID, `"soon"`}} {
+		_, err := create(row.order, row.due)
+		vaulttest.WantKind(t, fmt.Sprintf("order %d, due %s", row.order, row.due), err, errs.Invalid)
+	}
+	if status := vaulttest.Status(t, v); status.Abstracts != 0 {
+		t.Errorf("got %d abstracts, want 0", status.Abstracts)
+	}
+	created, err := create(order.ID, `"2026-12-01"`)
+	if err != nil {
+		t.Fatalf("CreateForOrder: %v", err)
+	}
+	if _, err := create(order.ID, `"2026-12-01"`); err == nil {
+		t.Error("CreateForOrder with a used key: got no error, want a conflict")
+	}
+	work, err := v.TitleWork.Get(t.Context(), created.Abstract.ID)
+	if err != nil || work.OrderID != order.ID || work.Assignment.DueDate != "2026-12-01" || work.Versions.Order != 1 {
+		t.Errorf("TitleWork.Get: got %+v, %v, want the order and the due date", work, err)
+	}
+	if list, err := v.TitleWork.AbstractsOfOrder(t.Context(), order.ID); err != nil || len(list) != 1 {
+		t.Errorf("AbstractsOfOrder: got %d, %v, want 1", len(list), err)
+	}
+}
+
+// AssignedTo lists the open abstracts of a user by due date, with their orders.
+func TestAssignedTo(t *testing.T) {
+	t.Parallel()
+	f := vaulttest.NewUserFixture(t, nil)
+	user := f.CreateUser(t, "Kim", model.RoleStaff)
+	v := f.Instance
+	order := vaulttest.CreateOrder(t, v, "2026-1")
+	var ids []uint64
+	for n, due := range []string{"", "2026-12-02", "2026-12-01"} {
+		a := vaulttest.CreateAbstract(t, v)
+		ids = append(ids, a.Abstract.ID)
+		members := map[string]json.RawMessage{"searcher": json.RawMessage(fmt.Sprint(user.ID)), "due_date": json.RawMessage(fmt.Sprintf("%q", due))}
+		if n == 0 {
+			members["examiner"] = members["searcher"]
+		}
+		if _, err := v.TitleWork.SetAssignment(t.Context(), vaulttest.Operator, a.Abstract.ID, members, vault.Match{}); err != nil {
+			t.Fatalf("SetAssignment: %v", err)
+		}
+	}
+	if _, err := v.TitleWork.SetOrder(t.Context(), vaulttest.Operator, ids[2], order.ID, vault.Match{}); err != nil {
+		t.Fatalf("SetOrder: %v", err)
+	}
+	for _, row := range []struct {
+		limit int
+		want  []uint64
+		more  bool
+	}{{9, []uint64{ids[2], ids[1], ids[0]}, false}, {2, []uint64{ids[2], ids[1]}, true}} {
+		list, more, err := v.TitleWork.AssignedTo(t.Context(), user.ID, row.limit)
+		var got []uint64
+		for _, a := range list {
+			got = append(got, a.Abstract.ID)
+		}
+		if err != nil || !slices.Equal(got, row.want) || more != row.more || list[0].Order.Number != "2026-1" {
+			t.Errorf("AssignedTo with limit %d: got %v, more %v, %v, want %v, more %v", row.limit, got, more, err, row.want, row.more)
+		}
+	}
+}
+
+// MoveTo moves documents to another abstract and, on request, the instruments that are in no other
+// document. Moving them back restores their places.
+func TestMoveTo(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, nil)
+	from := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"), vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
+	to := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("4.pdf", "4"))
+	file := from.Files[0].ID
+	mortgage := addInstrument(t, v, from.Abstract.ID, `{"type":"Mortgage"}`)
+	deed := addInstrument(t, v, from.Abstract.ID, fmt.Sprintf(
+		`{"type":"Release or Satisfaction","documents":[{"file_id":%d}],"relations":[{"kind":"releases","instrument_id":%d}]}`, file, mortgage.ID))
+	stays := addInstrument(t, v, from.Abstract.ID, fmt.Sprintf(`{"documents":[{"file_id":%d}]}`, file))
+	places := func() (list []uint64) {
+		for _, id := range []uint64{deed.ID, stays.ID, mortgage.ID} {
+			i, err := v.Instruments.Get(t.Context(), id)
+			if err != nil {
+				t.Fatalf("Instruments.Get: %v", err)
+			}
+			list = append(list, i.AbstractID)
+		}
+		return list
+	}
+	if movable, err := v.Files.MovableInstruments(t.Context(), []uint64{file}); err != nil || len(movable) != 2 {
+		t.Errorf("MovableInstruments: got %d, %v, want 2", len(movable), err)
+	}
+	there := vault.Destination{Abstract: to.Abstract.ID}
+	result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file, 99}, To: there, Instruments: []uint64{deed.ID, mortgage.ID}})
+	if err != nil || result.Moved != 1 || result.Instruments != 1 || len(result.Skipped) != 1 {
+		t.Errorf("MoveTo: got %+v, %v, want 1 document, 1 instrument, and 1 skipped", result, err)
+	}
+	a, b := from.Abstract.ID, to.Abstract.ID
+	if got := places(); !slices.Equal(got, []uint64{b, a, a}) {
+		t.Errorf("abstracts of the instruments: got %v, want %v", got, []uint64{b, a, a})
+	}
+	moved, err := v.Instruments.Get(t.Context(), deed.ID)
+	if err != nil || len(moved.Relations) != 1 {
+		t.Errorf("moved instrument: got %+v, %v, want its relation", moved, err)
+	}
+	// An instrument whose target stayed behind can still be changed.
+	in := model.InstrumentInput{"remarks": json.RawMessage(`"x"`), "relations": json.RawMessage(fmt.Sprintf(`[{"kind":"releases","instrument_id":%d}]`, mortgage.ID))}
+	if _, err := v.Instruments.Patch(t.Context(), vaulttest.Operator, deed.ID, vault.InstrumentPatch{Input: in}, vault.Match{}); err != nil {
+		t.Errorf("Instruments.Patch: %v", err)
+	}
+	back := vault.MoveRequest{Files: []uint64{file}, To: vault.Destination{Abstract: a}, From: &there, Instruments: []uint64{deed.ID},
+		Positions: map[uint64]int{file: 0}}
+	for range 2 { // the second time, everything is back already
+		if result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, back); err != nil || result.Moved != 1 {
+			t.Errorf("MoveTo back: got %+v, %v, want 1 document", result, err)
+		}
+	}
+	if got := places(); !slices.Equal(got, []uint64{a, a, a}) {
+		t.Errorf("abstracts of the instruments after moving back: got %v, want %d each", got, a)
+	}
+	if got, err := v.Abstracts.Get(t.Context(), a); err != nil || !slices.Equal(got.Abstract.Files, from.Abstract.Files) {
+		t.Errorf("documents after moving back: got %v, %v, want %v", got.Abstract.Files, err, from.Abstract.Files)
+	}
+	elsewhere := back
+	elsewhere.From = &vault.Destination{Folder: 1}
+	elsewhere.To = there
+	if result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, elsewhere); err != nil || result.Moved != 0 || len(result.Skipped) != 1 {
+		t.Errorf("MoveTo from another place: got %+v, %v, want 1 skipped", result, err)
+	}
+	for _, to := range []vault.Destination{{Abstract: 99}, {Folder: 99}} {
+		_, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: []uint64{file}, To: to})
+		vaulttest.WantKind(t, fmt.Sprintf("move to %+v", to), err, errs.NotFound)
+	}
+}
+
+// A move to an abstract with too many documents skips those for which it has no room.
+func TestMoveToFullAbstract(t *testing.T) {
+	t.Parallel()
+	v, _ := vaulttest.OpenVerified(t, func(o *instance.Options) { o.Settings.FilesPerAbstract = 2 })
+	to := vaulttest.CreateAbstract(t, v, vaulttest.PDFDoc("1.pdf", "1"))
+	loose := vaulttest.UploadDocs(t, v, vaulttest.PDFDoc("2.pdf", "2"), vaulttest.PDFDoc("3.pdf", "3"))
+	result, err := v.Files.MoveTo(t.Context(), vaulttest.Operator, vault.MoveRequest{Files: vault.FileIDs(loose), To: vault.Destination{Abstract: to.Abstract.ID}})
+	if err != nil || result.Moved != 1 || len(result.Skipped) != 1 {
+		t.Errorf("MoveTo: got %+v, %v, want 1 moved and 1 skipped", result, err)
+	}
+}
